@@ -29,7 +29,7 @@ const until = (accept: (agent: Loose) => boolean) => eventually(details, accept)
 
 describe('the owner', () => {
   test('changes the label in its place; Escape leaves it as it was', async () => {
-    const edit = page.getByRole('button', { name: 'Change the label' })
+    const edit = page.getByRole('button', { name: 'Edit label' })
     await edit.focus()
     await page.keyboard.press('Enter')
     await page.getByRole('textbox', { name: 'Label' }).fill('Not this')
@@ -43,12 +43,12 @@ describe('the owner', () => {
   })
 
   test('changes the tags', async () => {
-    await page.getByRole('button', { name: /Change the tags/ }).click()
+    await page.getByRole('button', { name: /Edit tags/ }).click()
     await page.getByRole('textbox', { name: 'Tags' }).fill('team-sales')
     await page.keyboard.press('Enter')
     await page.getByRole('button', { name: 'Remove nightly' }).click()
     await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByRole('button', { name: /Change the tags: ?team-sales/ }).waitFor()
+    await page.getByRole('button', { name: /Edit tags: ?team-sales/ }).waitFor()
     await until(({ tags }) => tags.join() === 'team-sales')
   })
 

@@ -55,16 +55,16 @@ describe('credentials', () => {
   test('the checklist says what is missing, and what was filled in is set', async () => {
     const tab = await open(path)
     const { page } = tab
-    const needs = page.getByRole('list', { name: 'What the agent needs' })
+    const needs = page.getByRole('list', { name: 'Required credentials' })
     await needs.getByText('Token of the ledger').waitFor()
     await needs.getByText('Missing').nth(1).waitFor()
     assert.equal(await needs.getByText('Missing').count(), 2)
-    await page.getByRole('button', { name: 'Fill in variables' }).click()
+    await page.getByRole('button', { name: 'Set variables' }).click()
     await page.getByLabel('Token of the ledger').fill(`it's ${secret} "quoted"`)
-    await page.getByRole('button', { name: 'Another variable' }).click()
+    await page.getByRole('button', { name: 'Add variable' }).click()
     await page.getByLabel('Name', { exact: true }).fill('2 WRONG')
     await page.getByRole('button', { name: 'Write .env' }).click()
-    await page.getByText('must be letters, digits and underscores').waitFor()
+    await page.getByText('The name may contain letters, digits and underscores').waitFor()
     await page.getByLabel('Name', { exact: true }).fill('OTHER')
     await page.getByLabel('Value', { exact: true }).fill('more')
     await keepPicture(tab, 'credentials-fill-in-light-desktop')
@@ -80,8 +80,8 @@ describe('credentials', () => {
       '/home/developer/.env',
     )
     assert.match(value, new RegExp(`LEDGER_TOKEN="it's ${secret} \\\\"quoted\\\\""`))
-    await page.getByRole('button', { name: 'Fill in variables' }).click()
-    await page.getByText('These have a value now and would lose it').waitFor()
+    await page.getByRole('button', { name: 'Set variables' }).click()
+    await page.getByText('These variables would lose their value').waitFor()
     assert.ok(!(await page.content()).includes(secret), 'a value is shown again')
     await page.keyboard.press('Escape')
     await done(tab)
@@ -90,27 +90,27 @@ describe('credentials', () => {
   test('a path outside the rules is told on its field, before and by the platform', async () => {
     const tab = await open(path)
     const { page } = tab
-    await page.getByRole('button', { name: 'Put files' }).click()
+    await page.getByRole('button', { name: 'Add files' }).click()
     const where = page.getByLabel('Path in the workspace')
     await where.fill('.bashrc')
     await page.getByLabel('Content').fill('x')
-    await page.getByRole('button', { name: 'Write the files' }).click()
+    await page.getByRole('button', { name: 'Write files' }).click()
     await page.getByText('is not a credential file').waitFor()
     await where.fill('.mcp.json')
     await page.getByLabel('Content').fill('{"mcpServers": {"a": {"command": "bash"}}}')
-    await page.getByRole('button', { name: 'Write the files' }).click()
+    await page.getByRole('button', { name: 'Write files' }).click()
     await page.getByText(/must have one of npx/).waitFor()
     await keepPicture(tab, 'credentials-files-refused-light-desktop')
     await assertAccessible(tab, 'refused files')
     await page.getByRole('button', { name: 'Remove file 1' }).click()
     const [chooser] = await Promise.all([
       page.waitForEvent('filechooser'),
-      page.getByRole('button', { name: 'From this computer' }).click(),
+      page.getByRole('button', { name: 'Choose files…' }).click(),
     ])
     await chooser.setFiles({ name: 'ledger.pem', mimeType: '', buffer: Buffer.from([0xff, 0, 1]) })
-    await page.getByText('A file that is no text').waitFor()
+    await page.getByText('A binary file').waitFor()
     await where.fill('credentials/ledger.pem')
-    await page.getByRole('button', { name: 'Write the files' }).click()
+    await page.getByRole('button', { name: 'Write files' }).click()
     await page.getByRole('list', { name: 'Files' }).getByText('credentials/ledger.pem').waitFor()
     await done(tab)
   })
@@ -119,10 +119,10 @@ describe('credentials', () => {
     const tab = await open(path)
     const { page } = tab
     await page.getByRole('button', { name: 'Import…' }).click()
-    await page.getByRole('button', { name: 'Import', exact: true }).click()
+    await page.getByRole('button', { name: 'Import bundle' }).click()
     await page.getByText('bundle_missing', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Export' }).click()
-    await page.getByText(/Sealed/).waitFor()
+    await page.getByText(/Exported/).waitFor()
     await docker(
       'exec',
       '-u',
@@ -132,7 +132,7 @@ describe('credentials', () => {
       '/home/developer/credentials/ledger.pem',
     )
     await page.getByRole('button', { name: 'Import…' }).click()
-    await page.getByRole('button', { name: 'Import', exact: true }).click()
+    await page.getByRole('button', { name: 'Import bundle' }).click()
     await page.getByText(/^\d files taken out of the bundle\.$/).waitFor()
     await done(tab)
     await reviewPage(bench, {
@@ -172,10 +172,10 @@ describe('git', () => {
     const { page } = tab
     await page.getByRole('list', { name: 'Changed files' }).getByText('notes.txt').waitFor()
     await page.getByRole('button', { name: 'Sync…' }).click()
-    await page.getByLabel('Message of the commit').fill('first work')
+    await page.getByLabel('Commit message').fill('first work')
     await page.getByRole('button', { name: 'Sync', exact: true }).click()
     await page.getByRole('list', { name: 'Commits' }).getByText('first work').waitFor()
-    await page.getByText('Nothing is changed and not committed').waitFor()
+    await page.getByText('No uncommitted changes').waitFor()
     await page.getByRole('list', { name: 'Files of the last sync' }).getByText('notes.txt').waitFor()
     await done(tab)
     await reviewPage(bench, {
@@ -221,13 +221,13 @@ describe('git', () => {
       },
       ({ frozen }) => frozen,
     )
-    await page.getByText('Its schedules are frozen').waitFor()
+    await page.getByText('Schedules are frozen').waitFor()
     await done(tab)
     await reviewPage(bench, {
       name: 'agent-git',
       path,
       ready: async (page) => {
-        await page.getByText('Its schedules are frozen').waitFor()
+        await page.getByText('Schedules are frozen').waitFor()
         await page.getByRole('list', { name: 'Commits' }).getByText('first work').waitFor()
       },
     })
@@ -238,15 +238,15 @@ describe('git', () => {
     await inAgent('mkdir -p content && echo kept > content/kept.txt')
     const tab = await open(path)
     const { page } = tab
-    await page.getByRole('button', { name: 'Reset…' }).click()
+    await page.getByRole('button', { name: 'Reset workspace…' }).click()
     const dialog = page.getByRole('dialog', { name: 'Reset the workspace to main?' })
-    const confirm = dialog.getByRole('button', { name: 'Reset the workspace' })
+    const confirm = dialog.getByRole('button', { name: 'Reset workspace' })
     assert.equal(await confirm.isDisabled(), true)
     await dialog.getByLabel(`Type ${name} to confirm`).fill(name)
     await keepPicture(tab, 'git-reset-light-desktop')
     await assertAccessible(tab, 'a reset that is asked about')
     await confirm.click()
-    await page.getByText(/^The workspace is reset; \d+ files? stayed/).waitFor()
+    await page.getByText(/^Workspace reset\. \d+ files? preserved/).waitFor()
     await dialog.waitFor({ state: 'detached' })
     assert.equal(await inAgent('cat content/kept.txt; ls notes.txt 2>/dev/null || echo gone'), 'kept\ngone')
     await done(tab)
@@ -256,17 +256,17 @@ describe('git', () => {
     const { working_branch } = (await ask('GET', 'git/config')).json
     const tab = await open(path)
     const { page } = tab
-    await page.getByRole('button', { name: 'Another repository…' }).click()
-    const dialog = page.getByRole('dialog', { name: 'A repository of its own' })
-    await dialog.getByText('In place of acme/helper').waitFor()
+    await page.getByRole('button', { name: 'Change repository…' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Change repository' })
+    await dialog.getByText('Replaces acme/helper').waitFor()
     const field = dialog.getByRole('textbox', { name: 'Repository' })
     await field.fill('no-owner')
-    await dialog.getByRole('button', { name: 'Bind it' }).click()
+    await dialog.getByRole('button', { name: 'Change repository' }).click()
     await dialog.getByText('must be owner/repository').waitFor()
     await keepPicture(tab, 'git-rebind-refused-light-desktop')
     await assertAccessible(tab, 'a repository that is none')
     await field.fill('acme/own-helper')
-    await dialog.getByRole('button', { name: 'Bind it' }).click()
+    await dialog.getByRole('button', { name: 'Change repository' }).click()
     await page.getByText('acme/own-helper', { exact: true }).waitFor()
     assert.equal((await ask('GET', 'git/config')).json.github_repo, 'acme/own-helper')
     const ours = await inAgent('git rev-parse HEAD')
@@ -279,23 +279,23 @@ describe('git', () => {
     await reviewPage(bench, {
       name: 'agent-git-unbound',
       path: '/agents/qa-src-plain?tab=git',
-      ready: (page) => page.getByText('is bound to no repository').waitFor(),
+      ready: (page) => page.getByText('has no repository').waitFor(),
     })
     const tab = await open('/agents/qa-src-plain?tab=git')
     const { page } = tab
     await page.getByRole('textbox', { name: 'Account' }).fill('acme')
-    await page.getByRole('button', { name: 'Bind it' }).click()
+    await page.getByRole('button', { name: 'Bind repository' }).click()
     await page.getByText('acme/qa-src-plain', { exact: true }).waitFor()
     await page.getByText('The platform’s token.', { exact: true }).waitFor()
-    await page.getByRole('button', { name: 'Set a token of its own' }).click()
+    await page.getByRole('button', { name: 'Set agent token' }).click()
     await page.locator('input[name=pat]').fill('bad-token')
-    await page.getByRole('button', { name: 'Check and store' }).click()
+    await page.getByRole('button', { name: 'Verify and save' }).click()
     await page.locator('[aria-invalid=true]').waitFor()
     await keepPicture(tab, 'git-token-refused-light-desktop')
     await assertAccessible(tab, 'a refused token')
     await page.locator('input[name=pat]').fill('good-token-of-its-own')
-    await page.getByRole('button', { name: 'Check and store' }).click()
-    await page.getByText('A token of its own.', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Verify and save' }).click()
+    await page.getByText('The agent’s own token.', { exact: true }).waitFor()
     await done(tab)
   })
 })
@@ -309,13 +309,13 @@ describe('egress', () => {
     const tab = await open(path)
     const { page } = tab
     await page.getByRole('radio', { name: /Enforce/ }).click()
-    await page.getByRole('dialog', { name: 'Enforce an empty list?' }).waitFor()
+    await page.getByRole('dialog', { name: 'Enforce an empty allow list?' }).waitFor()
     await page.getByRole('button', { name: 'Enforce', exact: true }).click()
     await page.getByRole('radio', { name: /Enforce/, checked: true }).waitFor()
-    await page.getByText('Nothing is written down').waitFor()
+    await page.getByText('No destinations recorded').waitFor()
     await ask('ledger.example.org')
     const row = page.getByRole('row', { name: /ledger\.example\.org/ })
-    await row.getByText('no rule allowed it').waitFor()
+    await row.getByText('not on the allow list').waitFor()
     await row.getByRole('button', { name: 'Allow ledger.example.org' }).click()
     const allowed = page.getByRole('list', { name: 'Allowed hosts' })
     await allowed.getByText('ledger.example.org').waitFor()
@@ -345,18 +345,18 @@ describe('egress', () => {
   test('a kept credential is shown by name and hosts, and its value never', async () => {
     const tab = await open(path)
     const { page } = tab
-    await page.getByRole('button', { name: 'Keep a credential' }).click()
+    await page.getByRole('button', { name: 'Bind credential' }).click()
     await page.getByLabel('Variable').fill('LEDGER_TOKEN')
     await page.getByLabel('Value').fill('short')
     await page.getByRole('textbox', { name: 'Hosts' }).fill('ledger.example.org')
     await page.keyboard.press('Enter')
-    await page.getByRole('button', { name: 'Keep it' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Bind credential' }).click()
     await page.getByText('must have at least 8 characters').waitFor()
     await keepPicture(tab, 'egress-keep-light-desktop')
     await assertAccessible(tab, 'keeping a credential')
     await page.getByLabel('Value').fill('canary-kept-91d2aa07')
-    await page.getByRole('button', { name: 'Keep it' }).click()
-    const kept = page.getByRole('list', { name: 'Credentials kept by the platform' })
+    await page.getByRole('dialog').getByRole('button', { name: 'Bind credential' }).click()
+    const kept = page.getByRole('list', { name: 'Bound credentials' })
     await kept.getByText('LEDGER_TOKEN').waitFor()
     assert.ok(!(await page.content()).includes('canary-kept'), 'a value is shown again')
     await done(tab)
@@ -364,7 +364,7 @@ describe('egress', () => {
       name: 'agent-egress',
       path,
       ready: async (page) => {
-        await page.getByRole('list', { name: 'Credentials kept by the platform' }).waitFor()
+        await page.getByRole('list', { name: 'Bound credentials' }).waitFor()
         await page.getByRole('row', { name: /ledger\.example\.org/ }).waitFor()
       },
     })

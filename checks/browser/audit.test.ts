@@ -69,7 +69,7 @@ describe('the audit log', () => {
     await reviewPage(bench, {
       name: 'audit-no-match',
       path: `${path}&type=webhook`,
-      ready: (page) => page.getByText('No entry matches').waitFor(),
+      ready: (page) => page.getByText('No matching entries').waitFor(),
     })
   })
 
@@ -86,7 +86,7 @@ describe('the audit log', () => {
     const sheet = page.getByRole('dialog', { name: 'Set email' })
     await sheet.getByText('human_only').first().waitFor()
     await sheet.getByText('CI (user)').waitFor()
-    await sheet.getByRole('button', { name: 'All of this key' }).click()
+    await sheet.getByRole('button', { name: 'Filter by this key' }).click()
     await rowOf(page, 'Set tags').waitFor()
     assert.match(page.url(), new RegExp(`key=${keyId}`))
     assert.equal(await page.getByRole('dialog').count(), 0)
@@ -117,7 +117,7 @@ describe('the audit log', () => {
     await rowOf(page, 'Set tags').waitFor()
     assert.equal(await grid(page).getByText('Put setting').count(), 0)
     await page.getByRole('button', { name: 'Clear filters' }).click()
-    await page.getByRole('button', { name: 'More', exact: true }).click()
+    await page.getByRole('button', { name: 'More filters', exact: true }).click()
     await page.getByLabel('Action').fill('create_key')
     await keepPicture(tab, 'audit-more-light-desktop')
     await assertAccessible(tab, 'more filters')
@@ -142,10 +142,10 @@ describe('the audit log', () => {
   test('days of one’s choice, and all time', async () => {
     const tab = await open()
     const { page } = tab
-    await page.getByRole('radio', { name: 'Days', exact: true }).click()
+    await page.getByRole('radio', { name: 'Custom', exact: true }).click()
     await page.getByLabel('From').fill('2020-01-01')
     await page.getByLabel('To', { exact: true }).fill('2020-01-31')
-    await page.getByText('Nothing happened in this time').waitFor()
+    await page.getByText('No entries in this time range').waitFor()
     await page.getByRole('button', { name: 'Show all time' }).click()
     await rowOf(page, 'Put setting').waitFor()
     await done(tab)
@@ -154,15 +154,15 @@ describe('the audit log', () => {
   test('the chain is verified, and a broken one is told with the number of the entry', async () => {
     const tab = await open()
     const { page } = tab
-    await page.getByRole('button', { name: 'Verify' }).click()
-    await page.getByText('The log is whole.').waitFor()
+    await page.getByRole('button', { name: 'Verify log' }).click()
+    await page.getByText('The audit log is intact.').waitFor()
     await keepPicture(tab, 'audit-verified-light-desktop')
     await assertAccessible(tab, 'verified')
     // The database of a platform refuses every change; the answer to one that was made is set up here.
     const tampered = { valid: false, status: 'tampered', checked: 41, first_invalid_id: 17 }
     await page.route('**/api/audit-log/verify', (route) => route.fulfill({ json: tampered }))
-    await page.getByRole('button', { name: 'Verify' }).click()
-    await page.getByText('Entry number 17 is the first').waitFor()
+    await page.getByRole('button', { name: 'Verify log' }).click()
+    await page.getByText('The first invalid entry is number 17').waitFor()
     await keepPicture(tab, 'audit-tampered-light-desktop')
     await assertAccessible(tab, 'tampered')
     await done(tab)
@@ -187,7 +187,7 @@ describe('the audit log', () => {
     const refusal = { detail: 'Something went wrong.', error: 'internal_error', request_id: 'r-1' }
     await tab.page.route(/\/api\/audit-log\?/, (route) => route.fulfill({ status: 500, json: refusal }))
     await tab.goto(path)
-    await tab.page.getByText('The log could not be loaded').waitFor()
+    await tab.page.getByText('Could not load the audit log').waitFor()
     await assertAccessible(tab, 'a log that could not be loaded')
     await tab.page.unroute(/\/api\/audit-log\?/)
     await tab.page.getByRole('button', { name: 'Retry' }).click()

@@ -24,22 +24,22 @@ test('calls are set up, switched off, and listed with why they came to nothing; 
   const { platform } = bench
   const tab = await bench.open()
   const { page } = tab
-  const section = page.getByRole('region', { name: 'Calls' })
+  const section = page.getByRole('region', { name: 'Telephone calls' })
   await tab.goto(`/agents/${name}?tab=settings`)
   await page.getByRole('region', { name: 'Spend caps' }).waitFor()
   assert.equal(await section.count(), 0)
 
   await platform.request('PUT', '/api/settings/api-keys/voice', { api_key: 'AIza-voice-of-calls' })
   await page.reload()
-  await section.getByRole('button', { name: 'Set up calls' }).click()
+  await section.getByRole('button', { name: 'Set up Twilio account' }).click()
   const form = page.getByRole('dialog')
   await form.getByLabel('Account SID').fill(provider.account.sid)
   await form.locator('input[name=auth_token]').fill('a-token-that-is-wrong')
-  await form.getByLabel('Calls from').fill(provider.account.number)
-  await form.getByRole('button', { name: 'Check and save' }).click()
+  await form.getByLabel('Caller number').fill(provider.account.number)
+  await form.getByRole('button', { name: 'Verify and save' }).click()
   await form.getByText('the provider does not know this account').waitFor()
   await form.locator('input[name=auth_token]').fill(provider.account.token)
-  await form.getByRole('button', { name: 'Check and save' }).click()
+  await form.getByRole('button', { name: 'Verify and save' }).click()
   await section.getByText(`Calls from ${provider.account.number}`).waitFor()
   await section.getByText('0 of 20').waitFor()
 
@@ -55,8 +55,8 @@ test('calls are set up, switched off, and listed with why they came to nothing; 
     ready: (at) => at.getByText('The number was busy.').scrollIntoViewIfNeeded(),
   })
 
-  await section.getByRole('switch', { name: 'Calls' }).click()
-  await section.getByRole('switch', { name: 'Calls', checked: false }).waitFor()
+  await section.getByRole('switch', { name: 'Allow telephone calls' }).click()
+  await section.getByRole('switch', { name: 'Allow telephone calls', checked: false }).waitFor()
   const refused = await platform.request('POST', `/api/agents/${name}/voip/call`, { to_number: '+15550123' })
   assert.equal(refused.json.error, 'conflict')
   await section.getByRole('link', { name: '+15550123' }).click()

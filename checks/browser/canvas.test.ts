@@ -116,14 +116,14 @@ describe('canvases', () => {
   }
   const drawn = async (page: Page) => {
     await page.getByRole('img', { name: /^How it goes/ }).waitFor()
-    await page.getByText('Not drawn:').waitFor()
+    await page.getByText('Diagram not shown:').waitFor()
     await page.frameLocator('iframe[title="Notes"]').getByText('until Monday').waitFor()
     await page.locator('svg.recharts-surface').nth(2).waitFor()
   }
 
   test('an agent without one says how it comes to one', async () => {
     const tab = await open(`/agents/${name}?tab=canvas`)
-    await tab.page.getByText('No canvas yet').waitFor()
+    await tab.page.getByText('No canvases yet').waitFor()
     await assertAccessible(tab, 'no canvas')
     await done(tab)
   })
@@ -135,7 +135,7 @@ describe('canvases', () => {
     await drawn(tab.page)
     const [row] = await tab.page.getByRole('table', { name: 'By day' }).locator('tbody tr').allInnerTexts()
     assert.match(row ?? '', /12 tickets\s+4 tickets/)
-    assert.match(await tab.page.getByText(/^Not drawn:/).innerText(), /header/)
+    assert.match(await tab.page.getByText(/^Diagram not shown:/).innerText(), /header/)
     await done(tab)
   })
 
@@ -150,7 +150,7 @@ describe('canvases', () => {
     const links = page.getByRole('navigation', { name: 'Canvases' }).getByRole('link')
     await page.getByRole('button', { name: 'Pin', exact: true }).click()
     await links.first().getByText('pinned').waitFor()
-    await page.getByRole('button', { name: 'Delete the canvas' }).click()
+    await page.getByRole('button', { name: 'Delete canvas' }).click()
     await page.getByRole('heading', { name: 'Support' }).waitFor()
     await page.getByRole('button', { name: 'Undo' }).click()
     await links.nth(1).waitFor()
@@ -160,13 +160,13 @@ describe('canvases', () => {
   test('a link is made, shows the canvas to whoever has it, and ends; one for people asks who they are', async () => {
     const tab = await open(`/agents/${name}?tab=canvas&canvas=main`)
     const { page } = tab
-    await page.getByRole('button', { name: 'Links' }).click()
-    await page.getByText('There is none.').waitFor()
-    await page.getByRole('button', { name: 'Make a link' }).click()
+    await page.getByRole('button', { name: 'Share', exact: true }).click()
+    await page.getByText('No links yet.').waitFor()
+    await page.getByRole('button', { name: 'Create link' }).click()
     const rows = page.getByRole('list', { name: 'Links' }).getByRole('listitem')
     await rows.first().waitFor()
-    await page.getByRole('radio', { name: /Everybody who has the link/ }).click()
-    await page.getByRole('button', { name: 'Make a link' }).click()
+    await page.getByRole('radio', { name: /Anyone with the link/ }).click()
+    await page.getByRole('button', { name: 'Create link' }).click()
     await rows.nth(1).waitFor()
     await keepPicture(tab, 'canvas-links-light-desktop')
     await assertAccessible(tab, 'links')
@@ -178,7 +178,7 @@ describe('canvases', () => {
     await assertAccessible(reader, 'a shared canvas')
     await done(reader)
     const stranger = await open(`/canvas/s/${tokenOf('authorized')}`, { token: null })
-    await stranger.page.getByText('sign in to see it').waitFor()
+    await stranger.page.getByText('Sign in to see it').waitFor()
     await assertAccessible(stranger, 'a link that asks who one is')
     await done(stranger)
     const person = await open(`/canvas/s/${tokenOf('authorized')}`, { theme: 'dark' })
@@ -190,7 +190,7 @@ describe('canvases', () => {
     await done(person)
     await bench.platform.request('DELETE', `${path}/shares/${shares[0].id}`)
     const late = await open(`/canvas/s/${shares[0].token}`, { token: null })
-    await late.page.getByText('This link leads nowhere').waitFor()
+    await late.page.getByText('This link is not valid').waitFor()
     await done(late)
     await done(tab)
   })

@@ -36,7 +36,7 @@ const composer = (page: Page) => page.getByRole('textbox', { name: `Message to $
 const messages = (page: Page) => page.getByRole('region', { name: 'Messages' })
 const turn = (page: Page, index = 0) =>
   messages(page).getByRole('list', { name: 'Conversation' }).locator('> li').nth(index)
-const copyAnswer = (inside: Locator) => inside.getByRole('button', { name: 'Copy the answer' })
+const copyAnswer = (inside: Locator) => inside.getByRole('button', { name: 'Copy answer' })
 
 async function openChat(options: Parameters<Bench['open']>[0] = {}, session = 'new'): Promise<Tab> {
   const tab = await bench.open(options)
@@ -206,7 +206,7 @@ describe('a turn', () => {
       .waitFor()
     await say(tab, '[[reply:the second]]')
     await turn(tab.page, 1)
-      .getByText(/Waiting in the queue, place 1/)
+      .getByText(/Queued at position 1/)
       .waitFor()
     await gate.open()
     await copyAnswer(turn(tab.page, 1)).waitFor()
@@ -346,7 +346,7 @@ describe('the page', () => {
     await page.keyboard.press('Tab')
     await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')
-    await turn(page).getByText('It answered at once').waitFor()
+    await turn(page).getByText('The agent answered directly').waitFor()
     await tab.context.close()
   })
 
@@ -394,7 +394,7 @@ describe('the page', () => {
     const row = tab.page.getByRole('navigation', { name: 'Conversations' }).getByText('delete me')
     const remove = async () => {
       await row.hover()
-      await tab.page.getByRole('button', { name: /More for “delete me/ }).click()
+      await tab.page.getByRole('button', { name: /Actions for “delete me/ }).click()
       await tab.page.getByRole('menuitem', { name: 'Delete' }).click()
       await row.waitFor({ state: 'detached' })
     }
@@ -438,7 +438,7 @@ describe('pictures for a reviewer', () => {
     await reviewPage(bench, {
       name: 'chat-empty',
       path: path('new'),
-      ready: (page) => page.getByText(`Talk with ${name}`).waitFor(),
+      ready: (page) => page.getByText(`Chat with ${name}`).waitFor(),
     })
     const full = await newSession()
     await sayBefore(

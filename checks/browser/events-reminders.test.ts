@@ -37,12 +37,12 @@ describe('events and reminders', () => {
     await reviewPage(bench, {
       name: 'events-empty',
       path: `/agents/${name}?tab=events`,
-      ready: (page) => page.getByText('The agent emits one with its tool').waitFor(),
+      ready: (page) => page.getByText('The agent emits events with its tool').waitFor(),
     })
     await reviewPage(bench, {
       name: 'reminders-empty',
       path: `/agents/${name}?tab=reminders`,
-      ready: (page) => page.getByText('No reminder is to come').waitFor(),
+      ready: (page) => page.getByText('No pending reminders').waitFor(),
     })
   })
 
@@ -63,12 +63,12 @@ describe('events and reminders', () => {
     const list = page.getByRole('grid', { name: 'Event subscriptions' })
     await list.getByText('tests.failed', { exact: true }).waitFor()
 
-    await page.getByRole('button', { name: 'Emit an event…' }).click()
-    const emit = page.getByRole('dialog', { name: `Emit an event as ${name}` })
+    await page.getByRole('button', { name: 'Emit event…' }).click()
+    const emit = page.getByRole('dialog', { name: `Emit event as ${name}` })
     await emit.getByRole('textbox', { name: 'Event' }).fill('tests.failed')
     await emit.getByLabel('Payload').fill('[1]')
     await emit.getByRole('button', { name: 'Emit', exact: true }).click()
-    await emit.getByText('Must be empty or a JSON object.').waitFor()
+    await emit.getByText('The payload must be empty or a JSON object.').waitFor()
     await emit.getByLabel('Payload').fill('{"branch": "main"}')
     await emit.getByRole('button', { name: 'Emit', exact: true }).click()
     const log = page.getByRole('grid', { name: 'Events', exact: true })
@@ -76,7 +76,7 @@ describe('events and reminders', () => {
     await log.getByText('tests.failed').click()
     const sheet = page.getByRole('dialog', { name: 'tests.failed' })
     await sheet.getByText('"main"').waitFor()
-    await sheet.getByRole('link', { name: 'Open the run' }).click()
+    await sheet.getByRole('link', { name: 'Open run' }).click()
     await page.getByRole('heading', { name: 'Answer' }).waitFor()
     await done(tab)
   })
@@ -92,7 +92,7 @@ describe('events and reminders', () => {
     )
     await list.getByRole('button', { name: 'Actions for tests.failed' }).click()
     await page.getByRole('menuitem', { name: 'End' }).click()
-    await page.getByText('No event wakes this agent').waitFor()
+    await page.getByText('No event subscriptions').waitFor()
     await page.getByRole('button', { name: 'Undo' }).click()
     await list.getByText('tests.failed', { exact: true }).waitFor()
     await done(tab)
@@ -106,14 +106,14 @@ describe('events and reminders', () => {
   test('a reminder is set on the person’s own clock and cancelled', async () => {
     const tab = await open('reminders')
     const { page } = tab
-    await page.getByRole('button', { name: 'Set a reminder' }).click()
-    const form = page.getByRole('dialog', { name: 'Set a reminder' })
+    await page.getByRole('button', { name: 'Create reminder' }).click()
+    const form = page.getByRole('dialog', { name: 'Create reminder' })
     await form.getByRole('textbox', { name: 'Message' }).fill('Water the plants')
     const at = new Date(Date.now() + 3 * 3_600_000)
     // The browser of the tests is in Berlin.
     const local = at.toLocaleString('sv-SE', { timeZone: 'Europe/Berlin' }).replace(' ', 'T').slice(0, 16)
-    await form.getByLabel('When').fill(local)
-    await form.getByRole('button', { name: 'Set it' }).click()
+    await form.getByLabel('Time').fill(local)
+    await form.getByRole('button', { name: 'Create reminder' }).click()
     const list = page.getByRole('grid', { name: 'Reminders' })
     await list.getByText('Water the plants').waitFor()
     const [stored] = await api('GET', '/reminders')
@@ -124,7 +124,7 @@ describe('events and reminders', () => {
       ready: (opened) => opened.getByText('Water the plants').waitFor(),
     })
     await list.getByRole('button', { name: 'Cancel' }).click()
-    await page.getByText('No reminder is to come').waitFor()
+    await page.getByText('No pending reminders').waitFor()
     await page.getByRole('link', { name: 'Files', exact: true }).click()
     await eventually(
       () => api('GET', '/reminders?status=all'),

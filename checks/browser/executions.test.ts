@@ -80,7 +80,7 @@ describe('a task', () => {
     await page.getByText('Succeeded', { exact: true }).waitFor()
     assert.equal(await steps(page).getByRole('button', { name: /^Bash/ }).count(), 1, 'no step is doubled')
     assert.match(await page.locator('dl').first().innerText(), /Duration[\s\S]*Cost\s+\$[\s\S]*1 tool call/)
-    await page.getByRole('complementary', { name: 'About this run' }).getByText('By hand').waitFor()
+    await page.getByRole('complementary', { name: 'About this run' }).getByText('Manual').waitFor()
     assert.deepEqual(tab.faults, [])
     await tab.context.close()
   })
@@ -105,10 +105,10 @@ describe('a task', () => {
     const facts = page.getByRole('complementary', { name: 'About this run' })
     await facts.getByText('Read', { exact: true }).waitFor()
     await facts.getByText('2m', { exact: true }).waitFor()
-    await page.getByRole('button', { name: 'Retry as new' }).click()
-    await page.getByRole('dialog').getByText('Run it again without its 1 file?').waitFor()
+    await page.getByRole('button', { name: 'Run again' }).click()
+    await page.getByRole('dialog').getByText('Run again without files?').waitFor()
     const first = page.url()
-    await page.getByRole('button', { name: 'Retry without files' }).click()
+    await page.getByRole('button', { name: 'Run without files' }).click()
     await page.waitForURL((url) => isRun.test(url.pathname) && url.href !== first)
     await tab.context.close()
   })
@@ -120,10 +120,10 @@ describe('a task', () => {
     await tab.goto(runPath(name, id))
     await steps(page).getByRole('button', { name: /^Bash/ }).waitFor()
     await page.getByRole('button', { name: 'Stop', exact: true }).click()
-    await page.getByText('Stopped.', { exact: true }).waitFor()
+    await page.getByText('Run stopped.', { exact: true }).waitFor()
     await page.getByText('Cancelled', { exact: true }).waitFor()
     await page.getByText(/^Cancelled by admin/).waitFor()
-    await page.getByRole('button', { name: 'Retry as new' }).waitFor()
+    await page.getByRole('button', { name: 'Run again' }).waitFor()
     assert.deepEqual(tab.faults, [])
     await tab.context.close()
   })
@@ -135,7 +135,7 @@ describe('a task', () => {
     await tab.goto(runPath(name, id))
     await page.getByText('The runtime failed', { exact: true }).waitFor()
     await page.getByText('agent_error', { exact: true }).first().waitFor()
-    await page.getByRole('button', { name: 'Retry as new' }).click()
+    await page.getByRole('button', { name: 'Run again' }).click()
     await page.waitForURL((url) => isRun.test(url.pathname) && !url.pathname.endsWith(id))
     await page.getByRole('heading', { name: 'Answer' }).waitFor()
     await page.getByText('fine now').first().waitFor()
@@ -147,7 +147,7 @@ describe('a task', () => {
     const tab = await open()
     const { page } = tab
     await tab.goto(runPath(name, id))
-    await page.getByRole('searchbox', { name: 'Search the steps' }).fill('needle')
+    await page.getByRole('searchbox', { name: 'Search steps' }).fill('needle')
     await page.getByText(/^1 of \d+ steps$/).waitFor()
     assert.match(page.url(), /q=needle/)
     await page.getByRole('radio', { name: 'Timeline' }).click()
@@ -172,16 +172,16 @@ describe('what waits', () => {
     const tab = await open()
     const { page } = tab
     await tab.goto(tabOf(busy))
-    const line = page.getByRole('region', { name: /^Waiting/ })
-    await line.getByText('The one slot is taken.').waitFor()
+    const line = page.getByRole('region', { name: /^Queued/ })
+    await line.getByText('The only slot is in use.').waitFor()
     await line.getByRole('link', { name: /^Wait gamma/ }).click()
-    await page.getByText('Waiting in the queue, place 3 of 3').waitFor()
+    await page.getByText('Queued at position 3 of 3').waitFor()
     await page.getByText('The one slot is taken; 2 runs go before it.').waitFor()
     await page.getByRole('link', { name: /^The long one/ }).waitFor()
     await review({
       name: 'run-waiting',
       path: runPath(busy, ids[2] ?? ''),
-      ready: (each) => each.getByText('Waiting in the queue, place 3 of 3').waitFor(),
+      ready: (each) => each.getByText('Queued at position 3 of 3').waitFor(),
     })
     await review({
       name: 'executions-tab-busy',
@@ -193,18 +193,18 @@ describe('what waits', () => {
           .waitFor(),
     })
     await bench.platform.request('POST', `/api/agents/${busy}/executions/${ids[0]}/terminate`)
-    await page.getByText('Waiting in the queue, place 2 of 2').waitFor()
+    await page.getByText('Queued at position 2 of 2').waitFor()
     await tab.goto(tabOf(busy))
-    await page.getByRole('button', { name: 'Clear the queue' }).click()
+    await page.getByRole('button', { name: 'Clear queue' }).click()
     await page.getByLabel(`Type ${busy} to confirm`).fill(busy)
-    await page.getByRole('dialog').getByRole('button', { name: 'Clear the queue' }).click()
-    await page.getByText('2 waiting runs cancelled.', { exact: true }).waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Clear queue' }).click()
+    await page.getByText('2 queued runs cancelled.', { exact: true }).waitFor()
     await line.waitFor({ state: 'detached' })
     await page
-      .getByRole('region', { name: /^Running now/ })
+      .getByRole('region', { name: /^Running/ })
       .getByRole('button', { name: /^Stop/ })
       .click()
-    await page.getByRole('region', { name: /^Running now/ }).waitFor({ state: 'detached' })
+    await page.getByRole('region', { name: /^Running/ }).waitFor({ state: 'detached' })
     assert.deepEqual(tab.faults, [])
     await tab.context.close()
   })
@@ -217,7 +217,7 @@ describe('several tasks at once', () => {
     await tab.goto(tabOf(name, '&ask=several'))
     await page.getByRole('textbox', { name: 'Task 1' }).fill('[[tool:Bash:sleep 2]] [[reply:answer one]]')
     await page.getByRole('textbox', { name: 'Task 2' }).fill('[[fail]] two')
-    await page.getByRole('button', { name: 'Add a task' }).click()
+    await page.getByRole('button', { name: 'Add task' }).click()
     await page.getByRole('textbox', { name: 'Task 3' }).fill('[[reply:answer three]]')
     await page.getByRole('button', { name: 'Send 3 tasks' }).click()
     await page.getByText('3 tasks: 2 succeeded, 1 failed').waitFor()
@@ -235,7 +235,7 @@ describe('several tasks at once', () => {
       .click()
     await page.getByRole('heading', { name: 'Fan-out of 3' }).waitFor()
     await page.getByRole('link', { name: /^t2/ }).click()
-    await page.getByText('It failed').or(page.getByText('The runtime failed')).first().waitFor()
+    await page.getByText('The run failed').or(page.getByText('The runtime failed')).first().waitFor()
     assert.deepEqual(tab.faults, [])
     await tab.context.close()
   })
@@ -253,7 +253,7 @@ describe('runs of all agents', () => {
       (rows) => rows.length > 1 && rows.slice(1).every((row) => row.includes('Failed')),
     )
     await page.getByRole('button', { name: 'Clear filters' }).click()
-    await page.getByRole('searchbox', { name: 'Search messages and ids' }).fill('needle for the fleet')
+    await page.getByRole('searchbox', { name: 'Search messages and IDs' }).fill('needle for the fleet')
     await page.waitForURL(/q=needle/)
     await history(page).getByText('A needle for the fleet page').waitFor()
     await page
@@ -269,7 +269,7 @@ describe('runs of all agents', () => {
       .getByText('1 run', { exact: true })
       .waitFor()
     await page.keyboard.press('Escape')
-    await page.getByRole('heading', { name: 'Executions' }).click()
+    await page.getByRole('heading', { name: 'Runs' }).click()
     await page.keyboard.press('g')
     await page.keyboard.press('e')
     await page.waitForURL(/operations\?tab=executions$/)
@@ -296,7 +296,7 @@ describe('runs of all agents', () => {
       }),
     )
     await tab.goto('/operations?tab=executions')
-    await tab.page.getByText('The runs could not be loaded').waitFor()
+    await tab.page.getByText('Could not load the runs').waitFor()
     await keepPicture(tab, 'fleet-executions-error')
     await assertAccessible(tab, 'runs that could not be loaded')
     await tab.page.unroute('**/api/executions?**')
@@ -312,7 +312,7 @@ describe('an agent in short', () => {
     const tab = await open()
     const { page } = tab
     await tab.goto(`/agents/${name}?tab=overview`)
-    const failures = page.getByRole('list', { name: 'Last failures' })
+    const failures = page.getByRole('list', { name: 'Latest failures' })
     await failures.getByText('This one fails for the overview').click()
     await page.getByText('The runtime failed', { exact: true }).waitFor()
     assert.deepEqual(tab.faults, [])
@@ -356,12 +356,12 @@ describe('pictures for a reviewer', () => {
     await review({
       name: 'run-failed',
       path: runPath(name, failed),
-      ready: (page) => page.getByText('The model provider refused the key').waitFor(),
+      ready: (page) => page.getByText('The model provider rejected the API key').waitFor(),
     })
     await review({
       name: 'run-missing',
       path: runPath(name, 'exec_nothing'),
-      ready: (page) => page.getByText('There is no such run').waitFor(),
+      ready: (page) => page.getByText('Run not found').waitFor(),
     })
     const { directive } = gateOf(bench.platform, name, 'never')
     const id = await task(name, `Look around. ${directive} [[reply:late]]`)
@@ -381,13 +381,13 @@ describe('pictures for a reviewer', () => {
   test('tabs and lists: full and empty', async () => {
     const pages = [
       ['dashboard-timeline', '/?view=timeline', 'Runs over time'],
-      ['overview-full', `/agents/${name}?tab=overview`, 'Last failures'],
+      ['overview-full', `/agents/${name}?tab=overview`, 'Latest failures'],
       ['overview-empty', `/agents/${fresh}?tab=overview`, 'No run in this time'],
       ['executions-tab-full', tabOf(name), null],
-      ['executions-tab-empty', tabOf(fresh), 'This agent has not run yet'],
-      ['executions-tab-several', tabOf(idle, '&ask=several'), 'Add a task'],
+      ['executions-tab-empty', tabOf(fresh), 'No runs yet'],
+      ['executions-tab-several', tabOf(idle, '&ask=several'), 'Add task'],
       ['fleet-executions-full', '/operations?tab=executions', null],
-      ['fleet-executions-no-match', '/operations?tab=executions&q=nothing-like-it', 'No run matches'],
+      ['fleet-executions-no-match', '/operations?tab=executions&q=nothing-like-it', 'No matching runs'],
     ] as const
     for (const [picture, path, words] of pages) {
       await review({

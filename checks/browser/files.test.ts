@@ -112,7 +112,7 @@ describe('reading and writing', () => {
     await edit(page, 'main.ts')
     await page.keyboard.press('Control+End')
     await page.keyboard.type('// by hand')
-    await page.getByText('Not saved yet').waitFor()
+    await page.getByText('Unsaved changes').waitFor()
     await page.keyboard.press('Control+s')
     await page.getByText('Saved', { exact: true }).first().waitFor()
     assert.equal(
@@ -164,7 +164,7 @@ describe('reading and writing', () => {
     await put('dos.txt', 'a\r\nb\r\n')
     const tab = await open('dos.txt')
     const { page } = tab
-    await page.getByText('CRLF line ends').waitFor()
+    await page.getByText('CRLF line endings').waitFor()
     await edit(page, 'dos.txt')
     await page.keyboard.type('x')
     await button(page, 'Save').click()
@@ -180,7 +180,7 @@ describe('reading and writing', () => {
     await page.getByRole('menuitem', { name: 'File' }).click()
     await page.getByLabel('Name', { exact: true }).fill('.env')
     await button(page, 'Create').click()
-    await page.getByText('This name is protected').waitFor()
+    await page.getByText('This name is reserved').waitFor()
     await page.getByLabel('Name', { exact: true }).fill('made/by hand.md')
     await button(page, 'Create').click()
     await focusOn(editor(page, 'by hand.md'))
@@ -188,7 +188,7 @@ describe('reading and writing', () => {
     await page.keyboard.press('Control+s')
     await page.getByText('Saved', { exact: true }).first().waitFor()
     assert.equal((await read('made/by hand.md')).text, 'hello')
-    await page.getByRole('button', { name: 'More for “by hand.md”' }).click()
+    await page.getByRole('button', { name: 'Actions for “by hand.md”' }).click()
     await page.getByRole('menuitem', { name: 'Delete' }).click()
     await page.getByText('File deleted').first().waitFor()
     await item(page, 'by hand.md').waitFor({ state: 'detached' })
@@ -196,7 +196,7 @@ describe('reading and writing', () => {
     await item(page, 'by hand.md').waitFor()
     assert.equal((await read('made/by hand.md')).status, 200)
     await item(page, 'by hand.md').click()
-    await page.getByRole('button', { name: 'More for “by hand.md”' }).click()
+    await page.getByRole('button', { name: 'Actions for “by hand.md”' }).click()
     await page.getByRole('menuitem', { name: 'Delete' }).click()
     // Leaving ends the time for Undo.
     await page.getByRole('link', { name: 'Info' }).click()
@@ -206,7 +206,7 @@ describe('reading and writing', () => {
     )
     await page.getByRole('link', { name: 'Files' }).click()
     await item(page, 'made').click()
-    await page.getByRole('button', { name: 'More for “made”' }).click()
+    await page.getByRole('button', { name: 'Actions for “made”' }).click()
     await page.getByRole('menuitem', { name: 'Delete' }).click()
     await page.getByLabel('Type made to confirm').fill('made')
     await button(page, 'Delete folder').click()
@@ -225,10 +225,10 @@ describe('reading and writing', () => {
       buffer: Buffer.from(text),
     })
     await input.setInputFiles([offered('up.txt', 'new'), offered('pic.png', Buffer.from(pixel, 'base64'))])
-    await page.getByText('is not text in UTF-8').first().waitFor()
+    await page.getByText('is not UTF-8 text').first().waitFor()
     await item(page, 'up.txt').waitFor()
     await input.setInputFiles([offered('up.txt', 'newer')])
-    await page.getByRole('dialog', { name: 'Replace what is there?' }).waitFor()
+    await page.getByRole('dialog', { name: 'Replace existing files?' }).waitFor()
     assert.equal((await read('docs/up.txt')).text, 'new')
     const written = page.waitForResponse((response) => response.request().method() === 'PUT')
     await button(page, 'Replace').click()
@@ -246,12 +246,12 @@ describe('reading and writing', () => {
       const download = await waited
       return { name: download.suggestedFilename(), bytes: await readFile(await download.path()) }
     }
-    await page.getByRole('button', { name: 'More for “guide.md”' }).click()
+    await page.getByRole('button', { name: 'Actions for “guide.md”' }).click()
     const file = await take('Download')
     assert.equal(file.name, 'guide.md')
     assert.match(file.bytes.toString(), /^# Guide/)
     await header(page).getByRole('link', { name: 'docs' }).click()
-    await page.getByRole('button', { name: 'More for “docs”' }).click()
+    await page.getByRole('button', { name: 'Actions for “docs”' }).click()
     const folder = await take('Download as tar.gz')
     assert.equal(folder.name, 'docs.tar.gz')
     assert.deepEqual([...folder.bytes.subarray(0, 2)], [0x1f, 0x8b])
@@ -333,9 +333,9 @@ describe('kinds of files', () => {
     const tab = await open('.env')
     const { page } = tab
     await editor(page, '.env').getByText('hush').waitFor()
-    await page.getByText('it can be read here').waitFor()
+    await page.getByText('It can be viewed but not edited').waitFor()
     assert.equal(await button(page, 'Edit').count(), 0)
-    await page.getByRole('button', { name: 'More for “.env”' }).click()
+    await page.getByRole('button', { name: 'Actions for “.env”' }).click()
     assert.ok(await page.getByRole('menuitem', { name: /Delete/ }).isDisabled())
     await done(tab)
   })
@@ -406,7 +406,7 @@ describe('how it looks', () => {
       ready: async (page) => {
         await edit(page, 'main.ts')
         await page.keyboard.type('// ')
-        await page.getByText('Not saved yet').waitFor()
+        await page.getByText('Unsaved changes').waitFor()
       },
     })
     await reviewPage(bench, {
@@ -417,12 +417,12 @@ describe('how it looks', () => {
     await reviewPage(bench, {
       name: 'files-protected',
       path: at('.env'),
-      ready: (page) => page.getByText('it can be read here').waitFor(),
+      ready: (page) => page.getByText('It can be viewed but not edited').waitFor(),
     })
     await reviewPage(bench, {
       name: 'files-empty',
       path: at('empty/'),
-      ready: (page) => page.getByText('Nothing here yet').waitFor(),
+      ready: (page) => page.getByText('This folder is empty').waitFor(),
     })
   })
 

@@ -34,9 +34,9 @@ describe('with the mouse', () => {
   test('a weak or mistyped password is refused on its field', async () => {
     const { page } = tab
     await page.getByLabel('Password', { exact: true }).fill('short')
-    await page.getByLabel('The same again').fill('other')
-    await page.getByRole('button', { name: /go on/ }).click()
-    await page.getByText('Use at least 12 characters.').waitFor()
+    await page.getByLabel('Confirm password').fill('other')
+    await page.getByRole('button', { name: 'Create admin account' }).click()
+    await page.getByText('The password must have at least 12 characters.').waitFor()
     await assertAccessible(tab, 'setup with errors')
     await keepPicture(tab, 'setup-errors-light-desktop')
   })
@@ -44,8 +44,8 @@ describe('with the mouse', () => {
   test('the password is set, and the person is signed in', async () => {
     const { page } = tab
     await page.getByLabel('Password', { exact: true }).fill(adminPassword)
-    await page.getByLabel('The same again').fill(adminPassword)
-    await page.getByRole('button', { name: /go on/ }).click()
+    await page.getByLabel('Confirm password').fill(adminPassword)
+    await page.getByRole('button', { name: 'Create admin account' }).click()
     await page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor()
     bench.platform.token = await tokenOf(page)
   })
@@ -164,10 +164,10 @@ describe('with the keyboard alone', () => {
     await page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor()
 
     await page.keyboard.press('Control+k')
-    await focusOn(page.getByPlaceholder('Where to, or what to do?'))
+    await focusOn(page.getByPlaceholder('Search or run a command…'))
     await page.keyboard.type('create an agent')
     await page.keyboard.press('Enter')
-    await focusOn(page.getByRole('dialog', { name: 'Create an agent' }).getByLabel('Name'))
+    await focusOn(page.getByRole('dialog', { name: 'Create agent' }).getByLabel('Name'))
     await page.keyboard.type('qa-keys')
     await page.keyboard.press('Enter')
 

@@ -69,14 +69,14 @@ describe('the inbox', () => {
     await reviewPage(bench, {
       name: 'inbox-empty',
       path,
-      ready: (page) => page.getByText('Nothing waits for you').waitFor(),
+      ready: (page) => page.getByText('Inbox is empty').waitFor(),
     })
   })
 
   test('an ask appears by itself, with its count in the sidebar, and one key answers it', async () => {
     const tab = await open()
     const { page } = tab
-    await page.getByText('Nothing waits for you').waitFor()
+    await page.getByText('Inbox is empty').waitFor()
     const { id } = await ask({
       title: 'Deploy build 118?',
       type: 'approval',
@@ -90,7 +90,7 @@ describe('the inbox', () => {
     await page.getByText('tests', { exact: true }).waitFor()
     await page.keyboard.press('2')
     await page.getByText('Answered “Reject”.', { exact: true }).waitFor()
-    await page.getByText('Nothing waits for you').waitFor()
+    await page.getByText('Inbox is empty').waitFor()
     await page.getByRole('button', { name: 'Undo' }).click()
     await items(page).getByText('Deploy build 118?').waitFor()
     assert.equal((await item(id)).status, 'pending')
@@ -112,14 +112,14 @@ describe('the inbox', () => {
     await items(page).waitFor()
     assert.deepEqual(await titles(page), ['The disk is full', 'Which colour?'])
     await page.keyboard.press('x')
-    await page.getByText('Dismissed without an answer.', { exact: true }).waitFor()
+    await page.getByText('Dismissed without answer.', { exact: true }).waitFor()
     await page.getByRole('heading', { name: 'Which colour?' }).waitFor()
     await page.keyboard.press('r')
     await page.keyboard.type('Green, please')
     await page.keyboard.press('Control+Enter')
     const answered = await becomes(low.id, 'responded')
     assert.equal(answered.response, 'Green, please')
-    await page.getByText('Nothing waits for you').waitFor()
+    await page.getByText('Inbox is empty').waitFor()
     await page.reload()
     await becomes(critical.id, 'cancelled')
     await done(tab)
@@ -131,7 +131,7 @@ describe('the inbox', () => {
     await ask({ title: 'Another alert', type: 'alert' })
     const tab = await open()
     const { page } = tab
-    await page.getByRole('combobox', { name: 'State' }).click()
+    await page.getByRole('combobox', { name: 'Status' }).click()
     await page.getByRole('option', { name: 'Answered' }).click()
     await page.waitForURL(/status=responded/)
     await items(page).getByText('Shall I go on?').click()
@@ -139,10 +139,10 @@ describe('the inbox', () => {
     await page.getByText('Yes, go on').waitFor()
     await page.reload()
     await page.getByText('Yes, go on').waitFor()
-    await page.getByRole('combobox', { name: 'Kind' }).click()
+    await page.getByRole('combobox', { name: 'Type' }).click()
     await page.getByRole('option', { name: 'Alert' }).click()
-    await page.getByText('Nothing matches').waitFor()
-    await page.getByRole('button', { name: 'Show what waits' }).click()
+    await page.getByText('No matching items').waitFor()
+    await page.getByRole('button', { name: 'Show pending items' }).click()
     await items(page).getByText('Another alert').waitFor()
     await page.getByRole('link', { name: 'Resolved' }).click()
     await page.waitForURL(/tab=resolved/)
@@ -180,9 +180,9 @@ describe('the inbox', () => {
     const tab = await open()
     const { page } = tab
     const answer = page.getByRole('dialog', { name: /^Answer/ })
-    await page.getByRole('checkbox', { name: 'Mark “Merge 1?”' }).click()
-    await page.getByRole('checkbox', { name: 'Mark “Merge 3?”' }).click({ modifiers: ['Shift'] })
-    await page.getByText('3 marked').waitFor()
+    await page.getByRole('checkbox', { name: 'Select “Merge 1?”' }).click()
+    await page.getByRole('checkbox', { name: 'Select “Merge 3?”' }).click({ modifiers: ['Shift'] })
+    await page.getByText('3 selected').waitFor()
     await page.getByRole('button', { name: 'Answer…' }).click()
     await answer.getByRole('textbox', { name: 'Note' }).fill('All green')
     await keepPicture(tab, 'inbox-bulk-light-desktop')
@@ -194,10 +194,10 @@ describe('the inbox', () => {
     await items(page).getByText('Merge 1?').waitFor()
     assert.equal((await item(ids[0] ?? '')).status, 'pending')
 
-    await page.getByRole('checkbox', { name: 'Mark all' }).click()
-    await page.getByText('5 marked').waitFor()
+    await page.getByRole('checkbox', { name: 'Select all' }).click()
+    await page.getByText('5 selected').waitFor()
     await page.getByRole('button', { name: 'Answer…' }).click()
-    await answer.getByText('do not offer the same answers').waitFor()
+    await answer.getByText('have no common answer').waitFor()
     await answer.getByRole('button', { name: 'Cancel' }).click()
     for (const [title, left] of [
       ['Another alert', 4],
@@ -206,7 +206,7 @@ describe('the inbox', () => {
       await items(page).getByRole('link', { name: title }).click()
       await page.getByRole('heading', { name: title }).waitFor()
       await page.keyboard.press('m')
-      await page.getByText(`${left} marked`).waitFor()
+      await page.getByText(`${left} selected`).waitFor()
     }
     await page.getByRole('button', { name: 'Answer…' }).click()
     await answer.getByRole('button', { name: 'Wait', exact: true }).click()
@@ -215,9 +215,9 @@ describe('the inbox', () => {
     for (const id of ids) assert.equal((await becomes(id, 'responded')).response, 'Wait')
 
     await tab.goto(path)
-    await page.getByRole('checkbox', { name: 'Mark all' }).click()
+    await page.getByRole('checkbox', { name: 'Select all' }).click()
     await page.getByRole('button', { name: 'Dismiss', exact: true }).click()
-    await page.getByText('Nothing waits for you').waitFor()
+    await page.getByText('Inbox is empty').waitFor()
     await page.getByRole('link', { name: 'Dashboard' }).click()
     await becomes(other.id, 'cancelled')
     await done(tab)
@@ -240,19 +240,19 @@ describe('the inbox', () => {
     })
     await tab.goto(path)
     await page.getByText('1–100 of 230 items').waitFor()
-    await page.getByText('230 things wait for a person.').waitFor()
-    await page.getByRole('button', { name: 'Page after' }).click()
+    await page.getByText('230 pending items.').waitFor()
+    await page.getByRole('button', { name: 'Next page' }).click()
     await page.waitForURL(/page=2/)
     await items(page).getByText('Ask 101', { exact: true }).waitFor()
     await page.reload()
-    await page.getByRole('button', { name: 'Page after' }).click()
+    await page.getByRole('button', { name: 'Next page' }).click()
     await page.getByText('201–230 of 230 items').waitFor()
     await keepPicture(tab, 'inbox-page-light-desktop')
     await assertAccessible(tab, 'the last page of the inbox')
-    assert.equal(await page.getByRole('button', { name: 'Page after' }).isDisabled(), true)
-    await page.getByRole('checkbox', { name: 'Mark all' }).click()
+    assert.equal(await page.getByRole('button', { name: 'Next page' }).isDisabled(), true)
+    await page.getByRole('checkbox', { name: 'Select all' }).click()
     await page.getByRole('button', { name: 'Dismiss', exact: true }).click()
-    await page.getByText('This page is dealt with').waitFor()
+    await page.getByText('All items on this page are resolved').waitFor()
     await page.getByRole('button', { name: 'Undo' }).click()
     await items(page).getByText('Ask 201', { exact: true }).waitFor()
     await bench.platform.request('POST', `/api/operator-queue/${id}/cancel`)
@@ -290,7 +290,7 @@ describe('the inbox', () => {
     await reviewPage(bench, {
       name: 'notifications-empty',
       path: '/operations?tab=notifications',
-      ready: (page) => page.getByText('Nothing new').waitFor(),
+      ready: (page) => page.getByText('No new notifications').waitFor(),
     })
     const tab = await open({}, '/operations?tab=notifications')
     const { page } = tab
@@ -299,7 +299,7 @@ describe('the inbox', () => {
       (await bench.platform.request('GET', '/api/notifications')).json.notifications.find(
         (row: Loose) => row.id === id,
       )?.status
-    await page.getByText('Nothing new').waitFor()
+    await page.getByText('No new notifications').waitFor()
     const read = await tell({ title: 'The index is built', message: 'It took **40 minutes**.' })
     const gone = await tell({ title: 'The disk fills up', notification_type: 'alert', priority: 'urgent' })
     await list.getByText('40 minutes').waitFor()
@@ -315,24 +315,24 @@ describe('the inbox', () => {
     await list.getByText('The index is built').waitFor({ state: 'detached' })
     assert.equal(await stateOf(read), 'acknowledged')
     await page.getByRole('button', { name: 'Dismiss “The disk fills up”' }).click()
-    await page.getByText('Nothing new').waitFor()
+    await page.getByText('No new notifications').waitFor()
     await page.getByRole('button', { name: 'Undo' }).click()
     await list.getByText('The disk fills up').waitFor()
     await page.getByRole('button', { name: 'Dismiss all…' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Dismiss all', exact: true }).click()
-    await page.getByText('Nothing new').waitFor()
+    await page.getByText('No new notifications').waitFor()
     await eventually(
       () => stateOf(gone),
       (status) => status === 'dismissed',
     )
-    await page.getByRole('button', { name: 'Show everything' }).click()
+    await page.getByRole('button', { name: 'Show all notifications' }).click()
     await list.getByText('The disk fills up').waitFor()
     assert.match(page.url(), /status=all/)
     await page.route('**/api/notifications?*', (route) =>
       route.fulfill({ status: 500, json: { error: 'internal_error', detail: 'It broke.' } }),
     )
     await page.reload()
-    await page.getByText('The notifications could not be loaded').waitFor()
+    await page.getByText('Could not load the notifications').waitFor()
     await assertAccessible(tab, 'notifications that failed')
     await tab.context.close()
   })
@@ -341,7 +341,7 @@ describe('the inbox', () => {
     await reviewPage(bench, {
       name: 'reports-empty',
       path: '/operations?tab=reports',
-      ready: (page) => page.getByText('No report yet').waitFor(),
+      ready: (page) => page.getByText('No reports yet').waitFor(),
     })
     const hand = async (fields: object) => {
       const body = { report_type: 'qa.nightly', ...fields }
@@ -377,7 +377,7 @@ describe('the inbox', () => {
       await page.getByText(seen).first().waitFor()
       await page.getByRole('link', { name: 'All reports' }).click()
     }
-    await page.getByRole('combobox', { name: 'Kind of report' }).click()
+    await page.getByRole('combobox', { name: 'Report type' }).click()
     await page.getByRole('option', { name: /qa\.nightly/ }).click()
     await page.waitForURL(/type=qa\.nightly/)
     await page.getByRole('link', { name: 'Cases of the night' }).click()
@@ -387,7 +387,7 @@ describe('the inbox', () => {
     await page.getByRole('link', { name: 'In words' }).click()
     await page.getByRole('heading', { name: 'In words' }).waitFor()
     await tab.goto('/operations?tab=reports&report=nothing')
-    await page.getByText('There is no such report').waitFor()
+    await page.getByText('Report not found').waitFor()
     await done(tab)
     const reviews = [
       ['reports', '/operations?tab=reports', 'Hour by hour'],
@@ -412,7 +412,7 @@ describe('the inbox', () => {
       name: 'fleet-health',
       path: '/operations?tab=health',
       ready: async (page) => {
-        await page.getByRole('grid', { name: 'Health of agents' }).getByRole('row').nth(1).waitFor()
+        await page.getByRole('grid', { name: 'Agent health' }).getByRole('row').nth(1).waitFor()
         await page.getByRole('region', { name: 'Costs' }).getByText('By model').waitFor()
         await page.getByRole('region', { name: 'Model credentials' }).getByText(name).waitFor()
       },
@@ -443,12 +443,12 @@ describe('the inbox', () => {
     await keepPicture(tab, 'fleet-health-alert-light-desktop')
     await assertAccessible(tab, 'an alert')
     await page.getByRole('button', { name: /^Acknowledge “It restarts/ }).click()
-    await page.getByText('Nothing has to be looked at.').waitFor()
+    await page.getByText('No pending alerts.').waitFor()
     await page.route('**/api/monitoring/status', (route) =>
       route.fulfill({ status: 500, json: { error: 'internal_error', detail: 'It broke.' } }),
     )
     await page.reload()
-    await page.getByText('The health of the agents could not be loaded').waitFor()
+    await page.getByText('Could not load the health of the agents').waitFor()
     await assertAccessible(tab, 'health that failed')
     await tab.context.close()
   })
@@ -459,7 +459,7 @@ describe('the inbox', () => {
       route.fulfill({ status: 500, json: { error: 'internal_error', detail: 'It broke.' } }),
     )
     await tab.goto(path)
-    await tab.page.getByText('The inbox could not be loaded').waitFor()
+    await tab.page.getByText('Could not load the inbox').waitFor()
     await assertAccessible(tab, 'the inbox that failed')
     await tab.context.close()
   })
@@ -527,7 +527,7 @@ describe('the inbox', () => {
       async () => (await bench.platform.request('GET', `/api/agents/${name}`)).json.status,
       (status) => status === 'stopped',
     )
-    await page.getByRole('grid', { name: 'Health of agents' }).getByText('stopped').nth(1).waitFor()
+    await page.getByRole('grid', { name: 'Agent health' }).getByText('stopped').nth(1).waitFor()
     await keepPicture(tab, 'emergency-stopped-light-desktop')
     await assertAccessible(tab, 'after an emergency stop')
     await done(tab)
@@ -540,7 +540,7 @@ describe('the inbox', () => {
     const dialog = page.getByRole('dialog', { name: 'Restart agents?' })
     await dialog.getByLabel('Agents that are').click()
     await page.getByRole('option', { name: 'Stopped' }).click()
-    await dialog.getByLabel('Name begins with').fill(name)
+    await dialog.getByLabel('Name prefix').fill(name)
     const confirm = dialog.getByRole('button', { name: 'Restart agents' })
     assert.equal(await confirm.isDisabled(), true)
     await keepPicture(tab, 'fleet-restart-light-desktop')

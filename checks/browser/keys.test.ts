@@ -55,26 +55,26 @@ describe('keys', () => {
     const tab = await open()
     const { page } = tab
     await page.getByRole('button', { name: 'Create key' }).click()
-    const form = dialogOf(page, 'Create a key')
+    const form = dialogOf(page, 'Create MCP key')
     await form.getByLabel('Name').fill('Monitoring')
     await form.getByRole('radio', { name: /^Ops/ }).click()
-    await form.getByRole('combobox', { name: 'Ends' }).click()
-    await page.getByRole('option', { name: 'On a day of your choice' }).click()
+    await form.getByRole('combobox', { name: 'Expires' }).click()
+    await page.getByRole('option', { name: 'On a specific day' }).click()
     await form.getByRole('button', { name: 'Create key' }).click()
-    await form.getByText('Choose a day from today on.').waitFor()
+    await form.getByText('The last day must be today or later.').waitFor()
     await keepPicture(tab, 'keys-create-light-desktop')
     await assertAccessible(tab, 'creating a key')
     await form.getByLabel('Last day').fill('2099-12-31')
     await form.getByRole('button', { name: 'Create key' }).click()
 
-    const shown = dialogOf(page, 'The key “Monitoring”')
+    const shown = dialogOf(page, 'Key “Monitoring”')
     await shown.waitFor()
     await keepPicture(tab, 'keys-created-light-desktop')
     await assertAccessible(tab, 'the key, once')
     const key = (await shown.getByText(/^svc_mcp_/).textContent()) ?? ''
     await page.keyboard.press('Escape')
     await shown.waitFor()
-    await shown.getByText('I stored it').click()
+    await shown.getByText('I have stored it').click()
     await shown.getByRole('button', { name: 'Done' }).click()
     await rowOf(page, 'Monitoring').getByText('Ops').waitFor()
     assert.equal(await page.getByText(key).count(), 0)
@@ -83,7 +83,7 @@ describe('keys', () => {
 
     await rowOf(page, 'Monitoring').click()
     const sheet = dialogOf(page, 'Monitoring')
-    await sheet.getByText('Executions with their logs and live streams').waitFor()
+    await sheet.getByText('Runs with their logs and live streams').waitFor()
     await sheet.getByText(/2099/).first().waitFor()
     await done(tab)
   })
@@ -103,7 +103,7 @@ describe('keys', () => {
       path: `${path}&key=${made.json.id}`,
       ready: (page) =>
         dialogOf(page, /^A key whose name/)
-          .getByRole('heading', { name: 'Reaches' })
+          .getByRole('heading', { name: 'Allowed', exact: true })
           .waitFor(),
     })
     await reviewPage(bench, {
@@ -126,11 +126,11 @@ describe('keys', () => {
     await choose('Revoke…')
     await keepPicture(tab, 'keys-revoke-light-desktop')
     await assertAccessible(tab, 'revoking a key')
-    await page.getByRole('button', { name: 'Revoke the key' }).click()
+    await page.getByRole('button', { name: 'Revoke key' }).click()
     await row.getByText('Revoked').waitFor()
     assert.equal(await statusWith(json.key, '/api/users/me'), 401)
     await choose('Delete…')
-    await page.getByRole('button', { name: 'Delete the key' }).click()
+    await page.getByRole('button', { name: 'Delete key' }).click()
     await row.waitFor({ state: 'detached' })
     await done(tab)
   })
@@ -139,16 +139,16 @@ describe('keys', () => {
     const tab = await open({ token: annToken })
     const { page } = tab
     await page.getByRole('button', { name: 'Create key' }).click()
-    const form = dialogOf(page, 'Create a key')
+    const form = dialogOf(page, 'Create MCP key')
     await form.getByLabel('Name').fill('My laptop')
     assert.equal(await form.getByRole('radio').count(), 0)
     await page.keyboard.press('Enter')
-    const shown = dialogOf(page, 'The key “My laptop”')
-    await shown.getByText('I stored it').click()
+    const shown = dialogOf(page, 'Key “My laptop”')
+    await shown.getByText('I have stored it').click()
     await shown.getByRole('button', { name: 'Done' }).click()
     await rowOf(page, 'My laptop').waitFor()
     assert.equal(await rowOf(page, 'Monitoring').count(), 0)
-    assert.equal(await page.getByRole('radio', { name: 'Everybody’s' }).count(), 0)
+    assert.equal(await page.getByRole('radio', { name: 'All keys' }).count(), 0)
     await done(tab)
   })
 
@@ -157,7 +157,7 @@ describe('keys', () => {
     await rowOf(tab.page, 'My laptop').getByText('ann@example.com').waitFor()
     assert.equal(await rowOf(tab.page, 'Monitoring').count(), 0)
     await eventually(
-      async () => tab.page.getByRole('radio', { name: 'Everybody’s' }).getAttribute('aria-checked'),
+      async () => tab.page.getByRole('radio', { name: 'All keys' }).getAttribute('aria-checked'),
       (checked) => checked === 'true',
     )
     await done(tab)
@@ -168,7 +168,7 @@ describe('keys', () => {
     const refusal = { detail: 'Something went wrong.', error: 'internal_error', request_id: 'r-1' }
     await tab.page.route('**/api/mcp/keys', (route) => route.fulfill({ status: 500, json: refusal }))
     await tab.goto(path)
-    await tab.page.getByText('The keys could not be loaded').waitFor()
+    await tab.page.getByText('Could not load the keys').waitFor()
     await assertAccessible(tab, 'keys that could not be loaded')
     await tab.page.unroute('**/api/mcp/keys')
     await tab.page.getByRole('button', { name: 'Retry' }).click()
@@ -198,14 +198,14 @@ describe('the keys of an agent', () => {
     const section = region(page, 'Own key')
     await section.getByText(/^svc_mcp_/).waitFor()
     const before = await section.getByText(/^svc_mcp_/).textContent()
-    await section.getByRole('button', { name: 'Look into the container' }).click()
+    await section.getByRole('button', { name: 'Check key in container' }).click()
     await section.getByText(/^In the container:/).waitFor()
     await section.scrollIntoViewIfNeeded()
     await keepPicture(tab, 'agent-own-key-light-desktop')
     await assertAccessible(tab, 'own key')
-    await section.getByRole('button', { name: 'New key…' }).click()
-    await page.getByRole('button', { name: 'Make a new key' }).click()
-    await page.getByText('The agent has another key.', { exact: true }).waitFor()
+    await section.getByRole('button', { name: 'Replace key…' }).click()
+    await page.getByRole('button', { name: 'Replace key' }).click()
+    await page.getByText('New agent key created.', { exact: true }).waitFor()
     await eventually(
       () => section.getByText(/^svc_mcp_/).textContent(),
       (prefix) => prefix !== before,
@@ -219,17 +219,17 @@ describe('the keys of an agent', () => {
     const { page } = tab
     await tab.goto(path)
     const section = region(page, 'Connector')
-    await section.getByText('No client has a key for it yet.').waitFor()
+    await section.getByText('No connector keys yet.').waitFor()
     await section.getByRole('button', { name: 'Create connector key' }).click()
-    const dialog = page.getByRole('dialog', { name: `A connector key of ${name}` })
+    const dialog = page.getByRole('dialog', { name: `Connector key of ${name}` })
     const key = (await dialog.getByText(/^svc_mcp_\S+$/).textContent()) ?? ''
     await dialog.getByRole('radio', { name: 'Claude Desktop' }).click()
     await dialog.getByText('mcp-remote').first().waitFor()
     await keepPicture(tab, 'agent-connector-key-light-desktop')
     await assertAccessible(tab, 'connector key')
-    await dialog.getByText('I stored it').click()
+    await dialog.getByText('I have stored it').click()
     await dialog.getByRole('button', { name: 'Done' }).click()
-    await section.getByRole('switch', { name: 'Open to connectors', checked: true }).waitFor()
+    await section.getByRole('switch', { name: 'Enable connector', checked: true }).waitFor()
     const check = async () =>
       (await bench.platform.request('POST', '/api/mcp/validate', {}, { token: key })).status
     assert.equal(await check(), 200)
@@ -241,8 +241,8 @@ describe('the keys of an agent', () => {
       ({ json }) => json.exposed_playbooks.includes('morning-report'),
     )
     await section.getByRole('button', { name: /^Revoke/ }).click()
-    await page.getByRole('button', { name: 'Revoke the key' }).click()
-    await section.getByText('No client has a key for it yet.').waitFor()
+    await page.getByRole('button', { name: 'Revoke key' }).click()
+    await section.getByText('No connector keys yet.').waitFor()
     assert.equal(await check(), 401)
     assert.deepEqual(tab.faults, [])
     await tab.context.close()

@@ -46,18 +46,18 @@ describe('the log', () => {
     const { page } = tab
     await tab.goto(logs)
     await log(page).getByText('link up').first().waitFor()
-    await page.getByLabel('Search the log').fill('link up')
+    await page.getByLabel('Search log').fill('link up')
     const found = page.getByRole('status').filter({ hasText: / of \d+$/ })
     const before = (await found.textContent())?.split(' of ')[1]
     // The agent's program says so each time it reaches the platform.
     await bench.platform.request('POST', `/api/agents/${name}/stop`)
-    await page.getByText('Stopped: the last it wrote').waitFor()
+    await page.getByText('The agent is not running. These are its last log lines.').waitFor()
     await bench.platform.request('POST', `/api/agents/${name}/start`)
     await found.filter({ hasText: `of ${Number(before) + 1}` }).waitFor()
     await page.getByRole('button', { name: 'Pause' }).click()
-    await page.getByText('Paused, as of').waitFor()
+    await page.getByText('Paused. Last refresh:').waitFor()
     const waited = page.waitForEvent('download')
-    await page.getByRole('button', { name: 'Download the log' }).click()
+    await page.getByRole('button', { name: 'Download log' }).click()
     const download = await waited
     assert.equal(download.suggestedFilename(), `${name}.log`)
     assert.match(await readFile(await download.path(), 'utf8'), /link up/)
@@ -102,7 +102,7 @@ describe('the terminal', () => {
     await page.keyboard.type('clear; [ $(tput cols) -lt 70 ] && echo nar""row\n')
     await screen(page).getByText('narrow').waitFor()
     await page.keyboard.type('exit 3\n')
-    await page.getByText('The shell has ended with code 3').waitFor()
+    await page.getByText('The shell exited with code 3').waitFor()
     await page.getByRole('button', { name: 'Open another terminal' }).click()
     await isAtPrompt(page)
     assert.deepEqual(tab.faults, [], 'the policy of the page has let every style count')
@@ -121,7 +121,7 @@ describe('the terminal', () => {
     await page.keyboard.press('Escape')
     await page.keyboard.press('Shift+Tab')
     assert.equal(await input.evaluate((box) => box === document.activeElement), false)
-    await page.getByRole('switch', { name: 'For screen readers' }).click()
+    await page.getByRole('switch', { name: 'Screen reader mode' }).click()
     await page.locator('.xterm-accessibility-tree').getByText('$').first().waitFor()
     assert.deepEqual(tab.faults, [])
     await tab.context.close()
@@ -137,7 +137,7 @@ describe('the facts', () => {
     await reviewPage(bench, {
       name: 'info-bare',
       path: info,
-      ready: (page) => page.getByText('Put a template.yaml').waitFor(),
+      ready: (page) => page.getByText('Add a template.yaml').waitFor(),
     })
   })
 
@@ -152,20 +152,20 @@ describe('the facts', () => {
     const tab = await bench.open()
     const { page } = tab
     await tab.goto(info)
-    await page.getByRole('button', { name: 'Give access' }).click()
+    await page.getByRole('button', { name: 'Grant access' }).click()
     const dialog = page.getByRole('dialog', { name: `SSH access to ${name}` })
     await dialog.getByLabel('For how long').fill('25')
-    await dialog.getByRole('button', { name: 'Give access' }).click()
+    await dialog.getByRole('button', { name: 'Grant access' }).click()
     await dialog.getByText(/24/).first().waitFor()
     await keepPicture(tab, 'info-ssh-form')
     await assertAccessible(tab, 'ssh form')
     await dialog.getByLabel('For how long').fill('1')
-    await dialog.getByRole('button', { name: 'Give access' }).click()
+    await dialog.getByRole('button', { name: 'Grant access' }).click()
     await dialog.getByText(/PRIVATE KEY/).waitFor()
     await dialog.getByText(/^ssh .*developer@/).waitFor()
     await keepPicture(tab, 'info-ssh-key')
     await assertAccessible(tab, 'ssh key')
-    await dialog.getByLabel('I stored it').click()
+    await dialog.getByLabel('I have stored it').click()
     await dialog.getByRole('button', { name: 'Done' }).click()
     assert.equal(await page.getByText(/PRIVATE KEY/).count(), 0)
     assert.deepEqual(tab.faults, [])
@@ -178,7 +178,8 @@ describe('how it looks', () => {
     const ready = (page: Page) => log(page).getByText('link up').first().waitFor()
     await reviewPage(bench, { name: 'logs', path: logs, ready })
     assert.equal((await bench.platform.request('POST', `/api/agents/${name}/stop`)).status, 200)
-    const stopped = (page: Page) => page.getByText('Stopped: the last it wrote').waitFor()
+    const stopped = (page: Page) =>
+      page.getByText('The agent is not running. These are its last log lines.').waitFor()
     await reviewPage(bench, {
       name: 'logs-stopped',
       path: logs,
@@ -187,12 +188,12 @@ describe('how it looks', () => {
     await reviewPage(bench, {
       name: 'terminal-stopped',
       path: `/agents/${name}?tab=terminal`,
-      ready: (page) => page.getByText('There is no terminal of a stopped agent').waitFor(),
+      ready: (page) => page.getByText('The agent is stopped').waitFor(),
     })
     await reviewPage(bench, {
       name: 'info-stopped',
       path: info,
-      ready: (page) => page.getByText('Start the agent to see').waitFor(),
+      ready: (page) => page.getByText('Start the agent to view').waitFor(),
     })
   })
 })

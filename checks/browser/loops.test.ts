@@ -50,24 +50,24 @@ describe('loops', () => {
     await reviewPage(bench, {
       name: 'loops-empty',
       path: tabOf(idle),
-      ready: (page) => page.getByText('No loop yet').waitFor(),
+      ready: (page) => page.getByText('No loops yet').waitFor(),
     })
   })
 
   test('one is started by the form, is seen run by run, and ends at the word in the reply', async () => {
     const tab = await open(tabOf(name))
     const { page } = tab
-    await page.getByRole('button', { name: 'Start a loop' }).click()
-    const form = page.getByRole('dialog', { name: 'Start a loop' })
+    await page.getByRole('button', { name: 'Start loop' }).click()
+    const form = page.getByRole('dialog', { name: 'Start loop' })
     await form.getByRole('textbox', { name: 'Message' }).fill('Step {{run}}. [[reply:step {{run}} is made]]')
-    await form.getByLabel('Equal replies that end it').fill('1')
-    await form.getByLabel('Time in all').fill('20')
-    await form.getByLabel('Timeout of a run').fill('9999999')
-    await form.getByRole('button', { name: 'Start', exact: true }).click()
+    await form.getByLabel('Stop after equal replies').fill('1')
+    await form.getByLabel('Deadline').fill('20')
+    await form.getByLabel('Run timeout').fill('9999999')
+    await form.getByRole('button', { name: 'Start loop' }).click()
     await form.getByText('must be 0 or at least 2').waitFor()
-    await form.getByLabel('Equal replies that end it').fill('3')
-    await form.getByLabel('Timeout of a run').fill('')
-    await form.getByRole('button', { name: 'Start', exact: true }).click()
+    await form.getByLabel('Stop after equal replies').fill('3')
+    await form.getByLabel('Run timeout').fill('')
+    await form.getByRole('button', { name: 'Start loop' }).click()
     // The platform's own rule, at the field that it is about.
     await form
       .getByText(/deadline|max_duration_seconds|timeout/i)
@@ -76,14 +76,14 @@ describe('loops', () => {
     await page.waitForFunction(() => document.querySelector('[name=max_duration_seconds][aria-invalid=true]'))
     await keepPicture(tab, 'loops-form-light-desktop')
     await assertAccessible(tab, 'the form of a loop')
-    await form.getByLabel('Time in all').fill('')
+    await form.getByLabel('Deadline').fill('')
     await form.getByLabel('Budget').fill('2.5')
-    await form.getByLabel('Stop when a reply contains').fill('step 2 is made')
-    await form.getByRole('button', { name: 'Start', exact: true }).click()
+    await form.getByLabel('Stop phrase').fill('step 2 is made')
+    await form.getByRole('button', { name: 'Start loop' }).click()
     await page.waitForURL(/loop=loop_/)
     const runs = page.getByRole('grid', { name: 'Runs of the loop' })
     await runs.getByText('step 1 is made').waitFor()
-    await page.getByText('A reply contained “step 2 is made”.').waitFor()
+    await page.getByText('A reply contained the stop phrase “step 2 is made”.').waitFor()
     await page.getByText('2 of 5 runs').waitFor()
     await page.getByText(/\$[\d.]+ of \$2.50/).waitFor()
     await runs.getByText('Run 2').click()
@@ -101,13 +101,13 @@ describe('loops', () => {
     const tab = await open(tabOf(name, `&loop=${id}`))
     const { page } = tab
     await page.getByText('Running', { exact: true }).first().waitFor()
-    await page.getByRole('button', { name: 'Stop', exact: true }).click()
+    await page.getByRole('button', { name: 'Stop loop' }).click()
     await page.getByText('Stopping after this run…').waitFor()
     await gate.open()
-    await page.getByText('A person stopped it.').waitFor()
+    await page.getByText('Stopped by a user.').waitFor()
     assert.ok((await ended(id)).runs_completed < 50)
     await page.getByRole('link', { name: 'All loops' }).click()
-    await page.getByRole('grid', { name: 'Loops' }).getByText('A person stopped it.').waitFor()
+    await page.getByRole('grid', { name: 'Loops' }).getByText('Stopped by a user.').waitFor()
     await done(tab)
   })
 
@@ -122,12 +122,12 @@ describe('loops', () => {
     await reviewPage(bench, {
       name: 'loops',
       path: tabOf(name),
-      ready: (page) => page.getByRole('grid', { name: 'Loops' }).getByText('A person stopped it.').waitFor(),
+      ready: (page) => page.getByRole('grid', { name: 'Loops' }).getByText('Stopped by a user.').waitFor(),
     })
     await reviewPage(bench, {
       name: 'loop-one',
       path: tabOf(name, `&loop=${failed}`),
-      ready: (page) => page.getByRole('heading', { name: 'What ends it' }).waitFor(),
+      ready: (page) => page.getByRole('heading', { name: 'Stop conditions' }).waitFor(),
     })
   })
 })

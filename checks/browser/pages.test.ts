@@ -52,7 +52,7 @@ describe('the pages of a small fleet', () => {
     {
       name: 'dashboard-no-match',
       path: '/?q=nothing-like-it',
-      ready: (page) => page.getByText('No agent matches').waitFor(),
+      ready: (page) => page.getByText('No matching agents').waitFor(),
     },
     { name: 'create-agent', path: '/?create=true', ready: (page) => page.getByRole('dialog').waitFor() },
     { name: 'settings-general', path: '/settings', ready: heading('All agents') },
@@ -69,15 +69,15 @@ describe('the pages of a small fleet', () => {
     },
     { name: 'settings-agents', path: '/settings?tab=agents', ready: heading('Parallel tasks') },
     { name: 'settings-retention', path: '/settings?tab=retention', ready: heading('Retention') },
-    { name: 'account', path: '/account', ready: heading('Who you are') },
+    { name: 'account', path: '/account', ready: heading('Profile') },
     { name: 'agent-settings', path: '/agents/qa-scout?tab=settings', ready: heading('Circuit breaker') },
     { name: 'agent-long-name', path: `/agents/${longName}?tab=settings`, ready: heading('Circuit breaker') },
     {
       name: 'agent-unknown',
       path: '/agents/nobody',
-      ready: (page) => page.getByText('There is no agent “nobody”').waitFor(),
+      ready: (page) => page.getByText('Agent “nobody” not found').waitFor(),
     },
-    { name: 'not-found', path: '/nowhere', ready: heading('There is nothing at this address') },
+    { name: 'not-found', path: '/nowhere', ready: heading('Page not found') },
   ]
   for (const page of pages) {
     test(`${page.name}: axe finds nothing, nothing runs over, no fault, in both themes and widths`, () =>
@@ -103,7 +103,7 @@ describe('the pages of a small fleet', () => {
     const { page } = tab
     await tab.goto('/agents/qa-scout?tab=settings')
     const section = page.getByRole('region', { name: 'Spend caps' })
-    const daily = section.getByLabel('Each day')
+    const daily = section.getByLabel('Daily cap')
     const stored = async () =>
       (await bench.platform.request('GET', '/api/agents/qa-scout/spend-cap')).json.daily_usd
     await daily.fill('0')
@@ -128,11 +128,11 @@ describe('the pages of a small fleet', () => {
     await tab.goto('/agents/qa-scout?tab=settings')
     const section = page.getByRole('region', { name: 'Evaluations' })
     await section.getByLabel('Score').fill('101')
-    await section.getByRole('button', { name: 'Judge its work' }).click()
+    await section.getByRole('button', { name: 'Add evaluation' }).click()
     await section.locator('input[aria-invalid=true]').waitFor()
     await section.getByLabel('Score').fill('87')
     await section.getByLabel('Verdict').fill('Careful')
-    await section.getByRole('button', { name: 'Judge its work' }).click()
+    await section.getByRole('button', { name: 'Add evaluation' }).click()
     await section.getByRole('list', { name: 'Evaluations' }).getByText('Careful').waitFor()
     const [first] = (await bench.platform.request('GET', '/api/agents/qa-scout/evaluations')).json
     assert.deepEqual([first.score, first.verdict, first.notes], [87, 'Careful', null])
@@ -172,16 +172,16 @@ describe('the pages of a small fleet', () => {
     const tab = await bench.open()
     const { page } = tab
     await tab.goto('/settings?tab=integrations')
-    await page.getByRole('button', { name: 'Add a subscription' }).click()
+    await page.getByRole('button', { name: 'Add subscription' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('Name').fill('team-plan')
     await dialog.getByRole('textbox', { name: 'Token' }).fill('sk-ant-oat01-team-plan')
-    await dialog.getByRole('button', { name: 'Test the token' }).click()
-    await dialog.getByText('The provider takes this token.').waitFor()
+    await dialog.getByRole('button', { name: 'Test token' }).click()
+    await dialog.getByText('The provider accepts this token.').waitFor()
     await dialog.getByRole('button', { name: 'Add', exact: true }).click()
     await dialog.waitFor({ state: 'detached' })
-    const share = page.getByRole('switch', { name: 'Share usage figures' })
-    const ask = page.getByRole('button', { name: 'Keep it off and do not ask again' })
+    const share = page.getByRole('switch', { name: 'Share usage statistics' })
+    const ask = page.getByRole('button', { name: 'Keep off and do not ask again' })
     await ask.click()
     await ask.waitFor({ state: 'detached' })
     for (const enabled of [true, false]) {
@@ -191,7 +191,7 @@ describe('the pages of a small fleet', () => {
       await share.click()
       assert.equal((await (await kept).json()).enabled, enabled)
       // The answer is there before the page has drawn it.
-      await page.getByRole('switch', { name: 'Share usage figures', checked: enabled }).waitFor()
+      await page.getByRole('switch', { name: 'Share usage statistics', checked: enabled }).waitFor()
     }
     await tab.goto('/agents/qa-scout?tab=settings')
     await page.getByRole('combobox', { name: 'Subscription' }).click()
@@ -202,7 +202,7 @@ describe('the pages of a small fleet', () => {
     await page.getByRole('button', { name: 'Actions for team-plan' }).click()
     await page.getByRole('menuitem', { name: 'Delete…' }).click()
     await page.getByText('qa-scout asks with the platform’s own key').first().waitFor()
-    await page.getByRole('button', { name: 'Delete the subscription' }).click()
+    await page.getByRole('button', { name: 'Delete subscription' }).click()
     await page.getByText('team-plan', { exact: true }).waitFor({ state: 'detached' })
     const auth = await bench.platform.request('GET', '/api/subscriptions/agents/qa-scout/auth')
     assert.equal(auth.json.auth_mode, 'api_key')
@@ -229,10 +229,10 @@ describe('the pages of a small fleet', () => {
     await tab.goto('/')
     await tab.page.getByRole('link', { name: 'The Scout', exact: true }).waitFor()
     await bench.platform.killApi()
-    await tab.page.getByText('The live connection is lost.', { exact: false }).waitFor()
+    await tab.page.getByText('Live connection lost.', { exact: false }).waitFor()
     await bench.platform.startApi()
     // Sessions end with the process that signed them; the person signs in again over the page.
-    await tab.page.getByRole('dialog', { name: 'Your session has ended' }).waitFor()
+    await tab.page.getByRole('dialog', { name: 'Your session has expired' }).waitFor()
     await tab.context.close()
     bench.platform.token = await signIn(bench.platform)
   })

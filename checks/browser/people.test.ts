@@ -30,7 +30,7 @@ describe('people and access', () => {
   })
   afterEach((context) => tellFailure(bench, context))
 
-  const people = (page: Page) => page.getByRole('grid', { name: 'People' })
+  const people = (page: Page) => page.getByRole('grid', { name: 'Users' })
   const rowOf = (page: Page, who: string) => people(page).getByRole('row').filter({ hasText: who })
   const open = async (options: Parameters<Bench['open']>[0] = {}, at = path): Promise<Tab> => {
     const tab = await bench.open(options)
@@ -54,18 +54,18 @@ describe('people and access', () => {
       path,
       ready: async (page) => {
         await ready(page)
-        await page.getByRole('group', { name: 'Required of' }).scrollIntoViewIfNeeded()
+        await page.getByRole('group', { name: 'Required for' }).scrollIntoViewIfNeeded()
       },
     })
     await reviewPage(bench, {
       name: 'people-one',
       path: `${path}&person=${encodeURIComponent(ann)}`,
-      ready: (page) => page.getByRole('dialog', { name: ann }).getByText('Owns no agent').waitFor(),
+      ready: (page) => page.getByRole('dialog', { name: ann }).getByText('No own agents').waitFor(),
     })
     await reviewPage(bench, {
       name: 'people-no-match',
       path: `${path}&q=nobody-like-it`,
-      ready: (page) => page.getByText('Nobody matches').waitFor(),
+      ready: (page) => page.getByText('No matching users').waitFor(),
     })
   })
 
@@ -109,7 +109,7 @@ describe('people and access', () => {
   test('the own role cannot be changed, and the page says who can', async () => {
     const tab = await open({}, `${path}&person=admin`)
     const dialog = tab.page.getByRole('dialog', { name: 'admin' })
-    await dialog.getByText('Nobody changes the own role').waitFor()
+    await dialog.getByText('You cannot change your own role').waitFor()
     assert.ok(await dialog.getByRole('combobox', { name: 'Role' }).isDisabled())
     assert.equal(await dialog.getByRole('button', { name: 'Suspend' }).count(), 0)
     await done(tab)
@@ -118,7 +118,7 @@ describe('people and access', () => {
   test('a person is found by search, and the search stands in the address', async () => {
     const tab = await open()
     await rowOf(tab.page, ann).first().waitFor()
-    await tab.page.getByLabel('Search people').fill('ann@')
+    await tab.page.getByLabel('Search users').fill('ann@')
     await rowOf(tab.page, 'admin').waitFor({ state: 'detached' })
     assert.match(tab.page.url(), /q=ann/)
     await tab.page.reload()
@@ -130,20 +130,20 @@ describe('people and access', () => {
   test('an invited address may sign in with its role; taken off the list, it may not', async () => {
     const tab = await open()
     const { page } = tab
-    await page.getByRole('button', { name: 'Invite somebody' }).click()
-    const dialog = page.getByRole('dialog', { name: 'Invite somebody' })
+    await page.getByRole('button', { name: 'Add user' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Add user' })
     await dialog.getByLabel('E-mail address').fill('not an address')
-    await dialog.getByRole('button', { name: 'Let them in' }).click()
+    await dialog.getByRole('button', { name: 'Add user' }).click()
     await dialog.getByText('must be an e-mail address').waitFor()
     await keepPicture(tab, 'people-invite-light-desktop')
     await assertAccessible(tab, 'invite')
     await dialog.getByLabel('E-mail address').fill('Olga@Example.com')
     await dialog.getByRole('combobox', { name: 'Role' }).click()
     await page.getByRole('option', { name: /^Operator/ }).click()
-    await dialog.getByRole('button', { name: 'Let them in' }).click()
-    const list = page.getByRole('grid', { name: 'Addresses that may sign in' })
+    await dialog.getByRole('button', { name: 'Add user' }).click()
+    const list = page.getByRole('grid', { name: 'Sign-in allow list' })
     const row = list.getByRole('row').filter({ hasText: 'olga@example.com' })
-    await row.getByText('Not yet here').waitFor()
+    await row.getByText('Never signed in').waitFor()
     const listed = async () => {
       const { json } = await bench.platform.request('GET', '/api/settings/email-whitelist')
       return json.find(({ email }: { email: string }) => email === 'olga@example.com')
@@ -172,22 +172,22 @@ describe('people and access', () => {
       ({ json }) => json.public_access_requests_enabled === true,
     )
     await page.getByRole('switch', { name: 'Sign-in by e-mail code' }).click()
-    await page.getByText('Switched off: only the first admin can sign in.').waitFor()
+    await page.getByText('Only the first admin can sign in.').waitFor()
     await page.getByRole('switch', { name: 'Sign-in by e-mail code' }).click()
-    await page.getByText('Addresses on the list above get a code').waitFor()
+    await page.getByText('Addresses on the sign-in allow list get').waitFor()
 
-    const group = page.getByRole('group', { name: 'Required of' })
-    await group.getByText('0 of 1 have one').first().waitFor()
+    const group = page.getByRole('group', { name: 'Required for' })
+    await group.getByText('0 of 1 set up').first().waitFor()
     await group.getByLabel('Creators').click()
     await group.getByRole('button', { name: 'Save' }).click()
     await group.getByRole('button', { name: 'Save' }).waitFor({ state: 'detached' })
     const policy = await bench.platform.request('GET', '/api/enterprise/2fa/policy')
     assert.deepEqual(policy.json.required_roles, ['creator'])
 
-    await page.getByLabel('Agents of each creator').fill('1001')
+    await page.getByLabel('Agents per creator').fill('1001')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText(/1000/).first().waitFor()
-    await page.getByLabel('Agents of each creator').fill('3')
+    await page.getByLabel('Agents per creator').fill('3')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByRole('button', { name: 'Save' }).waitFor({ state: 'detached' })
     const quotas = await bench.platform.request('GET', '/api/settings/agent-quotas')
@@ -199,14 +199,14 @@ describe('people and access', () => {
     const tab = await open()
     const { page } = tab
     await rowOf(page, ann).first().waitFor()
-    await page.getByRole('columnheader', { name: 'Person' }).getByRole('button').focus()
+    await page.getByRole('columnheader', { name: 'User' }).getByRole('button').focus()
     for (let steps = 0; steps < 12; steps++) {
       await page.keyboard.press('Tab')
       if (await page.evaluate(() => document.activeElement?.matches('tr'))) break
     }
     await page.keyboard.press('End')
     await page.keyboard.press('Enter')
-    await page.getByRole('dialog').getByText('Here since').waitFor()
+    await page.getByRole('dialog').getByText('Account created').waitFor()
     await page.keyboard.press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'hidden' })
     await page.locator('tr:focus').waitFor()
@@ -216,7 +216,7 @@ describe('people and access', () => {
   test('who is no admin sees neither people nor the log', async () => {
     const tab = await open({ token: annToken })
     await tab.page.getByRole('heading', { name: 'MCP keys' }).waitFor()
-    assert.equal(await tab.page.getByRole('link', { name: 'People and access' }).count(), 0)
+    assert.equal(await tab.page.getByRole('link', { name: 'Users and access' }).count(), 0)
     assert.ok(!tab.requests.includes('GET /api/users'))
     await done(tab)
   })
@@ -225,7 +225,7 @@ describe('people and access', () => {
     const tab = await bench.open()
     await tab.page.route('**/api/users', (route) => route.fulfill({ status: 500, json: refusal }))
     await tab.goto(path)
-    await tab.page.getByText('The people could not be loaded').waitFor()
+    await tab.page.getByText('Could not load the users').waitFor()
     await tab.page.getByText('internal_error').first().waitFor()
     await assertAccessible(tab, 'people that could not be loaded')
     await keepPicture(tab, 'people-error-light-desktop')
@@ -242,7 +242,7 @@ describe('without mail', () => {
     await reviewPage(bench, {
       name: 'people-no-mail',
       path,
-      ready: (page) => page.getByText('Nobody can sign in by e-mail.').scrollIntoViewIfNeeded(),
+      ready: (page) => page.getByText('Sign-in by e-mail is not available.').scrollIntoViewIfNeeded(),
     })
   })
 })

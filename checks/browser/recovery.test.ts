@@ -22,7 +22,7 @@ afterEach((context) => tellFailure(bench, context))
 const messageField = (page: Page) => page.getByRole('textbox', { name: 'Message' })
 
 const part = (page: Page, label: string) =>
-  page.getByRole('navigation', { name: `Parts of ${name}` }).getByRole('link', { name: label })
+  page.getByRole('navigation', { name: `Tabs of ${name}` }).getByRole('link', { name: label })
 
 async function open(): Promise<Tab> {
   const tab = await bench.open()
@@ -59,7 +59,7 @@ describe('a network that breaks', { concurrency: 3 }, () => {
     await agent.waitFor()
     const files = await breakNetwork(tab, /\/assets\/(agent|executions-tab|overview-tab)-/, 6)
     await agent.click()
-    await part(tab.page, 'Executions').click()
+    await part(tab.page, 'Runs').click()
     await messageField(tab.page).waitFor()
     assert.equal(files.broken(), 6)
     assert.equal(tab.requests.filter((request) => request === 'GET /').length, 1, 'the page stays')
@@ -71,7 +71,7 @@ describe('a network that breaks', { concurrency: 3 }, () => {
     await tab.goto('/')
     const files = await breakNetwork(tab, /\/assets\/executions-tab-|\/health$/)
     await tab.page.evaluate((path) => window.history.pushState({}, '', path), runs)
-    await tab.page.getByText('This could not be loaded').waitFor()
+    await tab.page.getByText('Could not load this content').waitFor()
     await tab.page.getByRole('heading', { name, level: 1 }).waitFor()
     await files.heal()
     await messageField(tab.page).waitFor()
@@ -82,7 +82,7 @@ describe('a network that breaks', { concurrency: 3 }, () => {
     const tab = await open()
     const calls = await breakNetwork(tab, /\/api\/agents\/|\/health$/)
     await tab.goto(runs)
-    await tab.page.getByText('The agent could not be loaded').waitFor()
+    await tab.page.getByText('Could not load the agent').waitFor()
     await tab.page.getByText('network_error').waitFor()
     await calls.heal()
     await messageField(tab.page).waitFor()
@@ -105,7 +105,7 @@ describe('a network that breaks', { concurrency: 3 }, () => {
     await tab.page.getByRole('link', { name, exact: true }).waitFor()
     await tab.page.evaluate(() => window.dispatchEvent(new Event('offline')))
     await tab.page.getByRole('link', { name, exact: true }).click()
-    await part(tab.page, 'Executions').click()
+    await part(tab.page, 'Runs').click()
     await messageField(tab.page).waitFor()
     await tab.context.close()
   })
@@ -138,7 +138,7 @@ describe('a session that has ended', () => {
     )
 
     await bench.platform.request('POST', '/api/auth/logout', undefined, { token })
-    const ended = page.getByRole('dialog', { name: 'Your session has ended' })
+    const ended = page.getByRole('dialog', { name: 'Your session has expired' })
     await ended.getByLabel('User name').waitFor()
     const from = tab.requests.length
     await later()
@@ -172,7 +172,7 @@ describe('a platform that was renewed', () => {
     })
     await page.evaluate((path) => window.history.pushState({}, '', path), runs)
     await page.waitForEvent('domcontentloaded')
-    await page.getByText('This could not be loaded').waitFor()
+    await page.getByText('Could not load this content').waitFor()
     // Longer than it takes to try again.
     await page.waitForResponse(/\/health$/)
     await page.waitForResponse(/\/health$/)

@@ -76,7 +76,7 @@ describe('schedules', () => {
     await reviewPage(bench, {
       name: 'schedules-empty',
       path: tabOf(idle),
-      ready: (page) => page.getByText('Nothing is scheduled yet').waitFor(),
+      ready: (page) => page.getByText('No schedules yet').waitFor(),
     })
   })
 
@@ -92,14 +92,14 @@ describe('schedules', () => {
     await form.getByText('At 09:00, Monday through Friday').waitFor()
     assert.equal(await form.getByRole('listitem').filter({ hasText: /09:00/ }).count(), 5)
     await form.getByRole('combobox', { name: 'Time zone' }).click()
-    await page.getByPlaceholder('Search zones').fill('Asia/Kolkata')
+    await page.getByPlaceholder('Search time zones').fill('Asia/Kolkata')
     await page.keyboard.press('Enter')
     await form
-      .getByText(/09:00 there/)
+      .getByText(/09:00 \(schedule time zone\)/)
       .first()
       .waitFor()
     await form.getByLabel('Cron expression').fill('61 9 * * *')
-    await form.getByText('Not a cron expression of five fields yet.').waitFor()
+    await form.getByText('Enter a cron expression with five fields.').waitFor()
     await form.getByText('Limits, retries, delivery, validation').click()
     await form.getByRole('spinbutton', { name: 'Timeout' }).fill('7200000')
     await form.getByRole('button', { name: 'Create schedule' }).click()
@@ -114,7 +114,7 @@ describe('schedules', () => {
     await page.getByRole('heading', { name: 'Morning report' }).waitFor()
     await page.getByText('At 09:30, Monday through Friday, Asia/Kolkata').waitFor()
     await page
-      .getByText(/09:30 there/)
+      .getByText(/09:30 \(schedule time zone\)/)
       .first()
       .waitFor()
     const [stored] = (await api('GET', '')).json
@@ -137,7 +137,7 @@ describe('schedules', () => {
     const { page } = tab
     const toggle = rowOf(page, 'switched').getByRole('switch')
     await toggle.click()
-    await rowOf(page, 'switched').getByText('Off').waitFor()
+    await rowOf(page, 'switched').getByText('Disabled').waitFor()
     await eventually(
       async () => (await api('GET', '')).json.find((row: Loose) => row.name === 'switched'),
       (row) => row.enabled === false,
@@ -146,7 +146,7 @@ describe('schedules', () => {
     await toggle.click()
     await page.waitForFunction(
       () =>
-        document.querySelectorAll('[role=switch][aria-label="switched is enabled"][aria-checked=false]')
+        document.querySelectorAll('[role=switch][aria-label="Enable switched"][aria-checked=false]')
           .length === 1,
     )
     await done(tab)
@@ -156,20 +156,20 @@ describe('schedules', () => {
     const { id } = await made({ name: 'by hand', enabled: false })
     const tab = await open(tabOf(name, `&schedule=${id}`))
     const { page } = tab
-    await page.getByText('It did not run in this time.').waitFor()
+    await page.getByText('No runs in this time range.').waitFor()
     await page.getByRole('button', { name: 'Trigger now' }).click()
-    await page.getByText('“by hand” was triggered.', { exact: true }).waitFor()
+    await page.getByText('“by hand” triggered.', { exact: true }).waitFor()
     const [run] = await eventually(
       async () => (await api('GET', `/${id}/executions`)).json,
       (rows) => rows.length === 1,
     )
     await untilExecution(bench.platform, name, run.id, isOver)
     // Told by the socket.
-    await page.getByText('Duration, p95').waitFor()
+    await page.getByText('Duration, 95th percentile').waitFor()
     await page.getByRole('link', { name: 'Runs', exact: true }).click()
     await page.getByRole('grid', { name: 'Runs of the schedule' }).getByText('Succeeded').waitFor()
     await page.getByRole('link', { name: 'Due times', exact: true }).click()
-    await page.getByText('It has not been due yet').waitFor()
+    await page.getByText('No due times yet').waitFor()
     await done(tab)
   })
 
@@ -183,11 +183,11 @@ describe('schedules', () => {
     assert.equal((await called(await example())).status, 'triggered')
     await page.getByText('never', { exact: true }).waitFor({ state: 'detached' })
 
-    await page.getByRole('button', { name: 'Require a signature' }).click()
-    const shown = page.getByRole('dialog', { name: 'The signing secret' })
+    await page.getByRole('button', { name: 'Require signature' }).click()
+    const shown = page.getByRole('dialog', { name: 'Signing secret' })
     const secret = (await shown.locator('code').first().innerText()).trim()
     await keepPicture(tab, 'webhook-secret-light-desktop')
-    await shown.getByText('I stored it').click()
+    await shown.getByText('I have stored it').click()
     await shown.getByRole('button', { name: 'Done' }).click()
     await page.getByText('Calls need a signature of time and body').waitFor()
     assert.equal(await page.getByText(secret).count(), 0)
@@ -196,7 +196,7 @@ describe('schedules', () => {
 
     await page.getByRole('button', { name: 'Rotate…' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Rotate', exact: true }).click()
-    await page.getByText('The address alone is enough').waitFor()
+    await page.getByText('The URL alone is sufficient').waitFor()
     await page.getByRole('button', { name: 'Revoke…' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke', exact: true }).click()
     await page.getByText('No webhook yet').waitFor()
@@ -240,7 +240,7 @@ describe('schedules', () => {
     await reviewPage(bench, {
       name: 'schedule-one',
       path: tabOf(name, `&schedule=${id}`),
-      ready: (page) => page.getByText('Duration, p95').waitFor(),
+      ready: (page) => page.getByText('Duration, 95th percentile').waitFor(),
     })
     await api('POST', `/${id}/webhook`)
     await reviewPage(bench, {
@@ -254,14 +254,14 @@ describe('schedules', () => {
     const id = await dueTwice
     const tab = await open(tabOf(minutely, `&schedule=${id}`))
     const { page } = tab
-    await page.getByText(/Held back .*: The agent’s autonomy was off/).waitFor()
+    await page.getByText(/Held .*: The agent’s autonomy was off/).waitFor()
     await page.getByRole('link', { name: 'Due times', exact: true }).click()
     const times = page.getByRole('grid', { name: 'Due times' })
-    await times.getByText('Ran', { exact: true }).first().waitFor()
-    await page.getByRole('radio', { name: 'Did not run' }).click()
+    await times.getByText('Fired', { exact: true }).first().waitFor()
+    await page.getByRole('radio', { name: 'Not fired' }).click()
     await page.waitForURL(/status=not_run/)
     await times.getByText('The agent’s autonomy was off').first().waitFor()
-    assert.equal(await times.getByText('Ran', { exact: true }).count(), 0)
+    assert.equal(await times.getByText('Fired', { exact: true }).count(), 0)
     await page.goBack()
     await done(tab)
     await reviewPage(bench, {
@@ -282,22 +282,22 @@ describe('schedules', () => {
     await fleetRow('of the fleet').getByText(name).waitFor()
     await page.getByRole('button', { name: 'Pause all…' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Pause all', exact: true }).click()
-    await fleetRow('of the fleet').getByText('Off').waitFor()
-    await page.getByRole('button', { name: 'Resume' }).click()
+    await fleetRow('of the fleet').getByText('Disabled').waitFor()
+    await page.getByRole('button', { name: 'Resume all' }).click()
     await fleetRow('of the fleet').getByText(/^in /).waitFor()
     const toggle = fleetRow('of the fleet').getByRole('switch', {
-      name: `of the fleet of ${name} is enabled`,
+      name: `Enable of the fleet of ${name}`,
     })
     await toggle.click()
-    await fleetRow('of the fleet').getByText('Off').waitFor()
+    await fleetRow('of the fleet').getByText('Disabled').waitFor()
     await eventually(
       async () => (await api('GET', '')).json.find((row: Loose) => row.name === 'of the fleet'),
       (row) => row.enabled === false,
     )
     await toggle.click()
     await fleetRow('of the fleet').getByText(/^in /).waitFor()
-    await page.getByRole('button', { name: 'Bring back deleted too soon' }).click()
-    await fleetRow('deleted too soon').getByText('Off').waitFor()
+    await page.getByRole('button', { name: 'Restore deleted too soon' }).click()
+    await fleetRow('deleted too soon').getByText('Disabled').waitFor()
     await page.getByRole('searchbox', { name: 'Search schedules' }).fill('too soon')
     await page.waitForURL(/q=too/)
     await fleetRow('of the fleet').waitFor({ state: 'detached' })

@@ -61,7 +61,7 @@ const permitted = async (name: string) => {
 
 describe('sharing', () => {
   const path = `/agents/${scout}?tab=sharing`
-  const people = (page: Page) => page.getByRole('list', { name: 'People' })
+  const people = (page: Page) => page.getByRole('list', { name: 'Users with access' })
   const shares = async () => {
     const { json } = await bench.platform.request('GET', `/api/agents/${scout}/shares`)
     return json.map((share: { shared_with_email: string }) => share.shared_with_email)
@@ -71,7 +71,7 @@ describe('sharing', () => {
     await reviewPage(bench, {
       name: 'sharing-alone',
       path,
-      ready: (page) => page.getByText('Nobody else uses this agent yet').waitFor(),
+      ready: (page) => page.getByText('This agent is not shared yet').waitFor(),
     })
   })
 
@@ -104,7 +104,7 @@ describe('sharing', () => {
     await reviewPage(bench, {
       name: 'sharing',
       path,
-      ready: (page) => people(page).getByText('not yet signed in').waitFor(),
+      ready: (page) => people(page).getByText('never signed in').waitFor(),
     })
   })
 
@@ -141,19 +141,19 @@ describe('sharing', () => {
     assert.equal(asked.status, 201, asked.text)
     const inbox = '/operations?tab=queue'
     const mine = await open(inbox)
-    await mine.page.getByRole('button', { name: 'Dismiss without an answer' }).waitFor()
+    await mine.page.getByRole('button', { name: 'Dismiss without answer' }).waitFor()
     await done(mine)
     const theirs = await open(inbox, { token: annToken })
     const { page } = theirs
     await page.getByRole('button', { name: 'Green' }).waitFor()
     assert.equal(await page.getByRole('button', { name: /Dismiss/ }).count(), 0)
-    await page.getByRole('checkbox', { name: 'Mark all' }).click()
+    await page.getByRole('checkbox', { name: 'Select all' }).click()
     await page.getByRole('button', { name: 'Answer…' }).waitFor()
     assert.equal(await page.getByRole('button', { name: /Dismiss/ }).count(), 0)
     await keepPicture(theirs, 'inbox-addressed-light-desktop')
     await page.keyboard.press('x')
     await page.getByRole('button', { name: 'Green' }).click()
-    await page.getByText('Nothing waits for you').waitFor()
+    await page.getByText('Inbox is empty').waitFor()
     assert.deepEqual(theirs.failures, [])
     await done(theirs)
     // The time for Undo is over when the page is left.
@@ -206,7 +206,7 @@ describe('permissions', () => {
 
   test('all shown at once, and back by Undo', async () => {
     const tab = await open(path)
-    await tab.page.getByRole('button', { name: 'Allow all shown' }).click()
+    await tab.page.getByRole('button', { name: 'Permit all listed' }).click()
     await eventually(
       () => permitted(scout),
       (names) => names.includes(writer) && names.includes(longName),
@@ -255,7 +255,7 @@ describe('permissions', () => {
     await page.keyboard.press('Space')
     assert.ok(!(await permitted(longName)).includes(longName), 'an agent always reaches itself')
     await page.getByLabel('Search callers').fill('nobody')
-    await page.getByText('No agent matches').waitFor()
+    await page.getByText('No matching agents').waitFor()
     assert.match(page.url(), /q=nobody/)
     await done(tab)
   })
@@ -264,7 +264,7 @@ describe('permissions', () => {
     await bench.platform.request('POST', `/api/agents/${scout}/share`, { email: ann })
     await bench.platform.request('POST', `/api/agents/${writer}/share`, { email: ann })
     const tab = await open(path, { token: annToken })
-    await tab.page.getByText('Only its owner decides').waitFor()
+    await tab.page.getByText('Only the owner can change').waitFor()
     assert.ok(await rowSwitch(tab.page, writer).isDisabled())
     await keepPicture(tab, 'permissions-reader-light-desktop')
     await assertAccessible(tab, 'permissions to read')
@@ -284,8 +284,8 @@ describe('folders', () => {
 
   test('an agent that may call no publisher says what to do', async () => {
     const tab = await open(of(scout))
-    await tab.page.getByText('There is no folder to read').waitFor()
-    await tab.page.getByRole('link', { name: 'Whom it may call' }).click()
+    await tab.page.getByText('No folders available').waitFor()
+    await tab.page.getByRole('link', { name: 'Permissions' }).click()
     await rowsShown(tab.page)
     await done(tab)
   })
@@ -293,23 +293,25 @@ describe('folders', () => {
   test('one publishes, the other reads after a restart, and both pages follow by themselves', async () => {
     await bench.platform.request('POST', `/api/agents/${scout}/permissions/${writer}`)
     const [publisher, reader] = [await open(of(writer)), await open(of(scout))]
-    await publisher.page.getByRole('switch', { name: 'Publish its folder' }).click()
-    await row(reader.page, 'Folders of others', writer).getByText('Not read').waitFor()
-    await reader.page.getByRole('switch', { name: 'Read folders of others' }).click()
-    await row(reader.page, 'Folders of others', writer).getByText('From the next start').waitFor()
-    await row(publisher.page, 'Readers', scout).getByText('From the next start').waitFor()
-    await reader.page.getByText('Changes wait for a restart').waitFor()
+    await publisher.page.getByRole('switch', { name: 'Publish folder' }).click()
+    await row(reader.page, 'Folders of other agents', writer).getByText('Not mounted').waitFor()
+    await reader.page.getByRole('switch', { name: 'Read folders of other agents' }).click()
+    await row(reader.page, 'Folders of other agents', writer).getByText('Mounted at the next start').waitFor()
+    await row(publisher.page, 'Readers', scout).getByText('Mounted at the next start').waitFor()
+    await reader.page.getByText('Restart required').waitFor()
     await keepPicture(reader, 'folders-waiting-light-desktop')
     await reader.page.getByRole('button', { name: 'Restart' }).click()
     await reader.page.getByRole('dialog').getByRole('button', { name: 'Restart' }).click()
-    await row(reader.page, 'Folders of others', writer).getByText('Mounted').waitFor()
+    await row(reader.page, 'Folders of other agents', writer).getByText('Mounted').waitFor()
     await row(publisher.page, 'Readers', scout).getByText('Mounted').waitFor()
-    await reader.page.getByText('Changes wait for a restart').waitFor({ state: 'detached' })
+    await reader.page.getByText('Restart required').waitFor({ state: 'detached' })
     assert.equal((await foldersOf(scout)).consumed_folders[0].currently_mounted, true)
-    await publisher.page.getByRole('switch', { name: 'Publish its folder' }).click()
-    await row(reader.page, 'Folders of others', writer).getByText('Until the next start').waitFor()
-    await publisher.page.getByRole('switch', { name: 'Publish its folder' }).click()
-    await row(reader.page, 'Folders of others', writer).getByText('Mounted').waitFor()
+    await publisher.page.getByRole('switch', { name: 'Publish folder' }).click()
+    await row(reader.page, 'Folders of other agents', writer)
+      .getByText('Unmounted at the next start')
+      .waitFor()
+    await publisher.page.getByRole('switch', { name: 'Publish folder' }).click()
+    await row(reader.page, 'Folders of other agents', writer).getByText('Mounted').waitFor()
     await done(publisher)
     await done(reader)
   })
@@ -320,7 +322,8 @@ describe('folders', () => {
     await reviewPage(bench, {
       name: 'folders',
       path: of(scout),
-      ready: (page) => row(page, 'Folders of others', longName).getByText('From the next start').waitFor(),
+      ready: (page) =>
+        row(page, 'Folders of other agents', longName).getByText('Mounted at the next start').waitFor(),
     })
     await reviewPage(bench, {
       name: 'folders-published',
@@ -331,10 +334,14 @@ describe('folders', () => {
 
   test('whoever an agent is shared with reads what it shares and changes nothing', async () => {
     const tab = await open(of(scout), { token: annToken })
-    await tab.page.getByText('Only its owner decides').waitFor()
-    await row(tab.page, 'Folders of others', writer).waitFor()
-    assert.ok(await tab.page.getByRole('switch', { name: 'Read folders of others' }).isDisabled())
-    assert.equal(await row(tab.page, 'Folders of others', longName).count(), 0, 'which she does not reach')
+    await tab.page.getByText('Only the owner can change').waitFor()
+    await row(tab.page, 'Folders of other agents', writer).waitFor()
+    assert.ok(await tab.page.getByRole('switch', { name: 'Read folders of other agents' }).isDisabled())
+    assert.equal(
+      await row(tab.page, 'Folders of other agents', longName).count(),
+      0,
+      'which she does not reach',
+    )
     await assertAccessible(tab, 'folders to read')
     await done(tab)
   })
@@ -355,21 +362,21 @@ describe('public links', () => {
   test('an owner makes a link, changes it, switches it off, and deletes it after Undo', async () => {
     const tab = await open(path)
     const { page } = tab
-    await page.getByRole('button', { name: 'New link' }).click()
-    await page.getByLabel('Name', { exact: true }).fill('Website')
-    await page.getByLabel('Messages a day').fill('20')
     await page.getByRole('button', { name: 'Create link' }).click()
-    await links(page).getByText('at most 20 messages a day').waitFor()
+    await page.getByLabel('Name', { exact: true }).fill('Website')
+    await page.getByLabel('Daily message limit').fill('20')
+    await page.getByRole('button', { name: 'Create link' }).click()
+    await links(page).getByText('at most 20 messages per day').waitFor()
     const [{ url }] = await stored()
     await links(page).getByText(url).waitFor()
-    await page.getByRole('button', { name: 'Change Website' }).click()
-    await page.getByRole('switch', { name: 'Ask for an e-mail address' }).click()
+    await page.getByRole('button', { name: 'Edit Website' }).click()
+    await page.getByRole('switch', { name: 'Require e-mail address' }).click()
     await page.getByRole('button', { name: 'Save' }).click()
-    await links(page).getByText('asks for an address').waitFor()
-    await links(page).getByRole('switch', { name: 'Website lets people in' }).click()
+    await links(page).getByText('requires e-mail').waitFor()
+    await links(page).getByRole('switch', { name: 'Enable Website' }).click()
     await eventually(stored, ([link]) => link.enabled === false)
     await links(page).getByRole('button', { name: 'Delete Website' }).click()
-    await page.getByText('No public link yet').waitFor()
+    await page.getByText('No public links yet').waitFor()
     await page.getByRole('button', { name: 'Undo' }).click()
     await links(page).getByText('Website').waitFor()
     assert.equal((await stored()).length, 1)
@@ -387,7 +394,7 @@ describe('public links', () => {
     const tab = await visitor({ width: 360 })
     const { page } = tab
     await tab.goto(at)
-    await page.getByText('Ask it anything').waitFor()
+    await page.getByText('Ask anything.').waitFor()
     await say(page, 'Hello. [[reply:**Good day**]]')
     const talk = page.getByRole('list', { name: 'Conversation' })
     await talk.getByText('Good day', { exact: true }).waitFor()
@@ -395,27 +402,27 @@ describe('public links', () => {
     await talk.getByText('Good day', { exact: true }).waitFor()
     await say(page, 'Take your time. [[hold:visit]] [[reply:late]]')
     await page.getByRole('button', { name: 'Stop' }).click()
-    await page.getByText('The agent has stopped writing.').waitFor()
+    await page.getByText('The agent has stopped.').waitFor()
     bench.platform.model.release('visit')
     // The conversation of somebody else is not there.
     const other = await visitor()
     await other.goto(at)
-    await other.page.getByText('Ask it anything').waitFor()
+    await other.page.getByText('Ask anything.').waitFor()
     await done(other)
     await page.getByRole('button', { name: 'New conversation' }).click()
-    await page.getByText('Ask it anything').waitFor()
+    await page.getByText('Ask anything.').waitFor()
     assert.ok(!tab.requests.some((request) => request.includes('/api/users/me')), 'nobody is signed in')
     await reviewPage(bench, {
       name: 'public-chat',
       path: at,
       token: null,
-      ready: (review) => review.getByText('Ask it anything').waitFor(),
+      ready: (review) => review.getByText('Ask anything.').waitFor(),
     })
     await done(tab)
     await bench.platform.request('DELETE', `/api/agents/${scout}/public-links/${(await stored())[0].id}`)
     const gone = await visitor()
     await gone.goto(`/chat/${token}`)
-    await gone.page.getByText('This link leads nowhere').waitFor()
+    await gone.page.getByText('This link is not valid').waitFor()
     await done(gone)
   })
 
@@ -426,10 +433,10 @@ describe('public links', () => {
     await tab.goto(new URL(url).pathname)
     const confirm = async () => {
       await page.getByLabel('E-mail address').fill('vic@example.com')
-      await page.getByRole('button', { name: 'Send me a code' }).click()
+      await page.getByRole('button', { name: 'Send code' }).click()
       const code = /\d{6}/.exec((await mail.next('vic@example.com')).text)?.[0] ?? ''
-      await page.getByLabel('Code from the mail').fill(code)
-      await page.getByRole('button', { name: 'Come in' }).click()
+      await page.getByLabel('Code from the e-mail').fill(code)
+      await page.getByRole('button', { name: 'Start chat' }).click()
     }
     await confirm()
     await say(page, 'Hello. [[reply:Welcome, Vic]]')
@@ -472,9 +479,9 @@ describe('Slack', () => {
     slack.channels.set('C0123456789', { name: 'team', isMember: false })
     const tab = await open(path)
     const { page } = tab
-    await page.getByRole('button', { name: 'Bind a channel' }).click()
-    await page.getByLabel('Channel id').fill('C0123456789')
-    await page.getByRole('switch', { name: 'Answer direct messages as well' }).click()
+    await page.getByRole('button', { name: 'Bind channel' }).click()
+    await page.getByLabel('Channel ID').fill('C0123456789')
+    await page.getByRole('switch', { name: 'Answer direct messages' }).click()
     await page.getByRole('button', { name: 'Bind', exact: true }).click()
     await page.getByText('invite it there first').waitFor()
     await assertAccessible(tab, 'a channel that was refused')
@@ -521,18 +528,18 @@ describe('payments', () => {
   test('the owner sets price and payee, is told of a typing error on the field, and sees a payment', async () => {
     const tab = await open(path)
     const { page } = tab
-    await page.getByText('Nobody has paid yet').waitFor()
-    await page.getByRole('switch', { name: 'Offer messages for pay' }).click()
-    await page.getByRole('spinbutton', { name: 'Price of a message' }).fill('0.05')
+    await page.getByText('No payments yet').waitFor()
+    await page.getByRole('switch', { name: 'Enable paid chat' }).click()
+    await page.getByRole('spinbutton', { name: 'Price per message' }).fill('0.05')
     await page.getByRole('combobox', { name: 'Network' }).click()
     await page.getByRole('option', { name: /Base Sepolia/ }).click()
-    const wallet = page.getByRole('textbox', { name: 'Paid to' })
+    const wallet = page.getByRole('textbox', { name: 'Wallet address' })
     await wallet.fill(payee.replace('Bc', 'bC'))
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText(/the checksum in its letters is wrong/).waitFor()
     await wallet.fill(payee)
     await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByText('Strangers may pay for messages now.').first().waitFor()
+    await page.getByText('Paid chat enabled.').first().waitFor()
 
     const poor = facilitator.payer(1n)
     const chat = `/api/paid/${scout}/chat`

@@ -68,7 +68,7 @@ describe('signing in', () => {
     await tab.page.getByRole('button', { name: 'Request access' }).click()
     await tab.page.getByText('This address may sign in now.').waitFor()
     await tab.page.getByRole('link', { name: 'Sign in with an e-mail code' }).click()
-    await tab.page.getByRole('button', { name: 'Send me a code' }).waitFor()
+    await tab.page.getByRole('button', { name: 'Send code' }).waitFor()
     assert.deepEqual(tab.faults, [])
   })
 
@@ -95,16 +95,16 @@ describe('signing in', () => {
     await tab.goto('/login?way=email&next=%2Faccount')
     await askForCode(page, ann)
     const first = await codeOfMail()
-    assert.ok(await page.getByRole('button', { name: /^Send the code again in \d+ s$/ }).isDisabled())
-    await giveCode(page, 'Code from the mail', first === '000000' ? '111111' : '000000')
+    assert.ok(await page.getByRole('button', { name: /^Resend code in \d+ s$/ }).isDisabled())
+    await giveCode(page, 'Code from the e-mail', first === '000000' ? '111111' : '000000')
     await page.getByText('The code is wrong or has expired.').waitFor()
     await assertAccessible(tab, 'a wrong code')
     await keepPicture(tab, 'login-mail-code-wrong-light-desktop')
 
     await page.clock.fastForward(31_000)
-    await page.getByRole('button', { name: 'Send the code again', exact: true }).click()
+    await page.getByRole('button', { name: 'Resend code', exact: true }).click()
     const newest = await codeOfMail()
-    await giveCode(page, 'Code from the mail', `${newest.slice(0, 3)} ${newest.slice(3)}`)
+    await giveCode(page, 'Code from the e-mail', `${newest.slice(0, 3)} ${newest.slice(3)}`)
     await page.getByRole('heading', { name: 'Account', level: 1 }).waitFor()
     await page.getByText(ann).first().waitFor()
     assert.deepEqual(tab.faults, [])
@@ -118,7 +118,7 @@ describe('signing in', () => {
     assert.equal(await tab.page.title(), 'General · Settings · Roost')
     const token = await tab.page.evaluate(() => localStorage.getItem('roost.token'))
     await bench.platform.request('POST', '/api/auth/logout', undefined, { token })
-    const ended = tab.page.getByRole('dialog', { name: 'Your session has ended' })
+    const ended = tab.page.getByRole('dialog', { name: 'Your session has expired' })
     await ended.getByLabel('User name').waitFor()
     await assertAccessible(tab, 'the end of a session')
     await keepPicture(tab, 'session-ended')
@@ -128,7 +128,7 @@ describe('signing in', () => {
     await ended.waitFor({ state: 'hidden' })
     assert.equal(await prompt.inputValue(), 'Typed before the end')
     await tab.page.getByRole('button', { name: 'Save' }).click()
-    await tab.page.getByText('Saved. It holds from the next run on.').first().waitFor()
+    await tab.page.getByText('Settings saved. They apply to the next run.').first().waitFor()
     await tab.context.close()
   })
 
@@ -220,7 +220,7 @@ describe('signing in', () => {
     const tab = await openSignIn('/login?way=email')
     const { page } = tab
     await askForCode(page, ann)
-    await giveCode(page, 'Code from the mail', await codeOfMail())
+    await giveCode(page, 'Code from the e-mail', await codeOfMail())
     await giveCode(page, 'Code from the app', codeOf(await secretOf(page)))
     await storeRecoveryCodes(tab)
     await page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor()
@@ -232,21 +232,21 @@ describe('signing in', () => {
     const { page } = tab
     await tab.goto('/account')
     const section = page.getByRole('region', { name: 'Git token' })
-    await section.getByRole('button', { name: 'Set a token' }).click()
-    const dialog = page.getByRole('dialog', { name: 'Your token for the git host' })
+    await section.getByRole('button', { name: 'Set token' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Your git token' })
     await dialog.getByLabel(/^Token/).fill('two words')
-    await dialog.getByRole('button', { name: 'Store the token' }).click()
+    await dialog.getByRole('button', { name: 'Save token' }).click()
     await dialog.getByText('must be printable characters without blanks').waitFor()
     await assertAccessible(tab, 'a token that is none')
     await dialog.getByLabel(/^Token/).fill('ghp_of-the-account')
-    await dialog.getByRole('button', { name: 'Store the token' }).click()
-    await section.getByText('A token is stored.').waitFor()
+    await dialog.getByRole('button', { name: 'Save token' }).click()
+    await section.getByText('Token set.').waitFor()
     assert.doesNotMatch(await page.content(), /ghp_of-the-account/)
     const status = async () => (await bench.platform.request('GET', '/api/users/me/github-pat')).json
     assert.equal((await status()).configured, true)
-    await section.getByRole('button', { name: 'Forget…' }).click()
-    await page.getByRole('button', { name: 'Forget the token' }).click()
-    await section.getByRole('button', { name: 'Set a token' }).waitFor()
+    await section.getByRole('button', { name: 'Delete…' }).click()
+    await page.getByRole('button', { name: 'Delete token' }).click()
+    await section.getByRole('button', { name: 'Set token' }).waitFor()
     assert.equal((await status()).configured, false)
     assert.deepEqual(tab.faults, [])
     await tab.context.close()
@@ -257,7 +257,7 @@ describe('signing in', () => {
     const tab = await bench.open()
     const { page } = tab
     await tab.goto('/account')
-    const section = page.getByRole('region', { name: 'Second factor' })
+    const section = page.getByRole('region', { name: 'Two-factor authentication' })
     await section.getByText('9 left').waitFor()
     assert.equal(await section.getByRole('button', { name: 'Turn off' }).count(), 0, 'the policy needs it')
     await section.getByRole('button', { name: 'New recovery codes' }).click()
@@ -281,7 +281,7 @@ describe('signing in', () => {
     await giveCode(page, 'Recovery code', recoveryCodes[0] ?? '')
     await section.getByText('Off', { exact: true }).waitFor()
 
-    await section.getByRole('button', { name: 'Set up' }).click()
+    await section.getByRole('button', { name: 'Set up second factor' }).click()
     const anew = await secretOf(page)
     assert.notEqual(anew, secret)
     await assertAccessible(tab, 'setting up on the account page')
@@ -295,7 +295,7 @@ describe('signing in', () => {
 
 async function askForCode(page: Page, address: string): Promise<void> {
   await page.getByLabel('E-mail address').fill(address)
-  await page.getByRole('button', { name: 'Send me a code' }).click()
+  await page.getByRole('button', { name: 'Send code' }).click()
   await page.getByText('If this address may sign in, a code is on its way to it.').waitFor()
 }
 
@@ -319,7 +319,7 @@ async function storeRecoveryCodes(tab: Tab, picture?: string): Promise<string[]>
   const codes = text?.split('\n') ?? []
   assert.equal(codes.length, 10)
   assert.ok(await dialog.getByRole('button', { name: 'Done' }).isDisabled())
-  await dialog.getByText('I stored it').click()
+  await dialog.getByText('I have stored it').click()
   await dialog.getByRole('button', { name: 'Done' }).click()
   await dialog.waitFor({ state: 'hidden' })
   return codes

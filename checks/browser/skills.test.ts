@@ -84,7 +84,7 @@ describe('sources of skills', () => {
     await address.fill(`${host.url}/acme/lib`)
     await page.getByRole('button', { name: 'Add and sync' }).click()
     await page.getByRole('link', { name: 'invoices' }).waitFor()
-    await page.getByText('over community').waitFor()
+    await page.getByText('shadows community').waitFor()
     await done(tab)
   })
 
@@ -95,12 +95,12 @@ describe('sources of skills', () => {
     const { page } = tab
     await page.getByRole('button', { name: 'Actions for company' }).click()
     await page.getByRole('menuitem', { name: 'Sync now' }).click()
-    await page.getByText('the tag v1 was moved').waitFor()
+    await page.getByText('tag v1 was moved').waitFor()
     await page.getByText('moved_tag', { exact: true }).first().waitFor()
-    await page.getByRole('switch', { name: 'The source community is enabled' }).click()
-    await page.getByText('over community').waitFor({ state: 'detached' })
-    await page.getByRole('switch', { name: 'The source community is enabled' }).click()
-    await page.getByText('over community').waitFor()
+    await page.getByRole('switch', { name: 'Enable source community' }).click()
+    await page.getByText('shadows community').waitFor({ state: 'detached' })
+    await page.getByRole('switch', { name: 'Enable source community' }).click()
+    await page.getByText('shadows community').waitFor()
     await done(tab)
   })
 
@@ -109,7 +109,7 @@ describe('sources of skills', () => {
       name: 'skills-library',
       path,
       ready: async (page) => {
-        await page.getByText('the tag v1 was moved').waitFor()
+        await page.getByText('tag v1 was moved').waitFor()
         await page.getByRole('link', { name: 'invoices' }).waitFor()
       },
     })
@@ -122,8 +122,8 @@ describe('a skill and its agents', () => {
     const { page } = tab
     await page.getByRole('link', { name: 'invoices' }).click()
     await page.getByRole('heading', { name: 'Invoices', exact: true }).waitFor()
-    await page.getByText('The link passwd was left out').waitFor()
-    await page.getByRole('combobox', { name: 'Agent to assign it to' }).click()
+    await page.getByText('The symbolic link passwd was omitted').waitFor()
+    await page.getByRole('combobox', { name: 'Agent to assign' }).click()
     await page.getByRole('option', { name }).click()
     await page.getByRole('button', { name: 'Assign', exact: true }).click()
     await page.getByRole('link', { name, exact: true }).waitFor()
@@ -143,7 +143,7 @@ describe('a skill and its agents', () => {
     await reviewPage(bench, {
       name: 'skill-unknown',
       path: '/library?tab=skills&skill=never-was',
-      ready: (page) => page.getByText('No source has this skill').waitFor(),
+      ready: (page) => page.getByText('Skill not found').waitFor(),
     })
   })
 
@@ -158,7 +158,7 @@ describe('a skill and its agents', () => {
     const row = page.getByRole('row', { name: /weekly-report/ })
     await row.getByText('Delivered', { exact: true }).waitFor()
     await page.getByRole('button', { name: /warnings? of invoices/ }).click()
-    await page.getByText('The program pdftotext is not in the agent').waitFor()
+    await page.getByText('The program pdftotext is missing in the agent').waitFor()
     await page.keyboard.press('Escape')
     await done(tab)
     await reviewPage(bench, {
@@ -181,7 +181,7 @@ describe('a skill and its agents', () => {
     await focusOn(run)
     await run.click()
     await page.getByRole('dialog').getByLabel('Input').fill('of last week')
-    await page.getByRole('button', { name: 'Run it' }).click()
+    await page.getByRole('button', { name: 'Run playbook' }).click()
     await page.waitForURL(new RegExp(`/agents/${name}/executions/`))
     await page.getByText('of last week').first().waitFor()
     await done(tab)
@@ -191,16 +191,16 @@ describe('a skill and its agents', () => {
     await bench.platform.request('POST', `/api/agents/${name}/stop`)
     const tab = await open(`/agents/${name}?tab=skills`)
     const { page } = tab
-    await page.getByRole('button', { name: 'Take weekly-report away' }).click()
+    await page.getByRole('button', { name: 'Remove weekly-report' }).click()
     await page.getByRole('row', { name: /weekly-report/ }).waitFor({ state: 'detached' })
     await page.getByRole('button', { name: 'Undo' }).click()
     await page.getByRole('row', { name: /weekly-report/ }).waitFor()
     await page.getByRole('button', { name: 'Deliver', exact: true }).click()
-    await page.getByRole('menuitem', { name: 'Deliver what is missing' }).click()
+    await page.getByRole('menuitem', { name: 'Deliver missing skills' }).click()
     await page.getByText('agent_stopped').waitFor()
     await keepPicture(tab, 'agent-skills-stopped-light-desktop')
     await assertAccessible(tab, 'a delivery to a stopped agent')
-    await page.getByRole('button', { name: 'Start the agent' }).click()
+    await page.getByRole('button', { name: 'Start agent' }).first().click()
     await eventually(
       async () => (await bench.platform.request('GET', `/api/agents/${name}`)).json.status,
       (status) => status === 'running',
@@ -215,18 +215,18 @@ describe('templates', () => {
   test('an admin puts a repository on the list; its card tells what it needs', async () => {
     const tab = await open(path)
     const { page } = tab
-    await page.getByRole('button', { name: 'Repositories' }).click()
+    await page.getByRole('button', { name: 'Template repositories' }).click()
     await page.getByLabel('Repositories', { exact: true }).fill(`${host.url}/acme/helper.git`)
     await page.keyboard.press('Enter')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByRole('link', { name: 'Helper of accounting' }).click()
     await page.getByText('Token of the ledger').waitFor()
-    await page.getByRole('button', { name: 'Show a .env to fill in' }).click()
+    await page.getByRole('button', { name: 'Show .env skeleton' }).click()
     await page.getByText('LEDGER_TOKEN=').waitFor()
     await keepPicture(tab, 'template-details-light-desktop')
     await assertAccessible(tab, 'details of a template')
-    await page.getByRole('button', { name: 'Create an agent from this' }).click()
-    await page.getByRole('dialog', { name: 'Create an agent' }).waitFor()
+    await page.getByRole('button', { name: 'Create agent from this template' }).click()
+    await page.getByRole('dialog', { name: 'Create agent' }).waitFor()
     await page.getByRole('combobox', { name: 'Template' }).getByText('Helper of accounting').waitFor()
     await done(tab)
     await reviewPage(bench, {
@@ -239,10 +239,10 @@ describe('templates', () => {
   test('unknown keys of a template are shown after creating an agent, on its Info tab and in the library', async () => {
     const tab = await open(path)
     const { page } = tab
-    await page.getByRole('button', { name: 'From a repository' }).click()
+    await page.getByRole('button', { name: 'Use repository' }).click()
     await page.getByRole('textbox', { name: 'Repository' }).fill('acme/odd')
     await page.getByRole('button', { name: 'Continue' }).click()
-    const dialog = page.getByRole('dialog', { name: 'Create an agent' })
+    const dialog = page.getByRole('dialog', { name: 'Create agent' })
     await dialog.getByLabel('Name').fill('qa-lib-odd')
     await dialog.locator('button[type=submit]').click()
     const toast = page.getByRole('region', { name: /^Notifications/ })
@@ -270,10 +270,10 @@ describe('templates', () => {
   test('a repository that has no template is refused by name, on the field', async () => {
     const tab = await open(path)
     const { page } = tab
-    await page.getByRole('button', { name: 'From a repository' }).click()
+    await page.getByRole('button', { name: 'Use repository' }).click()
     await page.getByRole('textbox', { name: 'Repository' }).fill('nobody/nothing')
     await page.getByRole('button', { name: 'Continue' }).click()
-    const dialog = page.getByRole('dialog', { name: 'Create an agent' })
+    const dialog = page.getByRole('dialog', { name: 'Create agent' })
     await dialog.getByRole('combobox', { name: 'Template' }).getByText('github:nobody/nothing').waitFor()
     await dialog.getByLabel('Name').fill('qa-lib-nothing')
     await dialog.getByRole('button', { name: 'Create and start' }).click()

@@ -4,10 +4,10 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { Plugin } from 'vite'
 
-/** Fonts are compressed already. */
+/** Fonts are already compressed. */
 const worthIt = /\.(js|css|svg|json)$/
 
-/** Lays a `.br` and a `.gz` beside every file of the build, so that none is compressed while somebody waits. */
+/** Writes a `.br` and a `.gz` beside every file of the build, so that no request waits for compression. */
 export function compress(): Plugin {
   return {
     name: 'roost-compress',
@@ -23,7 +23,7 @@ export function compress(): Plugin {
 
 async function compressFile(path: string): Promise<void> {
   const content = await readFile(path)
-  // The highest there is: some seconds of a build against a fourteenth of every first visit.
+  // The highest level: some seconds of build time make the first visit a fourteenth smaller.
   const params = { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY }
   await Promise.all([
     promisify(brotliCompress)(content, { params }).then((bytes) => writeFile(`${path}.br`, bytes)),

@@ -1,20 +1,20 @@
 import { parseAst } from 'vite'
 
-/** A statement of a module's top level: its text, what it declares, and every name that it mentions. */
+/** A top-level statement of a module: its text, the names it declares, and every name it mentions. */
 export type Statement = {
   kind: 'import' | 'declaration' | 'other'
   text: string
-  /** What a declaration declares, or an import brings in. */
+  /** The declared or imported names. */
   names: readonly string[]
   mentions: readonly string[]
   isExported: boolean
-  /** Of an import, else null. */
+  /** The module of an import, else null. */
   from: string | null
 }
 
-/** Without the comments between them. */
+/** Returns the statements without the comments between them. */
 export function readStatements(code: string): Statement[] {
-  // The parser's own types say more than what is read here, under the same names.
+  // The parser's own types are wider, with the same names.
   return (parseAst(code).body as unknown as Node[]).map((node) => {
     const { start, end, type } = node
     const isExported = type === 'ExportNamedDeclaration' && node.declaration != null
@@ -31,7 +31,7 @@ export function readStatements(code: string): Statement[] {
   })
 }
 
-/** The part of ESTree that is read here. */
+/** The part of ESTree that is used here. */
 export type Node = {
   type: string
   start: number

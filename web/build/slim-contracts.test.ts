@@ -20,7 +20,7 @@ export const getPlan = endpoint({ ...read, id: 'getPlan', path: path('plan'), re
 export const putPlan = endpoint({ method: 'PUT', path: path('plan'), bodyKind: 'form', body: Plan, fails: [] })
 `
 
-test('what calls and counts is apart from what makes schemas', () => {
+test('endpoint calls and constants are separate from schemas', () => {
   const { plain, schemas } = partsOf(contract, './plan.ts?plain')
   const exportedBy = (code: string) => [...code.matchAll(/export const (\w+)/g)].map(([, name]) => name)
   assert.deepEqual(exportedBy(plain), ['path', 'read', 'kinds', 'getPlan', 'putPlan'])
@@ -28,16 +28,16 @@ test('what calls and counts is apart from what makes schemas', () => {
   assert.match(schemas, /import \{ path, read, kinds, getPlan, putPlan \} from '\.\/plan\.ts\?plain'/)
   assert.match(schemas, /export \{ kinds, getPlan, putPlan \}/)
   for (const word of ['Plan }', 'z.', 'fails', 'params:', 'AgentParams,']) {
-    assert.ok(!plain.includes(word), `${word} is left in:\n${plain}`)
+    assert.ok(!plain.includes(word), `${word} remains in:\n${plain}`)
   }
 })
 
-test('every endpoint of the platform is called in the pages as everywhere else', async () => {
+test('every endpoint keeps its method, path and body kind in the build', async () => {
   const root = new URL('../../contracts/src/', import.meta.url)
   const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((file) =>
     file.endsWith('.ts'),
   )
-  // The same modules once more under other addresses, with what the build makes of them.
+  // The same modules under other addresses, as the build transforms them.
   using _hooks = slimUnder('slim')
   let calls = 0
   for (const file of files.filter((each) => !each.endsWith('.test.ts'))) {
@@ -61,7 +61,7 @@ function isEndpoint(value: unknown): boolean {
 }
 
 function callOf(value: unknown): Call {
-  // An endpoint, for another one stands under the same name.
+  // The other build has an endpoint under the same name.
   const { method, path, bodyKind } = value as Call
   return { method, path, bodyKind }
 }

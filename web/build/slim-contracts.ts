@@ -2,10 +2,9 @@ import { type Plugin, parseAst } from 'vite'
 import { type Node, readStatements, type Statement } from './contract-statements.ts'
 
 /**
- * Takes out of the pages' contracts what no page uses: of an endpoint all but how it is called, and every schema
- * that is left without a use. What needs no schema becomes a module of its own (`?plain`), for a page loads modules
- * whole, and the first one calls but has no forms. A page imports a schema by its name; it never reads the one of
- * an endpoint.
+ * Removes from the pages' contracts what pages never use: the schemas of endpoints, and every schema that is
+ * then unused. Code without schemas moves to a module of its own (`?plain`), because the first page has no
+ * forms. Pages import a schema by its name, never through an endpoint.
  */
 export function slimContracts(): Plugin {
   return {
@@ -22,8 +21,8 @@ export function slimContracts(): Plugin {
 }
 
 /**
- * The two modules of a contract that is JavaScript already: the second takes from the first, at `plainId`, and hands
- * on what that exports.
+ * The two modules of a contract, already compiled to JavaScript. The second imports the first from `plainId`
+ * and re-exports it.
  */
 export function partsOf(code: string, plainId: string): { plain: string; schemas: string } {
   const statements = readStatements(withoutDetails(code))
@@ -48,8 +47,8 @@ export function partsOf(code: string, plainId: string): { plain: string; schemas
 }
 
 /**
- * Whether a name is a schema's, or of what is made of one. Schemas of other modules are known by their capital
- * letter: where that says too much or too little, a page loads more than it needs, and nothing breaks.
+ * Whether a name is a schema or made from one. Schemas of other modules are recognized by their capital
+ * letter: a wrong guess only makes a page load more than it needs.
  */
 function schemasAmong(statements: readonly Statement[]): (name: string) => boolean {
   const known = new Set(
@@ -58,7 +57,7 @@ function schemasAmong(statements: readonly Statement[]): (name: string) => boole
     ),
   )
   const declarations = statements.filter(({ kind }) => kind === 'declaration')
-  // Each round finds at least one more, or is the last.
+  // Each round finds at least one more name, or is the last.
   for (let before = -1; before !== known.size; ) {
     before = known.size
     for (const { names, mentions } of declarations) {
@@ -69,7 +68,7 @@ function schemasAmong(statements: readonly Statement[]): (name: string) => boole
   return (name) => known.has(name)
 }
 
-/** What a caller needs of an endpoint; the rest is for the server, the documentation and the types. */
+/** The properties that a caller needs; the others serve the server, the documentation and the types. */
 const needed: ReadonlySet<string> = new Set(['method', 'path', 'bodyKind'])
 
 function withoutDetails(code: string): string {
@@ -77,11 +76,11 @@ function withoutDetails(code: string): string {
   const literals = constants.flatMap(({ init }) => endpointLiteral(init) ?? [])
   const shared = new Set(literals.flatMap(namesSpreadIn))
   for (const { name, init } of constants) {
-    // What several endpoints have in common: an object, or a function that gives one.
+    // The shared part of several endpoints: an object, or a function that returns one.
     const literal = init.type === 'ArrowFunctionExpression' ? init.body : init
     if (shared.has(name) && literal?.type === 'ObjectExpression') literals.push(literal)
   }
-  // Making a schema has no effect, but only who wrote it knows: said of all of them, the unused ones fall away.
+  // Marks every schema as pure, so that the bundler drops the unused ones. It cannot infer that itself.
   const made = constants.filter(({ init }) => init.type !== 'ArrowFunctionExpression' && hasCall(init))
   return edited(code, [
     ...literals.flatMap(detailsOf),
@@ -96,7 +95,7 @@ type Constant = { name: string; init: Node }
 type Edit = { start: number; end: number; by: string }
 
 function constantsOf(code: string): Constant[] {
-  // The parser's own types say more than what is read here, under the same names.
+  // The parser's own types are wider, with the same names.
   return (parseAst(code).body as unknown as Node[]).flatMap((statement) =>
     ((statement.declaration ?? statement).declarations ?? []).flatMap(({ id, init }) =>
       id?.name && init ? [{ name: id.name, init }] : [],
@@ -116,7 +115,7 @@ function namesSpreadIn({ properties = [] }: Node): string[] {
   )
 }
 
-/** A property goes with what stands between it and the next one. */
+/** A property is removed together with the text up to the next one. */
 function detailsOf({ properties = [], end }: Node): Edit[] {
   return properties.flatMap((property, index) => {
     if (property.type === 'SpreadElement' || needed.has(property.key?.name ?? '')) return []

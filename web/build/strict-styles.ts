@@ -3,8 +3,8 @@ import type { Plugin } from 'vite'
 const attribute = /(\w+)\.setAttribute\("style",`\$\{\1\.getAttribute\("style"\)\|\|""\}\$\{(\w+)\};`\)/g
 
 /**
- * The terminal's emulator colours its text by style attributes, which the pages' policy blocks; what is set as a
- * style it lets through. Fails when a new version says it in other words: then look there how it does.
+ * xterm.js colours its text with style attributes, which the pages' policy blocks; styles set through the DOM
+ * are allowed. Fails when a new version of the library uses other code: then adapt the pattern.
  */
 export function strictStyles(): Plugin {
   return {
@@ -13,7 +13,9 @@ export function strictStyles(): Plugin {
     transform(code, id) {
       if (!/@xterm\/xterm\/lib\/xterm\.m?js$/.test(id)) return null
       if (code.match(attribute)?.length !== 1)
-        this.error('The style attributes of @xterm/xterm were not found.')
+        this.error(
+          'The style attributes of @xterm/xterm were not found. Adapt the pattern in web/build/strict-styles.ts.',
+        )
       return { code: code.replace(attribute, '$1.style.cssText+=`$${$2};`'), map: null }
     },
   }

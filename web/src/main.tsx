@@ -9,21 +9,21 @@ import { createApi } from './lib/api.ts'
 import { cspNonce } from './lib/csp.ts'
 import { isPassing, untilAnswering } from './lib/recovery.ts'
 import { createSession, sessionKeys } from './lib/session.ts'
-import { createAtOnce } from './live/at-once.ts'
 import { startHealing } from './live/heal.ts'
+import { createOptimistic } from './live/optimistic.ts'
 import { startLive } from './live/start.ts'
 import { createAppRouter } from './router.tsx'
 import { AppContext } from './shell/app-context.ts'
 import { followTheme } from './shell/theme.ts'
-import { tellCutText } from './ui/cut-text.ts'
+import { showCutText } from './ui/cut-text.ts'
 
 const queries = new QueryClient({
   defaultOptions: {
     queries: {
-      // Events say when something has changed; between them what is there is true.
+      // Events report changes, so between them cached data is current.
       staleTime: 10_000,
       retry: (failures, error) => failures < 3 && isPassing(error),
-      // What the browser thinks of the network says nothing of the way to a platform on the same machine.
+      // The browser's online state says nothing about a platform on the same machine.
       networkMode: 'always',
       refetchOnReconnect: true,
       refetchIntervalInBackground: false,
@@ -36,27 +36,27 @@ const guest = createSession(localStorage, window, sessionKeys.guest)
 const api = createApi(location.origin, session)
 const live = startLive({ api, session, queries })
 startHealing(queries, untilAnswering)
-const app = { api, session, guest, queries, live, atOnce: createAtOnce(queries) }
+const app = { api, session, guest, queries, live, optimistic: createOptimistic(queries) }
 const router = createAppRouter(app)
 
-// Dialogs lock the page behind them with a style element of their own.
+// Dialogs lock page scrolling with a style element of their own, which needs the nonce.
 setNonce(cspNonce() ?? '')
 followTheme()
-tellCutText(document)
+showCutText(document)
 session.onChange((change) => {
-  // Nothing that the one before has typed is left on the page.
+  // A full load drops everything the previous person typed.
   if (change === 'replaced') location.assign('/')
-  // A person who signs out means to leave; one whose session has lapsed signs in where they are.
+  // Signing out leaves the page; a person whose session lapsed signs in again on it.
   if (change === 'ended') void router.invalidate()
 })
 
 guest.onChange(() => {
-  // Nothing of the one before is seen by the next; a person sees nothing of a guest anyway.
+  // The next guest must not see the previous one's data. A signed-in person never sees a guest's data.
   if (session.token() === null) queries.clear()
 })
 
 const element = document.getElementById('root')
-if (!element) throw new Error('The page has no element to draw into.')
+if (!element) throw new Error('The page has no element with the id “root”.')
 createRoot(element).render(
   <StrictMode>
     <AppContext value={app}>

@@ -1,15 +1,15 @@
 import { ApiError, type Client, createClient } from '@roost/contracts/client'
 import type { Session } from './session.ts'
 
-/** Refusals that say the session itself is over; other 401s are about what was typed into a form. */
+/** Codes of a 401 that end the session. Other 401s are about form input, such as a wrong password. */
 const sessionEndings: readonly string[] = ['not_authenticated', 'invalid_token', 'session_expired']
 
-/** The typed client with the token of the moment. A refused token lapses the session in every tab. */
+/** The typed client with the current token. A refused token lapses the session in every tab. */
 export function createApi(origin: string, session: Session): Client {
   const present = () => {
     const token = session.token()
     const refused = (error: unknown): never => {
-      // What is refused late must not end the session that has begun since.
+      // A late refusal of an old token must not end a newer session.
       if (isSessionEnded(error) && session.token() === token) session.lapse()
       throw error
     }

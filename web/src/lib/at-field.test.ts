@@ -6,12 +6,12 @@ import { describeFault } from './fault.ts'
 
 const fields = { invalid_timezone: 'timezone' }
 
-test('a refusal that is about one field is told there', () => {
+test('an error code that belongs to one field is shown at that field', () => {
   const refusal = new ApiError(400, { error: 'invalid_timezone', detail: 'No such zone.' })
   assert.deepEqual(describeFault(atField(refusal, fields)).fields, { timezone: 'No such zone.' })
 })
 
-test('a refusal that names its field, another one, and what is none stay as they are', () => {
+test('errors that name a field, unrelated errors and other exceptions stay unchanged', () => {
   const named = new ApiError(400, { error: 'invalid_timezone', detail: 'No.', field: 'zone' })
   const other = new ApiError(404, { error: 'not_found', detail: 'Gone.' })
   const broken = new TypeError('Failed to fetch')

@@ -1,8 +1,8 @@
 import { ApiError } from '@roost/contracts/client'
 
 /**
- * A refusal whose code is about one field without naming it, with that field, so that a form can show it there.
- * Anything else comes back as it is.
+ * Adds the field to an error whose code belongs to one field, so that a form can show it there. Returns any
+ * other error unchanged.
  */
 export function atField(error: unknown, fields: Readonly<Record<string, string>>): unknown {
   if (!(error instanceof ApiError) || error.body === null || error.body.field) return error

@@ -23,13 +23,13 @@ function setup(failures: number, status: number | null = null) {
   return { pauses, asked, run: () => loadCode(load, setting) }
 }
 
-test('a part that did not arrive is fetched again after growing pauses', async () => {
+test('a failed code part is loaded again with growing delays', async () => {
   const { run, pauses } = setup(3)
   assert.equal(await run(), 'part')
   assert.deepEqual(pauses, [250, 1000, 2000])
 })
 
-test('a part that never arrives is given up after about 15 s', async () => {
+test('loading a code part fails after about 15 s of retries', async () => {
   const { run, pauses } = setup(Number.POSITIVE_INFINITY)
   await assert.rejects(run(), (error) => error instanceof CodeNotLoaded && error.cause === missed)
   assert.equal(
@@ -38,7 +38,7 @@ test('a part that never arrives is given up after about 15 s', async () => {
   )
 })
 
-test('a file that is gone is not waited for', async () => {
+test('a missing file fails without a retry', async () => {
   const { run, pauses, asked } = setup(1, 404)
   await assert.rejects(run(), CodeNotLoaded)
   assert.deepEqual([pauses, asked], [[], ['https://roost.test/assets/a-1.js']])

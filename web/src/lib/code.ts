@@ -1,4 +1,4 @@
-/** A part of the application whose files did not arrive, after all attempts. */
+/** A part of the application that could not be loaded after all retries. */
 export class CodeNotLoaded extends Error {
   constructor(cause: unknown) {
     super(cause instanceof Error ? cause.message : String(cause), { cause })
@@ -8,14 +8,14 @@ export class CodeNotLoaded extends Error {
 
 export type CodeSetting = {
   wait(ms: number): Promise<void>
-  /** The status of a file of the application; null when nobody answered. */
+  /** The HTTP status of a file of the application; null without a response. */
   statusOf(url: string): Promise<number | null>
 }
 
 /**
- * Fetches a part of the application. Browsers drop what is under way whenever the machine's network changes,
- * and on the machine that runs the agents it changes with each that starts: so it is fetched again, for
- * about 15 s. Throws `CodeNotLoaded`; at once when the file is gone, as after the platform was renewed.
+ * Loads a part of the application, with retries for about 15 s: browsers drop requests when the network
+ * changes, as it does on the host whenever an agent starts. Throws `CodeNotLoaded`, without retries for a
+ * missing file.
  */
 export async function loadCode<T>(load: () => Promise<T>, setting = browserSetting): Promise<T> {
   for (const pauseMs of pausesMs) {
@@ -36,7 +36,7 @@ export async function loadCode<T>(load: () => Promise<T>, setting = browserSetti
 
 const pausesMs = [250, 1000, 2000, 4000, 8000]
 
-/** Most browsers name the file that they missed. */
+/** Most browsers name the missing file in the message. */
 function urlIn(error: unknown): string | null {
   return error instanceof Error ? (/https?:\/\/\S+/.exec(error.message)?.[0] ?? null) : null
 }

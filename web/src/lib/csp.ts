@@ -1,6 +1,6 @@
 /**
- * The nonce this page was sent with, for the few libraries that bring a style element of their own. Empty where
- * the page was sent without a policy, as the development server does.
+ * The nonce of this page, for the few libraries that add a style element. Empty without a policy, as on the
+ * development server.
  */
 export function cspNonce(page: Document = document): string {
   return page.querySelector<HTMLElement>('meta[property="csp-nonce"]')?.nonce ?? ''

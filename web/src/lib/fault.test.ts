@@ -3,7 +3,7 @@ import { it } from 'node:test'
 import { ApiError } from '@roost/contracts/client'
 import { describeFault } from './fault.ts'
 
-it('places failed checks on the fields they name', () => {
+it('assigns validation errors to the fields they name', () => {
   const fault = describeFault(
     new ApiError(422, {
       error: 'validation_error',
@@ -18,14 +18,14 @@ it('places failed checks on the fields they name', () => {
   assert.equal(fault.code, 'validation_error')
 })
 
-it('places a named error on the field it names', () => {
+it('assigns an error code to the field it names', () => {
   const fault = describeFault(
     new ApiError(400, { error: 'invalid_timezone', detail: 'The timezone is unknown.', field: 'timezone' }),
   )
   assert.deepEqual(fault.fields, { timezone: 'The timezone is unknown.' })
 })
 
-it('shows the request id of a failure of the platform, not that of a refusal', () => {
+it('shows the request ID of a platform failure, not of a refusal', () => {
   const idOf = (status: number) =>
     describeFault(new ApiError(status, { error: 'internal_error', detail: 'Sorry.', request_id: 'r-1' }))
       .requestId
@@ -33,7 +33,7 @@ it('shows the request id of a failure of the platform, not that of a refusal', (
   assert.equal(idOf(404), null)
 })
 
-it('tells a proxy, a cut connection and a fault of the page apart', () => {
+it('distinguishes a proxy error, a broken connection and an error of the page', () => {
   assert.equal(describeFault(new ApiError(502, null)).code, 'http_502')
   assert.equal(describeFault(new TypeError('Failed to fetch')).code, 'network_error')
   assert.equal(describeFault(new Error('boom')).code, 'unexpected_error')

@@ -2,23 +2,23 @@ import { ApiError } from '@roost/contracts/client'
 import { CodeNotLoaded } from './code.ts'
 import { isNetworkFault } from './recovery.ts'
 
-/** What a person is told about a failure. */
+/** A failure as shown to the user. */
 export type FaultWords = {
   sentence: string
-  /** The API's error code, or `network_error` or `unexpected_error` where no answer of ours came. */
+  /** The API's error code, `http_<status>`, `network_error` or `unexpected_error`. */
   code: string
-  /** Of a failure of the platform, to find it in the log; a refusal explains itself. Else null. */
+  /** Set for failures of the platform, to find them in the log. Null otherwise. */
   requestId: string | null
-  /** Failures by field name, dotted for nested ones; of the request's body only. */
+  /** Messages by field of the request body; nested names are dotted. */
   fields: Record<string, string>
 }
 
-/** Any thrown thing in words. */
+/** Describes any thrown value for the user. */
 export function describeFault(error: unknown): FaultWords {
   if (error instanceof ApiError) return describeApiError(error)
   if (error instanceof CodeNotLoaded) {
     return {
-      sentence: 'A part of the application did not arrive. It is fetched again by itself.',
+      sentence: 'A part of the application could not be loaded. Roost retries automatically.',
       code: 'network_error',
       requestId: null,
       fields: {},
@@ -26,7 +26,7 @@ export function describeFault(error: unknown): FaultWords {
   }
   if (isNetworkFault(error)) {
     return {
-      sentence: 'The platform did not answer. Check the connection and try again.',
+      sentence: 'The platform did not respond. Check the connection and try again.',
       code: 'network_error',
       requestId: null,
       fields: {},
@@ -39,7 +39,7 @@ export function describeFault(error: unknown): FaultWords {
 function describeApiError(error: ApiError): FaultWords {
   const { body, status } = error
   if (body === null) {
-    const sentence = `The answer (status ${status}) did not come from the platform; something in between failed.`
+    const sentence = `A proxy in front of the platform failed (status ${status}). Try again later.`
     return { sentence, code: `http_${status}`, requestId: null, fields: {} }
   }
   const requestId = status === 500 ? (body.request_id ?? null) : null

@@ -1,4 +1,4 @@
-/** Words for numbers and times. All pure: the present moment and the person's language and zone are handed in. */
+/** Formats numbers and times. All functions are pure: the current time, locale and zone are parameters. */
 
 export type Locale = { language?: string; timeZone?: string }
 
@@ -7,7 +7,7 @@ const minute = 60 * second
 const hour = 60 * minute
 const day = 24 * hour
 
-/** `just now`, `3 min ago`, `in 2 h`, `5 days ago`; beyond four weeks the date. Takes milliseconds since 1970. */
+/** `just now`, `3 min ago`, `in 2 h`, `5 days ago`; the date beyond four weeks. Takes Unix milliseconds. */
 export function formatRelativeTime(at: number, now: number, locale: Locale = {}): string {
   const distance = Math.abs(now - at)
   if (distance < 10 * second) return 'just now'
@@ -23,7 +23,7 @@ function relativeAmount(distance: number): string {
   return plural(Math.floor(distance / day), 'day')
 }
 
-/** How long the words of `formatRelativeTime` stay true, in milliseconds. */
+/** How long the result of `formatRelativeTime` stays correct, in milliseconds. */
 export function relativeTimeStaysFor(at: number, now: number): number {
   const distance = Math.abs(now - at)
   if (distance < minute) return 10 * second
@@ -31,7 +31,7 @@ export function relativeTimeStaysFor(at: number, now: number): number {
   return distance < day ? 10 * minute : hour
 }
 
-/** `12 Mar`, with the year when it is not the present one. */
+/** `12 Mar`, with the year when it is not the current one. */
 export function formatDate(at: number, now: number, { language, timeZone }: Locale = {}): string {
   const year = new Intl.DateTimeFormat('en', { year: 'numeric', timeZone })
   const isThisYear = year.format(at) === year.format(now)
@@ -65,7 +65,7 @@ export function formatClock(at: number, { language, timeZone }: Locale = {}): st
 /** Two units at most: `840 ms`, `3.2 s`, `42 s`, `4m 10s`, `2h 5m`, `3d 4h`. */
 export function formatDuration(ms: number): string {
   if (ms < 0) return `−${formatDuration(-ms)}`
-  // Rounding comes before the choice of the unit: 59.96 s must not read as 60 s.
+  // Round before choosing the unit: 59.96 s must not read as 60 s.
   if (Math.round(ms) < second) return `${Math.round(ms)} ms`
   if (Math.round(ms / 100) < 100) return `${trimZero((ms / second).toFixed(1))} s`
   const seconds = Math.round(ms / second)
@@ -82,7 +82,7 @@ function pair(amount: number, size: number, large: string, small: string): strin
   return rest === 0 ? whole : `${whole} ${rest}${small}`
 }
 
-/** Dollars with two significant digits below ten dollars, cents below a thousand, whole dollars above. */
+/** Dollars: two significant digits below ten, cents below a thousand, whole dollars above. */
 export function formatCost(usd: number): string {
   if (usd < 0) return `−${formatCost(-usd)}`
   if (usd === 0) return '$0.00'
@@ -136,7 +136,7 @@ export function formatCompact(value: number): string {
   return `${trimZero(amount.toFixed(Math.abs(amount) < 99.95 ? 1 : 0))}${step.mark}`
 }
 
-/** Takes a share of one: 0.934 is `93%`. Only nothing is 0% and only all of it is 100%. */
+/** Takes a share between 0 and 1: 0.934 is `93%`. Only exact 0 and 1 give 0% and 100%. */
 export function formatPercent(share: number): string {
   const percent = share * 100
   if (percent > 0 && percent < 1) return '<1%'
@@ -144,7 +144,7 @@ export function formatPercent(share: number): string {
   return `${Math.round(percent)}%`
 }
 
-/** `1 run`, `3 runs`; irregular words bring their plural. */
+/** `1 run`, `3 runs`. Pass the plural of irregular words. */
 export function plural(count: number, word: string, words = `${word}s`): string {
   return `${formatNumber(count, { language: 'en-US' })} ${count === 1 ? word : words}`
 }
@@ -153,7 +153,7 @@ function trimZero(digits: string): string {
   return digits.replace(/\.0$/, '')
 }
 
-/** Plain digits of a number that JavaScript would print as 1e-7. */
+/** Decimal digits of a number that JavaScript would print as 1e-7. */
 function trimExponent(value: number): string {
   return value.toFixed(6).replace(/0+$/, '')
 }

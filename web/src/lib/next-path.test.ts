@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { safeNext } from './next-path.ts'
 
-test('a path of this application is kept with its search', () => {
+test('a path of this application keeps its query string', () => {
   assert.equal(safeNext('/agents/scout?tab=files&path=%2Fa'), '/agents/scout?tab=files&path=%2Fa')
 })
 
@@ -19,4 +19,4 @@ for (const next of [
   test(`${JSON.stringify(next)} leads to the start page`, () => assert.equal(safeNext(next), '/'))
 }
 
-test('no path leads to the start page', () => assert.equal(safeNext(undefined), '/'))
+test('a missing path leads to the start page', () => assert.equal(safeNext(undefined), '/'))

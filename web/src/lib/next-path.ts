@@ -1,6 +1,6 @@
 /**
- * Where a person goes after signing in: the path they came from, when it is one of this application. Anything
- * that could lead to another host is the start page: `//host`, `/\host`, a scheme, control characters.
+ * The path to open after sign-in. Returns the start page for anything that could lead to another host:
+ * `//host`, `/\host`, a scheme, control characters.
  */
 export function safeNext(next: string | undefined): string {
   if (next === undefined || !/^\/(?![/\\])[\x21-\x7e]*$/.test(next)) return '/'

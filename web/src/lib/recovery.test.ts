@@ -4,7 +4,7 @@ import { ApiError } from '@roost/contracts/client'
 import { CodeNotLoaded } from './code.ts'
 import { isPassing, mayReloadFor, untilAnswering } from './recovery.ts'
 
-test('the way to the platform heals by itself, an answer of the platform does not', () => {
+test('network failures are temporary, responses of the platform are not', () => {
   const passing = [
     new TypeError('Failed to fetch'),
     new TypeError('NetworkError when attempting to fetch resource.'),
@@ -22,7 +22,7 @@ test('the way to the platform heals by itself, an answer of the platform does no
   assert.deepEqual(lasting.map(isPassing), [false, false, false, false])
 })
 
-test('it is asked after growing pauses, and not while nobody looks', async () => {
+test('it polls with growing delays, and not while the page is hidden', async () => {
   const pauses: number[] = []
   const answers = [false, false, true]
   let hiddenFor = 2
@@ -35,7 +35,7 @@ test('it is asked after growing pauses, and not while nobody looks', async () =>
   assert.deepEqual(answers, [])
 })
 
-test('the page is fetched again once for each missing file', () => {
+test('the page reloads once for each missing file', () => {
   const kept = new Map<string, string>()
   const memory = {
     getItem: (key: string) => kept.get(key) ?? null,

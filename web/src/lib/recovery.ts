@@ -1,13 +1,13 @@
 import { ApiError } from '@roost/contracts/client'
 import { CodeNotLoaded } from './code.ts'
 
-/** Whether a failure passes by itself: the way to the platform was at fault, and not what was asked. */
+/** Whether a failure is temporary: the connection failed, not the request itself. */
 export function isPassing(error: unknown): boolean {
   if (error instanceof CodeNotLoaded || isNetworkFault(error)) return true
   return error instanceof ApiError && error.status >= 502 && error.status <= 504 && error.body === null
 }
 
-/** What `fetch` throws when no answer came. */
+/** The errors that `fetch` throws when no response arrives. */
 export function isNetworkFault(error: unknown): boolean {
   return error instanceof TypeError && /fetch|network|load failed/i.test(error.message)
 }
@@ -19,23 +19,23 @@ export type RecoverySetting = {
 }
 
 /**
- * Resolves when the platform answers again, at the earliest after a pause which grows with the rounds that
- * were of no use (0 for the first); or when the signal is aborted. Asks nothing while nobody looks.
+ * Resolves when the platform responds or the signal is aborted. The delay grows with the number of failed
+ * rounds (0 for the first). Sends nothing while the page is hidden.
  */
 export async function untilAnswering(
   signal: AbortSignal,
   round = 0,
   setting = browserRecovery,
 ): Promise<void> {
-  for (let asked = round; !signal.aborted; asked += 1) {
-    await setting.wait(Math.min(30_000, 2000 * 2 ** Math.min(asked, 10)), signal)
+  for (let attempt = round; !signal.aborted; attempt += 1) {
+    await setting.wait(Math.min(30_000, 2000 * 2 ** Math.min(attempt, 10)), signal)
     if (!setting.isHidden() && (await setting.isAnswering(signal))) return
   }
 }
 
 /**
- * Whether the whole page is worth fetching again for this failure: once in the life of a tab, so that a file
- * which is missing for good ends in words and not in a circle.
+ * Whether to reload the page for this failure: once per tab and missing file, so that a file that stays
+ * missing causes no reload loop.
  */
 export function mayReloadFor(error: unknown, memory: Pick<Storage, 'getItem' | 'setItem'>): boolean {
   if (!(error instanceof CodeNotLoaded)) return false

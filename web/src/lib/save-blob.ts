@@ -1,10 +1,10 @@
-/** Hands bytes to the browser's downloads under a name. */
+/** Saves a blob as a download with the given name. */
 export function saveBlob(blob: Blob, name: string): void {
   const url = URL.createObjectURL(blob)
   const link = document.createElement('a')
   link.href = url
   link.download = name
   link.click()
-  // The browser has taken hold of it by the next task.
+  // By the next task the browser holds its own reference.
   setTimeout(() => URL.revokeObjectURL(url))
 }

@@ -10,12 +10,12 @@ const read = searchOf({
   view: oneOf(['tiles', 'table']),
 })
 
-test('what a page knows is handed on, what it does not name is dropped', () => {
+test('known parameters are passed on, unknown ones are dropped', () => {
   const known = { q: 'mail', page: 2, hours: 24, create: false, view: 'table' }
   assert.deepEqual(read({ ...known, utm: 'x' }), known)
 })
 
-test('what is no value of a parameter is left out, and the rest stays', () => {
+test('an invalid value is dropped and the other parameters stay', () => {
   for (const wrong of [
     { q: 5 },
     { page: 0 },

@@ -1,9 +1,9 @@
-/** Reads one search parameter; undefined where the address holds something else than the page knows. */
+/** Reads one search parameter; undefined for an invalid value. */
 type Reader<Value> = (value: unknown) => Value | undefined
 
 /**
- * The search parameters of a page, for the router: what is not named is dropped, and what is unknown of a named
- * one is left out. By hand, for the first page carries the addresses of all pages.
+ * The search parameters of a page for the router. Drops unknown parameters and invalid values. Written by
+ * hand to keep zod out of the first page's code.
  */
 export function searchOf<Values extends Record<string, unknown>>(
   readers: {
@@ -16,7 +16,7 @@ export function searchOf<Values extends Record<string, unknown>>(
       const value = read(search[name])
       return value === undefined ? [] : [[name, value]]
     })
-    // Each value comes from the reader of its name.
+    // Each value has the type of the reader with the same key.
     return Object.fromEntries(known) as Partial<Values>
   }
 }
@@ -25,7 +25,7 @@ export const text: Reader<string> = (value) => (typeof value === 'string' ? valu
 
 export const flag: Reader<boolean> = (value) => (typeof value === 'boolean' ? value : undefined)
 
-/** Whole numbers within both limits. */
+/** An integer within both limits, inclusive. */
 export const whole =
   (least: number, most = Number.MAX_SAFE_INTEGER): Reader<number> =>
   (value) =>

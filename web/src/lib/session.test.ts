@@ -5,28 +5,28 @@ import { createSession, type SessionChange } from './session.ts'
 const key = 'roost.token'
 const tokenOf = (sub: string, nth = 1) => `head.${btoa(JSON.stringify({ sub, nth }))}.signature`
 
-/** Tabs of one browser: what one of them stores is told to the others. */
+/** Tabs of one browser: each change to the storage fires an event in the other tabs. */
 function browser(stored?: string) {
   const items = new Map<string, string>(stored === undefined ? [] : [[key, stored]])
   const all: EventTarget[] = []
   return function tab() {
     const events = new EventTarget()
     all.push(events)
-    const tell = (name: string) => {
-      const told = Object.assign(new StorageEvent('storage'), { key: name })
-      for (const other of all) if (other !== events) other.dispatchEvent(told)
+    const notify = (name: string) => {
+      const event = Object.assign(new StorageEvent('storage'), { key: name })
+      for (const other of all) if (other !== events) other.dispatchEvent(event)
     }
     const storage = {
       getItem: (name: string) => items.get(name) ?? null,
       setItem(name: string, value: string) {
         items.set(name, value)
-        tell(name)
+        notify(name)
       },
       removeItem(name: string) {
-        if (items.delete(name)) tell(name)
+        if (items.delete(name)) notify(name)
       },
     }
-    // Only what a session uses of a storage.
+    // Only the members that a session uses.
     const session = createSession(storage as Storage, events, key)
     const changes: SessionChange[] = []
     session.onChange((change) => changes.push(change))
@@ -34,11 +34,11 @@ function browser(stored?: string) {
   }
 }
 
-/** Node has no such event; what a session reads of it is its key. */
+/** Node has no `StorageEvent`; a session reads only its key. */
 class StorageEvent extends Event {}
 globalThis.StorageEvent ??= StorageEvent as typeof globalThis.StorageEvent
 
-test('a session that has lapsed is resumed by the same person, in all tabs', () => {
+test('the same person resumes a lapsed session in all tabs', () => {
   const tab = browser(tokenOf('ada'))
   const [one, two] = [tab(), tab()]
   one.session.lapse()
@@ -49,7 +49,7 @@ test('a session that has lapsed is resumed by the same person, in all tabs', () 
   assert.equal(one.session.isLapsed(), false)
 })
 
-test('another person replaces the one before', () => {
+test('another person replaces the previous one', () => {
   const tab = browser(tokenOf('ada'))
   const one = tab()
   one.session.lapse()
@@ -57,7 +57,7 @@ test('another person replaces the one before', () => {
   assert.deepEqual(one.changes, ['lapsed', 'replaced'])
 })
 
-test('who signs in where nothing of the one before is shown replaces nobody', () => {
+test('signing in on a page without data of the previous person begins a new session', () => {
   const one = browser(tokenOf('ada'))()
   one.session.lapse()
   one.session.forget()
@@ -65,7 +65,7 @@ test('who signs in where nothing of the one before is shown replaces nobody', ()
   assert.deepEqual(one.changes, ['lapsed', 'begun'])
 })
 
-test('who leaves is gone from all tabs', () => {
+test('signing out ends the session in all tabs', () => {
   const tab = browser(tokenOf('ada'))
   const [one, two] = [tab(), tab()]
   one.session.end()
@@ -75,7 +75,7 @@ test('who leaves is gone from all tabs', () => {
   assert.deepEqual([one.changes.at(-1), two.changes.at(-1)], ['begun', 'begun'])
 })
 
-test('who leaves instead of signing in again is gone', () => {
+test('signing out of a lapsed session ends it', () => {
   const tab = browser(tokenOf('ada'))
   const [one, two] = [tab(), tab()]
   one.session.lapse()
@@ -90,7 +90,7 @@ test('who leaves instead of signing in again is gone', () => {
   assert.equal(one.session.isLapsed(), false)
 })
 
-test('a token that names nobody is resumed by nobody', () => {
+test('a token without a subject is never resumed', () => {
   const tab = browser('opaque')
   const one = tab()
   one.session.lapse()

@@ -1,36 +1,37 @@
 /**
- * The person's bearer token, shared by all tabs of this browser. It is kept in local storage and not in a
- * cookie: no request carries it unless this application puts it there, so there is nothing to forge.
+ * The person's bearer token, shared by all tabs of this browser. Local storage instead of a cookie: only this
+ * application attaches it to requests, so there is no request forgery.
  */
 export type Session = {
   token(): string | null
   begin(token: string): void
-  /** The person leaves. */
+  /** Signs out. */
   end(): void
-  /** The platform has refused the token: it is forgotten, and the pages wait for the person to sign in again. */
+  /** Forgets a refused token. The pages stay and wait for the person to sign in again. */
   lapse(): void
-  /** Nothing of the person is shown in this tab any more: whoever signs in here replaces nobody. */
+  /** This tab shows no more data of the person, so the next sign-in replaces nobody. */
   forget(): void
-  /** Whether the pages of this tab wait so. */
+  /** True while the pages of this tab wait for a new sign-in. */
   isLapsed(): boolean
-  /** Called when the session changes, in this tab or another. */
+  /** Called when the session changes in any tab. */
   onChange(listener: (change: SessionChange) => void): () => void
 }
 
 /**
- * `resumed`: the same person is back. `replaced`: another one has come while pages of the one before are shown.
+ * `resumed`: the same person signed in again. `replaced`: another person signed in while pages of the
+ * previous one are shown.
  */
 export type SessionChange = 'begun' | 'resumed' | 'replaced' | 'lapsed' | 'ended'
 
-/** Under which each kind of session is kept: a person's own, and that of the Workspace alone. */
+/** Storage key of each kind of session: `guest` is valid for the Workspace only. */
 export const sessionKeys = { person: 'roost.token', guest: 'roost.workspace-token' } as const
 
 export function createSession(storage: Storage, tabs: EventTarget, storageKey: string): Session {
   const listeners = new Set<(change: SessionChange) => void>()
   const token = () => storage.getItem(storageKey)
-  // Tells the other tabs that nobody has left.
+  // Lets other tabs distinguish a lapsed session from a sign-out.
   const lapsedKey = `${storageKey}.lapsed`
-  /** Whose pages this tab shows; null: nobody's. */
+  /** The person whose pages this tab shows; null for nobody. */
   let owner = ownerOf(token())
   const isLapsed = () => owner !== null && token() === null
 
@@ -87,7 +88,7 @@ export function createSession(storage: Storage, tabs: EventTarget, storageKey: s
   }
 }
 
-/** Who is named in a token; null where that cannot be read, which makes whoever comes next another one. */
+/** The `sub` claim of a token; null when unreadable, which never equals the previous person. */
 function ownerOf(token: string | null): string | null {
   try {
     const payload = token?.split('.')[1] ?? ''

@@ -6,7 +6,7 @@ import { startHealing } from './heal.ts'
 
 const lost = new TypeError('Failed to fetch')
 
-/** A shown query that fails as often as there are errors; resolves when `until` holds for its state. */
+/** A shown query that fails once per error; resolves when `until` holds for its state. */
 function show(queries: QueryClient, errors: Error[]) {
   let asked = 0
   const observer = new QueryObserver(queries, {
@@ -31,7 +31,7 @@ function show(queries: QueryClient, errors: Error[]) {
   return { asked: () => asked, status, hide: hold }
 }
 
-test('what could not be fetched is asked again when the platform answers, later each time', async () => {
+test('failed queries are fetched again when the platform responds, with growing delays', async () => {
   const queries = new QueryClient()
   const rounds: number[] = []
   const stop = startHealing(queries, async (_signal, round) => void rounds.push(round))
@@ -44,7 +44,7 @@ test('what could not be fetched is asked again when the platform answers, later 
   queries.clear()
 })
 
-test('a refusal is not asked again', async () => {
+test('a refused query is not fetched again', async () => {
   const queries = new QueryClient()
   let rounds = 0
   const stop = startHealing(queries, async () => {
@@ -58,7 +58,7 @@ test('a refusal is not asked again', async () => {
   queries.clear()
 })
 
-test('nothing is asked once it was ended', async () => {
+test('nothing is fetched after it was stopped', async () => {
   const queries = new QueryClient()
   const answering = Promise.withResolvers<void>()
   const stop = startHealing(queries, () => answering.promise)

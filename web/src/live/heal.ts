@@ -1,12 +1,12 @@
 import type { Query, QueryClient } from '@tanstack/react-query'
 import { isPassing } from '../lib/recovery.ts'
 
-/** Resolves when the platform answers again; later with each round that was of no use, 0 for the first. */
+/** Resolves when the platform responds; the delay grows with the number of failed rounds. */
 export type UntilAnswering = (signal: AbortSignal, round: number) => Promise<void>
 
 /**
- * Asks again what is shown and could not be fetched because the way to the platform was broken, as soon as the
- * platform answers. Refusals stay. Returns what ends it.
+ * Refetches shown queries that failed for network reasons as soon as the platform responds. Refusals stay.
+ * Returns a function that stops it.
  */
 export function startHealing(queries: QueryClient, untilAnswering: UntilAnswering): () => void {
   const cache = queries.getQueryCache()
@@ -18,7 +18,7 @@ export function startHealing(queries: QueryClient, untilAnswering: UntilAnswerin
     for (let round = 0; isAnyBroken(); round += 1) {
       await untilAnswering(stop.signal, round)
       if (stop.signal.aborted) return
-      // What fails again is seen by the next round.
+      // The next round retries what fails again.
       await queries.refetchQueries({ predicate: isBroken }, { throwOnError: false })
     }
   }

@@ -1,26 +1,25 @@
 import type { QueryClient } from '@tanstack/react-query'
 import type { LiveLayer } from './start.ts'
 
-/** How often what is shown is asked for again. */
 const pollMs = 15_000
 
 /**
- * Keeps queries true for somebody to whom no events are sent: by asking again while the page is seen. `close`
- * ends it.
+ * Keeps queries current by polling while the page is visible, for guests, who receive no events. `close`
+ * stops it.
  */
 export function startPolling(queries: QueryClient): LiveLayer & { close(): void } {
-  const ask = () => {
+  const refresh = () => {
     if (document.visibilityState === 'visible') void queries.invalidateQueries()
   }
-  const timer = setInterval(ask, pollMs)
-  document.addEventListener('visibilitychange', ask)
+  const timer = setInterval(refresh, pollMs)
+  document.addEventListener('visibilitychange', refresh)
   return {
     state: () => 'paused',
     onState: () => () => {},
     onEvent: () => () => {},
     close() {
       clearInterval(timer)
-      document.removeEventListener('visibilitychange', ask)
+      document.removeEventListener('visibilitychange', refresh)
     },
   }
 }

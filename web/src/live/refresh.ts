@@ -2,16 +2,16 @@ import type { QueryClient } from '@tanstack/react-query'
 import type { QueryKey } from './stale.ts'
 
 export type Refresh = {
-  /** Queries with this prefix are out of date. */
+  /** Marks the queries with these prefixes as stale. */
   stale(keys: readonly QueryKey[]): void
-  /** Everything is. */
+  /** Marks every query as stale. */
   staleAll(): void
-  /** Fetches nothing until `resume`; what was marked meanwhile is fetched then. */
+  /** Postpones all refetches until `resume`. */
   pause(): void
   resume(): void
 }
 
-/** Events come in bursts: what they make stale is fetched once for all of them. */
+/** Events come in bursts: the queries they make stale are fetched once per burst. */
 const gatherMs = 250
 
 export function createRefresh(queries: QueryClient): Refresh {

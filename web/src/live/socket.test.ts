@@ -32,7 +32,7 @@ function bench(kept: string | null = null) {
       const wire = new Wire(url)
       wires.push(wire)
       queueMicrotask(() => arrivals.shift()?.(wire))
-      // Only what the reader uses of a socket.
+      // Only the members that the reader uses.
       return wire as unknown as WebSocket
     },
     origin: 'ws://roost.test',
@@ -68,7 +68,7 @@ test('events reach the listener, control messages do not', async () => {
   live.close()
 })
 
-test('after a break it begins behind the last event, with a new ticket and no gap', async () => {
+test('after a break it resumes after the last event, with a new ticket and no gap', async () => {
   const { live, seen, next } = bench()
   const opened = next()
   live.resume()
@@ -81,7 +81,7 @@ test('after a break it begins behind the last event, with a new ticket and no ga
   assert.match(second.url, /ticket=t2/)
   assert.match(second.url, /last_event_id=6/)
   assert.equal(seen.gaps, 1, 'only the first connection is a gap')
-  // What this message names is ahead of the replay that follows it.
+  // The id of this message is newer than the replay that follows it.
   second.say({ type: 'connected', _eid: '9' })
   const third = next()
   second.close()
@@ -89,7 +89,7 @@ test('after a break it begins behind the last event, with a new ticket and no ga
   live.close()
 })
 
-test('a page that is loaded again in its tab asks for what it missed, and for nothing else', async () => {
+test('a reloaded page requests only the events it missed', async () => {
   const { live, seen, next, memory } = bench('7')
   const opened = next()
   live.resume()
@@ -99,7 +99,7 @@ test('a page that is loaded again in its tab asks for what it missed, and for no
   wire.say({ type: 'agent_started', _eid: '8' })
   assert.deepEqual([seen.gaps, seen.events.length, memory.id], [0, 1, '8'])
   live.close()
-  assert.equal(memory.id, null, 'another person sees other events')
+  assert.equal(memory.id, null, "another person's connection starts without a position")
 })
 
 test('a resync message makes everything stale', async () => {
@@ -116,7 +116,7 @@ test('a resync message makes everything stale', async () => {
   live.close()
 })
 
-test('pauses grow while it never opens, and start small again once it did', async () => {
+test('delays grow while it never opens, and reset once it did', async () => {
   const { live, seen, next } = bench()
   let opened = next()
   live.resume()
@@ -137,7 +137,7 @@ test('pauses grow while it never opens, and start small again once it did', asyn
   live.close()
 })
 
-test('paused, it closes its socket and opens no other', async () => {
+test('a pause closes the socket and opens no other', async () => {
   const { live, seen, wires, next } = bench()
   const opened = next()
   live.resume()

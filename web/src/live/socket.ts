@@ -1,35 +1,35 @@
-/** What the platform sends over `/ws`: an event, or a control message. */
+/** A message on `/ws`: an event or a control message. */
 export type LiveEvent = { type: string; _eid?: string; agent_name?: string } & Record<string, unknown>
 
 /**
- * `open`: events arrive. `down`: they do not, and a new attempt is under way or planned; pages poll
- * meanwhile. `paused`: the tab is hidden and asks for nothing.
+ * `open`: events arrive. `down`: reconnecting, so pages poll. `paused`: the tab is hidden and requests
+ * nothing.
  */
 export type LiveState = 'open' | 'down' | 'paused'
 
 export type LiveDeps = {
-  /** A single-use ticket. Throws when there is none to be had now. */
+  /** Returns a single-use ticket. Throws when none is available. */
   ticket(): Promise<string>
   connect(url: string): WebSocket
   /** `ws:` or `wss:` with host. */
   origin: string
   onEvent(event: LiveEvent): void
-  /** What was missed cannot be told any more: everything that is shown is stale. */
+  /** Missed events cannot be replayed: everything shown is stale. */
   onGap(): void
   onState(state: LiveState): void
-  /** Where the page that was here before in this tab has left off, for the one that is here now. */
+  /** The last position of this tab, which survives a reload. */
   position: Position
   wait(ms: number, signal: AbortSignal): Promise<void>
   random(): number
 }
 
-/** The id of the last event that was seen; null: none is known. */
+/** The id of the last event received; null when unknown. */
 export type Position = { read(): string | null; write(id: string | null): void }
 
 export type Live = {
-  /** Opens the socket and keeps it open; a second call changes nothing. */
+  /** Opens the socket and keeps it open. Idempotent. */
   resume(): void
-  /** Closes the socket until `resume`; the next one begins behind the last event that was seen. */
+  /** Closes the socket until `resume`, which continues after the last event received. */
   pause(): void
   close(): void
 }
@@ -38,14 +38,14 @@ const firstDelayMs = 500
 const longestDelayMs = 15_000
 
 /**
- * The one socket of this tab. It reconnects for ever with growing, jittered pauses and asks for what it
- * missed, so that a page never has to know that there was a break.
+ * The only socket of this tab. Reconnects forever with growing, jittered delays and requests the missed
+ * events, so that pages need not handle breaks.
  */
 export function createLive(deps: LiveDeps): Live {
   let lastEventId = deps.position.read()
   let running: AbortController | null = null
 
-  function keep(id: string | null): void {
+  function setPosition(id: string | null): void {
     lastEventId = id
     deps.position.write(id)
   }
@@ -61,7 +61,7 @@ export function createLive(deps: LiveDeps): Live {
     }
   }
 
-  /** Resolves when the socket has closed: true when it had been open. */
+  /** Resolves when the socket has closed: true when it was open before. */
   async function connectOnce(signal: AbortSignal): Promise<boolean> {
     const ticket = await deps.ticket().catch(() => null)
     if (ticket === null || signal.aborted) return false
@@ -70,7 +70,7 @@ export function createLive(deps: LiveDeps): Live {
     const socket = deps.connect(`${deps.origin}/ws?${query}`)
     const { promise, resolve } = Promise.withResolvers<boolean>()
     let wasOpen = false
-    /** Where this socket began, until its first event. */
+    /** The position at which this socket started, until its first event. */
     let begun: string | null = null
     const abort = () => socket.close(1000)
     signal.addEventListener('abort', abort, { once: true })
@@ -81,21 +81,21 @@ export function createLive(deps: LiveDeps): Live {
         wasOpen = true
         begun = event._eid ?? null
         deps.onState('open')
-        // What happened between the page's first requests and now is told by no event. Afterwards the
-        // position is that of the last event seen: this message's own is ahead of what is replayed.
+        // No event reports changes between the page's first requests and now. Later this id is ignored: it is
+        // newer than the events that are replayed after it.
         if (lastEventId === null) {
-          keep(event._eid ?? null)
+          setPosition(event._eid ?? null)
           deps.onGap()
         }
         return
       }
       if (typeof event._eid === 'string') {
         begun = null
-        keep(event._eid)
+        setPosition(event._eid)
       }
       if (event.type === 'resync_required') {
-        // What was asked for is not to be had: the next attempt must not ask for it again.
-        if (begun !== null) keep(begun)
+        // The requested position is no longer available: the next attempt must not request it again.
+        if (begun !== null) setPosition(begun)
         deps.onGap()
       } else if (event.type !== 'pong') deps.onEvent(event)
     })
@@ -121,7 +121,7 @@ export function createLive(deps: LiveDeps): Live {
     close() {
       running?.abort()
       running = null
-      keep(null)
+      setPosition(null)
     },
   }
 }
@@ -130,7 +130,7 @@ function parse(data: unknown): LiveEvent | null {
   if (typeof data !== 'string') return null
   try {
     const value: unknown = JSON.parse(data)
-    // The platform's own envelope: a flat object with its type.
+    // The platform's messages are flat objects with a type.
     return typeof value === 'object' && value !== null && 'type' in value ? (value as LiveEvent) : null
   } catch {
     return null

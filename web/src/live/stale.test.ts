@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { staleBy } from './stale.ts'
 
-test('a finished run makes the lists of runs stale, the run itself, and what it left in the workspace', () => {
+test('a finished run makes run lists, the run itself and workspace views stale', () => {
   const keys = staleBy({ type: 'execution_finished', agent_name: 'scout', execution_id: 'e1' })
   assert.deepEqual(keys, [
     ['executions'],
@@ -18,7 +18,7 @@ test('a finished run makes the lists of runs stale, the run itself, and what it 
   ])
 })
 
-test('a step of a run makes what the agent does now stale, and the sums of the run', () => {
+test("a step of a run makes the agent's activity and the run's totals stale", () => {
   const keys = staleBy({ type: 'agent_activity', agent_name: 'scout', execution_id: 'e1' })
   assert.deepEqual(keys, [
     ['agent', 'scout', 'activity'],
@@ -32,7 +32,7 @@ test('a lifecycle event names its agent in its data', () => {
   assert.ok(keys.some((key) => key[0] === 'agents'))
 })
 
-test('what agents tell makes its own list stale, and no other', () => {
+test('notifications of agents make only their own list stale', () => {
   const keysOf = (type: string) => staleBy({ type, agent_name: 'scout' })
   assert.deepEqual(keysOf('agent_notification'), [['notifications']])
   assert.deepEqual(keysOf('notifications_cleared'), [['notifications']])
@@ -58,7 +58,7 @@ test('a rename makes both names stale', () => {
   assert.ok(names.includes('old') && names.includes('new'))
 })
 
-test('a delivery and a sync of the library make all that is shown of skills stale', () => {
+test('a skill delivery and a library sync make all skill queries stale', () => {
   assert.deepEqual(staleBy({ type: 'skills_changed', agent_name: 'scout' }), [
     ['skills'],
     ['agent', 'scout', 'playbooks'],
@@ -67,6 +67,6 @@ test('a delivery and a sync of the library make all that is shown of skills stal
   assert.deepEqual(staleBy({ type: 'git_sync_changed', agent_name: 'scout' }), [['agent', 'scout', 'git']])
 })
 
-test('an event that nobody shows makes nothing stale', () => {
+test('an event without a view makes nothing stale', () => {
   assert.deepEqual(staleBy({ type: 'something_new', agent_name: 'scout' }), [])
 })

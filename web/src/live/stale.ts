@@ -3,16 +3,15 @@ import type { LiveEvent } from './socket.ts'
 export type QueryKey = readonly unknown[]
 
 /**
- * Which queries an event makes stale, as prefixes of their keys. Keys begin with what they show:
- * `['agents']` for lists over the fleet, `['agent', name, …]` for one agent, `['executions', …]` for runs of
- * the fleet, `['folders', name, …]` for what agents share with each other, `['settings', …]` and `['me']`.
+ * Maps an event to the query key prefixes it makes stale. Keys begin with their subject: `['agents']` for the
+ * fleet, `['agent', name, …]` for one agent, `['executions', …]` for all runs.
  */
 export function staleBy(event: LiveEvent): QueryKey[] {
   const name = agentOf(event)
   const agent = (...rest: unknown[]): QueryKey[] => (name === null ? [] : [['agent', name, ...rest]])
   const { type } = event
   if (type === 'agent_activity') {
-    // A step has been made: what the run took so far is another sum.
+    // Each step changes the cost and duration of the run.
     const run: QueryKey[] =
       typeof event.execution_id === 'string' ? [['execution', event.execution_id, 'details']] : []
     return [...agent('activity'), ...run]
@@ -26,7 +25,7 @@ export function staleBy(event: LiveEvent): QueryKey[] {
   }
   if (type === 'agent_health_changed') return [['monitoring']]
   if (type === 'agent_renamed') return [['agents'], ['folders'], ['agent', event.old_name], ...agent()]
-  // What a library holds, who has what, and how deliveries went: all of it is told together.
+  // One key covers libraries, assignments and deliveries.
   if (type === 'skills_changed' || type === 'skills_library_synced')
     return [['skills'], ...agent('playbooks')]
   if (type === 'git_sync_changed') return agent('git')
@@ -42,7 +41,7 @@ export function staleBy(event: LiveEvent): QueryKey[] {
   if (type.startsWith('execution_') || type === 'fan_out_completed') {
     const run: QueryKey[] = typeof event.execution_id === 'string' ? [['execution', event.execution_id]] : []
     const talk = conversational.includes(String(event.triggered_by)) ? agent('sessions') : []
-    // What a run has done to the workspace is told by its end alone.
+    // Only the end of a run reports its changes to the workspace.
     const left = type === 'execution_finished' ? leftBehind.flatMap((part) => agent(part)) : []
     const loop = event.triggered_by === 'loop' ? agent('loops') : []
     const visit = event.triggered_by === 'public' ? agent('public-links') : []
@@ -63,15 +62,15 @@ export function staleBy(event: LiveEvent): QueryKey[] {
   return []
 }
 
-/** What only a running agent has, or tells. */
+/** Queries that need a running agent. */
 const insideOf = ['files', 'logs', 'info', 'credentials', 'git', 'egress', 'playbooks']
-/** What a run may change in the workspace. */
+/** Queries whose data a run may change in the workspace. */
 const leftBehind = ['files', 'info', 'credentials', 'git', 'egress', 'playbooks']
 
-/** After these the container is another one, or gone. */
+/** The container was replaced or removed. */
 const lifecycle = ['agent_started', 'agent_stopped', 'agent_exited']
 
-/** Triggers of runs that are turns of a conversation: their beginning is told by no other event. */
+/** Triggers of runs that are chat turns. No other event reports their start. */
 const conversational = ['chat', 'session', 'mcp', 'self_task']
 
 function agentOf(event: LiveEvent): string | null {

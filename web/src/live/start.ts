@@ -13,13 +13,13 @@ export type LiveLayer = {
   onEvent(listener: (event: LiveEvent) => void): () => void
 }
 
-/** How often everything that is shown is asked for again while no events arrive. */
+/** Interval of the full refresh while no events arrive. */
 const pollMs = 15_000
 const positionKey = 'roost.position'
 
 /**
- * Keeps queries true: by events while the socket is open, by asking every 15 s while it is not, and not at
- * all while the tab is hidden or nobody is signed in.
+ * Keeps queries current: by events while the socket is open, by polling every 15 s while it is not. Does
+ * nothing while the tab is hidden or nobody is signed in.
  */
 export function startLive(deps: { api: Client; session: Session; queries: QueryClient }): LiveLayer {
   const { api, session, queries } = deps
@@ -56,10 +56,10 @@ export function startLive(deps: { api: Client; session: Session; queries: QueryC
   })
 
   function follow(): void {
-    // What is shown by intervals of its own is refused until the person is back: it rests as in a hidden tab.
+    // A lapsed session counts as a hidden tab: interval queries would only be refused.
     focusManager.setFocused(session.isLapsed() ? false : undefined)
-    const isWanted = document.visibilityState === 'visible' && session.token() !== null
-    if (isWanted) {
+    const shouldRun = document.visibilityState === 'visible' && session.token() !== null
+    if (shouldRun) {
       live.resume()
       refresh.resume()
     } else {
@@ -71,7 +71,7 @@ export function startLive(deps: { api: Client; session: Session; queries: QueryC
   document.addEventListener('visibilitychange', follow)
   session.onChange((change) => {
     if (change !== 'lapsed' && change !== 'resumed') {
-      // Another person sees other events, and must see nothing of the one before.
+      // Another person receives other events and must not see cached data of the previous one.
       live.close()
       queries.clear()
     }
@@ -87,7 +87,7 @@ export function startLive(deps: { api: Client; session: Session; queries: QueryC
   }
 }
 
-/** Kept by the tab, so that a reload asks for what it missed and not for everything twice. */
+/** In the tab's session storage, so that a reload requests only the missed events. */
 function positionIn(storage: Storage): Position {
   return {
     read() {
@@ -102,7 +102,7 @@ function positionIn(storage: Storage): Position {
         if (id === null) storage.removeItem(positionKey)
         else storage.setItem(positionKey, id)
       } catch {
-        // The next page of this tab asks for everything.
+        // Without a stored position the next page of this tab refetches everything.
       }
     },
   }

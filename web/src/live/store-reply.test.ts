@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { QueryClient } from '@tanstack/react-query'
 import { storeReply } from './store-reply.ts'
 
-test('an answer that was read before a write does not undo what the write has shown', async () => {
+test('an older response does not overwrite the reply to a write', async () => {
   const queries = new QueryClient({ defaultOptions: { queries: { gcTime: 0, retry: false } } })
   const queryKey = ['setting']
   queries.setQueryData(queryKey, 'before')

@@ -1,8 +1,8 @@
 import type { QueryClient, QueryKey, Updater } from '@tanstack/react-query'
 
 /**
- * Puts what the platform has answered to a write in the place of what is shown. What is on its way for the same
- * query was read before the write, and would take it off the page again.
+ * Stores the reply to a write as the query's data. Cancels a pending fetch of the same query, which may be
+ * older than the write.
  */
 export async function storeReply<Data>(
   queries: QueryClient,

@@ -15,7 +15,7 @@ function feed<T>(parser: Parser<T>, pieces: Iterable<string>): T[] {
   return [...found, ...parser.end()]
 }
 
-test('lines are the same however the stream was cut', () => {
+test('lines do not depend on chunk boundaries', () => {
   const text = 'one\r\ntwo\n\rthree\r\r\nfünf 🚀'
   const expected = ['one', 'two', '', 'three', '', 'fünf 🚀']
   assert.deepEqual(feed(createLineParser(), [text]), expected)
@@ -29,7 +29,7 @@ test('lines are the same however the stream was cut', () => {
   }
 })
 
-test('a line of 8 MB in small pieces costs no quadratic time', () => {
+test('a line of 8 MB in small chunks takes linear time', () => {
   const piece = 'x'.repeat(1024)
   const startedAt = performance.now()
   const [line] = feed(createLineParser(), [...Array.from({ length: 8192 }, () => piece), '\n'])
@@ -37,7 +37,7 @@ test('a line of 8 MB in small pieces costs no quadratic time', () => {
   assert.ok(performance.now() - startedAt < 2000)
 })
 
-test('a line without end is given up instead of filling the memory', () => {
+test('a line without end fails at the size limit', () => {
   const parser = createLineParser()
   const piece = 'x'.repeat(8 * 1024 * 1024)
   assert.throws(() => {
@@ -45,7 +45,7 @@ test('a line without end is given up instead of filling the memory', () => {
   }, StreamTooLong)
 })
 
-test('an event has its own id and its data; comments and unknown fields are passed over', () => {
+test('an event has its id and data; comments and unknown fields are ignored', () => {
   const text =
     '\uFEFF: keepalive\n\nid: 1\ndata: {"a":1}\n\n: keepalive\n\nevent: x\nretry: 5\ndata:first\ndata: second\n\nid: 9\n\ndata\n\n'
   const expected = [
@@ -58,13 +58,13 @@ test('an event has its own id and its data; comments and unknown fields are pass
   assert.deepEqual(feed(createEventParser(), [text.replaceAll('\n', '\r\n')]), expected)
 })
 
-test('an event that was cut off is dropped', () => {
+test('an incomplete event is dropped', () => {
   assert.deepEqual(feed(createEventParser(), ['id: 1\ndata: {"whole":true}\n\nid: 2\ndata: {"ha']), [
     { id: '1', data: '{"whole":true}' },
   ])
 })
 
-test('what is no object with a type is nothing', () => {
+test('a value that is not an object with a type gives null', () => {
   assert.deepEqual(objectOf('{"type":"done","x":1}'), { type: 'done', x: 1 })
   for (const text of ['', 'x', 'null', '3', '[]', '{}', '{"type":1}', '{"type":"a"'])
     assert.equal(objectOf(text), null)

@@ -1,12 +1,12 @@
-/** One server-sent event: its data, and the id it carried itself (null without one). */
+/** One server-sent event: its data and its id (null without one). */
 export type ServerEvent = { id: string | null; data: string }
 
-/** Takes text in pieces, however it was cut, and gives what is complete. */
+/** Takes text in chunks and returns the complete items. */
 export type Parser<T> = { push(piece: string): T[]; end(): T[] }
 
 /**
- * A line of a stream is at most 1 MiB as the platform stores it; far above that it is not ours, and buffering
- * it would only fill the memory of the browser.
+ * The platform stores lines of at most 1 MiB. A far longer line is not from the platform and would fill the
+ * browser's memory.
  */
 export const maxBufferedLength = 32 * 1024 * 1024
 
@@ -18,8 +18,8 @@ export class StreamTooLong extends Error {
 }
 
 /**
- * Complete lines, ended by LF, CR LF or CR. Pieces of a long line are kept apart until its end comes, so that
- * a line of n pieces costs n and not n².
+ * Lines that end in LF, CR LF or CR. Chunks of a long line are joined once at its end, which keeps the cost
+ * linear.
  */
 export function createLineParser(): Parser<string> {
   let pieces: string[] = []
@@ -36,7 +36,7 @@ export function createLineParser(): Parser<string> {
   return {
     push(piece) {
       const lines: string[] = []
-      // CR and LF may come in two pieces: together they end one line.
+      // CR and LF of one line end may arrive in two chunks.
       let from = isBehindCarriageReturn && piece.startsWith('\n') ? 1 : 0
       if (piece !== '') isBehindCarriageReturn = false
       const ends = /\r\n|\n|\r/g
@@ -57,7 +57,7 @@ export function createLineParser(): Parser<string> {
   }
 }
 
-/** Events of `text/event-stream`; comments and unknown fields are passed over, an unfinished one is dropped. */
+/** Events of `text/event-stream`. Ignores comments and unknown fields, drops an incomplete event. */
 export function createEventParser(): Parser<ServerEvent> {
   const lines = createLineParser()
   let isFirstLine = true
@@ -97,15 +97,15 @@ export function createEventParser(): Parser<ServerEvent> {
   }
 }
 
-/** An object of a stream. Every one of the platform's has a type. */
+/** A stream object. All objects of the platform have a type. */
 export type StreamObject = { type: string; [field: string]: unknown }
 
-/** Null for what is not an object with a type: a reader passes over what it does not know. */
+/** Null for anything but an object with a type; readers skip unknown input. */
 export function objectOf(json: string): StreamObject | null {
   try {
     const value: unknown = JSON.parse(json)
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-    // The check of `type` is what makes the loose record a stream object.
+    // The check of `type` justifies the cast.
     return isObject && 'type' in value && typeof value.type === 'string' ? (value as StreamObject) : null
   } catch {
     return null

@@ -5,7 +5,7 @@ import { browserSetting, hiddenGraceMs } from './stream-setting.ts'
 function createPage() {
   const page = Object.assign(new EventTarget(), { visibilityState: 'visible' })
   return {
-    // What a setting asks of a document is here.
+    // Only the members that a setting uses.
     setting: browserSetting(page as unknown as Document),
     turn(state: 'visible' | 'hidden') {
       page.visibilityState = state
@@ -14,7 +14,7 @@ function createPage() {
   }
 }
 
-test('a page that is hidden for a while ends its streams; a short look away does not', (t) => {
+test('a page hidden for the grace period ends its streams, a shortly hidden one does not', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const { setting, turn } = createPage()
   using watched = setting.untilHidden(new AbortController().signal)
@@ -28,7 +28,7 @@ test('a page that is hidden for a while ends its streams; a short look away does
   assert.equal(watched.signal.aborted, true)
 })
 
-test('who waits for the page to be looked at is told, and let go when nobody waits any more', async () => {
+test('waiting for visibility resolves when the page is shown or the signal is aborted', async () => {
   const { setting, turn } = createPage()
   turn('hidden')
   let isVisible = false

@@ -1,19 +1,19 @@
-/** What a stream asks of the world around it: whether somebody looks, time and chance. */
+/** The environment of a stream: visibility, time and randomness. */
 export type StreamSetting = {
   isHidden(): boolean
-  /** Resolves when the page is looked at, or the signal is aborted. */
+  /** Resolves when the page is visible or the signal is aborted. */
   whenVisible(signal: AbortSignal): Promise<void>
-  /** Aborted with `signal`, and when the page has been hidden for a while. Disposing stops the watch. */
+  /** Aborted with `signal`, and when the page was hidden for the grace period. Disposing stops the watch. */
   untilHidden(signal: AbortSignal): Disposable & { signal: AbortSignal }
-  /** Resolves after the time, or when the signal is aborted. */
+  /** Resolves after the delay, or when the signal is aborted. */
   wait(ms: number, signal: AbortSignal): Promise<void>
-  /** At least 0, below 1. */
+  /** From 0 up to, but excluding, 1. */
   random(): number
 }
 
 /**
- * A look into another tab and back should not cost the pieces of an answer that come meanwhile; a tab that is
- * left alone for longer holds no connection.
+ * Switching tabs for a moment keeps the stream and its partial answers. A tab hidden for longer holds no
+ * connection.
  */
 export const hiddenGraceMs = 20_000
 
@@ -60,7 +60,7 @@ export function browserSetting(page: Document = document): StreamSetting {
   }
 }
 
-/** Resolves when `start` says so or the signal is aborted, and then undoes what `start` began. */
+/** Resolves when `start` resolves or the signal is aborted, then runs the cleanup that `start` returned. */
 function settled(signal: AbortSignal, start: (resolve: () => void) => () => void): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   const stop = start(resolve)

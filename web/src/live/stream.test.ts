@@ -18,7 +18,7 @@ type Body = {
   status?: number
 }
 
-/** A response that comes in pieces of `chunk` bytes, and then ends, breaks, or stays open. */
+/** A response in chunks of `chunk` bytes that then ends, breaks, or stays open. */
 function respond(
   { text, chunk = 7, type = 'text/event-stream', breaks, hangs, status }: Body,
   signal: AbortSignal,
@@ -41,7 +41,7 @@ function respond(
   return new Response(body, { status: status ?? 200, headers: { 'content-type': type } })
 }
 
-/** A world in which waiting takes no time; `hide` is what passes when a tab was left alone. */
+/** A setting without delays; `hide` simulates a tab that was hidden for the grace period. */
 function createSetting() {
   const waits: number[] = []
   let isHidden = false
@@ -73,13 +73,13 @@ function createSetting() {
   }
 }
 
-/** Gives one body after another, and notes what each request asked for. */
+/** Returns one body after another and records the headers of each request. */
 function script(bodies: (Body | Error)[]) {
   const asked: { after: number; lastEventId: string | null }[] = []
   const open: OpenStream = async ({ after, headers, signal }) => {
     asked.push({ after, lastEventId: headers['last-event-id'] ?? null })
     const body = bodies.shift()
-    if (!body) throw new Error('asked too often')
+    if (!body) throw new Error('too many requests')
     if (body instanceof Error) throw body
     return respond(body, signal)
   }
@@ -94,7 +94,7 @@ async function collect(items: AsyncIterable<StreamItem>): Promise<StreamItem[]> 
 
 const numbers = (items: StreamItem[]) => items.map(({ n, object }) => n ?? object.type)
 
-test('a stream is read to its end, characters cut in two by the network included', async () => {
+test('a stream is read to its end, with characters split across chunks', async () => {
   for (const chunk of [1, 2, 3, 1000]) {
     const text = `: keepalive\n\n${event(1, { type: 'x', text: 'Grüße 🚀' })}${streamEnd}`
     const { open } = script([{ text, chunk }])
@@ -106,7 +106,7 @@ test('a stream is read to its end, characters cut in two by the network included
   }
 })
 
-test('a broken stream goes on behind its last line, and no line comes twice', async () => {
+test('a broken stream resumes after its last line without duplicates', async () => {
   const { setting, waits } = createSetting()
   const { open, asked } = script([
     { text: event(1, { type: 'x' }) + event(2, { type: 'x' }), breaks: true },
@@ -128,7 +128,7 @@ test('a broken stream goes on behind its last line, and no line comes twice', as
   assert.equal(states.at(-1), 'open')
 })
 
-test('a refusal is thrown and not repeated', async () => {
+test('a refusal is thrown and not retried', async () => {
   const { setting, waits } = createSetting()
   const body = { text: '{"detail":"No such run.","error":"execution_not_found"}', status: 404 }
   const { open, asked } = script([body])
@@ -139,7 +139,7 @@ test('a refusal is thrown and not repeated', async () => {
   assert.deepEqual([asked.length, waits.length], [1, 0])
 })
 
-test('a page nobody looks at has no stream, and goes on behind the last line when it is looked at', async () => {
+test('a hidden page closes its stream and resumes after the last line when shown', async () => {
   const world = createSetting()
   const { open, asked } = script([
     { text: event(1, { type: 'x' }), hangs: true },
@@ -166,7 +166,7 @@ test('aborting ends the iteration without an error', async () => {
   assert.equal((await next).done, true)
 })
 
-test('the pauses grow to half a minute and never vanish', () => {
+test('delays grow to 30 s and are never zero', () => {
   assert.deepEqual(
     [1, 2, 3, 20].map((failures) => backoffMs(failures, 1)),
     [500, 1000, 2000, 30_000],
@@ -177,7 +177,7 @@ test('the pauses grow to half a minute and never vanish', () => {
 const accepted = '{"type":"system","subtype":"accepted","execution_id":"e1"}\n'
 const ndjson = 'application/x-ndjson'
 
-test('a turn is read to its done, keepalives left out', async () => {
+test('a turn is read to its `done`, without keepalives', async () => {
   const text = `${accepted}{"type":"keepalive"}\n{"type":"x","_n":1}\n{"type":"done","status":"success"}`
   const { open, asked } = script([])
   const told: string[] = []
@@ -193,7 +193,7 @@ test('a turn is read to its done, keepalives left out', async () => {
   assert.deepEqual([told, asked], [['e1'], []])
 })
 
-test('a turn that breaks off is followed behind its last line and never sent again', async () => {
+test('a broken turn is followed after its last line and never sent again', async () => {
   const text = `${accepted}{"type":"x","_n":1}\n{"type":"partial","kind":"text","text":"Hel`
   const { open, asked } = script([{ text: event(2, { type: 'x' }) + streamEnd }])
   let sent = 0
@@ -210,7 +210,7 @@ test('a turn that breaks off is followed behind its last line and never sent aga
   assert.deepEqual([sent, asked], [1, [{ after: 1, lastEventId: '1' }]])
 })
 
-test('a refused turn throws, whatever its status', async () => {
+test('a refused turn throws for every status', async () => {
   for (const status of [404, 429, 503]) {
     const body = { text: '{"detail":"No.","error":"queue_full"}', status, type: 'application/json' }
     const turn = readTurn(async ({ signal }) => respond(body, signal), {

@@ -8,18 +8,16 @@ import {
 } from './stream-parsers.ts'
 import type { StreamSetting } from './stream-setting.ts'
 
-/** One object, with its line number when it is a stored line. */
+/** One object; `n` is its line number, null when it is not a stored line. */
 export type StreamItem = { n: number | null; object: StreamObject }
 
 /**
- * - `opening`: a request is under way
- * - `open`: objects come as they happen
- * - `waiting`: the connection broke; it is opened again by itself
- * - `hidden`: nobody looks, so nothing is open; it goes on when the page is looked at
+ * `opening`: the request is pending. `open`: objects arrive. `waiting`: the connection broke and will reopen.
+ * `hidden`: closed until the page is shown.
  */
 export type StreamState = 'opening' | 'open' | 'waiting' | 'hidden'
 
-/** How a stream is opened, behind the line `after`: `headers` go into the request. */
+/** Opens a stream after the line `after`; `headers` go into the request. */
 export type OpenStream = (request: {
   after: number
   headers: Record<string, string>
@@ -27,18 +25,17 @@ export type OpenStream = (request: {
 }) => Promise<Response>
 
 export type ReadOptions = {
-  /** Behind this line; 0 for all. */
+  /** The last known line; 0 for none. */
   after?: number
-  /** Ends the iteration, without an error. */
+  /** Ends the iteration without an error. */
   signal: AbortSignal
   onState?: (state: StreamState) => void
   setting: StreamSetting
 }
 
 /**
- * A stream to its end: `stream_end` or `done` is the last object given. A connection that breaks before that is
- * opened again behind the last line, as often as it takes; no line is given twice. A request that is refused
- * (4xx) throws its `ApiError`.
+ * Reads a stream to its end (`stream_end` or `done`). A broken connection reopens after the last line,
+ * without limit; no line is yielded twice. A refused request (4xx) throws its `ApiError`.
  */
 export async function* readEvents(
   open: OpenStream,
@@ -71,7 +68,7 @@ export async function* readEvents(
         if (isEnd(item)) return
       }
     } catch (error) {
-      // Asked again, it would be as long again.
+      // A retry would hit the same limit.
       if (isRefusal(error) || error instanceof StreamTooLong) throw error
     }
     if (signal.aborted) return
@@ -83,8 +80,8 @@ export async function* readEvents(
 }
 
 /**
- * The objects of one response, as events or as JSON lines by its content type; throws `ApiError` for an error
- * status, and what the connection throws when it breaks.
+ * The objects of one response, as server-sent events or JSON lines by its content type. Throws `ApiError` for
+ * an error status, and the connection's own error when it breaks.
  */
 export async function* itemsOf(response: Response): AsyncGenerator<StreamItem, void, undefined> {
   if (!response.ok) throw await errorOf(response)
@@ -102,34 +99,34 @@ export async function* itemsOf(response: Response): AsyncGenerator<StreamItem, v
       return
     }
   } finally {
-    // Leaving the loop early must end the request too; there is nobody left to hear how that went.
+    // Leaving the loop early must end the request too. Its outcome is irrelevant.
     reader.cancel().catch(() => {})
   }
 }
 
-/** The end as the platform tells it; without one the connection broke. */
+/** The platform marks the end; without it the connection broke. */
 export function isEnd({ object }: StreamItem): boolean {
   return object.type === 'stream_end' || object.type === 'done'
 }
 
 /**
- * A fault of the stream itself: the run goes on and the same lines can be asked for again. Lines of the
- * transcript that tell of an error are numbered.
+ * A failure of the stream, not of the run: the same lines can be requested again. Errors inside the
+ * transcript have a line number.
  */
 export function isBreak({ n, object }: StreamItem): boolean {
   return n === null && object.type === 'error' && object.retryable === true
 }
 
-/** Refused: the same request would be refused again. A limit and a timeout pass by themselves. */
+/** A repeated request would be refused as well. Rate limits (429) and timeouts (408) are temporary. */
 export function isRefusal(error: unknown): error is ApiError {
   if (!(error instanceof ApiError)) return false
   return error.status >= 400 && error.status < 500 && error.status !== 408 && error.status !== 429
 }
 
-/** Half a second, doubling to half a minute; of that between half and all, so that readers do not come at once. */
+/** Half a second, doubling to 30 s; half of it random, so that readers do not reconnect together. */
 export function backoffMs(failures: number, random: number): number {
-  const most = Math.min(30_000, 500 * 2 ** Math.min(failures - 1, 10))
-  return most / 2 + (most / 2) * random
+  const longest = Math.min(30_000, 500 * 2 ** Math.min(failures - 1, 10))
+  return longest / 2 + (longest / 2) * random
 }
 
 function eventItems() {
@@ -148,7 +145,7 @@ function lineItems() {
   }
 }
 
-/** Nothing for keepalives and for what is no object: both only say that somebody is there. */
+/** Drops keepalives and invalid objects. */
 function itemOf(json: string, id: string | null): StreamItem[] {
   const object = objectOf(json)
   if (!object || object.type === 'keepalive') return []

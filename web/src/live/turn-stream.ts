@@ -10,18 +10,16 @@ import {
 } from './stream.ts'
 
 export type TurnOptions = Omit<ReadOptions, 'after'> & {
-  /** Opens the stream of the run, for coming back. */
+  /** Opens the stream of the run for resuming. */
   follow(executionId: string): OpenStream
-  /** Told once, as soon as the run is known. */
+  /** Called once, as soon as the run is known. */
   onExecution?: (executionId: string) => void
 }
 
 /**
- * A turn of a chat as it happens. `send` asks for it, once: a message that may have arrived is never sent
- * again. When the connection breaks after that, or the page is hidden for long, the run is followed instead:
- * the same lines in whole blocks, and `stream_end` in place of `done`.
- *
- * Throws `ApiError` when the turn is refused, and what `fetch` throws when nobody answered.
+ * Streams a chat turn. `send` runs once: a message that may have arrived is never sent again. After a break
+ * or a long hidden time it follows the run instead, which yields whole blocks and `stream_end`. Throws
+ * `ApiError` when the turn is refused, else what `fetch` throws.
  */
 export async function* readTurn(
   send: (request: { headers: Record<string, string>; signal: AbortSignal }) => Promise<Response>,
@@ -34,7 +32,7 @@ export async function* readTurn(
   onState('opening')
   {
     using watched = setting.untilHidden(signal)
-    // Until the answer is there a hidden page waits on: cut earlier, nobody could say whether the turn began.
+    // Not aborted before the response arrives: otherwise it is unknown whether the turn began.
     const cut = new AbortController()
     const until = AbortSignal.any([signal, cut.signal])
     const response = await send({ headers: { accept: 'application/x-ndjson' }, signal: until })

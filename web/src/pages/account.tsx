@@ -22,19 +22,19 @@ export const route = createLazyRoute('/signed-in/account')({ component: Account 
 
 function Account() {
   const { data: me } = useSuspenseQuery(meQuery(useApp().api))
-  // The accounts of people who sign in by e-mail are their address, and have no password.
+  // Users who sign in by e-mail code have no password.
   const hasPassword = me.role === 'admin' && me.username === 'admin'
   return (
     <Page width="text">
       <Title of={['Account']} />
-      <PageHeader title="Account" description="Your own sign-in and what Roost knows of you." />
-      <Section title="Who you are">
+      <PageHeader title="Account" description="Your profile, sign-in methods and personal settings." />
+      <Section title="Profile">
         <KeyValues
           items={[
             { label: 'User name', value: me.username },
             { label: 'E-mail', value: me.email ?? 'none' },
             { label: 'Role', value: me.role },
-            { label: 'Here since', value: <RelativeTime at={me.created_at} /> },
+            { label: 'Account created', value: <RelativeTime at={me.created_at} /> },
             {
               label: 'Last sign-in',
               value: me.last_login_at ? <RelativeTime at={me.last_login_at} /> : 'never',
@@ -63,16 +63,19 @@ function EmailSection({ me }: { me: User }) {
   async function save(body: z.output<typeof EmailForm>): Promise<void> {
     await api.call(setMyEmail, { body })
     await queries.invalidateQueries({ queryKey: ['me'] })
-    toast({ title: 'The e-mail address is saved.', tone: 'success' })
+    toast({ title: 'E-mail address saved.', tone: 'success' })
   }
   return (
-    <Section title="E-mail address" description="You can sign in with it instead of the user name.">
+    <Section
+      title="E-mail address"
+      description="You can sign in with this address instead of your user name."
+    >
       <Form form={form} onSubmit={save} className="max-w-sm">
         <FormError />
         <TextField name="email" label="E-mail" type="email" autoComplete="email" />
         <div>
           <Button type="submit" pending={form.formState.isSubmitting}>
-            Save the address
+            Save e-mail address
           </Button>
         </div>
       </Form>
@@ -83,16 +86,16 @@ function EmailSection({ me }: { me: User }) {
 const { least, most } = passwordLength
 const PasswordForm = z
   .object({
-    current_password: z.string().min(1, 'Type the present password.'),
+    current_password: z.string().min(1, 'Enter your current password.'),
     new_password: z
       .string()
-      .min(least, `Use at least ${least} characters.`)
-      .max(most, `Use at most ${most} characters.`),
+      .min(least, `The password must have at least ${least} characters.`)
+      .max(most, `The password must have at most ${most} characters.`),
     again: z.string(),
   })
   .refine((body) => body.new_password === body.again, {
     path: ['again'],
-    message: 'The two passwords differ.',
+    message: 'The passwords do not match.',
   })
 
 function PasswordSection() {
@@ -103,23 +106,29 @@ function PasswordSection() {
   async function save({ current_password, new_password }: z.output<typeof PasswordForm>): Promise<void> {
     await api.call(setMyPassword, { body: { current_password, new_password } })
     form.reset()
-    toast({ title: 'The password is changed. Other sessions have ended.', tone: 'success' })
+    toast({ title: 'Password changed. Your other sessions are signed out.', tone: 'success' })
   }
   return (
-    <Section title="Password" description="Changing it ends your sessions in other browsers.">
+    <Section title="Password" description="Changing the password signs you out in all other browsers.">
       <Form form={form} onSubmit={save} className="max-w-sm">
         <FormError />
         <TextField
           type="password"
           name="current_password"
-          label="Present password"
+          label="Current password"
           autoComplete="current-password"
         />
-        <TextField type="password" name="new_password" label="New password" autoComplete="new-password" />
-        <TextField type="password" name="again" label="The new one again" autoComplete="new-password" />
+        <TextField
+          type="password"
+          name="new_password"
+          label="New password"
+          hint={`${least} to ${most} characters`}
+          autoComplete="new-password"
+        />
+        <TextField type="password" name="again" label="Confirm new password" autoComplete="new-password" />
         <div>
           <Button type="submit" pending={form.formState.isSubmitting}>
-            Change the password
+            Change password
           </Button>
         </div>
       </Form>

@@ -2,31 +2,31 @@ import type { AgentDetails } from '@roost/contracts/agents/agent'
 import type { ComponentType } from 'react'
 import { lazyPart } from '../ui/lazy-part.tsx'
 
-/** What every tab is given; most take one of the two. */
+/** The props of every tab; most tabs use one of the two. */
 export type AgentTabProps = { agent: AgentDetails; name: string }
 
-/** What the tabs are listed under where not all of them have room; each group is together in the row. */
+/** Headings of the tab menu on narrow screens. Tabs of one group are adjacent in the tab row. */
 export const tabGroups = {
-  runs: 'What it does',
-  triggers: 'What starts it',
-  workspace: 'What it works with',
-  access: 'What it may',
-  agent: 'The agent itself',
+  runs: 'Activity',
+  triggers: 'Triggers',
+  workspace: 'Workspace',
+  access: 'Access',
+  agent: 'Agent',
 } as const
 
 export type AgentTab = {
-  /** In the address, as `?tab=`. */
+  /** The value of `?tab=` in the address. */
   id: string
   label: string
   group: keyof typeof tabGroups
-  /** `owner`: the owner and admins. */
+  /** `owner`: shown to the owner and admins only. */
   who: 'access' | 'owner'
-  /** `window`: the tab fills what the header leaves and scrolls inside. */
+  /** `window`: the tab fills the height below the header and scrolls inside. */
   fills?: 'window'
   Content: ComponentType<AgentTabProps>
 }
 
-/** The tabs of an agent's page in their order; the first one is shown when the address names none. */
+/** The tabs of an agent's page in display order; the first one is the default. */
 export const agentTabs: readonly AgentTab[] = [
   {
     id: 'overview',
@@ -45,7 +45,7 @@ export const agentTabs: readonly AgentTab[] = [
   },
   {
     id: 'executions',
-    label: 'Executions',
+    label: 'Runs',
     group: 'runs',
     who: 'access',
     Content: lazyPart(async () => (await import('../features/executions/executions-tab.tsx')).ExecutionsTab),
@@ -120,7 +120,7 @@ export const agentTabs: readonly AgentTab[] = [
   },
   {
     id: 'folders',
-    label: 'Folders',
+    label: 'Shared folders',
     group: 'workspace',
     who: 'access',
     Content: lazyPart(async () => (await import('../features/folders/folders-tab.tsx')).FoldersTab),
@@ -157,7 +157,7 @@ export const agentTabs: readonly AgentTab[] = [
   },
   {
     id: 'egress',
-    label: 'Egress',
+    label: 'Outbound network',
     group: 'access',
     who: 'owner',
     Content: lazyPart(async () => (await import('../features/egress/egress-tab.tsx')).EgressTab),
@@ -180,7 +180,7 @@ export const agentTabs: readonly AgentTab[] = [
   },
   {
     id: 'payments',
-    label: 'Payments',
+    label: 'Paid chat',
     group: 'access',
     who: 'owner',
     Content: lazyPart(async () => (await import('../features/paid-chat/payments-tab.tsx')).PaymentsTab),

@@ -34,11 +34,7 @@ function AgentPage() {
   if (agent.data) return <Loaded key={name} agent={agent.data} />
   if (!agent.error) return <Loading />
   return (
-    <ErrorState
-      title="The agent could not be loaded"
-      error={agent.error}
-      onRetry={() => void agent.refetch()}
-    />
+    <ErrorState title="Could not load the agent" error={agent.error} onRetry={() => void agent.refetch()} />
   )
 }
 
@@ -49,12 +45,12 @@ function Loaded({ agent }: { agent: AgentDetails }) {
   const chosen = shown.find(({ id }) => id === tab) ?? shown[0]
   const fillsWindow = chosen?.fills === 'window'
   return (
-    // What fills the window is as high as the window lets it be, and not as its content would be.
+    // The window sets the height of a tab that fills it, not the content.
     <div className={cx('flex min-w-0 flex-1 flex-col', fillsWindow && 'min-h-96 basis-0!')}>
       <Title of={[agent.label ?? agent.name, chosen?.label]} />
       <AgentHeader agent={agent} />
       <TabLinks
-        label={`Parts of ${agent.name}`}
+        label={`Tabs of ${agent.name}`}
         className="px-4 md:px-6"
         all={menuOf(agent.name, shown, chosen)}
       >
@@ -80,7 +76,7 @@ function Loaded({ agent }: { agent: AgentDetails }) {
   )
 }
 
-/** The tabs by group, for where the row of them has no room for all. */
+/** The tabs by group, shown when the row is too narrow for all of them. */
 function menuOf(name: string, shown: readonly AgentTab[], chosen: AgentTab | undefined): MenuItem[] {
   return Object.entries(tabGroups).flatMap(([group, heading]): MenuItem[] => {
     const tabs = shown.filter((tab) => tab.group === group)
@@ -108,22 +104,22 @@ function isUnknown(error: unknown): boolean {
   return error instanceof ApiError && error.body?.error === 'agent_not_found'
 }
 
-/** Hidden and missing are the same to who asks. */
+/** The API answers 404 for a hidden agent as well, so the text covers both cases. */
 function Gone({ name, wasThere }: { name: string; wasThere: boolean }) {
   return (
     <div className="grid flex-1 place-items-center">
       <EmptyState
         isPage
         icon={wasThere ? <Trash2 aria-hidden /> : <SearchX aria-hidden />}
-        title={wasThere ? `${name} is gone` : `There is no agent “${name}”`}
+        title={wasThere ? `${name} is no longer available` : `Agent “${name}” not found`}
         description={
           wasThere
-            ? 'It was deleted, or is not shared with you any more.'
-            : 'It may have been renamed or deleted, or is not shared with you.'
+            ? 'The agent was deleted or is no longer shared with you.'
+            : 'The agent may have been renamed or deleted, or is not shared with you.'
         }
         action={
           <Link to="/" className={buttonClass()}>
-            To the dashboard
+            Go to dashboard
           </Link>
         }
       />
@@ -133,7 +129,7 @@ function Gone({ name, wasThere }: { name: string; wasThere: boolean }) {
 
 function Loading() {
   return (
-    <div role="status" aria-label="Loading the agent" className="flex flex-col gap-4 p-4 md:px-6">
+    <div role="status" aria-label="Loading agent" className="flex flex-col gap-4 p-4 md:px-6">
       <div className="flex items-center gap-3">
         <Skeleton className="size-9 rounded-md" />
         <Skeleton className="h-6 w-48" />

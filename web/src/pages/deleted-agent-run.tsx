@@ -14,7 +14,7 @@ import { Title } from '../ui/title.tsx'
 
 export const route = createLazyRoute('/signed-in/executions/$id')({ component: DeletedAgentRunPage })
 
-/** A run without the page of its agent: admins read here what a deleted agent did. */
+/** A run of a deleted agent, for admins. */
 function DeletedAgentRunPage() {
   const { id } = route.useParams()
   const search = route.useSearch()

@@ -1,7 +1,7 @@
 import { lazyPart } from '../ui/lazy-part.tsx'
 import type { PageTab } from './tabbed-page.tsx'
 
-/** The parts of the page in their order; the first one is shown when the address names none. */
+/** The tabs in display order; the first one is the default. */
 export const libraryTabs: readonly PageTab[] = [
   {
     id: 'templates',

@@ -13,14 +13,14 @@ const CreateAgentDialog = lazyPart(
 
 export const route = createLazyRoute('/signed-in/library')({ component: Library })
 
-/** What agents are made from, and what they can be taught. */
+/** Templates that create agents, and skills that can be assigned to them. */
 function Library() {
   const { tab, skill, create, from } = route.useSearch()
   const navigate = route.useNavigate()
   const { data: me } = useSuspenseQuery(meQuery(useApi()))
   const mayCreate = me.role === 'admin' || me.role === 'creator'
   return (
-    // The page of one skill has a heading of its own.
+    // The page of one skill has its own heading.
     <TabbedPage title="Library" to="/library" tabs={libraryTabs} tab={tab} isInside={skill !== undefined}>
       {create && mayCreate && (
         <Suspense fallback={null}>

@@ -26,7 +26,7 @@ function Login() {
     (step: { title?: string; description?: string; children: ReactNode }) => (
       <Doorway
         title="Sign in to Roost"
-        {...(hasPlace ? { description: 'You come back to the page that you were on the way to.' } : {})}
+        {...(hasPlace ? { description: 'You return to the page you requested after signing in.' } : {})}
         {...step}
       />
     ),

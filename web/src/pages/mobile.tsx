@@ -7,18 +7,18 @@ import { Title } from '../ui/title.tsx'
 
 export const route = createLazyRoute('/signed-in/m')({ component: Mobile })
 
-/** What somebody on the way needs: what waits for an answer, and which agents run. */
+/** The page for phones: the inbox and the list of agents. */
 function Mobile() {
   const { item } = route.useSearch()
   const navigate = route.useNavigate()
   return (
     <Page width="text">
-      <Title of={['On the way']} />
+      <Title of={['Mobile overview']} />
       <PageHeader
-        title="On the way"
+        title="Mobile overview"
         actions={
           <Link to="/" className="text-accent text-sm hover:underline">
-            Everything
+            Full site
           </Link>
         }
       />

@@ -3,7 +3,7 @@ import { InboxCount } from '../features/operator-queue/inbox-count.tsx'
 import { lazyPart } from '../ui/lazy-part.tsx'
 import type { PageTab } from './tabbed-page.tsx'
 
-/** The parts of the page in their order; the first one is shown when the address names none. */
+/** The tabs in display order; the first one is the default. */
 export const operationsTabs: readonly PageTab[] = [
   {
     id: 'queue',
@@ -26,7 +26,7 @@ export const operationsTabs: readonly PageTab[] = [
   },
   {
     id: 'executions',
-    label: 'Executions',
+    label: 'Runs',
     Content: lazyPart(
       async () => (await import('../features/executions/fleet-executions.tsx')).FleetExecutions,
     ),
@@ -43,7 +43,7 @@ export const operationsTabs: readonly PageTab[] = [
   },
   {
     id: 'permissions',
-    label: 'Permissions',
+    label: 'Agent permissions',
     Content: lazyPart(
       async () => (await import('../features/permissions/fleet-permissions.tsx')).FleetPermissions,
     ),

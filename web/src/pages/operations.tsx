@@ -4,7 +4,7 @@ import { TabbedPage } from './tabbed-page.tsx'
 
 export const route = createLazyRoute('/signed-in/operations')({ component: Operations })
 
-/** What goes on over all agents. */
+/** Everything that spans all agents. */
 function Operations() {
   const { tab } = route.useSearch()
   return <TabbedPage title="Operations" to="/operations" tabs={operationsTabs} tab={tab} />

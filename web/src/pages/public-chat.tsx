@@ -15,7 +15,7 @@ import { Title } from '../ui/title.tsx'
 
 export const route = createLazyRoute('/chat/$token')({ component: PublicChatPage })
 
-/** An agent behind a public link, for whoever has the link. */
+/** Chat with one agent for anyone who has its public link. */
 function PublicChatPage() {
   const { token } = route.useParams()
   const chat = useQuery(publicChatQuery(useApi(), token))
@@ -27,8 +27,8 @@ function PublicChatPage() {
         <EmptyState
           isPage
           icon={<LinkIcon aria-hidden />}
-          title="This link leads nowhere"
-          description="It has ended or was switched off. Ask whoever sent it for a new one."
+          title="This link is not valid"
+          description="The link has expired or was disabled. Ask the sender for a new link."
         />
       </main>
     )
@@ -56,11 +56,7 @@ function PublicChatPage() {
   if (!chat.error) return <PagePending />
   return (
     <main className="grid min-h-dvh place-items-center bg-canvas text-ink">
-      <ErrorState
-        title="The chat could not be loaded"
-        error={chat.error}
-        onRetry={() => void chat.refetch()}
-      />
+      <ErrorState title="Could not load the chat" error={chat.error} onRetry={() => void chat.refetch()} />
     </main>
   )
 }

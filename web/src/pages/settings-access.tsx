@@ -6,7 +6,7 @@ import { QuotaSection } from '../features/settings/quota-section.tsx'
 import { FactorPolicySection } from '../features/sign-in-policy/factor-policy-section.tsx'
 import { SignInSection } from '../features/sign-in-policy/sign-in-section.tsx'
 
-/** Who comes in, by which way, and what each may do. */
+/** Users, sign-in methods and roles. */
 export function AccessTab() {
   const [isInviting, setInviting] = useState(false)
   const invite = () => setInviting(true)

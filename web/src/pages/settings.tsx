@@ -19,7 +19,7 @@ const tabs: SettingsTab[] = [
   },
   {
     id: 'access',
-    label: 'People and access',
+    label: 'Users and access',
     isForAdmins: true,
     Content: lazyPart(async () => (await import('./settings-access.tsx')).AccessTab),
   },
@@ -66,7 +66,7 @@ const tabs: SettingsTab[] = [
   },
 ]
 
-/** Settings of the platform; people who are no admins see what is their own. */
+/** Settings of the platform. Users who are not admins see only their own. */
 function Settings() {
   const { data: me } = useSuspenseQuery(meQuery(useApi()))
   const { tab } = route.useSearch()

@@ -16,17 +16,17 @@ const FirstAdmin = z
   .object({
     password: z
       .string()
-      .min(least, `Use at least ${least} characters.`)
-      .max(most, `Use at most ${most} characters.`),
+      .min(least, `The password must have at least ${least} characters.`)
+      .max(most, `The password must have at most ${most} characters.`),
     confirm_password: z.string(),
     email: z.union([z.literal(''), EmailAddress]),
   })
   .refine((body) => body.password === body.confirm_password, {
     path: ['confirm_password'],
-    message: 'The two passwords differ.',
+    message: 'The passwords do not match.',
   })
 
-/** The first run: makes the admin and signs in as this person. */
+/** First run: creates the admin account and signs in. */
 function Setup() {
   const { api, session, queries } = useApp()
   const navigate = useNavigate()
@@ -43,27 +43,34 @@ function Setup() {
   return (
     <Doorway
       title="Welcome to Roost"
-      description="Choose the password of the first person here, the user “admin”."
+      description="Set a password for the first account. Its user name is “admin”."
     >
       <Form form={form} onSubmit={setUp}>
         <FormError />
-        <TextField type="password" name="password" label="Password" autoComplete="new-password" autoFocus />
+        <TextField
+          type="password"
+          name="password"
+          label="Password"
+          hint={`${least} to ${most} characters`}
+          autoComplete="new-password"
+          autoFocus
+        />
         <PasswordStrength password={form.watch('password')} />
         <TextField
           type="password"
           name="confirm_password"
-          label="The same again"
+          label="Confirm password"
           autoComplete="new-password"
         />
         <TextField
           name="email"
           label="E-mail address"
-          hint="Optional. You can sign in with it instead of “admin”."
+          hint="Optional. You can sign in with this address instead of “admin”."
           type="email"
           autoComplete="email"
         />
         <Button type="submit" variant="primary" pending={form.formState.isSubmitting} className="w-full">
-          Set the password and go on
+          Create admin account
         </Button>
       </Form>
     </Doorway>

@@ -17,7 +17,7 @@ import { Title } from '../ui/title.tsx'
 
 export const route = createLazyRoute('/canvas/s/$token')({ component: SharedCanvasPage })
 
-/** What a link to a canvas shows; who has to be known for it signs in first. */
+/** The canvas behind a share link. Signs in first when the link requires an account. */
 function SharedCanvasPage() {
   const { token } = route.useParams()
   const { api, session, guest } = useApp()
@@ -30,7 +30,7 @@ function SharedCanvasPage() {
       return (
         <WorkspaceSignIn
           next={href}
-          notice="This canvas is for people who may use its agent: sign in to see it."
+          notice="This canvas is only for people with access to its agent. Sign in to see it."
         />
       )
     case 'access_recheck_failed':
@@ -41,8 +41,8 @@ function SharedCanvasPage() {
           <EmptyState
             isPage
             icon={<LinkIcon aria-hidden />}
-            title="This link leads nowhere"
-            description="It has ended, or the canvas is gone. Ask whoever sent it for a new one."
+            title="This link is not valid"
+            description="The link has expired or the canvas was deleted. Ask the sender for a new link."
           />
         </main>
       )
@@ -59,7 +59,7 @@ function SharedCanvasPage() {
   return (
     <main className="grid min-h-dvh place-items-center bg-canvas text-ink">
       <ErrorState
-        title="The canvas could not be loaded"
+        title="Could not load the canvas"
         error={canvas.error}
         onRetry={() => void canvas.refetch()}
       />
@@ -69,9 +69,12 @@ function SharedCanvasPage() {
 
 function NoAccess({ onOther }: { onOther: () => void }) {
   return (
-    <Doorway title="Not for this account" description="You may not use the agent whose canvas this is.">
+    <Doorway
+      title="No access with this account"
+      description="You do not have access to the agent that owns this canvas."
+    >
       <Button className="w-full" onClick={onOther}>
-        Sign in as somebody else
+        Sign in with another account
       </Button>
     </Doorway>
   )

@@ -7,12 +7,12 @@ import { TabLinks, tabLinkClass } from '../ui/tabs.tsx'
 import { Title } from '../ui/title.tsx'
 
 export type PageTab = {
-  /** In the address, as `?tab=`. */
+  /** The value of `?tab=` in the address. */
   id: string
   label: string
-  /** `text`: it is mostly forms and words. */
+  /** `text`: narrow layout for forms and prose. */
   width?: 'text'
-  /** Beside the label. */
+  /** Shown beside the label. */
   Count?: ComponentType
   Content: ComponentType
 }
@@ -20,16 +20,16 @@ export type PageTab = {
 type TabbedPageProps = {
   title: string
   to: '/library' | '/operations' | '/settings'
-  /** In their order; the first one is shown when the address names none of them. */
+  /** In display order; the first one is shown when the address names none of them. */
   tabs: readonly PageTab[]
-  /** What the address names. */
+  /** The id that the address names. */
   tab: string | undefined
-  /** The part that is shown has a heading of its own, and a way back. */
+  /** The current tab has its own heading and back link. */
   isInside?: boolean
   children?: ReactNode
 }
 
-/** A page of parts with an address each. */
+/** A page of tabs, each with its own address. */
 export function TabbedPage({ title, to, tabs, tab, isInside = false, children }: TabbedPageProps) {
   const chosen = tabs.find(({ id }) => id === tab) ?? tabs[0]
   return (

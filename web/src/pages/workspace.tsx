@@ -16,7 +16,7 @@ export const inboxRoute = createLazyRoute('/workspace/frame/inbox')({ component:
 export const agentRoute = createLazyRoute('/workspace/frame/a/$agent')({ component: WithAgent })
 export const conversationRoute = createLazyRoute('/workspace/frame/c/$id')({ component: WithConversation })
 
-/** People with an account come in as everywhere, others by a code. */
+/** Users sign in as everywhere else; people without an account use an e-mail code. */
 function Door() {
   const { session, guest } = useApp()
   const { href } = useLocation()

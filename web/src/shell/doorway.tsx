@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 import { Title } from '../ui/title.tsx'
 import { Logo } from './logo.tsx'
 
-/** The frame of the pages before one is signed in. */
+/** The frame of the pages shown before sign-in. */
 export function Doorway({
   title,
   description,

@@ -12,7 +12,7 @@ import { useShortcuts } from './use-shortcuts.ts'
 
 export const route = createLazyRoute('/signed-in')({ component: Layout })
 
-/** The frame of every page of a signed-in person: navigation on the left, on phones in a bar. */
+/** The frame of every signed-in page: a sidebar, or a top bar on narrow screens. */
 export function Layout() {
   const { data: me } = useSuspenseQuery(meQuery(useApi()))
   const [isPaletteOpen, setPaletteOpen] = useState(false)
@@ -23,7 +23,7 @@ export function Layout() {
         href="#content"
         className="sr-only rounded-md bg-accent px-3 py-2 text-accent-ink focus:not-sr-only focus:absolute focus:left-3 focus:top-3 focus:z-50"
       >
-        To the content
+        Skip to content
       </a>
       <Sidebar me={me} onSearch={() => setPaletteOpen(true)} />
       <TopBar me={me} onSearch={() => setPaletteOpen(true)} />

@@ -2,10 +2,10 @@ import { WifiOff } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { useLiveState } from './app-context.ts'
 
-/** Breaks shorter than this heal unseen. */
+/** Shorter interruptions are not shown. */
 const patienceMs = 4000
 
-/** Says quietly that pages are refreshed by asking and no longer by events. Goes by itself. */
+/** Reports that pages poll instead of receiving events. Disappears once the connection is back. */
 export function LiveBanner() {
   const state = useLiveState()
   const [isShown, setShown] = useState(false)
@@ -24,7 +24,7 @@ export function LiveBanner() {
       className="flex items-center gap-2 border-b border-line bg-warning-soft px-4 py-1.5 text-xs text-ink"
     >
       <WifiOff aria-hidden className="size-3.5 shrink-0" />
-      The live connection is lost. Pages refresh every 15 seconds until it is back.
+      Live connection lost. Pages refresh every 15 s until it is restored.
     </div>
   )
 }

@@ -2,7 +2,7 @@ import { type ErrorComponentProps, useRouter } from '@tanstack/react-router'
 import { ErrorState } from '../ui/error-state.tsx'
 import { useRecovery } from '../ui/use-recovery.ts'
 
-/** In the place of a page that could not be loaded, until it heals. */
+/** Shown in place of a page that failed to load, until a retry succeeds. */
 export function LoadFailed({ error, reset }: ErrorComponentProps) {
   const router = useRouter()
   const retry = useRecovery(error, () => {

@@ -1,4 +1,4 @@
-/** A bird's perch: the mark of Roost. Takes the colour of its text. */
+/** The mark of Roost: a bird's perch. Takes the colour of its text. */
 export function Logo({ className = 'size-6' }: { className?: string }) {
   return (
     <svg viewBox="0 0 24 24" className={className} fill="none" aria-hidden="true">

@@ -1,15 +1,15 @@
 import type { User } from '@roost/contracts/identity/users'
 
-/** Without its icon: the first page knows all places by their keys, and shows few. */
+/** Has no icon: the first page needs all shortcuts but shows few places. */
 export type Place = {
-  /** Also what the palette finds it by, and its icon. */
+  /** Also the search text of the palette and the key of its icon. */
   label: string
   to: '/' | '/library' | '/operations' | '/settings' | '/account' | '/workspace'
   search?: Record<string, string>
-  /** Pressed one after another: `g`, then this key. */
+  /** The shortcut: `g`, then this key. */
   key?: string
   keywords?: string[]
-  /** How much waits there is told beside it. */
+  /** Shows the number of waiting items beside the label. */
   hasCount?: true
 }
 
@@ -21,10 +21,20 @@ const settingsPlaces: Place[] = [
     keywords: ['prompt', 'model', 'build'],
   },
   {
-    label: 'People and access',
+    label: 'Users and access',
     to: '/settings',
     search: { tab: 'access' },
-    keywords: ['users', 'roles', 'invite', 'allow-list', 'second factor', 'suspend', 'sign-in'],
+    keywords: [
+      'users',
+      'roles',
+      'invite',
+      'people',
+      'allow list',
+      'second factor',
+      '2fa',
+      'suspend',
+      'sign-in',
+    ],
   },
   {
     label: 'Audit log',
@@ -52,11 +62,11 @@ const settingsPlaces: Place[] = [
   },
 ]
 
-/** The sidebar, in its order. */
+/** The sidebar in display order. */
 export const mainPlaces = [
   { label: 'Dashboard', to: '/', key: 'd', keywords: ['agents', 'fleet', 'overview'] },
   { label: 'Library', to: '/library', key: 'l', keywords: ['templates', 'sources', 'repositories'] },
-  { label: 'Operations', to: '/operations', key: 'o', keywords: ['waits', 'fleet'], hasCount: true },
+  { label: 'Operations', to: '/operations', key: 'o', keywords: ['inbox', 'runs', 'fleet'], hasCount: true },
   { label: 'Workspace', to: '/workspace', key: 'w', keywords: ['chat', 'shared', 'talk', 'conversations'] },
   { label: 'Settings', to: '/settings', key: 's' },
 ] as const satisfies readonly Place[]
@@ -75,7 +85,7 @@ const operationsPlaces: Place[] = [
     to: '/operations',
     search: { tab: 'notifications' },
     key: 'n',
-    keywords: ['told', 'news', 'bell'],
+    keywords: ['news', 'bell', 'messages'],
   },
   {
     label: 'Fleet health',
@@ -85,11 +95,11 @@ const operationsPlaces: Place[] = [
     keywords: ['monitoring', 'alerts', 'emergency stop', 'restart', 'costs', 'status'],
   },
   {
-    label: 'Executions',
+    label: 'Runs',
     to: '/operations',
     search: { tab: 'executions' },
     key: 'e',
-    keywords: ['runs', 'tasks', 'history', 'failures', 'cost'],
+    keywords: ['executions', 'tasks', 'history', 'failures', 'cost'],
   },
   {
     label: 'Schedules',
@@ -105,14 +115,14 @@ const operationsPlaces: Place[] = [
     keywords: ['tables', 'figures', 'results'],
   },
   {
-    label: 'Permissions of agents',
+    label: 'Agent permissions',
     to: '/operations',
     search: { tab: 'permissions' },
     keywords: ['matrix', 'may call', 'agent to agent'],
   },
 ]
 
-/** Every page the palette leads to. */
+/** Every page that the palette lists. */
 export function allPlaces(user: Pick<User, 'role'>): Place[] {
   return [
     ...mainPlaces,
@@ -121,7 +131,7 @@ export function allPlaces(user: Pick<User, 'role'>): Place[] {
       label: 'Skills',
       to: '/library',
       search: { tab: 'skills' },
-      keywords: ['library', 'sources', 'sync', 'teach'],
+      keywords: ['library', 'sources', 'sync', 'assign'],
     },
     ...(user.role === 'admin'
       ? settingsPlaces

@@ -9,11 +9,11 @@ export function NotFound() {
       <EmptyState
         isPage
         icon={<Compass />}
-        title="There is nothing at this address"
-        description="The link may be old, or what it led to was renamed or deleted."
+        title="Page not found"
+        description="The link may be outdated, or its target was renamed or deleted."
         action={
           <Link to="/" className={buttonClass({ variant: 'secondary' })}>
-            To the dashboard
+            Go to dashboard
           </Link>
         }
       />

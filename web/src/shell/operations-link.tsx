@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { Inbox } from 'lucide-react'
 import { WaitingCount } from './waiting-count.tsx'
 
-/** A sign with how much waits, in the bar of phones, where the places are behind a button. */
+/** The waiting count in the top bar of narrow screens, where the menu is closed. */
 export function OperationsLink() {
   return (
     <Link

@@ -4,7 +4,7 @@ import { mainIcons } from './main-icons.ts'
 import type { MainPlace } from './navigation.ts'
 import { WaitingCount } from './waiting-count.tsx'
 
-/** Without a height, which is of the place it stands at. */
+/** A navigation link. Its container sets the height. */
 export const placeLinkClass =
   'flex shrink-0 items-center gap-2.5 rounded-md px-2.5 text-muted text-sm hover:bg-hover hover:text-ink aria-[current=page]:bg-hover aria-[current=page]:font-medium aria-[current=page]:text-ink'
 

@@ -4,7 +4,7 @@ import { Sheet } from '../ui/dialog.tsx'
 import { mainPlaces } from './navigation.ts'
 import { PlaceLink, placeLinkClass } from './place-link.tsx'
 
-/** The main places on narrow screens. */
+/** The main navigation on narrow screens. */
 export function PlacesSheet({ onClose }: { onClose: () => void }) {
   return (
     <Sheet open onOpenChange={(open) => !open && onClose()} title="Menu">

@@ -12,7 +12,7 @@ import { useApp } from './app-context.ts'
 
 const SignIn = lazyPart(async () => (await import('../features/sessions/sign-in.tsx')).SignIn)
 
-/** Over the page when the platform takes the session for over: the page stays, with all that was typed into it. */
+/** A sign-in dialog over the page when the session has ended. The page below keeps its typed input. */
 export function SessionLapsed({ me }: { me: User }) {
   const { session } = useApp()
   const isLapsed = useSyncExternalStore(session.onChange, session.isLapsed)
@@ -22,16 +22,16 @@ export function SessionLapsed({ me }: { me: User }) {
       onOpenChange={() => {}}
       insistent
       size="sm"
-      title="Your session has ended"
-      description={`Sign in as ${me.username} again to go on where you are. What you have typed is still there.`}
+      title="Your session has expired"
+      description={`Sign in again as ${me.username} to continue. Your unsaved input is kept.`}
     >
       <Suspense fallback={<Skeleton className="h-40" />}>
         <Again />
       </Suspense>
       <p className="mt-4 border-t pt-3 text-center text-muted text-xs">
-        Somebody else, or done?{' '}
+        Not you, or finished?{' '}
         <Button variant="ghost" size="sm" onClick={() => session.end()}>
-          Leave this page
+          Sign out
         </Button>
       </p>
     </Dialog>
@@ -40,8 +40,7 @@ export function SessionLapsed({ me }: { me: User }) {
 
 function Again() {
   const { api, session } = useApp()
-  // A query tries again only where somebody may look, and the page beneath rests: once this one has failed, the
-  // healing of `live/` asks again.
+  // Queries below the dialog do not retry while the session is lapsed. `live/heal.ts` retries this one.
   const mode = useQuery({ ...authModeQuery(api), retry: false })
   const [way, setWay] = useState<Way>()
   if (mode.data)

@@ -1,4 +1,4 @@
-/** What a person chose; `system` follows the operating system. */
+/** The chosen theme; `system` follows the operating system. */
 export type Theme = 'light' | 'dark' | 'system'
 
 const storageKey = 'roost.theme'
@@ -15,7 +15,7 @@ export function chooseTheme(theme: Theme): void {
   show()
 }
 
-/** Shows the chosen theme now and whenever the choice or the system's changes. */
+/** Applies the theme now, and again when the choice or the system setting changes. */
 export function followTheme(): void {
   show()
   systemIsDark().addEventListener('change', show)

@@ -10,7 +10,7 @@ import { UserMenu } from './user-menu.tsx'
 
 const PlacesSheet = lazyPart(async () => (await import('./places-sheet.tsx')).PlacesSheet)
 
-/** The navigation of narrow screens: one bar, with the places behind a button. */
+/** The navigation of narrow screens: a bar with a menu button. */
 export function TopBar({ me, onSearch }: ShellProps) {
   const [isOpen, setOpen] = useState(false)
   return (

@@ -2,10 +2,10 @@ import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useEffectEvent } from 'react'
 import { allPlaces } from './navigation.ts'
 
-/** How long the second key of a pair may take. */
+/** Time limit for the second key of a pair. */
 const pairMs = 1500
 
-/** Ctrl/Cmd-K opens the palette; `g` and a letter go to a page, unless something is being typed. */
+/** Ctrl/Cmd-K opens the palette; `g` and a letter opens a page, unless the focus is in a text field. */
 export function useShortcuts({ openPalette }: { openPalette(): void }): void {
   const navigate = useNavigate()
   const onOpen = useEffectEvent(openPalette)

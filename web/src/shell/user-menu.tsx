@@ -13,10 +13,10 @@ const itemClass =
 const themes: { value: Theme; label: string; icon: typeof Sun }[] = [
   { value: 'light', label: 'Light', icon: Sun },
   { value: 'dark', label: 'Dark', icon: Moon },
-  { value: 'system', label: 'As the system', icon: Monitor },
+  { value: 'system', label: 'System', icon: Monitor },
 ]
 
-/** Who is signed in, the theme, and the way out. */
+/** The signed-in user, the theme and the sign-out. */
 export function UserMenu({ me, compact = false }: { me: User; compact?: boolean }) {
   const navigate = useNavigate()
   const signOut = useSignOut()
@@ -95,7 +95,7 @@ export function UserMenu({ me, compact = false }: { me: User; compact?: boolean 
   )
 }
 
-/** Ends the session here even when the platform cannot be told: the person is gone from this browser. */
+/** Ends the session in this browser even when the request to the platform fails. */
 function useSignOut(): () => void {
   const { api, session } = useApp()
   const navigate = useNavigate()

@@ -2,7 +2,7 @@ import { type ComponentProps, Suspense } from 'react'
 import { lazyPart } from '../ui/lazy-part.tsx'
 import type { WaitingBadge } from './waiting-badge.tsx'
 
-/** How much waits in Operations; nothing while nothing does. */
+/** The number of items waiting in Operations; renders nothing at zero. */
 export function WaitingCount(props: ComponentProps<typeof WaitingBadge>) {
   return (
     <Suspense fallback={null}>
@@ -13,6 +13,6 @@ export function WaitingCount(props: ComponentProps<typeof WaitingBadge>) {
 
 const Badge = lazyPart(
   async () => (await import('./waiting-badge.tsx')).WaitingBadge,
-  // A page is whole without it.
+  // The page works without the badge.
   () => null,
 )

@@ -10,7 +10,7 @@ import { CodeEditor } from '../ui/code-editor.tsx'
 import { LogView } from '../ui/log-view.tsx'
 import { Markdown } from '../ui/markdown.tsx'
 
-/** What others wrote, in the components that show it: the browser tests say through `show` what that is. */
+/** Untrusted content in the components that show it. The browser tests set it through `show`. */
 export type Content =
   | { kind: 'markdown'; text: string; isStreaming?: boolean }
   | { kind: 'log'; text: string; isLive?: boolean }
@@ -21,7 +21,7 @@ export type Content =
 declare global {
   interface Window {
     show(content: Content): void
-    /** What the editor told last. */
+    /** The latest value of the editor. */
     edited: { text: string; saves: number }
     /** Feeds the stream of `live`: text of a response, or null to break the connection. */
     feed(text: string | null): void
@@ -38,7 +38,7 @@ function Page() {
   return (
     <main className="mx-auto max-w-4xl p-4 sm:p-8">
       <h1 className="mb-4 text-xl font-semibold">Content</h1>
-      <h2 className="sr-only">What others wrote</h2>
+      <h2 className="sr-only">Untrusted content</h2>
       <Shown content={content} />
     </main>
   )
@@ -80,7 +80,7 @@ function Shown({ content }: { content: Content }) {
   }
 }
 
-/** A run that is followed from responses which the test writes. */
+/** Follows a run from responses that the test writes. */
 function LiveRun() {
   const live = useLiveTranscript('run', (options) =>
     readEvents(async ({ signal }) => respond(signal), { ...options, setting: browserSetting() }),
@@ -107,5 +107,5 @@ function respond(signal: AbortSignal): Response {
 }
 
 const element = document.getElementById('root')
-if (!element) throw new Error('The page has no element to draw into.')
+if (!element) throw new Error('The page has no element with the id “root”.')
 createRoot(element).render(<Page />)

@@ -20,7 +20,7 @@ import { Section } from '../ui/section.tsx'
 import { TagInput } from '../ui/tag-input.tsx'
 
 const Agent = z.object({
-  name: z.string().min(3, 'needs three letters or more'),
+  name: z.string().min(3, 'must have at least three letters'),
   about: z.string().nullable(),
   runtime: z.enum(['claude', 'codex', 'gemini']),
   timeoutSeconds: z.number().int().positive(),
@@ -38,7 +38,7 @@ export function FormPart() {
     <section aria-label="Forms">
       <Section
         title="Agent"
-        description="What it is called and how it runs."
+        description="The name and the runtime of the agent."
         actions={<Button>Reset</Button>}
       >
         <AgentForm />
@@ -50,7 +50,9 @@ export function FormPart() {
   )
 }
 
-/** The server of this form knows the names `taken`, which a field is to blame for, and `broken`, which none is. */
+/**
+ * A fake server of this form: refuses the names `taken` with a field error and `broken` with a general error.
+ */
 function AgentForm() {
   const [saved, setSaved] = useState('')
   const form = useZodForm(Agent, {
@@ -78,7 +80,7 @@ function AgentForm() {
         <SelectField name="runtime" label="Runtime" options={runtimes} />
         <NumberField name="timeoutSeconds" label="Timeout" unit="seconds" min={1} />
       </div>
-      <SwitchField name="autonomous" label="Autonomous" hint="Runs its schedules without being asked." />
+      <SwitchField name="autonomous" label="Autonomous" hint="Fires its schedules." />
       <FormError />
       <div className="flex justify-end gap-2">
         <Button onClick={() => form.reset()}>Cancel</Button>
@@ -104,7 +106,7 @@ function SingleControls() {
       <Field label="Tags" hint="Enter or comma adds one.">
         <TagInput value={tags} onValueChange={setTags} />
       </Field>
-      <Field label="Time zone" error="Choose a zone that exists.">
+      <Field label="Time zone" error="The time zone is unknown.">
         <Combobox
           value={zone}
           onValueChange={setZone}
@@ -121,7 +123,7 @@ function SingleControls() {
         <Input disabled value="cannot be changed" />
       </Field>
       <Checkbox checked={isChecked} onCheckedChange={setChecked} hint="Once a day, in the morning.">
-        Send me a summary
+        Send a summary
       </Checkbox>
       <Checkbox checked="indeterminate">Some of them</Checkbox>
     </>

@@ -50,18 +50,18 @@ export function OverlaysPart() {
         </Field>
       </Dialog>
       <Sheet open={open === 'sheet'} onOpenChange={close} title="Execution" footer={<Button>Retry</Button>}>
-        <p className="text-sm text-muted">What it did and why it ended so.</p>
+        <p className="text-sm text-muted">The steps and the outcome of the run.</p>
       </Sheet>
       <ConfirmDialog
         open={open === 'confirm'}
         onOpenChange={close}
         title="Delete night-watch?"
-        description="Its files, schedules and executions go with it. This cannot be undone."
+        description="Deletes its files, schedules and runs. This cannot be undone."
         action="Delete agent"
         typed="night-watch"
         onConfirm={close}
       />
-      <SecretDialog secrets={open === 'secret' ? secrets : null} onClose={close} title="The new key" />
+      <SecretDialog secrets={open === 'secret' ? secrets : null} onClose={close} title="New key" />
     </section>
   )
 }
@@ -75,5 +75,5 @@ function undoable(): void {
 }
 
 function fail(): void {
-  toast({ title: 'The agent could not be started', description: 'image_missing', tone: 'danger' })
+  toast({ title: 'Could not start the agent', description: 'image_missing', tone: 'danger' })
 }

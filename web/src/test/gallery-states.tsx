@@ -58,12 +58,12 @@ export function StatesPart() {
         />
       </div>
       <div className="grid gap-2">
-        <Banner tone="warning" title="The budget is nearly used" action={<Button size="sm">Raise</Button>}>
+        <Banner tone="warning" title="The budget is almost used up" action={<Button size="sm">Raise</Button>}>
           92% of this month's budget is spent.
         </Banner>
-        <Banner tone="info">A new version is there.</Banner>
+        <Banner tone="info">A new version is available.</Banner>
         <Banner tone="success">Saved.</Banner>
-        <Banner tone="danger" title="The connection is lost" />
+        <Banner tone="danger" title="Connection lost" />
       </div>
       <div className="grid gap-4 sm:grid-cols-2">
         <Card>

@@ -115,7 +115,7 @@ export function TablePart() {
         columns={columns}
         rows={[]}
         rowKey={(run) => run.id}
-        empty={<EmptyState title="No executions" description="They appear here as soon as an agent runs." />}
+        empty={<EmptyState title="No executions" description="Runs of agents appear here." />}
       />
     </section>
   )

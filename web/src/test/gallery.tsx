@@ -27,7 +27,7 @@ const parts = {
 const wanted = asked.get('part')
 const shown = Object.entries(parts).filter(([name]) => wanted === null || wanted === name)
 const element = document.getElementById('root')
-if (!element) throw new Error('The page has no element to draw into.')
+if (!element) throw new Error('The page has no element with the id “root”.')
 createRoot(element).render(
   <StrictMode>
     <main className="mx-auto flex max-w-5xl flex-col gap-8 p-4 sm:p-8">

@@ -1,7 +1,7 @@
-/** A piece of a line and the token classes it is shown with. */
+/** Part of a line and the token classes of its style. */
 export type AnsiSpan = { text: string; className: string }
 
-/** Escape sequences of terminals, and control characters other than the tab. */
+/** Terminal escape sequences, and control characters other than the tab. */
 const sequences =
   // biome-ignore lint/complexity/useRegexLiterals: the control characters are readable as escapes only
   new RegExp(
@@ -14,8 +14,8 @@ export function withoutAnsi(line: string): string {
 }
 
 /**
- * A line in pieces of one look each. Every line stands by itself: colours end with it, so that any line can be
- * shown without those before.
+ * Splits a line into pieces of one style each. Colours end with the line, so that each line can be shown on
+ * its own.
  */
 export function ansiSpans(line: string): AnsiSpan[] {
   if (!hasControls(line)) return [{ text: line, className: '' }]
@@ -45,7 +45,7 @@ function hasControls(line: string): boolean {
 type Look = { ink: string; ground: string; marks: readonly string[] }
 const plain: Look = { ink: '', ground: '', marks: [] }
 
-/** Black and white stand for the page's own ink: in one of the two themes they would not be seen. */
+/** Black and white use the page's text colour: one of the two would be invisible in each theme. */
 const inks = [
   'text-muted',
   'text-danger',
@@ -113,13 +113,13 @@ function withCode(look: Look, code: number): Look {
   return look
 }
 
-/** Of the 256 colours the first sixteen have names in every terminal; for the rest there is no token. */
+/** The first sixteen of the 256 colours have names in every terminal; there is no token for the others. */
 function withColour(look: Look, isInk: boolean, colour: number): Look {
   const of = (tokens: string[]) => (colour >= 0 && colour < 16 ? (tokens[colour % 8] ?? '') : '')
   return isInk ? { ...look, ink: of(inks) } : { ...look, ground: of(grounds) }
 }
 
 function classOf({ ink, ground, marks }: Look): string {
-  const kept = ink === '' ? marks : marks.filter((mark) => mark !== faint)
-  return [ink, ground, ...kept].filter(Boolean).join(' ')
+  const remaining = ink === '' ? marks : marks.filter((mark) => mark !== faint)
+  return [ink, ground, ...remaining].filter(Boolean).join(' ')
 }

@@ -4,14 +4,14 @@ import { initialsOf, toneOf } from './initials.ts'
 
 export type AgentAvatarProps = {
   name: string
-  /** null or absent: the initials on a ground picked by the name. */
+  /** Null or absent: shows the initials on a colour derived from the name. */
   src?: string | null
   size?: 'sm' | 'md' | 'lg' | 'xl'
   /** Round for people, a rounded square for agents. */
   shape?: 'agent' | 'person'
 }
 
-/** Decoration beside a name: the name itself always stands next to it as text. */
+/** Decorative: the name is always next to it as text. */
 export function AgentAvatar({ name, src, size = 'md', shape = 'agent' }: AgentAvatarProps) {
   return (
     <Avatar.Root

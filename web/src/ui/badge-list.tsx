@@ -2,7 +2,7 @@ import { Badge } from './badge.tsx'
 
 export type BadgeListProps = { heading: string; names: readonly string[] }
 
-/** Short names under a heading, each once; nothing at all when there are none. */
+/** Unique short names under a heading; renders nothing without names. */
 export function BadgeList({ heading, names }: BadgeListProps) {
   if (names.length === 0) return null
   return (

@@ -23,13 +23,13 @@ export function Badge({ tone = 'neutral', icon, children, className }: BadgeProp
 export type StatusDotProps = {
   tone: Tone
   label: string
-  /** Something is going on right now. */
+  /** Work is in progress: the mark is animated. */
   pulse?: boolean
-  /** The label stays readable to screen readers and on hover only; the shape still tells the tones apart. */
+  /** Shows only the mark; the label stays available to screen readers and on hover. */
   compact?: boolean
 }
 
-/** A state as shape and word: filled, ringed, barred and square marks differ without their colour. */
+/** A state as a mark and a word. The shape of the mark differs by tone, so colour is not needed. */
 export function StatusDot({ tone, label, pulse = false, compact = false }: StatusDotProps) {
   return (
     <span className="inline-flex min-w-0 items-center gap-1.5" title={compact ? label : undefined}>

@@ -8,14 +8,15 @@ export type BannerProps = {
   tone?: BannerTone
   title?: ReactNode
   children?: ReactNode
-  /** Buttons at the end. */
   action?: ReactNode
   icon?: ReactNode
   onDismiss?: () => void
   className?: string
 }
 
-/** A lasting message inside a page; faults are announced when they appear, the rest when there is a pause. */
+/**
+ * A lasting message inside a page. Errors are announced immediately, others when the screen reader is idle.
+ */
 export function Banner({ tone = 'info', title, children, action, icon, onDismiss, className }: BannerProps) {
   return (
     <div

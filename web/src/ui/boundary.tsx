@@ -2,11 +2,11 @@ import { Component, type ReactNode } from 'react'
 
 type BoundaryProps = {
   children: ReactNode
-  /** What stands in the place of children that threw; `reset` tries them again. */
+  /** Replaces children that threw; `reset` renders them again. */
   instead: (error: unknown, reset: () => void) => ReactNode
 }
 
-/** Keeps a failure inside from taking the page around it away. React knows this as a class alone. */
+/** Contains a rendering failure. React supports error boundaries only as classes. */
 export class Boundary extends Component<BoundaryProps, { failure: { error: unknown } | null }> {
   static getDerivedStateFromError(error: unknown) {
     return { failure: { error } }

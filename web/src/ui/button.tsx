@@ -11,7 +11,7 @@ export type ButtonProps = ComponentProps<'button'> & {
   size?: ButtonSize
   /** A lucide icon, shown before the label. */
   icon?: ReactNode
-  /** The action is under way: the button keeps its width and place in the tab order and ignores clicks. */
+  /** The action is running: the button keeps its width and focus and ignores clicks. */
   pending?: boolean
 }
 
@@ -47,7 +47,7 @@ export function Button({
 }
 
 export type IconButtonProps = Omit<ComponentProps<'button'>, 'children' | 'aria-label'> & {
-  /** The button's name, also shown as its tooltip. */
+  /** The accessible name, also shown as the tooltip. */
   label: string
   icon: ReactNode
   variant?: ButtonVariant
@@ -84,7 +84,7 @@ export function IconButton({
   )
 }
 
-/** The classes of a button for elements that are none, such as the router's links. */
+/** The classes of a button for other elements, such as the router's links. */
 export function buttonClass({
   variant = 'secondary',
   size = 'md',
@@ -114,7 +114,7 @@ const variants: Record<ButtonVariant, string> = {
   danger: 'border-transparent bg-danger text-danger-ink shadow-xs hover:bg-danger-hover',
 }
 
-/** `aria-disabled` instead of `disabled`, so that the focus is not lost while the action runs. */
+/** `aria-disabled` instead of `disabled` keeps the focus while the action runs. */
 function busy(pending: boolean) {
   return pending ? ({ 'aria-busy': true, 'aria-disabled': true } as const) : {}
 }

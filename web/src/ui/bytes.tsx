@@ -1,6 +1,6 @@
 import { formatBytes } from '../lib/format.ts'
 
-/** A size with its unit, exact on hover; null, not known, is shown as a dash. */
+/** A size with its unit, exact on hover. Null (unknown) is shown as a dash. */
 export function Bytes({ bytes, className }: { bytes: number | null | undefined; className?: string }) {
   if (bytes === null || bytes === undefined) return <span className="text-faint">–</span>
   return (

@@ -10,7 +10,7 @@ export type CheckboxProps = {
   /** Shown beside the box and clickable. */
   children?: ReactNode
   hint?: ReactNode
-  /** The control's name where it has no visible text. */
+  /** The accessible name when there is no visible label. */
   label?: string
   disabled?: boolean
   tabIndex?: number

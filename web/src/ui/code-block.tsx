@@ -9,11 +9,11 @@ import { ScrollRegion } from './scroll-region.tsx'
 
 export type CodeBlockProps = {
   code: string
-  /** A name as after a fence, e.g. `ts`; unknown ones are shown without colours. */
+  /** A language name as after a code fence, e.g. `ts`. Unknown languages are not highlighted. */
   language?: string
-  /** Says what it is where the language alone does not, e.g. a file's name. */
+  /** Replaces the language in the heading, e.g. with a file name. */
   title?: string
-  /** More code is coming: it is coloured when it is whole. */
+  /** More code will follow: it is highlighted once complete. */
   isStreaming?: boolean
   className?: string
 }
@@ -39,7 +39,7 @@ export function CodeBlock({ code, language = '', title, isStreaming = false, cla
             onClick={() => setIsWrapped(!isWrapped)}
           />
         )}
-        <CopyButton text={code} label="Copy the code" />
+        <CopyButton text={code} label="Copy code" />
       </div>
       {isLong ? (
         <PlainText text={code} label={label} className="[&>div]:rounded-none [&>div]:border-0" />
@@ -71,7 +71,7 @@ const scroller =
   'max-h-[70vh] overflow-auto px-3 py-2.5 font-mono text-xs leading-5 [font-variant-ligatures:none] text-ink -outline-offset-2'
 
 const longestShown = 100_000
-/** Grammars are regular expressions: their time is bounded by what they are given. */
+/** In characters. Grammars are regular expressions, so their input is bounded. */
 const longestHighlighted = 30_000
 const longestLine = 3000
 

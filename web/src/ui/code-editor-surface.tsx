@@ -20,18 +20,18 @@ import { useLatest } from './use-latest.ts'
 export type CodeEditorSurfaceProps = {
   value: string
   onChange?: (value: string) => void
-  /** A language or the ending of a file's name; unknown ones are edited without colours. */
+  /** A language or a file extension. Unknown ones are not highlighted. */
   language?: string
   readOnly?: boolean
-  /** Names the editor for screen readers. */
+  /** The accessible name. */
   label: string
-  /** Takes the focus when it appears, and when this becomes true. */
+  /** Takes the focus on mount and when this becomes true. */
   autoFocus?: boolean
-  /** Ctrl-S or Cmd-S. */
+  /** Called on Ctrl-S and Cmd-S. */
   onSave?: () => void
 }
 
-/** The editor itself. The text lives in it; `value` replaces it only when it comes from outside. */
+/** The editor holds the text itself; `value` replaces it only when it changes from outside. */
 export function CodeEditorSurface(props: CodeEditorSurfaceProps) {
   const { value, language = '', readOnly = false, autoFocus = false, label } = props
   const host = useRef<HTMLDivElement>(null)
@@ -78,7 +78,7 @@ export function CodeEditorSurface(props: CodeEditorSurfaceProps) {
   useEffect(() => {
     if (!view) return
     let isCurrent = true
-    // Grammars of long texts cost more than their colours are worth. Without its grammar a text is still a text.
+    // Highlighting long texts is too slow. A failed grammar leaves the text without colours.
     const loaded = view.state.doc.length > longestColoured ? Promise.resolve(null) : loadLanguage(language)
     loaded.then(
       (found) => isCurrent && view.dispatch({ effects: parts.language.reconfigure(found ?? []) }),
@@ -92,7 +92,7 @@ export function CodeEditorSurface(props: CodeEditorSurfaceProps) {
   return <div ref={host} className="h-full min-h-[inherit] [&>.cm-editor]:h-full" />
 }
 
-/** The editor's name, and whether it may be written. */
+/** The accessible name and the read-only state. */
 function accessOf({
   label,
   readOnly = false,
@@ -112,13 +112,13 @@ function save({ onSave }: CodeEditorSurfaceProps): boolean {
   return onSave !== undefined
 }
 
-/** The words of the search panel, as the rest of Roost writes them. */
+/** Texts of the search panel, in sentence case. */
 const phrases = {
   next: 'Next',
   previous: 'Previous',
   all: 'All',
   'match case': 'Match case',
-  regexp: 'Pattern',
+  regexp: 'Regular expression',
   'by word': 'Whole word',
   replace: 'Replace',
   'replace all': 'Replace all',

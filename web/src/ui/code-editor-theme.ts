@@ -7,7 +7,7 @@ const token = (name: string) => `var(--color-${name})`
 
 const surface = EditorView.theme({
   '&': { color: token('ink'), backgroundColor: token('surface'), fontSize: 'var(--text-xs)', height: '100%' },
-  // The box around it shows the focus: a line inside would go below the line numbers.
+  // The surrounding box shows the focus: an outline here would hide below the line numbers.
   '&.cm-focused': { outline: 'none' },
   '.cm-scroller': {
     fontFamily: 'var(--font-mono)',
@@ -79,5 +79,5 @@ const colours = HighlightStyle.define([
   { tag: tags.strikethrough, textDecoration: 'line-through' },
 ])
 
-/** Colours and sizes of the editor, all of them tokens: it follows the theme by itself. */
+/** The editor's colours and sizes as tokens, so that it follows the theme. */
 export const editorTheme: Extension = [surface, syntaxHighlighting(colours)]

@@ -6,19 +6,23 @@ import { PlainText } from './plain-text.tsx'
 import { Skeleton } from './skeleton.tsx'
 
 export type CodeEditorProps = CodeEditorSurfaceProps & {
-  /** Give it a height: it scrolls by itself. */
+  /** Needs a height; scrolls inside. */
   className?: string
 }
 
-/** Above this a text is only shown: every key would copy all of it. In characters. */
+/** Longer texts are read-only, in characters: each key press copies the whole text. */
 export const maxEditableLength = 3_000_000
 
-/** An editor for code and text, loaded when it is first shown. Escape and then Tab leaves it by keyboard. */
+/** An editor for code and text, loaded on demand. Escape and then Tab leaves it by keyboard. */
 export function CodeEditor({ className, ...props }: CodeEditorProps) {
   if (props.value.length > maxEditableLength) {
     const size = props.value.length.toLocaleString('en')
     return (
-      <PlainText text={props.value} label={props.label} note={`${size} characters, too long to edit here.`} />
+      <PlainText
+        text={props.value}
+        label={props.label}
+        note={`This file has ${size} characters and is too long to edit here. The limit is ${maxEditableLength.toLocaleString('en')}.`}
+      />
     )
   }
   return (

@@ -1,7 +1,7 @@
 import { StreamLanguage, type StreamParser } from '@codemirror/language'
 import type { Extension } from '@codemirror/state'
 
-/** The grammar of a language, by its name or the ending of a file's name; null where there is none. */
+/** The grammar for a language name or file extension; null when unknown. */
 export async function loadLanguage(name: string): Promise<Extension | null> {
   const key = name.toLowerCase()
   const load = Object.hasOwn(loaders, key) ? loaders[key] : undefined

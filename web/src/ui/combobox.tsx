@@ -12,7 +12,7 @@ export type ComboboxOption = {
   label: string
   hint?: string
   icon?: ReactNode
-  /** Further words that find this option. */
+  /** Additional search words. */
   keywords?: string[]
   disabled?: boolean
 }
@@ -24,19 +24,19 @@ export type ComboboxProps = {
   options: readonly ComboboxOption[]
   placeholder?: string
   searchPlaceholder?: string
-  /** The control's name where no `Field` around it gives one. */
+  /** The accessible name when no surrounding `Field` provides one. */
   label?: string
-  /** What stands in the list when nothing matches what was typed. */
+  /** Shown when nothing matches the search text. */
   empty?: string
-  /** Offers to take back the choice. */
+  /** Shows an item that clears the choice. */
   clearable?: boolean
-  /** The value that what was typed would be, where it may be chosen although it is no option; null where not. */
+  /** Turns free text into a value that is not among the options; null refuses it. */
   typed?: (text: string) => string | null
   disabled?: boolean
   className?: string
 }
 
-/** A choice among many, found by typing. */
+/** A searchable choice among many options. */
 export function Combobox({
   value,
   onValueChange,
@@ -44,7 +44,7 @@ export function Combobox({
   placeholder = 'Choose…',
   searchPlaceholder = 'Search…',
   label,
-  empty = 'Nothing matches.',
+  empty = 'No matches.',
   clearable = false,
   typed,
   disabled,

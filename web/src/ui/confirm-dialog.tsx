@@ -8,12 +8,12 @@ export type ConfirmDialogProps = {
   open: boolean
   onOpenChange: (open: boolean) => void
   title: string
-  /** What will happen, and whether it can be undone. */
+  /** What happens, and whether it can be undone. */
   description: ReactNode
   /** The verb on the button, e.g. `Delete agent`. */
   action: string
   onConfirm: () => void
-  /** A name the person must type before the button works. */
+  /** A name to type before the button is enabled. */
   typed?: string
   tone?: 'danger' | 'primary'
   pending?: boolean
@@ -25,7 +25,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
   const formId = useId()
   const [text, setText] = useState('')
   const isReady = props.typed === undefined || text.trim() === props.typed
-  // A key held down since the menu before must not confirm what cannot be undone.
+  // A key still held down from the menu must not confirm the dialog.
   const focused = props.typed !== undefined ? 'field' : tone === 'danger' ? 'cancel' : 'action'
   const change = (next: boolean) => {
     setText('')

@@ -4,7 +4,7 @@ import { Button, type ButtonSize, IconButton } from './button.tsx'
 
 export type CopyButtonProps = {
   text: string
-  /** What is copied, e.g. `Copy the key`. */
+  /** The accessible name, e.g. `Copy key`. */
   label?: string
   /** Shows the label as text instead of an icon alone. */
   withText?: boolean
@@ -32,7 +32,7 @@ export function CopyButton({
     )
   }
   const icon = state === 'copied' ? <Check aria-hidden /> : <Copy aria-hidden />
-  const words = { idle: label, copied: 'Copied', refused: 'Copying was refused' }[state]
+  const words = { idle: label, copied: 'Copied', refused: 'Could not copy' }[state]
   return (
     <>
       {withText ? (
@@ -49,7 +49,9 @@ export function CopyButton({
   )
 }
 
-/** The clipboard API exists on secure origins only; a platform reached by plain HTTP still lets people copy. */
+/**
+ * The clipboard API needs a secure origin. On plain HTTP the text can still be selected and copied by hand.
+ */
 export async function copyText(text: string): Promise<void> {
   if (navigator.clipboard) return navigator.clipboard.writeText(text)
   const area = document.createElement('textarea')
@@ -62,5 +64,5 @@ export async function copyText(text: string): Promise<void> {
   const isDone = document.execCommand('copy')
   area.remove()
   if (before instanceof HTMLElement) before.focus()
-  if (!isDone) throw new Error('The browser refused to copy.')
+  if (!isDone) throw new Error('The browser did not allow copying. Select the text and copy it manually.')
 }

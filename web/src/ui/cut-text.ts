@@ -1,20 +1,20 @@
 /**
- * Text that is cut by an ellipsis is told whole by the browser's own hint while the pointer is over it: one rule
- * for all of the page, as no place that draws a name knows whether it has room.
+ * Sets the `title` of truncated text while the pointer is over it. One listener for the whole page, because
+ * no component knows whether its text fits.
  */
-export function tellCutText(page: Document): void {
-  let told: Element | null = null
+export function showCutText(page: Document): void {
+  let titled: Element | null = null
   page.addEventListener('pointerover', ({ target }) => {
-    told?.removeAttribute('title')
-    told = target instanceof Element ? cutAround(target) : null
-    const words = told instanceof HTMLElement ? told.innerText.trim() : ''
-    if (words !== '') told?.setAttribute('title', words.slice(0, 1000))
+    titled?.removeAttribute('title')
+    titled = target instanceof Element ? cutAround(target) : null
+    const words = titled instanceof HTMLElement ? titled.innerText.trim() : ''
+    if (words !== '') titled?.setAttribute('title', words.slice(0, 1000))
   })
 }
 
-/** The nearest of the element and those around it whose text is cut; null where something tells more already. */
+/** The nearest truncated element around this one; null when an ancestor already has a title. */
 function cutAround(element: Element): Element | null {
-  // A cell, a link and a badge are three; the whole of a page is no text.
+  // Cell, link and badge make up to three levels; larger elements are not a text.
   let here: Element | null = element
   for (let up = 0; here && up < 4; up += 1, here = here.parentElement) {
     if (here.closest('[title]')) return null

@@ -8,7 +8,7 @@ import { useLatest } from './use-latest.ts'
 
 export type DataTableBodyProps<Row> = {
   scroller: RefObject<HTMLDivElement | null>
-  /** In order, with their keys. */
+  /** In display order, with their keys. */
   items: readonly { id: string; original: Row }[]
   keys: readonly string[]
   columns: readonly DataColumn<Row>[]
@@ -25,7 +25,7 @@ export type DataTableBodyProps<Row> = {
   onEndReached: (() => void) | undefined
 }
 
-/** The rows in view and a few around them. It alone is drawn again while the table scrolls. */
+/** Renders the visible rows and a few around them. Only this part renders while the table scrolls. */
 export function DataTableBody<Row>(props: DataTableBodyProps<Row>) {
   const { scroller, items, keys, columns, rowHeight, isLoading, selected, hasMenuColumn } = props
   const body = useRef<HTMLTableSectionElement>(null)
@@ -33,7 +33,7 @@ export function DataTableBody<Row>(props: DataTableBodyProps<Row>) {
   const places = useMemo(() => new Map(keys.map((key, place) => [key, place])), [keys])
   const active = (activeKey === null ? undefined : places.get(activeKey)) ?? 0
 
-  // The same function for the same rows: with another one the virtualizer measures all rows anew.
+  // A new function identity makes the virtualizer measure all rows again.
   const keyAt = useCallback((index: number) => keys[index] ?? index, [keys])
   const virtualizer = useVirtualizer({
     count: items.length,
@@ -44,24 +44,24 @@ export function DataTableBody<Row>(props: DataTableBodyProps<Row>) {
     scrollMargin: headerHeight,
     scrollPaddingStart: headerHeight,
     initialRect: { width: 0, height: 600 },
-    // Drawing belongs to the frame, and not into the middle of the browser's scroll event.
+    // Render in an animation frame, not inside the browser's scroll event.
     useFlushSync: false,
-    // The active row stays in the page however far it is scrolled away, for the focus to have a place.
+    // Keep the active row in the DOM, so that the focus is not lost when it scrolls out of view.
     rangeExtractor: (range) => {
-      const seen = defaultRangeExtractor(range)
-      if (items.length === 0 || seen.includes(active)) return seen
-      return [...seen, active].sort((left, right) => left - right)
+      const visible = defaultRangeExtractor(range)
+      if (items.length === 0 || visible.includes(active)) return visible
+      return [...visible, active].sort((left, right) => left - right)
     },
   })
   const drawn = virtualizer.getVirtualItems()
   useEndReached(drawn.at(-1)?.index ?? -1, items.length, props.onEndReached)
 
-  const focusWanted = useRef(false)
+  const pendingFocus = useRef(false)
   useEffect(() => {
-    if (!focusWanted.current) return
+    if (!pendingFocus.current) return
     const row = body.current?.querySelector<HTMLElement>(`[data-index="${active}"]`)
     if (!row) return
-    focusWanted.current = false
+    pendingFocus.current = false
     row.focus({ preventScroll: true })
   })
 
@@ -73,7 +73,7 @@ export function DataTableBody<Row>(props: DataTableBodyProps<Row>) {
     const key = next === null ? undefined : keys[next]
     if (next === null || key === undefined) return
     event.preventDefault()
-    focusWanted.current = true
+    pendingFocus.current = true
     setActiveKey(key)
     virtualizer.scrollToIndex(next, { align: 'auto' })
   }
@@ -116,7 +116,7 @@ export function DataTableBody<Row>(props: DataTableBodyProps<Row>) {
         drawn.flatMap((item, position) => {
           const before = drawn[position - 1]
           const gap = item.start - (before ? before.end : headerHeight)
-          // One gap above, and one below the active row when that is far above: each stays where it is.
+          // Spacers keep every row at its position when the active row is rendered far above the others.
           const gapKey = before ? 'gap-between' : 'gap-above'
           return [gap > 0 && <Gap key={gapKey} height={gap} />, rowAt(item.index)]
         })
@@ -128,5 +128,4 @@ export function DataTableBody<Row>(props: DataTableBodyProps<Row>) {
 
 const headerHeight = 36
 
-/** Rows that cannot be selected have nothing to toggle. */
 function ignore(): void {}

@@ -15,23 +15,23 @@ const inSight = (width: number, choice = {}, besides = 0) => [
   ...columnsInSight(columns, width, choice, besides),
 ]
 
-describe('columns in sight', () => {
-  test('what has room and is not hidden is there', () => {
+describe('visible columns', () => {
+  test('shows columns that fit and are not hidden', () => {
     assert.deepEqual(inSight(940), ['name', 'status', 'last', 'cost', 'runs', 'tags'])
   })
 
-  test('what is too wide loses the last of its least important columns, until it fits', () => {
+  test('drops the last of the least important columns until the rest fits', () => {
     assert.deepEqual(inSight(939), ['name', 'status', 'last', 'cost', 'runs'])
     assert.deepEqual(inSight(940, {}, 1), ['name', 'status', 'last', 'cost', 'runs'])
     assert.deepEqual(inSight(540), ['name', 'status', 'last', 'cost'])
     assert.deepEqual(inSight(540, {}, 1), ['name', 'status', 'last'])
   })
 
-  test('a phone has the most important ones, also where they are too wide', () => {
+  test('shows the most important columns on a phone even when they do not fit', () => {
     assert.deepEqual(inSight(280), ['name', 'status'])
   })
 
-  test('what was chosen stays, and what was unchosen does not come', () => {
+  test('keeps chosen columns and does not add unchosen ones', () => {
     assert.deepEqual(inSight(700, { tags: true, owner: true, status: false }), [
       'name',
       'last',

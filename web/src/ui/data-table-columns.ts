@@ -1,20 +1,19 @@
-/** What decides whether a column is in sight. */
+/** The properties that decide whether a column is visible. */
 export type ColumnRoom = {
   id: string
-  /** In pixels, 140 unless told. */
+  /** In pixels; default 140. */
   width?: number
-  /** 1 (unless told) is always there, 2 needs a tablet's width, 3 a desktop's. */
+  /** 1 (default): always shown. 2: from tablet width. 3: from desktop width. */
   priority?: 1 | 2 | 3
-  /** Out of sight until it is chosen. */
+  /** Hidden until the user chooses it. */
   hidden?: boolean
 }
 
 export const defaultColumnWidth = 140
 
 /**
- * The columns that a box of this width shows, by id: what the person chose, and of the others those whose
- * priority has room. When all of them together are wider than the box, the least important go, the last one first:
- * a column that is half out of sight takes the column menu with it. `besides`: pixels of what is no column.
+ * The ids of visible columns: the user's choices, and others whose priority fits the width. If they are too
+ * wide, the least important are dropped, last first. `besides`: pixels not used by columns.
  */
 export function columnsInSight(
   columns: readonly ColumnRoom[],
@@ -27,16 +26,16 @@ export function columnsInSight(
     (column) => choice[column.id] ?? (!column.hidden && (column.priority ?? 1) <= room),
   )
   let left = width - besides - shown.reduce((sum, column) => sum + widthOf(column), 0)
-  const gone = new Set<string>()
+  const dropped = new Set<string>()
   for (const priority of [3, 2]) {
     for (const column of shown.toReversed()) {
       if (left >= 0) break
       if (choice[column.id] !== undefined || column.priority !== priority) continue
-      gone.add(column.id)
+      dropped.add(column.id)
       left += widthOf(column)
     }
   }
-  return new Set(shown.map(({ id }) => id).filter((id) => !gone.has(id)))
+  return new Set(shown.map(({ id }) => id).filter((id) => !dropped.has(id)))
 }
 
 const widthOf = (column: ColumnRoom) => column.width ?? defaultColumnWidth

@@ -90,7 +90,7 @@ export function ColumnMenu<Row>({ columns, visible, onToggle, onReset }: ColumnM
   const choices = columns.map((column, index) => ({
     label: column.header,
     checked: shown.has(column.id),
-    // The first column names the row: without it no row could be told from another.
+    // The first column identifies the row, so it cannot be hidden.
     disabled: index === 0,
     onSelect: () => onToggle(column.id, !shown.has(column.id)),
   }))

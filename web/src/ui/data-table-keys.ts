@@ -1,4 +1,4 @@
-/** Where a key moves the active row among `count` rows, `page` of them in view; null when it moves nothing. */
+/** The new active row after a key press among `count` rows, with `page` rows in view; null for no move. */
 export function rowAfterKey(key: string, from: number, count: number, page: number): number | null {
   if (count === 0) return null
   const steps: Record<string, number> = {
@@ -16,7 +16,7 @@ export function rowAfterKey(key: string, from: number, count: number, page: numb
   return Math.min(Math.max(from + step, 0), count - 1)
 }
 
-/** The selection after one row was ticked or unticked; with `anchor`, all rows between the two follow it. */
+/** The selection after one row was toggled. With `anchor`, the rows between the two get the same state. */
 export function toggleRows(input: {
   selected: ReadonlySet<string>
   keys: readonly string[]
@@ -32,7 +32,7 @@ export function toggleRows(input: {
   return next
 }
 
-/** Numbers by size, everything else as people order words (`run 2` before `run 10`). */
+/** Numbers by value, everything else in natural order (`run 2` before `run 10`). */
 export function compareValues(left: string | number, right: string | number): number {
   if (typeof left === 'number' && typeof right === 'number') return left - right
   return words.compare(String(left), String(right))

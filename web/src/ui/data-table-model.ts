@@ -9,18 +9,18 @@ import { type ReactNode, useMemo, useState } from 'react'
 import { type ColumnRoom, columnsInSight } from './data-table-columns.ts'
 import { compareValues } from './data-table-keys.ts'
 
-/** Its `width` is what it has at least where it grows. */
+/** `width` is the minimum width of a growing column. */
 export type DataColumn<Row> = ColumnRoom & {
-  /** The column's name, in the header and in the column menu. */
+  /** The name in the header and in the column menu. */
   header: string
-  /** The name is for screen readers and the column menu only, e.g. above buttons. */
+  /** Hides the name visually, e.g. above buttons. */
   hideHeader?: boolean
   cell: (row: Row) => ReactNode
-  /** What the table sorts by in the page; null goes last in both directions. */
+  /** The sort value within the page; null sorts last in both directions. */
   sortValue?: (row: Row) => string | number | null | undefined
-  /** The rows come sorted (by the server) and only the wish is reported. */
+  /** The server sorts the rows; the table only reports the requested order. */
   sortable?: boolean
-  /** Takes the space that is left; the first column does when no other is marked. */
+  /** Takes the remaining width; by default the first column does. */
   grow?: boolean
   align?: 'start' | 'end'
 }
@@ -32,15 +32,15 @@ export type TableModelInput<Row extends object> = {
   rows: readonly Row[]
   rowKey: (row: Row) => string
   sort: Sort | null
-  /** Of the table's own box, in pixels. */
+  /** Width of the table's box in pixels. */
   width: number
-  /** Of that, what is no column. */
+  /** The part of it that no column uses. */
   besides: number
-  /** The person's choices by column; a column without one follows its priority. */
+  /** The user's choices by column. Other columns follow their priority. */
   choice: Readonly<Record<string, boolean>>
 }
 
-/** What is drawn: the columns in sight and the rows in order. */
+/** The visible columns and the rows in display order. */
 export function useTableModel<Row extends object>(input: TableModelInput<Row>) {
   const { columns, rows, rowKey, sort, width, besides, choice } = input
   const definitions = useMemo(() => columns.map(definitionOf), [columns])
@@ -72,9 +72,9 @@ export function useTableModel<Row extends object>(input: TableModelInput<Row>) {
   return { visible, items, keys }
 }
 
-/** Sort and column choice live in the table unless the page keeps them (in its address). */
+/** Sort order and column choice are internal state unless the page controls them (in its address). */
 export function useOwnOr<Value>(
-  given: Value | undefined,
+  controlled: Value | undefined,
   onChange: ((value: Value) => void) | undefined,
   initial: Value,
 ): [Value, (value: Value) => void] {
@@ -83,10 +83,10 @@ export function useOwnOr<Value>(
     setOwn(value)
     onChange?.(value)
   }
-  return [given === undefined ? own : given, change]
+  return [controlled === undefined ? own : controlled, change]
 }
 
-/** The order after a click on a header: up, down, none; numbers begin with the largest. */
+/** The order after a click on a header: ascending, descending, none. Numbers start with the largest. */
 export function sortAfterClick<Row>(column: DataColumn<Row>, sort: Sort | null): Sort | null {
   const startsDown = column.align === 'end'
   if (sort?.id !== column.id) return { id: column.id, desc: startsDown }
@@ -103,7 +103,7 @@ function definitionOf<Row extends object>(column: DataColumn<Row>) {
   }
 }
 
-/** The accessors above give nothing but these; what is missing is set aside before the comparison. */
+/** The accessors return only these types. Missing values are handled before the comparison. */
 type Sortable = { getValue: (id: string) => string | number }
 
 const features = tableFeatures({

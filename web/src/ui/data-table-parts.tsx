@@ -3,7 +3,7 @@ import { toggleRows } from './data-table-keys.ts'
 import { Skeleton } from './skeleton.tsx'
 import { useLatest } from './use-latest.ts'
 
-/** The room of rows that are not drawn. */
+/** Empty space in place of rows that are not rendered. */
 export function Gap({ height }: { height: number }) {
   if (height <= 0) return null
   return (
@@ -32,7 +32,7 @@ export type SelectionInput = {
   onSelectedChange?: (selected: Set<string>) => void
 }
 
-/** Ticking of rows, one by one, a range with Shift, or all; null when the rows cannot be selected. */
+/** Row selection: single, a range with Shift, or all. Null when rows cannot be selected. */
 export function useSelection(input: SelectionInput, keys: readonly string[]) {
   const latest = useLatest({ ...input, keys })
   const anchor = useRef<string | null>(null)
@@ -55,12 +55,12 @@ export function useSelection(input: SelectionInput, keys: readonly string[]) {
   return { selected, state, toggle, toggleAll }
 }
 
-/** Tells once for each number of rows that their end has come into view. */
+/** Calls `onEnd` once per number of rows when the end comes into view. */
 export function useEndReached(last: number, count: number, onEndReached: (() => void) | undefined): void {
   const latest = useLatest(onEndReached)
   const isNear = count > 0 && last >= count - 5
   useEffect(() => {
-    // The count is what a new page of rows changes: each page's end is an event of its own.
+    // Each new page of rows changes the count and may report its end again.
     if (isNear && count > 0) latest.current?.()
   }, [isNear, count, latest])
 }

@@ -8,7 +8,7 @@ export type DataTableRowProps<Row> = {
   index: number
   height: number
   columns: readonly DataColumn<Row>[]
-  /** The one row that Tab reaches. */
+  /** The only row in the tab order. */
   isActive: boolean
   hasTickColumn: boolean
   /** null: the row cannot be selected. */
@@ -71,7 +71,7 @@ function Row<Data>(props: DataTableRowProps<Data>) {
   )
 }
 
-/** The browser's own box: rows come and go by the dozen while the table scrolls. */
+/** The native checkbox: many rows mount and unmount while the table scrolls. */
 function TickBox({
   label,
   isTicked,
@@ -96,7 +96,7 @@ function TickBox({
   )
 }
 
-/** A true link, so that the browser's own menu, new tabs and copying the address work. */
+/** A real link, for the context menu, new tabs and copying the address. */
 function RowLink({
   href,
   onOpen,
@@ -113,7 +113,7 @@ function RowLink({
     onOpen()
   }
   return (
-    // The row itself is what the keyboard reaches, and Enter opens it.
+    // The keyboard reaches the row itself, and Enter opens it.
     <a href={href} tabIndex={-1} onClick={follow} className="block truncate font-medium text-ink">
       {children}
     </a>
@@ -121,7 +121,7 @@ function RowLink({
 }
 
 function openFrom<Data>(event: MouseEvent<HTMLElement>, props: DataTableRowProps<Data>): void {
-  // Menus and dialogs opened from a cell are elsewhere in the page; what has its own action keeps it.
+  // Menus and dialogs of a cell are rendered elsewhere; controls handle their own clicks.
   if (!(event.target instanceof Element) || !event.currentTarget.contains(event.target)) return
   if (event.target.closest('a, button, input, textarea, select, label, [role=checkbox]')) return
   if (window.getSelection()?.isCollapsed === false) return
@@ -156,9 +156,9 @@ function open<Data>({ row, href, isOpenable, onOpen }: DataTableRowProps<Data>):
   else if (href !== null) window.location.assign(href)
 }
 
-// No `first:` and `last:`: rules that depend on neighbours are matched anew for all rows when one comes.
+// No `first:` and `last:`: the browser would match sibling rules again for all rows on each change.
 const cellClass = 'truncate border-b px-3 text-sm text-ink'
 const endCellClass = `${cellClass} text-right tabular-nums`
-// Buttons are whole or not there: no ellipsis beside them.
+// Buttons are never truncated.
 const buttonsCellClass = 'border-b px-2 text-right whitespace-nowrap'
 const tickCellClass = 'truncate border-b pr-0 pl-3'

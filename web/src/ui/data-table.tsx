@@ -11,37 +11,39 @@ import { useRemembered } from './use-remembered.ts'
 export type { DataColumn, Sort } from './data-table-model.ts'
 
 export type DataTableProps<Row extends object> = {
-  /** Names the table for screen readers. */
+  /** The accessible name. */
   label: string
-  /** Keep the array itself between renders (outside the component or by `useMemo`). */
+  /** Pass a stable array (from outside the component or `useMemo`). */
   columns: readonly DataColumn<Row>[]
   rows: readonly Row[]
   rowKey: (row: Row) => string
-  /** null: the order of the rows as given. Left out, the table keeps its own. */
+  /** null: keeps the order of `rows`. Omitted: the table keeps its own sort order. */
   sort?: Sort | null
   onSortChange?: (sort: Sort | null) => void
   defaultSort?: Sort | null
-  /** Enter, or a click anywhere on the row that is on no control. */
+  /** Called on Enter and on a click outside of the row's controls. */
   onOpenRow?: (row: Row) => void
-  /** The row's address: makes the first cell a link that opens in a new tab by the usual ways. */
+  /** The row's address: makes the first cell a link. */
   rowHref?: (row: Row) => string
-  /** What a row is called, e.g. on its tick box; its key unless told. */
+  /** Names a row, e.g. on its checkbox; default: its key. */
   rowLabel?: (row: Row) => string
   selected?: ReadonlySet<string>
   onSelectedChange?: (selected: Set<string>) => void
-  /** Which rows can be selected: all unless told. */
+  /** Which rows can be selected; default: all. */
   maySelect?: (row: Row) => boolean
-  /** Stands in the place of the rows when there are none. */
+  /** Shown instead of the rows when there are none. */
   empty?: ReactNode
   isLoading?: boolean
-  /** Lets the person choose the columns; a name keeps the choice in this browser under it. */
+  /** Shows the column menu; the choice is stored in this browser under this name. */
   columnChoice?: boolean | string
-  /** Pixels; `fill`: the height of the box around it; `auto` (unless told): its rows, up to the window's height. */
+  /**
+   * In pixels. `fill`: the height of the container. `auto` (default): all rows, up to the window's height.
+   */
   height?: number | 'fill' | 'auto'
   rowHeight?: number
-  /** Below the last row: "load more", a count. */
+  /** Shown below the last row, e.g. "Load more" or a count. */
   footer?: ReactNode
-  /** The last rows have come into view. */
+  /** Called when the last rows come into view. */
   onEndReached?: () => void
   className?: string
 }

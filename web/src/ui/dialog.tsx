@@ -10,10 +10,10 @@ export type DialogProps = {
   title: string
   description?: ReactNode
   children?: ReactNode
-  /** The buttons, the main one last. */
+  /** The buttons, the primary one last. */
   footer?: ReactNode
   size?: 'sm' | 'md' | 'lg' | 'xl'
-  /** Escape and clicks outside do nothing: for what must be answered. */
+  /** Ignores Escape and clicks outside, for questions that need an answer. */
   insistent?: boolean
 }
 
@@ -43,7 +43,7 @@ export function Dialog(props: DialogProps) {
   )
 }
 
-/** A panel from the right edge, for details beside a list; covers the whole of a phone. */
+/** A panel at the right edge for details beside a list. Covers the whole screen of a phone. */
 export function Sheet({
   open,
   onOpenChange,
@@ -99,8 +99,8 @@ function Heading(props: { title: string; description?: ReactNode; closable: bool
 }
 
 /**
- * The buttons of a form inside a dialog, the main one last. They end the form and stay in sight while what is
- * above them is scrolled, as a footer of the dialog does.
+ * The buttons of a form inside a dialog, the primary one last. They stay visible while the form scrolls, like
+ * the footer of a dialog.
  */
 export function DialogButtons({ children }: { children: ReactNode }) {
   return (
@@ -116,7 +116,7 @@ function Footer({ children }: { children: ReactNode }) {
   )
 }
 
-// What is focused by the keyboard comes to rest above the buttons.
+// Keyboard focus scrolls fields above the sticky buttons.
 const bodyClass = 'min-h-0 scroll-pb-16 overflow-y-auto px-5 pb-5'
 
 const overlayClass =

@@ -32,7 +32,7 @@ rename from old.txt
 rename to new.txt
 `
 
-test('a diff is told file by file; lines of a file that look like a heading are its lines', () => {
+test('a diff is split by file; file lines that look like a heading stay file lines', () => {
   const parts = diffParts(diff)
   assert.deepEqual(
     parts.map(({ lines, isBinary }) => [lines.map(({ kind }) => kind), isBinary]),
@@ -46,7 +46,7 @@ test('a diff is told file by file; lines of a file that look like a heading are 
   assert.equal(parts[0]?.lines[2]?.text, '--- a line of dashes')
 })
 
-test('what is no diff, or begins in the middle of one, has no parts', () => {
+test('text that is not a complete diff has no parts', () => {
   assert.deepEqual(diffParts(''), [])
   assert.deepEqual(diffParts('+one\n'), [])
 })

@@ -3,7 +3,7 @@ export type DiffLine = { kind: 'added' | 'removed' | 'same' | 'place' | 'note'; 
 /** One file of a unified diff. */
 export type DiffPart = { lines: DiffLine[]; isBinary: boolean }
 
-/** A unified diff, as git prints it, file by file. A file of which there are two (it became a link) is one. */
+/** Splits a git diff by file. Two parts of one file (a file that became a link) are merged. */
 export function diffParts(diff: string): DiffPart[] {
   const parts: DiffPart[] = []
   let heading: string | null = null

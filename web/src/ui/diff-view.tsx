@@ -6,9 +6,9 @@ import { ScrollRegion } from './scroll-region.tsx'
 
 export type DiffViewProps = { lines: readonly DiffLine[]; label: string }
 
-/** Lines of a unified diff with their signs; of a long one so many at first, and more when they are asked for. */
+/** The lines of a unified diff with their signs, loaded in pages. */
 export function DiffView({ lines, label }: DiffViewProps) {
-  const [shown, setShown] = useState(atOnce)
+  const [shown, setShown] = useState(linesPerPage)
   const left = lines.length - shown
   return (
     <div className="min-w-0 overflow-hidden rounded-md border border-line bg-sunken">
@@ -24,8 +24,8 @@ export function DiffView({ lines, label }: DiffViewProps) {
       </ScrollRegion>
       {left > 0 && (
         <div className="border-line border-t p-2">
-          <Button size="sm" onClick={() => setShown(shown + atOnce)}>
-            Show {Math.min(left, atOnce)} more of {left} lines
+          <Button size="sm" onClick={() => setShown(shown + linesPerPage)}>
+            Show {Math.min(left, linesPerPage)} more of {left} lines
           </Button>
         </div>
       )}
@@ -33,12 +33,12 @@ export function DiffView({ lines, label }: DiffViewProps) {
   )
 }
 
-const atOnce = 500
+const linesPerPage = 500
 
 const scroller =
   'max-h-[60vh] overflow-auto font-mono text-xs leading-5 [font-variant-ligatures:none] -outline-offset-2'
 
-/** The sign before each line says the same as its colour. */
+/** The sign before each line repeats the meaning of its colour. */
 const looks: Readonly<Record<DiffLine['kind'], string>> = {
   added: 'bg-success-soft text-ink',
   removed: 'bg-danger-soft text-ink',

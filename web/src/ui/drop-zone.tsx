@@ -2,16 +2,16 @@ import { FileDown } from 'lucide-react'
 import { type DragEvent, type ReactNode, useRef, useState } from 'react'
 
 export type DropZoneProps = {
-  /** What becomes of the files, e.g. `Drop files to attach them`. */
+  /** Shown while files hover, e.g. `Drop files to attach them`. */
   label: string
   onFiles: (files: File[]) => Promise<void>
   children: ReactNode
 }
 
-/** Takes files that are dropped anywhere on it. Offer a button that does the same. */
+/** Accepts files dropped anywhere on it. Offer a button for the same action. */
 export function DropZone(props: DropZoneProps) {
   const [isOver, setOver] = useState(false)
-  /** Entering a child is told before leaving its parent. */
+  /** `dragenter` of a child fires before `dragleave` of its parent. */
   const depth = useRef(0)
   const step = (by: number) => (event: DragEvent) => {
     if (!event.dataTransfer.types.includes('Files')) return

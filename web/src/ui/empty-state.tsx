@@ -5,9 +5,9 @@ import { Title } from './title.tsx'
 export type EmptyStateProps = {
   icon?: ReactNode
   title: string
-  /** It stands for the whole page, so its title is the page's, and the browser's tab's. */
+  /** The page has nothing else: the title becomes the page heading and the document title. */
   isPage?: boolean
-  /** What this place is for and what to do next. */
+  /** The purpose of this place and the next step. */
   description?: ReactNode
   action?: ReactNode
   className?: string

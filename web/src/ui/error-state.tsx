@@ -7,16 +7,16 @@ import { CopyButton } from './copy-button.tsx'
 export type ErrorStateProps = {
   error: unknown
   onRetry?: () => void
-  /** What was being done, e.g. `The executions could not be loaded.` */
+  /** What failed, e.g. `Could not load the runs`. */
   title?: string
   className?: string
 }
 
-/** In the place of what could not be loaded: says so, so that it is never taken for an empty list. */
+/** Shown instead of content that failed to load, so that a failure never looks like an empty list. */
 export function ErrorState({
   error,
   onRetry,
-  title = 'This could not be loaded',
+  title = 'Could not load this content',
   className,
 }: ErrorStateProps) {
   const fault = describeFault(error)
@@ -35,7 +35,7 @@ export function ErrorState({
         {fault.requestId && (
           <span className="inline-flex items-center gap-1">
             request <code className="break-all">{fault.requestId}</code>
-            <CopyButton text={fault.requestId} label="Copy the request id" />
+            <CopyButton text={fault.requestId} label="Copy request ID" />
           </span>
         )}
       </p>

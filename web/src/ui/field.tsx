@@ -7,15 +7,15 @@ export type FieldProps = {
   hint?: ReactNode
   error?: string | null
   required?: boolean
-  /** The label is for screen readers only, where the surroundings already say it. */
+  /** Hides the label visually when the surroundings already show it. */
   hideLabel?: boolean
-  /** `row`: the words on the left, a small control such as a switch on the right. */
+  /** `row`: text on the left, a small control such as a switch on the right. */
   layout?: 'stack' | 'row'
   className?: string
   children: ReactNode
 }
 
-/** Names and describes the control inside it; any control of `ui/` picks this up by itself. */
+/** Labels and describes the control inside. All controls of `ui/` connect to it automatically. */
 export function Field(props: FieldProps) {
   const { label, hint, error, required = false, hideLabel, layout = 'stack', className, children } = props
   const id = useId()
@@ -87,7 +87,7 @@ export type FieldWiring = {
   required: boolean
 }
 
-/** The attributes a control takes from the `Field` around it; nothing when it stands alone. */
+/** The attributes of a control from the surrounding `Field`; empty without one. */
 export function useFieldControl() {
   const field = useContext(FieldContext)
   if (!field) return {}
@@ -99,7 +99,7 @@ export function useFieldControl() {
   }
 }
 
-/** For controls of several parts, which `<label for>` cannot name. */
+/** For controls with several parts, which `<label for>` cannot label. */
 export function useFieldGroup() {
   const field = useContext(FieldContext)
   if (!field) return {}

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 import { cx } from './class-names.ts'
 import { Select, type SelectOption } from './select.tsx'
 
-/** Choices over a list: two beside each other on phones. */
+/** Filters above a list, in two columns on phones. */
 export function Filters({ children, className }: { children: ReactNode; className?: string }) {
   return <div className={cx('grid grid-cols-2 gap-2 sm:flex sm:flex-wrap', className)}>{children}</div>
 }
@@ -10,9 +10,9 @@ export function Filters({ children, className }: { children: ReactNode; classNam
 type FilterProps = {
   label: string
   options: readonly SelectOption[]
-  /** undefined: the usual one. */
+  /** undefined: the default option. */
   value: string | undefined
-  /** The one that no address names. */
+  /** The default option; it is not written to the address. */
   usual?: string
   onChange: (value: string | undefined) => void
 }

@@ -6,7 +6,7 @@ import { Select, type SelectOption } from './select.tsx'
 import { Switch } from './switch.tsx'
 
 type FieldBasics = {
-  /** The value's path in the form. */
+  /** The path of the value in the form. */
   name: string
   label: string
   hint?: ReactNode
@@ -14,7 +14,7 @@ type FieldBasics = {
   className?: string
 }
 
-/** What an emptied control gives to the form: schemas of optional values refuse the empty text. */
+/** The form value of an empty control: optional schemas refuse an empty string. */
 type Emptied = { emptyAs?: 'text' | 'null' | 'undefined' }
 
 export type TextFieldProps = FieldBasics & Emptied & Omit<InputProps, 'name' | 'value' | 'onChange' | 'ref'>
@@ -129,7 +129,7 @@ type WiredProps = FieldBasics & {
   children: (field: ControllerRenderProps) => ReactNode
 }
 
-/** A control under its label, with the value of the form and what is wrong with it. */
+/** A labelled control with the form's value and validation message. */
 function Wired({ name, children, ...basics }: WiredProps) {
   const { field, fieldState } = useController({ name })
   return (

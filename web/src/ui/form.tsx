@@ -18,8 +18,8 @@ import { cx } from './class-names.ts'
 export { NumberField, SelectField, SwitchField, TextareaField, TextField } from './form-fields.tsx'
 
 /**
- * A form whose values the server's own schema checks before they are sent. Where they follow `values` that are
- * fetched, an answer that comes while somebody types replaces the fields that they have not touched.
+ * Creates a form that validates with the server's schema. When it follows fetched `values`, a new response
+ * updates only fields that the user has not changed.
  */
 export function useZodForm<In extends FieldValues, Out>(
   schema: z.ZodType<Out, In>,
@@ -35,7 +35,7 @@ export function useZodForm<In extends FieldValues, Out>(
 
 export type FormProps<In extends FieldValues, Out> = {
   form: UseFormReturn<In, unknown, Out>
-  /** What it throws is shown in the form: on the fields it names, else above the buttons. */
+  /** Submits. Thrown errors appear at the fields they name, else above the buttons. */
   onSubmit: (values: Out) => void | Promise<void>
   children: ReactNode
   id?: string
@@ -43,21 +43,21 @@ export type FormProps<In extends FieldValues, Out> = {
   className?: string
 }
 
-/** Put a `FormError` among the children, before the buttons: what concerns no single field is shown there. */
+/** Place a `FormError` before the buttons: it shows errors that belong to no single field. */
 export function Form<In extends FieldValues, Out>(props: FormProps<In, Out>) {
   const { form, onSubmit, children, id, label, className } = props
   const isUnderWay = useRef(false)
   const submit = form.handleSubmit(async (values) => {
-    const sent = structuredClone(form.getValues())
+    const submitted = structuredClone(form.getValues())
     try {
       await onSubmit(values)
-      if (form.control._options.values !== undefined) settle(form, sent)
+      if (form.control._options.values !== undefined) settle(form, submitted)
     } catch (error) {
       showServerError(form, error)
     }
   })
   async function submitOnce(event: FormEvent): Promise<void> {
-    // Enter and a click reach a form faster than its button is drawn as busy.
+    // Enter and a click can both arrive before the button renders as busy.
     if (isUnderWay.current) return event.preventDefault()
     isUnderWay.current = true
     await submit(event).finally(() => {
@@ -71,7 +71,8 @@ export function Form<In extends FieldValues, Out>(props: FormProps<In, Out>) {
         aria-label={label}
         noValidate
         onSubmit={(event) => {
-          // A form in a dialog is inside another form's tree of events, though not inside its page.
+          // React events of a form in a dialog also bubble to the outer form, although the DOM does not nest
+          // them.
           event.stopPropagation()
           void submitOnce(event)
         }}
@@ -83,19 +84,19 @@ export function Form<In extends FieldValues, Out>(props: FormProps<In, Out>) {
   )
 }
 
-/** What was sent is stored; what was typed since stays a change of it. */
-function settle<In extends FieldValues, Out>(form: UseFormReturn<In, unknown, Out>, sent: In): void {
+/** Marks the sent values as stored; input typed since then stays unsaved. */
+function settle<In extends FieldValues, Out>(form: UseFormReturn<In, unknown, Out>, submitted: In): void {
   for (const name of form.control._names.mount) {
-    // The names are those of this form's own fields.
+    // The keys are field names of this form.
     const field = name as Path<In>
-    const isAsSent = JSON.stringify(form.getValues(field)) === JSON.stringify(get(sent, field))
-    if (isAsSent) form.resetField(field, { defaultValue: get(sent, field) })
+    const isAsSent = JSON.stringify(form.getValues(field)) === JSON.stringify(get(submitted, field))
+    if (isAsSent) form.resetField(field, { defaultValue: get(submitted, field) })
   }
 }
 
 /**
- * Puts a failed request where the person looks: on the fields it names, the first of them focused. What names
- * no field of this form becomes the form's own error, with the error code.
+ * Shows a failed request at the fields it names and focuses the first one. Without a matching field it
+ * becomes the form's own error.
  */
 export function showServerError<In extends FieldValues, Out>(
   form: UseFormReturn<In, unknown, Out>,
@@ -110,7 +111,7 @@ export function showServerError<In extends FieldValues, Out>(
       unplaced.push(`${name}: ${text}`)
       continue
     }
-    // The name was found among the form's own fields right above.
+    // The name was found among the form's fields above.
     form.setError(field as Path<In>, { type: 'server', message: text }, { shouldFocus: placed.size === 0 })
     placed.add(field)
   }
@@ -119,7 +120,7 @@ export function showServerError<In extends FieldValues, Out>(
   form.setError('root.server', { type: place, message: unplaced.join('; ') || sentence })
 }
 
-/** The failure of the whole form; nothing while there is none. */
+/** The error of the whole form. */
 export function FormError() {
   const { formState } = useFormContext()
   const failure = formState.errors.root?.server
@@ -131,7 +132,7 @@ export function FormError() {
   )
 }
 
-/** The field of that name or the one that holds it (`channels` for `channels.0.url`); null when there is none. */
+/** The field with this name or its parent (`channels` for `channels.0.url`); null when unknown. */
 function nearestField<In extends FieldValues, Out>(
   form: UseFormReturn<In, unknown, Out>,
   name: string,

@@ -4,7 +4,7 @@ import remarkGfm from 'remark-gfm'
 import { markdownElements } from './markdown-elements.tsx'
 import { PlainText } from './plain-text.tsx'
 
-/** One block of Markdown. What the parser cannot take is shown as it was written. */
+/** One block of Markdown. Text that cannot be parsed is shown unformatted. */
 export const FormattedBlock = memo(function FormattedBlock({ source }: { source: string }) {
   const id = useId()
   return (
@@ -25,10 +25,10 @@ export const FormattedBlock = memo(function FormattedBlock({ source }: { source:
 
 const plugins = [remarkGfm]
 
-/** Links and pictures are judged where they are shown, so that a refused one can still say what it was. */
+/** Links and images are checked where they are rendered, so that a refused one can show its address. */
 const asIs = (url: string) => url
 
-/** React catches what a child throws in a class only. */
+/** React supports error boundaries only as classes. */
 class AsWritten extends Component<{ source: string; children: ReactNode }, { isBroken: boolean }> {
   override state = { isBroken: false }
   static getDerivedStateFromError() {
@@ -36,6 +36,6 @@ class AsWritten extends Component<{ source: string; children: ReactNode }, { isB
   }
   override render() {
     if (!this.state.isBroken) return this.props.children
-    return <PlainText text={this.props.source} note="Shown as it was written: it cannot be formatted." />
+    return <PlainText text={this.props.source} note="Shown as plain text, because it cannot be formatted." />
   }
 }

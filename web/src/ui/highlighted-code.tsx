@@ -1,7 +1,7 @@
 import { memo, type ReactNode } from 'react'
 import { highlight } from './highlight.ts'
 
-/** Code in colours. Loaded when the first piece of code is shown. */
+/** Highlighted code, loaded on demand. */
 export const HighlightedCode = memo(function HighlightedCode({
   code,
   language,

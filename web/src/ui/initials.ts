@@ -1,4 +1,4 @@
-/** At most two letters: of the first two words (`night-watch` → NW), else of the one word. */
+/** At most two letters: from the first two words (`night-watch` → NW), else from the only word. */
 export function initialsOf(name: string): string {
   const words = name.split(/[\s._-]+/).filter((word) => word !== '')
   const [first = '', second = ''] = words
@@ -6,7 +6,7 @@ export function initialsOf(name: string): string {
   return letters.join('').toUpperCase()
 }
 
-/** A number below `count` that is always the same for a name and spread over names. */
+/** A stable hash of the name below `count`. */
 export function toneOf(name: string, count: number): number {
   let sum = 7
   for (const letter of name) sum = (sum * 31 + (letter.codePointAt(0) ?? 0)) % 65_521

@@ -76,7 +76,7 @@ export function SearchInput({ label, value, onValueChange, className, ...rest }:
 }
 
 export type NumberInputProps = Omit<InputProps, 'value' | 'onChange' | 'type'> & {
-  /** null: nothing entered. */
+  /** null: empty. */
   value: number | null
   onValueChange: (value: number | null) => void
   /** Shown after the number, e.g. `seconds`. */
@@ -129,7 +129,7 @@ export function PasswordInput({ className, ...rest }: Omit<InputProps, 'type'>) 
   )
 }
 
-/** The look of everything one types into or picks from. */
+/** The style of all text inputs and selects. */
 export const controlClass =
   'min-w-0 rounded-md border border-control bg-surface text-sm text-ink shadow-xs transition-colors duration-100 hover:border-muted focus-visible:border-focus focus-visible:outline-1 focus-visible:outline-offset-0 disabled:cursor-not-allowed disabled:border-line-strong disabled:bg-sunken disabled:text-muted disabled:shadow-none [&[readonly]]:border-line-strong [&[readonly]]:bg-sunken [&[readonly]]:shadow-none aria-invalid:border-danger aria-invalid:focus-visible:outline-danger'
 

@@ -1,4 +1,4 @@
-/** Keys to press together, each in its own cap: `<Kbd keys={['Ctrl', 'K']} />`. */
+/** Keys to press together: `<Kbd keys={['Ctrl', 'K']} />`. */
 export function Kbd({ keys }: { keys: string[] }) {
   return (
     <span className="inline-flex gap-0.5">

@@ -9,7 +9,7 @@ export type KeyValuesProps = {
   className?: string
 }
 
-/** Facts of one thing. An empty value is shown as a dash, so that nothing looks forgotten. */
+/** A list of labelled values. An empty value is shown as a dash. */
 export function KeyValues({ items, columns = 1, className }: KeyValuesProps) {
   return (
     <dl className={cx('grid min-w-0 gap-x-8 text-sm', columns === 2 && 'sm:grid-cols-2', className)}>

@@ -5,8 +5,8 @@ import { ErrorState } from './error-state.tsx'
 import { useRecovery } from './use-recovery.ts'
 
 /**
- * A component whose code is fetched when it is first shown, under the nearest `Suspense`. When that fails, and
- * when it fails itself, `Instead` (or the error with a retry) stands in its place alone, until it heals.
+ * A component whose code loads on first render, under the nearest `Suspense`. On failure `Instead` (default:
+ * the error with a retry) replaces only this component until a retry succeeds.
  */
 export function lazyPart<Props extends object>(
   load: () => Promise<ComponentType<Props>>,
@@ -16,7 +16,7 @@ export function lazyPart<Props extends object>(
 
   function Part(props: Props) {
     loading ??= loadCode(load)
-    // In every render, loaded or not: React takes a render up again where it stopped, and knows what has come.
+    // Called in every render, because React restarts suspended renders and expects the same hooks.
     const Loaded = use(loading)
     return <Loaded {...props} />
   }

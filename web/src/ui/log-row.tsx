@@ -7,11 +7,11 @@ export type LogRowProps = {
   text: string
   /** 0 for a row that continues a line. */
   number: number
-  /** Characters of the widest number. */
+  /** Digits of the largest number. */
   digits: number
   isWrapped: boolean
   ranges: MatchRange[]
-  /** The match that is being looked at; null for none of this row. */
+  /** The current match; null when it is not in this row. */
   current: number | null
 }
 

@@ -10,19 +10,19 @@ export type LogRowsProps = {
   rows: Rows
   isWrapped: boolean
   search: LogSearch
-  /** The match that is looked at; below 0 for none. */
+  /** The current match; negative for none. */
   current: number
   isFollowing: boolean
-  /** Null where the end is nothing to follow. */
+  /** Null when the log does not grow. */
   onFollowChange: ((isFollowing: boolean) => void) | null
   empty: string
 }
 
 const rowHeight = 20
-/** Pixels from the end that still count as the end. */
+/** Distance in pixels that still counts as the end. */
 const nearEnd = 8
 
-/** The rows that are on the screen, and some above and below. */
+/** Renders the visible rows and some around them. */
 export function LogRows(props: LogRowsProps) {
   const { label, rows, isWrapped, search, current, isFollowing, onFollowChange, empty } = props
   const count = rows.texts.length
@@ -63,8 +63,8 @@ export function LogRows(props: LogRowsProps) {
     >
       {rows.omitted > 0 && (
         <p className="px-3 pb-1 font-sans text-muted">
-          Shown from line {(rows.omitted + 1).toLocaleString('en')}: the last {maxRows.toLocaleString('en')}{' '}
-          rows. A download has all of it.
+          Showing the last {maxRows.toLocaleString('en')} rows, from line{' '}
+          {(rows.omitted + 1).toLocaleString('en')}. Download the log for all rows.
         </p>
       )}
       {count === 0 && <p className="px-3 py-2 font-sans text-sm text-muted">{empty}</p>}

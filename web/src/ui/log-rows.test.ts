@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { linesOf, logRows, maxRowLength, maxRows } from './log-rows.ts'
 import { findInRows, markSpans, maxMatches, patternOf } from './log-search.ts'
 
-test('lines are rows with their numbers, long ones several', () => {
+test('lines become numbered rows, long lines several rows', () => {
   const long = 'x'.repeat(maxRowLength * 2 + 1)
   const { texts, numbers, omitted } = logRows(linesOf(`a\n\n${long}\nb\n`))
   assert.deepEqual(
@@ -19,14 +19,14 @@ test('a progress bar shows its last state', () => {
   assert.deepEqual(logRows(['10%\r50%\r100%\r', 'a\r']).texts, ['100%', 'a'])
 })
 
-test('of more lines than can be scrolled through the newest are shown', () => {
+test('only the newest rows are kept beyond the row limit', () => {
   const rows = logRows(linesOf('x\n'.repeat(maxRows + 10)))
   assert.deepEqual([rows.texts.length, rows.numbers[0], rows.omitted], [maxRows, 11, 10])
 })
 
 const query = { text: 'Err', isRegex: false, isCaseSensitive: false }
 
-test('a search finds words or patterns, with their case or without, across colours', () => {
+test('a search finds text or patterns, with or without case, across colours', () => {
   const rows = ['err Err', '\x1b[31mE\x1b[0mrr', 'e.r']
   const search = (change: object) => {
     const pattern = patternOf({ ...query, ...change })
@@ -40,14 +40,14 @@ test('a search finds words or patterns, with their case or without, across colou
   assert.equal(search({ text: '(', isRegex: true }), null)
 })
 
-test('matches are bounded', () => {
+test('the number of matches is limited', () => {
   const pattern = patternOf({ ...query, text: 'x' })
   assert.ok(pattern)
   const { found, isCut } = findInRows(['x'.repeat(maxMatches + 1)], pattern)
   assert.deepEqual([found.length, isCut], [maxMatches * 3, true])
 })
 
-test('a match is marked across pieces of different looks', () => {
+test('a match is marked across pieces of different styles', () => {
   const spans = [
     { text: 'abc', className: 'x' },
     { text: 'def', className: '' },
@@ -72,7 +72,7 @@ test('a match is marked across pieces of different looks', () => {
   )
 })
 
-test('5 MB become rows and are searched in no long time', () => {
+test('5 MB are split and searched in linear time', () => {
   const text = 'a line of a log with some words in it\n'.repeat(5e6 / 38)
   const startedAt = performance.now()
   const { texts } = logRows(linesOf(text))

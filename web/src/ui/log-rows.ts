@@ -3,11 +3,11 @@ export type LogRows = {
   texts: string[]
   /** From 1; 0 for a row that continues a line. */
   numbers: number[]
-  /** Lines at the start that are left out: more than can be scrolled through. */
+  /** Number of lines omitted at the start. */
   omitted: number
 }
 
-/** Browsers stop placing things somewhere above ten million pixels. */
+/** Browsers cannot position elements beyond about ten million pixels. */
 export const maxRows = 200_000
 export const maxRowLength = 2000
 
@@ -24,7 +24,7 @@ export function logRows(lines: readonly string[]): LogRows {
   let index = lines.length - 1
   for (; index >= 0 && texts.length < maxRows; index -= 1) {
     const line = shownOf(lines[index] ?? '')
-    // Built from the end, so the pieces of a line come last first.
+    // Rows are built from the end, so the last piece of a line comes first.
     for (let from = lastPiece(line); from >= 0; from -= maxRowLength) {
       texts.push(line.slice(from, from + maxRowLength))
       numbers.push(from === 0 ? index + 1 : 0)
@@ -33,7 +33,7 @@ export function logRows(lines: readonly string[]): LogRows {
   return { texts: texts.reverse(), numbers: numbers.reverse(), omitted: index + 1 }
 }
 
-/** A carriage return goes back to the start of the line: what counts is what was written over it last. */
+/** Text after a carriage return overwrites the line: returns the final state. */
 function shownOf(line: string): string {
   if (!line.includes('\r')) return line
   const end = line.trimEnd()

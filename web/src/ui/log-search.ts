@@ -2,12 +2,12 @@ import { withoutAnsi } from './ansi.ts'
 
 export type LogQuery = { text: string; isRegex: boolean; isCaseSensitive: boolean }
 
-/** Row, start and end of each match in turn, so that it crosses to the page without being copied. */
+/** Row, start and end of each match in sequence: a typed array is transferred without a copy. */
 export type LogMatches = { found: Int32Array<ArrayBuffer>; isCut: boolean }
 
 export const maxMatches = 20_000
 
-/** Null for a pattern that is not a regular expression. */
+/** Null for an invalid regular expression. */
 export function patternOf({ text, isRegex, isCaseSensitive }: LogQuery): RegExp | null {
   try {
     return new RegExp(
@@ -19,7 +19,7 @@ export function patternOf({ text, isRegex, isCaseSensitive }: LogQuery): RegExp 
   }
 }
 
-/** All matches up to `maxMatches`, row by row; positions are those in the row without escape sequences. */
+/** All matches up to `maxMatches`, in row order. Positions ignore escape sequences. */
 export function findInRows(rows: readonly string[], pattern: RegExp): LogMatches {
   const found: number[] = []
   for (const [row, raw] of rows.entries()) {
@@ -32,13 +32,13 @@ export function findInRows(rows: readonly string[], pattern: RegExp): LogMatches
   return { found: Int32Array.from(found), isCut: false }
 }
 
-/** Where in its row a match stands. */
+/** The position of a match in its row. */
 export type MatchRange = { match: number; start: number; end: number }
 
-/** A piece of a row, and the number of the match it belongs to; null outside matches. */
+/** A piece of a row and the number of its match; null outside matches. */
 export type MarkedSpan = { text: string; className: string; match: number | null }
 
-/** The spans of a row, cut where matches begin and end. `ranges` are in order and do not overlap. */
+/** Splits the spans of a row at the bounds of the matches. `ranges` are sorted and do not overlap. */
 export function markSpans(
   spans: readonly { text: string; className: string }[],
   ranges: readonly MatchRange[],

@@ -1,8 +1,8 @@
 import { findInRows, type LogQuery, patternOf } from './log-search.ts'
 
 /**
- * Searches beside the page: a regular expression can take forever, and only a worker can be ended in the middle
- * of one. `rows` is sent again only when it has changed.
+ * Runs searches off the main thread: a regular expression may never end, and only a worker can be terminated.
+ * `rows` is sent only when it has changed.
  */
 export type SearchRequest = { id: number; query: LogQuery; rows: readonly string[] | null }
 

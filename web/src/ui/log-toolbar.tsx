@@ -17,13 +17,13 @@ import type { LogQuery } from './log-search.ts'
 export type LogToolbarProps = {
   query: LogQuery
   onQueryChange: (query: LogQuery) => void
-  /** `3 of 12`, or what is wrong; empty without a search. */
+  /** `3 of 12`, or why the search failed; empty without a search. */
   found: string
   hasMatches: boolean
   onStep: (by: 1 | -1) => void
   isWrapped: boolean
   onWrapChange: (isWrapped: boolean) => void
-  /** Null where nothing more comes. */
+  /** Null when the log does not grow. */
   isFollowing: boolean | null
   onFollowChange: (isFollowing: boolean) => void
   text: string
@@ -51,7 +51,7 @@ export function LogToolbar(props: LogToolbarProps) {
         className="flex min-w-0 flex-1 basis-full items-center gap-1 sm:max-w-md sm:basis-56"
       >
         <SearchInput
-          label="Search the log"
+          label="Search log"
           value={query.text}
           onValueChange={(text) => onQueryChange({ ...query, text })}
           onKeyDown={onKeyDown}
@@ -109,13 +109,8 @@ export function LogToolbar(props: LogToolbarProps) {
         icon={<WrapText aria-hidden />}
         onClick={() => props.onWrapChange(!props.isWrapped)}
       />
-      <CopyButton text={props.text} label="Copy the log" />
-      <IconButton
-        size="sm"
-        label="Download the log"
-        icon={<Download aria-hidden />}
-        onClick={props.onDownload}
-      />
+      <CopyButton text={props.text} label="Copy log" />
+      <IconButton size="sm" label="Download log" icon={<Download aria-hidden />} onClick={props.onDownload} />
     </div>
   )
 }

@@ -10,26 +10,26 @@ import { LogToolbar } from './log-toolbar.tsx'
 import { useLogSearch } from './use-log-search.ts'
 
 export type LogViewProps = {
-  /** The whole text, or its lines; `lines` wins. */
+  /** The whole text, or its lines; `lines` takes precedence. */
   text?: string
   lines?: readonly string[]
-  /** Names the log for screen readers. */
+  /** The accessible name. */
   label?: string
-  /** Of a download. */
+  /** The name of the downloaded file. */
   fileName?: string
-  /** More may come: it can be followed and paused. */
+  /** The log may grow: it can be followed and paused. */
   isLive?: boolean
-  /** Keeps the end in view. Without it the view decides for itself, and begins with `isLive`. */
+  /** Scrolls to the end as lines arrive. Omitted: internal state that starts as `isLive`. */
   follow?: boolean
-  /** Also called when the reader scrolls away from the end or back to it. */
+  /** Also called when the user scrolls away from the end or back to it. */
   onFollowChange?: (follow: boolean) => void
-  /** Shown where there is no line yet. */
+  /** Shown while there are no lines. */
   empty?: string
-  /** Give it a height: it scrolls by itself. */
+  /** Needs a height; scrolls inside. */
   className?: string
 }
 
-/** A log of any length: only the rows on the screen are built. Keys: `/` searches, `n` and `N` step, `f` follows. */
+/** A log of any length that renders only visible rows. Keys: `/` searches, `n` and `N` step, `f` follows. */
 export function LogView({
   text = '',
   lines,
@@ -38,7 +38,7 @@ export function LogView({
   isLive = false,
   follow,
   onFollowChange = () => {},
-  empty = 'Nothing has been logged yet.',
+  empty = 'No log lines yet.',
   className,
 }: LogViewProps) {
   const [ownFollow, setOwnFollow] = useState(isLive)
@@ -50,9 +50,9 @@ export function LogView({
   const rows = useMemo(() => logRows(allLines), [allLines])
   const whole = useMemo(() => (lines ? lines.join('\n') : text), [lines, text])
   const search = useLogSearch(rows.texts, query)
-  const [seen, setSeen] = useState(allLines.length)
+  const [readLines, setReadLines] = useState(allLines.length)
   const isFollowing = isLive && (follow ?? ownFollow)
-  if (isFollowing && seen !== allLines.length) setSeen(allLines.length)
+  if (isFollowing && readLines !== allLines.length) setReadLines(allLines.length)
 
   const setFollow = (next: boolean) => {
     setOwnFollow(next)
@@ -86,7 +86,7 @@ export function LogView({
     act()
   }
   const place = Math.min(current, search.count - 1)
-  const fresh = allLines.length - seen
+  const unreadLines = allLines.length - readLines
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the keys belong to what is inside and focused
     <div
@@ -121,7 +121,7 @@ export function LogView({
           onFollowChange={isLive ? setFollow : null}
           empty={empty}
         />
-        {isLive && !isFollowing && fresh > 0 && (
+        {isLive && !isFollowing && unreadLines > 0 && (
           <Button
             size="sm"
             variant="primary"
@@ -129,7 +129,7 @@ export function LogView({
             className="absolute bottom-3 left-1/2 -translate-x-1/2 rounded-xl shadow-md"
             onClick={() => setFollow(true)}
           >
-            {fresh === 1 ? '1 new line' : `${fresh.toLocaleString('en')} new lines`}
+            {unreadLines === 1 ? '1 new line' : `${unreadLines.toLocaleString('en')} new lines`}
           </Button>
         )}
       </div>

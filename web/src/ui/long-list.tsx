@@ -2,21 +2,20 @@ import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 're
 
 export type LongListProps<Item> = {
   items: readonly Item[]
-  /** Draws one item, as a keyed list item. */
+  /** Renders one item as a keyed list item. */
   children: (item: Item) => ReactNode
-  /** How many are drawn at first, and how many come each time their end is near. */
+  /** The number of items rendered at first and added each time the end comes near. */
   step?: number
-  /** So many are drawn in any case, for what is chosen to be among them. */
+  /** The minimum number of rendered items, e.g. to include the selected one. */
   least?: number
-  /** Names the list for screen readers. */
+  /** The accessible name. */
   label?: string
   className?: string
 }
 
 /**
- * A list, or a grid of list items, whose rest is drawn once its end comes near the screen: hundreds at once keep a
- * browser busy for seconds. Below what is drawn stands the room that the rest will take, so that the scroll bar is
- * honest and going back finds the place again.
+ * A list or grid that renders more items as its end comes near the screen. A spacer of the estimated
+ * remaining height keeps the scroll bar and the scroll position right.
  */
 export function LongList<Item>({
   items,
@@ -26,8 +25,8 @@ export function LongList<Item>({
   label,
   className,
 }: LongListProps<Item>) {
-  const [wanted, setWanted] = useState(step)
-  const count = Math.max(wanted, least)
+  const [renderCount, setRenderCount] = useState(step)
+  const count = Math.max(renderCount, least)
   const end = useRef<HTMLLIElement>(null)
   const rest = items.length - count
 
@@ -42,7 +41,7 @@ export function LongList<Item>({
     if (!end.current || rest <= 0) return
     const observer = new IntersectionObserver(
       (entries) => {
-        if (entries.some(({ isIntersecting }) => isIntersecting)) setWanted(count + step)
+        if (entries.some(({ isIntersecting }) => isIntersecting)) setRenderCount(count + step)
       },
       { rootMargin: '1500px 0px' },
     )

@@ -8,7 +8,7 @@ const short = (block: MarkdownBlock) =>
     : block.source.trimEnd()
 const cut = (text: string) => markdownParts(text).map(short)
 
-test('a text is cut where its parts end', () => {
+test('a text is split at the ends of its parts', () => {
   assert.deepEqual(cut('# One\n\nTwo\nstill two\n\n\n> three\n\n> four\n\n| a |\n|---|\n| 1 |\n'), [
     '# One',
     'Two\nstill two',
@@ -30,7 +30,7 @@ test('lists stay whole: blank lines, nested parts, text before them', () => {
   assert.deepEqual(cut('- ```\n  open\n\nafter'), ['- ```\n  open', 'after'])
 })
 
-test('fenced code is a part of its own, closed or not', () => {
+test('fenced code is a separate part, closed or not', () => {
   assert.deepEqual(cut('Look:\n```ts title="x"\na\n\n  b\n```\nthen'), ['Look:', 'code ts: a\n\n  b', 'then'])
   assert.deepEqual(cut('~~~~\n~~~\n```\n~~~~'), ['code : ~~~\n```'])
   assert.deepEqual(cut('```python\nprint(1)'), ['open python: print(1)'])
@@ -43,7 +43,7 @@ test('indented code stays whole', () => {
   assert.deepEqual(cut('    a\n\n    b\n\nc'), ['    a\n\n    b', 'c'])
 })
 
-test('what is named in one part and defined in another is known in both', () => {
+test('a link definition applies to every part that uses it', () => {
   assert.deepEqual(cut('See [Docs].\n\nNothing [here]\n\n[docs]: https://a.example'), [
     'See [Docs].\n\n[docs]: https://a.example',
     'Nothing [here]',
@@ -55,7 +55,7 @@ test('a text with footnotes stays whole', () => {
   assert.deepEqual(cut(text), [text])
 })
 
-test('text that comes later changes no part but the last', () => {
+test('later text changes only the last part', () => {
   const text =
     'Intro **bold**\n\n- one\n- two\n\n  - deep\n\n```js\nlet a = 1\n\nlet b\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n> quote\n> more\n\n1. x\n\n2. y\n\nEnd.\n'
   let before: string[] = []
@@ -76,7 +76,7 @@ test('short parts share a block, long ones and code do not', () => {
   ])
 })
 
-test('what would take long to format is told apart from what would not', () => {
+test('text that is slow to format is detected', () => {
   const much = [
     'x'.repeat(50_000),
     '>'.repeat(10_000),
@@ -101,7 +101,7 @@ test('what would take long to format is told apart from what would not', () => {
   for (const text of fine) assert.equal(isTooMuch(text), false, text.slice(0, 20))
 })
 
-test('1 MB of any text is cut in well under a second', () => {
+test('1 MB of any text is split in well under a second', () => {
   for (const text of [
     'x'.repeat(1e6),
     '\n'.repeat(1e6),

@@ -1,17 +1,17 @@
 /**
- * A part of a text that can be shown by itself. `isPlain`: too long or too intricate to be formatted in the
- * time of a frame or two.
+ * A part of a text that can be rendered independently. `isPlain`: too long or too nested to format within one
+ * or two frames.
  */
 export type MarkdownBlock =
   | { kind: 'markdown'; source: string; isPlain: boolean }
   | { kind: 'code'; code: string; language: string; isClosed: boolean }
 
-/** Above this a text is shown as it was written, in characters. */
+/** Longer text is shown unformatted, in characters. */
 export const maxFormattedLength = 300_000
 
 /**
- * Markdown in blocks that are formatted one by one, so that of an answer that is being written only the last
- * is read again. Short parts share a block: to begin one costs as much as to read a page.
+ * Splits Markdown into independent blocks, so that a growing answer parses only its last block again. Short
+ * parts share a block, because each block has a fixed cost.
  */
 export function markdownBlocks(text: string): MarkdownBlock[] {
   const blocks: MarkdownBlock[] = []
@@ -31,19 +31,18 @@ function isShort(part: MarkdownBlock): part is MarkdownBlock & { kind: 'markdown
 }
 
 /**
- * Cuts Markdown where its top-level parts end. It cuts only where a part certainly ends; two parts in one cost
- * time and no more. Text behind the last part never changes the parts before it, apart from link definitions,
- * which every part that names them gets a copy of.
+ * Splits Markdown at top-level parts. When in doubt it does not split, which only costs time. Later text
+ * never changes earlier parts, except for link definitions, which are copied to every part that uses them.
  */
 export function markdownParts(text: string): MarkdownBlock[] {
-  // Footnotes are numbered over the whole text.
+  // Footnotes are numbered across the whole text.
   if (/^\[\^[^\]\n]{1,100}\]:/m.test(text)) return [markdownBlock(text)]
   const parts = partsOf(text)
   const definitions = definitionsOf(parts)
   if (definitions.size === 0) return parts
   return parts.flatMap((part) => {
     if (part.kind === 'code') return [part]
-    // Definitions alone show nothing.
+    // Definitions alone render nothing.
     return part.source.replace(definition, '').trim() === '' ? [] : [withDefinitions(part, definitions)]
   })
 }
@@ -78,7 +77,7 @@ function partsOf(text: string): MarkdownBlock[] {
       else lines.push(withoutIndent(line, fence.indent))
       continue
     }
-    // A fence in a list or a quote ends with it.
+    // A fence inside a list or quote ends with it.
     if (fence && (closes(line.replace(/^[\s>]+/, ''), fence) || /^[^\s>]/.test(line))) {
       const isEnd = closes(line.replace(/^[\s>]+/, ''), fence)
       fence = null
@@ -99,7 +98,7 @@ function partsOf(text: string): MarkdownBlock[] {
       language = languageOf(line)
       continue
     }
-    // A number alone may be an item of which no more has come yet.
+    // A number alone may be the start of a list item.
     const isItem = /^ {0,3}(?:[-*+]|\d{1,9}(?:[.)]|$))(?:\s|$)/.test(line)
     if (isBehindBlank && !fence && /^\S/.test(line) && !(hasList && isItem)) close()
     if (opened) fence = opened
@@ -170,8 +169,7 @@ function markdownBlock(source: string): MarkdownBlock & { kind: 'markdown' } {
 }
 
 /**
- * Bounds what the formatter is given: its time grows with the square of marks that never close, and its stack
- * with the depth of quotes and lists.
+ * Bounds the formatter's input: its time is quadratic in unclosed marks, and its stack grows with nesting.
  */
 export function isTooMuch(source: string): boolean {
   if (source.length > longestBlock) return true
@@ -180,7 +178,7 @@ export function isTooMuch(source: string): boolean {
     /^[ \t]{100}/m.test(source)
   )
     return true
-  // Marks of one kind in a row, as in `[[[[`, or spread over one paragraph, as in `*a **a *a`.
+  // Repeated marks, adjacent as in `[[[[` or spread over one paragraph as in `*a **a *a`.
   if (/[[\]()!*_~<`]{60}/.test(source)) return true
   return mostMarksInParagraph(source) > mostMarks
 }

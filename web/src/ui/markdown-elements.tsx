@@ -6,7 +6,7 @@ import { CodeBlock } from './code-block.tsx'
 import { safeLink } from './safe-link.ts'
 import { ScrollRegion } from './scroll-region.tsx'
 
-/** How each element of a formatted text looks. Only what is named here and plain inline text gets attributes. */
+/** The style of each element of formatted text. Only the attributes named here are kept. */
 export const markdownElements: Components = {
   h1: ({ children, id }) => (
     <Heading id={id} className="mt-2 text-lg font-semibold">
@@ -54,7 +54,7 @@ export const markdownElements: Components = {
     </ol>
   ),
   li: ({ children, id }) => (
-    // Never `* + *`: such a rule makes the browser match every list of the application anew when a child comes.
+    // Never `* + *`: such a rule makes the browser match every list again when a child is added.
     <li id={id} className="min-w-0 marker:text-faint [&>:not(:first-child)]:mt-1.5">
       {children}
     </li>
@@ -108,12 +108,9 @@ function isTasks(className: string | undefined): boolean {
 
 type HeadingProps = { id?: string; className: string; children?: ReactNode }
 
-/**
- * One level for all: the page's own headings stand above, and whoever wrote the text did not know how deep. A
- * level left out is worse for those who move by headings than a flat list.
- */
+/** All headings get one level: the author of the text does not know the level of the page around it. */
 function Heading({ id, className, children }: HeadingProps) {
-  // `#` alone would be a heading that says nothing to a screen reader.
+  // An empty heading says nothing to a screen reader.
   if (Children.count(children) === 0) return null
   return (
     <h3 id={id} className={className}>
@@ -126,7 +123,7 @@ const linkClass = 'text-accent underline decoration-from-font underline-offset-2
 
 function Link({ url, id, children }: { url: string; id?: string; children?: ReactNode }) {
   const link = safeLink(url, location.origin)
-  if (!link) return <span title={`Not a link that is followed: ${url.slice(0, 200)}`}>{children}</span>
+  if (!link) return <span title={`Blocked link: ${url.slice(0, 200)}`}>{children}</span>
   if (!link.isExternal)
     return (
       <a href={link.href} id={id} className={linkClass}>
@@ -142,7 +139,7 @@ function Link({ url, id, children }: { url: string; id?: string; children?: Reac
   )
 }
 
-/** A picture is asked for only by whoever clicks: fetching it would tell its server who reads what and when. */
+/** An image loads only on click: fetching it would tell its server who reads the text and when. */
 function Picture({ url, alt }: { url: string; alt: string }) {
   const words = alt.trim() === '' ? 'Picture' : alt
   return (
@@ -165,7 +162,7 @@ function TaskMark({ isDone }: { isDone: boolean }) {
   )
 }
 
-/** Code inside a list or a quote; fenced code of its own does not come this way. */
+/** Code inside a list or quote. Fenced top-level code is rendered elsewhere. */
 function Preformatted({ children }: { children?: ReactNode }) {
   const [code] = Children.toArray(children)
   if (typeof code !== 'object' || !('props' in code)) return <pre>{children}</pre>

@@ -8,25 +8,28 @@ import { usePaced } from './use-paced.ts'
 
 export type MarkdownProps = {
   text: string
-  /** More text is coming at the end. */
+  /** More text will follow. */
   isStreaming?: boolean
   className?: string
 }
 
 /**
- * Markdown that somebody else wrote. HTML in it is shown as text, links lead to the web or this site only, and
- * pictures become links, so that reading a text tells nobody that it was read. Text that is too long to be
- * formatted is shown as it was written.
- *
- * Brings the Markdown parser: import it from pages that are loaded when they are needed.
+ * Renders untrusted Markdown. HTML is shown as text, links lead to the web or this site only, and images
+ * become links. Contains the Markdown parser, so import it from lazily loaded pages only.
  */
 export function Markdown({ text, isStreaming = false, className }: MarkdownProps) {
-  // The longer the part that is being written, the longer it takes to read it again.
+  // Parsing takes longer as the growing part gets longer, so it runs less often.
   const shown = usePaced(text, isStreaming ? Math.min(1000, text.length / 400) : 0)
   const blocks = useMemo(() => (shown.length > maxFormattedLength ? null : markdownBlocks(shown)), [shown])
   if (blocks === null) {
     const size = text.length.toLocaleString('en')
-    return <PlainText text={shown} note={`${size} characters, too long to format.`} className={className} />
+    return (
+      <PlainText
+        text={shown}
+        note={`Shown as plain text, because ${size} characters are too long to format.`}
+        className={className}
+      />
+    )
   }
   return (
     <div
@@ -40,7 +43,7 @@ export function Markdown({ text, isStreaming = false, className }: MarkdownProps
   )
 }
 
-/** Given its parts and not the object, so that a block of the same text is not read again. */
+/** Takes primitive props instead of an object, so that `memo` skips unchanged blocks. */
 const Block = memo(function Block(props: MarkdownBlock & { isStreaming: boolean }) {
   if (props.kind === 'code')
     return (
@@ -51,6 +54,6 @@ const Block = memo(function Block(props: MarkdownBlock & { isStreaming: boolean 
       />
     )
   if (props.isPlain)
-    return <PlainText text={props.source} note="Shown as it was written: too much to format." />
+    return <PlainText text={props.source} note="Shown as plain text, because it is too complex to format." />
   return <FormattedBlock source={props.source} />
 })

@@ -11,12 +11,12 @@ export type MenuAction = {
   shortcut?: string[]
   danger?: boolean
   disabled?: boolean
-  /** A ticked choice; the menu stays open when it is toggled. */
+  /** A checkbox item. The menu stays open when it is toggled. */
   checked?: boolean
   onSelect: () => void
 }
 
-/** An element to render as the item, such as the router's link with its text inside. */
+/** An element to render as the item, such as a router link with its text inside. */
 export type MenuElement = { element: ReactNode }
 
 export type MenuItem = MenuAction | MenuElement | 'separator' | { heading: string }
@@ -32,7 +32,7 @@ export type MenuProps = {
 export function Menu({ trigger, items, align = 'end', side = 'bottom' }: MenuProps) {
   const shown = items.filter((item) => item !== false && item !== null && item !== undefined)
   return (
-    // Not modal: the page behind stays known to screen readers and keeps its scroll bar.
+    // Not modal: the page behind stays available to screen readers and keeps its scroll bar.
     <DropdownMenu.Root modal={false}>
       <DropdownMenu.Trigger asChild>{trigger}</DropdownMenu.Trigger>
       <DropdownMenu.Portal>
@@ -44,7 +44,7 @@ export function Menu({ trigger, items, align = 'end', side = 'bottom' }: MenuPro
           className={cx(floatClass, 'max-h-(--radix-dropdown-menu-content-available-height) min-w-44 p-1')}
         >
           {shown.map((item, index) => (
-            // Items are told apart by their place: a menu is built anew for each opening.
+            // The position is a stable key: the menu is built anew each time it opens.
             <Row key={keyOf(item, index)} item={item} />
           ))}
         </DropdownMenu.Content>
@@ -118,7 +118,7 @@ function keyOf(item: MenuItem, index: number): string {
   return typeof item === 'object' && 'label' in item ? `${index}-${item.label}` : String(index)
 }
 
-/** The look of what floats above the page. */
+/** The style of floating elements. */
 export const floatClass =
   'z-float max-w-[calc(100vw-1rem)] animate-pop-in overflow-y-auto rounded-lg border border-line bg-raised text-ink shadow-md outline-none'
 

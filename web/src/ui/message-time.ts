@@ -1,4 +1,4 @@
-/** For how long messages stand, so that who reads or moves slowly still reaches Undo. Kept by the browser. */
+/** How long messages stay, so that slow readers can still reach Undo. Stored in the browser. */
 export const messageTimes = ['usual', 'longer', 'longest'] as const
 export type MessageTime = (typeof messageTimes)[number]
 
@@ -15,17 +15,17 @@ export function chooseMessageTime(time: MessageTime): void {
   localStorage.setItem(storageKey, time)
 }
 
-/** Milliseconds of a message that usually stands for `seconds`. */
+/** Display time in milliseconds of a message whose default is `seconds`. */
 export function messageMs(seconds: number): number {
   return seconds * 1000 * factors[chosenMessageTime()]
 }
 
-/** For how long something can be undone, in ms: as long as the message with its Undo stands. */
+/** How long an action can be undone, in milliseconds. Equals the display time of its message. */
 export function undoMs(): number {
   return messageMs(undoSeconds)
 }
 
-/** Seconds that remain for Undo with each choice. */
+/** Seconds available for Undo with each choice. */
 export function undoSecondsOf(time: MessageTime): number {
   return undoSeconds * factors[time]
 }

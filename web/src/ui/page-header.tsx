@@ -4,9 +4,9 @@ export type PageHeaderProps = {
   title: ReactNode
   description?: ReactNode
   actions?: ReactNode
-  /** A link to where this page belongs, above the title. */
+  /** A link to the parent page, above the title. */
   back?: ReactNode
-  /** Beside the title: a status, a badge. */
+  /** Beside the title: a status or a badge. */
   aside?: ReactNode
 }
 

@@ -6,17 +6,17 @@ export type PagerProps = {
   /** From 1. */
   page: number
   pageSize: number
-  /** Of all rows that match; null while it is not known. */
+  /** The number of all matching rows; null while unknown. */
   total: number | null
   onPageChange: (page: number) => void
-  /** What is counted, one of it, e.g. `run`. */
+  /** The singular noun of a row, e.g. `run`. */
   noun: string
-  /** Names of the ways to the page before and after; of a list that begins with the newest by itself. */
+  /** Labels of the previous and next page. The default fits lists with the newest row first. */
   before?: string
   after?: string
 }
 
-/** Which rows of how many are shown, and the way to the ones before and after. */
+/** Shows which rows of how many are visible, with buttons for the other pages. */
 export function Pager(props: PagerProps) {
   const { page, pageSize, total, onPageChange, noun, before = 'Newer', after = 'Older' } = props
   if (total === null) return <div className="h-7" />

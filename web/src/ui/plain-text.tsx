@@ -5,15 +5,15 @@ import { piecesOf } from './text-pieces.ts'
 
 export type PlainTextProps = {
   text: string
-  /** Why it is not formatted, told above the text. */
+  /** Why the text is not formatted; shown above it. */
   note?: string
   label?: string
   className?: string
 }
 
 /**
- * Text as it was written, of any length: it wraps, scrolls by itself, and the browser lays out only the pieces
- * that are near the screen.
+ * Unformatted text of any length. It wraps, scrolls inside, and the browser lays out only the pieces near the
+ * screen.
  */
 export function PlainText({ text, note, label = 'Text', className }: PlainTextProps) {
   const pieces = useMemo(() => piecesOf(text), [text])

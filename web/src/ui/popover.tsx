@@ -5,7 +5,7 @@ import { floatClass } from './menu.tsx'
 
 export type PopoverProps = {
   trigger: ReactNode
-  /** Names the panel for screen readers. */
+  /** The accessible name. */
   label: string
   children: ReactNode
   align?: 'start' | 'center' | 'end'

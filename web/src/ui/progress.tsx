@@ -3,13 +3,13 @@ import { formatPercent } from '../lib/format.ts'
 import { cx } from './class-names.ts'
 
 export type ProgressBarProps = {
-  /** A share of one; null while it is not known how far it is. */
+  /** Between 0 and 1; null while unknown. */
   value: number | null
   label: string
   className?: string
 }
 
-/** How far something under way has come. */
+/** The progress of a running operation. */
 export function ProgressBar({ value, label, className }: ProgressBarProps) {
   const share = value === null ? null : clamp(value)
   return (
@@ -33,15 +33,15 @@ export type MeterProps = {
   label: string
   value: number
   max: number
-  /** The amounts in words; percent unless told. */
+  /** The amounts as text; default: percent. */
   text?: string
-  /** Shares of one from which it looks tight or too much. */
+  /** Shares (0 to 1) from which the level is a warning or critical. */
   warnAt?: number
   dangerAt?: number
   hideLabel?: boolean
 }
 
-/** How much of an allowance is used: memory, quota, budget. */
+/** Usage of a limit: memory, quota, budget. */
 export function Meter({ label, value, max, text, warnAt = 0.8, dangerAt = 0.95, hideLabel }: MeterProps) {
   const share = max > 0 ? clamp(value / max) : 0
   const words = text ?? formatPercent(share)
@@ -56,7 +56,7 @@ export function Meter({ label, value, max, text, warnAt = 0.8, dangerAt = 0.95, 
           </span>
         </div>
       )}
-      {/* The browser's own meter cannot be drawn alike everywhere: it speaks, the bar below it is seen. */}
+      {/* The native meter cannot be styled consistently: it serves screen readers, the bar below is visible. */}
       <meter aria-label={label} aria-valuetext={words} value={value} min={0} max={max} className="sr-only" />
       <div
         aria-hidden="true"

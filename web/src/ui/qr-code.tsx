@@ -1,14 +1,13 @@
 import { cx } from './class-names.ts'
 
 export type QrCodeProps = {
-  /** The picture. It is shown as an image, in which nothing runs and nothing is loaded. */
+  /** The SVG. It is shown as an image, which runs no scripts and loads nothing. */
   svg: string
   label: string
-  /** Its size. */
   className?: string
 }
 
-/** Dark on white in both themes, as cameras want it. */
+/** Dark on white in both themes, as cameras expect. */
 export function QrCode({ svg, label, className }: QrCodeProps) {
   return (
     <img

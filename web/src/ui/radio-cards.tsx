@@ -13,11 +13,11 @@ export type RadioCardsProps<Value extends string> = {
   value: Value
   onValueChange: (value: Value) => void
   options: readonly RadioCard<Value>[]
-  /** The group's name where no `Field` around it gives one. */
+  /** The accessible name when no surrounding `Field` provides one. */
   label?: string
 }
 
-/** One of a few that need a sentence each to be chosen between. */
+/** A choice among a few options that each need a sentence of explanation. */
 export function RadioCards<Value extends string>({
   value,
   onValueChange,
@@ -30,7 +30,7 @@ export function RadioCards<Value extends string>({
       {...wiring}
       aria-label={label}
       value={value}
-      // Only values of our own options come back.
+      // The primitive returns only values of the given options.
       onValueChange={(next) => onValueChange(next as Value)}
       className="flex flex-col gap-2"
     >

@@ -1,6 +1,6 @@
 /**
- * How well a choice fits what was typed, from 0 (not at all) to 1: each typed word must occur, and counts most at
- * the very start, then at the start of a word. Guesses across gaps would offer Bermuda for "berl".
+ * Scores a match from 0 (none) to 1. Each typed word must occur; the very start counts most, then the start
+ * of a word. Fuzzy matching would offer Bermuda for "berl".
  */
 export function rankMatch(value: string, typed: string, keywords: readonly string[] = []): number {
   const texts = (keywords.length > 0 ? keywords : [value]).map((text) => text.toLowerCase())

@@ -1,7 +1,7 @@
 import type { FieldValues, UseFormReturn } from 'react-hook-form'
 import { Button } from './button.tsx'
 
-/** The buttons below a form of settings; there while something was changed and is not stored. */
+/** The buttons of a settings form, shown while there are unsaved changes. */
 export function SaveRow<In extends FieldValues, Out>({ form }: { form: UseFormReturn<In, unknown, Out> }) {
   const { isDirty, isSubmitting } = form.formState
   if (!isDirty && !isSubmitting) return null

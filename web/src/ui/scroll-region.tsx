@@ -4,7 +4,7 @@ export type ScrollRegionProps = Omit<ComponentProps<'div'>, 'role' | 'aria-label
   label: string
 }
 
-/** What scrolls by itself has a name and a place in the tab order, so that a keyboard can scroll it. */
+/** A scrollable area with a name and a tab stop, so that the keyboard can scroll it. */
 export function ScrollRegion({ label, children, ...rest }: ScrollRegionProps) {
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms, and a section would be one more landmark for each piece of code

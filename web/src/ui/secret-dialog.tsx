@@ -5,16 +5,16 @@ import { CopyButton } from './copy-button.tsx'
 import { Dialog } from './dialog.tsx'
 
 export type SecretDialogProps = {
-  /** The secrets by their names; null keeps the dialog closed. */
+  /** Secrets by name; null keeps the dialog closed. */
   secrets: readonly { label: string; value: string }[] | null
   onClose: () => void
   title: string
   description?: ReactNode
-  /** How to use it: an example, a link to the documents. */
+  /** How to use it: an example or a link to the documentation. */
   children?: ReactNode
 }
 
-/** Shows what is shown once. It closes only after the person has said that it is stored. */
+/** Shows secrets once. Closes only after the user has confirmed that they are stored. */
 export function SecretDialog({ secrets, onClose, title, description, children }: SecretDialogProps) {
   const [isStored, setStored] = useState(false)
   const close = () => {
@@ -26,7 +26,7 @@ export function SecretDialog({ secrets, onClose, title, description, children }:
       open={secrets !== null}
       onOpenChange={() => isStored && close()}
       title={title}
-      description={description ?? 'Copy it now: it is not kept in readable form and cannot be shown again.'}
+      description={description ?? 'Copy it now. Roost cannot show it again.'}
       insistent
       footer={
         <Button variant="primary" disabled={!isStored} onClick={close}>
@@ -40,14 +40,14 @@ export function SecretDialog({ secrets, onClose, title, description, children }:
         ))}
         {children}
         <Checkbox checked={isStored} onCheckedChange={setStored}>
-          I stored it
+          I have stored it
         </Checkbox>
       </div>
     </Dialog>
   )
 }
 
-/** A secret with its name, selected as a whole and copied by a button. */
+/** A secret with its name. One click selects all of it, a button copies it. */
 export function SecretText({ label, value }: { label: string; value: string }) {
   return (
     <div className="flex flex-col gap-1.5">

@@ -5,11 +5,11 @@ export type SectionProps = {
   description?: ReactNode
   children: ReactNode
   actions?: ReactNode
-  /** For links to this part of the page. */
+  /** For links to this section. */
   id?: string
 }
 
-/** A part of a settings page: what it is on the left, its card on the right; stacked where there is no room. */
+/** A section of a settings page: title on the left, card on the right; stacked on narrow screens. */
 export function Section({ title, description, children, actions, id }: SectionProps) {
   const headingId = useId()
   return (

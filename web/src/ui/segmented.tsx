@@ -9,13 +9,13 @@ export type SegmentedProps<Value extends string> = {
   value: Value
   onValueChange: (value: Value) => void
   options: readonly SegmentedOption<Value>[]
-  /** The group's name where no `Field` around it gives one. */
+  /** The accessible name when no surrounding `Field` provides one. */
   label?: string
   size?: 'sm' | 'md'
   className?: string
 }
 
-/** One of two to five words, all in view. */
+/** A choice among two to five visible options. */
 export function Segmented<Value extends string>(props: SegmentedProps<Value>) {
   const { value, onValueChange, options, label, size = 'md', className } = props
   const wiring = useFieldGroup()
@@ -25,7 +25,7 @@ export function Segmented<Value extends string>(props: SegmentedProps<Value>) {
       type="single"
       aria-label={label}
       value={value}
-      // The pressed one pressed again gives the empty text: one of them always stays chosen.
+      // Pressing the active option gives an empty string, which is ignored: one option is always active.
       onValueChange={(next) => next && onValueChange(next as Value)}
       className={cx(
         'inline-flex w-fit max-w-full items-center gap-0.5 overflow-x-auto rounded-md border border-line bg-sunken p-0.5',

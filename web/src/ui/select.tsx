@@ -18,20 +18,20 @@ export type SelectProps<Value extends string = string> = {
   onValueChange: (value: Value) => void
   options: readonly SelectOption<Value>[]
   placeholder?: string
-  /** The control's name where no `Field` around it gives one. */
+  /** The accessible name when no surrounding `Field` provides one. */
   label?: string
   disabled?: boolean
   className?: string
   onBlur?: () => void
 }
 
-/** For up to some twenty options; beyond that a `Combobox`. An option's value is never the empty text. */
+/** For up to about twenty options; use `Combobox` for more. An option's value is never empty. */
 export function Select<Value extends string>(props: SelectProps<Value>) {
   const { value, onValueChange, options, placeholder = 'Choose…', label, disabled, className, onBlur } = props
   const wiring = useFieldControl()
   const chosen = options.find((option) => option.value === value)
   return (
-    // The primitive speaks of plain text; only values of our own options come back from it.
+    // The primitive is typed as string but returns only values of the given options.
     <Primitive.Root
       value={value ?? ''}
       onValueChange={(next) => onValueChange(next as Value)}

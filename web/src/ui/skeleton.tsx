@@ -1,11 +1,11 @@
 import { cx } from './class-names.ts'
 
-/** A grey shape in the place of what is being loaded; give it the size of the real thing. */
+/** A grey placeholder for loading content. Give it the size of the content. */
 export function Skeleton({ className }: { className?: string }) {
   return <div aria-hidden="true" className={cx('h-4 animate-pulse rounded-sm bg-line', className)} />
 }
 
-/** A paragraph's worth of lines, announced once as loading. */
+/** Placeholder lines of a paragraph, announced once as loading. */
 export function SkeletonText({ lines = 3, label = 'Loading' }: { lines?: number; label?: string }) {
   return (
     <div role="status" aria-label={label} className="flex flex-col gap-2">
@@ -16,7 +16,7 @@ export function SkeletonText({ lines = 3, label = 'Loading' }: { lines?: number;
   )
 }
 
-/** A grid of cards or a stack of rows. */
+/** Placeholders for a grid of cards or a stack of rows. */
 export function SkeletonList({ rows = 5, label = 'Loading' }: { rows?: number; label?: string }) {
   return (
     <div role="status" aria-label={label} className="flex flex-col gap-2">

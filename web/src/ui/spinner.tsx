@@ -1,7 +1,7 @@
 import { LoaderCircle } from 'lucide-react'
 import { cx } from './class-names.ts'
 
-/** Says nothing to screen readers: whoever shows it sets `aria-busy` or a live text. */
+/** Silent for screen readers: the parent sets `aria-busy` or a live text. */
 export function Spinner({ className }: { className?: string }) {
   return <LoaderCircle aria-hidden className={cx('size-4 animate-spin', className)} />
 }

@@ -6,7 +6,7 @@ export type Trend = {
   direction: 'up' | 'down' | 'flat'
   /** e.g. `12% more than last week`. */
   label: string
-  /** Whether this direction is welcome; neither unless told. */
+  /** Whether the change is good or bad; neutral by default. */
   isGood?: boolean
 }
 
@@ -17,7 +17,7 @@ export type StatCardProps = {
   trend?: Trend
   /** A small chart at the bottom. */
   chart?: ReactNode
-  /** Makes the whole card a link: gets the card's inside and class, gives the router's link around it. */
+  /** Makes the whole card a link: receives content and class, returns the router's link. */
   to?: (card: { className: string; children: ReactNode }) => ReactNode
   tone?: 'neutral' | 'danger' | 'warning'
 }

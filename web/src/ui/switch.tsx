@@ -4,13 +4,13 @@ import { useFieldControl } from './field.tsx'
 export type SwitchProps = {
   checked: boolean
   onCheckedChange: (checked: boolean) => void
-  /** The control's name where no `Field` around it gives one. */
+  /** The accessible name when no surrounding `Field` provides one. */
   label?: string
   disabled?: boolean
   onBlur?: () => void
 }
 
-/** For what takes effect at once; a choice that waits for "Save" is a `Checkbox`. */
+/** For changes that apply immediately. Use `Checkbox` for a choice that waits for "Save". */
 export function Switch({ label, ...rest }: SwitchProps) {
   const wiring = useFieldControl()
   return (

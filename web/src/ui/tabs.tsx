@@ -17,7 +17,7 @@ export type TabsProps = {
   className?: string
 }
 
-/** Panels of one page. Parts with an address of their own are `TabLinks`. */
+/** Panels of one page. Use `TabLinks` for tabs with their own address. */
 export function Tabs({ value, onValueChange, tabs, label, className }: TabsProps) {
   return (
     <Primitive.Root value={value} onValueChange={onValueChange} className={className}>
@@ -44,8 +44,8 @@ export function Tabs({ value, onValueChange, tabs, label, className }: TabsProps
 }
 
 /**
- * A row of links that look like tabs. The links are the router's own, with `tabLinkClass` and the active one
- * marked by `aria-current="page"`.
+ * A row of links that look like tabs. The children are router links with `tabLinkClass`; the active one has
+ * `aria-current="page"`.
  */
 export function TabLinks({
   label,
@@ -56,7 +56,7 @@ export function TabLinks({
   label: string
   children: ReactNode
   className?: string
-  /** The same links once more for a row of many: a menu of them stands beside it while not all are in sight. */
+  /** The same links as a menu, shown while the row does not fit. */
   all?: readonly MenuItem[]
 }) {
   const bar = useRef<HTMLElement>(null)
@@ -88,7 +88,9 @@ function AllTabs({ items }: { items: readonly MenuItem[] }) {
   )
 }
 
-/** For mice without a way to scroll sideways. By keyboard and for screen readers all links are there anyway. */
+/**
+ * Scroll buttons for mice without horizontal scrolling. Keyboards and screen readers reach all links anyway.
+ */
 function Edge({ className, icon, onClick }: { className: string; icon: ReactNode; onClick: () => void }) {
   return (
     <button

@@ -8,15 +8,15 @@ export type TagInputProps = {
   value: readonly string[]
   onValueChange: (value: string[]) => void
   placeholder?: string
-  /** The control's name where no `Field` around it gives one. */
+  /** The accessible name when no surrounding `Field` provides one. */
   label?: string
-  /** Turns what was typed into the tag to keep; null refuses it and leaves it standing. */
+  /** Normalizes a typed tag; null refuses it and leaves the text in the field. */
   accept?: (text: string) => string | null
   disabled?: boolean
   onBlur?: () => void
 }
 
-/** Short words as a set: Enter, comma or leaving the field adds, Backspace in the empty field removes. */
+/** A set of short words: Enter, comma or blur adds one, Backspace in the empty field removes the last. */
 export function TagInput(props: TagInputProps) {
   const { value, onValueChange, placeholder, label, accept = trimmed, disabled, onBlur } = props
   const wiring = useFieldControl()

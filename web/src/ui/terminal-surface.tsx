@@ -6,24 +6,24 @@ import { cspNonce } from '../lib/csp.ts'
 import { useLatest } from './use-latest.ts'
 import { withNonce } from './with-nonce.ts'
 
-/** What a terminal shows. */
+/** The output side of a terminal. */
 export type Screen = { write(bytes: Uint8Array): void }
-/** What a terminal is connected to. */
+/** The connection of a terminal. */
 export type Line = { type(bytes: Uint8Array): void; resize(cols: number, rows: number): void; close(): void }
 
 export type TerminalSurfaceProps = {
   label: string
-  /** Called once, when the terminal stands; the line is closed with it. */
+  /** Called once the terminal is ready. The returned line is closed on unmount. */
   connect(screen: Screen): Line
-  /** Keeps its text where screen readers find it, which costs time where much is written. */
+  /** Mirrors the text for screen readers, which is slow for heavy output. */
   isReadAloud: boolean
 }
 
-/** Written and not shown yet, in bytes: a hidden tab is slower than a program that writes without end. */
+/** Limit of unrendered output in bytes: a hidden tab renders slower than a program writes. */
 const behindMost = 8 * 1024 * 1024
-const leftOut = '\r\n\u001b[7m … output was left out … \u001b[0m\r\n'
+const leftOut = '\r\n\u001b[7m … output omitted … \u001b[0m\r\n'
 
-/** The terminal itself, as wide and high as there is room. */
+/** The terminal itself, fitted to the available space. */
 export function TerminalSurface(props: TerminalSurfaceProps) {
   const { label, isReadAloud } = props
   const host = useRef<HTMLDivElement>(null)
@@ -37,7 +37,7 @@ export function TerminalSurface(props: TerminalSurfaceProps) {
       fontFamily: getComputedStyle(shown).fontFamily,
       fontSize: 13,
       scrollback: 5000,
-      // Programs choose their colours for a dark ground or a light one, whichever they think there is.
+      // Programs choose colours for a dark or light background without knowing which one it is.
       minimumContrastRatio: 4.5,
       theme: themeOf(shown),
     })
@@ -93,13 +93,13 @@ function screenOf(emulator: Emulator): Screen['write'] {
   }
 }
 
-/** False: the key is the browser's. */
+/** Returns false for keys that belong to the browser. */
 function leavingKeys(emulator: Emulator): (event: KeyboardEvent) => boolean {
   let wasEscape = false
   return (event) => {
     if (event.type !== 'keydown') return true
     const isLeaving = wasEscape && event.key === 'Tab'
-    // A modifier that is pressed on the way to Shift-Tab is no key of its own.
+    // Pressing Shift on the way to Shift-Tab is not a key of its own.
     if (event.key !== 'Shift') wasEscape = event.key === 'Escape'
     if (isLeaving) return false
     const isCopy = event.ctrlKey && event.shiftKey && event.code === 'KeyC' && emulator.hasSelection()

@@ -4,7 +4,7 @@ import { lazyPart } from './lazy-part.tsx'
 import { Skeleton } from './skeleton.tsx'
 import type { TerminalSurfaceProps } from './terminal-surface.tsx'
 
-/** A terminal, loaded when it is first shown. Escape and then Tab leaves it by keyboard. */
+/** A terminal, loaded on demand. Escape and then Tab leaves it by keyboard. */
 export function Terminal({ className, ...props }: TerminalSurfaceProps & { className?: string }) {
   return (
     <div

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { piecesOf } from './text-pieces.ts'
 
-test('pieces are bounded and lose nothing', () => {
+test('pieces are bounded and add up to the text', () => {
   const lines = Array.from({ length: 2000 }, (_, index) => `line ${index}`).join('\n')
   assert.equal(piecesOf(lines).join('\n'), lines)
   const solid = 'x🚀'.repeat(10_000)

@@ -1,10 +1,10 @@
 import { useEffect, useState } from 'react'
 import { formatDuration, formatExactTime, formatRelativeTime, relativeTimeStaysFor } from '../lib/format.ts'
 
-/** An instant as the API writes it (ISO 8601), as milliseconds since 1970 or as a date; null is shown as a dash. */
+/** A time from the API (ISO 8601), as Unix milliseconds or a `Date`; null is shown as a dash. */
 export type Instant = string | number | Date | null | undefined
 
-/** `3 min ago`, with the exact time in the person's zone on hover. Keeps itself true while it is in view. */
+/** `3 min ago`, with the exact local time on hover. Updates itself while visible. */
 export function RelativeTime({ at, className }: { at: Instant; className?: string }) {
   const ms = toMs(at)
   const now = useNow(ms)
@@ -16,7 +16,7 @@ export function RelativeTime({ at, className }: { at: Instant; className?: strin
   )
 }
 
-/** The exact time in the person's zone, with the relative one on hover. */
+/** The exact local time, with the relative one on hover. */
 export function ExactTime({ at, className }: { at: Instant; className?: string }) {
   const ms = toMs(at)
   if (ms === null) return <span className="text-faint">–</span>
@@ -31,7 +31,7 @@ export function ExactTime({ at, className }: { at: Instant; className?: string }
   )
 }
 
-/** A length of time in milliseconds; null, not known yet, is shown as a dash. */
+/** A duration in milliseconds; null (unknown) is shown as a dash. */
 export function Duration({ ms, className }: { ms: number | null | undefined; className?: string }) {
   if (ms === null || ms === undefined) return <span className="text-faint">–</span>
   return (
@@ -41,7 +41,7 @@ export function Duration({ ms, className }: { ms: number | null | undefined; cla
   )
 }
 
-/** A length that is still growing, counted in the page from its start. */
+/** A running duration, counted from its start. */
 export function RunningDuration({ since, className }: { since: Instant; className?: string }) {
   const start = toMs(since)
   const [now, setNow] = useState(Date.now)
@@ -64,7 +64,7 @@ function useNow(at: number | null): number {
     if (at === null) return
     const update = () => document.hidden || setNow(Date.now())
     const timer = setTimeout(update, relativeTimeStaysFor(at, now))
-    // Nothing runs while the page is hidden; it is set right when it is seen again.
+    // Stops while the page is hidden, and catches up when it is shown.
     document.addEventListener('visibilitychange', update)
     return () => {
       clearTimeout(timer)

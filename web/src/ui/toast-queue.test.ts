@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { createToastQueue } from './toast-queue.ts'
 
-it('keeps a closed message until its way out has been drawn', () => {
+it('keeps a closed message until its exit animation ends', () => {
   const queue = createToastQueue()
   const close = queue.add({ title: 'Saved' })
   close()
@@ -23,7 +23,7 @@ it('drops the oldest message beyond its limit', () => {
   )
 })
 
-it('tells listeners until they leave', () => {
+it('notifies listeners until they unsubscribe', () => {
   const queue = createToastQueue()
   let calls = 0
   const leave = queue.subscribe(() => calls++)

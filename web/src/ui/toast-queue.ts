@@ -5,10 +5,10 @@ export type ToastInput = {
   action?: { label: string; onAction: () => void }
 }
 
-/** A closed one stays until its way out has been drawn. */
+/** A closed message stays until its exit animation ends. */
 export type ShownToast = ToastInput & { id: number; isOpen: boolean }
 
-/** The messages on the screen, oldest first. Beyond `limit` the oldest go at once. */
+/** The visible messages, oldest first. Beyond `limit` the oldest are removed immediately. */
 export function createToastQueue(limit = 4) {
   let shown: readonly ShownToast[] = []
   let nextId = 1
@@ -19,7 +19,7 @@ export function createToastQueue(limit = 4) {
   }
   const close = (id: number) => set(shown.map((item) => (item.id === id ? { ...item, isOpen: false } : item)))
   return {
-    /** Returns a function that closes it. */
+    /** Returns a function that closes the message. */
     add(input: ToastInput): () => void {
       const id = nextId++
       set([...shown, { ...input, id, isOpen: true }].slice(-limit))

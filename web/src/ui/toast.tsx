@@ -6,14 +6,14 @@ import { messageMs, undoMs } from './message-time.ts'
 import { createToastQueue, type ShownToast, type ToastInput } from './toast-queue.ts'
 
 /**
- * Tells in passing what has happened. With an action (usually Undo) it stays longer; faults are announced at
- * once, all else when the screen reader is idle. Returns a function that takes it away.
+ * Shows a temporary message. With an action (usually Undo) it stays longer. Errors are announced immediately,
+ * others when the screen reader is idle. Returns a function that closes it.
  */
 export function toast(input: ToastInput): () => void {
   return queue.add(input)
 }
 
-/** Mounted once, around no other content. F8 moves the focus to the messages. */
+/** Mounted once per page. F8 moves the focus to the messages. */
 export function Toaster() {
   const toasts = useSyncExternalStore(queue.subscribe, queue.current)
   return (
@@ -23,7 +23,7 @@ export function Toaster() {
       ))}
       <Primitive.Viewport
         label="Notifications ({hotkey})"
-        // Over what is clicked least: the free end of the sidebar, on phones the platform's name in the bar above.
+        // Covers what is clicked least: the free end of the sidebar, or the platform's name on phones.
         className="fixed top-0 left-0 z-toast flex max-h-dvh w-[calc(100%-6rem)] flex-col gap-2 p-1 pt-[max(0.25rem,env(safe-area-inset-top))] outline-none md:top-auto md:bottom-24 md:w-56 md:p-2"
       />
     </Primitive.Provider>
@@ -69,7 +69,7 @@ function Message({ item }: { item: ShownToast }) {
   )
 }
 
-// One page has one place where messages appear, and any handler may speak there without a context.
+// One queue per page, so that any handler can show a message without a context.
 const queue = createToastQueue()
 
 const icon = 'mt-0.5 size-4 shrink-0'

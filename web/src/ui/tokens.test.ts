@@ -13,21 +13,21 @@ const softTones = ['accent', 'success', 'warning', 'danger', 'info']
 
 for (const [theme, palette] of Object.entries({ light, dark })) {
   describe(`the ${theme} palette`, () => {
-    it('lets every text token be read on every ground (4.5:1)', () => {
+    it('every text token is readable on every background (4.5:1)', () => {
       for (const text of texts) for (const ground of grounds) check(palette, text, ground, 4.5)
     })
-    it('lets tones, ink and muted text be read on soft grounds (4.5:1)', () => {
+    it('tones, ink and muted text are readable on soft backgrounds (4.5:1)', () => {
       for (const tone of softTones)
         for (const text of [tone, 'ink', 'muted']) check(palette, text, `${tone}-soft`, 4.5)
     })
-    it('lets labels be read on solid buttons, hovered or not (4.5:1)', () => {
+    it('labels are readable on solid buttons, hovered or not (4.5:1)', () => {
       for (const tone of ['accent', 'danger'])
         for (const state of ['', '-hover']) check(palette, `${tone}-ink`, `${tone}${state}`, 4.5)
     })
-    it('shows control edges and the focus ring on every ground (3:1)', () => {
+    it('control edges and the focus ring are visible on every background (3:1)', () => {
       for (const edge of ['control', 'focus']) for (const ground of grounds) check(palette, edge, ground, 3)
     })
-    it('shows chart marks on cards and the page (3:1)', () => {
+    it('chart marks are visible on cards and the page (3:1)', () => {
       for (let series = 1; series <= 6; series++)
         for (const ground of ['canvas', 'surface']) check(palette, `chart-${series}`, ground, 3)
     })
@@ -67,7 +67,7 @@ function contrast(front: string, back: string): number {
 
 /** Relative luminance of WCAG 2.2. */
 function luminance(hex: string): number {
-  assert.match(hex, /^#[0-9a-f]{6}$/, 'a token that is compared must be a six-digit hex colour')
+  assert.match(hex, /^#[0-9a-f]{6}$/, 'a compared token must be a six-digit hex colour')
   const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
     const value = Number.parseInt(hex.slice(at, at + 2), 16) / 255
     return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4

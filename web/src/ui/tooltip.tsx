@@ -33,7 +33,7 @@ export function Tooltip({ content, children, shortcut, side = 'top' }: TooltipPr
   )
 }
 
-/** A menu that gives the focus back to its button must not make the button's tooltip pop up. */
+/** A closing menu returns the focus to its button, which must not open the button's tooltip. */
 function onlyForKeyboard(event: FocusEvent<HTMLElement>): void {
   if (!event.currentTarget.matches(':focus-visible')) event.preventDefault()
 }

@@ -1,6 +1,6 @@
 import { type RefObject, useLayoutEffect, useState } from 'react'
 
-/** The inner width of an element in pixels, followed; the window's until it is measured. */
+/** The inner width of an element in pixels, updated on resize; the window's width until measured. */
 export function useBoxWidth(element: RefObject<HTMLElement | null>): number {
   const [width, setWidth] = useState(() => window.innerWidth)
   useLayoutEffect(() => {

@@ -1,8 +1,8 @@
 import { type RefObject, useEffect, useRef } from 'react'
 
 /**
- * Where a row of links is wider than the window, the one that is marked by `aria-current="page"` is brought
- * into view once it becomes that, and when the row has another width.
+ * Scrolls a row of links so that the link with `aria-current="page"` is visible, when it changes and when the
+ * row is resized.
  */
 export function useCurrentInView(row: RefObject<HTMLElement | null>): void {
   const shown = useRef<{ current: Element; width: number } | null>(null)

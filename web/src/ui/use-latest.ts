@@ -1,6 +1,6 @@
 import { type RefObject, useLayoutEffect, useRef } from 'react'
 
-/** The newest value for handlers that must stay the same between renders. Not to be read while rendering. */
+/** A ref to the newest value, for handlers with a stable identity. Do not read it while rendering. */
 export function useLatest<Value>(value: Value): RefObject<Value> {
   const latest = useRef(value)
   useLayoutEffect(() => {

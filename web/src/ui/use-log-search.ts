@@ -3,23 +3,23 @@ import { type LogMatches, type LogQuery, type MatchRange, maxMatches, patternOf 
 import type { SearchRequest } from './log-search.worker.ts'
 
 export type LogSearch = {
-  /** How many matches there are, as words: `12`, `20,000+`, or what is wrong with the pattern. */
+  /** The number of matches as text: `12`, `20,000+`, or why the pattern failed. */
   words: string
   count: number
   rowOf(match: number): number
-  /** In order; the same array for the same row, so that a row is built again only when it must be. */
+  /** In order. Returns the same array for an unchanged row, so that it need not render again. */
   rangesOf(row: number): MatchRange[]
 }
 
 const nothing: LogMatches = { found: new Int32Array(), isCut: false }
-/** Longer than any honest search; a pattern that is not through by then would never be. */
+/** Time limit in milliseconds: a pattern that exceeds it would probably never end. */
 const longestSearchMs = 2000
-/** Between keys that follow each other quickly, and between batches of a log that grows. */
+/** Debounce in milliseconds between key presses and between batches of a growing log. */
 const pauseMs = 150
 
 type Outcome = { matches: LogMatches; problem: string | null }
 
-/** Finds `query` in the rows of a log, beside the page. No matches for an empty query. */
+/** Searches the rows of a log in a worker. No matches for an empty query. */
 export function useLogSearch(rows: readonly string[], query: LogQuery): LogSearch {
   const { text, isRegex, isCaseSensitive } = query
   const [{ matches, problem }, setOutcome] = useState<Outcome>({ matches: nothing, problem: null })
@@ -30,10 +30,10 @@ export function useLogSearch(rows: readonly string[], query: LogQuery): LogSearc
     return () => opened.close()
   }, [])
   useEffect(() => {
-    const asked = { text, isRegex, isCaseSensitive }
+    const options = { text, isRegex, isCaseSensitive }
     if (text === '') return setOutcome({ matches: nothing, problem: null })
-    if (!patternOf(asked)) return setOutcome({ matches: nothing, problem: 'Not a pattern' })
-    const timer = setTimeout(() => desk.current?.ask(rows, asked, setOutcome), pauseMs)
+    if (!patternOf(options)) return setOutcome({ matches: nothing, problem: 'Invalid regular expression' })
+    const timer = setTimeout(() => desk.current?.ask(rows, options, setOutcome), pauseMs)
     return () => clearTimeout(timer)
   }, [rows, text, isRegex, isCaseSensitive])
   return useMemo(() => searchOf(matches, problem, text !== ''), [matches, problem, text])
@@ -64,7 +64,7 @@ type SearchDesk = {
   close(): void
 }
 
-/** One worker, opened with the first question and replaced when it takes too long. */
+/** One worker, started with the first search and replaced when a search times out. */
 function createSearchDesk(): SearchDesk {
   let worker: Worker | null = null
   let sent: readonly string[] | null = null
@@ -94,7 +94,7 @@ function createSearchDesk(): SearchDesk {
       clearTimeout(timer)
       timer = setTimeout(() => {
         close()
-        answer({ matches: nothing, problem: 'Takes too long' })
+        answer({ matches: nothing, problem: 'Search timed out' })
       }, longestSearchMs)
     },
   }

@@ -1,17 +1,17 @@
 import { useEffect, useRef, useState } from 'react'
 
-/** The value, renewed at most once in `ms`; at once with 0. The last value always comes through. */
+/** The value, updated at most once per `ms`, or immediately with 0. The last value is never lost. */
 export function usePaced<T>(value: T, ms: number): T {
   const [shown, setShown] = useState(value)
-  const renewedAt = useRef(0)
+  const updatedAt = useRef(0)
   useEffect(() => {
-    const renew = () => {
-      renewedAt.current = performance.now()
+    const update = () => {
+      updatedAt.current = performance.now()
       setShown(value)
     }
-    const left = renewedAt.current + ms - performance.now()
-    if (left <= 0) return renew()
-    const timer = setTimeout(renew, left)
+    const left = updatedAt.current + ms - performance.now()
+    if (left <= 0) return update()
+    const timer = setTimeout(update, left)
     return () => clearTimeout(timer)
   }, [value, ms])
   return ms === 0 ? value : shown

@@ -1,12 +1,12 @@
 import { useInsertionEffect, useRef } from 'react'
 
 /**
- * Where the focus goes when a panel opens and closes. It begins where one types or decides rather than on the
- * cross, and goes back to what opened the panel, though that is no trigger the panel knows of.
+ * Manages the focus of a panel. On open it focuses the first input rather than the close button; on close it
+ * returns to the element that opened the panel.
  */
 export function usePanelFocus(isOpen: boolean) {
   const opener = useRef<Element | null>(null)
-  // Before any other effect: a field that takes the focus by itself has it once the panel is drawn.
+  // Must run first: a field with `autoFocus` has the focus once the panel has rendered.
   useInsertionEffect(() => {
     if (isOpen) opener.current = openerOf(document.activeElement)
   }, [isOpen])
@@ -28,7 +28,7 @@ export function usePanelFocus(isOpen: boolean) {
   }
 }
 
-/** A menu's item is gone by the time the panel closes: what opened the menu stands for it. */
+/** A menu item no longer exists when the panel closes: use the button that opened the menu. */
 function openerOf(active: Element | null): Element | null {
   const trigger = active?.closest('[role=menu]')?.getAttribute('aria-labelledby')
   return trigger ? document.getElementById(trigger) : active

@@ -4,14 +4,13 @@ import { isPassing, mayReloadFor, untilAnswering } from '../lib/recovery.ts'
 import { useLatest } from './use-latest.ts'
 
 /**
- * For what stands in the place of a part that failed: `retry` is called without anybody's doing as soon as the
- * platform answers again, unless the failure would be the same. Files of the application that stay away are
- * fetched with the whole page, once. Returns the retry for a button.
+ * Retries a failed part automatically once the platform responds, unless the error is permanent. Missing
+ * application files cause one reload of the page. Returns the retry for a button.
  */
 export function useRecovery(error: unknown, retry: () => void): () => void {
   const { reset } = useQueryErrorResetBoundary()
   const latest = useLatest(() => {
-    // Else a query that has failed is not asked again by what shows it.
+    // Without the reset a failed query is not fetched again by its component.
     reset()
     retry()
   })

@@ -1,8 +1,8 @@
 import { useState } from 'react'
 
 /**
- * A choice of look that this browser keeps under a name; null keeps it for the page only. What cannot be read
- * or written (private windows, full storage) is no loss beyond the choice.
+ * State that is stored in this browser under a name; null keeps it in memory only. Storage errors (private
+ * windows, full storage) are ignored.
  */
 export function useRemembered<Value>(name: string | null, initial: Value): [Value, (value: Value) => void] {
   const [value, setValue] = useState<Value>(() => (name === null ? initial : (read<Value>(name) ?? initial)))
@@ -16,7 +16,7 @@ export function useRemembered<Value>(name: string | null, initial: Value): [Valu
 function read<Value>(name: string): Value | null {
   try {
     const text = localStorage.getItem(`roost:${name}`)
-    // Written by `write` below for the same name, so it has the shape it was given.
+    // Written by `write` below for the same name, so it has the type `Value`.
     return text === null ? null : (JSON.parse(text) as Value)
   } catch {
     return null
@@ -27,6 +27,6 @@ function write(name: string, value: unknown): void {
   try {
     localStorage.setItem(`roost:${name}`, JSON.stringify(value))
   } catch {
-    // Kept for this page only.
+    // Kept in memory only.
   }
 }

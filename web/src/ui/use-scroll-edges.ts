@@ -1,9 +1,9 @@
 import { type RefObject, useEffect, useState } from 'react'
 
-/** What lies out of sight of a row that scrolls sideways. */
+/** Whether a horizontally scrolling row has hidden content at its start and end. */
 export type ScrollEdges = { start: boolean; end: boolean }
 
-/** Keeps itself true while the row is scrolled and resized. */
+/** Updates itself on scroll and resize. */
 export function useScrollEdges(row: RefObject<HTMLElement | null>): ScrollEdges {
   const [edges, setEdges] = useState<ScrollEdges>({ start: false, end: false })
   useEffect(() => {
@@ -11,7 +11,7 @@ export function useScrollEdges(row: RefObject<HTMLElement | null>): ScrollEdges 
     if (!element) return
     const measure = () => {
       const rest = element.scrollWidth - element.clientWidth - element.scrollLeft
-      // A pixel is lost to rounding where the page is zoomed.
+      // Zooming rounds positions by up to a pixel.
       const now = { start: element.scrollLeft > 1, end: rest > 1 }
       setEdges((before) => (before.start === now.start && before.end === now.end ? before : now))
     }

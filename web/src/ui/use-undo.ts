@@ -3,19 +3,19 @@ import { undoMs } from './message-time.ts'
 import { toast } from './toast.tsx'
 
 export type Undoable = {
-  /** Tells what is the same thing. */
+  /** Identifies the action. */
   id: string
-  /** What it does away with, where that is several things; else `id` alone. */
+  /** The affected items, when there are several; default: `id`. */
   ids?: readonly string[]
-  /** Said at once, as if it were done. */
+  /** The message, worded as if the action were done. */
   title: string
   description?: string
   run: () => Promise<void>
 }
 
 /**
- * For what cannot be taken back once it is done: it is done when the time for Undo has passed, or when the page
- * is left. `pending` names what is to be done, to be shown as if it were.
+ * For actions that cannot be reverted: they run when the time for Undo has passed, or when the page is left.
+ * `pending` has the ids to show as done.
  */
 export function useUndo() {
   const [pending, setPending] = useState<ReadonlySet<string>>(new Set())
@@ -48,7 +48,7 @@ export function useUndo() {
     })
   }
 
-  /** Does at once what waits and is picked: before something else needs its outcome. */
+  /** Runs the picked pending actions immediately, when another action needs their result. */
   async function now(isPicked: (id: string) => boolean): Promise<void> {
     const picked = [...waiting.current].filter(([id]) => isPicked(id))
     await Promise.all(picked.map(([, finish]) => finish()))

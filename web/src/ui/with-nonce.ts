@@ -1,13 +1,13 @@
 /**
- * Runs `act`, which must not wait for anything, so that the style elements that a library makes meanwhile carry the
- * nonce: for one that knows of none.
+ * Runs the synchronous `act` and adds the nonce to style elements that it creates, for libraries without
+ * nonce support.
  */
 export function withNonce(page: Document, nonce: string, act: () => void): void {
   const create = page.createElement
   page.createElement = (name: string, options?: ElementCreationOptions): HTMLElement => {
-    const made = create.call(page, name, options)
-    if (name === 'style') made.nonce = nonce
-    return made
+    const element = create.call(page, name, options)
+    if (name === 'style') element.nonce = nonce
+    return element
   }
   try {
     act()

@@ -11,18 +11,18 @@ import { instructionsQuery, modelQuery } from './queries.ts'
 import { type SettingProps, useSave } from './use-save.ts'
 
 const sources = {
-  agent: 'set here',
+  agent: 'set for this agent',
   template: 'from the template',
-  platform: 'from the platform’s settings',
-  runtime: 'chosen by the runtime',
+  platform: 'from the platform settings',
+  runtime: 'runtime default',
 } as const
 
-/** What each turn gets: the model and the agent's own instructions. Used from the next run on. */
+/** The model and the custom instructions of the agent. Changes apply to the next run. */
 export function BehaviourSection(props: SettingProps) {
   return (
     <Section
       title="Behaviour"
-      description="Which model answers, and what the agent is told. Used from the next run on."
+      description="The model and the instructions of the agent. Changes apply to the next run."
     >
       <ModelForm {...props} />
       {props.isOwner ? <InstructionsForm {...props} /> : null}
@@ -37,19 +37,19 @@ function ModelForm({ agent, isOwner }: SettingProps) {
   const form = useZodForm(z.object({ model: ModelOverride }), { values: { model: data.model } })
   const save = useSave(query.queryKey, agent, {
     save: (body: { model: string | null }) => api.call(putModel, { params: { name: agent.name }, body }),
-    said: ({ resolved_model }) => `New runs use ${resolved_model ?? 'the default of the runtime'}.`,
+    message: ({ resolved_model }) => `New runs use ${resolved_model ?? 'the default model of the runtime'}.`,
   })
   const now = data.resolved_model
-    ? `Now: ${data.resolved_model}, ${sources[data.source]}.`
-    : 'Now: the default of the runtime.'
+    ? `Current model: ${data.resolved_model} (${sources[data.source]}).`
+    : 'Current model: the default of the runtime.'
   return (
     <Form form={form} onSubmit={(body) => save({ model: body.model ?? null }).then(() => {})}>
       <FormError />
       <TextField
         name="model"
         label="Model"
-        hint={`${now} An alias such as “sonnet”, or a full id. Empty: the default.`}
-        placeholder="The default"
+        hint={`${now} Enter an alias such as “sonnet”, or a full model ID. Leave empty for the default.`}
+        placeholder="Default"
         emptyAs="null"
         disabled={!isOwner}
         spellCheck={false}
@@ -69,7 +69,7 @@ function InstructionsForm({ agent }: SettingProps) {
   const save = useSave(query.queryKey, agent, {
     save: (body: { custom_instructions: string | null }) =>
       api.call(putInstructions, { params: { name: agent.name }, body }),
-    said: () => 'The instructions are saved.',
+    message: () => 'Instructions saved.',
   })
   return (
     <Form form={form} onSubmit={(body) => save(body).then(() => {})}>
@@ -77,7 +77,7 @@ function InstructionsForm({ agent }: SettingProps) {
       <TextareaField
         name="custom_instructions"
         label="Instructions"
-        hint="Part of its system prompt: who it is and what it is for. At most 32 KiB."
+        hint="Added to the system prompt: the role and the purpose of the agent. At most 32 KiB."
         rows={6}
         emptyAs="null"
       />

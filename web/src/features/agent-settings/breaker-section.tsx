@@ -1,5 +1,6 @@
 import { type CircuitBreaker, putCircuitBreaker, resetCircuitBreaker } from '@roost/contracts/runs/breaker'
 import { useMutation, useSuspenseQuery } from '@tanstack/react-query'
+import { plural } from '../../lib/format.ts'
 import { useApp } from '../../shell/app-context.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -10,7 +11,7 @@ import { breakerQuery } from './queries.ts'
 import { SwitchRow } from './switch-row.tsx'
 import { type SettingProps, useToggle } from './use-save.ts'
 
-/** What stops an agent that only fails from being asked again and again. */
+/** Stops dispatching runs to an agent that keeps failing. */
 export function BreakerSection({ agent, isOwner }: SettingProps) {
   const { api, queries } = useApp()
   const { name } = agent
@@ -20,29 +21,32 @@ export function BreakerSection({ agent, isOwner }: SettingProps) {
   const toggle = useToggle(query.queryKey, agent, {
     save: (enabled) => api.call(putCircuitBreaker, { params: { name }, body: { enabled } }),
     shown: (enabled) => ({ enabled }),
-    said: ({ enabled }) => `The breaker of ${name} is ${enabled ? 'on' : 'off'}.`,
+    message: ({ enabled }) => `Circuit breaker of ${name} turned ${enabled ? 'on' : 'off'}.`,
   })
   const reset = useMutation({
     mutationFn: () => api.call(resetCircuitBreaker, { params: { name } }),
-    onSuccess: () => void toast({ title: 'Both breakers are closed.', tone: 'success' }),
+    onSuccess: () => void toast({ title: 'Both circuit breakers are closed.', tone: 'success' }),
     onError: (error) => void toast({ title: error.message, tone: 'danger' }),
     onSettled: () => queries.invalidateQueries({ queryKey: query.queryKey }),
   })
   return (
     <Section
       title="Circuit breaker"
-      description="After three runs in a row that fail for want of credentials or credit, new ones are refused for a while."
+      description="Refuses new runs for a while after three consecutive runs failed for missing credentials or credit."
       actions={
         me.role === 'admin' ? (
           <Button size="sm" pending={reset.isPending} onClick={() => reset.mutate()}>
-            Reset both breakers
+            Reset circuit breakers
           </Button>
         ) : null
       }
     >
       <SwitchRow
-        label="Dispatch breaker"
-        hint={data.warning ?? 'Acts while the platform’s own switch is on as well.'}
+        label="Circuit breaker"
+        hint={
+          data.warning ??
+          'Takes effect only while the circuit breaker is also enabled in the platform settings.'
+        }
         checked={data.enabled}
         onCheckedChange={(isOn) => toggle.mutate(isOn)}
         disabled={!isOwner}
@@ -66,7 +70,8 @@ function State({ label, breaker }: { label: string; breaker: CircuitBreaker['dis
       <dd className="flex items-center gap-2">
         <Badge tone={tones[state]}>{words[state]}</Badge>
         <span className="text-faint text-xs">
-          {failure_count} in a row{retry_after_seconds === null ? '' : `, again in ${retry_after_seconds} s`}
+          {plural(failure_count, 'consecutive failure')}
+          {retry_after_seconds === null ? '' : `, next attempt in ${retry_after_seconds} s`}
         </span>
       </dd>
     </div>

@@ -18,16 +18,16 @@ const memoryChoices = Array.from({ length: 32 }, (_, index) => ({
   label: `${index + 1} GB`,
 }))
 
-/** What the container is made of; a change waits for the next start. */
+/** Runtime, resources and capabilities of the container. Changes apply to the next start. */
 export function ContainerSection(props: SettingProps) {
   const { agent } = props
   return (
     <Section
       title="Container"
-      description="What the agent runs in. Changes take effect when it is started again; its workspace stays."
+      description="The environment of the agent. Changes apply after a restart. The workspace is kept."
     >
       {agent.needs_recreate && agent.status === 'running' ? (
-        <Banner tone="warning" title="The container is older than these settings.">
+        <Banner tone="warning" title="A restart is required to apply the new settings.">
           Stop and start the agent to apply: {agent.recreate_reasons.join(', ').replaceAll('_', ' ')}.
         </Banner>
       ) : null}
@@ -50,18 +50,20 @@ function RuntimeForm({ agent, isOwner }: SettingProps) {
   const schema = z.object({ runtime: z.enum(['claude-code', 'gemini-cli', 'codex']) })
   const form = useZodForm(schema, { values: { runtime: data.runtime } })
   const save = useSave(query.queryKey, agent, {
-    // `codex` comes from a template only, and is not offered.
+    // The API sets `codex` through a template only.
     save: ({ runtime }: z.output<typeof schema>) =>
       api.call(putRuntime, {
         params: { name: agent.name },
         body: { runtime: runtime === 'gemini-cli' ? 'gemini-cli' : 'claude-code' },
       }),
-    said: ({ runtime, restart_needed }) =>
-      restart_needed ? `${runtime} runs after the next start.` : `The runtime is ${runtime}.`,
+    message: ({ runtime, restart_needed }) =>
+      restart_needed
+        ? `Runtime saved. ${runtime} is used after the next start.`
+        : `Runtime set to ${runtime}.`,
   })
   const options =
     data.runtime === 'codex'
-      ? [...runtimeOptions, { value: 'codex', label: 'codex', hint: 'From the template', disabled: true }]
+      ? [...runtimeOptions, { value: 'codex', label: 'codex', hint: 'Set by the template', disabled: true }]
       : runtimeOptions
   return (
     <Form form={form} onSubmit={(body) => save(body).then(() => {})}>
@@ -69,7 +71,7 @@ function RuntimeForm({ agent, isOwner }: SettingProps) {
       <SelectField
         name="runtime"
         label="Runtime"
-        hint="The coding CLI that does the work. Conversations begin anew with another one."
+        hint="The coding CLI of the agent. Changing it starts new conversations."
         options={options}
         disabled={!isOwner}
       />
@@ -87,12 +89,12 @@ function ResourcesForm({ agent, isOwner }: SettingProps) {
   const form = useZodForm(schema, { values: { cpu, memory: data.memory } })
   const save = useSave(query.queryKey, agent, {
     save: (body: z.output<typeof schema>) => api.call(putResources, { params: { name: agent.name }, body }),
-    said: ({ restart_needed }) =>
-      restart_needed ? 'Saved. It takes effect at the next start.' : 'The resources are saved.',
+    message: ({ restart_needed }) =>
+      restart_needed ? 'Resources saved. They apply after the next start.' : 'Resources saved.',
   })
   const now =
     data.restart_needed && data.current_cpu
-      ? `The container has ${data.current_cpu} and ${data.current_memory} now.`
+      ? `Current container: ${data.current_cpu} CPU, ${data.current_memory} memory.`
       : undefined
   return (
     <Form form={form} onSubmit={(body) => save(body).then(() => {})}>
@@ -117,33 +119,33 @@ function ResourcesForm({ agent, isOwner }: SettingProps) {
 
 function CapabilitiesRow({ agent, isOwner }: SettingProps) {
   const api = useApi()
-  const [isAsked, setAsked] = useState(false)
+  const [isConfirming, setConfirming] = useState(false)
   const query = capabilitiesQuery(api, agent.name)
   const [{ data }] = useSuspenseQueries({ queries: [query] })
   const toggle = useToggle(query.queryKey, agent, {
     save: (full_capabilities) =>
       api.call(putCapabilities, { params: { name: agent.name }, body: { full_capabilities } }),
     shown: (full_capabilities) => ({ full_capabilities }),
-    said: ({ full_capabilities, restart_needed }) =>
-      `Full capabilities are ${full_capabilities ? 'on' : 'off'}${restart_needed ? ' from the next start on' : ''}.`,
+    message: ({ full_capabilities, restart_needed }) =>
+      `Full capabilities turned ${full_capabilities ? 'on' : 'off'}${restart_needed ? ' . Takes effect after the next start' : ''}.`,
   })
   return (
     <>
       <SwitchRow
         label="Full capabilities"
-        hint="Lets the agent become root inside its container, for example to install packages. It weakens the container as a boundary."
+        hint="Lets the agent become root inside its container, for example to install packages. This weakens the isolation of the container."
         checked={data.full_capabilities}
-        onCheckedChange={(isOn) => (isOn ? setAsked(true) : toggle.mutate(false))}
+        onCheckedChange={(isOn) => (isOn ? setConfirming(true) : toggle.mutate(false))}
         disabled={!isOwner}
       />
       <ConfirmDialog
-        open={isAsked}
-        onOpenChange={setAsked}
-        title="Give the agent full capabilities?"
-        description="It can become root inside its container. What it reads from the internet can then do so too."
-        action="Give full capabilities"
+        open={isConfirming}
+        onOpenChange={setConfirming}
+        title="Allow full capabilities?"
+        description="The agent can become root inside its container. So can untrusted content that the agent reads from the internet."
+        action="Allow full capabilities"
         onConfirm={() => {
-          setAsked(false)
+          setConfirming(false)
           toggle.mutate(true)
         }}
       />

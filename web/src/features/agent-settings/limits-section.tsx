@@ -14,10 +14,9 @@ import { Section } from '../../ui/section.tsx'
 import { capacityQuery, timeoutQuery } from './queries.ts'
 import { type SettingProps, useSave } from './use-save.ts'
 
-/** How long one run may take, and how many run at once. */
 export function LimitsSection(props: SettingProps) {
   return (
-    <Section title="Limits" description="How long one run may take, and how many run at once.">
+    <Section title="Limits" description="The maximum duration of a run and the number of parallel runs.">
       <TimeoutForm {...props} />
       <CapacityForm {...props} />
     </Section>
@@ -29,23 +28,27 @@ function TimeoutForm({ agent, isOwner }: SettingProps) {
   const query = timeoutQuery(api, agent.name)
   const [{ data }] = useSuspenseQueries({ queries: [query] })
   const schema = z.object({
-    execution_timeout_seconds: z.int('Type whole seconds.').min(minTimeoutSeconds).max(maxTimeoutSeconds),
+    execution_timeout_seconds: z
+      .int('Enter the timeout in whole seconds.')
+      .min(minTimeoutSeconds)
+      .max(maxTimeoutSeconds),
   })
   const form = useZodForm(schema, {
     values: { execution_timeout_seconds: data.execution_timeout_seconds },
   })
   const save = useSave(query.queryKey, agent, {
     save: (body: z.output<typeof schema>) => api.call(putTimeout, { params: { name: agent.name }, body }),
-    said: ({ execution_timeout_seconds: seconds }) => `Runs end after ${formatDuration(seconds * 1000)}.`,
+    message: ({ execution_timeout_seconds: seconds }) =>
+      `Timeout set to ${formatDuration(seconds * 1000)} per run.`,
   })
   return (
     <Form form={form} onSubmit={(body) => save(body).then(() => {})}>
       <FormError />
       <NumberField
         name="execution_timeout_seconds"
-        label="Timeout of a run"
+        label="Run timeout"
         unit="seconds"
-        hint={`${minTimeoutSeconds} to ${maxTimeoutSeconds}; now ${formatDuration(data.execution_timeout_seconds * 1000)}. Not below the timeout of an active schedule.`}
+        hint={`${minTimeoutSeconds} to ${maxTimeoutSeconds} seconds, currently ${formatDuration(data.execution_timeout_seconds * 1000)}. Must not be below the timeout of an active schedule.`}
         min={minTimeoutSeconds}
         max={maxTimeoutSeconds}
         disabled={!isOwner}
@@ -59,11 +62,13 @@ function CapacityForm({ agent, isOwner }: SettingProps) {
   const api = useApi()
   const query = capacityQuery(api, agent.name)
   const [{ data }] = useSuspenseQueries({ queries: [query] })
-  const schema = z.object({ max_parallel_tasks: z.int('Type a whole number.').min(1).max(data.ceiling) })
+  const schema = z.object({
+    max_parallel_tasks: z.int('Enter a whole number of runs.').min(1).max(data.ceiling),
+  })
   const form = useZodForm(schema, { values: { max_parallel_tasks: data.max_parallel_tasks } })
   const save = useSave(query.queryKey, agent, {
     save: (body: z.output<typeof schema>) => api.call(putCapacity, { params: { name: agent.name }, body }),
-    said: ({ effective_max_parallel_tasks: most }) => `${plural(most, 'run')} at once.`,
+    message: ({ effective_max_parallel_tasks: most }) => `At most ${plural(most, 'parallel run')}.`,
   })
   const isClamped = data.effective_max_parallel_tasks < data.max_parallel_tasks
   return (
@@ -74,8 +79,8 @@ function CapacityForm({ agent, isOwner }: SettingProps) {
         label="Parallel runs"
         hint={
           isClamped
-            ? `The platform allows ${data.ceiling}: ${data.effective_max_parallel_tasks} take effect.`
-            : `1 to ${data.ceiling}, which is the platform’s ceiling. ${data.active_slots} taken now, ${data.queued} waiting.`
+            ? `The platform limit is ${data.ceiling}, so ${data.effective_max_parallel_tasks} apply.`
+            : `1 to ${data.ceiling} (platform limit). Currently ${data.active_slots} running, ${data.queued} queued.`
         }
         min={1}
         max={data.ceiling}

@@ -7,7 +7,6 @@ import { autonomyQuery, mcpExposedQuery, operatorResumeQuery } from './queries.t
 import { SwitchRow } from './switch-row.tsx'
 import { type SettingProps, useToggle } from './use-save.ts'
 
-/** What the agent does by itself, and who else can call it. */
 export function OperationSection({ agent, isOwner }: SettingProps) {
   const api = useApi()
   const { name } = agent
@@ -20,43 +19,42 @@ export function OperationSection({ agent, isOwner }: SettingProps) {
   const setAutonomy = useToggle(queries[0].queryKey, agent, {
     save: (enabled) => api.call(putAutonomy, { params: { name }, body: { enabled } }),
     shown: (enabled) => ({ autonomy_enabled: enabled, enabled }),
-    said: ({ enabled }) => `Schedules of ${name} ${enabled ? 'fire' : 'do not fire'}.`,
+    message: ({ enabled }) =>
+      `Autonomy turned ${enabled ? 'on' : 'off'}. Schedules of ${name} ${enabled ? 'fire' : 'do not fire'}.`,
   })
   const setResume = useToggle(queries[1].queryKey, agent, {
     save: (enabled) => api.call(putOperatorResume, { params: { name }, body: { enabled } }),
     shown: (enabled) => ({ enabled }),
-    said: ({ enabled }) => `An answer ${enabled ? 'resumes' : 'does not resume'} the agent’s work.`,
+    message: ({ enabled }) => `Answers ${enabled ? 'start' : 'do not start'} a new run of the agent.`,
   })
   const setExposed = useToggle(queries[2].queryKey, agent, {
     save: (enabled) => api.call(putMcpExposed, { params: { name }, body: { enabled } }),
     shown: (enabled) => ({ enabled }),
-    said: ({ enabled, tool_name }) => (enabled ? `MCP clients see ${tool_name}.` : 'The tool is gone.'),
+    message: ({ enabled, tool_name }) =>
+      enabled ? `MCP clients can now call ${tool_name}.` : 'The MCP tool was removed.',
   })
   const { total_schedules: total, enabled_schedules: active } = autonomy.data
   return (
-    <Section
-      title="Operation"
-      description="What it does by itself, and who can call it. Takes effect at once."
-    >
+    <Section title="Operation" description="Autonomy and exposure of the agent. Changes apply immediately.">
       <SwitchRow
         label="Autonomy"
-        hint={`The master switch of its schedules; each keeps its own. ${plural(total, 'schedule')}, ${active} of them on.`}
+        hint={`When off, no schedule of this agent fires. Each schedule keeps its own setting. ${plural(total, 'schedule')}, ${active} enabled.`}
         checked={autonomy.data.enabled}
         onCheckedChange={(isOn) => setAutonomy.mutate(isOn)}
         disabled={!isOwner}
       />
       <SwitchRow
         label="Resume after an answer"
-        hint="When an operator answers a question of this agent, a run with question and answer starts."
+        hint="When an operator answers a question of this agent, a run with the question and the answer starts."
         checked={resume.data.enabled}
         onCheckedChange={(isOn) => setResume.mutate(isOn)}
         disabled={!isOwner}
       />
       <SwitchRow
-        label="A tool of its own"
+        label="Expose as MCP tool"
         hint={
           <>
-            MCP clients can call it as <code className="break-all">{exposed.data.tool_name}</code>.
+            MCP clients can call the agent as <code className="break-all">{exposed.data.tool_name}</code>.
           </>
         }
         checked={exposed.data.enabled}

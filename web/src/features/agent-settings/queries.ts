@@ -15,7 +15,7 @@ import type { Client } from '@roost/contracts/client'
 import { getCircuitBreaker } from '@roost/contracts/runs/breaker'
 import { queryOptions } from '@tanstack/react-query'
 
-/** Under the prefix that every change of an agent's settings makes stale. */
+/** Under the prefix that every change of an agent's settings invalidates. */
 export const settingKey = (name: string, what: string) => ['agent', name, 'settings', what] as const
 type At = { params: { name: string }; signal: AbortSignal }
 

@@ -11,11 +11,11 @@ import { SwitchRow } from './switch-row.tsx'
 import { type SettingProps, useSave, useToggle } from './use-save.ts'
 
 const appliedWords = {
-  now: 'The running agent knows it already.',
-  next_start: 'It holds from the next start on.',
+  now: 'The running agent already applies it.',
+  next_start: 'It applies after the next start.',
 }
 
-/** Read-only mode: the agent may not change source files; people may. */
+/** Read-only mode: the agent cannot change source files; people can. */
 export function ReadOnlySection({ agent, isOwner }: SettingProps) {
   const api = useApi()
   const { name } = agent
@@ -24,16 +24,17 @@ export function ReadOnlySection({ agent, isOwner }: SettingProps) {
   const toggle = useToggle(query.queryKey, agent, {
     save: (enabled) => api.call(putReadOnly, { params: { name }, body: { enabled } }),
     shown: (enabled) => ({ enabled }),
-    said: ({ enabled, applied }) => `Read-only is ${enabled ? 'on' : 'off'}. ${appliedWords[applied]}`,
+    message: ({ enabled, applied }) =>
+      `Read-only mode turned ${enabled ? 'on' : 'off'}. ${appliedWords[applied]}`,
   })
   return (
     <Section
-      title="Read-only"
-      description="Keeps the agent from changing the sources it works with. Its outputs stay writable, and so does everything for people."
+      title="Read-only mode"
+      description="Prevents the agent from changing source files. Output files stay writable, and people can still change every file."
     >
       <SwitchRow
         label="Read-only mode"
-        hint="Enforced below the runtime: also against shell commands."
+        hint="Enforced by the platform, also for shell commands."
         checked={data.enabled}
         onCheckedChange={(isOn) => toggle.mutate(isOn)}
         disabled={!isOwner || agent.is_system}
@@ -55,7 +56,7 @@ function PatternsForm({ agent, isEnabled, config }: PatternsProps) {
   const save = useSave(readOnlyQuery(api, name).queryKey, agent, {
     save: (patterns: ReadOnlyConfig) =>
       api.call(putReadOnly, { params: { name }, body: { enabled: isEnabled, config: patterns } }),
-    said: ({ applied }) => `The patterns are saved. ${appliedWords[applied]}`,
+    message: ({ applied }) => `Patterns saved. ${appliedWords[applied]}`,
   })
   return (
     <Form
@@ -67,13 +68,13 @@ function PatternsForm({ agent, isEnabled, config }: PatternsProps) {
       <FormError />
       <TextareaField
         name="allowed"
-        label="May be changed"
-        hint="One pattern a line. These win over the ones below."
+        label="Writable files"
+        hint="One pattern per line. Writable patterns take precedence over protected ones."
         rows={6}
         mono
         spellCheck={false}
       />
-      <TextareaField name="blocked" label="May not be changed" rows={6} mono spellCheck={false} />
+      <TextareaField name="blocked" label="Protected files" rows={6} mono spellCheck={false} />
       <div className="flex flex-wrap items-center gap-2">
         <SaveRow form={form} />
         <Button
@@ -84,7 +85,7 @@ function PatternsForm({ agent, isEnabled, config }: PatternsProps) {
             form.setValue('blocked', texts.blocked, { shouldDirty: true })
           }}
         >
-          Fill in the defaults
+          Restore defaults
         </Button>
       </div>
     </Form>

@@ -15,9 +15,9 @@ import { SpendSection } from './spend-section.tsx'
 import type { SettingProps } from './use-save.ts'
 import { VoiceSection } from './voice-section.tsx'
 
-/** Every setting of one agent. People who only use it see the values; its owner changes them. */
+/** All settings of one agent. Only the owner and admins can change them. */
 export function SettingsTab({ agent }: Pick<SettingProps, 'agent'>) {
-  // Admins count as owners everywhere; who may delete an agent may set it up.
+  // Admins may delete every agent, so this covers the owner and admins.
   const props: SettingProps = { agent, isOwner: agent.can_delete || agent.is_owner }
   return (
     <Suspense fallback={<Skeleton className="h-96 w-full" />}>

@@ -10,7 +10,6 @@ import { Section } from '../../ui/section.tsx'
 import { settingKey } from './queries.ts'
 import { type SettingProps, useSave } from './use-save.ts'
 
-/** What its runs may spend on models. */
 export function SpendSection({ agent, isOwner }: SettingProps) {
   const api = useApi()
   const queryKey = settingKey(agent.name, 'spend-cap')
@@ -24,10 +23,10 @@ export function SpendSection({ agent, isOwner }: SettingProps) {
   const form = useZodForm(SpendCapPatch, { values: { daily_usd, per_run_usd } })
   const save = useSave(queryKey, agent, {
     save: (body: SpendCapPatch) => api.call(putSpendCap, { params: { name: agent.name }, body }),
-    said: (saved) =>
+    message: (saved) =>
       saved.daily_usd === null && saved.per_run_usd === null
-        ? 'Nothing limits what it spends.'
-        : 'The spend caps hold from the next model request on.',
+        ? 'Spend caps removed.'
+        : 'Spend caps saved. They apply to the next model request.',
   })
   return (
     <Section
@@ -40,9 +39,9 @@ export function SpendSection({ agent, isOwner }: SettingProps) {
         <div className="grid gap-4 sm:grid-cols-2">
           <NumberField
             name="daily_usd"
-            label="Each day"
+            label="Daily cap"
             unit="USD"
-            hint="All runs together, from midnight to midnight UTC. Empty: no cap."
+            hint="Total cost of all runs per UTC day. Leave empty for no cap."
             min={0}
             step="any"
             emptyAs="null"
@@ -50,9 +49,9 @@ export function SpendSection({ agent, isOwner }: SettingProps) {
           />
           <NumberField
             name="per_run_usd"
-            label="Each run"
+            label="Cap per run"
             unit="USD"
-            hint="Empty: no cap."
+            hint="Leave empty for no cap."
             min={0}
             step="any"
             emptyAs="null"

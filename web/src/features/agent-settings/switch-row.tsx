@@ -9,7 +9,7 @@ type SwitchRowProps = {
   disabled?: boolean
 }
 
-/** One switch with what it does; it takes effect at once. */
+/** One switch with an explanation. Applies immediately. */
 export function SwitchRow({ label, hint, checked, onCheckedChange, disabled }: SwitchRowProps) {
   return (
     <div className="flex items-start justify-between gap-6">

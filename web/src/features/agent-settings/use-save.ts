@@ -1,22 +1,22 @@
 import type { AgentDetails } from '@roost/contracts/agents/agent'
-import { partOf } from '../../live/at-once.ts'
+import { partOf } from '../../live/optimistic.ts'
 import { storeReply } from '../../live/store-reply.ts'
 import { useApp } from '../../shell/app-context.ts'
-import { useAtOnce } from '../../shell/use-at-once.ts'
+import { useOptimisticSave } from '../../shell/use-optimistic-save.ts'
 import { toast } from '../../ui/toast.tsx'
 import { agentKeys } from '../agents/queries.ts'
 
-/** What every part of the tab is given. `isOwner`: may change it; others read. */
+/** The props of every section. `isOwner`: may change the settings; others read them. */
 export type SettingProps = { agent: AgentDetails; isOwner: boolean }
 
 /**
- * Stores one setting: its reply takes the place of what is shown, and the agent's other views are fetched
- * anew. `said` is what the person is told.
+ * Returns a function that saves one setting, shows the reply, refetches the agent's other views and shows
+ * `message`.
  */
 export function useSave<Input, Value>(
   queryKey: readonly unknown[],
   { name }: Pick<AgentDetails, 'name'>,
-  { save, said }: { save(input: Input): Promise<Value>; said(value: Value): string },
+  { save, message }: { save(input: Input): Promise<Value>; message(value: Value): string },
 ) {
   const { queries } = useApp()
   return async (input: Input): Promise<Value> => {
@@ -24,26 +24,26 @@ export function useSave<Input, Value>(
     await storeReply(queries, queryKey, value)
     void queries.invalidateQueries({ queryKey: agentKeys.details(name) })
     void queries.invalidateQueries({ queryKey: agentKeys.list })
-    toast({ title: said(value), tone: 'success' })
+    toast({ title: message(value), tone: 'success' })
     return value
   }
 }
 
-/** The same for a switch: shown at once, taken back when it is refused. */
+/** Saves a switch optimistically and rolls it back when the platform refuses. */
 export function useToggle<Value extends object>(
   queryKey: readonly unknown[],
   { name }: Pick<AgentDetails, 'name'>,
   options: {
     save(enabled: boolean): Promise<Value>
-    said(value: Value): string
+    message(value: Value): string
     shown(enabled: boolean): Partial<Value>
   },
 ) {
-  return useAtOnce({
+  return useOptimisticSave({
     queryKey,
     save: options.save,
     shows: (enabled: boolean) => [partOf<Value>(queryKey, options.shown(enabled))],
     stale: [agentKeys.details(name), agentKeys.list],
-    onSuccess: (value) => void toast({ title: options.said(value), tone: 'success' }),
+    onSuccess: (value) => void toast({ title: options.message(value), tone: 'success' }),
   })
 }

@@ -14,14 +14,14 @@ import { type SettingProps, useSave } from './use-save.ts'
 const PromptBody = z.object({
   voice_system_prompt: z
     .string()
-    .max(voicePromptLength, `must have at most ${voicePromptLength} characters`)
+    .max(voicePromptLength, `The voice instructions must have at most ${voicePromptLength} characters.`)
     .nullable(),
 })
 
-/** How it sounds when it is called. */
+/** The voice of the agent in calls. */
 export function VoiceSection(props: SettingProps) {
   return (
-    <Section title="Voice" description="How it speaks when somebody calls it. Used from the next call on.">
+    <Section title="Voice" description="The voice of the agent in calls. Changes apply to the next call.">
       <VoiceChoice {...props} />
       {props.isOwner ? <PromptForm {...props} /> : null}
     </Section>
@@ -35,19 +35,19 @@ function VoiceChoice({ agent, isOwner }: SettingProps) {
   const save = useSave(query.queryKey, agent, {
     save: (voice_name: string | null) =>
       api.call(putVoiceName, { params: { name: agent.name }, body: { voice_name } }),
-    said: ({ voice_name, default_voice }) => `It speaks as ${voice_name ?? default_voice}.`,
+    message: ({ voice_name, default_voice }) => `Voice set to ${voice_name ?? default_voice}.`,
   })
   const choose = useMutation({
     mutationFn: save,
     onError: (error) => toast({ title: error.message, tone: 'danger' }),
   })
   return (
-    <Field label="Speaks as" hint="The voices of the provider.">
+    <Field label="Voice" hint="Voices offered by the voice provider.">
       <Combobox
         value={data.voice_name}
         onValueChange={(name) => choose.mutate(name)}
         options={data.available_voices.map((name) => ({ value: name, label: name }))}
-        placeholder={`${data.default_voice}, the default`}
+        placeholder={`${data.default_voice} (default)`}
         clearable
         disabled={!isOwner || choose.isPending}
         className="w-full sm:w-64"
@@ -64,16 +64,16 @@ function PromptForm({ agent }: SettingProps) {
   const save = useSave(query.queryKey, agent, {
     save: (body: z.output<typeof PromptBody>) =>
       api.call(putVoicePrompt, { params: { name: agent.name }, body }),
-    said: ({ voice_system_prompt }) =>
-      voice_system_prompt === null ? 'It speaks as it likes.' : 'The way it speaks is saved.',
+    message: ({ voice_system_prompt }) =>
+      voice_system_prompt === null ? 'Voice instructions removed.' : 'Voice instructions saved.',
   })
   return (
     <Form form={form} onSubmit={(body) => save(body).then(() => {})}>
       <FormError />
       <TextareaField
         name="voice_system_prompt"
-        label="How to speak"
-        hint="Told to the voice before each call: its manner, what to ask first. At most 4,000 characters."
+        label="Voice instructions"
+        hint="Given to the voice before each call, for example its tone and first question. At most 4,000 characters."
         rows={4}
         emptyAs="null"
       />

@@ -2,13 +2,13 @@ import type { AgentDetails, AgentRow } from '@roost/contracts/agents/agent'
 import { startAgent, stopAgent } from '@roost/contracts/agents/lifecycle'
 import { putAutonomy } from '@roost/contracts/agents/settings'
 import { useMutation } from '@tanstack/react-query'
-import { partOf, rowsOf } from '../../live/at-once.ts'
+import { partOf, rowsOf } from '../../live/optimistic.ts'
 import { useApp } from '../../shell/app-context.ts'
-import { useAtOnce } from '../../shell/use-at-once.ts'
+import { useOptimisticSave } from '../../shell/use-optimistic-save.ts'
 import { toast } from '../../ui/toast.tsx'
 import { agentKeys } from './queries.ts'
 
-/** Starts and stops an agent, and says so; `pending` names what is under way. */
+/** Starts and stops an agent; `pending` is the running action. */
 export function useAgentPower(name: string) {
   const { api, queries } = useApp()
   const change = useMutation({
@@ -31,11 +31,11 @@ export function useAgentPower(name: string) {
   }
 }
 
-/** Switches the clock of an agent on or off; shown at once and taken back when the platform refuses. */
+/** Turns the schedules of an agent on or off, optimistically. */
 export function useAutonomy(name: string) {
   const { api } = useApp()
   const details = agentKeys.details(name)
-  return useAtOnce({
+  return useOptimisticSave({
     queryKey: details,
     save: (enabled: boolean) => api.call(putAutonomy, { params: { name }, body: { enabled } }),
     shows: (enabled) => [

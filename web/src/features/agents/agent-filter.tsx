@@ -4,18 +4,18 @@ import { Combobox } from '../../ui/combobox.tsx'
 import { agentsQuery } from './queries.ts'
 
 type AgentFilterProps = {
-  /** undefined: any. */
+  /** undefined: all agents. */
   value: string | undefined
   onChange: (agent: string | undefined) => void
 }
 
-/** One of the agents that the person reaches, or all of them. */
+/** A filter by one of the accessible agents. */
 export function AgentFilter({ value, onChange }: AgentFilterProps) {
   const agents = useQuery(agentsQuery(useApi()))
   return (
     <Combobox
       label="Agent"
-      placeholder="Any agent"
+      placeholder="All agents"
       options={(agents.data ?? []).map(({ name, label }) => ({ value: name, label: label ?? name }))}
       value={value ?? null}
       onValueChange={(agent) => onChange(agent ?? undefined)}

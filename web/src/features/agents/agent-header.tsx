@@ -15,7 +15,7 @@ import { AgentTags } from './agent-tags.tsx'
 import { AgentTitle } from './agent-title.tsx'
 import { avatarQuery, runStatsQuery } from './queries.ts'
 
-/** What is true of an agent whatever tab is shown, and what is done to it as a whole. */
+/** The header above all tabs: state, cost and actions of the agent. */
 export function AgentHeader({ agent }: { agent: AgentDetails }) {
   const mayEdit = agent.is_owner || agent.can_delete
   const { data: picture } = useQuery(avatarQuery(useApi(), agent.name))
@@ -61,19 +61,19 @@ function Facts({ agent, mayEdit }: { agent: AgentDetails; mayEdit: boolean }) {
 }
 
 const reasonWords = {
-  resources: 'its resources',
-  capabilities: 'its capabilities',
-  runtime: 'its runtime',
-  agent_key: 'its key',
-  shared_folders: 'its shared folders',
-  image_version: 'a newer image',
-  ssh_port: 'another SSH port',
-  egress: 'another way out',
+  resources: 'resources',
+  capabilities: 'capabilities',
+  runtime: 'runtime',
+  agent_key: 'agent key',
+  shared_folders: 'shared folders',
+  image_version: 'newer image',
+  ssh_port: 'SSH port',
+  egress: 'outbound network',
 } as const
 
 function RecreateHint({ agent }: { agent: AgentDetails }) {
   const reasons = agent.recreate_reasons.map((reason) => reasonWords[reason]).join(', ')
-  const words = `Stop and start it to bring into force: ${reasons}.`
+  const words = `Stop and start the agent to apply changes of: ${reasons}.`
   return (
     <Tooltip content={words}>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the hint is read on focus too */}
@@ -88,7 +88,7 @@ function RecreateHint({ agent }: { agent: AgentDetails }) {
 function AutonomySwitch({ agent, mayEdit }: { agent: AgentDetails; mayEdit: boolean }) {
   const autonomy = useAutonomy(agent.name)
   return (
-    <Tooltip content="Whether its schedules fire">
+    <Tooltip content="When off, no schedule of this agent fires">
       <span className="flex h-8 items-center gap-2 rounded-md pr-1.5 text-xs text-muted">
         Autonomy
         <Switch

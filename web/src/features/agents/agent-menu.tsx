@@ -12,7 +12,7 @@ import { Menu } from '../../ui/menu.tsx'
 import { toast } from '../../ui/toast.tsx'
 import { useDelete, useRename } from './changes.ts'
 
-/** What is done rarely. */
+/** Rarely used actions. */
 export function AgentMenu({ agent, mayEdit }: { agent: AgentDetails; mayEdit: boolean }) {
   const [open, setOpen] = useState<'rename' | 'delete' | null>(null)
   const close = (isOpen: boolean) => !isOpen && setOpen(null)
@@ -23,7 +23,7 @@ export function AgentMenu({ agent, mayEdit }: { agent: AgentDetails; mayEdit: bo
           <IconButton variant="secondary" label="More actions" icon={<MoreHorizontal aria-hidden />} />
         }
         items={[
-          { label: 'Copy the link', icon: <Link2 aria-hidden />, onSelect: () => void copyLink(agent.name) },
+          { label: 'Copy link', icon: <Link2 aria-hidden />, onSelect: () => void copyLink(agent.name) },
           mayEdit &&
             !agent.is_system && {
               label: 'Rename',
@@ -44,7 +44,7 @@ export function AgentMenu({ agent, mayEdit }: { agent: AgentDetails; mayEdit: bo
         onOpenChange={close}
         size="sm"
         title={`Rename ${agent.name}`}
-        description="Its files, schedules and history stay. A running agent is restarted under the new name."
+        description="Files, schedules and history are kept. A running agent restarts under the new name."
       >
         <RenameForm agent={agent} onDone={() => setOpen(null)} />
       </Dialog>
@@ -86,20 +86,20 @@ function DeleteDialog({ agent, ...dialog }: DeleteDialogProps) {
   const navigate = useNavigate()
   const remove = useDelete(agent.name)
   async function confirm(): Promise<void> {
-    // The event of the deletion may have replaced this page before the reply is here; the promise outlives it.
+    // The deletion event may unmount this page before the reply arrives; the promise still completes.
     await remove.mutateAsync()
-    toast({ title: `${agent.name} is deleted.`, tone: 'success' })
+    toast({ title: `${agent.name} deleted.`, tone: 'success' })
     await navigate({ to: '/', search: {} })
   }
   return (
     <ConfirmDialog
       {...dialog}
       title={`Delete ${agent.name}?`}
-      description="Its container, its files and its conversations are deleted. This cannot be undone."
+      description="Deletes the container, files and conversations of the agent. This cannot be undone."
       action="Delete agent"
       typed={agent.name}
       pending={remove.isPending}
-      // A refusal is told by the mutation itself.
+      // The mutation itself reports a failure.
       onConfirm={() => void confirm().catch(() => {})}
     />
   )
@@ -109,9 +109,13 @@ async function copyLink(name: string): Promise<void> {
   const url = `${location.origin}/agents/${name}`
   try {
     await navigator.clipboard.writeText(url)
-    toast({ title: 'The link is copied.', tone: 'success' })
+    toast({ title: 'Link copied.', tone: 'success' })
   } catch {
-    // Without a secure origin there is no clipboard; the address can still be copied by hand.
-    toast({ title: 'The browser refused to copy.', description: url, tone: 'warning' })
+    // The clipboard needs a secure origin; show the address to copy it by hand.
+    toast({
+      title: 'The browser did not allow copying. Copy the link manually.',
+      description: url,
+      tone: 'warning',
+    })
   }
 }

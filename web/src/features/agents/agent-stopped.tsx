@@ -6,11 +6,11 @@ import { useAgentPower } from './actions.ts'
 
 export type AgentStoppedProps = {
   agent: Pick<AgentRow, 'name' | 'label' | 'status'>
-  /** What it has to run for, e.g. `see and change its files`. */
+  /** Completes “Start the agent to …”, e.g. `view and change its files`. */
   purpose: string
 }
 
-/** In the place of what only a running agent has. */
+/** Shown in place of content that needs a running agent. */
 export function AgentStopped({ agent, purpose }: AgentStoppedProps) {
   const { start, pending } = useAgentPower(agent.name)
   const name = agent.label ?? agent.name
@@ -18,8 +18,8 @@ export function AgentStopped({ agent, purpose }: AgentStoppedProps) {
     <div className="grid flex-1 place-items-center">
       <EmptyState
         icon={<PowerOff aria-hidden />}
-        title={agent.status === 'exited' ? `${name} has ended by itself` : `${name} is stopped`}
-        description={`Start it to ${purpose}.`}
+        title={agent.status === 'exited' ? `${name} has exited` : `${name} is stopped`}
+        description={`Start the agent to ${purpose}.`}
         action={
           <Button variant="primary" icon={<Play aria-hidden />} pending={pending === 'start'} onClick={start}>
             Start

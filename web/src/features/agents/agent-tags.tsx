@@ -8,7 +8,7 @@ import { Popover } from '../../ui/popover.tsx'
 import { TagInput } from '../../ui/tag-input.tsx'
 import { useTags } from './changes.ts'
 
-/** More would push the rest of the header away. */
+/** More tags would displace the rest of the header. */
 const shownTags = 4
 
 export function AgentTags({ agent, mayEdit }: { agent: AgentDetails; mayEdit: boolean }) {
@@ -22,7 +22,7 @@ export function AgentTags({ agent, mayEdit }: { agent: AgentDetails; mayEdit: bo
       {more > 0 && <Badge>{`+${more}`}</Badge>}
     </>
   )
-  // On phones a line of its own is too much for them.
+  // Hidden on phones for lack of space.
   if (!mayEdit) return <span className="flex flex-wrap gap-1 max-sm:hidden">{words}</span>
   return (
     <Popover
@@ -37,7 +37,7 @@ export function AgentTags({ agent, mayEdit }: { agent: AgentDetails; mayEdit: bo
         >
           {agent.tags.length === 0 && <Tags aria-hidden />}
           <span className={agent.tags.length > 0 ? 'sr-only' : undefined}>
-            {agent.tags.length > 0 ? 'Change the tags:' : 'Add tags'}
+            {agent.tags.length > 0 ? 'Edit tags:' : 'Add tags'}
           </span>
           {words}
           {agent.tags.length > 0 && <Plus aria-hidden />}
@@ -56,8 +56,8 @@ function TagsForm({ agent, onDone }: { agent: AgentDetails; onDone: () => void }
     <div className="flex flex-col gap-3">
       <Field
         label="Tags"
-        hint="Letters, digits and hyphens. Enter or a comma adds one."
-        error={tags.length > maxTags ? `At most ${maxTags} tags.` : null}
+        hint="Letters, digits and hyphens, at most ${maxTags} tags. Press Enter or comma to add a tag."
+        error={tags.length > maxTags ? `The agent can have at most ${maxTags} tags.` : null}
       >
         <TagInput value={tags} onValueChange={setTags} accept={acceptedTag} placeholder="team-sales" />
       </Field>

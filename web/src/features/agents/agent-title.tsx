@@ -6,7 +6,7 @@ import { IconButton } from '../../ui/button.tsx'
 import { Input } from '../../ui/input.tsx'
 import { useLabel } from './changes.ts'
 
-/** The label, or the name where there is none; the owner changes the label in its place. */
+/** The label, or the name without one. The owner can edit the label in place. */
 export function AgentTitle({ agent, mayEdit }: { agent: AgentDetails; mayEdit: boolean }) {
   const [isEditing, setEditing] = useState(false)
   if (isEditing) return <LabelInput agent={agent} onDone={() => setEditing(false)} />
@@ -21,7 +21,7 @@ export function AgentTitle({ agent, mayEdit }: { agent: AgentDetails; mayEdit: b
       {mayEdit && (
         <IconButton
           size="sm"
-          label="Change the label"
+          label="Edit label"
           icon={<Pencil aria-hidden className="size-3.5!" />}
           onClick={() => setEditing(true)}
           className="opacity-0 transition-opacity duration-75 group-hover/title:opacity-100 focus-visible:opacity-100 pointer-coarse:opacity-100"
@@ -35,7 +35,7 @@ function LabelInput({ agent, onDone }: { agent: AgentDetails; onDone: () => void
   const save = useLabel(agent.name)
   const [text, setText] = useState(agent.label ?? '')
   const checked = Label.safeParse(text)
-  const fault = checked.success ? null : (checked.error.issues[0]?.message ?? 'This is no label.')
+  const fault = checked.success ? null : (checked.error.issues[0]?.message ?? 'The label is not valid.')
 
   const commit = () => {
     if (!checked.success) return

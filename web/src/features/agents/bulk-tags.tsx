@@ -14,18 +14,18 @@ import { toast } from '../../ui/toast.tsx'
 import type { FleetRow } from './fleet-rows.ts'
 import { agentKeys } from './queries.ts'
 
-/** What can be done with several agents at once; nothing while none is chosen. */
+/** Actions for the selected agents; renders nothing without a selection. */
 export function BulkTags({ agents, onDone }: { agents: readonly FleetRow[]; onDone(): void }) {
   const [isOpen, setOpen] = useState(false)
   if (agents.length === 0) return null
   return (
     <div className="flex items-center gap-3 rounded-lg border border-line bg-accent-soft px-3 py-1.5 text-sm">
-      <span>{plural(agents.length, 'agent')} chosen</span>
+      <span>{plural(agents.length, 'agent')} selected</span>
       <Button size="sm" icon={<Tags />} onClick={() => setOpen(true)}>
-        Tags
+        Edit tags
       </Button>
       <Button size="sm" variant="ghost" onClick={onDone}>
-        Clear
+        Clear selection
       </Button>
       <Dialog open={isOpen} onOpenChange={setOpen} title={`Tags of ${plural(agents.length, 'agent')}`}>
         <BulkTagsForm
@@ -54,11 +54,11 @@ function BulkTagsForm({ agents, onDone }: { agents: readonly FleetRow[]; onDone(
       const refused = results.filter((result) => result.status === 'rejected')
       if (refused.length > 0) {
         const { sentence } = describeFault(refused[0]?.reason)
-        throw new Error(`${refused.length} of ${plural(results.length, 'change')} failed: ${sentence}`)
+        throw new Error(`${refused.length} of ${plural(results.length, 'tag change')} failed. ${sentence}`)
       }
     },
     onSuccess: () => {
-      toast({ title: `The tags of ${plural(agents.length, 'agent')} are changed.`, tone: 'success' })
+      toast({ title: `Tags of ${plural(agents.length, 'agent')} saved.`, tone: 'success' })
       onDone()
     },
     onError: (error) => void toast({ title: error.message, tone: 'danger' }),
@@ -72,10 +72,10 @@ function BulkTagsForm({ agents, onDone }: { agents: readonly FleetRow[]; onDone(
         save.mutate()
       }}
     >
-      <Field label="Add" hint="Lower-case letters, digits and hyphens">
+      <Field label="Tags to add" hint="Lower-case letters, digits and hyphens">
         <TagInput value={added} onValueChange={setAdded} accept={acceptTag} />
       </Field>
-      <Field label="Remove">
+      <Field label="Tags to remove">
         <TagInput value={removed} onValueChange={setRemoved} accept={acceptTag} />
       </Field>
       <div className="flex justify-end">
@@ -85,7 +85,7 @@ function BulkTagsForm({ agents, onDone }: { agents: readonly FleetRow[]; onDone(
           pending={save.isPending}
           disabled={added.length + removed.length === 0}
         >
-          Change the tags
+          Save tags
         </Button>
       </div>
     </form>

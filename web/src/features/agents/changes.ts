@@ -3,13 +3,13 @@ import { deleteAgent, putLabel, renameAgent } from '@roost/contracts/agents/regi
 import { putAgentTags } from '@roost/contracts/agents/tags'
 import { useMutation } from '@tanstack/react-query'
 import { describeFault } from '../../lib/fault.ts'
-import { partOf } from '../../live/at-once.ts'
+import { partOf } from '../../live/optimistic.ts'
 import { useApp } from '../../shell/app-context.ts'
-import { useAtOnce } from '../../shell/use-at-once.ts'
+import { useOptimisticSave } from '../../shell/use-optimistic-save.ts'
 import { toast } from '../../ui/toast.tsx'
 import { agentKeys } from './queries.ts'
 
-/** Changes the label; shown at once and taken back when it is refused. Null clears it. */
+/** Saves the label optimistically. Null removes it. */
 export function useLabel(name: string) {
   const { api } = useApp()
   return useShown(name, {
@@ -18,7 +18,7 @@ export function useLabel(name: string) {
   })
 }
 
-/** Replaces the tags, as above. */
+/** Replaces the tags optimistically. */
 export function useTags(name: string) {
   const { api } = useApp()
   return useShown(name, {
@@ -41,7 +41,7 @@ export function useDelete(name: string) {
   return useMutation({
     mutationFn: () => app.api.call(deleteAgent, { params: { name } }),
     onSuccess: () => void app.queries.invalidateQueries({ queryKey: ['agents'] }),
-    onError: complain,
+    onError: showFault,
   })
 }
 
@@ -50,7 +50,7 @@ function useShown<Input, Reply>(
   { save, part }: { save(input: Input): Promise<Reply>; part(input: Input): Partial<AgentDetails> },
 ) {
   const queryKey = agentKeys.details(name)
-  return useAtOnce({
+  return useOptimisticSave({
     queryKey,
     save,
     shows: (input: Input) => [partOf<AgentDetails>(queryKey, part(input))],
@@ -58,7 +58,7 @@ function useShown<Input, Reply>(
   })
 }
 
-function complain(error: unknown): void {
+function showFault(error: unknown): void {
   const { sentence, code } = describeFault(error)
   toast({ title: sentence, description: code, tone: 'danger' })
 }

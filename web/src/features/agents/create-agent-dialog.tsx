@@ -23,8 +23,8 @@ export function CreateAgentDialog({ open, onOpenChange, template }: CreateAgentP
     <Dialog
       open={open}
       onOpenChange={onOpenChange}
-      title="Create an agent"
-      description="It gets a container and a workspace of its own and is started at once."
+      title="Create agent"
+      description="The agent gets its own container and workspace and starts immediately."
     >
       <CreateAgentForm template={template} onClose={() => onOpenChange(false)} />
     </Dialog>
@@ -73,7 +73,7 @@ function CreateAgentForm({ template, onClose }: { template?: string; onClose(): 
       <TextField
         name="name"
         label="Name"
-        hint="Lower-case letters, digits, hyphens; part of every address of the agent"
+        hint="Lower-case letters, digits and hyphens. The name is part of the agent’s URLs."
         placeholder="scout"
         required
         autoFocus
@@ -85,7 +85,7 @@ function CreateAgentForm({ template, onClose }: { template?: string; onClose(): 
         <SelectField
           name="runtime"
           label="Runtime"
-          placeholder="As the template says"
+          placeholder="Set by the template"
           options={[
             { value: 'claude-code', label: 'claude-code', hint: 'Anthropic' },
             { value: 'gemini-cli', label: 'gemini-cli', hint: 'Google' },
@@ -94,8 +94,8 @@ function CreateAgentForm({ template, onClose }: { template?: string; onClose(): 
         <TextField
           name="runtime_model"
           label="Model"
-          placeholder="The default"
-          hint="Such as “sonnet” or “gemini-2.5-pro”"
+          placeholder="Default"
+          hint="For example “sonnet” or “gemini-2.5-pro”"
           emptyAs="null"
         />
       </div>
@@ -124,7 +124,7 @@ function CreateAgentForm({ template, onClose }: { template?: string; onClose(): 
   )
 }
 
-/** Refusals that are about one field and do not name it. */
+/** Fields of error codes that do not name one. */
 const fieldOfCode = {
   agent_exists: 'name',
   reserved_agent_name: 'name',
@@ -137,7 +137,7 @@ function TemplateField() {
   const { api } = useApp()
   const { data: templates = [] } = useQuery(templatesQuery(api))
   const chosen = useWatch<{ template: string | null }, 'template'>({ name: 'template' })
-  // A repository by its address is on no list.
+  // A template from a repository URL is not in the list.
   const isUnlisted = chosen !== null && !templates.some(({ id }) => id === chosen)
   if (templates.length === 0 && !isUnlisted) return null
   const listed = templates.map(({ id, display_name, description }) => ({
@@ -149,7 +149,7 @@ function TemplateField() {
     <SelectField
       name="template"
       label="Template"
-      placeholder="None: an empty workspace"
+      placeholder="None (empty workspace)"
       options={isUnlisted ? [{ value: chosen, label: chosen }, ...listed] : listed}
     />
   )
@@ -159,10 +159,10 @@ function MoreFields() {
   const { api } = useApp()
   const { data: defaults } = useQuery({ ...defaultResourcesQuery(api), retry: false })
   const ofDefault = (what: keyof z.output<typeof Resources>) =>
-    defaults ? `The default (${defaults[what]})` : 'The default'
+    defaults ? `Default (${defaults[what]})` : 'Default'
   return (
     <>
-      <TextField name="label" label="Label" hint="What people read instead of the name" emptyAs="null" />
+      <TextField name="label" label="Label" hint="Shown instead of the name" emptyAs="null" />
       <div className="grid gap-4 sm:grid-cols-2">
         <SelectField
           name="resources.cpu"
@@ -186,7 +186,7 @@ function MoreFields() {
       <TextareaField
         name="custom_instructions"
         label="Instructions"
-        hint="Part of its system prompt: who it is and what it is for"
+        hint="Added to the system prompt: the role and the purpose of the agent"
         rows={4}
         emptyAs="null"
       />
@@ -201,7 +201,8 @@ type Remarks = Pick<
 
 /** What the owner should know about the new agent; undefined if there is nothing. */
 function remarks(made: Remarks): string | undefined {
-  const missing = made.missing_credentials.length > 0 && `Missing: ${made.missing_credentials.join(', ')}.`
+  const missing =
+    made.missing_credentials.length > 0 && `Missing credentials: ${made.missing_credentials.join(', ')}.`
   const paths = made.template_warnings.slice(0, 5).map(({ path }) => path)
   const more = made.template_warnings.length - paths.length
   const ignored =

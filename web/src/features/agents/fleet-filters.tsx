@@ -8,13 +8,13 @@ import { useFleetFilter } from './use-fleet-filter.ts'
 const Combobox = lazyPart(async () => (await import('../../ui/combobox.tsx')).Combobox)
 
 const statuses = [
-  { value: 'all', label: 'Any' },
+  { value: 'all', label: 'All' },
   { value: 'running', label: 'Running' },
   { value: 'stopped', label: 'Stopped' },
   { value: 'exited', label: 'Exited' },
 ] as const
 
-/** Text, status, tag and owner; a choice among one is not offered. */
+/** Filters by text, status, tag and owner. A filter with a single option is hidden. */
 export function FleetFilters({ rows }: { rows: readonly FleetRow[] }) {
   const { filter, change } = useFleetFilter()
   const tags = useMemo(() => distinct(rows.flatMap((row) => row.tags)), [rows])
@@ -37,7 +37,7 @@ export function FleetFilters({ rows }: { rows: readonly FleetRow[] }) {
         {tags.length > 0 ? (
           <Combobox
             label="Tag"
-            placeholder="Any tag"
+            placeholder="All tags"
             options={tags.map((tag) => ({ value: tag, label: tag }))}
             value={filter.tags ?? null}
             onValueChange={(tag) => change({ tags: tag ?? '' })}
@@ -48,7 +48,7 @@ export function FleetFilters({ rows }: { rows: readonly FleetRow[] }) {
         {owners.length > 1 ? (
           <Combobox
             label="Owner"
-            placeholder="Any owner"
+            placeholder="All owners"
             options={owners.map((owner) => ({ value: owner, label: owner }))}
             value={filter.owner ?? null}
             onValueChange={(owner) => change({ owner: owner ?? '' })}

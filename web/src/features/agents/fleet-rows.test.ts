@@ -32,19 +32,19 @@ function agent(name: string, fields: Partial<AgentRow> = {}): AgentRow {
   }
 }
 
-test('an agent without figures has none, and does not read as idle', () => {
+test('an agent without metrics has null values instead of zero', () => {
   const [row] = fleetRows([agent('scout')], undefined, undefined)
   assert.equal(row?.cpuPercent, null)
   assert.equal(row?.successRate, null)
 })
 
-test('figures that come with an error are no figures', () => {
+test('metrics with an error are ignored', () => {
   const [row] = fleetRows([agent('scout')], [], {
     timestamp: '',
     running_count: 1,
     total_cpu_percent: 0,
     total_memory_mb: 0,
-    containers: [{ name: 'scout', cpu: 0, memory_mb: 0, error: 'no figures yet' }],
+    containers: [{ name: 'scout', cpu: 0, memory_mb: 0, error: 'no metrics yet' }],
     age_seconds: 0,
     stale: false,
     no_data: true,
@@ -52,7 +52,7 @@ test('figures that come with an error are no figures', () => {
   assert.equal(row?.cpuPercent, null)
 })
 
-test('an agent is changed by its owner and by admins, and by nobody it is only shared with', () => {
+test('only the owner and admins may edit an agent', () => {
   const theirs = agent('scout', { is_owner: false, is_shared: true })
   assert.equal(fleetRows([theirs], [], undefined)[0]?.may_edit, false)
   assert.equal(fleetRows([theirs], [], undefined, true)[0]?.may_edit, true)
@@ -70,13 +70,13 @@ const rows = fleetRows(
 )
 const names = (filter: Parameters<typeof filterFleet>[1]) => filterFleet(rows, filter).map(({ name }) => name)
 
-test('text matches name, label, runtime and tags, every word somewhere', () => {
+test('each word must match the name, label, runtime or tags', () => {
   assert.deepEqual(names({ text: 'SCOUT' }), ['scout'])
   assert.deepEqual(names({ text: 'codex docs' }), ['coder'])
   assert.deepEqual(names({ text: 'nothing' }), [])
 })
 
-test('tags are alternatives, the parts of the filter add up', () => {
+test('tags are alternatives, all other filters must match', () => {
   assert.deepEqual(names({ tags: 'docs,research' }), ['scout', 'writer', 'coder'])
   assert.deepEqual(names({ tags: 'docs', status: 'running' }), ['coder'])
   assert.deepEqual(names({ owner: 'ann@example.com' }), ['writer'])

@@ -2,18 +2,18 @@ import type { AgentRow } from '@roost/contracts/agents/agent'
 import type { ContainersTelemetry } from '@roost/contracts/operations/telemetry'
 import type { AgentRunStats } from '@roost/contracts/runs/fleet'
 
-/** One agent as the dashboard shows it: the record, what it uses, how its runs went. */
+/** One row of the dashboard: the agent, its resource usage and its runs. */
 export type FleetRow = AgentRow & {
-  /** What people call it: the label, else the name. */
+  /** The label, else the name. */
   title: string
-  /** Whether this person may change it: its owner and admins. */
+  /** True for the owner and admins. */
   may_edit: boolean
-  /** Percent of one CPU; null while it does not run or has no figures yet. */
+  /** Percent of one CPU; null while the agent is stopped or has no metrics. */
   cpuPercent: number | null
   memoryMb: number | null
   running: number
   queued: number
-  /** Runs of the last 24 hours. */
+  /** Of the last 24 hours. */
   runs: number
   failed: number
   successRate: number | null
@@ -55,13 +55,13 @@ export function fleetRows(
 
 export type FleetFilter = {
   text?: string
-  /** Comma-separated; any of them matches. */
+  /** Comma-separated; a row matches with any of them. */
   tags?: string
   status?: string
   owner?: string
 }
 
-/** The rows that match all parts of the filter; every word of the text stands somewhere in the row. */
+/** The rows that match every part of the filter. Each word of the text must occur in the row. */
 export function filterFleet(rows: readonly FleetRow[], filter: FleetFilter): FleetRow[] {
   const words = (filter.text ?? '').toLowerCase().split(/\s+/).filter(Boolean)
   const tags = (filter.tags ?? '').split(',').filter(Boolean)

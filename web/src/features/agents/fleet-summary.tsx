@@ -7,7 +7,7 @@ import { Cost } from '../../ui/cost.tsx'
 import { hostQuery } from '../telemetry/queries.ts'
 import type { FleetRow } from './fleet-rows.ts'
 
-/** The fleet in one line: who is up, what runs and waits, the day's runs, and the machine below them. */
+/** Totals of the fleet: running agents, active and queued runs, the day's runs and the host's load. */
 export function FleetSummary({ rows }: { rows: readonly FleetRow[] }) {
   const { data: host } = useQuery(hostQuery(useApi()))
   const sum = (of: (row: FleetRow) => number) => rows.reduce((total, row) => total + of(row), 0)
@@ -19,9 +19,9 @@ export function FleetSummary({ rows }: { rows: readonly FleetRow[] }) {
         {up}
         <Rest>of {rows.length}</Rest>
       </Figure>
-      <Figure label="Working now">
+      <Figure label="Active runs">
         {sum((row) => row.running)}
-        <Rest>{sum((row) => row.queued)} waiting</Rest>
+        <Rest>{sum((row) => row.queued)} queued</Rest>
       </Figure>
       <Figure label="Runs, 24 h">
         {runs}
@@ -40,7 +40,7 @@ export function FleetSummary({ rows }: { rows: readonly FleetRow[] }) {
   )
 }
 
-/** How much of something is taken; undefined while nobody has looked. */
+/** Usage of a host resource; undefined until measured. */
 function Filled({ label, of }: { label: string; of: HostTelemetry['memory'] | undefined }) {
   return (
     <Figure label={label}>
@@ -52,7 +52,7 @@ function Filled({ label, of }: { label: string; of: HostTelemetry['memory'] | un
 
 function Figure({ label, children }: { label: string; children: ReactNode }) {
   return (
-    // There are seven: below the widest screens the last one fills its row.
+    // Seven figures: below the widest screens the last one fills its row.
     <div className="bg-surface px-4 py-2.5 last:col-span-2 xl:last:col-span-1">
       <dt className="text-muted text-xs">{label}</dt>
       <dd className="mt-0.5 flex items-baseline gap-1.5 font-semibold text-lg tabular-nums">{children}</dd>

@@ -11,7 +11,7 @@ import type { FleetRow } from './fleet-rows.ts'
 import { NoMatch } from './no-agents.tsx'
 import { useFleetFilter } from './use-fleet-filter.ts'
 
-/** In the order of what is asked first: where there is no room for all, the last ones go. */
+/** Most important first: narrow screens drop the last columns. */
 const columns: DataColumn<FleetRow>[] = [
   {
     id: 'name',
@@ -120,7 +120,7 @@ const columns: DataColumn<FleetRow>[] = [
   },
 ]
 
-/** The fleet as a table: sorted by any column, the order in the address, several rows at once. */
+/** The fleet as a sortable table with selection. The sort order is in the address. */
 export function FleetTable({ rows, isLoading }: { rows: FleetRow[]; isLoading: boolean }) {
   const navigate = useNavigate()
   const { sort, setSort, clear } = useSort()
@@ -150,10 +150,10 @@ export function FleetTable({ rows, isLoading }: { rows: FleetRow[]; isLoading: b
   )
 }
 
-/** What is done with chosen agents is for their owners and admins. */
+/** Only the owner and admins can act on an agent. */
 const mayEdit = (row: FleetRow) => row.may_edit
 
-/** The order as `cost` or `-cost` in the address; by name without one. */
+/** The order in the address: `cost` or `-cost`; by name when missing. */
 function useSort() {
   const { sort: text, change, clear } = useFleetFilter()
   const sort: Sort = text

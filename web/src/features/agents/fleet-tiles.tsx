@@ -22,7 +22,7 @@ export function FleetTiles({ rows, isLoading }: { rows: FleetRow[]; isLoading: b
   const { clear } = useFleetFilter()
   if (isLoading) {
     return (
-      <div className={grid} role="status" aria-label="Loading the agents">
+      <div className={grid} role="status" aria-label="Loading agents">
         {['one', 'two', 'three'].map((tile) => (
           <Skeleton key={tile} className="h-48 rounded-lg" />
         ))}
@@ -39,7 +39,7 @@ export function FleetTiles({ rows, isLoading }: { rows: FleetRow[]; isLoading: b
 
 function Tile({ row }: { row: FleetRow }) {
   return (
-    // Out of sight it costs no layout: a fleet of hundreds scrolls like one of ten.
+    // Skips layout for tiles out of view, so that hundreds scroll smoothly.
     <li className="flex min-w-0 flex-col rounded-lg border border-line bg-surface transition-colors [contain-intrinsic-size:auto_13rem] [content-visibility:auto] hover:border-line-strong">
       <div className="flex min-w-0 items-start gap-3 px-4 pt-4">
         <AgentAvatar name={row.name} />
@@ -94,10 +94,10 @@ function TileFigures({ row }: { row: FleetRow }) {
       <RunSparkline name={row.name} isIdle={row.runs === 0} />
       <p className="text-muted text-xs">
         {row.running > 0 || row.queued > 0
-          ? `${row.running} working, ${row.queued} waiting`
+          ? `${row.running} active, ${row.queued} queued`
           : row.lastRunAt
-            ? `${plural(row.runs, 'run')} in 24 h, the last `
-            : 'No run yet'}
+            ? `${plural(row.runs, 'run')} in 24 h, last `
+            : 'No runs yet'}
         {row.running === 0 && row.queued === 0 && row.lastRunAt ? <RelativeTime at={row.lastRunAt} /> : null}
       </p>
       {row.tags.length > 0 ? (

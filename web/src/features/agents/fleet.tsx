@@ -19,7 +19,7 @@ import { FleetTiles } from './fleet-tiles.tsx'
 import { NoAgents } from './no-agents.tsx'
 import { agentsQuery, runStatsQuery } from './queries.ts'
 
-// Neither is there when the page is first shown, and both bring much code with them.
+// Loaded on demand: both contain much code and are not shown initially.
 const CreateAgentDialog = lazyPart(async () => (await import('./create-agent-dialog.tsx')).CreateAgentDialog)
 const FleetTable = lazyPart(async () => (await import('./fleet-table.tsx')).FleetTable)
 
@@ -32,11 +32,11 @@ const views = [
 ] as const
 
 export type FleetProps = {
-  /** Draws the runs of these agents over time. */
+  /** The timeline of runs, injected by the page because it belongs to another feature. */
   Timeline: ComponentType<{ agents: readonly { name: string; title: string }[] }>
 }
 
-/** The agents of this person: what each is doing, what it uses, how its runs went. */
+/** The agents of the user with their activity, resource usage and runs. */
 export function Fleet({ Timeline }: FleetProps) {
   const api = useApi()
   const { q: text, tags, status, owner, view, create, template } = route.useSearch()
@@ -50,10 +50,10 @@ export function Fleet({ Timeline }: FleetProps) {
     () => fleetRows(agents.data ?? [], stats.data?.agents, telemetry.data, me.role === 'admin'),
     [agents.data, stats.data, telemetry.data, me.role],
   )
-  const wanted = useDeferredValue(text)
+  const searchText = useDeferredValue(text)
   const shown = useMemo(
-    () => filterFleet(rows, { text: wanted, tags, status, owner }),
-    [rows, wanted, tags, status, owner],
+    () => filterFleet(rows, { text: searchText, tags, status, owner }),
+    [rows, searchText, tags, status, owner],
   )
   const mayCreate = me.role === 'admin' || me.role === 'creator'
   const setCreating = (isOpen: boolean) =>

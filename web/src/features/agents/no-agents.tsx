@@ -2,7 +2,7 @@ import { Bird, Plus } from 'lucide-react'
 import { Button } from '../../ui/button.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 
-/** The first thing a new installation shows. `onCreate` is null for people who may not create agents. */
+/** Shown by a new installation. `onCreate` is null for users who may not create agents. */
 export function NoAgents({ onCreate }: { onCreate: (() => void) | null }) {
   return (
     <EmptyState
@@ -10,8 +10,8 @@ export function NoAgents({ onCreate }: { onCreate: (() => void) | null }) {
       title="No agents yet"
       description={
         onCreate
-          ? 'An agent is a container with a workspace of its own, in which a coding CLI works for you. Create one, then chat with it.'
-          : 'Nobody has shared an agent with you yet. Ask the owner of one to share it with your address.'
+          ? 'An agent is a container with its own workspace and a coding CLI. Create an agent, then chat with it.'
+          : 'No agent is shared with you yet. Ask an owner to share an agent with your e-mail address.'
       }
       action={
         onCreate ? (
@@ -24,13 +24,13 @@ export function NoAgents({ onCreate }: { onCreate: (() => void) | null }) {
   )
 }
 
-/** When agents are there and the filter shows none of them. */
+/** Shown when no agent matches the filter. */
 export function NoMatch({ onClear }: { onClear(): void }) {
   return (
     <EmptyState
-      title="No agent matches"
-      description="Other words, another status or fewer tags may find it."
-      action={<Button onClick={onClear}>Clear the filter</Button>}
+      title="No matching agents"
+      description="Try other search words, another status or fewer tags."
+      action={<Button onClick={onClear}>Clear filters</Button>}
     />
   )
 }

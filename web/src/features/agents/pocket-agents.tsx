@@ -13,34 +13,34 @@ import { useAgentPower } from './actions.ts'
 import { AgentStatus } from './agent-status.tsx'
 import { agentsQuery } from './queries.ts'
 
-/** From so many agents on a list is searched. */
-const searchedFrom = 8
+/** The number of agents from which the list is searchable. */
+const searchableFrom = 8
 
-/** Every agent with the one thing to do about it from afar: start it, or stop it. */
+/** The agents with one action each, to start or stop it. */
 export function PocketAgents() {
   const agents = useQuery(agentsQuery(useApi()))
   const [text, setText] = useState('')
   const all = agents.data ?? []
-  const wanted = text.trim().toLowerCase()
-  const shown = all.filter(({ name, label }) => `${name} ${label ?? ''}`.toLowerCase().includes(wanted))
+  const searchText = text.trim().toLowerCase()
+  const shown = all.filter(({ name, label }) => `${name} ${label ?? ''}`.toLowerCase().includes(searchText))
   return (
     <section aria-labelledby="agents" className="flex min-w-0 flex-col gap-2">
       <h2 id="agents" className="font-semibold text-base">
         Agents
       </h2>
-      {all.length >= searchedFrom && (
+      {all.length >= searchableFrom && (
         <SearchInput label="Filter agents" value={text} onValueChange={setText} className="w-full" />
       )}
       {agents.isError && !agents.data ? (
         <ErrorState
-          title="The agents could not be loaded"
+          title="Could not load the agents"
           error={agents.error}
           onRetry={() => void agents.refetch()}
         />
       ) : agents.isPending ? (
-        <SkeletonList rows={4} label="Loading the agents" />
+        <SkeletonList rows={4} label="Loading agents" />
       ) : shown.length === 0 ? (
-        <p className="text-muted text-sm">{wanted === '' ? 'You have no agent yet.' : 'None is named so.'}</p>
+        <p className="text-muted text-sm">{searchText === '' ? 'No agents yet.' : 'No matching agents.'}</p>
       ) : (
         <LongList
           items={shown}

@@ -5,7 +5,7 @@ import { type Client, errorOf } from '@roost/contracts/client'
 import { getExecutionStats, getFleetSlots } from '@roost/contracts/runs/fleet'
 import { queryOptions } from '@tanstack/react-query'
 
-/** Keys begin with what they show; `live/stale.ts` names their prefixes. */
+/** Keys begin with their subject; `live/stale.ts` names their prefixes. */
 export const agentKeys = {
   list: ['agents', 'list'] as const,
   figures: ['agents', 'figures'] as const,
@@ -13,7 +13,7 @@ export const agentKeys = {
   settings: (name: string) => ['agent', name, 'settings'] as const,
 }
 
-/** Every agent that the person reaches. */
+/** All agents that the user can access. */
 export const agentsQuery = (api: Client) =>
   queryOptions({
     queryKey: agentKeys.list,
@@ -26,7 +26,7 @@ export const agentQuery = (api: Client, name: string) =>
     queryFn: ({ signal }) => api.call(getAgent, { params: { name }, signal }),
   })
 
-/** The picture as a data URL: an image element could not say who asks. */
+/** A data URL, because an image element cannot send the bearer token. */
 export const avatarQuery = (api: Client, name: string) =>
   queryOptions({
     queryKey: [...agentKeys.details(name), 'avatar'],
@@ -47,21 +47,21 @@ function dataUrlOf(blob: Blob): Promise<string> {
   })
 }
 
-/** Context use and activity of all agents. */
+/** Context usage and activity of all agents. */
 export const contextStatsQuery = (api: Client) =>
   queryOptions({
     queryKey: [...agentKeys.figures, 'context'],
     queryFn: ({ signal }) => api.call(getContextStats, { signal }),
   })
 
-/** Runs of the last day by agent, with what runs and waits now. */
+/** Runs of the last day by agent, and the current running and queued counts. */
 export const runStatsQuery = (api: Client) =>
   queryOptions({
     queryKey: [...agentKeys.figures, 'runs'],
     queryFn: ({ signal }) => api.call(getExecutionStats, { query: {}, signal }),
   })
 
-/** Slots of each agent: how many there are, how many are taken, what waits for one. */
+/** Slots of each agent: total, used and queued runs. */
 export const slotsQuery = (api: Client) =>
   queryOptions({
     queryKey: [...agentKeys.figures, 'slots'],

@@ -5,12 +5,12 @@ import { Sparkline } from '../../ui/charts/sparkline.tsx'
 import { runTimelineQuery } from '../executions/queries.ts'
 import { useNear } from '../transcripts/use-near.ts'
 
-/** Runs by hour over the last day; asked for only once the tile is near the screen. */
+/** Runs per hour of the last day, fetched when the tile comes near the screen. */
 export function RunSparkline({ name, isIdle }: { name: string; isIdle: boolean }) {
   const { ref, isNear } = useNear<HTMLDivElement>(false)
   const { data } = useQuery({
     ...runTimelineQuery(useApi(), { agent: name, hours: 24 }, 'hour'),
-    // Of its own, so that no event asks for the hours of every tile in sight anew: a minute's age does not show.
+    // Separate from the other queries, so that events do not refetch every tile. Up to a minute old.
     queryKey: ['sparkline', name],
     staleTime: 60_000,
     enabled: isNear && !isIdle,
@@ -23,7 +23,7 @@ export function RunSparkline({ name, isIdle }: { name: string; isIdle: boolean }
       {counts.length > 1 && most > 0 && (
         <Sparkline
           values={counts}
-          label={`Runs by hour over 24 h, at most ${most}; ${plural(failed, 'failure')}`}
+          label={`Runs per hour in 24 h, at most ${most}; ${plural(failed, 'failure')}`}
           tone={failed > 0 ? 'danger' : 'accent'}
           className="w-full"
         />

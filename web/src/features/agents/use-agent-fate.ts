@@ -1,7 +1,7 @@
 import { useEffect, useEffectEvent, useState } from 'react'
 import { useApp } from '../../shell/app-context.ts'
 
-/** What becomes of the agent that is shown: `onRenamed` is told its new name; deleted is deleted. */
+/** Follows the shown agent: calls `onRenamed` with its new name, and returns whether it was deleted. */
 export function useAgentFate(name: string, onRenamed: (newName: string) => void): { isDeleted: boolean } {
   const { live } = useApp()
   const [deleted, setDeleted] = useState<string | null>(null)
@@ -15,7 +15,7 @@ export function useAgentFate(name: string, onRenamed: (newName: string) => void)
         }
         const named = typeof data === 'object' && data !== null && 'name' in data ? data.name : null
         if (type === 'agent_deleted' && (named ?? event.agent_name) === name) setDeleted(name)
-        // A name that is free again may be given to another one.
+        // The name of a deleted agent can be used again.
         if (type === 'agent_created' && named === name) setDeleted(null)
       }),
     [live, name],

@@ -4,7 +4,7 @@ const route = getRouteApi('/signed-in/')
 
 export type FleetSearch = { q?: string; tags?: string; status?: string; owner?: string; sort?: string }
 
-/** The filter and the order in the address of the dashboard; empty parts leave it. */
+/** The filter and the order in the address of the dashboard. Empty parts are omitted. */
 export function useFleetFilter() {
   const { q, tags, status, owner, sort } = route.useSearch()
   const navigate = route.useNavigate()

@@ -6,21 +6,21 @@ import type { DataColumn } from '../../ui/data-table.tsx'
 import { RelativeTime } from '../../ui/time.tsx'
 import { roleLabel, roleRank } from '../people/role-choices.ts'
 
-/** `hasSignedIn` null: not known yet. */
+/** `hasSignedIn` is null until known. */
 export type AllowedRow = AllowListEntry & { hasSignedIn: boolean | null }
 
 const sources: Record<AllowListSource, string> = {
-  manual: 'An admin',
-  agent_sharing: 'Sharing an agent',
-  access_request: 'An access request',
-  cli: 'The command line',
+  manual: 'Added by admin',
+  agent_sharing: 'Shared agent',
+  access_request: 'Access request',
+  cli: 'Command line',
 }
 
 export function allowListColumns(remove: (entry: AllowListEntry) => void): DataColumn<AllowedRow>[] {
   return [
     {
       id: 'email',
-      header: 'Address',
+      header: 'E-mail address',
       grow: true,
       width: 180,
       sortValue: (row) => row.email,
@@ -32,7 +32,7 @@ export function allowListColumns(remove: (entry: AllowListEntry) => void): DataC
     },
     {
       id: 'state',
-      header: 'State',
+      header: 'Status',
       width: 130,
       priority: 2,
       sortValue: (row) => (row.hasSignedIn ? 1 : 0),
@@ -40,13 +40,13 @@ export function allowListColumns(remove: (entry: AllowListEntry) => void): DataC
         row.hasSignedIn !== null && (
           <StatusDot
             tone={row.hasSignedIn ? 'success' : 'neutral'}
-            label={row.hasSignedIn ? 'Signed in' : 'Not yet here'}
+            label={row.hasSignedIn ? 'Signed in' : 'Never signed in'}
           />
         ),
     },
     {
       id: 'role',
-      header: 'First role',
+      header: 'Initial role',
       width: 100,
       priority: 2,
       sortValue: (row) => roleRank(row.default_role),
@@ -54,7 +54,7 @@ export function allowListColumns(remove: (entry: AllowListEntry) => void): DataC
     },
     {
       id: 'source',
-      header: 'Came by',
+      header: 'Source',
       width: 150,
       priority: 3,
       sortValue: (row) => row.source,
@@ -66,7 +66,7 @@ export function allowListColumns(remove: (entry: AllowListEntry) => void): DataC
       width: 150,
       priority: 3,
       sortValue: (row) => row.added_by,
-      cell: (row) => row.added_by ?? <span className="text-faint">nobody</span>,
+      cell: (row) => row.added_by ?? <span className="text-faint">none</span>,
     },
     {
       id: 'added_at',

@@ -18,10 +18,10 @@ import { peopleQuery } from '../people/queries.ts'
 import { type AllowedRow, allowListColumns } from './allow-list-columns.tsx'
 import { allowListKey, allowListQuery } from './queries.ts'
 
-/** From so many addresses on they are searched rather than read. */
+/** The number of addresses from which the list is searchable. */
 const searchFrom = 8
 
-/** The addresses that may sign in by e-mail. */
+/** The e-mail addresses that may sign in. */
 export function AllowListSection({ onInvite }: { onInvite: () => void }) {
   const { api, queries } = useApp()
   const list = useQuery(allowListQuery(api))
@@ -34,8 +34,8 @@ export function AllowListSection({ onInvite }: { onInvite: () => void }) {
     const remove = ({ email }: AllowListEntry) =>
       latest.current({
         id: email,
-        title: `${email} may sign in no more.`,
-        description: 'The account and its sessions stay: suspend it to end those.',
+        title: `${email} removed from the allow list.`,
+        description: 'The account and its sessions are kept. Suspend the user to end them.',
         run: async () => {
           await api
             .call(deleteAllowListEntry, { params: { email } })
@@ -54,10 +54,10 @@ export function AllowListSection({ onInvite }: { onInvite: () => void }) {
   }, [list.data, people, pending, q])
 
   return (
-    <section aria-label="Who may sign in">
+    <section aria-label="Sign-in allow list">
       <CardHeader
-        title="Who may sign in"
-        description="Sign-in by e-mail is for these addresses alone. Sharing an agent puts an address here too."
+        title="Sign-in allow list"
+        description="Only these addresses can sign in by e-mail. Sharing an agent adds its recipient automatically."
       />
       {(list.data?.length ?? 0) >= searchFrom && (
         <SearchInput
@@ -69,14 +69,14 @@ export function AllowListSection({ onInvite }: { onInvite: () => void }) {
       )}
       {list.isError && !list.data ? (
         <ErrorState
-          title="The list could not be loaded"
+          title="Could not load the allow list"
           error={list.error}
           onRetry={() => void list.refetch()}
           className="rounded-lg border border-line bg-surface"
         />
       ) : (
         <DataTable
-          label="Addresses that may sign in"
+          label="Sign-in allow list"
           columns={columns}
           rows={rows}
           rowKey={(row) => row.email}
@@ -84,15 +84,15 @@ export function AllowListSection({ onInvite }: { onInvite: () => void }) {
           empty={
             q ? (
               <EmptyState
-                title="No address matches"
-                action={<Button onClick={() => setQ('')}>Clear the search</Button>}
+                title="No matching addresses"
+                action={<Button onClick={() => setQ('')}>Clear search</Button>}
               />
             ) : (
               <EmptyState
                 icon={<UserPlus aria-hidden />}
-                title="Nobody is on the list"
-                description="Invite the first person: the address may sign in by a code from a mail."
-                action={<Button onClick={onInvite}>Invite somebody</Button>}
+                title="The allow list is empty"
+                description="Add the first address. Its owner can then sign in with an e-mail code."
+                action={<Button onClick={onInvite}>Add user</Button>}
               />
             )
           }

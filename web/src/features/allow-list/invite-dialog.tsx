@@ -12,14 +12,14 @@ import { allowListKey } from './queries.ts'
 
 type InviteProps = { open: boolean; onOpenChange: (open: boolean) => void }
 
-/** Puts an address on the list; the account comes of the first sign-in. */
+/** Adds an address to the allow list. The first sign-in creates the account. */
 export function InviteDialog({ open, onOpenChange }: InviteProps) {
   return (
     <Dialog
       open={open}
       onOpenChange={onOpenChange}
-      title="Invite somebody"
-      description="The address may sign in by e-mail from then on; its account is made at the first sign-in."
+      title="Add user"
+      description="The address can then sign in by e-mail. The first sign-in creates the account."
     >
       <InviteForm onDone={() => onOpenChange(false)} />
     </Dialog>
@@ -33,7 +33,7 @@ function InviteForm({ onDone }: { onDone: () => void }) {
   async function invite(body: z.output<typeof AddAllowListEntry>): Promise<void> {
     await api.call(addAllowListEntry, { body })
     void queries.invalidateQueries({ queryKey: allowListKey })
-    toast({ title: `${body.email} may sign in now.`, tone: 'success' })
+    toast({ title: `${body.email} can now sign in.`, tone: 'success' })
     onDone()
   }
   return (
@@ -44,19 +44,19 @@ function InviteForm({ onDone }: { onDone: () => void }) {
         name="default_role"
         label="Role"
         options={roleChoices}
-        hint={`${roleHint(role)}. You can change it later.`}
+        hint={`${roleHint(role)}. You can change the role later.`}
       />
       <div className="text-muted text-xs">
-        <p>Roost sends no invitation. Tell them to sign in here:</p>
+        <p>Roost does not send an invitation. Ask the user to sign in at:</p>
         <p className="mt-1 flex items-center gap-1">
           <code className="min-w-0 break-all text-ink">{signInAddress()}</code>
-          <CopyButton text={signInAddress()} label="Copy the address" />
+          <CopyButton text={signInAddress()} label="Copy address" />
         </p>
       </div>
       <DialogButtons>
         <Button onClick={onDone}>Cancel</Button>
         <Button type="submit" variant="primary" pending={form.formState.isSubmitting}>
-          Let them in
+          Add user
         </Button>
       </DialogButtons>
     </Form>

@@ -4,7 +4,7 @@ import { queryOptions } from '@tanstack/react-query'
 
 export const allowListKey = ['allow-list'] as const
 
-/** The addresses that may sign in by e-mail; for admins. */
+/** The e-mail addresses that may sign in; admins only. */
 export const allowListQuery = (api: Client) =>
   queryOptions({
     queryKey: allowListKey,

@@ -12,11 +12,11 @@ type AuditChoicesProps = {
   search: AuditSearch
   change: (next: AuditSearch) => void
   people: readonly ManagedUser[]
-  /** Of each of the choices. */
+  /** The options of each filter. */
   className?: string
 }
 
-/** What was done to what by whom, and how it ended. */
+/** Filters by subject, outcome, user, agent and key. */
 export function AuditChoices({ search, change, people, className }: AuditChoicesProps) {
   const api = useApi()
   const { data: agents } = useQuery(agentsQuery(api))
@@ -26,7 +26,7 @@ export function AuditChoices({ search, change, people, className }: AuditChoices
       <Choice
         className={className}
         label="Subject"
-        placeholder="Any subject"
+        placeholder="All subjects"
         options={typeChoices}
         value={search.type}
         onChange={(type) => change({ type })}
@@ -34,15 +34,15 @@ export function AuditChoices({ search, change, people, className }: AuditChoices
       <Choice
         className={className}
         label="Outcome"
-        placeholder="Any outcome"
+        placeholder="All outcomes"
         options={outcomeChoices}
         value={search.outcome}
         onChange={(outcome) => change({ outcome })}
       />
       <Choice
         className={className}
-        label="Person"
-        placeholder="Anybody"
+        label="User"
+        placeholder="All users"
         options={people.map(({ id, name, username }) => ({
           value: id,
           label: name?.trim() || username,
@@ -54,7 +54,7 @@ export function AuditChoices({ search, change, people, className }: AuditChoices
       <Choice
         className={className}
         label="Agent"
-        placeholder="Any agent"
+        placeholder="All agents"
         options={(agents ?? []).map(({ name, label }) => ({ value: name, label: label ?? name }))}
         value={search.agent}
         onChange={(agent) => change({ agent })}
@@ -62,7 +62,7 @@ export function AuditChoices({ search, change, people, className }: AuditChoices
       <Choice
         className={className}
         label="Key"
-        placeholder="Any key"
+        placeholder="All keys"
         options={(keys ?? []).map((key) => ({
           value: key.id,
           label: key.name,

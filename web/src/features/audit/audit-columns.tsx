@@ -8,7 +8,7 @@ export function auditColumns(names: ReadonlyMap<string, string>): DataColumn<Aud
   return [
     {
       id: 'action',
-      header: 'What',
+      header: 'Action',
       grow: true,
       width: 150,
       cell: (row) => (
@@ -25,22 +25,22 @@ export function auditColumns(names: ReadonlyMap<string, string>): DataColumn<Aud
       priority: 3,
       cell: (row) => <span className="text-muted">{typeLabels[row.event_type]}</span>,
     },
-    { id: 'target', header: 'On', width: 190, priority: 2, cell: (row) => <Target entry={row} /> },
+    { id: 'target', header: 'Target', width: 190, priority: 2, cell: (row) => <Target entry={row} /> },
     {
       id: 'actor',
-      header: 'Who',
+      header: 'Actor',
       width: 190,
       priority: 2,
       cell: (row) => <Actor entry={row} names={names} />,
     },
     { id: 'outcome', header: 'Outcome', width: 110, priority: 2, cell: (row) => <Outcome entry={row} /> },
-    { id: 'ip', header: 'Address', width: 140, hidden: true, cell: (row) => row.actor_ip ?? <Dash /> },
-    { id: 'source', header: 'Came from', width: 110, hidden: true, cell: (row) => row.source },
-    { id: 'time', header: 'When', width: 110, cell: (row) => <RelativeTime at={row.timestamp} /> },
+    { id: 'ip', header: 'IP address', width: 140, hidden: true, cell: (row) => row.actor_ip ?? <Dash /> },
+    { id: 'source', header: 'Source', width: 110, hidden: true, cell: (row) => row.source },
+    { id: 'time', header: 'Time', width: 110, cell: (row) => <RelativeTime at={row.timestamp} /> },
   ]
 }
 
-/** Where there is no room for the column of outcomes, what went wrong is still seen. */
+/** Shows the outcome when the outcome column is hidden. */
 function OutcomeMark({ entry }: { entry: Pick<AuditLogEntry, 'status'> }) {
   return (
     <span className="shrink-0">

@@ -21,19 +21,19 @@ type EntryProps = {
   change: (next: AuditSearch & { entry?: string | undefined }) => void
 }
 
-/** One entry with all that it holds. */
+/** All fields of one entry. */
 export function AuditEntrySheet({ id, names, change }: EntryProps & { id: string | null }) {
   const entry = useQuery({ ...auditEntryQuery(useApi(), id ?? ''), enabled: id !== null })
   return (
     <Sheet
       open={id !== null}
       onOpenChange={() => change({ entry: undefined })}
-      title={entry.data ? actionLabel(entry.data.event_action) : 'Entry'}
+      title={entry.data ? actionLabel(entry.data.event_action) : 'Audit entry'}
       description={entry.data && typeLabels[entry.data.event_type]}
     >
       {entry.isError ? (
         <ErrorState
-          title="The entry could not be loaded"
+          title="Could not load the entry"
           error={entry.error}
           onRetry={() => void entry.refetch()}
         />
@@ -63,9 +63,9 @@ function Entry({ entry, names, change }: EntryProps & { entry: AuditLogEntry }) 
               </span>
             ),
           },
-          { label: 'When', value: <ExactTime at={entry.timestamp} /> },
+          { label: 'Time', value: <ExactTime at={entry.timestamp} /> },
           {
-            label: 'Who',
+            label: 'Actor',
             value: (
               <>
                 {who}
@@ -79,30 +79,30 @@ function Entry({ entry, names, change }: EntryProps & { entry: AuditLogEntry }) 
             label: 'Key',
             value: `${entry.mcp_key_name} (${entry.mcp_scope?.replaceAll('_', ' ')})`,
           },
-          { label: 'On', value: entry.target_id && <Target entry={entry} /> },
-          { label: 'Call', value: entry.endpoint && <code className="text-xs">{entry.endpoint}</code> },
-          { label: 'Address', value: entry.actor_ip },
+          { label: 'Target', value: entry.target_id && <Target entry={entry} /> },
+          { label: 'Endpoint', value: entry.endpoint && <code className="text-xs">{entry.endpoint}</code> },
+          { label: 'IP address', value: entry.actor_ip },
           {
-            label: 'Request',
+            label: 'Request ID',
             value: entry.request_id && <code className="text-xs">{entry.request_id}</code>,
           },
-          { label: 'Number', value: entry.id.toLocaleString('en') },
+          { label: 'Entry number', value: entry.id.toLocaleString('en') },
         ]}
       />
       <div className="flex flex-wrap gap-2">
         {entry.actor_id && (
-          <Only onClick={() => only({ actor: entry.actor_id ?? undefined })}>All of this person</Only>
+          <Only onClick={() => only({ actor: entry.actor_id ?? undefined })}>Filter by this user</Only>
         )}
         {entry.mcp_key_id && (
-          <Only onClick={() => only({ key: entry.mcp_key_id ?? undefined })}>All of this key</Only>
+          <Only onClick={() => only({ key: entry.mcp_key_id ?? undefined })}>Filter by this key</Only>
         )}
         {entry.target_type === 'agent' && entry.target_id && (
-          <Only onClick={() => only({ agent: entry.target_id ?? undefined })}>All on this agent</Only>
+          <Only onClick={() => only({ agent: entry.target_id ?? undefined })}>Filter by this agent</Only>
         )}
         {entry.request_id && (
-          <Only onClick={() => only({ request: entry.request_id ?? undefined })}>All of this request</Only>
+          <Only onClick={() => only({ request: entry.request_id ?? undefined })}>Filter by this request</Only>
         )}
-        <Only onClick={() => only({ action: entry.event_action })}>All of this kind</Only>
+        <Only onClick={() => only({ action: entry.event_action })}>Filter by this action</Only>
       </div>
       <CodeBlock language="json" title="Raw entry" code={JSON.stringify(entry, null, 2)} />
     </div>

@@ -17,7 +17,7 @@ const spans = [
   { value: String(usualHours), label: '7 days' },
   { value: '720', label: '30 days' },
   { value: '0', label: 'All' },
-  { value: 'days', label: 'Days' },
+  { value: 'days', label: 'Custom' },
 ] as const
 
 export type AuditFiltersProps = {
@@ -26,7 +26,7 @@ export type AuditFiltersProps = {
   people: readonly ManagedUser[]
 }
 
-/** Time, subject, actor, outcome; the rarer ones behind a button. */
+/** Time, subject, actor and outcome; less common filters are behind a button. */
 export function AuditFilters({ search, change, people }: AuditFiltersProps) {
   const isNarrow = useMediaQuery('(max-width: 40rem)')
   const [isOpen, setOpen] = useState(false)
@@ -73,7 +73,9 @@ export function AuditFilters({ search, change, people }: AuditFiltersProps) {
           <Popover
             label="More filters"
             align="end"
-            trigger={<Button icon={<SlidersHorizontal aria-hidden />}>More{rare > 0 && ` (${rare})`}</Button>}
+            trigger={
+              <Button icon={<SlidersHorizontal aria-hidden />}>More filters{rare > 0 && ` (${rare})`}</Button>
+            }
           >
             <MoreFilters search={search} change={change} />
           </Popover>
@@ -111,7 +113,7 @@ function Day(props: {
   )
 }
 
-/** A day of the person's zone as `2026-03-01`. */
+/** A day in the user's time zone as `2026-03-01`. */
 function dayOf(ms: number): string {
   const date = new Date(ms)
   const two = (value: number) => String(value).padStart(2, '0')

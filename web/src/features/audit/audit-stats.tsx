@@ -14,13 +14,13 @@ import { typeLabels } from './words.ts'
 
 type AuditStatsProps = { window: AuditWindow; search: AuditSearch; change: (next: AuditSearch) => void }
 
-/** How much happened in the time, by day and by subject; a subject is also a filter. */
+/** Entries in the time range by day and by subject. Each subject is also a filter. */
 export function AuditStats({ window, search, change }: AuditStatsProps) {
   const stats = useQuery(auditStatsQuery(useApi(), window))
   if (stats.isError && !stats.data) {
     return (
       <ErrorState
-        title="The figures could not be loaded"
+        title="Could not load the statistics"
         error={stats.error}
         onRetry={() => void stats.refetch()}
         className="rounded-lg border border-line bg-surface py-4"
@@ -35,10 +35,10 @@ export function AuditStats({ window, search, change }: AuditStatsProps) {
     <Card className="grid gap-x-6 gap-y-4 lg:grid-cols-[minmax(0,1fr)_minmax(0,1fr)]">
       <div className="min-w-0">
         <h3 className="mb-2 font-medium text-muted text-xs">
-          {plural(stats.data.total, 'entry', 'entries')} in this time, by day
+          {plural(stats.data.total, 'entry', 'entries')} per day in this time range
         </h3>
         <StackedBars
-          label="Entries by day"
+          label="Entries per day"
           height={104}
           series={[{ id: 'entries', label: 'Entries' }]}
           data={by_day.map(point)}
@@ -76,7 +76,7 @@ export function AuditStats({ window, search, change }: AuditStatsProps) {
   )
 }
 
-/** Days are counted in UTC. */
+/** Days are in UTC. */
 function point({ date, count }: AuditLogStats['by_day'][number]) {
   const at = Date.parse(date)
   return { label: formatDate(at, at, { timeZone: 'UTC' }), values: { entries: count } }

@@ -14,7 +14,7 @@ import { auditKeys } from './queries.ts'
 import { useAuditSearch } from './use-audit-search.ts'
 import { useVerification, VerificationResult } from './verification.tsx'
 
-/** Who did what: every write, every refused gate, every sign-in. */
+/** All writes, refused requests and sign-ins. */
 export function AuditTab() {
   const { api, queries } = useApp()
   const { search, window, change, renew } = useAuditSearch()
@@ -32,7 +32,7 @@ export function AuditTab() {
     <section aria-label="Audit log" className="flex min-w-0 flex-col gap-4">
       <CardHeader
         title="Audit log"
-        description="Every write, every refused attempt and every sign-in. Entries cannot be changed: each one seals the one before it."
+        description="Every write, refused request and sign-in. Entries are hash-chained, so changes can be detected."
         className="mb-0"
         actions={
           <>

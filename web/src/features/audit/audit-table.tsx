@@ -16,11 +16,11 @@ type AuditTableProps = {
   search: AuditSearch
   window: AuditWindow
   change: (next: AuditSearch & { entry?: string }, replace?: boolean) => void
-  /** Of accounts, by their ids. */
+  /** User names by account ID. */
   names: ReadonlyMap<string, string>
 }
 
-/** The entries, newest first, fetched further as they are scrolled to. */
+/** Entries, newest first, with infinite scrolling. */
 export function AuditTable({ search, window, change, names }: AuditTableProps) {
   const log = useInfiniteQuery(auditLogQuery(useApi(), search, window))
   const rows = useMemo(() => distinct(log.data?.pages.flatMap(({ entries }) => entries) ?? []), [log.data])
@@ -28,7 +28,7 @@ export function AuditTable({ search, window, change, names }: AuditTableProps) {
   if (log.isError && !log.data) {
     return (
       <ErrorState
-        title="The log could not be loaded"
+        title="Could not load the audit log"
         error={log.error}
         onRetry={() => void log.refetch()}
         className="rounded-lg border border-line bg-surface"
@@ -54,15 +54,15 @@ export function AuditTable({ search, window, change, names }: AuditTableProps) {
       empty={
         isFiltered(search) ? (
           <EmptyState
-            title="No entry matches"
-            description="Nothing in this time fits the filters."
+            title="No matching entries"
+            description="Try a longer time range or fewer filters."
             action={<Button onClick={() => change(noFilter)}>Clear filters</Button>}
           />
         ) : (
           <EmptyState
             icon={<ScrollText aria-hidden />}
-            title="Nothing happened in this time"
-            description="Every write, every refused attempt and every sign-in will be one entry here."
+            title="No entries in this time range"
+            description="Writes, refused requests and sign-ins appear here."
             action={
               <Button onClick={() => change({ hours: 0, from: undefined, to: undefined })}>
                 Show all time
@@ -79,7 +79,7 @@ export function AuditTable({ search, window, change, names }: AuditTableProps) {
             </span>
             {log.isFetchNextPageError ? (
               <Button size="sm" variant="ghost" onClick={() => void log.fetchNextPage()}>
-                More could not be loaded: try again
+                Could not load more entries. Try again
               </Button>
             ) : (
               log.hasNextPage && (
@@ -95,7 +95,7 @@ export function AuditTable({ search, window, change, names }: AuditTableProps) {
   )
 }
 
-/** What was written meanwhile moves the pages: an entry may come twice. */
+/** New entries shift the pages, so an entry may arrive twice. */
 function distinct(entries: readonly AuditLogEntry[]): AuditLogEntry[] {
   return [...new Map(entries.map((entry) => [entry.event_id, entry])).values()]
 }

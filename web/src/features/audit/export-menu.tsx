@@ -12,7 +12,7 @@ import type { AuditWindow } from './filter.ts'
 
 type Format = 'csv' | 'json'
 
-/** All entries of the time as a file. The platform's export knows no other filter, and the menu says so. */
+/** Exports all entries of the time range. The API ignores the other filters here. */
 export function ExportMenu({ window }: { window: AuditWindow }) {
   const api = useApi()
   const save = useMutation({
@@ -34,9 +34,9 @@ export function ExportMenu({ window }: { window: AuditWindow }) {
         </Button>
       }
       items={[
-        { heading: 'All entries of the chosen time' },
-        { label: 'CSV', hint: 'For a spreadsheet', onSelect: () => save.mutate('csv') },
-        { label: 'JSON', hint: 'As the API gives them', onSelect: () => save.mutate('json') },
+        { heading: 'All entries in the time range (other filters are ignored)' },
+        { label: 'CSV', hint: 'For spreadsheets', onSelect: () => save.mutate('csv') },
+        { label: 'JSON', hint: 'As returned by the API', onSelect: () => save.mutate('json') },
       ]}
     />
   )

@@ -4,12 +4,12 @@ import { isFiltered, queryOf, windowOf } from './filter.ts'
 
 const now = Date.parse('2026-03-08T12:34:56.789Z')
 
-test('a week back unless told, cut to the minute', () => {
+test('the default is the last week, rounded down to the minute', () => {
   assert.deepEqual(windowOf({}, now), { start_time: '2026-03-01T12:34:00.000Z' })
   assert.deepEqual(windowOf({ hours: 0 }, now), {})
 })
 
-test('named days go before hours, both of them whole', () => {
+test('days take precedence over hours and are both included', () => {
   assert.deepEqual(windowOf({ hours: 24, from: '2026-03-01', to: '2026-03-02' }, now), {
     start_time: new Date(2026, 2, 1).toISOString(),
     end_time: new Date(new Date(2026, 2, 3).getTime() - 1).toISOString(),
@@ -18,7 +18,7 @@ test('named days go before hours, both of them whole', () => {
   assert.deepEqual(windowOf({ from: 'soon', hours: 0 }, now), {})
 })
 
-test('the parts of the address become the filters of the platform', () => {
+test('search parameters become API filters', () => {
   assert.deepEqual(queryOf({ type: 'sharing', agent: 'scout', hours: 24 }), {
     event_type: 'sharing',
     target_type: 'agent',

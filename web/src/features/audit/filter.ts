@@ -1,21 +1,21 @@
-/** The parts of the address that pick entries. */
+/** The search parameters that select entries. */
 export type AuditSearch = {
   type?: string | undefined
   action?: string | undefined
-  /** The account. */
+  /** The account ID. */
   actor?: string | undefined
-  /** The kind of actor. */
+  /** The type of actor. */
   by?: string | undefined
   source?: string | undefined
   scope?: string | undefined
-  /** The key. */
+  /** The key ID. */
   key?: string | undefined
   agent?: string | undefined
   outcome?: string | undefined
   request?: string | undefined
-  /** So many hours back; 0: all time. */
+  /** Hours back from now; 0: all time. */
   hours?: number | undefined
-  /** Days, both included; they go before `hours`. */
+  /** Days, both inclusive; they take precedence over `hours`. */
   from?: string | undefined
   to?: string | undefined
 }
@@ -33,14 +33,14 @@ export const noFilter = {
   request: undefined,
 } satisfies AuditSearch
 
-/** A week, unless told. */
+/** The default: one week. */
 export const usualHours = 168
 
 export type AuditWindow = { start_time?: string; end_time?: string }
 
 /**
- * The time that is looked at. Days are those of the person's zone. What moves with the clock is cut to the
- * minute, so that the same question is asked again only when it is another one.
+ * The time range to query. Days are in the user's time zone. A relative range is rounded down to the minute,
+ * so that the query key stays stable.
  */
 export function windowOf({ hours = usualHours, from, to }: AuditSearch, now: number): AuditWindow {
   const start = dayStart(from, 0)
@@ -57,7 +57,7 @@ export function windowOf({ hours = usualHours, from, to }: AuditSearch, now: num
 }
 
 export function queryOf(search: AuditSearch) {
-  const wanted = {
+  const query = {
     event_type: search.type,
     event_action: search.action,
     actor_id: search.actor,
@@ -69,14 +69,14 @@ export function queryOf(search: AuditSearch) {
     request_id: search.request,
     ...(search.agent ? { target_type: 'agent', target_id: search.agent } : {}),
   }
-  return Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== undefined))
+  return Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined))
 }
 
 export function isFiltered(search: AuditSearch): boolean {
   return Object.keys(queryOf(search)).length > 0
 }
 
-/** The first moment of a day as `2026-03-01`, or of the one so many days later; null when it is none. */
+/** The start of a day such as `2026-03-01`, plus a number of days; null for invalid input. */
 function dayStart(day: string | undefined, later: number): number | null {
   const parts = /^(\d{4})-(\d{2})-(\d{2})$/.exec(day ?? '')
   if (!parts) return null

@@ -7,40 +7,40 @@ import { actorChoices, scopeChoices, sourceChoices } from './words.ts'
 
 type MoreFiltersProps = { search: AuditSearch; change: (next: AuditSearch) => void }
 
-/** The filters that are needed now and then. */
+/** Less common filters. */
 export function MoreFilters({ search, change }: MoreFiltersProps) {
   return (
     <div className="flex flex-col gap-3">
       <Choice
-        label="Done by"
-        any="Anything"
+        label="Actor type"
+        any="All actor types"
         options={actorChoices}
         value={search.by}
         onChange={(by) => change({ by })}
       />
       <Choice
-        label="Came from"
-        any="Anywhere"
+        label="Source"
+        any="All sources"
         options={sourceChoices}
         value={search.source}
         onChange={(source) => change({ source })}
       />
       <Choice
-        label="Scope of the key"
-        any="Any scope"
+        label="Key scope"
+        any="All scopes"
         options={scopeChoices}
         value={search.scope}
         onChange={(scope) => change({ scope })}
       />
       <Exact
         label="Action"
-        hint="As in an entry, such as set_role"
+        hint="The exact action of an entry, for example set_role"
         value={search.action}
         onChange={(action) => change({ action })}
       />
       <Exact
-        label="Request id"
-        hint="As an error names it"
+        label="Request ID"
+        hint="The request ID shown with an error"
         value={search.request}
         onChange={(request) => change({ request })}
       />
@@ -68,7 +68,7 @@ function Choice(props: {
   )
 }
 
-/** Only a whole value finds anything, so it is asked for when the field is left or Enter is pressed. */
+/** Matches whole values only, so it applies on blur or Enter. */
 function Exact(props: {
   label: string
   hint: string
@@ -76,7 +76,7 @@ function Exact(props: {
   onChange: (value: string | undefined) => void
 }) {
   const [text, setText] = useState(props.value ?? '')
-  // Cleared from outside: the field follows.
+  // Follows when the filter is cleared from outside.
   useEffect(() => setText(props.value ?? ''), [props.value])
   const commit = () => {
     const value = text.trim() || undefined

@@ -8,10 +8,9 @@ export const auditKeys = {
   entry: (id: string) => ['audit', 'entry', id] as const,
 }
 
-/** Entries asked for at a time. */
 const pageSize = 200
 
-/** Entries of a time, newest first, more of them as they are scrolled to. */
+/** Entries of a time range, newest first, loaded in pages. */
 export const auditLogQuery = (api: Client, search: AuditSearch, window: AuditWindow) =>
   infiniteQueryOptions({
     queryKey: [...auditKeys.all, 'list', queryOf(search), window] as const,
@@ -35,7 +34,7 @@ export const auditStatsQuery = (api: Client, window: AuditWindow) =>
     placeholderData: keepPreviousData,
   })
 
-/** One entry; it never changes. */
+/** One entry, which never changes. */
 export const auditEntryQuery = (api: Client, id: string) =>
   queryOptions({
     queryKey: auditKeys.entry(id),

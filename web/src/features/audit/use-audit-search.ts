@@ -5,11 +5,11 @@ import { windowOf } from './filter.ts'
 const route = getRouteApi('/signed-in/settings')
 type Search = ReturnType<typeof route.useSearch>
 
-/** The filters in the address, and the time they stand for since they were chosen. */
+/** The filters of the address, and their time range as of when they were chosen. */
 export function useAuditSearch() {
   const search = route.useSearch()
   const navigate = route.useNavigate()
-  // “The last day” is that before the page was opened or refreshed: otherwise each minute would ask anew.
+  // The time range is fixed until the page is opened or refreshed; otherwise each minute would refetch.
   const [now, setNow] = useState(Date.now)
   const { hours, from, to } = search
   const window = useMemo(() => windowOf({ hours, from, to }, now), [hours, from, to, now])

@@ -7,13 +7,13 @@ import { Banner } from '../../ui/banner.tsx'
 import { Button } from '../../ui/button.tsx'
 import { ErrorState } from '../../ui/error-state.tsx'
 
-/** The check of the whole chain: its button, and how it came out. */
+/** Verifies the hash chain and shows the result. */
 export function useVerification() {
   const api = useApi()
   const verify = useMutation({ mutationFn: () => api.call(verifyAuditLog, { body: {} }) })
   const button = (
     <Button icon={<ShieldCheck aria-hidden />} pending={verify.isPending} onClick={() => verify.mutate()}>
-      Verify
+      Verify log
     </Button>
   )
   return { ...verify, button }
@@ -24,31 +24,29 @@ export function VerificationResult({ verification }: { verification: ReturnType<
   if (isPending) {
     return (
       <Banner tone="neutral" title="Verifying…">
-        The seal of every entry is computed again; a long log takes a while.
+        Roost recomputes the hash of every entry. This can take a while for a long log.
       </Banner>
     )
   }
-  if (error)
-    return <ErrorState title="The log could not be verified" error={error} onRetry={() => mutate()} />
+  if (error) return <ErrorState title="Could not verify the log" error={error} onRetry={() => mutate()} />
   return data ? <Verdict result={data} onDismiss={reset} /> : null
 }
 
 function Verdict({ result, onDismiss }: { result: AuditVerification; onDismiss: () => void }) {
-  if (result.status === 'empty_range')
-    return <Banner title="The log has no entry yet." onDismiss={onDismiss} />
-  const checked = `${formatNumber(result.checked)} ${result.checked === 1 ? 'entry was' : 'entries were'} checked`
+  if (result.status === 'empty_range') return <Banner title="The audit log is empty." onDismiss={onDismiss} />
+  const checked = `${formatNumber(result.checked)} ${result.checked === 1 ? 'entry' : 'entries'} verified`
   if (result.status === 'verified') {
     return (
-      <Banner tone="success" title="The log is whole." onDismiss={onDismiss}>
-        {checked}; none was changed, and none is missing.
+      <Banner tone="success" title="The audit log is intact." onDismiss={onDismiss}>
+        {checked}. No entry was changed or removed.
       </Banner>
     )
   }
   return (
-    <Banner tone="danger" title="The log was tampered with." onDismiss={onDismiss}>
-      Entry number {result.first_invalid_id ?? 'unknown'} is the first that was changed, is gone, or does not
-      follow the one before it. {checked}. Compare with a backup or an export, and look for who had access to
-      the database.
+    <Banner tone="danger" title="The audit log was tampered with." onDismiss={onDismiss}>
+      The first invalid entry is number {result.first_invalid_id ?? 'unknown'}: it was changed, removed or
+      inserted. {checked}. Compare the log with a backup or an export, and review who had access to the
+      database.
     </Banner>
   )
 }

@@ -12,8 +12,8 @@ import { type AuditType, auditTypes } from '@roost/contracts/kit/endpoint'
 export const typeLabels: Record<AuditType, string> = {
   agent_lifecycle: 'Agents',
   execution: 'Runs',
-  authentication: 'Signing in',
-  authorization: 'Who may what',
+  authentication: 'Sign-in',
+  authorization: 'Permissions',
   configuration: 'Settings',
   credentials: 'Keys and credentials',
   sharing: 'Sharing',
@@ -25,15 +25,15 @@ export const typeLabels: Record<AuditType, string> = {
 }
 
 export const actorLabels: Record<AuditActorType, string> = {
-  user: 'A person',
-  agent: 'An agent',
-  mcp_client: 'A key',
-  system: 'The platform',
-  anonymous: 'Nobody known',
+  user: 'User',
+  agent: 'Agent',
+  mcp_client: 'MCP key',
+  system: 'Platform',
+  anonymous: 'Anonymous',
 }
 
 export const outcomeLabels: Record<AuditOutcome, string> = {
-  ok: 'Done',
+  ok: 'Succeeded',
   refused: 'Refused',
   failed: 'Failed',
 }
@@ -44,7 +44,7 @@ export const outcomeChoices = auditOutcomes.map((value) => ({ value, label: outc
 export const sourceChoices = auditSources.map((value) => ({ value, label: sourceLabels(value) }))
 export const scopeChoices = keyScopes.map((value) => ({ value, label: value.replaceAll('_', ' ') }))
 
-/** By the same rule as the filter of the platform. */
+/** Uses the same rule as the platform's outcome filter. */
 export function outcomeOf({ status }: Pick<AuditLogEntry, 'status'>): AuditOutcome {
   if (status === 401 || status === 403) return 'refused'
   return status !== null && status >= 400 ? 'failed' : 'ok'
@@ -58,7 +58,7 @@ export function actionLabel(action: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
-/** Who it was, as short as it can be told. */
+/** The most specific name of the actor. */
 export function actorOf(entry: AuditLogEntry, nameOf: (id: string) => string | undefined): string {
   const person = (entry.actor_id && nameOf(entry.actor_id)) || entry.actor_email || entry.actor_id
   return person ?? actorLabels[entry.actor_type]

@@ -9,7 +9,7 @@ import { callKeys } from './queries.ts'
 
 type AccountFormProps = { name: string; binding: CallBinding; onDone(): void }
 
-/** With which account an agent calls; the token is entered anew each time. */
+/** The Twilio account of an agent. The auth token must be entered again for each change. */
 export function AccountForm({ name, binding, onDone }: AccountFormProps) {
   const { api, queries } = useApp()
   const form = useZodForm(CallBindingBody, {
@@ -24,7 +24,7 @@ export function AccountForm({ name, binding, onDone }: AccountFormProps) {
   async function save(body: z.output<typeof CallBindingBody>): Promise<void> {
     const now = await api.call(putCallBinding, { params: { name }, body })
     await storeReply(queries, callKeys.binding(name), now)
-    toast({ title: `${name} calls from ${now.from_number}.`, tone: 'success' })
+    toast({ title: `Telephone calls set up. ${name} calls from ${now.from_number}.`, tone: 'success' })
     onDone()
   }
   return (
@@ -33,7 +33,7 @@ export function AccountForm({ name, binding, onDone }: AccountFormProps) {
       <TextField
         name="account_sid"
         label="Account SID"
-        hint="AC and 32 digits, on the first page of Twilio’s console"
+        hint="“AC” and 32 characters, shown on the start page of the Twilio console"
         autoComplete="off"
         autoFocus
         required
@@ -41,18 +41,24 @@ export function AccountForm({ name, binding, onDone }: AccountFormProps) {
       <TextField name="auth_token" label="Auth token" type="password" autoComplete="off" required />
       <TextField
         name="from_number"
-        label="Calls from"
-        hint="A number of the account, like +15550123456"
+        label="Caller number"
+        hint="A telephone number of this account, for example +15550123456"
         autoComplete="off"
         inputMode="tel"
         required
       />
       <div className="grid gap-4 sm:grid-cols-2">
-        <NumberField name="daily_call_cap" label="Calls a day" hint="From midnight UTC" min={1} max={500} />
+        <NumberField
+          name="daily_call_cap"
+          label="Daily call limit"
+          hint="1 to 500 calls per UTC day"
+          min={1}
+          max={500}
+        />
         <TextField
           name="display_name"
-          label="Introduces itself as"
-          hint={`Empty: ${name}`}
+          label="Caller name"
+          hint={`Leave empty to use “${name}”`}
           autoComplete="off"
           emptyAs="null"
         />
@@ -60,7 +66,7 @@ export function AccountForm({ name, binding, onDone }: AccountFormProps) {
       <div className="flex justify-end gap-2">
         <Button onClick={onDone}>Cancel</Button>
         <Button type="submit" variant="primary" pending={form.formState.isSubmitting}>
-          Check and save
+          Verify and save
         </Button>
       </div>
     </Form>

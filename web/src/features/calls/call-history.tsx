@@ -11,22 +11,18 @@ import { calledNumber } from './words.ts'
 
 const shown = 8
 
-/** The newest calls; each leads to its execution, which says what was said. */
+/** The newest calls, with links to their runs, which hold the transcripts. */
 export function CallHistory({ name }: { name: string }) {
   const api = useApi()
   const calls = useQuery(callsQuery(api, name))
   if (!calls.data) {
     if (!calls.error) return <Skeleton className="h-24" />
     return (
-      <ErrorState
-        title="The calls could not be looked up"
-        error={calls.error}
-        onRetry={() => void calls.refetch()}
-      />
+      <ErrorState title="Could not load the calls" error={calls.error} onRetry={() => void calls.refetch()} />
     )
   }
   if (calls.data.length === 0) {
-    return <p className="text-muted text-sm">No calls yet. The agent calls with its tool call_user.</p>
+    return <p className="text-muted text-sm">No calls yet. The agent calls people with its tool call_user.</p>
   }
   return (
     <ul aria-label="Calls" className="divide-y divide-line rounded-lg border border-line">

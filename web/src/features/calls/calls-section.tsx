@@ -1,9 +1,9 @@
 import { type CallBinding, deleteCallBinding, putCallsEnabled } from '@roost/contracts/conversations/calls'
 import { useMutation, useQuery, useSuspenseQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { partOf } from '../../live/at-once.ts'
+import { partOf } from '../../live/optimistic.ts'
 import { useApp } from '../../shell/app-context.ts'
-import { useAtOnce } from '../../shell/use-at-once.ts'
+import { useOptimisticSave } from '../../shell/use-optimistic-save.ts'
 import { Button } from '../../ui/button.tsx'
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
@@ -18,7 +18,7 @@ import { bindingQuery, callKeys } from './queries.ts'
 
 type CallsProps = { name: string; isOwner: boolean }
 
-/** Telephone calls of an agent; nothing where the platform makes none. */
+/** Telephone calls of an agent. Hidden when the platform has calls disabled. */
 export function CallsSection(props: CallsProps) {
   const { api } = useApp()
   const flags = useQuery(flagsQuery(api))
@@ -32,22 +32,22 @@ function Calls({ name, isOwner }: CallsProps) {
   return (
     <Section
       id="calls"
-      title="Calls"
-      description="The agent calls people by telephone and speaks with its voice. What was said becomes a task of its own."
+      title="Telephone calls"
+      description="The agent can call people by telephone. After a call, its transcript starts a new run."
     >
       {data.configured ? (
         <Bound name={name} binding={data} isOwner={isOwner} />
       ) : (
         <p className="text-muted text-sm">
           {isOwner
-            ? 'It needs an account at Twilio and one of its numbers.'
-            : 'No account was set up for calls of this agent.'}
+            ? 'Calls need a Twilio account with a telephone number.'
+            : 'No Twilio account is set up for this agent.'}
         </p>
       )}
       {isOwner ? (
         <div className="flex flex-wrap gap-2">
           <Button size="sm" onClick={() => setOpen('account')}>
-            {data.configured ? 'Change account' : 'Set up calls'}
+            {data.configured ? 'Change account' : 'Set up Twilio account'}
           </Button>
           {data.configured ? (
             <Button size="sm" variant="ghost" onClick={() => setOpen('remove')}>
@@ -60,8 +60,8 @@ function Calls({ name, isOwner }: CallsProps) {
       <Dialog
         open={open === 'account'}
         onOpenChange={(isOpen) => setOpen(isOpen ? 'account' : null)}
-        title="Account for calls"
-        description="Twilio is asked whether it knows them. The token is kept encrypted and not shown again."
+        title="Twilio account"
+        description="Roost verifies the account with Twilio. The auth token is stored encrypted and is not shown again."
       >
         <AccountForm name={name} binding={data} onDone={() => setOpen(null)} />
       </Dialog>
@@ -73,7 +73,7 @@ function Calls({ name, isOwner }: CallsProps) {
 function Bound({ name, binding, isOwner }: CallsProps & { binding: CallBinding }) {
   const { api } = useApp()
   const queryKey = callKeys.binding(name)
-  const toggle = useAtOnce({
+  const toggle = useOptimisticSave({
     queryKey,
     save: (enabled: boolean) => api.call(putCallsEnabled, { params: { name }, body: { enabled } }),
     shows: (enabled) => [partOf<CallBinding>(queryKey, { enabled })],
@@ -87,12 +87,12 @@ function Bound({ name, binding, isOwner }: CallsProps & { binding: CallBinding }
             Calls from <span className="tabular-nums">{binding.from_number}</span>
           </p>
           <p className="mt-0.5 text-muted text-xs">
-            {binding.display_name ? `As ${binding.display_name}. ` : ''}
-            Off keeps the account and refuses new calls.
+            {binding.display_name ? `Caller name: ${binding.display_name}. ` : ''}
+            When off, new calls are refused. The account stays set up.
           </p>
         </div>
         <Switch
-          label="Calls"
+          label="Allow telephone calls"
           checked={binding.enabled}
           onCheckedChange={(enabled) => toggle.mutate(enabled)}
           disabled={!isOwner}
@@ -115,7 +115,7 @@ function Remove({ name, open, onClose }: { name: string; open: boolean; onClose(
     onSuccess: async () => {
       await queries.invalidateQueries({ queryKey: callKeys.binding(name) })
       onClose()
-      toast({ title: `${name} makes no calls any more.` })
+      toast({ title: `Twilio account of ${name} removed.` })
     },
     onError: (error) => toast({ title: error.message, tone: 'danger' }),
   })
@@ -123,9 +123,9 @@ function Remove({ name, open, onClose }: { name: string; open: boolean; onClose(
     <ConfirmDialog
       open={open}
       onOpenChange={(isOpen) => (isOpen ? undefined : onClose())}
-      title="Remove the account for calls?"
-      description="Its token is forgotten, and calls that go on are ended. The history stays."
-      action="Remove"
+      title="Remove Twilio account?"
+      description="Deletes the auth token and ends running calls. The call history is kept."
+      action="Remove account"
       pending={remove.isPending}
       onConfirm={() => remove.mutate()}
     />

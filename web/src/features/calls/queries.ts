@@ -3,7 +3,7 @@ import { getCallBinding } from '@roost/contracts/conversations/calls'
 import { listAgentExecutions } from '@roost/contracts/runs/executions'
 import { queryOptions } from '@tanstack/react-query'
 
-/** Below the runs of the agent: each call is one, and changes what was called today. */
+/** Below the agent's runs: each call is a run, and changes today's call count. */
 export const callKeys = {
   binding: (name: string) => ['agent', name, 'executions', 'call-binding'] as const,
   history: (name: string) => ['agent', name, 'executions', 'calls'] as const,
@@ -17,7 +17,7 @@ export const bindingQuery = (api: Client, name: string) =>
 
 const looked = 50
 
-/** The newest calls; what the agent did because of them is left out. */
+/** The newest calls, without the runs that followed them. */
 export const callsQuery = (api: Client, name: string) =>
   queryOptions({
     queryKey: callKeys.history(name),

@@ -15,14 +15,14 @@ const DiagramBlock = lazyPart(async () => (await import('./diagram-block.tsx')).
 const HtmlBlock = lazyPart(async () => (await import('./html-block.tsx')).HtmlBlock)
 
 export type BlockContext = {
-  /** Of the blocks' headings: one below that of the canvas. */
+  /** Heading level of the blocks: one below that of the canvas. */
   Heading: 'h2' | 'h3'
-  /** The agent whose files the reader may read; null: nobody's. */
+  /** The agent whose files the reader may read; null: none. */
   filesOf: string | null
 }
 type BlockViewProps = BlockContext & { block: CanvasBlock }
 
-/** One block with its heading. Figures are cards themselves; all else stands in one. */
+/** One block with its heading. Figures are cards already; other blocks get a card. */
 export function BlockView({ block, Heading, filesOf }: BlockViewProps) {
   const heading = useId()
   const { title, kind } = block
@@ -89,7 +89,7 @@ function Content({ block, filesOf }: Omit<BlockViewProps, 'Heading'>) {
   }
 }
 
-/** What a block without a heading is called. */
+/** The name of a block without a heading. */
 const names: Record<CanvasBlock['kind'], string> = {
   chart: 'Chart',
   kpi: 'Figures',
@@ -99,7 +99,7 @@ const names: Record<CanvasBlock['kind'], string> = {
   diagram: 'Diagram',
   html: 'HTML',
   json: 'Data',
-  image: 'Picture',
+  image: 'Image',
 }
 
 function figure(value: string | number, unit: string | null | undefined): string {

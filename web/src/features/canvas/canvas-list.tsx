@@ -6,7 +6,7 @@ import { nameOf } from './names.ts'
 
 type CanvasListProps = { name: string; canvases: readonly CanvasSummary[]; selected: string }
 
-/** The way to each canvas of an agent, pinned ones first. */
+/** Links to the canvases of an agent, pinned ones first. */
 export function CanvasList({ name, canvases, selected }: CanvasListProps) {
   if (canvases.length === 1) return null
   return (

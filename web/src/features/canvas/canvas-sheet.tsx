@@ -7,15 +7,15 @@ import { filledSlots, type SlotWidth } from './layout.ts'
 
 type CanvasSheetProps = BlockContext & { canvas: Pick<Canvas, 'blocks' | 'template'> }
 
-/** The blocks of a canvas in the slots of its template, beside each other where there is room. */
+/** The blocks of a canvas in the slots of its template, side by side where they fit. */
 export function CanvasSheet({ canvas: { blocks, template }, ...context }: CanvasSheetProps) {
   const slots = filledSlots(template, blocks)
   if (slots.length === 0) {
     return (
       <EmptyState
         icon={<LayoutPanelTop aria-hidden />}
-        title="Nothing on it yet"
-        description="The agent has made this canvas and put no block on it."
+        title="This canvas is empty"
+        description="The agent has not added any blocks yet."
       />
     )
   }

@@ -14,7 +14,7 @@ import { useCanvasActions } from './use-canvas-actions.ts'
 
 const route = getRouteApi('/signed-in/agents/$name')
 
-/** Pages that the agent keeps up to date; the first one is open when the address names none. */
+/** Pages that the agent maintains. The first one is the default. */
 export function CanvasTab({ agent }: { agent: AgentDetails }) {
   const { name } = agent
   const { canvas: wanted } = route.useSearch()
@@ -25,7 +25,7 @@ export function CanvasTab({ agent }: { agent: AgentDetails }) {
   const open = shown.find(({ canvas_id }) => canvas_id === wanted) ?? shown[0]
   return (
     <section aria-label="Canvases" className="min-w-0">
-      <CardHeader title="Canvases" description="Pages that the agent keeps up to date." />
+      <CardHeader title="Canvases" description="Pages that the agent maintains." />
       {list.data ? (
         open ? (
           <div className="flex min-w-0 flex-col gap-5 lg:flex-row">
@@ -35,19 +35,19 @@ export function CanvasTab({ agent }: { agent: AgentDetails }) {
         ) : (
           <EmptyState
             icon={<LayoutPanelTop aria-hidden />}
-            title="No canvas yet"
-            description="In a chat, ask the agent to keep one: “Keep a canvas with the open tickets, and update it after each run.”"
+            title="No canvases yet"
+            description="Ask the agent in a chat, for example: “Keep a canvas with the open tickets and update it after each run.”"
           />
         )
       ) : list.error ? (
         <ErrorState
-          title="The canvases could not be loaded"
+          title="Could not load the canvases"
           error={list.error}
           onRetry={() => void list.refetch()}
           className="rounded-lg border border-line bg-surface"
         />
       ) : (
-        <SkeletonList rows={4} label="Loading the canvases" />
+        <SkeletonList rows={4} label="Loading canvases" />
       )}
     </section>
   )

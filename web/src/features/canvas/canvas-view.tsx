@@ -18,7 +18,7 @@ import type { CanvasActions } from './use-canvas-actions.ts'
 
 type CanvasViewProps = { summary: CanvasSummary; isOwner: boolean; actions: CanvasActions }
 
-/** One canvas with what is known of it. */
+/** One canvas with its metadata. */
 export function CanvasView({ summary, isOwner, actions }: CanvasViewProps) {
   const { agent_name: name, canvas_id: id } = summary
   const canvas = useQuery(canvasQuery(useApi(), name, id))
@@ -35,7 +35,7 @@ export function CanvasView({ summary, isOwner, actions }: CanvasViewProps) {
         <CanvasSheet canvas={canvas.data} Heading="h3" filesOf={name} />
       ) : canvas.error ? (
         <ErrorState
-          title="The canvas could not be loaded"
+          title="Could not load the canvas"
           error={canvas.error}
           onRetry={() => void canvas.refetch()}
           className="rounded-lg border border-line bg-surface"
@@ -54,15 +54,15 @@ function Facts({ summary }: { summary: CanvasSummary }) {
       <span>
         Updated <RelativeTime at={updated_at} />
       </span>
-      {stale && <Badge tone="warning">Not updated for a week</Badge>}
-      {audience === 'roster' && <Badge tone="info">In the Workspace</Badge>}
+      {stale && <Badge tone="warning">Not updated for 7 days</Badge>}
+      {audience === 'roster' && <Badge tone="info">Visible in Workspace</Badge>}
       {run && (
         <Link
           to="/agents/$name/executions/$id"
           params={{ name, id: run }}
           className="text-accent hover:underline"
         >
-          Open the run
+          Open run
         </Link>
       )}
     </p>
@@ -81,12 +81,12 @@ function OwnerActions({ summary, actions }: Pick<CanvasViewProps, 'summary' | 'a
         onClick={() => actions.pin({ canvas: summary, pinned: !pinned })}
       />
       <IconButton
-        label="Delete the canvas"
+        label="Delete canvas"
         icon={<Trash2 aria-hidden />}
         onClick={() => actions.remove(summary)}
       />
       <Button icon={<LinkIcon aria-hidden />} onClick={() => setSharing(true)}>
-        Links
+        Share
       </Button>
       {isSharing && <ShareDialog canvas={summary} onClose={() => setSharing(false)} />}
     </div>

@@ -5,10 +5,10 @@ import { Lines } from '../../ui/charts/lines.tsx'
 import { Slices } from '../../ui/charts/slices.tsx'
 import { type ChartPayload, chartOf } from './chart-points.ts'
 
-/** Its numbers are there as a table, too, for those who do not see it. */
+/** The chart frame also offers the numbers as a table for screen readers. */
 export function ChartBlock({ payload, label }: { payload: ChartPayload; label: string }) {
   const drawn = useMemo(() => chartOf(payload), [payload])
-  if (drawn.data.length === 0) return <p className="py-8 text-center text-muted text-sm">No numbers yet.</p>
+  if (drawn.data.length === 0) return <p className="py-8 text-center text-muted text-sm">No data yet.</p>
   const chart = { ...drawn, label, height: 240 }
   switch (payload.type) {
     case 'line':

@@ -17,7 +17,7 @@ const drawn = (payload: ChartPayload) => {
   }
 }
 
-test('times are in order, and a series has a gap where it has no point', () => {
+test('times are sorted, and a missing point leaves a gap in the series', () => {
   const payload: ChartPayload = {
     type: 'line',
     series: [
@@ -38,7 +38,7 @@ test('times are in order, and a series has a gap where it has no point', () => {
   })
 })
 
-test('groups keep their order, and times that would read the same are told apart', () => {
+test('groups keep their order, and ambiguous times keep their original text', () => {
   assert.deepEqual(
     drawn({
       type: 'bar',
@@ -70,7 +70,7 @@ test('groups keep their order, and times that would read the same are told apart
   )
 })
 
-test('a pie has the points of one series as slices, and the sums of several', () => {
+test('pie slices are the points of one series or the sums of several', () => {
   const one = drawn({
     type: 'pie',
     series: [
@@ -94,7 +94,7 @@ test('a pie has the points of one series as slices, and the sums of several', ()
   assert.deepEqual(two, { heading: 'Whole', lines: ['x', 'y'], rows: [['Sum', 3, 4]] })
 })
 
-test('a unit that all share stands behind each number, different ones behind the names', () => {
+test('a common unit follows each number, different units follow the series names', () => {
   const { format } = chartOf({ type: 'bar', series: [series('a', [['x', 1234.56]], 'USD')] }, english)
   assert.equal(format?.(1234.56), '1,234.6 USD')
   const mixed = chartOf({ type: 'bar', series: [series('a', [], 'USD'), series('b', [], 's')] }, english)

@@ -5,7 +5,7 @@ import type { ChartProps } from '../../ui/charts/chart-data.ts'
 export type ChartPayload = BlockOf<'chart'>['payload']
 export type Drawn = Pick<ChartProps, 'data' | 'series' | 'format' | 'heading'>
 
-/** What the chart shows, one row a time or group: in order where all are times, else as they came. */
+/** One row per time or group. Sorted if all labels are times, else in the original order. */
 export function chartOf({ type, series }: ChartPayload, locale: Locale = {}): Drawn {
   const units = new Set(series.map(({ unit }) => unit || null))
   const [unit = null] = units
@@ -28,7 +28,7 @@ export function chartOf({ type, series }: ChartPayload, locale: Locale = {}): Dr
   }
 }
 
-/** Shares of a whole: of one series its points, of several their sums. */
+/** Shares of a whole: the points of a single series, else the sum of each series. */
 function slicesOf(series: ChartPayload['series']): Pick<Drawn, 'data' | 'series' | 'heading'> {
   const [first] = series
   const slices =
@@ -57,12 +57,12 @@ function momentsOf(series: ChartPayload['series']): string[] {
 
 const timePattern = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}.*)?$/
 
-/** Every one of them is a time in ISO 8601. */
+/** True if every label is an ISO 8601 time. */
 function areTimes(moments: readonly string[]): boolean {
   return moments.length > 0 && moments.every((ts) => timePattern.test(ts) && !Number.isNaN(Date.parse(ts)))
 }
 
-/** Short words for times; as they were written where they are none, or where two would read the same. */
+/** Short labels for times. Keeps the original text of other labels, and of times that would look alike. */
 function wordsFor(moments: readonly string[], { language, timeZone }: Locale): string[] {
   if (!areTimes(moments)) return [...moments]
   const areDays = moments.every((ts) => ts.length === 10)

@@ -5,8 +5,8 @@ import { drawDiagram, themeColours } from './draw-diagram.ts'
 import { useThemeName } from './use-theme-name.ts'
 
 /**
- * A diagram as a picture: in one, nothing of what an agent wrote can act. Its words stand below; alone, where it is
- * of a kind that is not drawn.
+ * A diagram as an image, so that nothing an agent wrote can run. Its source text is below it, or alone when
+ * the diagram type is not supported.
  */
 export function DiagramBlock({ source, label }: { source: string; label: string }) {
   const theme = useThemeName()
@@ -21,7 +21,7 @@ export function DiagramBlock({ source, label }: { source: string; label: string 
   if (drawing.error) {
     return (
       <>
-        <p className="mb-2 text-muted text-xs">Not drawn: {drawing.error.message}</p>
+        <p className="mb-2 text-muted text-xs">Diagram not shown: {drawing.error.message}</p>
         {code}
       </>
     )
@@ -31,11 +31,11 @@ export function DiagramBlock({ source, label }: { source: string; label: string 
     <>
       <img
         src={`data:image/svg+xml;charset=utf-8,${encodeURIComponent(drawing.data)}`}
-        alt={`${label}. Its words are below the picture.`}
+        alt={`${label}. The text version is below the image.`}
         className="mx-auto max-h-[36rem] max-w-full object-contain"
       />
       <details className="mt-2 text-sm print:hidden">
-        <summary className="w-fit cursor-default text-muted text-xs hover:text-ink">As text</summary>
+        <summary className="w-fit cursor-default text-muted text-xs hover:text-ink">Text version</summary>
         <div className="mt-2">{code}</div>
       </details>
     </>

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { parseMermaid } from 'beautiful-mermaid'
 import { readDiagram } from './diagram-source.ts'
 
-/** What the library makes of it. */
+/** What the library parses. */
 function drawn(source: string): { arrows: number | null; edges: string[]; nodes: string[] } {
   const { text, arrows } = readDiagram(source)
   const { edges, nodes } = parseMermaid(text)
@@ -38,19 +38,19 @@ test('a flowchart is read with and without spaces around its arrows', () => {
   ])
 })
 
-test('what is quoted or in brackets is text', () => {
+test('quoted or bracketed content is text', () => {
   const { nodes, arrows } = drawn('flowchart LR\n A["a; b-->c"]-->B[c-->d; e]')
   assert.deepEqual([nodes, arrows], [['a; b-->c', 'c-->d; e'], 1])
   assert.deepEqual(drawn('flowchart LR\n my-node-->your-node').edges, ['my-node solid > your-node'])
 })
 
-test('an arrow that is not drawn is counted, so that it is missed', () => {
+test('unsupported arrows are counted, so that they are noticed as missing', () => {
   const { arrows, edges } = drawn('flowchart LR\nA --x B\nA --> C')
   assert.equal(arrows, 2)
   assert.ok(edges.length < 2)
 })
 
-test('classes and entities stand apart from what joins them; other diagrams are left alone', () => {
+test('classes and entities are separated from their relations; other diagrams are unchanged', () => {
   assert.equal(
     readDiagram('classDiagram\nAnimal<|--Duck\nFoo--Bar').text,
     'classDiagram\nAnimal <|-- Duck\nFoo -- Bar',

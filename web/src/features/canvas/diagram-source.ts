@@ -1,12 +1,12 @@
 export type DiagramSource = {
   text: string
-  /** Arrows between nodes of a flowchart, each an edge at least; null: of another diagram. */
+  /** `arrows`: the minimum number of edges of a flowchart; null for other diagrams. */
   arrows: number | null
 }
 
 /**
- * Mermaid as the drawing library reads it, which takes for a name whatever has no space around it: a statement a
- * line, and spaces around what joins two things. In quotes and brackets everything is text.
+ * Rewrites Mermaid for the drawing library, which reads text without spaces as one name: one statement per
+ * line, and spaces around relations. Quoted and bracketed content stays unchanged.
  */
 export function readDiagram(source: string): DiagramSource {
   if (/^\s*(graph|flowchart)\b/.test(source)) return readFlowchart(source)
@@ -16,16 +16,16 @@ export function readDiagram(source: string): DiagramSource {
 }
 
 const entityLink = /(?<=[\w"])\s*([|}][|o](?:--|\.\.)[|o][|{])\s*(?=[\w"])/g
-// `o` is a mark where a space stands before it, and else the end of a name.
+// `o` is an arrow head after a space, else the end of a name.
 const classLink = /(?<=[\w"`])\s*((?:<\||\*|<|(?<=\s)o)?(?:--|\.\.)(?:\|>|\*|>|o(?=\s))?)\s*(?=[\w"`])/g
 
 function spaced(source: string, link: RegExp): string {
   return source.replaceAll(link, ' $1 ')
 }
 
-/** Of any length; a cross or a circle at its end is counted, and is none of the arrows that are drawn. */
+/** An arrow of any length. Heads with a cross or circle are matched, but the library does not draw them. */
 const arrow = /(<)?(?:(-{2,}|-\.+-|={2,})>|(-{3,}|-\.+-|={3,})(?![>ox]))|--[ox](?=[\s|])/y
-/** The beginning of an arrow with words in it. */
+/** The beginning of an arrow with a label. */
 const opening = /(--|-\.|==)(?=[^\s\-.=>|ox])/y
 
 function readFlowchart(source: string): DiagramSource {
@@ -63,7 +63,7 @@ function readFlowchart(source: string): DiagramSource {
   return { text, arrows }
 }
 
-/** How long an arrow is says how far apart its ends are to be; here all are of one length. */
+/** The length of an arrow sets the distance of its nodes; here all have one length. */
 function plainArrow([whole, tail = '', headed, plain]: RegExpExecArray): string {
   const line = headed ?? plain
   if (line === undefined) return whole

@@ -1,9 +1,6 @@
 import type { DiagramSource } from './diagram-source.ts'
 
-/**
- * Draws diagrams beside the page: how long the layout of a large one takes is known only to those who have waited,
- * and only a worker can be ended in the middle of it.
- */
+/** Draws diagrams in a worker: layout time is unpredictable, and only a worker can be terminated. */
 export type DiagramRequest = { source: DiagramSource; colours: DiagramColours }
 export type DiagramColours = {
   bg: string
@@ -22,16 +19,16 @@ self.addEventListener('message', async ({ data }: MessageEvent<DiagramRequest>) 
 
 async function drawn({ source: { text, arrows }, colours }: DiagramRequest): Promise<DiagramAnswer> {
   try {
-    // Where there is no document the layout engine takes itself for a worker of its own, and answers nobody; and what
-    // calls it writes to `self`, which a worker may only read.
+    // Without a document the layout engine acts as a worker itself and never answers, and its caller assigns
+    // to `self`, which is read-only here.
     Object.defineProperties(self, {
       document: { value: {}, configurable: true },
       self: { value: self, writable: true, configurable: true },
     })
     const { parseMermaid, renderMermaidSVG } = await import('beautiful-mermaid')
-    // What the library does not know it leaves out; a picture that lacks something would say what is not so.
+    // The library drops unknown arrows silently; an incomplete diagram would be misleading.
     if (arrows !== null && parseMermaid(text).edges.length < arrows) {
-      return { problem: 'It has arrows of a kind that is not known here.' }
+      return { problem: 'The diagram contains arrow types that are not supported.' }
     }
     return { svg: renderMermaidSVG(text, { ...colours, font: 'Inter', padding: 16, transparent: true }) }
   } catch (error) {

@@ -1,10 +1,10 @@
 import type { DiagramAnswer, DiagramColours, DiagramRequest } from './diagram.worker.ts'
 import { readDiagram } from './diagram-source.ts'
 
-/** A layout that takes longer is nothing that anybody could read. */
+/** Time limit in milliseconds. A diagram that needs longer is unreadable anyway. */
 const patienceMs = 8000
 
-/** The diagram as an SVG document. Throws when it is no diagram of a kind that is drawn, or takes too long. */
+/** The diagram as an SVG document. Throws for unsupported diagrams and on timeout. */
 export async function drawDiagram(
   source: string,
   colours: DiagramColours,
@@ -15,9 +15,9 @@ export async function drawDiagram(
     const request: DiagramRequest = { source: readDiagram(source), colours }
     const answer = await new Promise<DiagramAnswer>((resolve, reject) => {
       worker.onmessage = ({ data }: MessageEvent<DiagramAnswer>) => resolve(data)
-      worker.onerror = () => reject(new Error('The code that draws could not be loaded.'))
+      worker.onerror = () => reject(new Error('The drawing code could not be loaded.'))
       AbortSignal.any([signal, AbortSignal.timeout(patienceMs)]).addEventListener('abort', () =>
-        reject(new Error('It takes too long to draw.')),
+        reject(new Error('Drawing timed out.')),
       )
       worker.postMessage(request)
     })
@@ -28,7 +28,7 @@ export async function drawDiagram(
   }
 }
 
-/** The colours of the theme that is shown: a picture knows none of the page's. */
+/** The colours of the current theme, because an image cannot inherit them. */
 export function themeColours(root: Element = document.documentElement): DiagramColours {
   const style = getComputedStyle(root)
   const of = (name: string) => style.getPropertyValue(`--color-${name}`).trim()

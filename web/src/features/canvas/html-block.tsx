@@ -3,8 +3,8 @@ import { cspNonce } from '../../lib/csp.ts'
 import { useThemeName } from './use-theme-name.ts'
 
 /**
- * HTML of an agent in a frame where no script runs. The platform has taken out whatever acts; this is the second
- * wall. The page may look into the frame, which is how it knows the height.
+ * HTML of an agent in a sandboxed frame without scripts; the platform has already sanitized it.
+ * `allow-same-origin` lets the page measure the height.
  */
 export function HtmlBlock({ html, label }: { html: string; label: string }) {
   const theme = useThemeName()
@@ -21,7 +21,7 @@ export function HtmlBlock({ html, label }: { html: string; label: string }) {
   }, [frame, loads])
   return (
     <iframe
-      // A frame keeps the colours that it was loaded with.
+      // The frame keeps the colours it was loaded with.
       key={theme}
       ref={setFrame}
       title={label}
@@ -40,7 +40,7 @@ function documentOf(html: string): string {
   return `<!doctype html><html lang="${lang}"><head><meta charset="utf-8"><title>HTML</title><style nonce="${cspNonce()}">${styles()}</style></head><body><main>${html}</main></body></html>`
 }
 
-/** The page's own look: classes and styles of the HTML itself are not kept. */
+/** The page's own style: classes and styles of the HTML itself were removed. */
 function styles(): string {
   const page = getComputedStyle(document.documentElement)
   const of = (name: string) => page.getPropertyValue(`--color-${name}`).trim()

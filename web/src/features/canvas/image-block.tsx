@@ -9,11 +9,11 @@ import { workspacePictureQuery } from './workspace-picture.ts'
 type ImageBlockProps = {
   payload: BlockOf<'image'>['payload']
   label: string
-  /** The agent whose files the reader may read; null: nobody's. */
+  /** The agent whose files the reader may read; null: none. */
   filesOf: string | null
 }
 
-/** A picture with its caption. */
+/** An image with its caption. */
 export function ImageBlock({ payload: { src, caption }, label, filesOf }: ImageBlockProps) {
   return (
     <figure className="m-0 min-w-0">
@@ -33,7 +33,7 @@ function Picture({ src, alt, filesOf }: { src: string; alt: string; filesOf: str
       return filesOf === null ? (
         <p className="flex items-center gap-2 text-muted text-sm">
           <ImageOff aria-hidden className="size-4 shrink-0" />
-          This picture lies in the agent’s workspace, and is shown on the agent’s own page.
+          This image is in the agent’s workspace and is shown only on the agent’s page.
         </p>
       ) : (
         <WorkspacePicture name={filesOf} path={src} alt={alt} />
@@ -41,7 +41,7 @@ function Picture({ src, alt, filesOf }: { src: string; alt: string; filesOf: str
   }
 }
 
-/** A page of ours asks no other server for anything: its reader would be known there. */
+/** External images are links: loading them would reveal the reader to another server. */
 function WebPicture({ src }: { src: string }) {
   return (
     <a
@@ -51,7 +51,7 @@ function WebPicture({ src }: { src: string }) {
       className="inline-flex max-w-full items-center gap-1.5 text-accent text-sm hover:underline"
     >
       <ExternalLink aria-hidden className="size-4 shrink-0" />
-      <span className="truncate">Open the picture at {new URL(src).hostname}</span>
+      <span className="truncate">Open image at {new URL(src).hostname}</span>
     </a>
   )
 }
@@ -62,7 +62,7 @@ function WorkspacePicture({ name, path, alt }: { name: string; path: string; alt
   if (!picture.error) return <Skeleton className="h-40 w-full" />
   return (
     <ErrorState
-      title="The picture could not be read from the workspace"
+      title="Could not read the image from the workspace"
       error={picture.error}
       onRetry={() => void picture.refetch()}
     />

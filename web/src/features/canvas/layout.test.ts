@@ -13,7 +13,7 @@ const block = (id: string, slot: string | null = null): CanvasBlock => ({
 const shown = (...args: Parameters<typeof filledSlots>) =>
   filledSlots(...args).map(({ slot, width, blocks }) => [slot, width, blocks.map(({ id }) => id).join()])
 
-test('slots come in the order of the template; what names none stands in the main one', () => {
+test('slots follow the order of the template; blocks without a slot go to the main slot', () => {
   const blocks = [
     block('a', 'footer'),
     block('b'),
@@ -29,7 +29,7 @@ test('slots come in the order of the template; what names none stands in the mai
   ])
 })
 
-test('a slot whose neighbour is empty has the room of both', () => {
+test('a slot with an empty neighbour takes the width of both', () => {
   assert.deepEqual(shown('dashboard', [block('a', 'side')]), [['side', 'whole', 'a']])
   assert.deepEqual(shown('status-board', [block('a', 'next'), block('b', 'issues')]), [
     ['issues', 'half', 'b'],
@@ -37,7 +37,7 @@ test('a slot whose neighbour is empty has the room of both', () => {
   ])
 })
 
-test('without a template all stand below each other', () => {
+test('without a template all blocks are stacked', () => {
   assert.deepEqual(shown(null, [block('a'), block('b')]), [['page', 'whole', 'a,b']])
   assert.deepEqual(shown(null, []), [])
   assert.deepEqual(shown('brief', []), [])

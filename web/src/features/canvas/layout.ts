@@ -4,11 +4,11 @@ import {
   canvasTemplates,
 } from '@roost/contracts/conversations/canvas-blocks'
 
-/** How wide a slot stands in the grid of three columns that a page has where there is room. */
+/** The width of a slot in the grid of three columns. */
 export type SlotWidth = 'whole' | 'two-thirds' | 'third' | 'half'
 export type FilledSlot = { slot: string; width: SlotWidth; blocks: CanvasBlock[] }
 
-/** Where what names no slot stands. */
+/** The slot of blocks that name none. */
 const homes: Record<CanvasTemplate, string> = {
   dashboard: 'main',
   report: 'body',
@@ -16,13 +16,13 @@ const homes: Record<CanvasTemplate, string> = {
   'status-board': 'status',
 }
 
-/** Slots that stand beside each other; one whose neighbour is empty has the room of both. */
+/** Slots that are side by side; one with an empty neighbour takes the width of both. */
 const pairs: Partial<Record<CanvasTemplate, Record<string, { with: string; width: SlotWidth }>>> = {
   dashboard: { main: { with: 'side', width: 'two-thirds' }, side: { with: 'main', width: 'third' } },
   'status-board': { issues: { with: 'next', width: 'half' }, next: { with: 'issues', width: 'half' } },
 }
 
-/** The slots that have blocks, in the order of the template; blocks keep theirs. */
+/** The slots that have blocks, in the order of the template. Blocks keep their order. */
 export function filledSlots(template: CanvasTemplate | null, blocks: readonly CanvasBlock[]): FilledSlot[] {
   if (template === null)
     return blocks.length === 0 ? [] : [{ slot: 'page', width: 'whole', blocks: [...blocks] }]

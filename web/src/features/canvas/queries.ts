@@ -9,7 +9,7 @@ import { listCanvasShares, readSharedCanvas } from '@roost/contracts/conversatio
 import { queryOptions } from '@tanstack/react-query'
 import { workspaceKeys } from '../workspace-chat/queries.ts'
 
-/** Keys begin with what they show; `live/stale.ts` names their prefixes. */
+/** Keys begin with their subject; `live/stale.ts` names their prefixes. */
 export const canvasKey = (name: string) => ['agent', name, 'canvas'] as const
 const rosterKey = (name: string) => [...workspaceKeys.conversations(name), 'canvas'] as const
 
@@ -32,7 +32,7 @@ export const sharesQuery = (api: Client, name: string, id: string) =>
       api.call(listCanvasShares, { params: { name }, query: { canvas_id: id }, signal }),
   })
 
-/** Those that an agent shows to the people of the Workspace. */
+/** The canvases that an agent shows in the Workspace. */
 export const rosterCanvasesQuery = (api: Client, name: string) =>
   queryOptions({
     queryKey: [...rosterKey(name), 'list'],
@@ -45,7 +45,7 @@ export const rosterCanvasQuery = (api: Client, name: string, id: string) =>
     queryFn: ({ signal }) => api.call(getRosterCanvas, { params: { name, canvas_id: id }, signal }),
   })
 
-/** `as`: the token with which it is asked for; null: without one. No events come to a link: it is asked again. */
+/** `as`: the token of the request; null: none. Links receive no events, so this query polls. */
 export const sharedCanvasQuery = (api: Client, token: string, as: string | null) =>
   queryOptions({
     queryKey: ['shared-canvas', token, as],

@@ -14,26 +14,26 @@ import { CanvasSheet } from './canvas-sheet.tsx'
 import { nameOf } from './names.ts'
 import { rosterCanvasesQuery, rosterCanvasQuery } from './queries.ts'
 
-/** What an agent shows to the people of the Workspace; each opens over the conversation. */
+/** The canvases that an agent shows in the Workspace; each opens over the conversation. */
 export function RosterCanvases({ agent: { name, can_manage_canvases } }: { agent: RosterAgent }) {
   const canvases = useQuery(rosterCanvasesQuery(useApi(), name))
   const [open, setOpen] = useState<CanvasSummary | null>(null)
   if (canvases.error && !canvases.data) {
     return (
       <ErrorState
-        title="The canvases could not be loaded"
+        title="Could not load the canvases"
         error={canvases.error}
         onRetry={() => void canvases.refetch()}
       />
     )
   }
-  if (!canvases.data) return <SkeletonList rows={3} label="Loading the canvases" />
+  if (!canvases.data) return <SkeletonList rows={3} label="Loading canvases" />
   if (canvases.data.length === 0) {
     return (
       <EmptyState
         icon={<LayoutPanelTop aria-hidden />}
-        title="No canvas yet"
-        description="The agent can keep pages up to date for you: ask it for one."
+        title="No canvases yet"
+        description="The agent can maintain pages for you. Ask for one in the conversation."
       />
     )
   }
@@ -63,7 +63,7 @@ export function RosterCanvases({ agent: { name, can_manage_canvases } }: { agent
           search={{ tab: 'canvas' }}
           className="mt-3 inline-block text-accent text-sm hover:underline"
         >
-          Pin, share and delete them
+          Manage canvases
         </Link>
       )}
       {open && (
@@ -81,7 +81,7 @@ function Open({ canvas: { agent_name, canvas_id } }: { canvas: CanvasSummary }) 
   if (!canvas.error) return <Skeleton className="h-72 w-full" />
   return (
     <ErrorState
-      title="The canvas could not be loaded"
+      title="Could not load the canvas"
       error={canvas.error}
       onRetry={() => void canvas.refetch()}
     />

@@ -18,20 +18,20 @@ import { ShareList } from './share-list.tsx'
 const scopes = [
   {
     value: 'authorized',
-    label: 'People who may use the agent',
-    hint: 'They sign in. Whether they may still use it is looked at each time.',
+    label: 'People with access to the agent',
+    hint: 'They must sign in. Roost checks the access on each visit.',
   },
-  { value: 'public', label: 'Everybody who has the link', hint: 'Without signing in.' },
+  { value: 'public', label: 'Anyone with the link', hint: 'No sign-in required.' },
 ] as const
 const ends = [
   { value: 'never', label: 'Never' },
-  { value: '1', label: 'In a day' },
-  { value: '7', label: 'In a week' },
+  { value: '1', label: 'In 1 day' },
+  { value: '7', label: 'In 7 days' },
   { value: '30', label: 'In 30 days' },
 ] as const
 type End = (typeof ends)[number]['value']
 
-/** The links to one canvas, and a new one. */
+/** The share links of one canvas, and a form for a new one. */
 export function ShareDialog({ canvas, onClose }: { canvas: CanvasSummary; onClose: () => void }) {
   const { agent_name: name, canvas_id: id } = canvas
   const shares = useQuery(sharesQuery(useApi(), name, id))
@@ -39,21 +39,21 @@ export function ShareDialog({ canvas, onClose }: { canvas: CanvasSummary; onClos
     <Dialog
       open
       onOpenChange={onClose}
-      title="Links to this canvas"
-      description="A link shows the canvas as it is when it is opened."
+      title="Share canvas"
+      description="A link always shows the current state of the canvas."
     >
       <NewLink name={name} id={id} />
-      <h3 className="mt-6 mb-2 font-semibold text-sm">Links so far</h3>
+      <h3 className="mt-6 mb-2 font-semibold text-sm">Existing links</h3>
       {shares.data ? (
         <ShareList name={name} shares={shares.data} />
       ) : shares.error ? (
         <ErrorState
-          title="The links could not be loaded"
+          title="Could not load the links"
           error={shares.error}
           onRetry={() => void shares.refetch()}
         />
       ) : (
-        <SkeletonList rows={2} label="Loading the links" />
+        <SkeletonList rows={2} label="Loading links" />
       )}
     </Dialog>
   )
@@ -63,7 +63,7 @@ function NewLink({ name, id }: { name: string; id: string }) {
   const { api, queries } = useApp()
   const [scope, setScope] = useState<ShareScope>('authorized')
   const [end, setEnd] = useState<End>('never')
-  const make = useMutation({
+  const create = useMutation({
     mutationFn: () =>
       api.call(shareCanvas, {
         params: { name, canvas_id: id },
@@ -73,14 +73,14 @@ function NewLink({ name, id }: { name: string; id: string }) {
   })
   return (
     <div className="flex flex-col gap-3">
-      {make.error && <Banner tone="danger">{describeFault(make.error).sentence}</Banner>}
-      <RadioCards label="Who may see it" value={scope} onValueChange={setScope} options={scopes} />
+      {create.error && <Banner tone="danger">{describeFault(create.error).sentence}</Banner>}
+      <RadioCards label="Who can view the canvas" value={scope} onValueChange={setScope} options={scopes} />
       <div className="flex flex-wrap items-end justify-between gap-3">
-        <Field label="It ends">
+        <Field label="Expires">
           <Select value={end} onValueChange={setEnd} options={ends} className="w-40" />
         </Field>
-        <Button variant="primary" pending={make.isPending} onClick={() => make.mutate()}>
-          Make a link
+        <Button variant="primary" pending={create.isPending} onClick={() => create.mutate()}>
+          Create link
         </Button>
       </div>
     </div>

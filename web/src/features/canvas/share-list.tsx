@@ -10,7 +10,7 @@ import { toast } from '../../ui/toast.tsx'
 import { useUndo } from '../../ui/use-undo.ts'
 import { canvasKey } from './queries.ts'
 
-/** Links that open something still; those that have ended are told of by their number. */
+/** Active links; expired and revoked links are shown as a number only. */
 export function ShareList({ name, shares }: { name: string; shares: readonly CanvasShare[] }) {
   const { api, queries } = useApp()
   const { pending, later } = useUndo()
@@ -22,7 +22,7 @@ export function ShareList({ name, shares }: { name: string; shares: readonly Can
   const end = ({ id }: CanvasShare) =>
     later({
       id,
-      title: 'The link has ended.',
+      title: 'Link revoked.',
       run: async () => {
         await api
           .call(revokeCanvasShare, { params: { name, share_id: id } })
@@ -34,7 +34,7 @@ export function ShareList({ name, shares }: { name: string; shares: readonly Can
     <>
       {open.length === 0 ? (
         <p className="text-muted text-sm">
-          There is none. Nobody but those who use the agent sees the canvas.
+          No links yet. Only people with access to the agent can view the canvas.
         </p>
       ) : (
         <ul aria-label="Links" className="divide-y divide-line rounded-lg border border-line">
@@ -43,7 +43,7 @@ export function ShareList({ name, shares }: { name: string; shares: readonly Can
           ))}
         </ul>
       )}
-      {ended > 0 && <p className="mt-2 text-muted text-xs">{plural(ended, 'link')} ended.</p>}
+      {ended > 0 && <p className="mt-2 text-muted text-xs">{plural(ended, 'link')} expired or revoked.</p>}
     </>
   )
 }
@@ -55,7 +55,7 @@ function ShareRow({ share, onEnd }: { share: CanvasShare; onEnd: () => void }) {
       <div className="min-w-0 flex-1 basis-48">
         <p className="flex min-w-0 items-center gap-1.5">
           <Badge tone={scope === 'public' ? 'warning' : 'neutral'}>
-            {scope === 'public' ? 'Everybody' : 'Signed in'}
+            {scope === 'public' ? 'Anyone' : 'Signed in'}
           </Badge>
           <span className="truncate font-mono text-xs" title={url}>
             {url}
@@ -63,24 +63,24 @@ function ShareRow({ share, onEnd }: { share: CanvasShare; onEnd: () => void }) {
         </p>
         <p className="mt-0.5 flex flex-wrap gap-x-2 text-muted text-xs">
           <span>
-            made <RelativeTime at={created_at} />
+            created <RelativeTime at={created_at} />
           </span>
-          <span>{view_count === 0 ? 'not opened yet' : plural(view_count, 'view')}</span>
+          <span>{view_count === 0 ? 'never opened' : plural(view_count, 'view')}</span>
           {last_viewed_at && (
             <span>
-              last <RelativeTime at={last_viewed_at} />
+              last opened <RelativeTime at={last_viewed_at} />
             </span>
           )}
           {expires_at && (
             <span>
-              ends <RelativeTime at={expires_at} />
+              expires <RelativeTime at={expires_at} />
             </span>
           )}
         </p>
       </div>
-      <CopyButton text={url} label="Copy the link" />
+      <CopyButton text={url} label="Copy link" />
       <Button size="sm" variant="ghost" onClick={onEnd}>
-        End it
+        Revoke
       </Button>
     </li>
   )

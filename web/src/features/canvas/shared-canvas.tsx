@@ -6,7 +6,7 @@ import { ExactTime } from '../../ui/time.tsx'
 import { CanvasSheet } from './canvas-sheet.tsx'
 import { nameOf } from './names.ts'
 
-/** A canvas by itself, to be read and printed. */
+/** A canvas on its own page, for reading and printing. */
 export function SharedCanvasSheet({ canvas }: { canvas: SharedCanvas }) {
   return (
     <main className="mx-auto min-h-dvh w-full max-w-6xl px-4 py-8 text-ink print:max-w-none print:p-0">
@@ -15,7 +15,7 @@ export function SharedCanvasSheet({ canvas }: { canvas: SharedCanvas }) {
           <h1 className="break-words font-semibold text-xl tracking-tight">{nameOf(canvas)}</h1>
           <p className="mt-1 text-muted text-sm">
             {canvas.agent_name} · as of <ExactTime at={canvas.updated_at} />
-            {canvas.stale && ' · not updated for a week'}
+            {canvas.stale && ' · not updated for 7 days'}
           </p>
         </div>
         <div className="flex shrink-0 items-center gap-2 print:hidden">

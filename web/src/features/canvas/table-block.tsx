@@ -2,7 +2,7 @@ import type { BlockOf } from '@roost/contracts/conversations/canvas-blocks'
 import { ScrollRegion } from '../../ui/scroll-region.tsx'
 import { ReportTableView } from '../reports/report-table.tsx'
 
-/** Up to so many rows a table is printed as it is; of longer ones only what is in sight is built. */
+/** Tables up to this length render completely, so that they print; longer ones render only visible rows. */
 const mostPlainRows = 500
 
 export function TableBlock({ columns, rows, label }: BlockOf<'table'>['payload'] & { label: string }) {

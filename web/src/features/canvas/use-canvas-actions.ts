@@ -1,8 +1,8 @@
 import { type CanvasSummary, deleteCanvas, pinCanvas } from '@roost/contracts/conversations/canvas'
 import { describeFault } from '../../lib/fault.ts'
-import { rowsOf } from '../../live/at-once.ts'
+import { rowsOf } from '../../live/optimistic.ts'
 import { useApp } from '../../shell/app-context.ts'
-import { useAtOnce } from '../../shell/use-at-once.ts'
+import { useOptimisticSave } from '../../shell/use-optimistic-save.ts'
 import { toast } from '../../ui/toast.tsx'
 import { useUndo } from '../../ui/use-undo.ts'
 import { nameOf } from './names.ts'
@@ -10,17 +10,17 @@ import { canvasesQuery, canvasKey } from './queries.ts'
 
 export type CanvasActions = ReturnType<typeof useCanvasActions>
 
-/** What an owner does with canvases. `pending`: those that are shown as if they were gone. */
+/** The owner's actions on canvases. `pending`: canvases shown as if deleted. */
 export function useCanvasActions(name: string) {
   const { api, queries } = useApp()
   const { pending, later } = useUndo()
   const refresh = () => queries.invalidateQueries({ queryKey: canvasKey(name) })
-  const complain = (error: unknown) => {
+  const showFault = (error: unknown) => {
     const { sentence, code } = describeFault(error)
     toast({ title: sentence, description: code, tone: 'danger' })
   }
 
-  const pin = useAtOnce({
+  const pin = useOptimisticSave({
     queryKey: canvasKey(name),
     save: ({ canvas: { canvas_id }, pinned }: { canvas: CanvasSummary; pinned: boolean }) =>
       api.call(pinCanvas, { params: { name, canvas_id }, body: { pinned } }),
@@ -34,10 +34,10 @@ export function useCanvasActions(name: string) {
   const remove = (canvas: CanvasSummary) =>
     later({
       id: canvas.canvas_id,
-      title: `“${nameOf(canvas)}” is deleted.`,
-      description: 'The links to it go with it.',
+      title: `“${nameOf(canvas)}” deleted.`,
+      description: 'Its share links are deleted too.',
       run: async () => {
-        await api.call(deleteCanvas, { params: { name, canvas_id: canvas.canvas_id } }).catch(complain)
+        await api.call(deleteCanvas, { params: { name, canvas_id: canvas.canvas_id } }).catch(showFault)
         await refresh()
       },
     })

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react'
 
-/** The theme that is shown, for what has to be drawn anew when it changes. */
+/** The current theme, for content that must be redrawn when it changes. */
 export function useThemeName(): string {
   return useSyncExternalStore(onChange, () => document.documentElement.dataset.theme ?? 'light')
 }

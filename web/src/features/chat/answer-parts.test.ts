@@ -22,7 +22,7 @@ const returns = (id: string) => ({
 const partsOf = (...lines: object[]) => answerParts(transcriptOf(lines))
 
 describe('the answer of a transcript', () => {
-  test('is the text behind the last tool call; what was said before belongs to the work', () => {
+  test('is the text after the last tool call; earlier text belongs to the work', () => {
     const { work, answer, doing } = partsOf(says('I look'), calls('t'), returns('t'), says('Done.'))
     assert.deepEqual(
       work.map(({ kind }) => kind),
@@ -35,7 +35,7 @@ describe('the answer of a transcript', () => {
     assert.equal(doing, null)
   })
 
-  test('leaves out the result and errors: the end of the turn tells them', () => {
+  test('omits the result and errors, which the end of the turn shows', () => {
     const { work, answer } = partsOf(
       says('Hello'),
       { type: 'error', error: 'agent_error', message: 'x', retryable: false },
@@ -46,15 +46,15 @@ describe('the answer of a transcript', () => {
   })
 })
 
-describe('what is being done', () => {
-  test('is the tool that runs, else thinking', () => {
+describe('the current activity', () => {
+  test('is the running tool, else thinking', () => {
     assert.equal(partsOf(calls('t')).doing, 'Using Bash')
     assert.equal(partsOf(calls('t'), returns('t')).doing, 'Thinking')
     assert.equal(partsOf().doing, 'Thinking')
   })
 })
 
-test('the fold says what it holds', () => {
+test('the fold summarizes its content', () => {
   assert.equal(workWords(partsOf(thinks, calls('a'), calls('b')).work), 'thinking, 2 tool calls')
   assert.equal(workWords(partsOf(calls('a')).work), '1 tool call')
   assert.equal(workWords([]), 'steps')

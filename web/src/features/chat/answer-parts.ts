@@ -1,16 +1,16 @@
 import type { Step, TextStep, Transcript } from '../transcripts/steps.ts'
 
-/** A transcript as a chat shows it: the work, which is folded, and the answer that follows it. */
+/** Splits a transcript into the work, which is folded, and the answer. */
 export type AnswerParts = {
   work: readonly Step[]
   answer: readonly TextStep[]
-  /** What is being done at the moment, in a few words; null while the answer is written. */
+  /** The current activity in a few words; null while the answer is written. */
   doing: string | null
 }
 
 /**
- * The answer is the text behind the last tool call: what is said before is about the work. Errors and the
- * result are told by the turn's end, not here.
+ * The answer is the text after the last tool call; earlier text is about the work. The end of the turn shows
+ * errors and the result.
  */
 export function answerParts({ steps }: Transcript): AnswerParts {
   const own = steps.filter(({ kind }) => kind !== 'result' && kind !== 'error')
@@ -22,11 +22,11 @@ export function answerParts({ steps }: Transcript): AnswerParts {
 
 function doingNow(step: Step | undefined): string {
   if (step?.kind === 'tool' && step.state === 'running') return `Using ${step.name}`
-  if (step?.kind === 'compaction') return 'Tidying up its memory'
+  if (step?.kind === 'compaction') return 'Compacting context'
   return 'Thinking'
 }
 
-/** `3 tool calls`, `thinking`: what the fold holds. */
+/** `3 tool calls`, `thinking`: summarizes the folded work. */
 export function workWords(work: readonly Step[]): string {
   const tools = work.filter(({ kind }) => kind === 'tool').length
   const hasThinking = work.some(({ kind }) => kind === 'thinking')

@@ -8,7 +8,7 @@ export type AttachFilesProps = {
   size?: 'sm' | 'md'
 }
 
-/** Opens the browser's own choice of files, of the types that a message may carry. */
+/** Opens the browser's file dialog for the types that a message accepts. */
 export function AttachFiles({ onChosen, size = 'md' }: AttachFilesProps) {
   const chooser = useRef<HTMLInputElement>(null)
   return (
@@ -30,7 +30,7 @@ export function AttachFiles({ onChosen, size = 'md' }: AttachFilesProps) {
         className="hidden"
         onChange={({ currentTarget }) => {
           onChosen([...(currentTarget.files ?? [])])
-          // The same file may be chosen again after it was removed.
+          // Allows choosing the same file again after it was removed.
           currentTarget.value = ''
         }}
       />

@@ -4,7 +4,7 @@ import { Banner } from '../../ui/banner.tsx'
 import { isImage } from './attachments.ts'
 import type { ComposerState } from './use-composer.ts'
 
-/** The files of the message that is being written, and what was wrong with those that are not among them. */
+/** The files of the draft, and the errors of refused files. */
 export function AttachmentChips({ state }: { state: ComposerState }) {
   const { attachments, refusals } = state
   return (

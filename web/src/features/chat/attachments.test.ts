@@ -12,7 +12,7 @@ const added = (mimetype: Attachment['mimetype'], size = 10): Attachment => ({
   data_base64: '',
 })
 
-describe('the type a file is sent under', () => {
+describe('the MIME type of an attachment', () => {
   for (const [name, type, expected] of [
     ['a.png', 'image/png', 'image/png'],
     ['a.txt', 'text/plain; charset=utf-8', 'text/plain'],
@@ -30,13 +30,16 @@ describe('the type a file is sent under', () => {
   }
 })
 
-describe('what is refused before it is sent', () => {
+describe('refused before sending', () => {
   test('a file of another type, by name', () => {
     assert.match(refusalOf([], file('a.exe')) ?? '', /“a\.exe” is not an image/)
   })
   test('a fourth file', () => {
     const present = [added('text/csv'), added('text/csv'), added('text/csv')]
-    assert.match(refusalOf(present, file('d.csv')) ?? '', /“d\.csv” is one too many: a message takes 3/)
+    assert.match(
+      refusalOf(present, file('d.csv')) ?? '',
+      /“d\.csv” was not added: a message can have at most 3/,
+    )
     assert.equal(refusalOf(present.slice(1), file('d.csv')), null)
   })
   test('a file above 5 MB, and an empty one', () => {
@@ -44,10 +47,10 @@ describe('what is refused before it is sent', () => {
     assert.match(refusalOf([], file('a.txt', '', 5 * mib + 1)) ?? '', /“a\.txt” is too large/)
     assert.match(refusalOf([], file('a.txt', '', 0)) ?? '', /“a\.txt” is empty/)
   })
-  test('images above 10 MB together', () => {
+  test('images above 10 MB in total', () => {
     const present = [added('image/png', 5 * mib), added('image/png', 4 * mib)]
     assert.equal(refusalOf(present, file('c.png', 'image/png', mib)), null)
-    assert.match(refusalOf(present, file('c.png', 'image/png', mib + 1)) ?? '', /10 MB together/)
+    assert.match(refusalOf(present, file('c.png', 'image/png', mib + 1)) ?? '', /10 MB in total/)
     assert.equal(refusalOf(present, file('c.txt', '', 5 * mib)), null)
   })
 })

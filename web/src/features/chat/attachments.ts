@@ -7,13 +7,13 @@ import {
   maxImageBytes,
 } from '@roost/contracts/runs/attachments'
 
-/** A file that is ready to be sent. */
+/** A file that is ready to send. */
 export type Attachment = Required<FileAttachment> & { id: string; mimetype: AcceptedType }
 
-/** A file as the browser offers it. */
+/** A file from the browser. */
 export type OfferedFile = Pick<File, 'name' | 'type' | 'size'>
 
-/** What the file chooser offers. */
+/** The `accept` attribute of the file dialog. */
 export const acceptedFiles = [...acceptedTypes, '.md', '.csv', '.log', '.txt', '.json', '.zip'].join(',')
 
 const typesByEnding: Record<string, AcceptedType> = {
@@ -30,7 +30,7 @@ const typesByEnding: Record<string, AcceptedType> = {
   zip: 'application/zip',
 }
 
-/** The type to send a file under: browsers name few text formats, and some by other names. */
+/** The MIME type to send. Browsers leave it empty for many text formats, or use other names. */
 export function typeOf({ name, type }: OfferedFile): AcceptedType | null {
   const named = acceptedTypes.find((accepted) => accepted === type.split(';', 1)[0]?.trim().toLowerCase())
   if (named) return named
@@ -39,18 +39,19 @@ export function typeOf({ name, type }: OfferedFile): AcceptedType | null {
   return isForeign ? null : (typesByEnding[ending] ?? null)
 }
 
-/** Why a file cannot be added to those that are there, in a sentence that names it; null when it can. */
+/** Why a file cannot be added, as a sentence with its name; null when it can. */
 export function refusalOf(present: readonly Attachment[], file: OfferedFile): string | null {
   const type = typeOf(file)
   if (type === null) return `“${file.name}” is not an image, text, JSON, CSV or ZIP file.`
-  if (present.length >= maxFiles) return `“${file.name}” is one too many: a message takes ${maxFiles} files.`
+  if (present.length >= maxFiles)
+    return `“${file.name}” was not added: a message can have at most ${maxFiles} files.`
   if (file.size > maxFileBytes) {
-    return `“${file.name}” is too large: a file may have ${megabytes(maxFileBytes)} MB.`
+    return `“${file.name}” is too large: a file can have at most ${megabytes(maxFileBytes)} MB.`
   }
   if (file.size === 0) return `“${file.name}” is empty.`
   const images = present.filter(({ mimetype }) => isImage(mimetype)).reduce((sum, { size }) => sum + size, 0)
   if (isImage(type) && images + file.size > maxImageBytes) {
-    return `“${file.name}” is too large: the images of a message may have ${megabytes(maxImageBytes)} MB together.`
+    return `“${file.name}” is too large: the images of a message can have at most ${megabytes(maxImageBytes)} MB in total.`
   }
   return null
 }
@@ -59,7 +60,7 @@ export function isImage(mimetype: string): boolean {
   return mimetype.startsWith('image/')
 }
 
-/** Adds what fits; the rest is named with its reason. */
+/** Adds the files that fit, and returns a sentence for each refused one. */
 export async function addFiles(
   present: readonly Attachment[],
   files: readonly File[],
@@ -78,7 +79,7 @@ export async function addFiles(
   return { attachments, refusals }
 }
 
-/** Null when the file is gone, or a folder was dropped. */
+/** Null when the file no longer exists, or is a folder. */
 async function base64Of(file: File): Promise<string | null> {
   const { promise, resolve } = Promise.withResolvers<string | null>()
   const reader = new FileReader()

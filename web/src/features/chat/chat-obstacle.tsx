@@ -8,10 +8,9 @@ import { Button } from '../../ui/button.tsx'
 import { useAgentPower } from '../agents/actions.ts'
 import { meQuery } from '../users/queries.ts'
 
-/** Why nothing can be sent. */
+/** Why no message can be sent; null when it can. */
 export type Obstacle = { kind: 'foreign'; owner: string } | { kind: 'closed' } | { kind: 'down' }
 
-/** Null when all is well. */
 export function useChatObstacle(
   agent: AgentDetails,
   session: ChatSession | null,
@@ -19,7 +18,7 @@ export function useChatObstacle(
 ): Obstacle | null {
   const { data: me } = useSuspenseQuery(meQuery(useApi()))
   if (session && session.user_id !== me.id) {
-    return { kind: 'foreign', owner: session.user_email ?? 'somebody else' }
+    return { kind: 'foreign', owner: session.user_email ?? 'another user' }
   }
   if (isClosing || session?.status === 'closed') return { kind: 'closed' }
   return agent.status === 'running' ? null : { kind: 'down' }
@@ -27,13 +26,13 @@ export function useChatObstacle(
 
 export type ChatObstacleProps = { obstacle: Obstacle; agent: AgentDetails; onLeave: () => void }
 
-/** Says why nothing can be sent here at the moment, and what to do. */
+/** Explains why no message can be sent, and what to do. */
 export function ChatObstacle({ obstacle, agent, onLeave }: ChatObstacleProps) {
   switch (obstacle.kind) {
     case 'foreign':
       return (
         <Banner tone="neutral" className="mb-2" icon={<Eye aria-hidden />}>
-          You are reading a conversation of {obstacle.owner}. That you read it is in the audit log.
+          You are reading a conversation of {obstacle.owner}. Your access is recorded in the audit log.
         </Banner>
       )
     case 'closed':
@@ -68,7 +67,7 @@ function AgentDown({ agent }: { agent: AgentDetails }) {
         </Button>
       }
     >
-      {agent.status === 'exited' ? `${name} has ended by itself.` : `${name} is stopped.`} Start it to chat.
+      {agent.status === 'exited' ? `${name} has exited.` : `${name} is stopped.`} Start the agent to chat.
     </Banner>
   )
 }

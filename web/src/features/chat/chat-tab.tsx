@@ -17,29 +17,29 @@ import { useLiveTurns } from './use-live-turns.ts'
 import { useSessionRemoval } from './use-session-removal.ts'
 
 const route = getRouteApi('/signed-in/agents/$name')
-/** Stands in the address for a conversation that has not begun. */
+/** The address of a conversation that has not begun. */
 const newSession = 'new'
 
-/** Conversations with an agent. The address says which (`?session=`); without it the latest is shown. */
+/** Conversations with an agent. `?session=` selects one; the default is the latest. */
 export function ChatTab({ agent }: { agent: AgentDetails }) {
   const api = useApi()
   const { name } = agent
   const sessions = useQuery(sessionsQuery(api, name))
-  const { session: asked } = route.useSearch()
-  if (sessions.data) return <Chat agent={agent} sessions={sessions.data} asked={asked} />
-  if (!sessions.error) return <SkeletonList rows={6} label="Loading the conversations" />
+  const { session: requestedId } = route.useSearch()
+  if (sessions.data) return <Chat agent={agent} sessions={sessions.data} requestedId={requestedId} />
+  if (!sessions.error) return <SkeletonList rows={6} label="Loading conversations" />
   return (
     <ErrorState
-      title="The conversations could not be loaded"
+      title="Could not load the conversations"
       error={sessions.error}
       onRetry={() => void sessions.refetch()}
     />
   )
 }
 
-type ChatProps = { agent: AgentDetails; sessions: readonly ChatSession[]; asked: string | undefined }
+type ChatProps = { agent: AgentDetails; sessions: readonly ChatSession[]; requestedId: string | undefined }
 
-function Chat({ agent, sessions, asked }: ChatProps) {
+function Chat({ agent, sessions, requestedId }: ChatProps) {
   const api = useApi()
   const queries = useQueryClient()
   const navigate = route.useNavigate()
@@ -51,7 +51,7 @@ function Chat({ agent, sessions, asked }: ChatProps) {
     .filter(({ id }) => pending.get(id) !== 'delete')
     .map((session) => (pending.has(session.id) ? { ...session, status: 'closed' as const } : session))
   const latest = shown.find(({ status }) => status === 'active')?.id
-  const selected = asked === newSession ? null : (asked ?? latest ?? null)
+  const selected = requestedId === newSession ? null : (requestedId ?? latest ?? null)
 
   const go = (session: string, replace = false) =>
     void navigate({ search: { tab: 'chat', session }, replace })
@@ -96,7 +96,7 @@ function Chat({ agent, sessions, asked }: ChatProps) {
   )
 }
 
-/** On phones the conversations are behind a button. */
+/** On phones the list of conversations is behind a button. */
 function PhoneBar({ list, onNew }: { list: SessionListProps; onNew: () => void }) {
   const [isOpen, setOpen] = useState(false)
   const current = list.sessions.find(({ id }) => id === list.selected)

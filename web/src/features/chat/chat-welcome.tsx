@@ -5,11 +5,11 @@ import { EmptyState } from '../../ui/empty-state.tsx'
 
 const suggestions = [
   'What can you do for me?',
-  'Look around your workspace and tell me what is there.',
+  'List the files in your workspace and describe them.',
   'What did you work on last?',
 ]
 
-/** Before the first message. */
+/** Shown before the first message. */
 export function ChatWelcome({
   agent,
   onSuggest,
@@ -20,8 +20,8 @@ export function ChatWelcome({
   return (
     <EmptyState
       icon={<MessageSquareText aria-hidden />}
-      title={`Talk with ${agent.label ?? agent.name}`}
-      description="It answers here, step by step. It can work with files you attach, and goes on when you leave the page."
+      title={`Chat with ${agent.label ?? agent.name}`}
+      description="The agent answers step by step, can use files you attach, and keeps working when you leave the page."
       action={suggestions.map((text) => (
         <Button key={text} size="sm" className="font-normal" onClick={() => onSuggest(text)}>
           {text}

@@ -9,21 +9,21 @@ export type ComposerProps = {
   state: ComposerState
   input: RefObject<HTMLTextAreaElement | null>
   agentLabel: string
-  /** Above the field: why nothing can be sent, with a way on. */
+  /** Above the field: why no message can be sent, and what to do. */
   obstacle: ReactNode
-  /** Nothing can be sent; typing stays possible. */
+  /** Disables sending; typing stays possible. */
   isBlocked: boolean
   isSending: boolean
   onSend: () => void
-  /** Ends the turn that runs; null when none does. */
+  /** Stops the running turn; null when none is running. */
   onStop: (() => void) | null
   isStopping: boolean
   modelChoice: ReactNode
-  /** A way to talk instead. */
+  /** A button to talk instead of typing. */
   call?: ReactNode
 }
 
-/** Where a message is written. Enter sends, Shift+Enter begins a new line, Escape leaves the field. */
+/** The message field. Enter sends, Shift+Enter starts a new line, Escape leaves the field. */
 export function Composer(props: ComposerProps) {
   const {
     state,
@@ -42,7 +42,7 @@ export function Composer(props: ComposerProps) {
 
   const onKeyDown = (event: KeyboardEvent<HTMLTextAreaElement>) => {
     if (event.key === 'Escape') return event.currentTarget.blur()
-    // Enter that ends a word of an input method is not meant for the page.
+    // Enter that confirms an input method's composition must not send.
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
     event.preventDefault()
     if (isReady && !isSending) onSend()
@@ -80,7 +80,7 @@ export function Composer(props: ComposerProps) {
           {call}
           {state.excess > 0 && (
             <span className="text-xs text-danger">
-              {state.excess.toLocaleString('en')} characters too many
+              {state.excess.toLocaleString('en')} characters over the limit
             </span>
           )}
           {onStop && (

@@ -26,14 +26,14 @@ export type ConversationProps = {
   /** Null: a conversation that begins with the first message. */
   sessionId: string | null
   turns: LiveTurns
-  /** It is about to be closed, and counts as closed already. */
+  /** Closing is pending, so the conversation counts as closed. */
   isClosing: boolean
   model: string | null
   onModel: (model: string | null) => void
-  /** Makes the conversation that the first message is sent to. */
+  /** Creates the conversation for the first message. */
   onBegin: () => Promise<ChatSession>
   onBegun: (session: ChatSession) => void
-  /** To a new conversation. */
+  /** Switches to a new conversation. */
   onLeave: () => void
 }
 
@@ -71,12 +71,12 @@ export function Conversation(props: ConversationProps) {
         <Frame>
           {messages.error ? (
             <ErrorState
-              title="The conversation could not be loaded"
+              title="Could not load the conversation"
               error={messages.error}
               onRetry={() => void messages.refetch()}
             />
           ) : (
-            <SkeletonText lines={6} label="Loading the conversation" />
+            <SkeletonText lines={6} label="Loading conversation" />
           )}
         </Frame>
       ) : shown.length === 0 ? (
@@ -132,7 +132,7 @@ function Frame({ children }: { children: ReactNode }) {
   )
 }
 
-/** Reads the turns that nobody on this page has begun: those of another tab, and of before a reload. */
+/** Follows the turns that this page did not start: those of other tabs and of before a reload. */
 function useFollowing(turns: LiveTurns, sessionId: string | null, executionIds: readonly string[]): void {
   const ids = executionIds.join()
   useEffect(() => {
@@ -142,8 +142,8 @@ function useFollowing(turns: LiveTurns, sessionId: string | null, executionIds: 
 }
 
 /**
- * A conversation that begins is written to at once, unless the person is at work elsewhere on the page. On phones
- * the keyboard would cover it.
+ * Focuses the composer of a new conversation, unless the focus is already in use. Not on phones, where the
+ * keyboard would cover the page.
  */
 function useFocusOnBegin(input: { current: HTMLTextAreaElement | null }, sessionId: string | null): void {
   useEffect(() => {
@@ -152,7 +152,7 @@ function useFocusOnBegin(input: { current: HTMLTextAreaElement | null }, session
   }, [input, sessionId])
 }
 
-/** `/` goes to the composer, unless something is being typed. */
+/** `/` focuses the composer, unless a text field has the focus. */
 function useSlashFocus(input: { current: HTMLTextAreaElement | null }): void {
   const focus = useEffectEvent(() => input.current?.focus())
   useEffect(() => {

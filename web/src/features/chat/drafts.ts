@@ -1,4 +1,4 @@
-/** What was typed and not yet sent, by conversation, for as long as this tab of the browser lives. */
+/** Unsent text by conversation, for the lifetime of this browser tab. */
 export type Drafts = {
   read(key: string): string
   write(key: string, text: string): void
@@ -6,7 +6,7 @@ export type Drafts = {
 
 const prefix = 'roost.draft.'
 
-/** A storage that is full or switched off loses drafts and nothing else. */
+/** Errors of the storage (full or disabled) only lose drafts. */
 export function createDrafts(storage: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>): Drafts {
   return {
     read(key) {
@@ -21,7 +21,7 @@ export function createDrafts(storage: Pick<Storage, 'getItem' | 'setItem' | 'rem
         if (text === '') storage.removeItem(prefix + key)
         else storage.setItem(prefix + key, text)
       } catch {
-        // Said above: the text still stands in the composer.
+        // See above: the text is still in the composer.
       }
     },
   }

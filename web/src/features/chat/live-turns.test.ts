@@ -10,7 +10,7 @@ const setting: StreamSetting = {
   wait: async () => {},
   random: () => 0,
 }
-const asked = { message: 'hello', model: null, files: [], key: 'k' }
+const question = { message: 'hello', model: null, files: [], key: 'k' }
 const accepted = {
   type: 'system',
   subtype: 'accepted',
@@ -40,7 +40,7 @@ function openBody(type = 'application/x-ndjson') {
 
 function bench(
   send: () => Promise<Response>,
-  follow: () => Promise<Response> = () => assert.fail('nothing to follow'),
+  follow: () => Promise<Response> = () => assert.fail('no run to follow'),
 ) {
   const stored: string[] = []
   let key = 0
@@ -53,7 +53,7 @@ function bench(
     now: () => new Date('2026-01-01T00:00:00Z'),
     newKey: () => `key-${key++}`,
   })
-  /** The first turn, once it is as wanted. */
+  /** The first turn, once it meets the condition. */
   const until = (accept: (turn: LiveTurn) => boolean) =>
     new Promise<LiveTurn>((resolve) => {
       const look = () => {
@@ -68,11 +68,11 @@ function bench(
 const textOf = ({ transcript }: LiveTurn) =>
   transcript.steps.map((step) => (step.kind === 'text' ? step.text : '')).join('')
 
-describe('a turn that is sent', () => {
-  test('goes from sending over waiting and working to its end', async () => {
+describe('a sent turn', () => {
+  test('passes through sending, waiting and working to its end', async () => {
     const body = openBody()
     const { turns, stored, until } = bench(async () => body.response)
-    turns.send('s', asked)
+    turns.send('s', question)
     assert.equal(turns.current()[0]?.phase, 'sending')
     void body.write(accepted)
     const waiting = await until(({ phase }) => phase === 'waiting')
@@ -88,21 +88,21 @@ describe('a turn that is sent', () => {
     assert.deepEqual(stored, ['s', 's'])
   })
 
-  test('that is refused keeps what was asked, and why', async () => {
+  test('keeps the question and the error when it is refused', async () => {
     const body = JSON.stringify({ detail: 'The agent is not running.', error: 'agent_not_running' })
     const { turns, until } = bench(async () => new Response(body, { status: 503 }))
-    turns.send('s', asked)
+    turns.send('s', question)
     const refused = await until(({ phase }) => phase === 'refused')
-    assert.equal(refused.asked?.message, 'hello')
+    assert.equal(refused.question?.message, 'hello')
     assert.equal((refused.fault as Error).message, 'The agent is not running.')
     turns.forget(refused.key)
     assert.deepEqual(turns.current(), [])
   })
 
-  test('that is stopped keeps what it was writing', async () => {
+  test('keeps the partial answer when it is stopped', async () => {
     const body = openBody()
     const { turns, until } = bench(async () => body.response)
-    turns.send('s', asked)
+    turns.send('s', question)
     for (const object of [accepted, piece('half an ans')]) void body.write(object)
     await until((turn) => textOf(turn) !== '')
     void body.write(done('cancelled', { error_code: 'user_cancelled' }))
@@ -111,13 +111,13 @@ describe('a turn that is sent', () => {
     assert.equal(ended.end?.code, 'user_cancelled')
   })
 
-  test('whose connection breaks is followed to its end', async () => {
+  test('is followed to its end after the connection breaks', async () => {
     const [body, again] = [openBody(), openBody('text/event-stream')]
     const { turns, until } = bench(
       async () => body.response,
       async () => again.response,
     )
-    turns.send('s', asked)
+    turns.send('s', question)
     void body.write(accepted)
     await until(({ phase }) => phase === 'waiting')
     void body.close()
@@ -126,11 +126,11 @@ describe('a turn that is sent', () => {
   })
 })
 
-describe('a run that is followed', () => {
-  test('is read once, however often it is asked for', async () => {
+describe('a followed run', () => {
+  test('is read once, however often it is followed', async () => {
     const body = openBody('text/event-stream')
     const { turns } = bench(
-      () => assert.fail('nothing to send'),
+      () => assert.fail('no message to send'),
       async () => body.response,
     )
     turns.follow('s', 'x1')
@@ -140,10 +140,10 @@ describe('a run that is followed', () => {
     assert.deepEqual(turns.current(), [])
   })
 
-  test('waits while its own sending has no receipt yet', async () => {
+  test('waits until the pending send is confirmed', async () => {
     const body = openBody()
     const { turns, until } = bench(async () => body.response)
-    turns.send('s', asked)
+    turns.send('s', question)
     turns.follow('s', 'x1')
     assert.equal(turns.current().length, 1)
     void body.write(accepted)

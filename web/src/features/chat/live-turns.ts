@@ -7,30 +7,27 @@ import { emptyTranscript, type Transcript } from '../transcripts/steps.ts'
 import { appendLines } from '../transcripts/transcript-of.ts'
 import { type TurnEnd, turnEnd } from './turn-end.ts'
 
-export type Asked = {
+export type SentQuestion = {
   message: string
   model: string | null
   files: readonly FileAttachment[]
-  /** Asked again with the same key, a message that did arrive is not taken in twice. */
+  /** The idempotency key: a retry with the same key does not duplicate a message that arrived. */
   key: string
 }
 
 /**
- * - `sending`: nobody knows yet whether it is taken
- * - `waiting`: accepted; the agent has not begun
- * - `working`: the agent is at it
- * - `ended`: see `end`
- * - `refused`: see `fault`; nothing of it is stored
+ * `sending`: not confirmed yet. `waiting`: accepted but not started. `working`: the agent is running.
+ * `ended`: see `end`. `refused`: see `fault`; nothing is stored.
  */
 export type Phase = 'sending' | 'waiting' | 'working' | 'ended' | 'refused'
 
-/** A turn that is read as it happens. Values are never changed. */
+/** A turn that this page follows. Immutable. */
 export type LiveTurn = {
   key: string
   sessionId: string
   executionId: string | null
-  /** What was sent from here, and when; null for a run that is only followed. */
-  asked: (Asked & { at: string }) | null
+  /** The message sent from this page and its time; null for a run that is only followed. */
+  question: (SentQuestion & { at: string }) | null
   phase: Phase
   isStopping: boolean
   connection: StreamState
@@ -42,14 +39,14 @@ export type LiveTurn = {
 export type LiveTurnsDeps = {
   send(
     sessionId: string,
-    asked: Asked,
+    question: SentQuestion,
     request: { headers: Record<string, string>; signal: AbortSignal },
   ): Promise<Response>
   follow(executionId: string): OpenStream
-  /** The stored messages of this conversation have changed. Resolves when they are fetched. */
+  /** The stored messages of this conversation have changed. Resolves when they are refetched. */
   onStored(sessionId: string): Promise<unknown>
   setting: StreamSetting
-  /** Calls back soon: what came until then is drawn at once. */
+  /** Calls back soon; everything received until then is rendered together. */
   gather(run: () => void): void
   now(): Date
   newKey(): string
@@ -57,7 +54,7 @@ export type LiveTurnsDeps = {
 
 export type LiveTurns = ReturnType<typeof createLiveTurns>
 
-/** The turns that this page reads, of all conversations it has shown. */
+/** The turns that this page reads, across conversations. */
 export function createLiveTurns(deps: LiveTurnsDeps) {
   const listeners = new Set<() => void>()
   let turns: readonly LiveTurn[] = []
@@ -71,7 +68,7 @@ export function createLiveTurns(deps: LiveTurnsDeps) {
     set(turns.map((turn) => (turn.key === key ? { ...turn, ...part } : turn)))
   const find = (key: string) => turns.find((turn) => turn.key === key)
 
-  /** Reads a turn to its end; what comes in one go is drawn in one go. */
+  /** Reads a turn to its end and batches the rendering. */
   async function read(turn: LiveTurn, items: AsyncIterable<StreamItem>, signal: AbortSignal): Promise<void> {
     let gathered: Record<string, unknown>[] = []
     const flush = () => {
@@ -98,20 +95,20 @@ export function createLiveTurns(deps: LiveTurnsDeps) {
     } catch (fault) {
       if (signal.aborted) return
       flush()
-      const wasTaken = (find(turn.key)?.executionId ?? null) !== null
-      if (wasTaken) await settle(turn, { status: 'unknown', code: null, detail: null })
+      const wasAccepted = (find(turn.key)?.executionId ?? null) !== null
+      if (wasAccepted) await settle(turn, { status: 'unknown', code: null, detail: null })
       else change(turn.key, { phase: 'refused', fault })
     }
   }
 
   async function settle({ key, sessionId }: LiveTurn, end: TurnEnd): Promise<void> {
     change(key, { end })
-    // The stored messages take the place of what was read; until they are there nothing may vanish.
+    // The stored messages replace what was read. Until they are fetched, the page keeps showing the latter.
     await deps.onStored(sessionId).catch(() => {})
     change(key, { phase: 'ended', isStopping: false })
   }
 
-  function begin(sessionId: string, part: Pick<LiveTurn, 'executionId' | 'asked' | 'phase'>): LiveTurn {
+  function begin(sessionId: string, part: Pick<LiveTurn, 'executionId' | 'question' | 'phase'>): LiveTurn {
     const turn: LiveTurn = {
       key: part.executionId ?? deps.newKey(),
       sessionId,
@@ -133,14 +130,14 @@ export function createLiveTurns(deps: LiveTurnsDeps) {
       return () => listeners.delete(listener)
     },
 
-    send(sessionId: string, asked: Asked): void {
+    send(sessionId: string, question: SentQuestion): void {
       const { signal } = reading
       const turn = begin(sessionId, {
         executionId: null,
-        asked: { ...asked, at: deps.now().toISOString() },
+        question: { ...question, at: deps.now().toISOString() },
         phase: 'sending',
       })
-      const items = readTurn((request) => deps.send(sessionId, asked, request), {
+      const items = readTurn((request) => deps.send(sessionId, question, request), {
         follow: deps.follow,
         signal,
         setting: deps.setting,
@@ -153,13 +150,14 @@ export function createLiveTurns(deps: LiveTurnsDeps) {
       void read(turn, items, signal)
     },
 
-    /** Reads a run that was begun elsewhere, or before this page was loaded, from its first line. */
+    /** Reads a run from its first line that was started elsewhere, or before this page was loaded. */
     follow(sessionId: string, executionId: string): void {
-      // What is being sent may be this very run: its id comes with the receipt, and then this is asked again.
+      // The message being sent may belong to this run: its id arrives with the confirmation, after which
+      // `follow` is called again.
       const isKnown = (turn: LiveTurn) => turn.executionId === executionId || turn.phase === 'sending'
       if (turns.some((turn) => turn.sessionId === sessionId && isKnown(turn))) return
       const { signal } = reading
-      const turn = begin(sessionId, { executionId, asked: null, phase: 'waiting' })
+      const turn = begin(sessionId, { executionId, question: null, phase: 'waiting' })
       const items = readEvents(deps.follow(executionId), {
         signal,
         setting: deps.setting,
@@ -170,7 +168,7 @@ export function createLiveTurns(deps: LiveTurnsDeps) {
 
     markStopping: (key: string, isStopping: boolean) => change(key, { isStopping }),
     forget: (key: string) => set(turns.filter((turn) => turn.key !== key)),
-    /** Ends all reading; the turns themselves go on. */
+    /** Stops all reading; the turns themselves continue. */
     close() {
       reading.abort()
       reading = new AbortController()
@@ -180,18 +178,20 @@ export function createLiveTurns(deps: LiveTurnsDeps) {
 }
 
 /**
- * A turn that was stopped or failed stores none of what it was writing; who has read it so far must not see it
- * vanish.
+ * The platform does not store the partial answer of a stopped or failed turn, so the page keeps the pieces it
+ * has shown.
  */
 function withPieces(before: Transcript, after: Transcript, lines: readonly object[]): Transcript {
   const end = lines.map((line) => turnEnd({ ...line })).find((each) => each !== null)
   if (!end || end.status === 'success') return after
-  const kept = new Set(after.steps.map(({ key }) => key))
-  const pieces = before.steps.filter((step) => step.kind === 'text' && step.isPartial && !kept.has(step.key))
+  const storedKeys = new Set(after.steps.map(({ key }) => key))
+  const pieces = before.steps.filter(
+    (step) => step.kind === 'text' && step.isPartial && !storedKeys.has(step.key),
+  )
   return pieces.length > 0 ? { ...after, steps: [...after.steps, ...pieces] } : after
 }
 
-/** The receipt says only that the turn was taken in. */
+/** The first object only confirms that the turn was accepted. */
 function isSignOfWork(object: Record<string, unknown>): boolean {
   return !(object.type === 'system' && object.subtype === 'accepted')
 }

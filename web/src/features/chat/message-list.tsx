@@ -9,18 +9,18 @@ export type MessageListProps = {
   agentName: string
   turns: readonly ShownTurn[]
   actions: TurnActions
-  /** Asks for earlier messages; null when there are none. */
+  /** Loads earlier messages; null when there are none. */
   onEarlier: (() => void) | null
   isLoadingEarlier: boolean
 }
 
-/** The turns of a conversation; at its end it follows what is written. */
+/** The turns of a conversation. Follows new content while scrolled to the end. */
 export function MessageList(props: MessageListProps) {
   const { agentName, turns, actions, onEarlier, isLoadingEarlier } = props
   const { scroller, content, isAtEnd, hasNew, toEnd } = useStickToBottom({
     newest: newestMark(turns),
     oldest: turns[0]?.key ?? '',
-    own: turns.findLast(({ live }) => live?.asked)?.key ?? '',
+    own: turns.findLast(({ live }) => live?.question)?.key ?? '',
   })
   return (
     <div className="relative flex min-h-0 flex-1 flex-col">
@@ -56,7 +56,7 @@ export function MessageList(props: MessageListProps) {
               size="sm"
               variant="secondary"
               className="pointer-events-auto rounded-full shadow-md"
-              label="To the end"
+              label="Scroll to the end"
               icon={<ArrowDown aria-hidden />}
               onClick={toEnd}
             />
@@ -67,7 +67,7 @@ export function MessageList(props: MessageListProps) {
   )
 }
 
-/** Asks by itself when it comes near the screen; the button is for those who do not scroll. */
+/** Loads automatically when it comes near the screen. The button serves keyboards and screen readers. */
 function Earlier({ onEarlier, isLoading }: { onEarlier: () => void; isLoading: boolean }) {
   const button = useRef<HTMLDivElement>(null)
   useEffect(() => {
@@ -80,13 +80,13 @@ function Earlier({ onEarlier, isLoading }: { onEarlier: () => void; isLoading: b
   return (
     <div ref={button} className="flex justify-center pb-5">
       <Button size="sm" variant="ghost" pending={isLoading} onClick={onEarlier}>
-        Earlier messages
+        Load earlier messages
       </Button>
     </div>
   )
 }
 
-/** Changes with every piece of text at the end. */
+/** Changes with every new piece of text at the end. */
 function newestMark(turns: readonly ShownTurn[]): string {
   const last = turns.at(-1)
   const step = last?.live?.transcript.steps.at(-1)

@@ -4,15 +4,15 @@ import { Combobox } from '../../ui/combobox.tsx'
 
 export type ModelChoiceProps = {
   runtime: Runtime
-  /** What the agent uses when nothing is chosen; null: the runtime's own choice. */
+  /** The agent's model when none is chosen; null: the runtime's default. */
   agentModel: string | null
   value: string | null
   onValueChange: (model: string | null) => void
-  /** `quiet`: words beside a message field; `field`: a control among others. */
+  /** `quiet`: inline text beside a message field; `field`: a form control. */
   look?: 'quiet' | 'field'
 }
 
-/** The model of the next message: one of the usual ones, or any id of a known family. */
+/** The model of the next message: a suggested one, or any ID of a known model family. */
 export function ModelChoice(props: ModelChoiceProps) {
   const { runtime, agentModel, value, onValueChange, look = 'quiet' } = props
   const usual = usualModels[runtime].map((model) => ({ value: model, label: model }))
@@ -23,8 +23,8 @@ export function ModelChoice(props: ModelChoiceProps) {
       onValueChange={onValueChange}
       options={usual}
       placeholder={agentModel ?? 'Default model'}
-      searchPlaceholder="Choose or type a model"
-      empty="Not a model of a known family."
+      searchPlaceholder="Select a model or enter its ID"
+      empty="No model of a known family."
       typed={(text) => parseModelOverride(text) ?? null}
       clearable
       className={

@@ -18,14 +18,14 @@ import { infiniteQueryOptions, type QueryClient, queryOptions } from '@tanstack/
 import type { LiveTurnsDeps } from './live-turns.ts'
 
 export const chatKeys = {
-  /** Everything about one's conversations with an agent. */
+  /** Key of all conversations of the user with an agent. */
   all: (name: string) => ['agent', name, 'sessions'] as const,
   list: (name: string) => [...chatKeys.all(name), 'list'] as const,
   messages: (name: string, id: string) => [...chatKeys.all(name), 'messages', id] as const,
   execution: (id: string) => ['execution', id, 'details'] as const,
 }
 
-/** One's own conversations with an agent, the latest first. */
+/** The user's own conversations with an agent, latest first. */
 export const sessionsQuery = (api: Client, name: string) =>
   queryOptions({
     queryKey: chatKeys.list(name),
@@ -38,10 +38,9 @@ function byLatest(sessions: ChatSession[]): ChatSession[] {
   return sessions.toSorted((a, b) => at(b).localeCompare(at(a)))
 }
 
-/** Messages that are fetched at a time. */
 const pageSize = 60
 
-/** A conversation with its messages, by pages from the newest back. */
+/** A conversation with its messages, in pages from the newest back. */
 export const messagesQuery = (api: Client, name: string, id: string) =>
   infiniteQueryOptions({
     queryKey: chatKeys.messages(name, id),
@@ -55,7 +54,7 @@ export const messagesQuery = (api: Client, name: string, id: string) =>
     getNextPageParam: ({ messages }) => (messages.length < pageSize ? undefined : messages[0]?.id),
   })
 
-/** The run of a turn that has ended, which changes no more. */
+/** The run of an ended turn, which no longer changes. */
 export const endedQuery = (api: Client, name: string, id: string) =>
   queryOptions({
     queryKey: chatKeys.execution(id),
@@ -63,7 +62,7 @@ export const endedQuery = (api: Client, name: string, id: string) =>
     staleTime: Number.POSITIVE_INFINITY,
   })
 
-/** The transcript of a turn that has ended. */
+/** The transcript of an ended turn. */
 export const logQuery = (api: Client, name: string, id: string) =>
   queryOptions({
     queryKey: ['execution', id, 'log'],
@@ -83,7 +82,7 @@ export const removeSession = (api: Client, name: string, id: string) =>
 export const stopTurn = (api: Client, name: string, id: string) =>
   api.call(terminateExecution, { params: { name, id } })
 
-/** How turns with one agent are sent, followed and fetched once they are stored. */
+/** How turns with one agent are sent, followed and refetched. */
 export function turnCalls(
   api: Client,
   queries: QueryClient,

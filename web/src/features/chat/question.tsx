@@ -6,17 +6,17 @@ import { Badge } from '../../ui/badge.tsx'
 import { cx } from '../../ui/class-names.ts'
 import { RelativeTime } from '../../ui/time.tsx'
 import { isImage } from './attachments.ts'
-import type { Asked } from './live-turns.ts'
+import type { SentQuestion } from './live-turns.ts'
 
-/** Longer questions are folded to their beginning: nobody reads their own paste again. */
+/** In characters. Longer questions are collapsed to their beginning. */
 const foldedAt = 1500
 
-export type QuestionProps = { stored: ChatMessage | null; asked: (Asked & { at: string }) | null }
+export type QuestionProps = { stored: ChatMessage | null; live: (SentQuestion & { at: string }) | null }
 
-/** What the person wrote, as it was written, on their side of the page. */
-export function Question({ stored, asked }: QuestionProps) {
+/** The user's message as plain text. */
+export function Question({ stored, live }: QuestionProps) {
   const [isWhole, setWhole] = useState(false)
-  const text = stored?.content ?? asked?.message ?? ''
+  const text = stored?.content ?? live?.message ?? ''
   const isLong = text.length > foldedAt
   return (
     <div className="flex min-w-0 flex-col items-end gap-1">
@@ -40,29 +40,29 @@ export function Question({ stored, asked }: QuestionProps) {
             {isWhole ? 'Show less' : `Show all ${text.length.toLocaleString('en')} characters`}
           </button>
         )}
-        <Files notes={stored?.files ?? asked?.files ?? []} asked={asked} />
+        <Files notes={stored?.files ?? live?.files ?? []} live={live} />
       </div>
       <div className="flex items-center gap-2 text-xs text-faint">
         {stored && <Source source={stored.source} />}
-        <RelativeTime at={stored?.timestamp ?? asked?.at} />
+        <RelativeTime at={stored?.timestamp ?? live?.at} />
       </div>
     </div>
   )
 }
 
-/** Pictures sent from this page are shown; of others only their names are stored with the message. */
-function Files({ notes, asked }: { notes: readonly Partial<FileNote>[]; asked: Asked | null }) {
+/** Images sent from this page are shown. For others the platform stores only the names. */
+function Files({ notes, live }: { notes: readonly Partial<FileNote>[]; live: SentQuestion | null }) {
   if (notes.length === 0) return null
   return (
     <ul aria-label="Attachments" className="mt-2 mb-0.5 flex flex-wrap gap-1.5">
       {notes.map((note, index) => {
-        const sent = asked?.files[index]
+        const attachment = live?.files[index]
         return (
           // biome-ignore lint/suspicious/noArrayIndexKey: the files of a message never change
           <li key={index} className="max-w-full">
-            {sent && isImage(sent.mimetype) ? (
+            {attachment && isImage(attachment.mimetype) ? (
               <img
-                src={`data:${sent.mimetype};base64,${sent.data_base64}`}
+                src={`data:${attachment.mimetype};base64,${attachment.data_base64}`}
                 alt={note.name}
                 className="max-h-40 max-w-full rounded-md border border-line"
               />
@@ -88,6 +88,6 @@ function Source({ source }: { source: ChatMessage['source'] }) {
 
 const sources = {
   voice: { label: 'Spoken', Icon: Mic },
-  schedule: { label: 'By schedule', Icon: CalendarClock },
-  reminder: { label: 'Reminder', Icon: BellRing },
+  schedule: { label: 'From a schedule', Icon: CalendarClock },
+  reminder: { label: 'From a reminder', Icon: BellRing },
 } as const

@@ -10,15 +10,15 @@ import { RelativeTime } from '../../ui/time.tsx'
 export type SessionListProps = {
   agentName: string
   sessions: readonly ChatSession[]
-  /** Null: a conversation that is about to begin. */
+  /** Null: a conversation that has not begun. */
   selected: string | null
   onClose: (session: ChatSession) => void
   onDelete: (session: ChatSession) => void
-  /** A conversation was chosen. */
+  /** Called when a conversation is chosen. */
   onChosen?: () => void
 }
 
-/** One's conversations with an agent, the latest first, closed ones below. */
+/** The user's conversations with an agent, latest first, closed ones below. */
 export function SessionList(props: SessionListProps) {
   const { agentName, sessions, selected, onChosen } = props
   const closed = sessions.filter(({ status }) => status === 'closed')
@@ -96,12 +96,12 @@ function SessionRow({ agentName, session, isSelected, onClose, onDelete, onChose
       <div className="absolute top-1.5 right-1 opacity-0 transition-opacity duration-75 group-focus-within/row:opacity-100 group-hover/row:opacity-100 has-data-[state=open]:opacity-100 pointer-coarse:opacity-100">
         <Menu
           trigger={
-            <IconButton size="sm" label={`More for “${title}”`} icon={<MoreHorizontal aria-hidden />} />
+            <IconButton size="sm" label={`Actions for “${title}”`} icon={<MoreHorizontal aria-hidden />} />
           }
           items={[
             session.status === 'active' && {
               label: 'Close',
-              hint: 'Kept to read, not to go on',
+              hint: 'Read-only; the messages are kept',
               icon: <Archive aria-hidden />,
               onSelect: () => onClose(session),
             },
@@ -119,7 +119,7 @@ function SessionRow({ agentName, session, isSelected, onClose, onDelete, onChose
   )
 }
 
-/** The first line of its first message, where it has one. */
+/** The first line of its first message, if any. */
 export function titleOf({ title }: Pick<ChatSession, 'title'>): string {
   return title ?? 'New conversation'
 }

@@ -1,25 +1,25 @@
 import type { LiveTurn } from './live-turns.ts'
 import { isOpen, type Turn } from './turns-of.ts'
 
-/** A turn as the page shows it: what is stored of it, and what this page reads or has read of it. */
+/** A turn on the page: its stored messages, and the live state if this page reads it. */
 export type ShownTurn = { key: string; stored: Turn | null; live: LiveTurn | null }
 
 export type TurnActions = {
-  /** Asks the same again. */
+  /** Sends the same message again. */
   onRetry: (turn: Omit<ShownTurn, 'key'>) => void
-  /** Puts the question back into the composer and takes a refused turn away. */
+  /** Moves the question back to the composer and removes a refused turn. */
   onEdit: (turn: Omit<ShownTurn, 'key'>) => void
 }
 
 /**
- * Stored turns with the live ones laid over them; what is not stored yet comes last. While a message is being
- * sent, the stored turn that it may be already is left out, so that it never stands there twice.
+ * Stored turns merged with live ones; unsaved turns come last. While a message is being sent, a stored turn
+ * that may be the same is hidden to avoid a duplicate.
  */
 export function shownTurns(stored: readonly Turn[], live: readonly LiveTurn[]): ShownTurn[] {
   const byExecution = new Map(live.map((turn) => [turn.executionId, turn]))
   const sending = live.filter(({ phase }) => phase === 'sending')
   const isBeingSent = (turn: Turn) =>
-    isOpen(turn) && sending.some(({ asked }) => asked?.message === turn.question?.content)
+    isOpen(turn) && sending.some(({ question }) => question?.message === turn.question?.content)
   const known = new Set(stored.map(({ executionId }) => executionId))
   return [
     ...stored
@@ -34,12 +34,12 @@ export function shownTurns(stored: readonly Turn[], live: readonly LiveTurn[]): 
   ]
 }
 
-/** The turn that the Stop button ends: the first that is not over. */
+/** The turn that Stop ends: the first unfinished one. */
 export function turnToStop(live: readonly LiveTurn[]): LiveTurn | null {
   return live.find(({ phase }) => phase === 'waiting' || phase === 'working') ?? null
 }
 
-/** Runs that nobody on this page reads yet. */
+/** Runs that this page does not follow yet. */
 export function unread(stored: readonly Turn[], live: readonly LiveTurn[]): string[] {
   return stored.flatMap((turn) => {
     const { executionId } = turn

@@ -1,6 +1,6 @@
 import type { LiveTurn } from './live-turns.ts'
 
-/** Tells screen readers that an answer is being written and when it is there, and not each piece of it. */
+/** Announces the start and the end of an answer to screen readers, not each piece. */
 export function TurnAnnouncer({ live, agentLabel }: { live: readonly LiveTurn[]; agentLabel: string }) {
   return (
     <p role="status" className="sr-only">

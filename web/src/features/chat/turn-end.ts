@@ -1,13 +1,13 @@
-/** How a turn ended, as its stream told. */
+/** How a turn ended, according to its stream. */
 export type TurnEnd = {
-  /** Of the execution; `unknown` when the stream could not say. */
+  /** The execution status; `unknown` when the stream did not report it. */
   status: string
-  /** Of `executionErrorCodes`, where the stream named one. */
+  /** One of `executionErrorCodes`, if reported. */
   code: string | null
   detail: string | null
 }
 
-/** The end that a stream's object tells of; null for all others. */
+/** The end described by a stream object; null for other objects. */
 export function turnEnd(object: Record<string, unknown>): TurnEnd | null {
   if (object.type !== 'done' && object.type !== 'stream_end') return null
   return {
@@ -19,33 +19,45 @@ export function turnEnd(object: Record<string, unknown>): TurnEnd | null {
 
 export type EndWords = { title: string; hint: string | null }
 
-/** An error code in a person's words, with what may be done about it. */
+/** A user-facing title and hint for an error code. */
 export function endWords(code: string | null): EndWords {
-  return (code === null ? undefined : words[code]) ?? { title: 'The turn failed', hint: null }
+  return (code === null ? undefined : words[code]) ?? { title: 'The run failed', hint: null }
 }
 
 const words: Record<string, EndWords> = {
   user_cancelled: { title: 'Stopped', hint: null },
-  agent_stopped: { title: 'The agent was stopped', hint: 'Start it, then try again.' },
+  agent_stopped: { title: 'The agent was stopped', hint: 'Start the agent, then try again.' },
   agent_deleted: { title: 'The agent was deleted', hint: null },
-  timeout: { title: 'The turn took too long', hint: 'Ask for less at once, or raise the agent’s timeout.' },
-  stalled: {
-    title: 'The agent fell silent',
-    hint: 'Nothing came from it for a long while, so it was ended.',
+  timeout: {
+    title: 'The run timed out',
+    hint: 'Ask for less in one message, or raise the run timeout in the agent’s settings.',
   },
-  rate_limited: { title: 'The model provider limits the rate', hint: 'Wait a little, then try again.' },
-  auth: { title: 'The model provider refused the key', hint: 'Check the provider key in the settings.' },
-  billing: { title: 'The model provider wants to be paid', hint: 'Check the account behind the key.' },
-  oom: { title: 'The agent ran out of memory', hint: 'Give it more memory in its settings.' },
-  max_turns: { title: 'The agent used up its steps', hint: 'Ask it to go on.' },
-  model_unsupported: { title: 'The model cannot be used', hint: 'Choose another model below.' },
+  stalled: {
+    title: 'The agent stopped responding',
+    hint: 'The run was ended because it produced no output for a long time.',
+  },
+  rate_limited: { title: 'Rate limit of the model provider reached', hint: 'Wait a moment, then try again.' },
+  auth: {
+    title: 'The model provider rejected the API key',
+    hint: 'Check the provider’s API key in the settings.',
+  },
+  billing: {
+    title: 'The model provider reports a billing problem',
+    hint: 'Check the billing of the provider account.',
+  },
+  oom: { title: 'The agent ran out of memory', hint: 'Raise the memory limit in the agent’s settings.' },
+  max_turns: { title: 'The agent reached its step limit', hint: 'Ask the agent to continue.' },
+  model_unsupported: { title: 'The model is not supported', hint: 'Choose another model below.' },
   no_result: { title: 'The agent ended without an answer', hint: null },
   network: { title: 'The model provider could not be reached', hint: 'Try again in a moment.' },
-  circuit_open: { title: 'The agent is paused after many failures', hint: 'Its breaker closes by itself.' },
-  cap_reached: { title: 'The spend cap is reached', hint: null },
-  queue_expired: { title: 'It waited too long in the queue', hint: null },
-  lease_expired: { title: 'The agent was lost in mid-turn', hint: null },
-  agent_lost: { title: 'The agent was lost in mid-turn', hint: null },
+  circuit_open: {
+    title: 'The circuit breaker is open after repeated failures',
+    hint: 'It closes automatically after a while.',
+  },
+  cap_reached: { title: 'Spend cap reached', hint: null },
+  queue_expired: { title: 'The run expired in the queue', hint: null },
+  lease_expired: { title: 'Connection to the agent lost during the run', hint: null },
+  agent_lost: { title: 'Connection to the agent lost during the run', hint: null },
   agent_error: { title: 'The agent failed', hint: null },
 }
 

@@ -11,7 +11,7 @@ import { RunLink } from './turn-foot.tsx'
 
 export type TurnFailureProps = Omit<ShownTurn, 'key'> & { agentName: string; actions: TurnActions }
 
-/** Why there is no answer, and the ways on; nothing while there is one or one may come. */
+/** Why there is no answer, and what to do. Renders nothing while an answer exists or may arrive. */
 export function TurnFailure({ stored, live, agentName, actions }: TurnFailureProps) {
   const turn = { stored, live }
   if (stored?.answer) return null
@@ -74,7 +74,7 @@ function Failed({
   )
 }
 
-/** Not taken in: nothing of it is stored, so it stands here until it is sent again or taken back. */
+/** A refused turn, which the platform did not store. Shown until it is sent again or discarded. */
 function Refused({ fault, turn, actions }: Part & { fault: unknown }) {
   const { sentence, code } = describeFault(fault)
   return (

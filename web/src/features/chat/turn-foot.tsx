@@ -12,15 +12,15 @@ import { FoldButton } from './work-fold.tsx'
 export type TurnFootProps = {
   agentName: string
   answer: ChatMessage
-  /** Null when this page has not read it. */
+  /** Null when this page has not read the run. */
   model: string | null
-  /** Another way to the steps is above the answer. */
+  /** Hides the link to the steps, which is already above the answer. */
   hasFold: boolean
   isUnfolded: boolean
   onToggle: () => void
 }
 
-/** What an answer took. The model of an earlier visit's answer is fetched when the answer comes near the screen. */
+/** The cost and duration of an answer. Fetches the run of an earlier answer when it comes near the screen. */
 export function TurnFoot(props: TurnFootProps) {
   const { agentName, answer, hasFold, isUnfolded, onToggle } = props
   const { ref, isNear } = useNear<HTMLDivElement>(false)
@@ -31,7 +31,7 @@ export function TurnFoot(props: TurnFootProps) {
   const model = props.model ?? run?.model_used
   return (
     <div ref={ref} className="-mt-1.5 flex flex-wrap items-center gap-x-2.5 gap-y-1 text-xs text-faint">
-      <CopyButton text={answer.content} label="Copy the answer" className="-ml-1.5" />
+      <CopyButton text={answer.content} label="Copy answer" className="-ml-1.5" />
       {model && <span className="truncate">{model}</span>}
       {answer.execution_time_ms !== null && <Duration ms={answer.execution_time_ms} />}
       {answer.cost !== null && <Cost usd={answer.cost} isEstimated={answer.cost_estimated} />}
@@ -45,7 +45,7 @@ export function TurnFoot(props: TurnFootProps) {
   )
 }
 
-/** To the page of the run behind a turn. */
+/** Links to the run behind a turn. */
 export function RunLink({ agentName, executionId }: { agentName: string; executionId: string }) {
   return (
     <Link
@@ -53,7 +53,7 @@ export function RunLink({ agentName, executionId }: { agentName: string; executi
       params={{ name: agentName, id: executionId }}
       className="rounded-sm text-muted hover:text-ink hover:underline"
     >
-      Run
+      View run
     </Link>
   )
 }

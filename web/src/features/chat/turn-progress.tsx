@@ -15,9 +15,9 @@ export type TurnProgressProps = {
   onToggle: () => void
 }
 
-/** What a turn that runs does at the moment; its steps so far are behind it. */
+/** The current activity of a running turn, with its steps so far. */
 export function TurnProgress({ live, parts, agentName, isOpen, onToggle }: TurnProgressProps) {
-  const startedAt = live.asked?.at ?? live.transcript.steps[0]?.at ?? null
+  const startedAt = live.question?.at ?? live.transcript.steps[0]?.at ?? null
   const words = <Doing live={live} parts={parts} agentName={agentName} />
   return (
     <div className="flex min-h-6 flex-wrap items-center gap-x-2 text-xs text-muted">
@@ -45,7 +45,7 @@ function Doing({ live, parts, agentName }: Pick<TurnProgressProps, 'live' | 'par
 function Waiting({ live, agentName }: { live: LiveTurn; agentName: string }) {
   const { data: queue } = useQuery(queueQuery(useApi(), agentName))
   const place = queue?.queued_executions.find((row) => row.execution_id === live.executionId)?.position
-  // Taken in a moment, as nearly always: a place in a queue of none would only flicker.
+  // Hides the queue position at first: most turns start immediately and it would flicker.
   const isBehind = place !== undefined && (place > 1 || (queue?.active ?? 0) > 0)
-  return isBehind ? `Waiting in the queue, place ${place}` : 'Starting…'
+  return isBehind ? `Queued at position ${place}` : 'Starting…'
 }

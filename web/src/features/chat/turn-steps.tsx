@@ -12,7 +12,7 @@ import { logQuery } from './queries.ts'
 export type TurnStepsProps = {
   agentName: string
   executionId: string | null
-  /** Read on this page; null: fetched now. */
+  /** The transcript read by this page; null: fetch it now. */
   transcript: TranscriptSteps | null
   isStreaming: boolean
 }
@@ -34,7 +34,7 @@ function FetchedSteps({ agentName, executionId }: { agentName: string; execution
   const log = useQuery(logQuery(useApi(), agentName, executionId))
   const transcript = useMemo(() => (log.data ? transcriptOf(log.data.log) : null), [log.data])
   if (log.error) return <ErrorState error={log.error} onRetry={() => void log.refetch()} />
-  if (!transcript) return <SkeletonText lines={3} label="Loading the steps" />
+  if (!transcript) return <SkeletonText lines={3} label="Loading steps" />
   return <Work transcript={transcript} isStreaming={false} />
 }
 
@@ -42,6 +42,8 @@ function Work({ transcript, isStreaming }: { transcript: TranscriptSteps; isStre
   const { work } = answerParts(transcript)
   if (work.length > 0) return <Transcript steps={work} isStreaming={isStreaming} />
   return (
-    <p className="py-1 text-xs text-muted">It answered at once, without thinking aloud or using tools.</p>
+    <p className="py-1 text-xs text-muted">
+      The agent answered directly, without visible thinking or tool calls.
+    </p>
   )
 }

@@ -12,7 +12,7 @@ import { WorkFold } from './work-fold.tsx'
 
 export type TurnViewProps = Omit<ShownTurn, 'key'> & { agentName: string; actions: TurnActions }
 
-/** A question, the work behind a fold, the answer, and what it took. Off the screen the browser skips it. */
+/** A question, the folded work, the answer and its cost. Browsers skip rendering it off screen. */
 export const TurnView = memo(function TurnView({ stored, live, agentName, actions }: TurnViewProps) {
   const [isUnfolded, setUnfolded] = useState(false)
   const toggle = useCallback(() => setUnfolded((before) => !before), [])
@@ -24,7 +24,7 @@ export const TurnView = memo(function TurnView({ stored, live, agentName, action
   const toolCalls = answer?.tool_calls?.length ?? 0
   return (
     <li className="flex min-w-0 flex-col gap-4 [contain-intrinsic-size:auto_160px] [content-visibility:auto]">
-      {(question ?? live?.asked) && <Question stored={question} asked={live?.asked ?? null} />}
+      {(question ?? live?.question) && <Question stored={question} live={live?.question ?? null} />}
       {(answer ?? parts) && (
         <div className="flex min-w-0 flex-col gap-2.5">
           <h2 className="sr-only">{agentName}</h2>
@@ -71,7 +71,7 @@ export const TurnView = memo(function TurnView({ stored, live, agentName, action
   )
 }, isSameTurn)
 
-/** What was read from the first line on; a turn of another visit is fetched when it is unfolded. */
+/** A complete live transcript is used as is; otherwise it is fetched when unfolded. */
 function readSoFar(live: LiveTurn | null) {
   return live && live.transcript.lastLine > 0 ? live.transcript : null
 }
@@ -87,7 +87,9 @@ function Streamed({ parts, isGrowing }: { parts: AnswerParts | null; isGrowing: 
   ))
 }
 
-/** Turns are put together anew with every piece of every other one; their parts keep their identity. */
+/**
+ * Compares by parts, because turn objects are rebuilt on every update while their parts keep their identity.
+ */
 function isSameTurn(before: TurnViewProps, after: TurnViewProps): boolean {
   return (
     before.live === after.live &&

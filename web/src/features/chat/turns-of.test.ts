@@ -14,6 +14,7 @@ function message(id: string, fields: Partial<ChatMessage> = {}): ChatMessage {
     source: 'text',
     execution_id: null,
     cost: null,
+    cost_estimated: false,
     context_used: null,
     context_max: null,
     tool_calls: null,
@@ -26,16 +27,16 @@ function message(id: string, fields: Partial<ChatMessage> = {}): ChatMessage {
     ...fields,
   }
 }
-const asked = (id: string, execution_id: string, fields = {}) => message(id, { execution_id, ...fields })
+const questionOf = (id: string, execution_id: string, fields = {}) => message(id, { execution_id, ...fields })
 const answered = (id: string, execution_id: string | null) => message(id, { role: 'assistant', execution_id })
 
 const outline = (messages: ChatMessage[]) =>
   turnsOf(messages).map(({ key, question, answer }) => [key, question?.id ?? null, answer?.id ?? null])
 
 describe('turns', () => {
-  test('a question and its answer are one turn, also when another was asked between', () => {
+  test('a question and its answer form one turn, even with another question between', () => {
     assert.deepEqual(
-      outline([asked('q1', 'x'), asked('q2', 'y'), answered('a1', 'x'), answered('a2', 'y')]),
+      outline([questionOf('q1', 'x'), questionOf('q2', 'y'), answered('a1', 'x'), answered('a2', 'y')]),
       [
         ['x', 'q1', 'a1'],
         ['y', 'q2', 'a2'],
@@ -43,16 +44,22 @@ describe('turns', () => {
     )
   })
 
-  test('an answer whose question is on an earlier page stands alone', () => {
-    assert.deepEqual(outline([answered('a0', 'w'), asked('q1', 'x')]), [
+  test('an answer whose question is on an earlier page forms a turn of its own', () => {
+    assert.deepEqual(outline([answered('a0', 'w'), questionOf('q1', 'x')]), [
       ['w', null, 'a0'],
       ['x', 'q1', null],
     ])
   })
 
-  test('messages of no run, and second answers of one, keep keys of their own', () => {
+  test('messages without a run, and second answers of a run, have their own keys', () => {
     assert.deepEqual(
-      outline([message('n'), answered('r', null), asked('q', 'x'), answered('a', 'x'), answered('b', 'x')]),
+      outline([
+        message('n'),
+        answered('r', null),
+        questionOf('q', 'x'),
+        answered('a', 'x'),
+        answered('b', 'x'),
+      ]),
       [
         ['n', 'n', null],
         ['r', null, 'r'],
@@ -62,11 +69,11 @@ describe('turns', () => {
     )
   })
 
-  test('open is what has neither an answer nor an error', () => {
+  test('a turn is open without an answer and without an error', () => {
     const turns = turnsOf([
-      asked('q1', 'x'),
-      asked('q2', 'y', { error_code: 'timeout' }),
-      asked('q3', 'z'),
+      questionOf('q1', 'x'),
+      questionOf('q2', 'y', { error_code: 'timeout' }),
+      questionOf('q3', 'z'),
       answered('a3', 'z'),
       message('n'),
     ])

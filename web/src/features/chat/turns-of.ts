@@ -1,8 +1,8 @@
 import type { ChatMessage } from '@roost/contracts/conversations/chat'
 
-/** A question and what came of it, as far as the stored messages tell. */
+/** A question and its answer, from the stored messages. */
 export type Turn = {
-  /** The execution's id; of a message that belongs to none, its own. */
+  /** The execution ID; for a message without a run, its own ID. */
   key: string
   executionId: string | null
   question: ChatMessage | null
@@ -10,8 +10,8 @@ export type Turn = {
 }
 
 /**
- * Messages, oldest first, as turns in the order of their first message: a turn that waits in the queue is
- * asked before the one ahead of it is answered.
+ * Groups messages, oldest first, into turns in the order of their first message: a queued question can
+ * precede an earlier question's answer.
  */
 export function turnsOf(messages: readonly ChatMessage[]): Turn[] {
   const turns: Turn[] = []
@@ -38,7 +38,7 @@ export function turnsOf(messages: readonly ChatMessage[]): Turn[] {
   return turns
 }
 
-/** Asked, and neither answered nor ended without an answer: it runs or waits. */
+/** No answer and no error yet: the run is running or queued. */
 export function isOpen({ executionId, question, answer }: Turn): boolean {
   return executionId !== null && question !== null && answer === null && question.error_code === null
 }

@@ -10,20 +10,17 @@ export type ComposerState = {
   attachments: readonly Attachment[]
   attach: (files: readonly File[]) => Promise<void>
   detach: (id: string) => void
-  /** What could not be attached, a sentence for each file. */
+  /** One sentence per file that could not be attached. */
   refusals: readonly string[]
   dismissRefusals: () => void
-  /** Characters above what a message may have. */
+  /** Number of characters over the limit. */
   excess: number
   isSendable: boolean
   clear: () => void
   restore: (text: string, attachments: readonly Attachment[]) => void
 }
 
-/**
- * What is being written to one conversation. The text is kept as a draft under `draftKey`; files are not, they
- * are too large for it.
- */
+/** The draft of one conversation. Text is stored under `draftKey`; files are too large for that. */
 export function useComposer(draftKey: string): ComposerState {
   const [drafts] = useState(() => createDrafts(sessionStorage))
   const [text, showText] = useState(() => drafts.read(draftKey))

@@ -2,12 +2,12 @@ import { useEffect, useState, useSyncExternalStore } from 'react'
 import { browserSetting } from '../../live/stream-setting.ts'
 import { createLiveTurns, type LiveTurn, type LiveTurns, type LiveTurnsDeps } from './live-turns.ts'
 
-/** Text is drawn so often: each time costs a reading of the block that grows. */
+/** Render interval in ms: each update parses the growing block again. */
 const frameMs = 40
 
 /**
- * The turns read by this page; `callsOf` is asked once how they are sent, followed and fetched. Reading ends with the
- * page; the turns go on.
+ * The turns read by this page. `callsOf` is called once to get the requests. Reading ends with the page; the
+ * turns continue.
  */
 export function useLiveTurns(callsOf: () => Pick<LiveTurnsDeps, 'send' | 'follow' | 'onStored'>): LiveTurns {
   const [turns] = useState(() =>
@@ -28,7 +28,7 @@ export function useTurnsOf(turns: LiveTurns, sessionId: string | null): readonly
   return all.filter((turn) => turn.sessionId === sessionId)
 }
 
-/** `crypto.randomUUID` is there on secure origins only. */
+/** `crypto.randomUUID` exists only on secure origins. */
 export function newKey(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
     byte.toString(16).padStart(2, '0'),

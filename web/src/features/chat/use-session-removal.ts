@@ -11,8 +11,8 @@ import { titleOf } from './session-list.tsx'
 type Removal = { session: ChatSession; how: 'close' | 'delete' }
 
 /**
- * Closing and deleting, which the platform cannot take back: they are done when the time for Undo has passed,
- * or when the page is left. `pending` names what is to go.
+ * Closing and deleting cannot be reverted, so they run when the time for Undo has passed or the page is left.
+ * `pending`: the affected conversations.
  */
 export function useSessionRemoval(agentName: string) {
   const api = useApi()

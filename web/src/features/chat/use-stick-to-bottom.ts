@@ -1,12 +1,12 @@
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react'
 
-/** So close to the end counts as being there. */
+/** Distance in pixels that still counts as the end. */
 const nearPx = 48
 
 /**
- * Keeps a growing list at its end for as long as the reader is there. `newest` changes when something is new at
- * the end, `oldest` when something is new at the beginning: then the reader's place stays where it is. `own`
- * changes when the reader has added something, which leads them to the end.
+ * Keeps a growing list scrolled to its end. `newest` changes with new content at the end. `oldest` changes
+ * with content at the beginning and keeps the position. `own` changes with the user's message and scrolls to
+ * it.
  */
 export function useStickToBottom({ newest, oldest, own }: { newest: string; oldest: string; own: string }) {
   const scroller = useRef<HTMLElement>(null)
@@ -14,8 +14,8 @@ export function useStickToBottom({ newest, oldest, own }: { newest: string; olde
   const isSticking = useRef(true)
   const seenHeight = useRef(0)
   const [isAtEnd, setAtEnd] = useState(true)
-  const [seen, setSeen] = useState(newest)
-  if (isAtEnd && seen !== newest) setSeen(newest)
+  const [lastSeen, setLastSeen] = useState(newest)
+  if (isAtEnd && lastSeen !== newest) setLastSeen(newest)
 
   useEffect(() => {
     const [box, inner] = [scroller.current, content.current]
@@ -23,7 +23,7 @@ export function useStickToBottom({ newest, oldest, own }: { newest: string; olde
     let top = box.scrollTop
     const look = () => {
       const isNear = box.scrollHeight - box.clientHeight - box.scrollTop < nearPx
-      // Only going up lets go: what has grown meanwhile has not been followed yet.
+      // Only scrolling up stops following: content may have grown since the last scroll.
       if (isNear) isSticking.current = true
       else if (box.scrollTop < top - 1) isSticking.current = false
       top = box.scrollTop
@@ -46,7 +46,7 @@ export function useStickToBottom({ newest, oldest, own }: { newest: string; olde
   // biome-ignore lint/correctness/useExhaustiveDependencies: runs when something came before the first message
   useLayoutEffect(() => {
     const box = scroller.current
-    // Elsewhere the browser keeps the place by itself; at the very top there is nothing it could hold on to.
+    // Elsewhere the browser anchors the position itself; at the very top it has no anchor.
     if (box && !isSticking.current && box.scrollTop === 0)
       box.scrollTop = box.scrollHeight - seenHeight.current
     if (box) seenHeight.current = box.scrollHeight
@@ -62,5 +62,5 @@ export function useStickToBottom({ newest, oldest, own }: { newest: string; olde
   // biome-ignore lint/correctness/useExhaustiveDependencies: runs when the reader has added something
   useLayoutEffect(() => toEnd(), [own, toEnd])
 
-  return { scroller, content, isAtEnd, hasNew: !isAtEnd && seen !== newest, toEnd }
+  return { scroller, content, isAtEnd, hasNew: !isAtEnd && lastSeen !== newest, toEnd }
 }

@@ -6,7 +6,7 @@ import { describeFault } from '../../lib/fault.ts'
 import { useApi } from '../../shell/app-context.ts'
 import { toast } from '../../ui/toast.tsx'
 import type { Attachment } from './attachments.ts'
-import type { Asked, LiveTurn, LiveTurns } from './live-turns.ts'
+import type { LiveTurn, LiveTurns, SentQuestion } from './live-turns.ts'
 import { stopTurn } from './queries.ts'
 import type { ShownTurn, TurnActions } from './shown-turns.ts'
 import type { ComposerState } from './use-composer.ts'
@@ -20,31 +20,31 @@ export type TurnActionsDeps = {
   model: string | null
   input: RefObject<HTMLTextAreaElement | null>
   onBegin: () => Promise<ChatSession>
-  /** The first message of a new conversation is on its way. */
+  /** The first message of a new conversation is being sent. */
   onBegun: (session: ChatSession) => void
 }
 
-/** What a person can do with turns: send, stop, try again, take back. */
+/** What a user can do with turns: send, stop, try again, edit. */
 export function useTurnActions(deps: TurnActionsDeps) {
   const { agentName, sessionId, turns, composer, model, input, onBegin, onBegun } = deps
   const api = useApi()
 
   const begin = useMutation({
     mutationFn: onBegin,
-    onError: (error) => complain(error),
+    onError: (error) => showFault(error),
   })
-  async function send(asked: Asked): Promise<void> {
-    if (sessionId !== null) return turns.send(sessionId, asked)
+  async function send(question: SentQuestion): Promise<void> {
+    if (sessionId !== null) return turns.send(sessionId, question)
     const session = await begin.mutateAsync()
-    turns.send(session.id, asked)
+    turns.send(session.id, question)
     onBegun(session)
   }
   async function onSend(): Promise<void> {
     const { text, attachments } = composer
     const files = attachments.map(({ id: _, ...file }) => file)
-    const asked = { message: text, model, files, key: newKey() }
+    const question = { message: text, model, files, key: newKey() }
     if (sessionId !== null) composer.clear()
-    await send(asked).then(composer.clear, () => input.current?.focus())
+    await send(question).then(composer.clear, () => input.current?.focus())
   }
   async function onStop({ key, executionId }: LiveTurn): Promise<void> {
     if (executionId === null) return
@@ -53,33 +53,33 @@ export function useTurnActions(deps: TurnActionsDeps) {
       await stopTurn(api, agentName, executionId)
     } catch (error) {
       turns.markStopping(key, false)
-      complain(error)
+      showFault(error)
     }
     input.current?.focus()
   }
 
   function edit({ stored, live }: Omit<ShownTurn, 'key'>): void {
-    const files = (live?.asked?.files ?? []).map((file) => ({ ...file, id: newKey() }))
-    // They were attachments of this page before they were sent.
-    composer.restore(live?.asked?.message ?? stored?.question?.content ?? '', files as Attachment[])
+    const files = (live?.question?.files ?? []).map((file) => ({ ...file, id: newKey() }))
+    // The files were attachments of this page before they were sent.
+    composer.restore(live?.question?.message ?? stored?.question?.content ?? '', files as Attachment[])
     if (live?.phase === 'refused') turns.forget(live.key)
     input.current?.focus()
   }
   function retry(turn: Omit<ShownTurn, 'key'>): void {
     const { stored, live } = turn
-    if (!live?.asked && stored?.question?.files?.length) {
-      toast({ title: 'Attach the files again', description: 'The platform keeps their names only.' })
+    if (!live?.question && stored?.question?.files?.length) {
+      toast({ title: 'Attach the files again', description: 'Roost stores only the names of sent files.' })
       edit(turn)
       return
     }
-    const before = live?.asked ?? { message: stored?.question?.content ?? '', model, files: [], key: '' }
-    // Nobody knows whether a message without an answer arrived: under its old key it counts once.
+    const before = live?.question ?? { message: stored?.question?.content ?? '', model, files: [], key: '' }
+    // A message without a response may have arrived: the same idempotency key prevents a duplicate.
     const isUnknown = live?.phase === 'refused' && !(live.fault instanceof ApiError)
     if (live?.phase === 'refused') turns.forget(live.key)
     void send({ ...before, key: isUnknown ? before.key : newKey() }).catch(() => {})
   }
 
-  // The same object for as long as the page lives: every turn is given it, and most need not be drawn again.
+  // A stable identity, so that the turns that receive it need not render again.
   const latest = useRef<TurnActions>({ onEdit: edit, onRetry: retry })
   useEffect(() => {
     latest.current = { onEdit: edit, onRetry: retry }
@@ -94,7 +94,7 @@ export function useTurnActions(deps: TurnActionsDeps) {
   return { onSend, onStop, forTurns, isBeginning: begin.isPending }
 }
 
-function complain(error: unknown): void {
+function showFault(error: unknown): void {
   const { sentence, code } = describeFault(error)
   toast({ title: sentence, description: code, tone: 'danger' })
 }

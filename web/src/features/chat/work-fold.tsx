@@ -5,14 +5,14 @@ import type { Step } from '../transcripts/steps.ts'
 import { workWords } from './answer-parts.ts'
 
 export type WorkFoldProps = {
-  /** Null: not read on this page, only counted. */
+  /** Null: not read by this page, only counted. */
   work: readonly Step[] | null
   toolCalls: number
   isOpen: boolean
   onToggle: () => void
 }
 
-/** The way to the steps behind an answer. */
+/** The button that shows the steps behind an answer. */
 export function WorkFold({ work, toolCalls, isOpen, onToggle }: WorkFoldProps) {
   const words = work?.length ? workWords(work) : `${toolCalls} tool ${toolCalls === 1 ? 'call' : 'calls'}`
   return (

@@ -12,14 +12,14 @@ import { connectorKey } from './queries.ts'
 
 type Key = Connector['keys'][number]
 
-/** The keys that reach the agent, each with its end. */
+/** The connector keys of the agent, each with a revoke button. */
 export function ConnectorKeys({ name, keys }: { name: string; keys: readonly Key[] }) {
   const { api, queries } = useApp()
-  const [asked, setAsked] = useState<Key | null>(null)
+  const [revoking, setRevoking] = useState<Key | null>(null)
   const revoke = useMutation({
     mutationFn: (id: string) => api.call(revokeKey, { params: { id } }),
     onSuccess: () => {
-      toast({ title: 'The key is revoked.', tone: 'success' })
+      toast({ title: 'Key revoked.', tone: 'success' })
       void queries.invalidateQueries({ queryKey: ['keys'] })
       return queries.invalidateQueries({ queryKey: connectorKey(name) })
     },
@@ -27,9 +27,9 @@ export function ConnectorKeys({ name, keys }: { name: string; keys: readonly Key
       const { sentence, code } = describeFault(error)
       toast({ title: sentence, description: code, tone: 'danger' })
     },
-    onSettled: () => setAsked(null),
+    onSettled: () => setRevoking(null),
   })
-  if (keys.length === 0) return <p className="text-muted text-sm">No client has a key for it yet.</p>
+  if (keys.length === 0) return <p className="text-muted text-sm">No connector keys yet.</p>
   return (
     <>
       <ul
@@ -55,7 +55,7 @@ export function ConnectorKeys({ name, keys }: { name: string; keys: readonly Key
               size="sm"
               variant="ghost"
               aria-label={`Revoke ${key.key_prefix}…`}
-              onClick={() => setAsked(key)}
+              onClick={() => setRevoking(key)}
             >
               Revoke
             </Button>
@@ -63,13 +63,13 @@ export function ConnectorKeys({ name, keys }: { name: string; keys: readonly Key
         ))}
       </ul>
       <ConfirmDialog
-        open={asked !== null}
-        onOpenChange={() => setAsked(null)}
-        title="Revoke the connector key?"
-        description={`The client that uses ${asked?.key_prefix}… is refused at once. It cannot be taken back.`}
-        action="Revoke the key"
+        open={revoking !== null}
+        onOpenChange={() => setRevoking(null)}
+        title="Revoke connector key?"
+        description={`Clients that use ${revoking?.key_prefix}… lose access immediately. This cannot be undone.`}
+        action="Revoke key"
         pending={revoke.isPending}
-        onConfirm={() => asked && revoke.mutate(asked.key_id)}
+        onConfirm={() => revoking && revoke.mutate(revoking.key_id)}
       />
     </>
   )

@@ -7,27 +7,27 @@ import { Segmented } from '../../ui/segmented.tsx'
 
 export type MadeConnectorKey = z.output<typeof NewConnectorKey>
 
-/** The new key with what to paste into which client, shown once; null keeps it closed. */
+/** Shows the new key once, with the configuration of each client; null keeps it closed. */
 export function ConnectorSecretDialog({
-  made,
+  newKey,
   onClose,
 }: {
-  made: MadeConnectorKey | null
+  newKey: MadeConnectorKey | null
   onClose: () => void
 }) {
   const [client, setClient] = useState<string | null>(null)
-  const shown = made?.snippets.find((snippet) => snippet.client === client) ?? made?.snippets[0]
+  const shown = newKey?.snippets.find((snippet) => snippet.client === client) ?? newKey?.snippets[0]
   return (
     <SecretDialog
-      title={`A connector key of ${made?.agent_name ?? ''}`}
-      secrets={made ? [{ label: 'Key', value: made.key }] : null}
+      title={`Connector key of ${newKey?.agent_name ?? ''}`}
+      secrets={newKey ? [{ label: 'Key', value: newKey.key }] : null}
       onClose={onClose}
     >
-      {made && shown && (
+      {newKey && shown && (
         <div className="flex min-w-0 flex-col gap-2">
           <Segmented
             label="Client"
-            options={made.snippets.map((snippet) => ({ value: snippet.client, label: snippet.label }))}
+            options={newKey.snippets.map((snippet) => ({ value: snippet.client, label: snippet.label }))}
             value={shown.client}
             onValueChange={setClient}
           />

@@ -2,9 +2,9 @@ import { type Connector, createConnectorKey, putConnector } from '@roost/contrac
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { describeFault } from '../../lib/fault.ts'
-import { partOf } from '../../live/at-once.ts'
+import { partOf } from '../../live/optimistic.ts'
 import { useApp } from '../../shell/app-context.ts'
-import { useAtOnce } from '../../shell/use-at-once.ts'
+import { useOptimisticSave } from '../../shell/use-optimistic-save.ts'
 import { Button } from '../../ui/button.tsx'
 import { ErrorState } from '../../ui/error-state.tsx'
 import { Field } from '../../ui/field.tsx'
@@ -19,14 +19,14 @@ import { connectorKey, connectorQuery } from './queries.ts'
 
 type Change = Partial<Pick<Connector, 'enabled' | 'expose_all_playbooks' | 'exposed_playbooks'>>
 
-/** Keys that reach this agent and nothing else, for clients outside. */
+/** Keys for external clients that give access to this agent only. */
 export function ConnectorSection({ name }: { name: string }) {
   const connector = useQuery(connectorQuery(useApp().api, name))
   return (
     <Section
       id="connector"
       title="Connector"
-      description="Lets an MCP client of somebody else chat with this agent and run its playbooks, and reach nothing besides."
+      description="Lets external MCP clients chat with this agent and run its playbooks. They have no access to anything else."
     >
       {connector.isError && !connector.data ? (
         <ErrorState error={connector.error} onRetry={() => void connector.refetch()} />
@@ -41,37 +41,41 @@ export function ConnectorSection({ name }: { name: string }) {
 
 function Offer({ name, connector }: { name: string; connector: Connector }) {
   const { api, queries } = useApp()
-  const [made, setMade] = useState<MadeConnectorKey | null>(null)
+  const [newKey, setNewKey] = useState<MadeConnectorKey | null>(null)
   const save = useConnector(name)
   const create = useMutation({
     mutationFn: () => api.call(createConnectorKey, { params: { name } }),
     onSuccess: (key) => {
-      setMade(key)
+      setNewKey(key)
       return queries.invalidateQueries({ queryKey: connectorKey(name) })
     },
-    onError: complain,
+    onError: showError,
   })
   return (
     <>
       <Field
         layout="row"
-        label="Open to connectors"
+        label="Enable connector"
         hint={
           connector.enabled
-            ? 'The keys below find this agent.'
-            : 'The keys below, if there are any, do not find this agent.'
+            ? 'The keys below give access to this agent.'
+            : 'When off, all connector keys are refused.'
         }
       >
         <Switch checked={connector.enabled} onCheckedChange={(enabled) => save.mutate({ enabled })} />
       </Field>
-      <Field layout="row" label="All playbooks" hint="Every playbook of the workspace, also later ones.">
+      <Field
+        layout="row"
+        label="Expose all playbooks"
+        hint="All playbooks of the workspace, including future ones."
+      >
         <Switch
           checked={connector.expose_all_playbooks}
           onCheckedChange={(expose_all_playbooks) => save.mutate({ expose_all_playbooks })}
         />
       </Field>
       {!connector.expose_all_playbooks && (
-        <Field label="Playbooks" hint="Names, each followed by Enter. None: chats only.">
+        <Field label="Exposed playbooks" hint="Press Enter after each name. Leave empty to allow only chat.">
           <TagInput
             value={connector.exposed_playbooks}
             onValueChange={(exposed_playbooks) => save.mutate({ exposed_playbooks })}
@@ -84,23 +88,23 @@ function Offer({ name, connector }: { name: string; connector: Connector }) {
           Create connector key
         </Button>
       </div>
-      <ConnectorSecretDialog made={made} onClose={() => setMade(null)} />
+      <ConnectorSecretDialog newKey={newKey} onClose={() => setNewKey(null)} />
     </>
   )
 }
 
-/** Stores a part; shown at once and taken back when it is refused. */
+/** Saves a part optimistically. */
 function useConnector(name: string) {
   const { api } = useApp()
   const queryKey = connectorKey(name)
-  return useAtOnce({
+  return useOptimisticSave({
     queryKey,
     save: (body: Change) => api.call(putConnector, { params: { name }, body }),
     shows: (body) => [partOf<Connector>(queryKey, body)],
   })
 }
 
-function complain(error: unknown): void {
+function showError(error: unknown): void {
   const { sentence, code } = describeFault(error)
   toast({ title: sentence, description: code, tone: 'danger' })
 }

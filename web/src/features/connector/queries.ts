@@ -5,7 +5,7 @@ import { agentKeys } from '../agents/queries.ts'
 
 export const connectorKey = (name: string) => [...agentKeys.settings(name), 'connector'] as const
 
-/** Whether and what the agent offers to connectors; for its owner and admins. */
+/** The connector settings; owner and admins only. */
 export const connectorQuery = (api: Client, name: string) =>
   queryOptions({
     queryKey: connectorKey(name),

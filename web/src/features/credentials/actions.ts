@@ -11,13 +11,13 @@ import { useApp } from '../../shell/app-context.ts'
 import { toast } from '../../ui/toast.tsx'
 import { credentialKeys } from './queries.ts'
 
-/** Puts files into the agent, all or none. Throws what a form shows. */
+/** Writes files into the workspace, all or none. Throws the error for the form. */
 export function useInjectFiles(name: string) {
   const { api, queries } = useApp()
   return async (body: Partial<InjectCredentials>): Promise<void> => {
     const { files_written } = await api.call(injectCredentials, { params: { name }, body })
     toast({
-      title: `${plural(files_written.length, 'file')} written. The next run has them.`,
+      title: `${plural(files_written.length, 'file')} written. The next run uses them.`,
       description: files_written.join(', '),
       tone: 'success',
     })
@@ -25,18 +25,18 @@ export function useInjectFiles(name: string) {
   }
 }
 
-/** Seals the files into the bundle of the workspace, or takes them out of it. */
+/** Exports the files to the encrypted bundle of the workspace, or imports them from it. */
 export function useBundle(name: string) {
   const { api, queries } = useApp()
   return useMutation({
     mutationFn: async (way: 'export' | 'import') => {
       if (way === 'export') {
         const { files_exported, encrypted_file } = await api.call(exportCredentials, { params: { name } })
-        return { title: `${plural(files_exported, 'file')} sealed into ${encrypted_file}.` }
+        return { title: `${plural(files_exported, 'file')} exported to ${encrypted_file}.` }
       }
       const { files_imported } = await api.call(importCredentials, { params: { name } })
       return {
-        title: `${plural(files_imported.length, 'file')} taken out of the bundle.`,
+        title: `${plural(files_imported.length, 'file')} imported from the bundle.`,
         description: files_imported.join(', '),
       }
     },

@@ -9,7 +9,7 @@ import { RelativeTime } from '../../ui/time.tsx'
 import { useBundle } from './actions.ts'
 import { credentialsStatusQuery } from './queries.ts'
 
-/** The sealed copy in the workspace. */
+/** The encrypted copy of the credential files in the workspace. */
 export function BundleSection({ name }: { name: string }) {
   const { data, isError } = useQuery(credentialsStatusQuery(useApi(), name))
   const [isAsking, setAsking] = useState(false)
@@ -18,20 +18,20 @@ export function BundleSection({ name }: { name: string }) {
   const under = bundle.isPending ? bundle.variables : null
   return (
     <Section
-      title="Bundle"
-      description="All credential files, sealed into .credentials.enc of the workspace. Only an installation with this platform’s encryption key opens it."
+      title="Credential bundle"
+      description="An encrypted copy of all credential files in the workspace (.credentials.enc). Only a platform with the same encryption key can import it."
     >
       <p className="text-sm">
         {file?.exists ? (
           <>
-            Sealed <RelativeTime at={file.modified} />.{' '}
+            Exported <RelativeTime at={file.modified} />.{' '}
             <span className="text-muted">
-              A workspace that is started without a .env takes its files out of it by itself.
+              If the agent starts without a .env file, the bundle is imported automatically.
             </span>
           </>
         ) : (
           <span className="text-muted">
-            {isError && !file ? 'Whether there is one is not known.' : 'There is none in the workspace yet.'}
+            {isError && !file ? 'Could not check for a bundle.' : 'No bundle in the workspace yet.'}
           </span>
         )}
       </p>
@@ -54,9 +54,9 @@ export function BundleSection({ name }: { name: string }) {
       <ConfirmDialog
         open={isAsking}
         onOpenChange={setAsking}
-        title="Take the files out of the bundle?"
-        description="Files of the same names in the workspace are replaced. This cannot be undone."
-        action="Import"
+        title="Import the bundle?"
+        description="Files with the same names in the workspace are overwritten. This cannot be undone."
+        action="Import bundle"
         tone="primary"
         pending={bundle.isPending}
         onConfirm={() => bundle.mutate('import', { onSettled: () => setAsking(false) })}

@@ -16,15 +16,15 @@ import { FillInDialog } from './fill-in-dialog.tsx'
 import { requirementsQuery } from './queries.ts'
 import { checklistRemark, requirementWords, sourceWords } from './words.ts'
 
-/** What the template asks for, one by one. */
+/** The credentials that the template declares, one by one. */
 export function ChecklistSection({ agent }: { agent: AgentDetails }) {
   const list = useQuery(requirementsQuery(useApi(), agent.name))
   const [isFilling, setFilling] = useState(false)
   const isRunning = agent.status === 'running'
   return (
     <Section
-      title="Checklist"
-      description={list.data ? <Summary list={list.data} /> : 'What it needs to be given.'}
+      title="Required credentials"
+      description={list.data ? <Summary list={list.data} /> : 'The credentials that this agent needs.'}
       actions={
         <Button
           variant="primary"
@@ -32,7 +32,7 @@ export function ChecklistSection({ agent }: { agent: AgentDetails }) {
           disabled={!isRunning}
           onClick={() => setFilling(true)}
         >
-          Fill in variables
+          Set variables
         </Button>
       }
     >
@@ -40,13 +40,13 @@ export function ChecklistSection({ agent }: { agent: AgentDetails }) {
         <Checklist list={list.data} />
       ) : list.error ? (
         <ErrorState
-          title="The checklist could not be loaded"
+          title="Could not load the required credentials"
           error={list.error}
           onRetry={() => void list.refetch()}
           className="w-full max-w-none rounded-lg border border-line bg-surface"
         />
       ) : (
-        <SkeletonList rows={3} label="Loading the checklist" />
+        <SkeletonList rows={3} label="Loading required credentials" />
       )}
       <FillInDialog
         name={agent.name}
@@ -58,11 +58,11 @@ export function ChecklistSection({ agent }: { agent: AgentDetails }) {
 }
 
 function Summary({ list: { summary } }: { list: CredentialRequirements }) {
-  if (summary.total === 0) return 'It asks for nothing.'
+  if (summary.total === 0) return 'This agent declares no required credentials.'
   return (
     <>
       {summary.set} of {summary.total} set.
-      {summary.blocking > 0 && <span className="text-danger"> {summary.blocking} needed and missing.</span>}
+      {summary.blocking > 0 && <span className="text-danger"> {summary.blocking} required but missing.</span>}
     </>
   )
 }
@@ -80,13 +80,13 @@ function Checklist({ list }: { list: CredentialRequirements }) {
         <Card padded={false}>
           <EmptyState
             icon={<KeyRound aria-hidden />}
-            title="Nothing is asked for"
-            description="A template.yaml in its workspace says what an agent needs. Variables can be given all the same."
+            title="This agent declares no required credentials"
+            description="The template.yaml file of an agent declares its credentials. You can set variables without a declaration."
           />
         </Card>
       ) : (
         <ul
-          aria-label="What the agent needs"
+          aria-label="Required credentials"
           className="divide-y divide-line rounded-lg border border-line bg-surface"
         >
           {list.requirements.map((each) => (
@@ -106,7 +106,7 @@ function Requirement({ requirement }: { requirement: CredentialRequirement }) {
         <p className="flex min-w-0 flex-wrap items-center gap-x-2 gap-y-0.5">
           <span className="break-words font-medium">{title}</span>
           {required === false && <Badge>optional</Badge>}
-          {required === 'unknown' && <Badge>found, not declared</Badge>}
+          {required === 'unknown' && <Badge>not declared</Badge>}
         </p>
         <p className="break-all text-muted text-xs">
           {title !== name && <code>{name} · </code>}
@@ -120,7 +120,7 @@ function Requirement({ requirement }: { requirement: CredentialRequirement }) {
             rel="noreferrer"
             className="mt-1 inline-flex max-w-full items-center gap-1 text-accent hover:underline"
           >
-            <span className="truncate">Get it at {setup_url_host}</span>
+            <span className="truncate">Get this credential at {setup_url_host}</span>
             <ExternalLink aria-hidden className="size-3.5 shrink-0" />
           </a>
         )}

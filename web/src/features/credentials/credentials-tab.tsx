@@ -4,7 +4,7 @@ import { BundleSection } from './bundle-section.tsx'
 import { ChecklistSection } from './checklist-section.tsx'
 import { StatusSection } from './status-section.tsx'
 
-/** What the agent needs to be given, what it has, and how it gets it. Values are never shown. */
+/** Required, stored and bundled credentials of the agent. Values are never shown. */
 export function CredentialsTab({ agent }: { agent: AgentDetails }) {
   const isOwner = agent.is_owner || agent.can_delete
   const isRunning = agent.status === 'running'
@@ -14,7 +14,7 @@ export function CredentialsTab({ agent }: { agent: AgentDetails }) {
       {isRunning ? (
         <StatusSection agent={agent} isOwner={isOwner} />
       ) : (
-        <AgentStopped agent={agent} purpose="see what it has, and to put files into it" />
+        <AgentStopped agent={agent} purpose="view its credentials and add files" />
       )}
       {isOwner && isRunning && <BundleSection name={agent.name} />}
     </div>

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseEnv } from 'node:util'
-import { envText, lostNames } from './env-file.ts'
+import { droppedNames, envText } from './env-file.ts'
 
-test('values come back as they were given, blanks, quotes and lines included', () => {
+test('values with spaces, quotes and line breaks survive a round trip', () => {
   const values = {
     PLAIN: 'https://example.org/a?b=c',
     BLANKS: ' two  words # no comment ',
@@ -15,10 +15,10 @@ test('values come back as they were given, blanks, quotes and lines included', (
   assert.deepEqual({ ...parseEnv(text) }, values)
 })
 
-test('a single quote and a line break are written with escapes', () => {
+test('a single quote and a line break are escaped', () => {
   assert.equal(envText([{ name: 'A', value: 'it\'s\n"b\\"' }]), 'A="it\'s\\n\\"b\\\\\\""\n')
 })
 
-test('what a new file would take away is told by name', () => {
-  assert.deepEqual(lostNames(['A', 'B'], new Set(['B', 'C'])), ['A'])
+test('names the variables that a new file would drop', () => {
+  assert.deepEqual(droppedNames(['A', 'B'], new Set(['B', 'C'])), ['A'])
 })

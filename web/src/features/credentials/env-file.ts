@@ -1,9 +1,9 @@
-/** Makes a `.env` that is read back as it was meant, whatever the values hold. */
+/** Writes a `.env` file that reads back unchanged for any values. */
 export function envText(values: readonly { name: string; value: string }[]): string {
   return values.map(({ name, value }) => `${name}=${quoted(value)}\n`).join('')
 }
 
-/** In single quotes a value is taken as it is; with one in it, double quotes and escapes do. */
+/** Single quotes keep a value as is. A value with a single quote uses double quotes and escapes. */
 function quoted(value: string): string {
   if (/^[A-Za-z0-9_.,:/@%+=-]*$/.test(value)) return value
   if (!value.includes("'") && !/[\r\n]/.test(value)) return `'${value}'`
@@ -17,7 +17,7 @@ function quoted(value: string): string {
 
 export const variablePattern = /^[A-Za-z_][A-Za-z0-9_]*$/
 
-/** Names that have a value now and would have none after a new `.env` of these variables. */
-export function lostNames(present: readonly string[], written: ReadonlySet<string>): string[] {
+/** Names that have a value now and would be missing in a new `.env` of these variables. */
+export function droppedNames(present: readonly string[], written: ReadonlySet<string>): string[] {
   return present.filter((name) => !written.has(name))
 }

@@ -12,17 +12,17 @@ import { Form, FormError, TextField, useZodForm } from '../../ui/form.tsx'
 import { Skeleton } from '../../ui/skeleton.tsx'
 import { egressQuery } from '../egress/queries.ts'
 import { useInjectFiles } from './actions.ts'
-import { envText, lostNames, variablePattern } from './env-file.ts'
+import { droppedNames, envText, variablePattern } from './env-file.ts'
 import { credentialsStatusQuery } from './queries.ts'
 
 type FillInProps = {
   name: string
-  /** What the checklist asks for; null keeps the dialog closed. */
+  /** The declared credentials; null keeps the dialog closed. */
   requirements: readonly CredentialRequirement[] | null
   onClose: () => void
 }
 
-/** Writes the agent's `.env` anew. The one that is there is never shown, so it is replaced as a whole. */
+/** Writes a new `.env`. The current one cannot be read, so it is replaced completely. */
 export function FillInDialog({ name, requirements, onClose }: FillInProps) {
   return (
     <Dialog
@@ -30,7 +30,7 @@ export function FillInDialog({ name, requirements, onClose }: FillInProps) {
       onOpenChange={onClose}
       size="lg"
       title={`Variables of ${name}`}
-      description="They become its .env, in place of the one that it has. Nobody is shown a value again."
+      description="Replaces the .env file of the agent. Values are never shown again."
     >
       {requirements !== null && <FillIn name={name} requirements={requirements} onClose={onClose} />}
     </Dialog>
@@ -43,39 +43,44 @@ function FillIn({ name, requirements, onClose }: Known) {
   const api = useApi()
   const status = useQuery(credentialsStatusQuery(api, name))
   const egress = useQuery(egressQuery(api, name))
-  // Without it nobody could say what the new file takes away.
+  // Needed to warn about variables that the new file would drop.
   if (!status.data) {
     if (!status.error) return <Skeleton className="h-40" />
     return <ErrorState error={status.error} onRetry={() => void status.refetch()} />
   }
-  // A new file gets the placeholders of those again.
-  const kept = new Set(egress.data?.credentials.flatMap((each) => (each.has_value ? [each.name] : [])))
-  const present = status.data.variables.filter((variable) => !kept.has(variable))
-  return <FillInForm {...{ name, requirements, onClose, present, kept }} />
+  // Every new file gets the placeholders of bound credentials, so they are never dropped.
+  const bound = new Set(egress.data?.credentials.flatMap((each) => (each.has_value ? [each.name] : [])))
+  const present = status.data.variables.filter((variable) => !bound.has(variable))
+  return <FillInForm {...{ name, requirements, onClose, present, bound }} />
 }
 
 const Variable = z.object({
-  name: z.string().regex(variablePattern, 'must be letters, digits and underscores, no digit first'),
+  name: z
+    .string()
+    .regex(
+      variablePattern,
+      'The name may contain letters, digits and underscores, and must not start with a digit.',
+    ),
   value: z.string(),
 })
-const Variables = z.object({ wanted: z.array(Variable), more: z.array(Variable) })
+const Variables = z.object({ declaredValues: z.array(Variable), more: z.array(Variable) })
 
 type FillInFormProps = Known & {
-  /** With a value that would be lost. */
+  /** Variables whose value the new file would drop. */
   present: readonly string[]
-  /** With a value that the platform keeps. */
-  kept: ReadonlySet<string>
+  /** Variables whose value the platform stores (bound credentials). */
+  bound: ReadonlySet<string>
 }
 
-function FillInForm({ name, requirements, onClose, present, kept }: FillInFormProps) {
+function FillInForm({ name, requirements, onClose, present, bound }: FillInFormProps) {
   const inject = useInjectFiles(name)
-  const asked = requirements.filter(({ source }) => source !== 'config_files')
+  const declared = requirements.filter(({ source }) => source !== 'config_files')
   const form = useZodForm(Variables, {
     defaultValues: {
-      wanted: asked.map((each) => ({ name: each.name, value: each.default ?? '' })),
+      declaredValues: declared.map((each) => ({ name: each.name, value: each.default ?? '' })),
       more: present
-        .filter((known) => !asked.some((each) => each.name === known))
-        .map((known) => ({ name: known, value: '' })),
+        .filter((variable) => !declared.some((each) => each.name === variable))
+        .map((variable) => ({ name: variable, value: '' })),
     },
   })
   const more = useFieldArray({ control: form.control, name: 'more' })
@@ -83,13 +88,13 @@ function FillInForm({ name, requirements, onClose, present, kept }: FillInFormPr
     <Form
       form={form}
       label="Variables"
-      onSubmit={async ({ wanted, more }) => {
-        const given = [...wanted, ...more].filter(({ value }) => value !== '')
-        await inject({ files: { '.env': envText(given) } })
+      onSubmit={async ({ declaredValues, more }) => {
+        const variables = [...declaredValues, ...more].filter(({ value }) => value !== '')
+        await inject({ files: { '.env': envText(variables) } })
         onClose()
       }}
     >
-      {asked.map((each, index) => (
+      {declared.map((each, index) => (
         <TextField
           key={each.name}
           name={`wanted.${index}.value`}
@@ -103,7 +108,7 @@ function FillInForm({ name, requirements, onClose, present, kept }: FillInFormPr
           type={each.secret ? 'password' : 'text'}
           autoComplete="off"
           spellCheck={false}
-          placeholder={placeholderOf(each.name, present, kept)}
+          placeholder={placeholderOf(each.name, present, bound)}
         />
       ))}
       {more.fields.map(({ id }, index) => (
@@ -139,10 +144,10 @@ function FillInForm({ name, requirements, onClose, present, kept }: FillInFormPr
           className="-ml-2"
           onClick={() => more.append({ name: '', value: '' })}
         >
-          Another variable
+          Add variable
         </Button>
       </div>
-      <Lost control={form.control} present={present} />
+      <DroppedWarning control={form.control} present={present} />
       <FormError />
       <DialogButtons>
         <Button onClick={onClose}>Cancel</Button>
@@ -154,27 +159,27 @@ function FillInForm({ name, requirements, onClose, present, kept }: FillInFormPr
   )
 }
 
-function placeholderOf(name: string, present: readonly string[], kept: ReadonlySet<string>) {
-  if (kept.has(name)) return 'kept by the platform'
-  return present.includes(name) ? 'has a value: give it again to keep it' : undefined
+function placeholderOf(name: string, present: readonly string[], bound: ReadonlySet<string>) {
+  if (bound.has(name)) return 'stored by the platform'
+  return present.includes(name) ? 'has a value; enter it again to keep it' : undefined
 }
 
-type LostProps = {
+type DroppedWarningProps = {
   control: ReturnType<typeof useZodForm<z.input<typeof Variables>, z.output<typeof Variables>>>['control']
   present: readonly string[]
 }
 
-/** Names what the agent has now and would lose. */
-function Lost({ control, present }: LostProps) {
-  const { wanted, more } = useWatch({ control })
-  const written = [...(wanted ?? []), ...(more ?? [])].flatMap(({ name, value }) =>
+/** Warns about variables that the new file would drop. */
+function DroppedWarning({ control, present }: DroppedWarningProps) {
+  const { declaredValues, more } = useWatch({ control })
+  const written = [...(declaredValues ?? []), ...(more ?? [])].flatMap(({ name, value }) =>
     name && value ? [name] : [],
   )
-  const lost = lostNames(present, new Set(written))
-  if (lost.length === 0) return null
+  const dropped = droppedNames(present, new Set(written))
+  if (dropped.length === 0) return null
   return (
-    <Banner tone="warning" title="These have a value now and would lose it">
-      <span className="break-words">{lost.join(', ')}</span>. Give their values again to keep them.
+    <Banner tone="warning" title="These variables would lose their value">
+      <span className="break-words">{dropped.join(', ')}</span>. Enter their values again to keep them.
     </Banner>
   )
 }

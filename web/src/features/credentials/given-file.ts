@@ -2,7 +2,7 @@ import { credentialPathFault, maxCredentialBytes } from '@roost/contracts/link/c
 
 export type GivenFile = { path: string; text: string; base64: string | null }
 
-/** A file of this computer; null when it is too large. */
+/** A local file; null when it is too large. */
 export async function givenFile(file: File): Promise<GivenFile | null> {
   if (file.size > maxCredentialBytes) return null
   const bytes = new Uint8Array(await file.arrayBuffer())
@@ -11,12 +11,12 @@ export async function givenFile(file: File): Promise<GivenFile | null> {
   return text === null ? { path, text: '', base64: toBase64(bytes) } : { path, text, base64: null }
 }
 
-/** Names that are no credential file by themselves are one below `credentials/`. */
+/** Other names than those of credential files are put below `credentials/`. */
 export function pathFor(name: string): string {
   return credentialPathFault(name) === null ? name : `credentials/${name}`
 }
 
-/** Null for what is no text in UTF-8, or would not come back as it is from a field of a form. */
+/** Null for anything but UTF-8 text, and for text that a form field would change. */
 export function textOf(bytes: Uint8Array): string | null {
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
@@ -28,7 +28,7 @@ export function textOf(bytes: Uint8Array): string | null {
 
 export function toBase64(bytes: Uint8Array): string {
   let text = ''
-  // In pieces: a call takes only so many arguments.
+  // In chunks: a function call takes a limited number of arguments.
   for (let at = 0; at < bytes.length; at += 8192)
     text += String.fromCharCode(...bytes.subarray(at, at + 8192))
   return btoa(text)

@@ -14,15 +14,15 @@ import { type GivenFile, givenFile } from './given-file.ts'
 
 type PutFilesProps = { name: string; isOpen: boolean; onClose: () => void }
 
-/** Files of credentials, typed or from this computer. */
+/** Adds credential files, typed or from the computer. */
 export function PutFilesDialog({ name, isOpen, onClose }: PutFilesProps) {
   return (
     <Dialog
       open={isOpen}
       onOpenChange={onClose}
       size="lg"
-      title={`Files for ${name}`}
-      description=".env, .mcp.json, keys and certificates, credentials as JSON, and anything below credentials/. All are written, or none."
+      title={`Credential files of ${name}`}
+      description="Allowed: .env, .mcp.json, keys and certificates, JSON credentials, and files in credentials/. At most 1 MiB each. Either all files are written or none."
     >
       {isOpen && <PutFilesForm name={name} onClose={onClose} />}
     </Dialog>
@@ -32,10 +32,10 @@ export function PutFilesDialog({ name, isOpen, onClose }: PutFilesProps) {
 const File = z.object({
   path: z.string().superRefine((path, context) => {
     const fault = credentialPathFault(path)
-    if (fault !== null) context.addIssue({ code: 'custom', message: `This path ${fault}.` })
+    if (fault !== null) context.addIssue({ code: 'custom', message: `The path ${fault}.` })
   }),
   text: z.string(),
-  /** Of a file that is no text; null where `text` counts. */
+  /** Content of a binary file; null for `text`. */
   base64: z.string().nullable(),
 })
 const Files = z
@@ -46,7 +46,7 @@ const Files = z
       context.addIssue({
         code: 'custom',
         path: ['files', index, 'path'],
-        message: 'This path is there twice.',
+        message: 'The path is used twice.',
       })
     }
   })
@@ -91,7 +91,7 @@ function PutFilesForm({ name, onClose }: Omit<PutFilesProps, 'isOpen'>) {
                   spellCheck={false}
                 />
               ) : (
-                <p className="text-muted text-xs">A file that is no text, taken as it is.</p>
+                <p className="text-muted text-xs">A binary file, written unchanged.</p>
               )}
             </div>
             <IconButton
@@ -115,7 +115,7 @@ function PutFilesForm({ name, onClose }: Omit<PutFilesProps, 'isOpen'>) {
             disabled={list.fields.length === 0}
             pending={form.formState.isSubmitting}
           >
-            Write the files
+            Write files
           </Button>
         </DialogButtons>
       </Form>
@@ -128,10 +128,10 @@ function AddButtons({ onAdd, onFiles }: { onAdd: () => void; onFiles: (files: gl
   return (
     <div className="flex flex-wrap gap-2">
       <Button size="sm" icon={<Plus aria-hidden />} onClick={onAdd}>
-        Another file
+        Add file
       </Button>
       <Button size="sm" icon={<FileUp aria-hidden />} onClick={() => input.current?.click()}>
-        From this computer
+        Choose files…
       </Button>
       <input
         ref={input}
@@ -153,20 +153,20 @@ async function addFiles(
   before: readonly GivenFile[],
   picked: readonly globalThis.File[],
 ): Promise<void> {
-  const given = await Promise.all(picked.map(givenFile))
-  const tooLarge = picked.filter((_, index) => given[index] === null)
+  const added = await Promise.all(picked.map(givenFile))
+  const tooLarge = picked.filter((_, index) => added[index] === null)
   if (tooLarge.length > 0) {
     toast({
-      title: `A credential file has at most 1 MiB.`,
+      title: `A credential file can have at most 1 MiB.`,
       description: tooLarge.map((file) => file.name).join(', '),
       tone: 'danger',
     })
   }
-  const kept = before.filter(({ path, text, base64 }) => path !== '' || text !== '' || base64 !== null)
-  list.replace([...kept, ...given.filter((file) => file !== null)])
+  const nonEmpty = before.filter(({ path, text, base64 }) => path !== '' || text !== '' || base64 !== null)
+  list.replace([...nonEmpty, ...added.filter((file) => file !== null)])
 }
 
-/** A refusal that names a path, at the field of that path. */
+/** Assigns an error that names a path to the field of that path. */
 function atPath(error: unknown, files: readonly { path: string }[]): unknown {
   if (!(error instanceof ApiError) || error.body === null) return error
   const code = error.body.error

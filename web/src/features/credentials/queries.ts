@@ -6,26 +6,26 @@ import {
 import type { Client } from '@roost/contracts/client'
 import { queryOptions } from '@tanstack/react-query'
 
-/** Keys begin with what they show; `live/stale.ts` names their prefixes. */
+/** Keys begin with their subject; `live/stale.ts` names their prefixes. */
 export const credentialKeys = {
   ofAgent: (name: string) => ['agent', name, 'credentials'] as const,
 }
 
-/** Names alone: no value is ever told. */
+/** Names only; the API never returns values. */
 export const credentialsStatusQuery = (api: Client, name: string) =>
   queryOptions({
     queryKey: [...credentialKeys.ofAgent(name), 'status'],
     queryFn: ({ signal }) => api.call(getCredentialsStatus, { params: { name }, signal }),
   })
 
-/** The checklist; for the owner and admins. */
+/** The declared credentials; owner and admins only. */
 export const requirementsQuery = (api: Client, name: string) =>
   queryOptions({
     queryKey: [...credentialKeys.ofAgent(name), 'requirements'],
     queryFn: ({ signal }) => api.call(getCredentialRequirements, { params: { name }, signal }),
   })
 
-/** Names in a `.env` that reach no run; a star stands for any end. */
+/** Names of `.env` variables that are withheld from runs; `*` matches any ending. */
 export const suppressedQuery = (api: Client) =>
   queryOptions({
     queryKey: ['suppressed-variables'],

@@ -16,18 +16,18 @@ import { RelativeTime } from '../../ui/time.tsx'
 import { PutFilesDialog } from './put-files-dialog.tsx'
 import { credentialsStatusQuery, suppressedQuery } from './queries.ts'
 
-/** What the agent has, by name. */
+/** The stored credentials of the agent, by name. */
 export function StatusSection({ agent, isOwner }: { agent: AgentDetails; isOwner: boolean }) {
   const status = useQuery(credentialsStatusQuery(useApi(), agent.name))
   const [isPutting, setPutting] = useState(false)
   return (
     <Section
-      title="In the agent"
-      description="Names alone; values are blotted out of transcripts and logs, too."
+      title="Stored credentials"
+      description="Names only. Values are never shown, and are redacted from transcripts and logs."
       actions={
         isOwner && (
           <Button icon={<FileUp aria-hidden />} onClick={() => setPutting(true)}>
-            Put files
+            Add files
           </Button>
         )
       }
@@ -36,7 +36,7 @@ export function StatusSection({ agent, isOwner }: { agent: AgentDetails; isOwner
         <Status status={status.data} />
       ) : status.error ? (
         <ErrorState
-          title="What it has could not be loaded"
+          title="Could not load the stored credentials"
           error={status.error}
           onRetry={() => void status.refetch()}
           className="w-full max-w-none rounded-lg border border-line bg-surface"
@@ -53,7 +53,7 @@ function Status({ status }: { status: CredentialsStatus }) {
   return (
     <>
       {status.left_out_servers.map(({ server, names, reason }) => (
-        <Banner key={server} tone="warning" title={`The MCP server “${server}” is left out of .mcp.json`}>
+        <Banner key={server} tone="warning" title={`The MCP server “${server}” was omitted from .mcp.json`}>
           {reason}
           {names.length > 0 && `: ${names.join(', ')}`}
         </Banner>
@@ -71,7 +71,7 @@ function Status({ status }: { status: CredentialsStatus }) {
                 <RelativeTime at={modified} />
               </span>
             ) : (
-              <span className="text-faint text-xs">not there</span>
+              <span className="text-faint text-xs">missing</span>
             )}
           </li>
         ))}
@@ -101,7 +101,7 @@ function Variables({ names }: { names: readonly string[] }) {
               <li
                 key={name}
                 className="max-w-full"
-                title={isWithheld ? 'The platform withholds this name: no run has it.' : undefined}
+                title={isWithheld ? 'The platform withholds this variable from all runs.' : undefined}
               >
                 <Badge tone={isWithheld ? 'warning' : 'neutral'}>
                   <code>{name}</code>

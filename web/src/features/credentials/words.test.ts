@@ -12,13 +12,13 @@ const list = {
   errors: [],
 }
 
-test('what is missing weighs by whether it is needed', () => {
+test('the tone of a missing credential depends on whether it is required', () => {
   assert.equal(requirementWords({ status: 'missing', required: true }).tone, 'danger')
   assert.equal(requirementWords({ status: 'missing', required: 'unknown' }).tone, 'warning')
   assert.equal(requirementWords({ status: 'set', required: true }).tone, 'success')
 })
 
-test('a checklist that is whole needs no remark; others say why', () => {
+test('a complete checklist has no remark; others explain why', () => {
   assert.equal(checklistRemark({ ...list, state: 'ok' }), null)
   const degraded = { ...list, state: 'degraded' as const, degraded_reason: 'It sleeps.' }
   assert.equal(checklistRemark(degraded)?.text, 'It sleeps.')
@@ -26,7 +26,7 @@ test('a checklist that is whole needs no remark; others say why', () => {
   assert.equal(checklistRemark(incomplete)?.text, 'A: unknown key')
 })
 
-test('who wants it is told; an unknown source stays as it is', () => {
+test('describes the source of a requirement; an unknown source stays unchanged', () => {
   assert.equal(sourceWords('mcp:crm'), 'for the MCP server crm')
   assert.equal(sourceWords('of_tomorrow'), 'of_tomorrow')
 })

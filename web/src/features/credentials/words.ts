@@ -2,7 +2,7 @@ import type { CredentialRequirement, CredentialRequirements } from '@roost/contr
 
 type Tone = 'success' | 'warning' | 'danger' | 'neutral'
 
-/** How one requirement stands; one that is missing counts by whether it is needed. */
+/** The state of one requirement. A missing one is an error only when required. */
 export function requirementWords({ status, required }: Pick<CredentialRequirement, 'status' | 'required'>): {
   tone: Tone
   label: string
@@ -11,40 +11,40 @@ export function requirementWords({ status, required }: Pick<CredentialRequiremen
     case 'set':
       return { tone: 'success', label: 'Set' }
     case 'unknown':
-      return { tone: 'neutral', label: 'Not known' }
+      return { tone: 'neutral', label: 'Unknown' }
     case 'missing':
       return required === true ? { tone: 'danger', label: 'Missing' } : { tone: 'warning', label: 'Not set' }
   }
 }
 
-/** Who wants it, in words. */
+/** Where the requirement comes from. */
 export function sourceWords(source: string): string {
   if (source.startsWith('mcp:')) return `for the MCP server ${source.slice('mcp:'.length)}`
   return sources[source] ?? source
 }
 
 const sources: Readonly<Record<string, string>> = {
-  env_file: 'for the agent itself',
-  config_files: 'a file of the workspace',
+  env_file: 'variable of the agent',
+  config_files: 'file in the workspace',
   mcp_json_template: 'named in .mcp.json.template',
   env_example: 'named in .env.example',
 }
 
-/** What has to be said about a checklist as a whole; null when it speaks for itself. */
+/** A remark on the whole checklist; null when none is needed. */
 export function checklistRemark(list: CredentialRequirements): { title: string; text: string } | null {
   switch (list.state) {
     case 'degraded':
       return {
-        title: 'Not all is known now',
-        text: list.degraded_reason ?? 'The agent does not tell what is set.',
+        title: 'Some states are unknown',
+        text: list.degraded_reason ?? 'The agent did not report which credentials are set.',
       }
     case 'declaration_incomplete':
       return {
-        title: 'The template does not declare everything',
+        title: 'Incomplete declaration in the template',
         text:
           list.errors.length > 0
             ? list.errors.join('; ')
-            : 'Some names were found where nobody said what they are for.',
+            : 'Some credentials were found in the workspace but are not declared in template.yaml.',
       }
     case 'ok':
     case 'no_credentials_required':

@@ -14,15 +14,15 @@ import {
 import { useMutation } from '@tanstack/react-query'
 import type { z } from 'zod'
 import { describeFault } from '../../lib/fault.ts'
-import { partOf } from '../../live/at-once.ts'
+import { partOf } from '../../live/optimistic.ts'
 import { useApp } from '../../shell/app-context.ts'
-import { useAtOnce } from '../../shell/use-at-once.ts'
+import { useOptimisticSave } from '../../shell/use-optimistic-save.ts'
 import { toast } from '../../ui/toast.tsx'
 import { useUndo } from '../../ui/use-undo.ts'
 import { egressKeys, egressQuery } from './queries.ts'
 import { addressOf } from './words.ts'
 
-function tellFault(error: unknown): void {
+function showFault(error: unknown): void {
   const { sentence, code } = describeFault(error)
   toast({ title: sentence, description: code, tone: 'danger' })
 }
@@ -32,17 +32,17 @@ function useStale(name: string) {
   return () => queries.invalidateQueries({ queryKey: egressKeys.ofAgent(name) })
 }
 
-/** Sets the mode; shown at once and taken back when the platform refuses. */
+/** Sets the mode optimistically. */
 export function useMode(name: string) {
   const { api } = useApp()
-  return useAtOnce({
+  return useOptimisticSave({
     queryKey: egressKeys.ofAgent(name),
     save: (mode: EgressMode) => api.call(putAgentEgress, { params: { name }, body: { mode } }),
     shows: (mode) => [partOf<AgentEgress>(egressQuery(api, name).queryKey, { mode })],
   })
 }
 
-/** Allows hosts, one after another. Throws what the first that is refused was refused with. */
+/** Allows hosts one by one. Throws the error of the first refused host. */
 export function useAllow(name: string) {
   const { api } = useApp()
   return useMutation({
@@ -54,24 +54,24 @@ export function useAllow(name: string) {
       if (!first) return
       const title =
         rules.length === 1
-          ? `${addressOf({ port: null, ...first })} is allowed.`
-          : `${rules.length} hosts are allowed.`
+          ? `${addressOf({ port: null, ...first })} allowed.`
+          : `${rules.length} hosts allowed.`
       toast({ title, tone: 'success' })
     },
     onSettled: useStale(name),
   })
 }
 
-/** The same from a button, which has no place of its own for a refusal. */
+/** For a button, which cannot show an error itself: shows a toast. */
 export function useAllowNow(name: string) {
   const allow = useAllow(name)
   return {
     ...allow,
-    allow: (rules: readonly z.input<typeof AllowEgress>[]) => allow.mutate(rules, { onError: tellFault }),
+    allow: (rules: readonly z.input<typeof AllowEgress>[]) => allow.mutate(rules, { onError: showFault }),
   }
 }
 
-/** Removes rules once the time for Undo has passed; `pending` has their ids. */
+/** Removes rules when the time for Undo has passed; `pending` has their IDs. */
 export function useDisallow(name: string) {
   const { api } = useApp()
   const stale = useStale(name)
@@ -79,25 +79,25 @@ export function useDisallow(name: string) {
   const remove = (rule: EgressRule) =>
     later({
       id: rule.id,
-      title: `${addressOf(rule)} is not allowed any more.`,
-      description: 'Connections that are open stay open.',
+      title: `${addressOf(rule)} removed from the allow list.`,
+      description: 'Open connections are not closed.',
       run: async () => {
-        await api.call(disallowEgress, { params: { name, rule_id: rule.id } }).catch(tellFault)
+        await api.call(disallowEgress, { params: { name, rule_id: rule.id } }).catch(showFault)
         await stale()
       },
     })
   return { pending, remove }
 }
 
-/** Binds a credential, or changes how it is bound. Throws what a form shows. */
+/** Binds a credential or changes its binding. Throws the error for the form. */
 export function useBind(name: string) {
   const { api } = useApp()
   const stale = useStale(name)
   return async (variable: string, body: z.input<typeof PutEgressCredential>): Promise<void> => {
     await api.call(putEgressCredential, { params: { name, variable }, body })
     toast({
-      title: `${variable} is kept by the platform.`,
-      description: 'The agent holds a placeholder; the next run has it.',
+      title: `Credential ${variable} bound.`,
+      description: 'The platform stores the value. The next run gets a placeholder.',
       tone: 'success',
     })
     await stale()
@@ -110,10 +110,10 @@ export function useUnbind(name: string, onDone: () => void) {
     mutationFn: ({ name: variable }: EgressCredential) =>
       api.call(deleteEgressCredential, { params: { name, variable } }),
     onSuccess: (_reply, { name: variable }) => {
-      toast({ title: `${variable} is forgotten.`, tone: 'success' })
+      toast({ title: `Credential ${variable} deleted.`, tone: 'success' })
       onDone()
     },
-    onError: tellFault,
+    onError: showFault,
     onSettled: useStale(name),
   })
 }

@@ -9,18 +9,20 @@ import { RelativeTime } from '../../ui/time.tsx'
 import { useAllow, useDisallow } from './actions.ts'
 import { addressOf } from './words.ts'
 
-/** Where the agent may go. */
+/** The hosts that the agent may reach. */
 export function AllowList({ name, egress }: { name: string; egress: AgentEgress }) {
   const { pending, remove } = useDisallow(name)
   const rules = egress.allowed.filter(({ id }) => !pending.has(id))
   return (
     <Section
-      title="Allowed"
-      description={`Hosts that are let through when enforced; at most ${mostEgressRules}. *.example.com is all names below, not the name itself. Inner addresses stay closed.`}
+      title="Allow list"
+      description={`Hosts that the agent may reach in enforce mode, at most ${mostEgressRules}. “*.example.com” matches all subdomains but not example.com itself. Private addresses are always refused.`}
     >
       <AllowForm name={name} />
       {rules.length === 0 ? (
-        <p className="text-muted text-sm">No host is allowed yet. Below, one click allows what was seen.</p>
+        <p className="text-muted text-sm">
+          The allow list is empty. You can allow recorded destinations in the log below.
+        </p>
       ) : (
         <ul
           aria-label="Allowed hosts"
@@ -81,7 +83,7 @@ function AllowForm({ name }: { name: string }) {
           className="w-28"
         />
         <Button type="submit" pending={form.formState.isSubmitting} className="mt-6.5">
-          Allow
+          Allow host
         </Button>
       </div>
       <FormError />

@@ -21,8 +21,8 @@ export function BindDialog({ name, editing, onClose }: BindDialogProps) {
     <Dialog
       open={editing !== null}
       onOpenChange={onClose}
-      title={editing === 'new' || editing === null ? 'Keep a credential' : `Change ${editing.name}`}
-      description="Its value stays in the platform and is never shown again."
+      title={editing === 'new' || editing === null ? 'Bind a credential' : `Edit ${editing.name}`}
+      description="The platform stores the value and never shows it again."
     >
       {editing !== null && (
         <BindForm name={name} stored={editing === 'new' ? null : editing} onClose={onClose} />
@@ -34,7 +34,10 @@ export function BindDialog({ name, editing, onClose }: BindDialogProps) {
 const Binding = PutEgressCredential.omit({ places: true }).extend({
   variable: z
     .string()
-    .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be letters, digits and underscores, no digit first'),
+    .regex(
+      /^[A-Za-z_][A-Za-z0-9_]*$/,
+      'The variable may contain letters, digits and underscores, and must not start with a digit.',
+    ),
   inQuery: z.boolean(),
 })
 
@@ -64,7 +67,7 @@ function BindForm({
     onClose()
   }
   return (
-    <Form form={form} onSubmit={keep} label="A credential">
+    <Form form={form} onSubmit={keep} label="Bound credential">
       <TextField
         name="variable"
         label="Variable"
@@ -81,20 +84,24 @@ function BindForm({
         label="Value"
         type="password"
         emptyAs="undefined"
-        hint={stored?.has_value ? 'Left empty, the stored one stays' : 'At least 8 characters on one line'}
+        hint={
+          stored?.has_value
+            ? 'Leave empty to keep the stored value'
+            : 'At least 8 characters, without line breaks'
+        }
         autoComplete="off"
       />
       <HostsField />
       <SwitchField
         name="inQuery"
-        label="Also in the query of an address"
-        hint="Headers always. Addresses are written into logs more often."
+        label="Also replace in URL queries"
+        hint="Headers are always replaced. URLs appear in logs more often."
       />
       <FormError />
       <DialogButtons>
         <Button onClick={onClose}>Cancel</Button>
         <Button type="submit" variant="primary" pending={form.formState.isSubmitting}>
-          {stored === null ? 'Keep it' : 'Save'}
+          {stored === null ? 'Bind credential' : 'Save'}
         </Button>
       </DialogButtons>
     </Form>
@@ -107,7 +114,7 @@ function HostsField() {
     <Field
       label="Hosts"
       required
-      hint={`Where it is used, such as api.example.com or api.example.com:8443; at most ${mostCredentialHosts}`}
+      hint={`Hosts that receive the value, for example api.example.com or api.example.com:8443. At most ${mostCredentialHosts}.`}
       error={fieldState.error?.message ?? null}
     >
       <TagInput

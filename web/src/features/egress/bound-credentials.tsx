@@ -10,26 +10,28 @@ import { RelativeTime } from '../../ui/time.tsx'
 import { useUnbind } from './actions.ts'
 import { BindDialog } from './bind-dialog.tsx'
 
-/** Credentials that the agent uses and never holds. */
+/** Credentials that the agent uses without holding their values. */
 export function BoundCredentials({ name, egress }: { name: string; egress: AgentEgress }) {
   const [editing, setEditing] = useState<EgressCredential | 'new' | null>(null)
-  const [asked, setAsked] = useState<EgressCredential | null>(null)
-  const unbind = useUnbind(name, () => setAsked(null))
+  const [deleting, setDeleting] = useState<EgressCredential | null>(null)
+  const unbind = useUnbind(name, () => setDeleting(null))
   return (
     <Section
-      title="Kept by the platform"
-      description="Credentials whose values stay here. The agent holds a placeholder, and the platform puts the value on the wire for the named hosts alone."
+      title="Bound credentials"
+      description="Credentials whose values never enter the agent. The agent holds a placeholder, which the platform replaces in requests to the named hosts."
       actions={
         <Button icon={<Plus aria-hidden />} onClick={() => setEditing('new')}>
-          Keep a credential
+          Bind credential
         </Button>
       }
     >
       {egress.credentials.length === 0 ? (
-        <p className="text-muted text-sm">None is kept: what the agent was given lies in its container.</p>
+        <p className="text-muted text-sm">
+          No bound credentials. Other credentials are stored inside the container.
+        </p>
       ) : (
         <ul
-          aria-label="Credentials kept by the platform"
+          aria-label="Bound credentials"
           className="divide-y divide-line rounded-lg border border-line bg-surface text-sm"
         >
           {egress.credentials.map((credential) => (
@@ -37,54 +39,54 @@ export function BoundCredentials({ name, egress }: { name: string; egress: Agent
               key={credential.name}
               credential={credential}
               onEdit={() => setEditing(credential)}
-              onForget={() => setAsked(credential)}
+              onDelete={() => setDeleting(credential)}
             />
           ))}
         </ul>
       )}
       <BindDialog name={name} editing={editing} onClose={() => setEditing(null)} />
       <ConfirmDialog
-        open={asked !== null}
-        onOpenChange={() => setAsked(null)}
-        title={`Forget ${asked?.name ?? ''}?`}
-        description="Its value is deleted, and the placeholder that the agent holds is worth nothing then. This cannot be undone."
-        action="Forget the credential"
+        open={deleting !== null}
+        onOpenChange={() => setDeleting(null)}
+        title={`Delete ${deleting?.name ?? ''}?`}
+        description="Deletes the stored value. The agent’s placeholder stops working. This cannot be undone."
+        action="Delete credential"
         pending={unbind.isPending}
-        onConfirm={() => asked && unbind.mutate(asked)}
+        onConfirm={() => deleting && unbind.mutate(deleting)}
       />
     </Section>
   )
 }
 
-type RowProps = { credential: EgressCredential; onEdit: () => void; onForget: () => void }
+type RowProps = { credential: EgressCredential; onEdit: () => void; onDelete: () => void }
 
-function CredentialRow({ credential, onEdit, onForget }: RowProps) {
+function CredentialRow({ credential, onEdit, onDelete }: RowProps) {
   const { name, hosts, places, has_value, source, last_used_at } = credential
   return (
     <li className="flex min-w-0 items-start gap-3 py-2 pr-1.5 pl-4">
       <div className="min-w-0 flex-1">
         <p className="flex min-w-0 flex-wrap items-center gap-x-2 gap-y-1">
           <code className="break-all text-xs">{name}</code>
-          {!has_value && <Badge tone="warning">no value yet</Badge>}
+          {!has_value && <Badge tone="warning">no value</Badge>}
           {source === 'template' && <Badge>from the template</Badge>}
-          {places.includes('query') && <Badge>also in queries</Badge>}
+          {places.includes('query') && <Badge>also in URL queries</Badge>}
         </p>
         <p className="break-words text-muted text-xs">
           for {hosts.join(', ')} ·{' '}
           {last_used_at ? (
             <>
-              used <RelativeTime at={last_used_at} />
+              last used <RelativeTime at={last_used_at} />
             </>
           ) : (
-            'not used yet'
+            'never used'
           )}
         </p>
       </div>
       <Menu
         trigger={<IconButton size="sm" label={`Actions for ${name}`} icon={<Ellipsis aria-hidden />} />}
         items={[
-          { label: 'Change', icon: <Pencil aria-hidden />, onSelect: onEdit },
-          { label: 'Forget…', icon: <Trash2 aria-hidden />, danger: true, onSelect: onForget },
+          { label: 'Edit', icon: <Pencil aria-hidden />, onSelect: onEdit },
+          { label: 'Delete…', icon: <Trash2 aria-hidden />, danger: true, onSelect: onDelete },
         ]}
       />
     </li>

@@ -23,10 +23,10 @@ const route = getRouteApi('/signed-in/agents/$name')
 const decisions = [
   { value: 'all', label: 'All' },
   { value: 'denied', label: 'Refused' },
-  { value: 'allowed', label: 'Let through' },
+  { value: 'allowed', label: 'Allowed' },
 ] as const
 
-/** Where the agent went and where it was not let. */
+/** The destinations that the agent requested, allowed and refused. */
 export function EgressLog({ name }: { name: string }) {
   const { status, page = 1 } = route.useSearch()
   const navigate = route.useNavigate()
@@ -44,10 +44,10 @@ export function EgressLog({ name }: { name: string }) {
       resetScroll: false,
     })
   return (
-    <section aria-label="Log" className="min-w-0 border-t pt-6">
+    <section aria-label="Outbound network log" className="min-w-0 border-t pt-6">
       <CardHeader
-        title="Where it went"
-        description="Each destination once for each outcome, the latest first; kept for 30 days."
+        title="Outbound network log"
+        description="One row per destination and outcome, latest first. Kept for 30 days."
         actions={
           <>
             <Button
@@ -63,14 +63,14 @@ export function EgressLog({ name }: { name: string }) {
                 pending={isPending}
                 onClick={() => allow(open.map(ruleFor))}
               >
-                Allow all {open.length} shown
+                Allow all {open.length} listed
               </Button>
             )}
           </>
         }
       />
       <Segmented
-        label="Which attempts"
+        label="Outcome"
         size="sm"
         options={decisions}
         value={decision}
@@ -79,14 +79,14 @@ export function EgressLog({ name }: { name: string }) {
       />
       {log.isError && !log.data ? (
         <ErrorState
-          title="The log could not be loaded"
+          title="Could not load the outbound network log"
           error={log.error}
           onRetry={() => void log.refetch()}
           className="max-w-none rounded-lg border border-line bg-surface"
         />
       ) : (
         <DataTable
-          label="Where the agent went"
+          label="Outbound network log"
           columns={columns}
           rows={rows}
           rowKey={(row) => row.id}
@@ -97,8 +97,8 @@ export function EgressLog({ name }: { name: string }) {
           empty={
             <EmptyState
               icon={<Route aria-hidden />}
-              title="Nothing is written down"
-              description="In the modes learn and enforce, each host that it asks for is here after its next run."
+              title="No destinations recorded"
+              description="In learn and enforce mode, the destinations of each run appear here."
             />
           }
           footer={
@@ -116,7 +116,7 @@ export function EgressLog({ name }: { name: string }) {
   )
 }
 
-/** One for each destination that a rule would open. */
+/** One rule per destination that a rule would allow. */
 function unlisted(rows: readonly EgressEntry[]): EgressEntry[] {
   const found = new Map(rows.filter(canBeAllowed).map((row) => [addressOf(ruleFor(row)), row]))
   return [...found.values()]
@@ -145,14 +145,14 @@ function columnsOf(allow: (entry: EgressEntry) => void): DataColumn<EgressEntry>
       priority: 2,
       cell: (row) =>
         row.decision === 'allowed' ? (
-          <StatusDot tone="success" label="Let through" />
+          <StatusDot tone="success" label="Allowed" />
         ) : (
           <StatusDot tone="danger" label="Refused" />
         ),
     },
     {
       id: 'count',
-      header: 'Times',
+      header: 'Requests',
       width: 80,
       align: 'end',
       priority: 2,
@@ -160,7 +160,7 @@ function columnsOf(allow: (entry: EgressEntry) => void): DataColumn<EgressEntry>
     },
     {
       id: 'last',
-      header: 'Last',
+      header: 'Last request',
       width: 110,
       priority: 2,
       cell: (row) => <RelativeTime at={row.last_at} />,

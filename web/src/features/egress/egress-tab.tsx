@@ -9,14 +9,14 @@ import { EgressLog } from './egress-log.tsx'
 import { ModeSection } from './mode-section.tsx'
 import { egressQuery } from './queries.ts'
 
-/** Where the agent may go, where it went, and which credentials are put on the wire for it. */
+/** Mode, allow list, bound credentials and log of the outbound network. */
 export function EgressTab({ agent }: { agent: AgentDetails }) {
   const egress = useQuery(egressQuery(useApi(), agent.name))
   if (!egress.data) {
-    if (!egress.error) return <SkeletonList rows={6} label="Loading the way out" />
+    if (!egress.error) return <SkeletonList rows={6} label="Loading outbound network settings" />
     return (
       <ErrorState
-        title="The way out could not be loaded"
+        title="Could not load the outbound network settings"
         error={egress.error}
         onRetry={() => void egress.refetch()}
       />

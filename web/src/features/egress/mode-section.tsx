@@ -14,7 +14,7 @@ import { modeChoices } from './words.ts'
 
 type ModeSectionProps = { agent: AgentDetails; egress: AgentEgress }
 
-/** How the agent's way out is watched. */
+/** The outbound network mode of the agent. */
 export function ModeSection({ agent, egress }: ModeSectionProps) {
   const [isAsking, setAsking] = useState(false)
   const { mutate, isPending } = useMode(agent.name)
@@ -22,12 +22,12 @@ export function ModeSection({ agent, egress }: ModeSectionProps) {
   const isEmpty = allowed.length === 0 && credentials.length === 0
   const choose = (next: EgressMode) => (next === 'enforce' && isEmpty ? setAsking(true) : mutate(next))
   return (
-    <Section title="Way out" description={<Now egress={egress} />}>
+    <Section title="Outbound network" description={<Now egress={egress} />}>
       <RadioCards label="Mode" options={modeChoices} value={mode} onValueChange={choose} />
       {egress.restart_needed && <RestartNeeded agent={agent} />}
       {mode === 'enforce' && !network.can_close && (
-        <Banner tone="warning" title="Egress cannot be enforced here">
-          This container engine cannot take other ways out away, and so the agent does not start in this mode.
+        <Banner tone="warning" title="Enforce mode is not available">
+          This container engine cannot block direct connections. The agent does not start in enforce mode.
         </Banner>
       )}
       {network.notes.length > 0 && (
@@ -40,8 +40,8 @@ export function ModeSection({ agent, egress }: ModeSectionProps) {
       <ConfirmDialog
         open={isAsking}
         onOpenChange={setAsking}
-        title="Enforce an empty list?"
-        description="Nothing is allowed yet, so the agent reaches nothing but its model and the platform. Learn first, to see where it goes."
+        title="Enforce an empty allow list?"
+        description="The agent could then reach only its model and the platform. Use learn mode first to record the destinations it needs."
         action="Enforce"
         pending={isPending}
         onConfirm={() => mutate('enforce', { onSettled: () => setAsking(false) })}
@@ -56,13 +56,13 @@ function Now({ egress: { network, denied_last_day } }: { egress: AgentEgress }) 
       {network.is_closed !== null && (
         <StatusDot
           tone={network.is_closed ? 'success' : 'neutral'}
-          label={network.is_closed ? 'Closed but for the platform' : 'Open'}
+          label={network.is_closed ? 'Direct connections blocked' : 'Direct connections open'}
         />
       )}
       <span>
         {denied_last_day === 0
-          ? 'Nothing was refused in the last 24 hours.'
-          : `${plural(denied_last_day, 'attempt')} refused in the last 24 hours.`}
+          ? 'No requests refused in the last 24 hours.'
+          : `${plural(denied_last_day, 'request')} refused in the last 24 hours.`}
       </span>
     </span>
   )
@@ -74,14 +74,14 @@ function RestartNeeded({ agent }: { agent: AgentDetails }) {
   return (
     <Banner
       tone="warning"
-      title="It takes effect on the container at the next start"
+      title="Restart the agent to apply the new mode completely"
       action={
         <Button size="sm" pending={pending !== null} onClick={isRunning ? stop : start}>
-          {isRunning ? 'Stop it' : 'Start it'}
+          {isRunning ? 'Stop agent' : 'Start agent'}
         </Button>
       }
     >
-      What goes over the platform is judged by the new mode already.
+      Connections through the platform already follow the new mode.
     </Banner>
   )
 }

@@ -2,7 +2,7 @@ import { type EgressEntry, getAgentEgress, listEgressLog } from '@roost/contract
 import { type Client, errorOf } from '@roost/contracts/client'
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 
-/** Keys begin with what they show; `live/stale.ts` names their prefixes. */
+/** Keys begin with their subject; `live/stale.ts` names their prefixes. */
 export const egressKeys = {
   ofAgent: (name: string) => ['agent', name, 'egress'] as const,
 }
@@ -25,10 +25,10 @@ export const egressLogQuery = (api: Client, name: string, decision: Decision, pa
         offset: String((page - 1) * logPageSize),
         ...(decision === 'all' ? {} : { decision }),
       }
-      // How many there are stands in a header, which a plain call does not show.
+      // The total is in a header, which the plain client does not return.
       const response = await api.open(listEgressLog, { params: { name }, query, signal })
       if (!response.ok) throw await errorOf(response)
-      // The platform owns the shape of its reply.
+      // The platform guarantees the shape of its reply.
       const rows = (await response.json()) as EgressEntry[]
       return { rows, total: Number(response.headers.get('x-total-count') ?? rows.length) }
     },

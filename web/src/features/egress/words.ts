@@ -4,42 +4,42 @@ export const modeChoices: readonly { value: EgressMode; label: string; hint: str
   {
     value: 'off',
     label: 'Off',
-    hint: 'It goes where it likes. Only credentials that the platform keeps go over it.',
+    hint: 'Allow everything without a record. Only requests with bound credentials pass through the platform.',
   },
   {
     value: 'learn',
     label: 'Learn',
-    hint: 'It goes where it likes, over the platform, which writes down where that is.',
+    hint: 'Allow everything and record each destination.',
   },
   {
     value: 'enforce',
     label: 'Enforce',
-    hint: 'Only what is allowed below is let through; there is no other way out.',
+    hint: 'Allow only the hosts of the allow list and refuse all others.',
   },
 ]
 
 const reasons: Record<EgressEntry['reason'], string> = {
-  learnt: 'nothing was forbidden then',
-  listed: 'a rule allowed it',
-  credential: 'a kept credential was used there',
-  not_listed: 'no rule allowed it',
-  inner_address: 'leads to this machine or a network around it',
-  not_found: 'there is no such host',
-  malformed: 'no host and port',
-  other_host: 'asked for another host than it connected to',
-  unreachable: 'does not answer, or its certificate is not good',
+  learnt: 'allowed in learn mode',
+  listed: 'on the allow list',
+  credential: 'host of a bound credential',
+  not_listed: 'not on the allow list',
+  inner_address: 'private or loopback address',
+  not_found: 'host name not found',
+  malformed: 'invalid destination',
+  other_host: 'requested host differs from the connection',
+  unreachable: 'no response or invalid certificate',
 }
 
 export function reasonWords({ reason }: Pick<EgressEntry, 'reason'>): string {
   return reasons[reason]
 }
 
-/** Whether a rule would let it through; an inner address stays closed whatever is allowed. */
+/** Whether a rule would allow it. Private addresses are always refused. */
 export function canBeAllowed({ reason, is_listed }: Pick<EgressEntry, 'reason' | 'is_listed'>): boolean {
   return !is_listed && (reason === 'learnt' || reason === 'not_listed')
 }
 
-/** What one click allows: the usual ports of the web as such, any other one alone. */
+/** The rule of one click: both web ports together, any other port alone. */
 export function ruleFor({ host, port }: Pick<EgressEntry, 'host' | 'port'>): {
   host: string
   port: number | null

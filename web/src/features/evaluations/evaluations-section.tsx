@@ -14,25 +14,25 @@ import { evaluationsQuery } from './queries.ts'
 
 type EvaluationsProps = { agent: AgentDetails; isOwner: boolean }
 
-/** What people think of the work of an agent; its owner says so here. */
+/** Ratings of an agent by people. The owner and admins add them here. */
 export function EvaluationsSection({ agent: { name }, isOwner }: EvaluationsProps) {
   const list = useQuery(evaluationsQuery(useApi(), name))
   return (
     <Section
       title="Evaluations"
-      description="What people think of its work. Agents and API keys read them and cannot give any."
+      description="Ratings of the agent’s work by people. Agents and API keys can read evaluations but not add them."
     >
       {isOwner && <Judge name={name} />}
       {list.isError && !list.data ? (
         <ErrorState
-          title="The evaluations could not be loaded"
+          title="Could not load the evaluations"
           error={list.error}
           onRetry={() => void list.refetch()}
         />
       ) : list.isPending ? (
         <SkeletonText lines={3} />
       ) : list.data.length === 0 ? (
-        <p className="text-muted text-sm">Nobody has judged it yet.</p>
+        <p className="text-muted text-sm">No evaluations yet.</p>
       ) : (
         <ul aria-label="Evaluations" className="divide-y divide-line rounded-lg border border-line">
           {list.data.map((evaluation) => (
@@ -50,7 +50,7 @@ function Judge({ name }: { name: string }) {
   async function judge(body: EvaluationBody): Promise<void> {
     await api.call(createEvaluation, { params: { name }, body })
     void queries.invalidateQueries({ queryKey: evaluationsQuery(api, name).queryKey })
-    toast({ title: 'It is written down.', tone: 'success' })
+    toast({ title: 'Evaluation saved.', tone: 'success' })
     form.reset()
   }
   return (
@@ -58,12 +58,12 @@ function Judge({ name }: { name: string }) {
       <FormError />
       <div className="grid gap-4 sm:grid-cols-[8rem_minmax(0,1fr)]">
         <NumberField name="score" label="Score" hint="0 to 100" min={0} max={100} required />
-        <TextField name="verdict" label="Verdict" hint="In a word or two." maxLength={100} emptyAs="null" />
+        <TextField name="verdict" label="Verdict" hint="One or two words" maxLength={100} emptyAs="null" />
       </div>
       <TextareaField name="notes" label="Notes" rows={2} maxLength={4000} emptyAs="null" />
       <div>
         <Button type="submit" pending={form.formState.isSubmitting}>
-          Judge its work
+          Add evaluation
         </Button>
       </div>
     </Form>
@@ -85,13 +85,13 @@ function Row({ evaluation }: { evaluation: Evaluation }) {
           {by}, <RelativeTime at={created_at} />
           {id && (
             <>
-              {', of '}
+              {', run '}
               <Link
                 to="/agents/$name/executions/$id"
                 params={{ name, id }}
                 className="text-accent hover:underline"
               >
-                one run
+                view
               </Link>
             </>
           )}

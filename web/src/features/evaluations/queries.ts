@@ -2,7 +2,6 @@ import type { Client } from '@roost/contracts/client'
 import { listEvaluations } from '@roost/contracts/operations/evaluations'
 import { queryOptions } from '@tanstack/react-query'
 
-/** The newest of an agent. */
 export const evaluationsQuery = (api: Client, name: string) =>
   queryOptions({
     queryKey: ['agent', name, 'evaluations'],

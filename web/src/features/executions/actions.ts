@@ -14,7 +14,7 @@ import { newKey } from '../chat/use-live-turns.ts'
 import { runKeys } from './queries.ts'
 import { terminatedWords } from './words.ts'
 
-/** Stops a run wherever it is, and says what the platform made of it. */
+/** Stops a run in any state and reports the outcome. */
 export function useStop(name: string) {
   const app = useApp()
   return useMutation({
@@ -23,14 +23,14 @@ export function useStop(name: string) {
       const isTooLate = reply.status === 'already_finished'
       toast({ title: terminatedWords(reply), tone: isTooLate ? 'neutral' : 'success' })
     },
-    onError: complain,
+    onError: showFault,
     onSettled: (_reply, _error, id) => refresh(app, name, id),
   })
 }
 
 export type TaskInput = Omit<z.input<typeof TaskBody>, 'async_mode'>
 
-/** Sends a task without waiting for its end. A repeated call with the same key counts once. */
+/** Sends a task without waiting for its result. A repeated call with the same key counts once. */
 export function useSendTask(name: string) {
   const app = useApp()
   return useMutation({
@@ -40,14 +40,14 @@ export function useSendTask(name: string) {
         body: { ...body, async_mode: true },
         headers: { 'idempotency-key': key },
       })
-      // A task that nobody waits for is answered with its receipt.
+      // The API answers an asynchronous task with its receipt.
       return reply as AcceptedTask
     },
     onSettled: () => refresh(app, name),
   })
 }
 
-/** Asks for the same again, as a run of its own; without files, which are kept until a run has ended. */
+/** Repeats a run as a new one, without its files, which are deleted when a run ends. */
 export function useRunAgain(name: string, onBegun: (id: string) => void) {
   const send = useSendTask(name)
   return {
@@ -55,7 +55,7 @@ export function useRunAgain(name: string, onBegun: (id: string) => void) {
     run: ({ message, model, allowed_tools, timeout_seconds, system_prompt }: ExecutionDetails) =>
       send.mutate(
         { message: message ?? '', model, allowed_tools, timeout_seconds, system_prompt, key: newKey() },
-        { onSuccess: ({ execution_id }) => onBegun(execution_id), onError: complain },
+        { onSuccess: ({ execution_id }) => onBegun(execution_id), onError: showFault },
       ),
   }
 }
@@ -75,19 +75,19 @@ export function useStartFanOut(name: string) {
   })
 }
 
-/** Cancels everything that waits for the agent. */
+/** Cancels all queued runs of the agent. */
 export function useClearQueue(name: string) {
   const app = useApp()
   return useMutation({
     mutationFn: () => app.api.call(clearQueue, { params: { name } }),
     onSuccess: ({ cancelled }) =>
-      void toast({ title: `${plural(cancelled, 'waiting run')} cancelled.`, tone: 'success' }),
-    onError: complain,
+      void toast({ title: `${plural(cancelled, 'queued run')} cancelled.`, tone: 'success' }),
+    onError: showFault,
     onSettled: () => refresh(app, name),
   })
 }
 
-export function complain(error: unknown): void {
+export function showFault(error: unknown): void {
   const { sentence, code } = describeFault(error)
   toast({ title: sentence, description: code, tone: 'danger' })
 }

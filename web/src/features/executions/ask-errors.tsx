@@ -2,10 +2,10 @@ import type { z } from 'zod'
 import { describeFault } from '../../lib/fault.ts'
 import { Banner } from '../../ui/banner.tsx'
 
-/** What is wrong, by field; `all` for what concerns no single one, with its code. */
+/** Messages by field; `all` for errors without a field, with the error code. */
 export type AskErrors = { [field: string]: string } & { all?: string; code?: string }
 
-/** What the server's own schema says of a body, by the field at its top. */
+/** Validation messages of the server's schema, by top-level field. */
 export function errorsOf(schema: z.ZodType, body: unknown): AskErrors {
   const parsed = schema.safeParse(body)
   if (parsed.success) return {}
@@ -17,7 +17,7 @@ export function errorsOf(schema: z.ZodType, body: unknown): AskErrors {
   return errors
 }
 
-/** A refusal by field; the whole of it where it names no field that is shown. */
+/** Assigns an API error to its field, or to `all` when that field is not shown. */
 export function faultsOf(error: unknown): AskErrors {
   const { fields, sentence, code } = describeFault(error)
   const errors: AskErrors = {}
@@ -31,7 +31,7 @@ export function faultsOf(error: unknown): AskErrors {
 
 const shownFields = ['model', 'allowed_tools', 'timeout_seconds', 'max_concurrency']
 
-/** What is wrong and stands at no field of its own. */
+/** Shows the errors that belong to no field. */
 export function AskFault({ errors }: { errors: AskErrors }) {
   const words = errors.all ?? errors.message ?? errors.files ?? errors.tasks
   if (words === undefined) return null

@@ -5,7 +5,7 @@ import { TagInput } from '../../ui/tag-input.tsx'
 import { ModelChoice } from '../chat/model-choice.tsx'
 import type { AskErrors } from './ask-errors.tsx'
 
-/** How a task is to be done, where that differs from how the agent does things. Null: as the agent does. */
+/** Options of a task that override the agent's settings. Null: the agent's default. */
 export type AskOptions = { model: string | null; tools: readonly string[]; timeoutSeconds: number | null }
 
 export const noOptions: AskOptions = { model: null, tools: [], timeoutSeconds: null }
@@ -23,7 +23,7 @@ export type AskOptionsProps = {
   options: AskOptions
   errors: AskErrors
   onChange: (options: AskOptions) => void
-  /** One more field. */
+  /** An additional field. */
   children: ReactNode
 }
 
@@ -43,7 +43,7 @@ export function AskOptionsFields({ agent, options, errors, onChange, children }:
         <TagInput
           value={options.tools}
           onValueChange={(tools) => onChange({ ...options, tools })}
-          placeholder="All of the agent’s, or e.g. Read, Bash(git log:*)"
+          placeholder="All tools of the agent, or for example Read, Bash(git log:*)"
         />
       </Field>
       {children}

@@ -16,22 +16,22 @@ export type AskProps = {
 }
 
 const modes = [
-  { value: 'one', label: 'One task' },
-  { value: 'several', label: 'Several at once' },
+  { value: 'one', label: 'Single task' },
+  { value: 'several', label: 'Parallel tasks' },
 ] as const
 
-/** Where work is given to an agent: one task, or several in parallel. */
+/** Sends work to an agent: one task, or several in parallel. */
 export function Ask({ agent, mode, onModeChange, onFanOut }: AskProps) {
   const isUp = agent.status === 'running'
   return (
     <section aria-labelledby="ask" className="flex min-w-0 max-w-4xl flex-col gap-3">
       <div className="flex flex-wrap items-center justify-between gap-2">
         <h2 id="ask" className="font-semibold text-base">
-          Send a task
+          Send task
         </h2>
         <Segmented
           size="sm"
-          label="How many tasks"
+          label="Number of tasks"
           options={modes}
           value={mode}
           onValueChange={onModeChange}
@@ -58,8 +58,7 @@ function NotUp({ agent }: { agent: AgentDetails }) {
         </Button>
       }
     >
-      {agent.name} is {agent.status === 'exited' ? 'not running: it ended by itself' : 'stopped'}. Start it to
-      send tasks.
+      {agent.name} {agent.status === 'exited' ? 'has exited' : 'is stopped'}. Start the agent to send tasks.
     </Banner>
   )
 }

@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { CauseTarget } from './cause.ts'
 
-/** A word that leads to what caused a run; plain where it leads nowhere. `name`: the agent of the run. */
+/** Text that links to the cause of a run, or plain text without a target. `name`: the agent of the run. */
 export function CauseLink(props: { name: string; target: CauseTarget | null; children: ReactNode }) {
   const { name, target, children } = props
   if (target === null) return <span className="break-all">{children}</span>

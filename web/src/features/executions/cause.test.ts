@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { ExecutionSummary } from '@roost/contracts/runs/executions'
 import { causeLine, causesOf } from './cause.ts'
 
-/** Only these fields are read. */
+/** Only the fields that are read. */
 const run = (part: Partial<ExecutionSummary>) =>
   ({
     triggered_by: 'manual',
@@ -25,23 +25,23 @@ const run = (part: Partial<ExecutionSummary>) =>
 const textsOf = (part: Partial<ExecutionSummary>) =>
   causesOf(run(part), 'me').map(({ label, text }) => `${label}: ${text}`)
 
-test('a run says who asked for it: oneself, somebody else, an agent, a key', () => {
-  assert.deepEqual(textsOf({ source_user_id: 'me' }), ['Trigger: By hand', 'Asked by: You'])
+test('names the requester: the user, another user, an agent or a key', () => {
+  assert.deepEqual(textsOf({ source_user_id: 'me' }), ['Trigger: Manual', 'Requested by: You'])
   assert.deepEqual(textsOf({ source_user_id: 'u2', source_user_email: 'ada@example.org' }), [
-    'Trigger: By hand',
-    'Asked by: ada@example.org',
+    'Trigger: Manual',
+    'Requested by: ada@example.org',
   ])
   assert.deepEqual(textsOf({ triggered_by: 'agent', source_agent_name: 'scout', source_user_id: 'me' }), [
     'Trigger: Agent',
-    'Asked by: scout',
+    'Requested by: scout',
   ])
   assert.deepEqual(
     textsOf({ triggered_by: 'mcp', source_mcp_key_name: 'laptop', source_mcp_scope: 'user' }),
-    ['Trigger: MCP', 'Key: laptop (user)'],
+    ['Trigger: MCP', 'MCP key: laptop (user)'],
   )
 })
 
-test('what a run belongs to leads there', () => {
+test('links to the conversation, fan-out and parent run', () => {
   const parts = causesOf(
     run({ parent_execution_id: 'e1', fan_out_id: 'fo_1', fan_out_task_id: 't2', session_id: 's1' }),
     'me',
@@ -56,7 +56,7 @@ test('what a run belongs to leads there', () => {
   )
 })
 
-test('a run of a deleted agent leads to no page of that agent', () => {
+test('a run of a deleted agent links to no page of that agent', () => {
   const linked = { parent_execution_id: 'e1', fan_out_id: 'fo_1', schedule_id: 's', session_id: 's1' }
   const parts = causesOf(run({ ...linked, agent_deleted: true }), 'me')
   assert.deepEqual(
@@ -66,12 +66,12 @@ test('a run of a deleted agent leads to no page of that agent', () => {
       ['Schedule', null],
       ['Fan-out', null],
       ['Conversation', null],
-      ['Part of', { to: 'any_execution', id: 'e1' }],
+      ['Parent run', { to: 'any_execution', id: 'e1' }],
     ],
   )
 })
 
-test('in a list the cause is one line', () => {
+test('formats the cause as one line for lists', () => {
   assert.equal(causeLine(run({ triggered_by: 'agent', source_agent_name: 'scout' })), 'Agent · scout')
   assert.equal(causeLine(run({ triggered_by: 'schedule' })), 'Schedule')
 })

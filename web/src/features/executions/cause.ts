@@ -1,10 +1,10 @@
 import type { ExecutionSummary } from '@roost/contracts/runs/executions'
 import { triggerWords } from './words.ts'
 
-/** Where a word about a run leads. */
+/** The link target of a cause. */
 export type CauseTarget =
   | { to: 'execution'; id: string }
-  /** By its id alone, where the agent has no page any more. */
+  /** By run ID only, when the agent's page no longer exists. */
   | { to: 'any_execution'; id: string }
   | { to: 'agent'; name: string }
   | { to: 'session'; id: string }
@@ -13,7 +13,7 @@ export type CauseTarget =
 
 export type CausePart = { label: string; text: string; target: CauseTarget | null }
 
-/** Who or what caused a run, and what it belongs to, the nearest first. `myId`: of the person who looks. */
+/** Who or what caused a run and what it belongs to, most direct first. `myId`: the current user. */
 export function causesOf(run: ExecutionSummary, myId: string): CausePart[] {
   const parts: (CausePart | null)[] = [
     { label: 'Trigger', text: triggerWords[run.triggered_by], target: null },
@@ -31,12 +31,12 @@ export function causesOf(run: ExecutionSummary, myId: string): CausePart[] {
         },
     run.session_id === null
       ? null
-      : { label: 'Conversation', text: 'Open it', target: { to: 'session', id: run.session_id } },
+      : { label: 'Conversation', text: 'Open conversation', target: { to: 'session', id: run.session_id } },
     run.parent_execution_id === null
       ? null
       : {
-          label: 'Part of',
-          text: 'The run that asked for it',
+          label: 'Parent run',
+          text: 'View parent run',
           target: { to: 'execution', id: run.parent_execution_id },
         },
   ]
@@ -44,7 +44,7 @@ export function causesOf(run: ExecutionSummary, myId: string): CausePart[] {
   return run.agent_deleted ? present.map(withoutAgent) : present
 }
 
-/** A deleted agent has no page, and its name may be that of another agent. */
+/** A deleted agent has no page, and another agent may have its name. */
 function withoutAgent({ target, ...part }: CausePart): CausePart {
   if (target?.to === 'execution') return { ...part, target: { to: 'any_execution', id: target.id } }
   return { ...part, target: target?.to === 'agent' ? target : null }
@@ -52,11 +52,11 @@ function withoutAgent({ target, ...part }: CausePart): CausePart {
 
 function whoOf(run: ExecutionSummary, myId: string): CausePart | null {
   const { source_agent_name: agent, source_user_email: email, source_user_id: id } = run
-  if (agent !== null) return { label: 'Asked by', text: agent, target: { to: 'agent', name: agent } }
+  if (agent !== null) return { label: 'Requested by', text: agent, target: { to: 'agent', name: agent } }
   if (id === null && email === null) return null
   return {
-    label: 'Asked by',
-    text: id === myId ? 'You' : (email ?? 'A person without an address'),
+    label: 'Requested by',
+    text: id === myId ? 'You' : (email ?? 'User without an e-mail address'),
     target: null,
   }
 }
@@ -65,7 +65,7 @@ function keyOf(run: ExecutionSummary): CausePart | null {
   const name = run.source_mcp_key_name ?? run.source_mcp_key_id
   if (name === null) return null
   return {
-    label: 'Key',
+    label: 'MCP key',
     text: run.source_mcp_scope ? `${name} (${run.source_mcp_scope})` : name,
     target: null,
   }
@@ -75,7 +75,7 @@ function linked(label: string, id: string | null, target: CauseTarget | null): C
   return id === null ? null : { label, text: id, target }
 }
 
-/** In one short line, for lists: `Schedule`, `Agent · scout`, `MCP · laptop`. */
+/** One short line for lists: `Schedule`, `Agent · scout`, `MCP · laptop`. */
 export function causeLine(run: ExecutionSummary): string {
   const word = triggerWords[run.triggered_by]
   const by = run.source_agent_name ?? run.source_mcp_key_name

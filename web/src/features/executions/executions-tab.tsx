@@ -12,10 +12,10 @@ import { RunsTable } from './runs-table.tsx'
 const route = getRouteApi('/signed-in/agents/$name')
 type Search = ReturnType<typeof route.useSearch>
 
-/** How often a question may follow what is typed. */
+/** Debounce of the search text in milliseconds. */
 const typingPaceMs = 300
 
-/** Gives the agent work, and shows what it works on, what waits, and what there was. */
+/** Sends work to the agent, and shows running, queued and past runs. */
 export function ExecutionsTab({ agent }: { agent: AgentDetails }) {
   const { status, trigger, q, page = 1, fan_out: fanOut, ask } = route.useSearch()
   const navigate = route.useNavigate()
@@ -60,11 +60,11 @@ export function ExecutionsTab({ agent }: { agent: AgentDetails }) {
           onPageChange={(next) => change({ page: next })}
           empty={
             isFiltered ? (
-              <EmptyState title="No run matches" action={<Button onClick={clear}>Clear filters</Button>} />
+              <EmptyState title="No matching runs" action={<Button onClick={clear}>Clear filters</Button>} />
             ) : (
               <EmptyState
-                title="This agent has not run yet"
-                description="Send it a task above. Chats, schedules and loops show up here as well."
+                title="No runs yet"
+                description="Send a task above. Runs of chats, schedules and loops appear here as well."
               />
             )
           }

@@ -17,7 +17,7 @@ type Draft = { key: string; message: string }
 
 export type FanOutFormProps = { agent: AgentDetails; isBlocked: boolean; onStarted: (id: string) => void }
 
-/** Several tasks that run beside each other, written one below the other. */
+/** Several parallel tasks, one field each. */
 export function FanOutForm({ agent, isBlocked, onStarted }: FanOutFormProps) {
   const [tasks, setTasks] = useState<readonly Draft[]>(() => [draft(), draft()])
   const [concurrency, setConcurrency] = useState<number | null>(defaultConcurrency)
@@ -25,14 +25,14 @@ export function FanOutForm({ agent, isBlocked, onStarted }: FanOutFormProps) {
   const [errors, setErrors] = useState<AskErrors>({})
   const start = useStartFanOut(agent.name)
   const sending = useSendKey()
-  const asked = tasks.filter(({ message }) => message.trim() !== '')
-  const isReady = !isBlocked && asked.length > 0 && !start.isPending
+  const filledTasks = tasks.filter(({ message }) => message.trim() !== '')
+  const isReady = !isBlocked && filledTasks.length > 0 && !start.isPending
 
   const submit = (event: FormEvent) => {
     event.preventDefault()
     if (!isReady) return
     const body = {
-      tasks: asked.map(({ message }) => ({ message })),
+      tasks: filledTasks.map(({ message }) => ({ message })),
       max_concurrency: concurrency,
       ...bodyOptions(options),
     }
@@ -56,7 +56,7 @@ export function FanOutForm({ agent, isBlocked, onStarted }: FanOutFormProps) {
   }
   const write = (changed: string, message: string) =>
     setTasks(tasks.map((task) => (task.key === changed ? { ...task, message } : task)))
-  /** Lines pasted into an empty task become tasks of their own. */
+  /** Lines pasted into an empty task become separate tasks. */
   const spread = (event: ClipboardEvent, place: number) => {
     const lines = event.clipboardData
       .getData('text')
@@ -69,7 +69,7 @@ export function FanOutForm({ agent, isBlocked, onStarted }: FanOutFormProps) {
     setTasks([...tasks.slice(0, place), ...added, ...tasks.slice(place + 1)].slice(0, maxTasks))
   }
   return (
-    <form aria-label="Several tasks" noValidate onSubmit={submit} className="flex min-w-0 flex-col gap-3">
+    <form aria-label="Parallel tasks" noValidate onSubmit={submit} className="flex min-w-0 flex-col gap-3">
       <ol className="flex flex-col gap-2">
         {tasks.map((task, index) => (
           <li key={task.key} className="flex items-start gap-2">
@@ -80,7 +80,9 @@ export function FanOutForm({ agent, isBlocked, onStarted }: FanOutFormProps) {
               rows={1}
               aria-label={`Task ${index + 1}`}
               placeholder={
-                index === 0 ? 'A task. Paste several lines to make several tasks.' : 'Another task'
+                index === 0
+                  ? 'Describe a task. Paste several lines to create several tasks.'
+                  : 'Describe another task'
               }
               value={task.message}
               onChange={(event) => write(task.key, event.target.value)}
@@ -103,22 +105,22 @@ export function FanOutForm({ agent, isBlocked, onStarted }: FanOutFormProps) {
           disabled={tasks.length >= maxTasks}
           onClick={() => setTasks([...tasks, draft()])}
         >
-          Add a task
+          Add task
         </Button>
         <span className="text-muted text-xs">
           {tasks.length >= maxTasks
-            ? `${maxTasks} is the most at once.`
-            : 'A task that fails does not stop the others.'}
+            ? `A fan-out can have at most ${maxTasks} tasks.`
+            : 'A failed task does not stop the others.'}
         </span>
       </div>
       <AskOptionsFields agent={agent} options={options} errors={errors} onChange={setOptions}>
-        <Field label="At the same time" error={errors.max_concurrency ?? null}>
+        <Field label="Parallel tasks" error={errors.max_concurrency ?? null}>
           <NumberInput
             min={1}
             max={maxConcurrency}
             value={concurrency}
             onValueChange={setConcurrency}
-            unit="at most"
+            unit="tasks at most"
           />
         </Field>
       </AskOptionsFields>
@@ -130,7 +132,7 @@ export function FanOutForm({ agent, isBlocked, onStarted }: FanOutFormProps) {
         disabled={!isReady && !start.isPending}
         className="self-end"
       >
-        {asked.length === 0 ? 'Send tasks' : `Send ${plural(asked.length, 'task')}`}
+        {filledTasks.length === 0 ? 'Send tasks' : `Send ${plural(filledTasks.length, 'task')}`}
       </Button>
       <AskFault errors={errors} />
     </form>

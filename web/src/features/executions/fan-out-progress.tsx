@@ -16,7 +16,7 @@ import { firstLine } from './first-line.ts'
 import { fanOutQuery } from './queries.ts'
 import { errorWords } from './words.ts'
 
-/** How far a fan-out has come, with each result in the order of the tasks. */
+/** The progress of a fan-out, with the results in the order of the tasks. */
 export function FanOutProgress({ name, id, onClose }: { name: string; id: string; onClose: () => void }) {
   const fanOut = useQuery(fanOutQuery(useApi(), name, id))
   return (
@@ -28,13 +28,13 @@ export function FanOutProgress({ name, id, onClose }: { name: string; id: string
           actions={<IconButton label="Close" icon={<X aria-hidden />} onClick={onClose} />}
         />
         {fanOut.data && (
-          <ProgressBar label="Tasks that have ended" value={endedOf(fanOut.data) / fanOut.data.total} />
+          <ProgressBar label="Finished tasks" value={endedOf(fanOut.data) / fanOut.data.total} />
         )}
       </div>
       <div className="p-2">
         {fanOut.isError && !fanOut.data ? (
           <ErrorState
-            title="The fan-out could not be loaded"
+            title="Could not load the fan-out"
             error={fanOut.error}
             onRetry={() => void fanOut.refetch()}
           />

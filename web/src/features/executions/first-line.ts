@@ -1,4 +1,4 @@
-/** The first line of a text that says something, cut to what a row or a title can hold. */
+/** The first non-empty line of a text, shortened for a row or a title. */
 export function firstLine(text: string | null, most = 200): string {
   const line = (text ?? '').split('\n').find((each) => each.trim() !== '')
   const words = line?.trim().replace(/^#+\s+/, '') ?? ''
@@ -6,7 +6,7 @@ export function firstLine(text: string | null, most = 200): string {
   return words.length > most ? `${words.slice(0, most).toWellFormed()}…` : words
 }
 
-/** What a run's page is headed with; a message as short as this needs no second place there. */
+/** The heading of a run's page. A message as short as this is not shown again below. */
 export function titleOf(message: string | null): string {
   return firstLine(message, 140)
 }

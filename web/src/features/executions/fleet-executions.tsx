@@ -27,10 +27,10 @@ const windows = [
   { value: '0', label: 'All' },
 ] as const
 
-/** How often a question may follow what is typed. */
+/** Debounce of the search text in milliseconds. */
 const typingPaceMs = 300
 
-/** Runs of all agents that the person reaches. */
+/** The runs of all accessible agents. */
 export function FleetExecutions() {
   const { status, trigger, agent, hours = 24, q, page = 1 } = route.useSearch()
   const navigate = route.useNavigate()
@@ -45,8 +45,8 @@ export function FleetExecutions() {
   return (
     <>
       <CardHeader
-        title="Executions"
-        description="Every run of every agent you can reach."
+        title="Runs"
+        description="All runs of the agents you have access to."
         actions={
           <Segmented
             label="Time range"
@@ -95,7 +95,7 @@ function Figures({ agent, hours }: { agent: string | undefined; hours: number })
   if (stats.isError && !stats.data) {
     return (
       <ErrorState
-        title="The figures could not be loaded"
+        title="Could not load the run statistics"
         error={stats.error}
         onRetry={() => void stats.refetch()}
         className="rounded-lg border border-line bg-surface"
@@ -105,8 +105,8 @@ function Figures({ agent, hours }: { agent: string | undefined; hours: number })
   const data = stats.data
   return (
     <div className="grid grid-cols-2 gap-3 max-lg:[&>:last-child]:col-span-2 lg:grid-cols-5">
-      <StatCard label="Running now" value={data?.running_count ?? '–'} />
-      <StatCard label="Waiting now" value={data?.queued_count ?? '–'} />
+      <StatCard label="Running" value={data?.running_count ?? '–'} />
+      <StatCard label="Queued" value={data?.queued_count ?? '–'} />
       <StatCard label="Runs" value={data?.total.toLocaleString('en') ?? '–'} hint={data && endings(data)} />
       <StatCard
         label="Success rate"
@@ -140,8 +140,8 @@ function ClearFilters({ onClear }: { onClear: () => void }) {
 export function NoMatch({ onClear }: { onClear: () => void }) {
   return (
     <EmptyState
-      title="No run matches"
-      description="Nothing in this time range fits the filters."
+      title="No matching runs"
+      description="Try a longer time range or fewer filters."
       action={<Button onClick={onClear}>Clear filters</Button>}
     />
   )
@@ -151,13 +151,13 @@ function NothingRan({ hours, onAll }: { hours: number; onAll: () => void }) {
   return (
     <EmptyState
       icon={<Activity aria-hidden />}
-      title={hours === 0 ? 'Nothing has run yet' : 'Nothing ran in this time'}
-      description="Runs appear here as soon as an agent is given a task, is chatted with, or a schedule fires."
+      title={hours === 0 ? 'No runs yet' : 'No runs in this time range'}
+      description="Runs appear here when an agent gets a task or a chat message, or when a schedule fires."
       action={
         <>
           {hours !== 0 && <Button onClick={onAll}>Show all time</Button>}
           <Link to="/" className={buttonClass({ variant: 'ghost' })}>
-            To the agents
+            Go to agents
           </Link>
         </>
       }

@@ -12,15 +12,15 @@ const series = [
   { id: 'other', label: 'Other', tone: 'muted' },
 ] as const
 
-/** Up to two days the hours are told apart, beyond that the days. */
+/** Longest time range in hours that is grouped by hour; longer ones are grouped by day. */
 const hoursInHours = 48
 
-/** How runs went over the time range. */
+/** The outcomes of runs over the time range. */
 export function FleetTimeline({ agent, hours }: { agent: string | undefined; hours: number }) {
   const group = hours > 0 && hours <= hoursInHours ? 'hour' : 'day'
   const timeline = useQuery(runTimelineQuery(useApi(), { hours, ...(agent ? { agent } : {}) }, group))
   const buckets = timeline.data?.buckets ?? []
-  // A failure is told where the figures stand; an empty frame would say no more than its absence.
+  // The statistics above report a failed request; an empty chart would add nothing.
   if (buckets.every(({ total }) => total === 0)) return null
   const by = timeline.data?.group_by ?? group
   const cost = buckets.reduce((sum, bucket) => sum + bucket.cost, 0)
@@ -28,7 +28,7 @@ export function FleetTimeline({ agent, hours }: { agent: string | undefined; hou
   return (
     <Card>
       <StackedBars
-        label={`Runs by ${by}, ${costText(cost, isEstimated)} in all`}
+        label={`Runs by ${by}, ${costText(cost, isEstimated)} total`}
         height={160}
         series={series}
         data={buckets.map(({ bucket, total, success, failed }) => ({

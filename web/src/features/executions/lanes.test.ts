@@ -7,7 +7,7 @@ const hour = 3_600_000
 const from = Date.parse('2026-03-01T00:00:00.000Z')
 const axis = { from, to: from + 10 * hour }
 const at = (hours: number) => new Date(from + hours * hour).toISOString()
-/** Only these fields are read. */
+/** Only the fields that are read. */
 const run = (part: Partial<ExecutionSummary>) =>
   ({
     agent_name: 'scout',
@@ -18,7 +18,7 @@ const run = (part: Partial<ExecutionSummary>) =>
     ...part,
   }) as ExecutionSummary
 
-test('a run lies where it was worked on, in order of time, and each agent has a lane', () => {
+test('runs are placed by their time, and each agent has a lane', () => {
   const [scout, other] = lanesOf(
     ['scout', 'other'],
     [
@@ -38,7 +38,7 @@ test('a run lies where it was worked on, in order of time, and each agent has a 
   assert.deepEqual(other?.marks, [])
 })
 
-test('a run that goes on reaches the end of the axis; one that began before it is cut', () => {
+test('a running run reaches the end of the axis; an earlier start is clipped', () => {
   const [lane] = lanesOf(['scout'], [run({ started_at: at(-5), status: 'running' })], axis)
   assert.deepEqual(
     lane?.marks.map(({ left, width }) => [left, width]),
@@ -46,7 +46,7 @@ test('a run that goes on reaches the end of the axis; one that began before it i
   )
 })
 
-test('a run that waits is a point; one that ended before the axis is not on it', () => {
+test('a queued run is a point; a run that ended before the axis is omitted', () => {
   const runs = [
     run({ created_at: at(9), status: 'queued' }),
     run({ started_at: at(-3), completed_at: at(-2) }),
@@ -58,7 +58,7 @@ test('a run that waits is a point; one that ended before the axis is not on it',
   )
 })
 
-test('ticks stand at round hours, no more of them than fit', () => {
+test('ticks are at round hours and fit the axis', () => {
   assert.deepEqual(
     ticksOf(axis, 5).map(({ left }) => left),
     [0, 0.2, 0.4, 0.6, 0.8, 1].slice(0, ticksOf(axis, 5).length),

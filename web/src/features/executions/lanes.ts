@@ -1,12 +1,12 @@
 import type { ExecutionSummary } from '@roost/contracts/runs/executions'
 
-/** One run on the time axis, as shares of its length. */
+/** One run on the time axis; positions are shares of the axis length. */
 export type Mark = { run: ExecutionSummary; left: number; width: number }
 export type Lane = { name: string; marks: readonly Mark[]; failed: number }
 
 /**
- * The runs of each agent between two moments (ms since 1970), oldest first; agents without a run have an empty
- * lane. A run that goes on lasts until `to`, one that never began is a point where it was asked for.
+ * The runs of each agent between two times (Unix ms), oldest first. Agents without runs get an empty lane. A
+ * running run lasts until `to`; one that never started is a point at its creation.
  */
 export function lanesOf(
   names: readonly string[],
@@ -31,7 +31,7 @@ function markOf(run: ExecutionSummary, from: number, to: number): Mark | null {
   return { run, left: share(start), width: Math.max(0, share(end) - share(start)) }
 }
 
-/** Round moments on the axis, with the share of it that each stands at. */
+/** Round times on the axis, with their position as a share of its length. */
 export function ticksOf(
   { from, to }: { from: number; to: number },
   most: number,

@@ -16,10 +16,10 @@ import { useClearQueue, useStop } from './actions.ts'
 import { ExecutionStatus } from './execution-status.tsx'
 import { firstLine } from './first-line.ts'
 import { queueQuery, runningQuery, runsQuery, slotsOfAgentQuery } from './queries.ts'
-import { holdUp } from './wait-reason.ts'
+import { blockReason } from './wait-reason.ts'
 import { triggerWords } from './words.ts'
 
-/** What the agent works on now and what waits for it; nothing while it is idle. */
+/** Running and queued runs of the agent; renders nothing while it is idle. */
 export function OpenRuns({ agent }: { agent: AgentDetails }) {
   const api = useApi()
   const running = useQuery(runningQuery(api, agent.name))
@@ -28,7 +28,7 @@ export function OpenRuns({ agent }: { agent: AgentDetails }) {
   if (fault && !(running.data && queue.data)) {
     return (
       <ErrorState
-        title="What runs now could not be loaded"
+        title="Could not load the running and queued runs"
         error={fault}
         onRetry={() => void Promise.all([running.refetch(), queue.refetch()])}
         className="rounded-lg border border-line bg-surface"
@@ -49,7 +49,7 @@ export function OpenRuns({ agent }: { agent: AgentDetails }) {
 function Running({ name, runs }: { name: string; runs: RunningExecutions['executions'] }) {
   const stop = useStop(name)
   return (
-    <Part id="running-now" title="Running now" count={runs.length}>
+    <Part id="running-now" title="Running" count={runs.length}>
       {runs.map((run) => (
         <Row key={run.execution_id} name={name} id={run.execution_id} words={run.metadata.message_preview}>
           <span className="w-24 truncate text-muted text-xs max-sm:hidden">
@@ -77,19 +77,19 @@ function Running({ name, runs }: { name: string; runs: RunningExecutions['execut
   )
 }
 
-/** More than these are counted only. */
-const waitingShown = 20
+/** Further queued runs are shown as a number only. */
+const maxQueuedShown = 20
 
 function Waiting({ agent, queue }: { agent: AgentDetails; queue: AgentQueue }) {
   const api = useApi()
   const { name } = agent
   const stop = useStop(name)
   const capacity = useQuery(slotsOfAgentQuery(api, name))
-  // The queue tells only ids: what each is about stands in the list.
+  // The queue lists only IDs; the messages come from the list of runs.
   const rows = useQuery(runsQuery(api, { agent: name, status: 'queued', hours: 0 }, 1, 200))
   const messages = new Map(rows.data?.rows.map((row) => [row.id, row.message]))
-  const shown = queue.queued_executions.slice(0, waitingShown)
-  const reason = holdUp({
+  const shown = queue.queued_executions.slice(0, maxQueuedShown)
+  const reason = blockReason({
     agentStatus: agent.status,
     capacity: capacity.data ?? null,
     breaker: agent.circuit_breaker.open ? 'open' : 'closed',
@@ -97,7 +97,7 @@ function Waiting({ agent, queue }: { agent: AgentDetails; queue: AgentQueue }) {
   return (
     <Part
       id="waiting-now"
-      title="Waiting"
+      title="Queued"
       count={queue.queue_length}
       description={reason}
       actions={
@@ -105,14 +105,14 @@ function Waiting({ agent, queue }: { agent: AgentDetails; queue: AgentQueue }) {
       }
     >
       {shown.map(({ execution_id: id, position, triggered_by, queued_at }) => (
-        <Row key={id} name={name} id={id} words={messages.get(id) ?? null} place={position}>
+        <Row key={id} name={name} id={id} words={messages.get(id) ?? null} position={position}>
           <span className="w-24 truncate text-muted text-xs max-sm:hidden">{triggerWords[triggered_by]}</span>
           <span className="w-24 text-right text-muted text-xs">
             <RelativeTime at={queued_at} />
           </span>
           <IconButton
             size="sm"
-            label={`Cancel place ${position}`}
+            label={`Cancel the run at position ${position}`}
             icon={<X aria-hidden />}
             pending={stop.isPending && stop.variables === id}
             onClick={() => stop.mutate(id)}
@@ -132,15 +132,15 @@ function ClearQueue({ agent, count }: { agent: AgentDetails; count: number }) {
   return (
     <>
       <Button size="sm" icon={<ListX aria-hidden />} onClick={() => setAsking(true)}>
-        Clear the queue
+        Clear queue
       </Button>
       <ConfirmDialog
         open={isAsking}
         onOpenChange={setAsking}
-        title="Clear the queue?"
-        description={`${plural(count, 'waiting run is', 'waiting runs are')} cancelled and cannot be brought back. What runs now goes on.`}
+        title="Clear queue?"
+        description={`Cancels ${plural(count, 'queued run')}. Running runs are not affected. This cannot be undone.`}
         typed={agent.name}
-        action="Clear the queue"
+        action="Clear queue"
         pending={clear.isPending}
         onConfirm={() => clear.mutate(undefined, { onSettled: () => setAsking(false) })}
       />
@@ -174,16 +174,16 @@ function Part({ id, title, count, description, actions, children }: PartProps) {
   )
 }
 
-type RowProps = { name: string; id: string; words: string | null; place?: number; children: ReactNode }
+type RowProps = { name: string; id: string; words: string | null; position?: number; children: ReactNode }
 
-function Row({ name, id, words, place, children }: RowProps) {
+function Row({ name, id, words, position, children }: RowProps) {
   return (
     <li className="flex min-w-0 items-center gap-3 px-3 py-1.5 text-sm">
-      {place === undefined ? (
+      {position === undefined ? (
         <ExecutionStatus status="running" compact />
       ) : (
         <span data-numeric className="w-5 shrink-0 text-right text-muted text-xs">
-          {place}
+          {position}
         </span>
       )}
       <Link

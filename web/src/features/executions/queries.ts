@@ -20,14 +20,14 @@ import { getQueue } from '@roost/contracts/runs/queue'
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import type { OpenStream } from '../../live/stream.ts'
 
-/** Keys begin with what they show; `live/stale.ts` names their prefixes. */
+/** Keys begin with their subject; `live/stale.ts` names their prefixes. */
 export const runKeys = {
   fleet: ['executions'] as const,
   ofAgent: (name: string) => ['agent', name, 'executions'] as const,
   one: (id: string) => ['execution', id] as const,
 }
 
-/** Which runs a list shows. Empty parts are no filter. `hours`: 0 for all time. */
+/** The filter of a list of runs. Omitted parts do not filter. `hours`: 0 for all time. */
 export type RunFilter = {
   agent?: string
   status?: string
@@ -38,12 +38,12 @@ export type RunFilter = {
 
 export type RunPage = { rows: ExecutionSummary[]; total: number }
 
-/** Rows that are fetched and shown at a time. */
+/** Rows per page. */
 export const pageSize = 100
 
 const listKey = ({ agent }: RunFilter) => (agent === undefined ? runKeys.fleet : runKeys.ofAgent(agent))
 
-/** One page of runs, newest first; the page before stays in view while another one is fetched. */
+/** One page of runs, newest first. The previous page stays visible while the next one loads. */
 export const runsQuery = (api: Client, filter: RunFilter, page: number, limit = pageSize) =>
   queryOptions({
     queryKey: [...listKey(filter), 'list', filter, page, limit],
@@ -56,7 +56,7 @@ async function fetchRuns(
   { agent, status, trigger, search, hours }: RunFilter,
   { page, limit, signal }: { page: number; limit: number; signal: AbortSignal },
 ): Promise<RunPage> {
-  // How many there are stands in a header, which a plain call does not show.
+  // The total is in a header, which the plain client does not return.
   const response = await api.open(listExecutions, {
     query: {
       hours: String(hours),
@@ -70,12 +70,12 @@ async function fetchRuns(
     signal,
   })
   if (!response.ok) throw await errorOf(response)
-  // The platform owns the shape of its reply.
+  // The platform guarantees the shape of its reply.
   const rows = (await response.json()) as ExecutionSummary[]
   return { rows, total: Number(response.headers.get('x-total-count') ?? rows.length) }
 }
 
-/** How many runs there were in the window and how they ended; what runs and waits is of this moment. */
+/** Counts of the time window by outcome. Running and queued counts are current. */
 export const runStatsQuery = (api: Client, filter: Pick<RunFilter, 'agent' | 'hours'>) =>
   queryOptions({
     queryKey: [...listKey(filter), 'stats', filter],
@@ -105,28 +105,27 @@ export const executionQuery = (api: Client, name: string, id: string) =>
     queryFn: ({ signal }) => api.call(getExecution, { params: { name, id }, signal }),
   })
 
-/** A run by its id alone; for admins, who open runs of deleted agents this way. */
+/** A run by its ID only. Admins open the runs of deleted agents this way. */
 export const anyExecutionQuery = (api: Client, id: string) =>
   queryOptions({
     queryKey: [...runKeys.one(id), 'details', 'any'],
     queryFn: ({ signal }) => api.call(getAnyExecution, { params: { id }, signal }),
   })
 
-/** What the agent works on now. */
 export const runningQuery = (api: Client, name: string) =>
   queryOptions({
     queryKey: [...runKeys.ofAgent(name), 'running'],
     queryFn: ({ signal }) => api.call(listRunningExecutions, { params: { name }, signal }),
   })
 
-/** What waits for a slot of the agent, in order. */
+/** The queued runs of the agent, in order. */
 export const queueQuery = (api: Client, name: string) =>
   queryOptions({
     queryKey: [...runKeys.ofAgent(name), 'queue'],
     queryFn: ({ signal }) => api.call(getQueue, { params: { name }, signal }),
   })
 
-/** The slots of the agent and who holds them. */
+/** The slots of the agent and the runs that use them. */
 export const slotsOfAgentQuery = (api: Client, name: string) =>
   queryOptions({
     queryKey: [...runKeys.ofAgent(name), 'capacity'],
@@ -140,8 +139,8 @@ export const fanOutQuery = (api: Client, name: string, id: string) =>
   })
 
 /**
- * The attempts after the first one, oldest first. The platform lists them by no key of their own, so they are
- * looked for among the agent's latest 200 retries.
+ * The attempts after the first one, oldest first. The API has no filter for them, so they are picked from the
+ * agent's latest 200 retries.
  */
 export const retriesQuery = (api: Client, name: string, firstId: string) =>
   queryOptions({
@@ -155,7 +154,7 @@ export const retriesQuery = (api: Client, name: string, firstId: string) =>
     },
   })
 
-/** How the transcript of a run is opened, live or past. */
+/** Opens the transcript of a run, live or past. */
 export const transcriptStream =
   (api: Client, { agent_name: name, id, agent_deleted }: ExecutionSummary): OpenStream =>
   ({ after, headers, signal }) => {
@@ -165,11 +164,11 @@ export const transcriptStream =
       : api.open(streamExecution, { params: { name, id }, ...options })
   }
 
-/** Runs that a picture of the fleet shows at most. */
+/** Maximum number of runs in a chart of the fleet. */
 export const latestRunsMost = 600
 const latestPage = 200
 
-/** The newest runs of the fleet in a window, as far as a picture can show them; `total` counts all. */
+/** The newest runs of the fleet in a time window, up to the chart's limit; `total` counts all. */
 export const latestRunsQuery = (api: Client, hours: number) =>
   queryOptions({
     queryKey: [...runKeys.fleet, 'latest', hours],
@@ -181,7 +180,7 @@ export const latestRunsQuery = (api: Client, hours: number) =>
           fetchRuns(api, { hours }, { page: index + 2, limit: latestPage, signal }),
         ),
       )
-      // A run that came meanwhile moves the pages by one: it is not to be there twice.
+      // A new run shifts the pages by one, so a run may arrive twice.
       const rows = new Map([first, ...rest].flatMap((page) => page.rows).map((row) => [row.id, row]))
       return { rows: [...rows.values()], total: first.total }
     },

@@ -5,17 +5,17 @@ import { CopyButton } from '../../ui/copy-button.tsx'
 import { Markdown } from '../../ui/markdown.tsx'
 import { titleOf } from './first-line.ts'
 
-/** More than this is folded: the page is about the run, not about one long message. */
+/** Longer messages are collapsed. */
 const shortMessage = 600
 const shortLines = 5
 
-/** What was asked and what came of it, ahead of how it came about. */
+/** The message and the answer of the run. */
 export function RunAnswer({ run }: { run: ExecutionDetails }) {
   const { message, response } = run
   if (message === null && response === null) return null
   return (
     <div className="flex min-w-0 flex-col gap-4">
-      {message !== null && message.trim() !== titleOf(message) && <Asked message={message} />}
+      {message !== null && message.trim() !== titleOf(message) && <Message message={message} />}
       {response !== null && response.trim() !== '' && (
         <section
           aria-labelledby="run-answer"
@@ -25,7 +25,7 @@ export function RunAnswer({ run }: { run: ExecutionDetails }) {
             <h2 id="run-answer" className="font-semibold text-sm">
               Answer
             </h2>
-            <CopyButton text={response} label="Copy the answer" />
+            <CopyButton text={response} label="Copy answer" />
           </div>
           <Markdown text={response} className="max-h-[32rem] overflow-y-auto" />
         </section>
@@ -34,15 +34,15 @@ export function RunAnswer({ run }: { run: ExecutionDetails }) {
   )
 }
 
-function Asked({ message }: { message: string }) {
+function Message({ message }: { message: string }) {
   const [isWhole, setWhole] = useState(false)
   const start = message.split('\n', shortLines).join('\n').slice(0, shortMessage).toWellFormed().trimEnd()
   const isLong = start.length < message.trimEnd().length
   const shown = isLong && !isWhole ? `${start}…` : message
   return (
-    <section aria-labelledby="run-asked" className="min-w-0">
-      <h2 id="run-asked" className="mb-1 font-semibold text-sm">
-        Asked
+    <section aria-labelledby="run-message" className="min-w-0">
+      <h2 id="run-message" className="mb-1 font-semibold text-sm">
+        Message
       </h2>
       <p className="text-sm whitespace-pre-wrap [overflow-wrap:anywhere]">{shown}</p>
       {isLong && (
@@ -53,7 +53,7 @@ function Asked({ message }: { message: string }) {
           aria-expanded={isWhole}
           onClick={() => setWhole(!isWhole)}
         >
-          {isWhole ? 'Show less' : 'Show the whole message'}
+          {isWhole ? 'Show less' : 'Show full message'}
         </Button>
       )}
     </section>

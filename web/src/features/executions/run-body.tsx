@@ -7,10 +7,10 @@ import { RunProblem } from './run-problem.tsx'
 import { RunTranscript, type RunView } from './run-transcript.tsx'
 import { RunWaiting } from './run-waiting.tsx'
 
-/** What the address says about how a run is shown. */
+/** The search parameters that control how a run is shown. */
 export type RunSearch = { view?: RunView | undefined; q?: string | undefined; line?: number | undefined }
 
-/** The whole of one run. `onChange` replaces the address; `onLine` adds one that leads to a line. */
+/** A run with all its details. `onChange` replaces the search parameters; `onLine` links to a line. */
 export function RunBody({
   run,
   search: { view, q, line },

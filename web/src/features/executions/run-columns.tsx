@@ -66,7 +66,7 @@ const rest: Column[] = [
   {
     id: 'cost',
     header: 'Cost',
-    // Two digits of what is less than a hundredth of a cent, too.
+    // Shows two digits even below a hundredth of a cent.
     width: 96,
     align: 'end',
     priority: 3,
@@ -90,7 +90,7 @@ const rest: Column[] = [
 ]
 
 export const runColumns: readonly Column[] = [message, status, ...rest]
-/** Whose a run is takes the room of its model, which can be chosen. */
+/** With agents, the agent column replaces the model column, which can still be chosen. */
 export const fleetRunColumns: readonly Column[] = [
   message,
   status,
@@ -98,7 +98,7 @@ export const fleetRunColumns: readonly Column[] = [
   ...rest.map((column) => (column.id === 'model' ? { ...column, hidden: true } : column)),
 ]
 
-/** What was asked, in one line; why nothing can be shown, where that is so. */
+/** The message in one line, or why it is hidden. */
 export function RunMessage({ run }: { run: ExecutionSummary }) {
   if (run.redacted) {
     return (

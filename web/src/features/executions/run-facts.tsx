@@ -12,7 +12,7 @@ import { Part } from './run-facts-part.tsx'
 import { RunFamily } from './run-family.tsx'
 import { humanWords } from './words.ts'
 
-/** What is known of a run beside what it did: its cause, its times, how it was asked. */
+/** Metadata of a run: cause, times and options. */
 export function RunFacts({ run }: { run: ExecutionDetails }) {
   const { data: me } = useSuspenseQuery(meQuery(useApi()))
   return (
@@ -37,16 +37,16 @@ export function RunFacts({ run }: { run: ExecutionDetails }) {
             run.queued_at !== null && { label: 'Queued', value: <ExactTime at={run.queued_at} /> },
             { label: 'Started', value: run.started_at && <ExactTime at={run.started_at} /> },
             { label: 'Finished', value: run.completed_at && <ExactTime at={run.completed_at} /> },
-            { label: 'May take', value: formatDuration(run.timeout_seconds * 1000) },
+            { label: 'Timeout', value: formatDuration(run.timeout_seconds * 1000) },
           ]}
         />
       </Part>
-      <Part title="As asked">
+      <Part title="Options">
         <KeyValues
           items={[
             { label: 'Model', value: run.model_used ?? run.model },
             run.model !== null && run.model_used !== null && run.model !== run.model_used
-              ? { label: 'Asked for', value: run.model }
+              ? { label: 'Requested model', value: run.model }
               : null,
             { label: 'Tools', value: toolsOf(run.allowed_tools) },
             run.business_status !== null && {
@@ -55,11 +55,11 @@ export function RunFacts({ run }: { run: ExecutionDetails }) {
             },
             run.chain_depth > 0 && { label: 'Chain depth', value: String(run.chain_depth) },
             {
-              label: 'Run id',
+              label: 'Run ID',
               value: (
                 <span className="flex items-start gap-1">
                   <span className="min-w-0 font-mono text-xs break-all">{run.id}</span>
-                  <CopyButton text={run.id} label="Copy the id" className="-my-1" />
+                  <CopyButton text={run.id} label="Copy run ID" className="-my-1" />
                 </span>
               ),
             },
@@ -71,6 +71,6 @@ export function RunFacts({ run }: { run: ExecutionDetails }) {
 }
 
 function toolsOf(allowed: readonly string[] | null): string {
-  if (allowed === null) return 'All of the agent’s'
+  if (allowed === null) return 'All tools of the agent'
   return allowed.length === 0 ? 'None' : allowed.join(', ')
 }

@@ -8,9 +8,9 @@ import { ExecutionStatus } from './execution-status.tsx'
 import { executionQuery, fanOutQuery, retriesQuery } from './queries.ts'
 import { Part } from './run-facts-part.tsx'
 
-/** The runs that belong together with this one: its other attempts, the other tasks of its fan-out. */
+/** Related runs: other attempts and the other tasks of the same fan-out. */
 export function RunFamily({ run }: { run: ExecutionDetails }) {
-  // Its relatives are listed by the agent, which is gone.
+  // The API lists related runs by agent, and the agent is deleted.
   if (run.agent_deleted) return null
   const mayHaveRetries = run.status === 'failed' || run.retry_of_execution_id !== null
   return (
@@ -20,14 +20,14 @@ export function RunFamily({ run }: { run: ExecutionDetails }) {
       {run.validation_execution_id !== null && (
         <Part title="Validation">
           <Relative name={run.agent_name} id={run.validation_execution_id}>
-            The run that judged it
+            View validation run
           </Relative>
         </Part>
       )}
       {run.validates_execution_id !== null && (
-        <Part title="Judges">
+        <Part title="Validates">
           <Relative name={run.agent_name} id={run.validates_execution_id}>
-            The run that it judges
+            View validated run
           </Relative>
         </Part>
       )}

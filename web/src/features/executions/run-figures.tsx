@@ -4,7 +4,7 @@ import { formatCompact, formatNumber, formatPercent, plural } from '../../lib/fo
 import { Cost, estimateHint } from '../../ui/cost.tsx'
 import { Duration, RunningDuration } from '../../ui/time.tsx'
 
-/** What the run took: time, money, tokens. Of a run that goes on, so far. */
+/** Duration, cost and tokens of the run, so far if it is running. */
 export function RunFigures({ run }: { run: ExecutionDetails }) {
   const waited = between(run.queued_at ?? run.created_at, run.started_at)
   return (
@@ -15,7 +15,7 @@ export function RunFigures({ run }: { run: ExecutionDetails }) {
           waited !== null &&
           waited >= 1000 && (
             <>
-              waited <Duration ms={waited} />
+              queued <Duration ms={waited} />
             </>
           )
         }
@@ -80,12 +80,12 @@ function Dash() {
       <span aria-hidden className="text-faint">
         –
       </span>
-      <span className="sr-only">not known</span>
+      <span className="sr-only">unknown</span>
     </>
   )
 }
 
-/** In ms; null when one of the two is not known. */
+/** In ms; null when one of them is unknown. */
 function between(from: string | null, to: string | null): number | null {
   return from === null || to === null ? null : Math.max(0, Date.parse(to) - Date.parse(from))
 }

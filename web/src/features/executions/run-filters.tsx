@@ -3,16 +3,16 @@ import { SearchInput } from '../../ui/input.tsx'
 import { Select } from '../../ui/select.tsx'
 import { knownStatus, knownTrigger, statusChoices, triggerChoices } from './words.ts'
 
-/** The parts of an address that pick runs; undefined takes a part out of it. */
+/** Search parameters that filter runs; undefined removes a parameter. */
 export type RunSearch = {
   status?: string | undefined
   trigger?: string | undefined
   q?: string | undefined
 }
 
-const anyStatus = [{ value: 'all', label: 'Any status' }, ...statusChoices]
+const anyStatus = [{ value: 'all', label: 'All statuses' }, ...statusChoices]
 
-/** Status, trigger and words of runs. */
+/** Filters by text, status and trigger. */
 export function RunFilters({
   search,
   onChange,
@@ -23,7 +23,7 @@ export function RunFilters({
   return (
     <>
       <SearchInput
-        label="Search messages and ids"
+        label="Search messages and IDs"
         value={search.q ?? ''}
         maxLength={200}
         onValueChange={(q) => onChange({ q: q || undefined })}
@@ -38,7 +38,7 @@ export function RunFilters({
       />
       <Combobox
         label="Trigger"
-        placeholder="Any trigger"
+        placeholder="All triggers"
         options={triggerChoices}
         value={knownTrigger(search.trigger)}
         onValueChange={(value) => onChange({ trigger: value ?? undefined })}

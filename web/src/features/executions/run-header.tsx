@@ -14,7 +14,7 @@ import { causeLine } from './cause.ts'
 import { ExecutionStatus } from './execution-status.tsx'
 import { titleOf } from './first-line.ts'
 
-/** Which run this is, how it stands, and what can be done with it. */
+/** The identity, the status and the actions of the run. */
 export function RunHeader({ run }: { run: ExecutionDetails }) {
   return (
     <PageHeader
@@ -42,7 +42,7 @@ export function RunHeader({ run }: { run: ExecutionDetails }) {
   )
 }
 
-/** The pages that the run belongs to. A deleted agent has none of its own. */
+/** Breadcrumbs. A deleted agent has no page. */
 function Origin({ run: { agent_name: name, agent_deleted } }: { run: ExecutionDetails }) {
   if (agent_deleted) {
     return (
@@ -50,7 +50,7 @@ function Origin({ run: { agent_name: name, agent_deleted } }: { run: ExecutionDe
         <span>{name} (deleted)</span>
         <span aria-hidden>/</span>
         <Link to="/operations" search={{ tab: 'executions' }}>
-          Executions
+          Runs
         </Link>
       </>
     )
@@ -62,7 +62,7 @@ function Origin({ run: { agent_name: name, agent_deleted } }: { run: ExecutionDe
       </Link>
       <span aria-hidden>/</span>
       <Link to="/agents/$name" params={{ name }} search={{ tab: 'executions' }}>
-        Executions
+        Runs
       </Link>
     </>
   )
@@ -79,7 +79,7 @@ function Actions({ run }: { run: ExecutionDetails }) {
   const copy = (text: string, what: string) =>
     copyText(text).then(
       () => toast({ title: `${what} copied.`, tone: 'success' }),
-      () => toast({ title: 'The browser refused to copy.', tone: 'danger' }),
+      () => toast({ title: 'The browser did not allow copying.', tone: 'danger' }),
     )
   return (
     <>
@@ -100,22 +100,22 @@ function Actions({ run }: { run: ExecutionDetails }) {
         )
       )}
       <Menu
-        trigger={<IconButton label="More" icon={<MoreHorizontal aria-hidden />} />}
+        trigger={<IconButton label="More actions" icon={<MoreHorizontal aria-hidden />} />}
         items={[
           {
-            label: 'Copy id',
+            label: 'Copy run ID',
             icon: <Hash aria-hidden />,
-            onSelect: () => void copy(run.id, 'The id is'),
+            onSelect: () => void copy(run.id, 'Run ID'),
           },
           {
-            label: 'Copy a link',
+            label: 'Copy link',
             icon: <Link2 aria-hidden />,
-            onSelect: () => void copy(location.href, 'The link is'),
+            onSelect: () => void copy(location.href, 'Link'),
           },
           run.response !== null && {
             label: 'Copy answer',
             icon: <Check aria-hidden />,
-            onSelect: () => void copy(run.response ?? '', 'The answer is'),
+            onSelect: () => void copy(run.response ?? '', 'Answer'),
           },
         ]}
       />
@@ -135,15 +135,15 @@ function RetryAsNew({ run, isPending, onRetry }: RetryProps) {
         pending={isPending}
         onClick={() => (run.attachment_count === 0 ? onRetry() : setAsking(true))}
       >
-        Retry as new
+        Run again
       </Button>
       <ConfirmDialog
         open={isAsking}
         onOpenChange={setAsking}
         tone="primary"
-        title={`Run it again without its ${files}?`}
-        description={`Files are kept until a run has ended, so the ${files} of this one cannot be sent again. To send them too, write the task anew and attach them.`}
-        action="Retry without files"
+        title="Run again without files?"
+        description={`Files are deleted when a run ends, so the ${files} of this run cannot be sent again. To include files, send a new task and attach them.`}
+        action="Run without files"
         onConfirm={() => {
           setAsking(false)
           onRetry()

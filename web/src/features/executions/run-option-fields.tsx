@@ -4,7 +4,7 @@ import { Field } from '../../ui/field.tsx'
 import { TagInput } from '../../ui/tag-input.tsx'
 import { ModelChoice } from '../chat/model-choice.tsx'
 
-/** For forms with a field `model`; null is the agent's own. */
+/** For forms with a field `model`; null is the agent's model. */
 export function ModelField({ agent }: { agent: AgentDetails }) {
   const { field, fieldState } = useController({ name: 'model' })
   return (
@@ -20,7 +20,7 @@ export function ModelField({ agent }: { agent: AgentDetails }) {
   )
 }
 
-/** No tool named lets all of the agent's be used. */
+/** Without a named tool, all tools of the agent are allowed. */
 export function ToolsField() {
   const { field, fieldState } = useController({ name: 'allowed_tools' })
   return (
@@ -29,7 +29,7 @@ export function ToolsField() {
         value={field.value ?? []}
         onValueChange={(tools) => field.onChange(tools.length === 0 ? null : tools)}
         onBlur={field.onBlur}
-        placeholder="All of the agent’s, or e.g. Read, Bash(git log:*)"
+        placeholder="All tools of the agent, or for example Read, Bash(git log:*)"
       />
     </Field>
   )

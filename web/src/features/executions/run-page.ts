@@ -1,6 +1,9 @@
 import type { ExecutionSummary } from '@roost/contracts/runs/executions'
 
-/** The page of a run. One of a deleted agent has an address without the name, which another agent may have by now. */
+/**
+ * The address of a run. For a deleted agent it has no agent name, because another agent may have that name
+ * now.
+ */
 export function pageOf({ agent_name: name, id, agent_deleted }: ExecutionSummary) {
   return agent_deleted
     ? ({ to: '/executions/$id', params: { id } } as const)

@@ -9,24 +9,20 @@ import { RelativeTime } from '../../ui/time.tsx'
 import { meQuery } from '../users/queries.ts'
 import { errorWords, humanWords, type Remedy, terminalWords } from './words.ts'
 
-/** Why the run ended as it did, where that is not plain success; nothing while all is well. */
+/** Explains an outcome other than plain success; renders nothing for success. */
 export function RunProblem({ run }: { run: ExecutionDetails }) {
   return (
     <>
       {run.redacted && (
-        <Banner
-          tone="neutral"
-          icon={<EyeOff aria-hidden />}
-          title="This conversation is private to somebody else"
-        >
-          You see how the run went, and not what was said: message, answer, transcript and tool calls are
-          shown to the person who holds the conversation and to admins.
+        <Banner tone="neutral" icon={<EyeOff aria-hidden />} title="Private conversation of another user">
+          You can see the status and cost of the run. Only the owner of the conversation and admins can see
+          its message, answer, transcript and tool calls.
         </Banner>
       )}
       <Ending run={run} />
       {run.retry_scheduled_at !== null && run.status === 'pending_retry' && (
-        <Banner tone="warning" title="This is a retry that has not begun">
-          It begins <RelativeTime at={run.retry_scheduled_at} />.
+        <Banner tone="warning" title="Retry pending">
+          The retry starts <RelativeTime at={run.retry_scheduled_at} />.
         </Banner>
       )}
     </>
@@ -37,13 +33,13 @@ function Ending({ run }: { run: ExecutionDetails }) {
   const { status, error, error_code: code, terminal_reason: reason, skip_reason: skipped } = run
   if (status === 'skipped') {
     return (
-      <Banner tone="neutral" title="It was not run">
+      <Banner tone="neutral" title="Run skipped">
         {skipped === null ? error : humanWords(skipped)}
       </Banner>
     )
   }
   if (status !== 'failed' && status !== 'cancelled') return null
-  const words = code === null ? { title: 'It failed', hint: '' } : errorWords[code]
+  const words = code === null ? { title: 'The run failed', hint: '' } : errorWords[code]
   return (
     <Banner
       tone={status === 'failed' ? 'danger' : 'neutral'}
@@ -70,7 +66,8 @@ function RemedyLink({ remedy, name }: { remedy: Remedy; name: string }) {
   const { data: me } = useSuspenseQuery(meQuery(useApi()))
   const className = buttonClass({ size: 'sm' })
   if (remedy === 'provider_keys') {
-    if (me.role !== 'admin') return <span className="text-muted text-xs">Admins set the keys.</span>
+    if (me.role !== 'admin')
+      return <span className="text-muted text-xs">Ask an admin to check the provider keys.</span>
     return (
       <Link to="/settings" search={{ tab: 'integrations' }} className={className}>
         Provider keys
@@ -84,7 +81,7 @@ function RemedyLink({ remedy, name }: { remedy: Remedy; name: string }) {
       search={remedy === 'agent_settings' ? { tab: 'settings' } : {}}
       className={className}
     >
-      {remedy === 'agent_settings' ? 'Agent settings' : 'To the agent'}
+      {remedy === 'agent_settings' ? 'Agent settings' : 'Go to agent'}
     </Link>
   )
 }

@@ -5,7 +5,7 @@ import type { Segment, RunTimeline as Timeline } from './timeline.ts'
 
 const colours = { model: 'bg-chart-1', tool: 'bg-chart-5', failed: 'bg-chart-2' } as const
 
-/** Where the time went, in one strip: one glance tells waiting for the model from waiting for tools. */
+/** The time of a run by model and tools, in one strip. */
 export function TimeStrip({ timeline }: { timeline: Timeline }) {
   const { segments, spanMs, modelMs, toolMs } = timeline
   if (segments.length === 0) return null
@@ -46,11 +46,11 @@ function Share({ kind, label, ms }: { kind: Segment['kind'] | null; label: strin
   )
 }
 
-/** Each step as a bar on the time axis, with its length in words. */
+/** Each step as a bar on the time axis, with its duration. */
 export function Waterfall({ timeline, onLine }: { timeline: Timeline; onLine: (line: number) => void }) {
   const { segments, spanMs } = timeline
   if (segments.length === 0) {
-    return <p className="py-8 text-center text-muted text-sm">No step has been timed yet.</p>
+    return <p className="py-8 text-center text-muted text-sm">No timed steps yet.</p>
   }
   return (
     <ol aria-label="Steps over time" className="flex flex-col">

@@ -9,7 +9,7 @@ import { agentQuery } from '../agents/queries.ts'
 import { queueQuery, slotsOfAgentQuery } from './queries.ts'
 import { waitReason } from './wait-reason.ts'
 
-/** Where a run stands in the queue, why it waits, and who holds the slots. */
+/** The queue position of a run, why it waits, and which runs use the slots. */
 export function RunWaiting({ run }: { run: ExecutionDetails }) {
   const api = useApi()
   const name = run.agent_name
@@ -28,19 +28,15 @@ export function RunWaiting({ run }: { run: ExecutionDetails }) {
     <Banner
       tone="info"
       icon={<Hourglass aria-hidden />}
-      title={
-        position === null
-          ? 'Waiting'
-          : `Waiting in the queue, place ${position} of ${queue.data?.queue_length}`
-      }
+      title={position === null ? 'Queued' : `Queued at position ${position} of ${queue.data?.queue_length}`}
     >
       <p>
-        {queue.isPending ? 'It waits for a slot.' : reason} It was queued{' '}
+        {queue.isPending ? 'Waiting for a free slot.' : reason} Queued{' '}
         <RelativeTime at={run.queued_at ?? run.created_at} />.
       </p>
-      {(capacity.data?.slots.length ?? 0) > 0 && <p className="mt-1.5 font-medium text-ink">Working now</p>}
+      {(capacity.data?.slots.length ?? 0) > 0 && <p className="mt-1.5 font-medium text-ink">Running</p>}
       {(capacity.data?.slots.length ?? 0) > 0 && (
-        <ul aria-label="Runs that hold the slots" className="flex flex-col gap-0.5">
+        <ul aria-label="Running runs" className="flex flex-col gap-0.5">
           {capacity.data?.slots.slice(0, 5).map((slot) => (
             <li key={slot.execution_id} className="min-w-0 truncate">
               <Link
@@ -48,7 +44,7 @@ export function RunWaiting({ run }: { run: ExecutionDetails }) {
                 params={{ name, id: slot.execution_id }}
                 className="text-ink underline decoration-line-strong underline-offset-2 hover:decoration-current"
               >
-                {slot.message_preview || 'A private conversation'}
+                {slot.message_preview || 'Private conversation'}
               </Link>{' '}
               <RelativeTime at={slot.started_at} />
             </li>

@@ -22,13 +22,13 @@ type Range = (typeof ranges)[number]['value']
 
 export type RunsOverTimeProps = { agents: readonly { name: string; title: string }[] }
 
-/** The runs of each agent on one time axis; each is a mark that leads to its page. */
+/** The runs of each agent on one time axis. Each mark links to its run. */
 export function RunsOverTime({ agents }: RunsOverTimeProps) {
   const [range, setRange] = useState<Range>('24')
   const runs = useQuery(latestRunsQuery(useApi(), Number(range)))
   const names = useMemo(() => agents.map(({ name }) => name), [agents])
   const axis = useMemo(() => {
-    // As of the answer: marks must not creep while nothing is fetched.
+    // The time of the response: marks must not move while nothing is fetched.
     const to = runs.dataUpdatedAt
     return { from: to - Number(range) * 3_600_000, to }
   }, [runs.dataUpdatedAt, range])
@@ -148,11 +148,11 @@ function LaneRow({ lane, title, axis }: { lane: Lane; title: string; axis: AxisR
 }
 
 function laneWords({ marks, failed }: Lane, title: string): string {
-  if (marks.length === 0) return `${title}: no run`
-  return `${title}: ${plural(marks.length, 'run')}, ${failed} failed. Arrow keys go through them.`
+  if (marks.length === 0) return `${title}: no runs`
+  return `${title}: ${plural(marks.length, 'run')}, ${failed} failed. Use the arrow keys to select a run.`
 }
 
-/** Left and right go from mark to mark. */
+/** Left and right move between marks. */
 function stepThrough(event: KeyboardEvent<HTMLElement>): void {
   const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key]
   if (step === undefined) return

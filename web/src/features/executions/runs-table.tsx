@@ -13,15 +13,15 @@ import { pageOf } from './run-page.ts'
 
 export type RunsTableProps = {
   filter: RunFilter
-  /** Runs of several agents: whose each is is told too. */
+  /** Shows the agent of each run. */
   showsAgent?: boolean
   page: number
   onPageChange: (page: number) => void
-  /** Where nothing matches the filter, or nothing ever ran. */
+  /** Shown when no run matches the filter, or none exists. */
   empty: ReactNode
 }
 
-/** Runs, newest first, a page of them at a time; a row opens the run. */
+/** Runs, newest first, in pages. A row opens the run. */
 export function RunsTable({ filter, showsAgent = false, page, onPageChange, empty }: RunsTableProps) {
   const navigate = useNavigate()
   const runs = useQuery(runsQuery(useApi(), filter, page))

@@ -17,7 +17,7 @@ import { type AskErrors, AskFault, errorsOf, faultsOf } from './ask-errors.tsx'
 import { type AskOptions, AskOptionsFields, bodyOptions, noOptions } from './ask-options.tsx'
 import { useSendKey } from './use-send-key.ts'
 
-/** One task: written, sent without waiting, and opened as a run. */
+/** Sends one task and opens its run. */
 export function TaskForm({ agent, isBlocked }: { agent: AgentDetails; isBlocked: boolean }) {
   const navigate = useNavigate()
   const composer = useComposer(`task:${agent.name}`)
@@ -60,7 +60,7 @@ export function TaskForm({ agent, isBlocked }: { agent: AgentDetails; isBlocked:
   return (
     <DropZone label="Drop files to attach them" onFiles={composer.attach}>
       <form
-        aria-label="A task"
+        aria-label="Single task"
         noValidate
         onSubmit={(event: FormEvent) => {
           event.preventDefault()
@@ -88,7 +88,7 @@ export function TaskForm({ agent, isBlocked }: { agent: AgentDetails; isBlocked:
           <div className="flex items-center gap-2 px-2 pb-2">
             <AttachFiles size="sm" onChosen={(files) => void composer.attach(files)} />
             <span role="status" className="min-w-0 flex-1 text-danger text-xs">
-              {composer.excess > 0 && `${composer.excess.toLocaleString('en')} characters too many`}
+              {composer.excess > 0 && `${composer.excess.toLocaleString('en')} characters over the limit`}
             </span>
             <span className="text-faint text-xs max-sm:hidden">
               <Kbd keys={['Ctrl', 'Enter']} />

@@ -28,7 +28,7 @@ const result = (n: number, second: number, id: string, content: string, isError 
 })
 const start = { type: 'system', subtype: 'init', session_id: 's', model: 'm', tools: [], _n: 1, _ts: at(1) }
 
-test('answers count to the model from the line before, calls to their tools until the result', () => {
+test('answers count as model time from the previous line, calls as tool time until the result', () => {
   const { steps } = transcriptOf([
     start,
     said(2, 3, 'looking'),
@@ -41,7 +41,7 @@ test('answers count to the model from the line before, calls to their tools unti
     timeline.segments.map(({ kind, label, startMs, durationMs }) => [kind, label, startMs, durationMs]),
     [
       ['model', 'Answer', 1000, 2000],
-      ['model', 'Choosing', 3000, 1000],
+      ['model', 'Choosing tool', 3000, 1000],
       ['failed', 'Bash', 4000, 5000],
       ['model', 'Answer', 9000, 1000],
     ],
@@ -51,7 +51,7 @@ test('answers count to the model from the line before, calls to their tools unti
   assert.equal(timeline.toolMs, 5000)
 })
 
-test('a call that still runs lasts until now, and so does the axis', () => {
+test('a running call extends to now, and so does the axis', () => {
   const { steps } = transcriptOf([start, call(2, 2, 'a', 'Bash', 'sleep 60')])
   const timeline = timelineOf(steps, { startedAt, nowMs: Date.parse(startedAt) + 30_000 })
   assert.deepEqual(
@@ -61,11 +61,11 @@ test('a call that still runs lasts until now, and so does the axis', () => {
   assert.equal(timeline.spanMs, 30_000)
 })
 
-test('a run without steps has an axis that nothing is divided by zero on', () => {
+test('the axis of a run without steps has no zero length', () => {
   assert.equal(timelineOf([], { startedAt, nowMs: null }).spanMs, 1)
 })
 
-test('a search finds words in answers, inputs and outputs, all of them in one step', () => {
+test('a search matches steps that contain all words in answers, inputs and outputs', () => {
   const { steps } = transcriptOf([
     start,
     said(2, 3, 'The backup failed'),

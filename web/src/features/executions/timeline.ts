@@ -1,16 +1,16 @@
 import type { Step } from '../transcripts/steps.ts'
 
-/** One stretch of a run on its time axis. */
+/** One span of a run on its time axis. */
 export type Segment = {
   key: number
   kind: 'model' | 'tool' | 'failed'
   label: string
   /** ms since the start of the run. */
   startMs: number
-  /** At least 0; of a call that still runs, up to `nowMs`. */
+  /** At least 0; a running call lasts until `nowMs`. */
   durationMs: number
   isRunning: boolean
-  /** The line to go to; null where none is stored. */
+  /** The line to scroll to; null when none is stored. */
   line: number | null
   depth: number
 }
@@ -24,8 +24,8 @@ export type RunTimeline = {
 }
 
 /**
- * Where the time of a run went: answers and thoughts count to the model, calls to their tools. A step whose
- * time is not known is left out. `nowMs`: this moment while the run goes on, null once it has ended.
+ * Attributes the time of a run: answers and thoughts to the model, calls to their tools. Skips steps without
+ * a time. `nowMs`: the current time while the run is running, else null.
  */
 export function timelineOf(
   steps: readonly Step[],
@@ -47,8 +47,8 @@ export function timelineOf(
 }
 
 /**
- * A call comes out of an answer that says nothing else: the time between what was before and the call is the
- * model's. What is before the first step is the start of the runtime as much as the model, and is left open.
+ * The model produces a call without text: the time before the call is model time. The time before the first
+ * step is left open, because it includes the start of the runtime.
  */
 function withChoices(segments: readonly Segment[]): Segment[] {
   let end: number | null = null
@@ -61,7 +61,7 @@ function withChoices(segments: readonly Segment[]): Segment[] {
     const choice: Segment = {
       key: -1 - segment.key,
       kind: 'model',
-      label: 'Choosing',
+      label: 'Choosing tool',
       startMs: before,
       durationMs: startMs - before,
       isRunning: false,
@@ -99,7 +99,7 @@ function atLeast0(ms: number): number {
   return Math.max(0, ms)
 }
 
-/** The steps in which every word of the text occurs, in what they say, call or return. */
+/** The steps that contain every word in their text, input or output. */
 export function searchSteps(steps: readonly Step[], text: string): readonly Step[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean)
   if (words.length === 0) return steps

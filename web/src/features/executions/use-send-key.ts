@@ -2,8 +2,8 @@ import { useRef } from 'react'
 import { newKey } from '../chat/use-live-turns.ts'
 
 /**
- * Keys under which the platform counts a request once. The same request sent again after an answer that never
- * came keeps its key; a changed one, or one after an answer, gets another.
+ * Idempotency keys of requests. A retry of the same request without a response keeps its key; a changed
+ * request, or one after a response, gets a new key.
  */
 export function useSendKey() {
   const last = useRef<{ body: string; key: string } | null>(null)

@@ -1,23 +1,23 @@
 import { type RefObject, useEffect, useRef, useState } from 'react'
 
 export type Tail = {
-  /** At the end of what grows. */
+  /** True at the end of a growing page. */
   end: RefObject<HTMLDivElement | null>
   isFollowing: boolean
   setFollowing: (isFollowing: boolean) => void
-  /** How many came since it was paused. */
+  /** Number of new items since following stopped. */
   fresh: number
 }
 
-/** Scrolling up by this much is meant, and not the page settling. */
+/** Pixels: smaller upward scrolls are layout shifts, not intent. */
 const meantPx = 24
 
-/** Keeps the end of a growing page in view until the reader scrolls up or pauses it. */
+/** Scrolls to the end of a growing page until the reader scrolls up or pauses. */
 export function useTail({ count, isLive }: { count: number; isLive: boolean }): Tail {
   const end = useRef<HTMLDivElement>(null)
   const [isFollowing, setIsFollowing] = useState(true)
-  const [seen, setSeen] = useState(count)
-  if (isFollowing && seen !== count) setSeen(count)
+  const [lastSeen, setLastSeen] = useState(count)
+  if (isFollowing && lastSeen !== count) setLastSeen(count)
 
   useEffect(() => {
     if (isLive && isFollowing && count > 0) end.current?.scrollIntoView({ block: 'nearest' })
@@ -34,5 +34,5 @@ export function useTail({ count, isLive }: { count: number; isLive: boolean }): 
     return () => window.removeEventListener('scroll', onScroll)
   }, [isLive])
 
-  return { end, isFollowing, setFollowing: setIsFollowing, fresh: Math.max(0, count - seen) }
+  return { end, isFollowing, setFollowing: setIsFollowing, fresh: Math.max(0, count - lastSeen) }
 }

@@ -4,35 +4,35 @@ import type { BreakerState } from '@roost/contracts/runs/breaker'
 import { plural } from '../../lib/format.ts'
 
 export type WaitFacts = {
-  /** Null while not known. */
+  /** Null when unknown. */
   agentStatus: AgentStatus | null
   capacity: Pick<Capacity, 'active_slots' | 'effective_max_parallel_tasks'> | null
   breaker?: BreakerState
-  /** Place in the queue from 1; null where the run does not stand in it. */
+  /** Queue position from 1; null when the run is not in the queue. */
   position: number | null
 }
 
-/** Why a run has not begun, in a sentence. */
+/** Why a run has not started, as a sentence. */
 export function waitReason(facts: WaitFacts): string {
   const { position, capacity } = facts
-  const general = holdUp(facts)
+  const general = blockReason(facts)
   if (general !== null && !isSlots(facts)) return general
-  if (position === null) return 'It is held back until earlier runs of its group have ended.'
-  if (capacity === null) return 'It waits for a slot.'
-  const place = position === 1 ? 'it is next.' : before(position)
-  if (general !== null) return `${general.slice(0, -1)}; ${place}`
-  if (position > 1) return `A slot is free; ${place}`
-  return 'A slot is free. It begins in a moment, or waits for its conversation’s earlier turn.'
+  if (position === null) return 'The run waits until earlier runs of its fan-out have ended.'
+  if (capacity === null) return 'Waiting for a free slot.'
+  const queuePlace = position === 1 ? 'this run is next.' : before(position)
+  if (general !== null) return `${general.slice(0, -1)}; ${queuePlace}`
+  if (position > 1) return `A slot is free; ${queuePlace}`
+  return 'A slot is free. The run starts shortly, or after the previous turn of its conversation.'
 }
 
-/** What keeps everything that waits for an agent from beginning; null when nothing does, or it is not known. */
-export function holdUp({ agentStatus, breaker, capacity }: Omit<WaitFacts, 'position'>): string | null {
+/** Why no queued run of the agent starts; null when there is no reason or it is unknown. */
+export function blockReason({ agentStatus, breaker, capacity }: Omit<WaitFacts, 'position'>): string | null {
   if (agentStatus !== null && agentStatus !== 'running')
-    return 'The agent is not running: nothing begins until it is started.'
-  if (breaker === 'open') return 'The breaker is open: nothing new is begun until it closes.'
+    return 'The agent is not running. Start it to run queued runs.'
+  if (breaker === 'open') return 'The circuit breaker is open. New runs start when it closes.'
   if (capacity === null || capacity.active_slots < capacity.effective_max_parallel_tasks) return null
   const slots = capacity.effective_max_parallel_tasks
-  return slots === 1 ? 'The one slot is taken.' : `All ${slots} slots are taken.`
+  return slots === 1 ? 'The only slot is in use.' : `All ${slots} slots are in use.`
 }
 
 function isSlots({ agentStatus, breaker }: WaitFacts): boolean {
@@ -40,5 +40,5 @@ function isSlots({ agentStatus, breaker }: WaitFacts): boolean {
 }
 
 function before(position: number): string {
-  return position === 2 ? '1 run goes before it.' : `${plural(position - 1, 'run')} go before it.`
+  return position === 2 ? '1 run is ahead of it.' : `${plural(position - 1, 'run')} are ahead of it.`
 }

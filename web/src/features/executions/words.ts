@@ -9,7 +9,7 @@ import {
 
 type Tone = 'neutral' | 'accent' | 'success' | 'warning' | 'danger' | 'info'
 
-/** What people are told of a status, in lists and filters. */
+/** Labels of the statuses in lists and filters. */
 export const statusWords: Record<ExecutionStatus, { label: string; tone: Tone }> = {
   queued: { label: 'Queued', tone: 'info' },
   running: { label: 'Running', tone: 'accent' },
@@ -17,12 +17,12 @@ export const statusWords: Record<ExecutionStatus, { label: string; tone: Tone }>
   failed: { label: 'Failed', tone: 'danger' },
   cancelled: { label: 'Cancelled', tone: 'neutral' },
   skipped: { label: 'Skipped', tone: 'neutral' },
-  pending_retry: { label: 'Waiting to retry', tone: 'warning' },
+  pending_retry: { label: 'Retry pending', tone: 'warning' },
 }
 
 export const triggerWords: Record<Trigger, string> = {
   schedule: 'Schedule',
-  manual: 'By hand',
+  manual: 'Manual',
   chat: 'Chat',
   session: 'Chat',
   workspace: 'Workspace',
@@ -47,13 +47,13 @@ export const triggerWords: Record<Trigger, string> = {
 
 export const statusChoices = executionStatuses.map((value) => ({ value, label: statusWords[value].label }))
 
-/** The two kinds of chat differ in the API, and so in the filter. */
+/** The API distinguishes two kinds of chat, and so does the filter. */
 export const triggerChoices = triggers.map((value) => ({
   value,
-  label: value === 'session' ? 'Chat in a session' : triggerWords[value],
+  label: value === 'session' ? 'Chat (session)' : triggerWords[value],
 }))
 
-/** A status or trigger as it stands in an address; null for anything that is none. */
+/** A status or trigger from an address; null for an invalid one. */
 export function knownStatus(text: string | undefined): ExecutionStatus | null {
   return executionStatuses.find((status) => status === text) ?? null
 }
@@ -61,108 +61,111 @@ export function knownTrigger(text: string | undefined): Trigger | null {
   return triggers.find((trigger) => trigger === text) ?? null
 }
 
-/** Where a person can do something about a failure. */
+/** Where the user can fix the cause of a failure. */
 export type Remedy = 'provider_keys' | 'agent_settings' | 'agent'
 export type ErrorWords = { title: string; hint: string; remedy?: Remedy }
 
-/** An error code in a person's words, and what may be done about it. */
+/** A user-facing title and hint for an error code. */
 export const errorWords: Record<ExecutionErrorCode, ErrorWords> = {
   timeout: {
-    title: 'It took longer than it may',
-    hint: 'Ask for less at once, or raise the agent’s timeout.',
+    title: 'The run timed out',
+    hint: 'Split the task, or raise the run timeout in the agent’s settings.',
     remedy: 'agent_settings',
   },
   stalled: {
-    title: 'The runtime fell silent',
-    hint: 'Nothing came from it for a long while, so it was ended. The last step below shows where it hung.',
+    title: 'The runtime stopped responding',
+    hint: 'The run was ended because it produced no output for a long time. The last step below shows where it stopped.',
   },
   rate_limited: {
-    title: 'The model provider limits the rate',
-    hint: 'Too many requests, or the quota of the key is used up. Try again later, or with another key.',
+    title: 'Rate limit of the model provider reached',
+    hint: 'Too many requests, or the quota of the API key is used up. Try again later or use another key.',
     remedy: 'provider_keys',
   },
   auth: {
-    title: 'The model provider refused the key',
-    hint: 'The key is missing, wrong or revoked. Every run will fail like this until it is replaced.',
+    title: 'The model provider rejected the API key',
+    hint: 'The API key is missing, wrong or revoked. Every run fails until it is replaced.',
     remedy: 'provider_keys',
   },
   billing: {
-    title: 'The model provider wants to be paid',
-    hint: 'The account behind the key has no credit left, or its payment failed.',
+    title: 'The model provider reports a billing problem',
+    hint: 'The provider account has no credit left, or its payment failed.',
     remedy: 'provider_keys',
   },
   oom: {
     title: 'The agent ran out of memory',
-    hint: 'The container was at its limit. Give it more memory, or let fewer runs go at once.',
+    hint: 'The container reached its memory limit. Raise the limit, or allow fewer parallel runs.',
     remedy: 'agent_settings',
   },
   max_turns: {
-    title: 'It used up its model calls',
-    hint: 'The work may be half done. Ask it to go on, or allow more turns.',
+    title: 'The run reached its limit of model calls',
+    hint: 'The work may be incomplete. Ask the agent to continue, or allow more turns.',
   },
   model_unsupported: {
-    title: 'The model cannot be used',
-    hint: 'The runtime or the provider does not know it. Choose another one.',
+    title: 'The model is not supported',
+    hint: 'The runtime or the provider does not know this model. Choose another one.',
     remedy: 'agent_settings',
   },
   agent_error: {
     title: 'The runtime failed',
-    hint: 'The coding CLI ended with an error of its own. Its words are below, and in the transcript.',
+    hint: 'The coding CLI reported an error. See the message below and the transcript.',
   },
   no_result: {
-    title: 'It ended without an answer',
-    hint: 'The runtime exited before it gave a result. The raw lines show the last thing it said.',
+    title: 'The run ended without an answer',
+    hint: 'The runtime exited without a result. The raw lines show its last output.',
   },
   network: {
     title: 'The model provider could not be reached',
-    hint: 'The connection broke or timed out. This often passes by itself.',
+    hint: 'The connection failed or timed out. This is often temporary. Try again in a moment.',
   },
   circuit_open: {
-    title: 'The breaker is open',
-    hint: 'Several runs in a row failed for want of credentials or credit, so new ones are refused for a while.',
+    title: 'The circuit breaker is open',
+    hint: 'New runs are refused for a while, because several consecutive runs failed for missing credentials or credit.',
     remedy: 'agent_settings',
   },
   cap_reached: {
-    title: 'The spend cap is reached',
-    hint: 'Raise the cap, or wait until its period is over.',
+    title: 'Spend cap reached',
+    hint: 'Raise the spend cap, or wait until its period ends.',
     remedy: 'agent_settings',
   },
   recipient_unreachable: {
-    title: 'The result had nowhere to go',
-    hint: 'The recipient named for it cannot be reached, so the run was not started.',
+    title: 'The result could not be delivered',
+    hint: 'The recipient is not available, so the run was not started.',
   },
   queue_expired: {
-    title: 'It waited too long for a slot',
-    hint: 'Runs that wait for 24 hours are given up. Allow more of them at once, or send fewer.',
+    title: 'The run expired in the queue',
+    hint: 'Queued runs expire after 24 hours. Allow more parallel runs, or send fewer tasks.',
     remedy: 'agent_settings',
   },
   lease_expired: {
     title: 'The agent stopped reporting',
-    hint: 'It may have crashed or lost its connection in the middle of the work.',
+    hint: 'The agent may have crashed or lost its connection during the run.',
     remedy: 'agent',
   },
   agent_lost: {
-    title: 'The agent was lost in the middle of the work',
-    hint: 'Its container came back without this run, or not at all.',
+    title: 'The agent was lost during the run',
+    hint: 'The container restarted without this run, or did not restart.',
     remedy: 'agent',
   },
   agent_stopped: {
     title: 'The agent was stopped',
-    hint: 'Start it, then run this again.',
+    hint: 'Start the agent, then run the task again.',
     remedy: 'agent',
   },
-  agent_deleted: { title: 'The agent was deleted', hint: 'Its past runs are kept for a while.' },
-  user_cancelled: { title: 'It was stopped by hand', hint: 'Nothing more was done after that.' },
+  agent_deleted: {
+    title: 'The agent was deleted',
+    hint: 'Past runs are kept until their retention period ends.',
+  },
+  user_cancelled: { title: 'Stopped by a user', hint: 'The run was cancelled on request.' },
 }
 
-/** What ended the turn, beside the status. Unknown ones are shown as they are. */
+/** The reason beside the status. Unknown reasons are formatted as words. */
 export function terminalWords(reason: string): string {
   return terminal[reason] ?? humanWords(reason)
 }
 
 const terminal: Record<string, string> = {
   completed: 'Completed',
-  max_duration: 'Ran into its time limit',
+  max_duration: 'Timed out',
   stall_no_output: 'No output for too long',
   auth: 'Refused by the provider',
   empty_result: 'No result',
@@ -176,12 +179,12 @@ export function humanWords(code: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
-/** What a request to stop came to. */
+/** The outcome of a stop request. */
 export function terminatedWords({ status, delivered }: Pick<Terminated, 'status' | 'delivered'>): string {
-  if (status === 'already_finished') return 'It had ended already.'
-  if (status === 'cancelled_while_queued') return 'Taken out of the queue before it began.'
-  if (status === 'cancelled_while_parked') return 'Stopped before the runtime began.'
+  if (status === 'already_finished') return 'The run had already ended.'
+  if (status === 'cancelled_while_queued') return 'Run removed from the queue before it started.'
+  if (status === 'cancelled_while_parked') return 'Run stopped before the runtime started.'
   return delivered === false
-    ? 'Stopped. The agent is out of reach and learns of it when it is back.'
-    : 'Stopped.'
+    ? 'Run stopped. The agent is offline and stops when it reconnects.'
+    : 'Run stopped.'
 }

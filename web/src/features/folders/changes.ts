@@ -2,19 +2,19 @@ import { putFolders, type SharedFolders } from '@roost/contracts/agents/folders'
 import { startAgent, stopAgent } from '@roost/contracts/agents/lifecycle'
 import { useMutation } from '@tanstack/react-query'
 import { describeFault } from '../../lib/fault.ts'
-import { partOf } from '../../live/at-once.ts'
+import { partOf } from '../../live/optimistic.ts'
 import { useApp } from '../../shell/app-context.ts'
-import { useAtOnce } from '../../shell/use-at-once.ts'
+import { useOptimisticSave } from '../../shell/use-optimistic-save.ts'
 import { toast } from '../../ui/toast.tsx'
 import { agentKeys } from '../agents/queries.ts'
 import { folderKeys, foldersQuery } from './queries.ts'
 
 type Change = Partial<Pick<SharedFolders, 'expose_enabled' | 'consume_enabled'>>
 
-/** Stores a switch; shown at once and taken back when it is refused. */
+/** Saves a switch optimistically. */
 export function useSharing(name: string) {
   const { api } = useApp()
-  return useAtOnce({
+  return useOptimisticSave({
     queryKey: folderKeys.all,
     save: (body: Change) => api.call(putFolders, { params: { name }, body }),
     shows: (body) => [partOf<SharedFolders>(foldersQuery(api, name).queryKey, body)],
@@ -22,7 +22,7 @@ export function useSharing(name: string) {
   })
 }
 
-/** Stops the agent and starts it: its container gets the folders of now. */
+/** Restarts the agent, so that its container gets the current folders. */
 export function useRestart(name: string) {
   const { api, queries } = useApp()
   return useMutation({
@@ -30,8 +30,8 @@ export function useRestart(name: string) {
       await api.call(stopAgent, { params: { name } })
       return api.call(startAgent, { params: { name } })
     },
-    onSuccess: () => void toast({ title: `Agent ${name} was restarted.`, tone: 'success' }),
-    onError: complain,
+    onSuccess: () => void toast({ title: `Agent ${name} restarted.`, tone: 'success' }),
+    onError: showFault,
     onSettled: () =>
       Promise.all(
         [folderKeys.all, agentKeys.list, agentKeys.details(name)].map((queryKey) =>
@@ -41,7 +41,7 @@ export function useRestart(name: string) {
   })
 }
 
-function complain(error: unknown): void {
+function showFault(error: unknown): void {
   const { sentence, code } = describeFault(error)
   toast({ title: sentence, description: code, tone: 'danger' })
 }

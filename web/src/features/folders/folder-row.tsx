@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { AgentAvatar } from '../../ui/avatar.tsx'
 import { Badge } from '../../ui/badge.tsx'
-import { type Standing, standingWords } from './standing.ts'
+import { type MountState, mountStateLabels } from './mount-state.ts'
 
 const tones = { mounted: 'success', coming: 'warning', leaving: 'warning', unread: 'neutral' } as const
 
@@ -14,8 +14,16 @@ export function FolderRows({ label, children }: { label: string; children: React
   )
 }
 
-/** One agent at the other end, where the folder stands, and whether it does now. */
-export function FolderRow({ agent, path, standing }: { agent: string; path: string; standing: Standing }) {
+/** One shared folder: the other agent, the mount path and the mount state. */
+export function FolderRow({
+  agent,
+  path,
+  mountState,
+}: {
+  agent: string
+  path: string
+  mountState: MountState
+}) {
   return (
     <li className="flex flex-wrap items-center gap-x-3 gap-y-1 px-3 py-2">
       <AgentAvatar name={agent} size="sm" />
@@ -32,7 +40,7 @@ export function FolderRow({ agent, path, standing }: { agent: string; path: stri
           {path}
         </code>
       </div>
-      <Badge tone={tones[standing]}>{standingWords[standing]}</Badge>
+      <Badge tone={tones[mountState]}>{mountStateLabels[mountState]}</Badge>
     </li>
   )
 }

@@ -12,14 +12,14 @@ import { PublishSection } from './publish-section.tsx'
 import { foldersQuery } from './queries.ts'
 import { ReadSection } from './read-section.tsx'
 
-/** The folder that an agent publishes, and those of others that it reads. */
+/** The folder that an agent publishes, and the folders of other agents that it reads. */
 export function FoldersTab({ agent }: { agent: AgentDetails }) {
   const folders = useQuery(foldersQuery(useApi(), agent.name))
   const mayEdit = agent.can_delete || agent.is_owner
   if (folders.isError && !folders.data)
     return (
       <ErrorState
-        title="The folders could not be loaded"
+        title="Could not load the shared folders"
         error={folders.error}
         onRetry={() => void folders.refetch()}
         className="max-w-4xl rounded-lg border border-line bg-surface"
@@ -29,7 +29,9 @@ export function FoldersTab({ agent }: { agent: AgentDetails }) {
   return (
     <div className="max-w-4xl">
       <div className="mb-5 flex flex-col gap-2 empty:hidden">
-        {!mayEdit && <Banner tone="neutral">Only its owner decides which folders this agent shares.</Banner>}
+        {!mayEdit && (
+          <Banner tone="neutral">Only the owner can change the shared folders of this agent.</Banner>
+        )}
         {folders.data.restart_required && <RestartNeeded name={agent.name} />}
       </div>
       <PublishSection folders={folders.data} mayEdit={mayEdit} />
@@ -39,29 +41,29 @@ export function FoldersTab({ agent }: { agent: AgentDetails }) {
 }
 
 function RestartNeeded({ name }: { name: string }) {
-  const [isAsked, setAsked] = useState(false)
+  const [isConfirming, setConfirming] = useState(false)
   const restart = useRestart(name)
   return (
     <>
       <Banner
         tone="warning"
-        title="Changes wait for a restart"
+        title="Restart required"
         action={
-          <Button size="sm" pending={restart.isPending} onClick={() => setAsked(true)}>
+          <Button size="sm" pending={restart.isPending} onClick={() => setConfirming(true)}>
             Restart
           </Button>
         }
       >
-        The agent runs with other folders than it would be started with now.
+        The agent must restart to apply changes of its shared folders.
       </Banner>
       <ConfirmDialog
-        open={isAsked}
-        onOpenChange={setAsked}
+        open={isConfirming}
+        onOpenChange={setConfirming}
         title={`Restart ${name}?`}
-        description="What it works on now is cancelled; what waits is done after the start. Its workspace stays."
-        action="Restart"
+        description="Cancels running runs. Queued runs start after the restart. The workspace is kept."
+        action="Restart agent"
         pending={restart.isPending}
-        onConfirm={() => restart.mutate(undefined, { onSettled: () => setAsked(false) })}
+        onConfirm={() => restart.mutate(undefined, { onSettled: () => setConfirming(false) })}
       />
     </>
   )

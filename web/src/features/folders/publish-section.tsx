@@ -9,22 +9,22 @@ import { Skeleton } from '../../ui/skeleton.tsx'
 import { Switch } from '../../ui/switch.tsx'
 import { useSharing } from './changes.ts'
 import { FolderRow, FolderRows } from './folder-row.tsx'
+import { mountStateOf } from './mount-state.ts'
 import { consumersQuery } from './queries.ts'
-import { standingOf } from './standing.ts'
 
-/** What the agent offers, and who reads it. */
+/** The published folder and its readers. */
 export function PublishSection({ folders, mayEdit }: { folders: SharedFolders; mayEdit: boolean }) {
   const { agent_name, expose_enabled, exposed_path } = folders
   const sharing = useSharing(agent_name)
   return (
     <Section
-      title="Publishes"
-      description="One folder of this agent, for other agents to read. What it changes there they see at once; they change nothing in it."
+      title="Published folder"
+      description="One folder of this agent that other agents can mount. They can read and change its files."
     >
       <Field
         layout="row"
-        label="Publish its folder"
-        hint="To agents that read folders of others and may call this one."
+        label="Publish folder"
+        hint="Readable for agents that read shared folders and are permitted to call this agent."
       >
         <Switch
           checked={expose_enabled}
@@ -36,14 +36,14 @@ export function PublishSection({ folders, mayEdit }: { folders: SharedFolders; m
         <code className="min-w-0 flex-1 truncate text-sm" title={exposed_path}>
           {exposed_path}
         </code>
-        <CopyButton text={exposed_path} label="Copy the path" />
+        <CopyButton text={exposed_path} label="Copy path" />
       </div>
       <Consumers name={agent_name} isPublished={expose_enabled} />
     </Section>
   )
 }
 
-/** Also of a folder that is published no more: who runs with it keeps it until its next start. */
+/** Also shown for an unpublished folder: running readers keep it until their next start. */
 function Consumers({ name, isPublished }: { name: string; isPublished: boolean }) {
   const consumers = useQuery(consumersQuery(useApi(), name))
   if (consumers.isError && !consumers.data)
@@ -51,7 +51,9 @@ function Consumers({ name, isPublished }: { name: string; isPublished: boolean }
   if (!consumers.data) return <Skeleton className="h-12" />
   const rows = consumers.data.consumers
   if (rows.length === 0)
-    return isPublished ? <p className="text-muted text-sm">No agent that you reach reads it.</p> : null
+    return isPublished ? (
+      <p className="text-muted text-sm">No agent that you have access to reads this folder.</p>
+    ) : null
   return (
     <FolderRows label="Readers">
       {rows.map((row) => (
@@ -59,7 +61,7 @@ function Consumers({ name, isPublished }: { name: string; isPublished: boolean }
           key={row.agent_name}
           agent={row.agent_name}
           path={row.mount_path}
-          standing={standingOf(row)}
+          mountState={mountStateOf(row)}
         />
       ))}
     </FolderRows>

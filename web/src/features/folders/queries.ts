@@ -2,7 +2,7 @@ import { getFolders, listAvailableFolders, listFolderConsumers } from '@roost/co
 import type { Client } from '@roost/contracts/client'
 import { queryOptions } from '@tanstack/react-query'
 
-/** One prefix for all agents: what one publishes, is named or may call shows on the pages of others. */
+/** One prefix for all agents, because a change of one agent affects the pages of others. */
 export const folderKeys = {
   all: ['folders'] as const,
   of: (name: string) => ['folders', name] as const,
@@ -14,7 +14,7 @@ export const foldersQuery = (api: Client, name: string) =>
     queryFn: ({ signal }) => api.call(getFolders, { params: { name }, signal }),
   })
 
-/** Folders that the agent may read, whether it does or not. */
+/** All folders that the agent may read. */
 export const availableQuery = (api: Client, name: string) =>
   queryOptions({
     queryKey: [...folderKeys.of(name), 'available'],

@@ -12,22 +12,22 @@ import { Skeleton } from '../../ui/skeleton.tsx'
 import { Switch } from '../../ui/switch.tsx'
 import { useSharing } from './changes.ts'
 import { FolderRow, FolderRows } from './folder-row.tsx'
+import { readFolders } from './mount-state.ts'
 import { availableQuery } from './queries.ts'
-import { readFolders } from './standing.ts'
 
-/** The folders of others that the agent has, will have or might have. */
+/** The published folders of other agents: mounted, pending and available. */
 export function ReadSection({ folders, mayEdit }: { folders: SharedFolders; mayEdit: boolean }) {
   const { agent_name, consume_enabled } = folders
   const sharing = useSharing(agent_name)
   return (
     <Section
-      title="Reads"
-      description="Folders that other agents publish and that this one may call. It finds each under its publisher’s name and works in it too."
+      title="Folders of other agents"
+      description="Folders published by agents that this agent is permitted to call. Each is mounted with write access under the name of its publisher."
     >
       <Field
         layout="row"
-        label="Read folders of others"
-        hint="Its container takes them when the agent is started."
+        label="Read folders of other agents"
+        hint="Takes effect at the next start of the agent."
       >
         <Switch
           checked={consume_enabled}
@@ -49,9 +49,9 @@ function Folders({ folders }: { folders: SharedFolders }) {
   const rows = readFolders(folders.consumed_folders, available.data.available_folders)
   if (rows.length === 0) return <NothingToRead name={name} />
   return (
-    <FolderRows label="Folders of others">
-      {rows.map(({ source, path, standing }) => (
-        <FolderRow key={path} agent={source} path={path} standing={standing} />
+    <FolderRows label="Folders of other agents">
+      {rows.map(({ source, path, mountState }) => (
+        <FolderRow key={path} agent={source} path={path} mountState={mountState} />
       ))}
     </FolderRows>
   )
@@ -62,8 +62,8 @@ function NothingToRead({ name }: { name: string }) {
     <div className="rounded-lg border border-line bg-surface">
       <EmptyState
         icon={<FolderInput aria-hidden />}
-        title="There is no folder to read"
-        description="None of the agents that this one may call publishes one. Allow it to call another agent, and let that one publish its folder."
+        title="No folders available"
+        description="No agent that this agent may call publishes a folder. Permit it to call another agent, and publish a folder there."
         action={
           <Link
             to="/agents/$name"
@@ -71,7 +71,7 @@ function NothingToRead({ name }: { name: string }) {
             search={{ tab: 'permissions' }}
             className={buttonClass({ size: 'sm' })}
           >
-            Whom it may call
+            Permissions
           </Link>
         }
       />

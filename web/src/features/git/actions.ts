@@ -9,23 +9,23 @@ import {
 import type { CallInput, CallReply } from '@roost/contracts/client'
 import { useMutation } from '@tanstack/react-query'
 import { plural } from '../../lib/format.ts'
-import { partOf } from '../../live/at-once.ts'
+import { partOf } from '../../live/optimistic.ts'
 import { useApp } from '../../shell/app-context.ts'
-import { useAtOnce } from '../../shell/use-at-once.ts'
+import { useOptimisticSave } from '../../shell/use-optimistic-save.ts'
 import { toast } from '../../ui/toast.tsx'
 import { gitConfigQuery, gitKeys } from './queries.ts'
 
 export type SyncBody = NonNullable<CallInput<typeof syncGit>['body']>
 export type PullBody = NonNullable<CallInput<typeof pullGit>['body']>
 
-/** Commits and pushes. What it is refused with is the caller's to show. */
+/** Commits and pushes. The caller shows the error. */
 export function useSync(name: string) {
   const { api, queries } = useApp()
   return useMutation({
     mutationFn: (body: SyncBody) => api.call(syncGit, { params: { name }, body }),
     onSuccess: ({ files_changed, branch }) =>
       void toast({
-        title: files_changed === 0 ? 'Nothing had changed.' : `${plural(files_changed, 'file')} pushed.`,
+        title: files_changed === 0 ? 'No changes to push.' : `${plural(files_changed, 'file')} pushed.`,
         description: branch,
         tone: 'success',
       }),
@@ -33,7 +33,7 @@ export function useSync(name: string) {
   })
 }
 
-/** Brings what the remote has into the workspace. */
+/** Pulls from the remote into the workspace. */
 export function usePull(name: string) {
   const { api, queries } = useApp()
   return useMutation({
@@ -50,10 +50,10 @@ const switches = {
 } as const
 export type GitSwitch = keyof typeof switches
 
-/** Switches one of them; shown at once and taken back when the platform refuses. */
+/** Saves a switch optimistically. */
 export function useGitSwitch(name: string) {
   const { api } = useApp()
-  return useAtOnce({
+  return useOptimisticSave({
     queryKey: gitKeys.ofAgent(name),
     save: async ({ which, enabled }: { which: GitSwitch; enabled: boolean }) => {
       await api.call<(typeof switches)[GitSwitch]>(switches[which], { params: { name }, body: { enabled } })

@@ -16,7 +16,7 @@ import { toast } from '../../ui/toast.tsx'
 import { agentKeys } from '../agents/queries.ts'
 import { gitKeys } from './queries.ts'
 
-/** What changes with a binding: the repository, and what the agent is said to be made of. */
+/** Queries that depend on the binding: the repository and the agent's template. */
 function useStale(name: string) {
   const { queries } = useApp()
   return () =>
@@ -26,7 +26,7 @@ function useStale(name: string) {
     ])
 }
 
-/** Gives the agent a repository. Throws what a form shows. */
+/** Binds the agent to its first repository. Throws the error for the form. */
 export function useInitialize(name: string) {
   const { api } = useApp()
   const stale = useStale(name)
@@ -41,7 +41,7 @@ export function useInitialize(name: string) {
   }
 }
 
-/** Binds the agent to another repository. Throws what a form shows. */
+/** Binds the agent to another repository. Throws the error for the form. */
 export function useBindToOwn(name: string) {
   const { api } = useApp()
   const stale = useStale(name)
@@ -52,7 +52,7 @@ export function useBindToOwn(name: string) {
   }
 }
 
-/** Gives the agent a token of its own, which the git host is asked about first. Throws what a form shows. */
+/** Sets the agent's own token after the git host has verified it. Throws the error for the form. */
 export function useSetToken(name: string) {
   const { api } = useApp()
   const stale = useStale(name)
@@ -60,7 +60,7 @@ export function useSetToken(name: string) {
     await api.call(putAgentGitToken, { params: { name }, body }).catch((error: unknown) => {
       throw atField(error, { upstream_error: 'pat' })
     })
-    toast({ title: 'The agent has a token of its own.', tone: 'success' })
+    toast({ title: 'Agent token saved.', tone: 'success' })
     await stale()
   }
 }
@@ -71,22 +71,22 @@ export function useForgetToken(name: string) {
   return async (): Promise<void> => {
     try {
       await api.call(deleteAgentGitToken, { params: { name } })
-      toast({ title: 'The agent’s own token is forgotten.', tone: 'success' })
+      toast({ title: 'Agent token deleted.', tone: 'success' })
     } finally {
       await stale()
     }
   }
 }
 
-/** Makes the workspace what the source branch is. What it is refused with is the caller's to show. */
+/** Resets the workspace to the source branch. The caller shows the error. */
 export function useReset(name: string, onDone: () => void) {
   const { api } = useApp()
   return useMutation({
     mutationFn: () => api.call(resetToMain, { params: { name } }),
     onSuccess: ({ snapshot_dir, files_preserved }) => {
       toast({
-        title: `The workspace is reset; ${plural(files_preserved.length, 'file')} stayed.`,
-        description: snapshot_dir === null ? undefined : `What was changed is in ${snapshot_dir}.`,
+        title: `Workspace reset. ${plural(files_preserved.length, 'file')} preserved.`,
+        description: snapshot_dir === null ? undefined : `Changed files were moved to ${snapshot_dir}.`,
         tone: 'success',
       })
       onDone()

@@ -7,13 +7,13 @@ import { DiffView } from '../../ui/diff-view.tsx'
 
 export type ChangedFileProps = {
   file: GitLastChange['files'][number]
-  /** Null: the diff ends before it. */
+  /** Null: the diff was cut before this file. */
   part: DiffPart | null
-  /** The diff ends in it. */
+  /** The diff was cut within this file. */
   isCut: boolean
 }
 
-/** A file and, folded, what has changed in it. */
+/** A changed file with its collapsed diff. */
 export function ChangedFile({ file, part, isCut }: ChangedFileProps) {
   const [isOpen, setIsOpen] = useState(false)
   const id = useId()
@@ -61,8 +61,10 @@ function Remark({ part, isCut }: Pick<ChangedFileProps, 'part' | 'isCut'>) {
 }
 
 function remarkOf(part: DiffPart | null, isCut: boolean): string | null {
-  if (part === null) return 'Not shown: the whole change is too long.'
-  if (part.isBinary) return 'Not shown: it is no text.'
-  if (isCut) return 'There may be more: the whole change is too long to be shown.'
-  return part.lines.length === 0 ? 'Its lines are the same: it is empty, was renamed, or may be run.' : null
+  if (part === null) return 'The diff is too long to show this file.'
+  if (part.isBinary) return 'This is a binary file, so no diff is shown.'
+  if (isCut) return 'The diff is too long and may be incomplete here.'
+  return part.lines.length === 0
+    ? 'The content did not change: the file is empty, was renamed, or its mode changed.'
+    : null
 }

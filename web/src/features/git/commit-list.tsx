@@ -14,9 +14,9 @@ export function CommitList({ agent }: { agent: AgentDetails }) {
   const log = useQuery({ ...gitLogQuery(useApi(), agent.name), enabled: isRunning })
   const firstLine = (text: string) => text.split('\n', 1)[0] ?? ''
   return (
-    <Section title="Commits" description={`The newest ${mostCommits} of the workspace.`}>
+    <Section title="Commits" description={`The newest ${mostCommits} commits of the workspace.`}>
       {!isRunning ? (
-        <p className="text-muted text-sm">They are read from the workspace of a running agent.</p>
+        <p className="text-muted text-sm">Start the agent to view its commits.</p>
       ) : log.data ? (
         <ol
           aria-label="Commits"
@@ -32,20 +32,20 @@ export function CommitList({ agent }: { agent: AgentDetails }) {
                   <code>{short_sha}</code> · {author} · <RelativeTime at={date} />
                 </p>
               </div>
-              <CopyButton text={sha} label={`Copy the commit ${short_sha}`} />
+              <CopyButton text={sha} label={`Copy commit ${short_sha}`} />
             </li>
           ))}
-          {log.data.length === 0 && <li className="px-4 py-6 text-center text-muted">No commit yet.</li>}
+          {log.data.length === 0 && <li className="px-4 py-6 text-center text-muted">No commits yet.</li>}
         </ol>
       ) : log.error ? (
         <ErrorState
-          title="The commits could not be read"
+          title="Could not read the commits"
           error={log.error}
           onRetry={() => void log.refetch()}
           className="w-full max-w-none rounded-lg border border-line bg-surface"
         />
       ) : (
-        <SkeletonList rows={3} label="Loading the commits" />
+        <SkeletonList rows={3} label="Loading commits" />
       )}
     </Section>
   )

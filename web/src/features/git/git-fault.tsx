@@ -2,7 +2,7 @@ import { ApiError } from '@roost/contracts/client'
 import { describeFault } from '../../lib/fault.ts'
 import { Banner } from '../../ui/banner.tsx'
 
-/** Why git refused, by name; of a conflict also which kind. */
+/** The error of a git operation with its code; for a conflict also its kind. */
 export function GitFault({ error }: { error: unknown }) {
   if (!error) return null
   const { sentence, code } = describeFault(error)
@@ -11,7 +11,7 @@ export function GitFault({ error }: { error: unknown }) {
   return (
     <Banner tone="danger" title={sentence}>
       {code === 'git_conflict' &&
-        'It is never resolved by itself: choose another way, or settle it in the agent. '}
+        'Conflicts are not resolved automatically. Choose another option, or resolve the conflict in the workspace.  '}
       <code className="text-xs">{[code, ...kinds].join(' · ')}</code>
     </Banner>
   )

@@ -12,15 +12,15 @@ import { SyncSection } from './sync-section.tsx'
 import { TokenSection } from './token-section.tsx'
 import { Unbound } from './unbound.tsx'
 
-/** The repository of an agent: how its workspace stands to it, and what keeps the two in step. */
+/** The repository of an agent: sync state, binding and token. */
 export function GitTab({ agent }: { agent: AgentDetails }) {
   const config = useQuery(gitConfigQuery(useApi(), agent.name))
   const isOwner = agent.is_owner || agent.can_delete
   if (config.data === undefined) {
-    if (!config.error) return <SkeletonList rows={6} label="Loading the repository" />
+    if (!config.error) return <SkeletonList rows={6} label="Loading repository" />
     return (
       <ErrorState
-        title="The repository could not be loaded"
+        title="Could not load the repository"
         error={config.error}
         onRetry={() => void config.refetch()}
       />

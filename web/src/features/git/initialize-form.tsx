@@ -4,7 +4,7 @@ import { Card } from '../../ui/card.tsx'
 import { Form, FormError, SwitchField, TextField, useZodForm } from '../../ui/form.tsx'
 import { useInitialize } from './binding-actions.ts'
 
-/** Gives an agent its first repository. */
+/** Binds an agent to its first repository. */
 export function InitializeForm({ name }: { name: string }) {
   const initialize = useInitialize(name)
   const form = useZodForm(InitializeGit, {
@@ -12,12 +12,12 @@ export function InitializeForm({ name }: { name: string }) {
   })
   return (
     <Card>
-      <Form form={form} label="A repository for this agent" onSubmit={initialize}>
+      <Form form={form} label="Repository for this agent" onSubmit={initialize}>
         <div className="grid gap-4 sm:grid-cols-2">
           <TextField
             name="repo_owner"
             label="Account"
-            hint="A person or an organization at the git host"
+            hint="A user or an organization at the git host"
             mono
             required
             autoComplete="off"
@@ -33,12 +33,12 @@ export function InitializeForm({ name }: { name: string }) {
           />
         </div>
         <TextField name="description" label="Description" emptyAs="null" />
-        <SwitchField name="create_repo" label="Create it if it does not exist" />
-        <SwitchField name="private" label="Private" hint="Once it is created" />
+        <SwitchField name="create_repo" label="Create the repository if it does not exist" />
+        <SwitchField name="private" label="Private" hint="Applies to a new repository" />
         <FormError />
         <div>
           <Button type="submit" variant="primary" pending={form.formState.isSubmitting}>
-            Bind it
+            Bind repository
           </Button>
         </div>
       </Form>

@@ -12,25 +12,25 @@ import { RelativeTime } from '../../ui/time.tsx'
 import { ChangedFile } from './changed-file.tsx'
 import { gitLastChangeQuery } from './queries.ts'
 
-/** What the last sync or pull has changed. */
+/** The changes of the last sync or pull. */
 export function LastChangeSection({ agent }: { agent: AgentDetails }) {
   const isRunning = agent.status === 'running'
   const change = useQuery({ ...gitLastChangeQuery(useApi(), agent.name), enabled: isRunning })
   return (
-    <Section title="Last sync" description="What the last sync or pull that changed something has changed.">
+    <Section title="Last sync" description="Files changed by the last sync or pull with changes.">
       {!isRunning ? (
-        <p className="text-muted text-sm">It is read from the workspace of a running agent.</p>
+        <p className="text-muted text-sm">Start the agent to view the last sync.</p>
       ) : change.data ? (
         <Change change={change.data} />
       ) : change.error ? (
         <ErrorState
-          title="The last change could not be read"
+          title="Could not read the last change"
           error={change.error}
           onRetry={() => void change.refetch()}
           className="w-full max-w-none rounded-lg border border-line bg-surface"
         />
       ) : (
-        <SkeletonList rows={3} label="Loading the last change" />
+        <SkeletonList rows={3} label="Loading last change" />
       )}
     </Section>
   )
@@ -62,14 +62,14 @@ function Change({ change }: { change: GitLastChange }) {
       {unnamed > 0 && <p className="text-muted text-sm">{plural(unnamed, 'more file')} changed.</p>}
       {hidden_files > 0 && (
         <p className="text-muted text-sm">
-          {plural(hidden_files, 'file')} with credentials changed too; what is in them is not shown.
+          {plural(hidden_files, 'file')} with credentials changed as well. The content is not shown.
         </p>
       )}
     </>
   )
 }
 
-/** Which way, when, and from where to where. */
+/** Direction, time and commits. */
 function Moved({ change: { direction, from_sha, to_sha, at } }: { change: GitLastChange }) {
   if (direction === null || from_sha === null || to_sha === null) return null
   return (

@@ -9,40 +9,40 @@ import { toast } from '../../ui/toast.tsx'
 import { ownGitTokenQuery } from './queries.ts'
 import { TokenControls } from './token-controls.tsx'
 
-/** The person's own token for the git host, for those of their agents that have none. */
+/** The user's own token for the git host, for those of their agents that have no token. */
 export function OwnTokenSection() {
   const { api, queries } = useApp()
   const query = ownGitTokenQuery(api)
   const token = useQuery(query)
-  const told = (status: GitToken, title: string) => {
+  const onReply = (status: GitToken, title: string) => {
     queries.setQueryData(query.queryKey, status)
-    // The agents' own pages say whose token is used.
+    // The agents' pages show whose token is used.
     void queries.invalidateQueries({ predicate: ({ queryKey }) => queryKey[2] === 'git' })
     toast({ title, tone: 'success' })
   }
   return (
     <Section
       title="Git token"
-      description="For the git host, for your agents that have none of their own. It is never shown again."
+      description="A token for the git host, used by your agents that have no token of their own. It is never shown again."
     >
       {token.data ? (
         <TokenControls
           state={wordsOf(token.data)}
           isSet={token.data.configured}
-          setLabel="Set a token"
+          setLabel="Set token"
           setting={{
-            title: 'Your token for the git host',
-            description: 'It stays in the platform, which hands it to git for each call of your agents.',
-            action: 'Store the token',
+            title: 'Your git token',
+            description: 'The platform stores the token and adds it to the git requests of your agents.',
+            action: 'Save token',
           }}
-          forgetting={{
-            title: 'Forget your token for the git host?',
+          deletion={{
+            title: 'Delete your git token?',
             description: token.data.has_global
-              ? 'From then on your agents without a token of their own use the platform’s. This cannot be undone.'
-              : 'From then on your agents without a token of their own read only what is open to everybody. This cannot be undone.',
+              ? 'Your agents without a token of their own then use the platform’s token. This cannot be undone.'
+              : 'Your agents without a token of their own can then read only public repositories. This cannot be undone.',
           }}
-          onSet={async (body) => told(await api.call(putGitToken, { body }), 'Your token is stored.')}
-          onForget={async () => told(await api.call(deleteGitToken, {}), 'Your token is forgotten.')}
+          onSet={async (body) => onReply(await api.call(putGitToken, { body }), 'Git token saved.')}
+          onDelete={async () => onReply(await api.call(deleteGitToken, {}), 'Git token deleted.')}
         />
       ) : token.error ? (
         <ErrorState error={token.error} onRetry={() => void token.refetch()} className="py-4" />
@@ -56,6 +56,6 @@ export function OwnTokenSection() {
 type GitToken = z.output<typeof GitTokenStatus>
 
 function wordsOf({ configured, username, has_global }: GitToken): string {
-  if (configured) return username ? `The token of ${username}.` : 'A token is stored.'
-  return has_global ? 'None: the platform’s token is used.' : 'None.'
+  if (configured) return username ? `Token of ${username}.` : 'Token set.'
+  return has_global ? 'No token. The platform’s token is used.' : 'No token.'
 }

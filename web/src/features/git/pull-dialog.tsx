@@ -10,27 +10,31 @@ type PullDialogProps = { name: string; isOpen: boolean; onClose: () => void }
 type Strategy = NonNullable<PullBody['strategy']>
 
 const strategies = [
-  { value: 'clean', label: 'Only onto a clean workspace', hint: 'Refused when files are changed here.' },
+  {
+    value: 'clean',
+    label: 'Only into a clean workspace',
+    hint: 'Fails when the workspace has uncommitted changes.',
+  },
   {
     value: 'stash_reapply',
-    label: 'Keep what is changed here',
-    hint: 'It is set aside, and put on top of what comes.',
+    label: 'Keep local changes',
+    hint: 'Stashes local changes and applies them on top of the remote commits.',
   },
   {
     value: 'force_reset',
-    label: 'Throw away what is changed here',
-    hint: 'Changed files and commits that were not pushed are lost.',
+    label: 'Discard local changes',
+    hint: 'Uncommitted changes and unpushed commits are lost.',
   },
 ] as const
 
-/** Brings what the remote has into the workspace. */
+/** Pulls from the remote into the workspace. */
 export function PullDialog({ name, isOpen, onClose }: PullDialogProps) {
   return (
     <Dialog
       open={isOpen}
       onOpenChange={onClose}
-      title="Pull into the workspace"
-      description="What the remote has comes into the workspace."
+      title="Pull into workspace"
+      description="Brings the remote commits into the workspace."
     >
       {isOpen && <PullForm name={name} onClose={onClose} />}
     </Dialog>
@@ -42,7 +46,7 @@ function PullForm({ name, onClose }: Omit<PullDialogProps, 'isOpen'>) {
   const pull = usePull(name)
   return (
     <div className="flex flex-col gap-4">
-      <Field label="How">
+      <Field label="Local changes">
         <RadioCards options={strategies} value={strategy} onValueChange={setStrategy} />
       </Field>
       <GitFault error={pull.error} />

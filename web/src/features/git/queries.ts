@@ -10,12 +10,12 @@ import { ApiError, type Client } from '@roost/contracts/client'
 import { getGitToken } from '@roost/contracts/identity/git-token'
 import { queryOptions } from '@tanstack/react-query'
 
-/** Keys begin with what they show; `live/stale.ts` names their prefixes. */
+/** Keys begin with their subject; `live/stale.ts` names their prefixes. */
 export const gitKeys = {
   ofAgent: (name: string) => ['agent', name, 'git'] as const,
 }
 
-/** Null: the agent is bound to no repository. */
+/** Null: the agent has no repository. */
 export const gitConfigQuery = (api: Client, name: string) =>
   queryOptions({
     queryKey: [...gitKeys.ofAgent(name), 'config'],
@@ -26,42 +26,41 @@ export const gitConfigQuery = (api: Client, name: string) =>
       }),
   })
 
-/** As last seen; the agent is not asked. */
+/** The last known state, without a request to the agent. */
 export const gitSyncStateQuery = (api: Client, name: string) =>
   queryOptions({
     queryKey: [...gitKeys.ofAgent(name), 'state'],
     queryFn: ({ signal }) => api.call(getGitSyncState, { params: { name }, signal }),
   })
 
-/** As it is now: the agent is asked. */
+/** The current state, read from the agent. */
 export const gitStatusQuery = (api: Client, name: string) =>
   queryOptions({
     queryKey: [...gitKeys.ofAgent(name), 'status'],
     queryFn: ({ signal }) => api.call(getGitStatus, { params: { name }, signal }),
   })
 
-/** Whose token is used; for the owner and admins. */
+/** Whose token is used; owner and admins only. */
 export const gitTokenQuery = (api: Client, name: string) =>
   queryOptions({
     queryKey: [...gitKeys.ofAgent(name), 'token'],
     queryFn: ({ signal }) => api.call(getAgentGitToken, { params: { name }, signal }),
   })
 
-/** The person's own token: whether there is one. */
+/** Whether the user has an own token. */
 export const ownGitTokenQuery = (api: Client) =>
   queryOptions({
     queryKey: ['me', 'git-token'],
     queryFn: ({ signal }) => api.call(getGitToken, { signal }),
   })
 
-/** The agent is asked. */
+/** Read from the agent. */
 export const gitLastChangeQuery = (api: Client, name: string) =>
   queryOptions({
     queryKey: [...gitKeys.ofAgent(name), 'last-change'],
     queryFn: ({ signal }) => api.call(getGitLastChange, { params: { name }, signal }),
   })
 
-/** Commits that are shown. */
 export const mostCommits = 50
 
 export const gitLogQuery = (api: Client, name: string) =>

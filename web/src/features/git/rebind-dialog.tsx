@@ -6,14 +6,14 @@ import { useBindToOwn } from './binding-actions.ts'
 
 type RebindProps = { name: string; repository: string; isOpen: boolean; onClose: () => void }
 
-/** Another repository in place of the one that the agent has. */
+/** Replaces the agent's repository with another one. */
 export function RebindDialog({ isOpen, ...rest }: RebindProps) {
   return (
     <Dialog
       open={isOpen}
       onOpenChange={rest.onClose}
-      title="A repository of its own"
-      description={`In place of ${rest.repository}, which stays as it is. Its history comes along.`}
+      title="Change repository"
+      description={`Replaces ${rest.repository}, which is not changed. The history is copied.`}
     >
       <RebindForm {...rest} />
     </Dialog>
@@ -28,7 +28,7 @@ function RebindForm({ name, onClose }: Omit<RebindProps, 'isOpen'>) {
   return (
     <Form
       form={form}
-      label="Another repository"
+      label="New repository"
       onSubmit={async (body) => {
         await bind(body)
         onClose()
@@ -37,7 +37,7 @@ function RebindForm({ name, onClose }: Omit<RebindProps, 'isOpen'>) {
       <TextField
         name="destination_repo"
         label="Repository"
-        hint="It is created if it does not exist."
+        hint="Created if it does not exist."
         placeholder="owner/repository"
         mono
         required
@@ -49,16 +49,16 @@ function RebindForm({ name, onClose }: Omit<RebindProps, 'isOpen'>) {
         name="github_pat"
         label="Token"
         type="password"
-        hint="Becomes the agent’s own; left empty, the one in use is used."
+        hint="Becomes the agent’s own token. Leave empty to keep the current token."
         emptyAs="null"
         autoComplete="off"
       />
-      <SwitchField name="private" label="Private" hint="Once it is created" />
+      <SwitchField name="private" label="Private" hint="Applies to a new repository" />
       <FormError />
       <DialogButtons>
         <Button onClick={onClose}>Cancel</Button>
         <Button type="submit" variant="primary" pending={form.formState.isSubmitting}>
-          Bind it
+          Change repository
         </Button>
       </DialogButtons>
     </Form>

@@ -18,7 +18,7 @@ export type GitConfig = CallReply<typeof getGitConfig>
 
 type RepositoryProps = { agent: AgentDetails; config: GitConfig; isOwner: boolean }
 
-/** To what the agent is bound. */
+/** The repository that the agent is bound to. */
 export function RepositorySection({ agent, config, isOwner }: RepositoryProps) {
   const status = useQuery(gitStatusQuery(useApi(), agent.name))
   const [open, setOpen] = useState<'rebind' | 'reset' | null>(null)
@@ -27,16 +27,16 @@ export function RepositorySection({ agent, config, isOwner }: RepositoryProps) {
   return (
     <Section
       title="Repository"
-      description="Where the workspace goes to and comes from."
+      description="The git repository of the workspace."
       actions={
         isOwner && (
           <>
             <Button size="sm" disabled={!isRunning} onClick={() => setOpen('rebind')}>
-              Another repository…
+              Change repository…
             </Button>
             {config.sync_enabled && (
               <Button size="sm" disabled={!isRunning} onClick={() => setOpen('reset')}>
-                Reset…
+                Reset workspace…
               </Button>
             )}
           </>
@@ -47,8 +47,11 @@ export function RepositorySection({ agent, config, isOwner }: RepositoryProps) {
         <KeyValues
           items={[
             { label: 'Repository', value: code(config.github_repo) },
-            { label: 'Address', value: code(status.data?.remote_url) },
-            { label: 'Mode', value: config.source_mode ? <Badge>source: pull only</Badge> : 'pull and push' },
+            { label: 'URL', value: code(status.data?.remote_url) },
+            {
+              label: 'Mode',
+              value: config.source_mode ? <Badge>source mode (pull only)</Badge> : 'pull and push',
+            },
             { label: 'Working branch', value: code(config.working_branch) },
             { label: 'Source branch', value: code(config.source_branch) },
             { label: 'Bound', value: <RelativeTime at={config.created_at} /> },

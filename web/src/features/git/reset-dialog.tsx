@@ -4,7 +4,7 @@ import { GitFault } from './git-fault.tsx'
 
 type ResetProps = { name: string; branch: string; isOpen: boolean; onClose: () => void }
 
-/** The way back to the source branch. */
+/** Resets the workspace to the source branch. */
 export function ResetDialog({ name, branch, isOpen, onClose }: ResetProps) {
   const reset = useReset(name, onClose)
   return (
@@ -15,8 +15,8 @@ export function ResetDialog({ name, branch, isOpen, onClose }: ResetProps) {
         onClose()
       }}
       title={`Reset the workspace to ${branch}?`}
-      description="Files become those of the source branch, and the working branch is pushed by force. What the agent made stays: content, output, reports, exports, uploads, memory, metrics.json, and what is never committed. Whatever else was changed is kept in a folder of the workspace."
-      action="Reset the workspace"
+      description="Replaces all files with those of the source branch and force-pushes the working branch. Preserved: content, output, reports, exports, uploads, memory, metrics.json and ignored files. Other changed files are moved to a folder in the workspace."
+      action="Reset workspace"
       typed={name}
       pending={reset.isPending}
       onConfirm={() => reset.mutate()}

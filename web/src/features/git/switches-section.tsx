@@ -9,31 +9,32 @@ const switches: { which: GitSwitch; label: string; hint: string; pushes?: true }
   {
     which: 'auto_sync_enabled',
     label: 'Push every 15 minutes',
-    hint: 'What has changed is committed and pushed. A conflict is a failure and waits for a person.',
+    hint: 'Commits and pushes changes. A conflict counts as a failure and must be resolved manually.',
     pushes: true,
   },
   {
     which: 'pull_sync_enabled',
-    label: 'Pull what is new',
-    hint: 'What the remote has comes into the workspace, as long as nothing is changed there.',
+    label: 'Pull automatically',
+    hint: 'Pulls remote commits while the workspace has no uncommitted changes.',
   },
   {
     which: 'freeze_schedules_if_sync_failing',
     label: 'Freeze schedules while syncs fail',
-    hint: 'After three failures in a row the clock fires none of its schedules, until a sync succeeds.',
+    hint: 'After three consecutive failures no schedule of the agent fires until a sync succeeds.',
   },
 ]
 
 type SwitchesProps = { name: string; config: GitConfig; isOwner: boolean }
 
-/** What is done without anybody asking. */
+/** Switches of automatic git operations. */
 export function SwitchesSection({ name, config, isOwner }: SwitchesProps) {
   const { mutate } = useGitSwitch(name)
   return (
-    <Section title="By itself" description="What happens without anybody asking.">
+    <Section title="Automation" description="Automatic git operations.">
       {config.source_mode && (
         <Banner tone="info" title="Source mode">
-          No token may write to its repository: the agent works on {config.source_branch} and pushes nothing.
+          No token has write access to the repository. The agent works on {config.source_branch} and never
+          pushes.
         </Banner>
       )}
       {switches.map(({ which, label, hint, pushes }) => (

@@ -12,34 +12,38 @@ import { GitFault } from './git-fault.tsx'
 type SyncDialogProps = {
   name: string
   isOpen: boolean
-  /** Null while it is not known. */
+  /** Null until known. */
   changes: readonly string[] | null
   onClose: () => void
 }
 type Strategy = NonNullable<SyncBody['strategy']>
 
 const strategies = [
-  { value: 'normal', label: 'Push', hint: 'Refused when the remote has commits that are not here.' },
+  {
+    value: 'normal',
+    label: 'Push',
+    hint: 'Fails when the remote has commits that are not in the workspace.',
+  },
   {
     value: 'pull_first',
     label: 'Pull first, then push',
-    hint: 'Puts the work here on top of what is there.',
+    hint: 'Applies local commits on top of the remote commits.',
   },
   {
     value: 'force_push',
-    label: 'Replace what is there',
-    hint: 'Commits of the working branch that are not here are lost.',
+    label: 'Force push',
+    hint: 'Remote commits of the working branch that are not in the workspace are lost.',
   },
 ] as const
 
-/** Commits what has changed, and pushes it to the working branch. */
+/** Commits changes and pushes them to the working branch. */
 export function SyncDialog({ isOpen, onClose, ...rest }: SyncDialogProps) {
   return (
     <Dialog
       open={isOpen}
       onOpenChange={onClose}
-      title="Sync the workspace"
-      description="What has changed is committed and pushed to the working branch."
+      title="Sync workspace"
+      description="Commits changes and pushes them to the working branch."
     >
       {isOpen && <SyncForm {...rest} onClose={onClose} />}
     </Dialog>
@@ -63,10 +67,10 @@ function SyncForm({ name, changes, onClose }: Omit<SyncDialogProps, 'isOpen'>) {
     >
       {changes !== null && (
         <p className="text-muted text-sm">
-          {changes.length === 0 ? 'Nothing is changed now.' : `${plural(changes.length, 'file')} changed.`}
+          {changes.length === 0 ? 'No uncommitted changes.' : `${plural(changes.length, 'file')} changed.`}
         </p>
       )}
-      <Field label="Message of the commit" hint={`Left empty: Sync of ${name}`}>
+      <Field label="Commit message" hint={`Leave empty to use “Sync of ${name}”`}>
         <Textarea
           rows={2}
           maxLength={2000}
@@ -74,11 +78,11 @@ function SyncForm({ name, changes, onClose }: Omit<SyncDialogProps, 'isOpen'>) {
           onChange={(event) => setMessage(event.target.value)}
         />
       </Field>
-      <Field label="How">
+      <Field label="Method">
         <RadioCards options={strategies} value={strategy} onValueChange={setStrategy} />
       </Field>
       {strategy === 'force_push' && (
-        <Banner tone="warning">What others pushed to the working branch is overwritten.</Banner>
+        <Banner tone="warning">Commits that others pushed to the working branch are overwritten.</Banner>
       )}
       <GitFault error={sync.error} />
       <DialogButtons>

@@ -22,7 +22,7 @@ import { changeWords, distanceWords, stateWords } from './words.ts'
 
 type SyncSectionProps = { agent: AgentDetails; config: GitConfig; isOwner: boolean }
 
-/** How workspace and remote stand to each other, and what brings them in step. */
+/** The sync state of the workspace, with the actions to sync and pull. */
 export function SyncSection({ agent, config, isOwner }: SyncSectionProps) {
   const api = useApi()
   const state = useQuery(gitSyncStateQuery(api, agent.name))
@@ -33,7 +33,7 @@ export function SyncSection({ agent, config, isOwner }: SyncSectionProps) {
     <Section
       title="Sync"
       description={
-        isRunning ? 'Looked at every minute.' : 'The agent is not running: this is as it was last seen.'
+        isRunning ? 'Checked every minute.' : 'The agent is not running. This is the last known state.'
       }
       actions={
         <>
@@ -61,7 +61,7 @@ export function SyncSection({ agent, config, isOwner }: SyncSectionProps) {
         <State state={state.data} config={config} />
       ) : state.error ? (
         <ErrorState
-          title="The state of its syncs could not be loaded"
+          title="Could not load the sync state"
           error={state.error}
           onRetry={() => void state.refetch()}
           className="w-full max-w-none rounded-lg border border-line bg-surface"
@@ -86,23 +86,23 @@ function State({ state, config }: { state: GitSyncState; config: GitConfig }) {
   return (
     <>
       {state.frozen && (
-        <Banner tone="danger" title="Its schedules are frozen">
-          {plural(streak, 'sync', 'syncs')} in a row failed. The clock fires none of its schedules until one
+        <Banner tone="danger" title="Schedules are frozen">
+          The last {plural(streak, 'sync', 'syncs')} failed. No schedule of this agent fires until a sync
           succeeds.
         </Banner>
       )}
       <Card>
         <KeyValues
           items={[
-            { label: 'State', value: <StatusDot {...stateWords[state.state]} /> },
-            { label: 'Why', value: state.reason },
-            { label: 'Apart', value: distanceWords(state.ahead, state.behind) },
+            { label: 'Status', value: <StatusDot {...stateWords[state.state]} /> },
+            { label: 'Reason', value: state.reason },
+            { label: 'Difference', value: distanceWords(state.ahead, state.behind) },
             {
               label: 'Last success',
               value: state.last_sync_at ? <RelativeTime at={state.last_sync_at} /> : 'never',
             },
             streak > 0 && {
-              label: 'Failures in a row',
+              label: 'Consecutive failures',
               value: <span className="text-danger">{streak}</span>,
             },
             state.last_error_summary !== null && {
@@ -128,7 +128,7 @@ function Changes({ status }: { status: StatusQuery }) {
     if (!error) return <Skeleton className="h-16" />
     return (
       <ErrorState
-        title="The workspace could not be looked at"
+        title="Could not inspect the workspace"
         error={error}
         onRetry={() => void status.refetch()}
         className="py-4"
@@ -136,11 +136,11 @@ function Changes({ status }: { status: StatusQuery }) {
     )
   }
   const changes = data.changes ?? []
-  if (changes.length === 0) return <p className="text-muted text-sm">Nothing is changed and not committed.</p>
+  if (changes.length === 0) return <p className="text-muted text-sm">No uncommitted changes.</p>
   return (
     <details className="rounded-lg border border-line bg-surface text-sm" open={changes.length <= 12}>
       <summary className="cursor-pointer px-4 py-2 font-medium">
-        {plural(changes.length, 'file')} changed and not committed
+        {plural(changes.length, 'file')} with uncommitted changes
       </summary>
       <ul aria-label="Changed files" className="max-h-72 divide-y divide-line overflow-y-auto border-t">
         {changes.map((line) => {

@@ -11,25 +11,25 @@ import { toast } from '../../ui/toast.tsx'
 type Words = { title: string; description: string }
 
 type TokenControlsProps = {
-  /** Which token is used, in words. */
+  /** Describes the token in use. */
   state: string
-  /** There is one to replace and to forget. */
+  /** A token is set that can be replaced and deleted. */
   isSet: boolean
   setLabel: string
   setting: Words & { action: string }
-  forgetting: Words
-  /** Throws what the form shows. */
+  deletion: Words
+  /** Throws the error for the form. */
   onSet: (body: { pat: string }) => Promise<void>
-  onForget: () => Promise<void>
+  onDelete: () => Promise<void>
 }
 
-/** A token for the git host that is set and forgotten, and never shown. */
+/** Sets and deletes a token for the git host. The token is never shown. */
 export function TokenControls(props: TokenControlsProps) {
-  const { state, isSet, setLabel, setting, forgetting, onSet, onForget } = props
+  const { state, isSet, setLabel, setting, deletion, onSet, onDelete } = props
   const [open, setOpen] = useState<'set' | 'forget' | null>(null)
   const close = () => setOpen(null)
-  const forget = useMutation({
-    mutationFn: onForget,
+  const remove = useMutation({
+    mutationFn: onDelete,
     onSuccess: close,
     onError: (error) => {
       const { sentence, code } = describeFault(error)
@@ -41,11 +41,11 @@ export function TokenControls(props: TokenControlsProps) {
       <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
         <p className="min-w-0 flex-1 basis-56 text-sm">{state}</p>
         <Button size="sm" onClick={() => setOpen('set')}>
-          {isSet ? 'Replace the token' : setLabel}
+          {isSet ? 'Replace token' : setLabel}
         </Button>
         {isSet && (
           <Button size="sm" variant="ghost" onClick={() => setOpen('forget')}>
-            Forget…
+            Delete…
           </Button>
         )}
       </div>
@@ -60,11 +60,11 @@ export function TokenControls(props: TokenControlsProps) {
       <ConfirmDialog
         open={open === 'forget'}
         onOpenChange={close}
-        title={forgetting.title}
-        description={forgetting.description}
-        action="Forget the token"
-        pending={forget.isPending}
-        onConfirm={() => forget.mutate()}
+        title={deletion.title}
+        description={deletion.description}
+        action="Delete token"
+        pending={remove.isPending}
+        onConfirm={() => remove.mutate()}
       />
     </>
   )
@@ -77,7 +77,7 @@ function TokenForm({ action, onSet, onDone }: TokenFormProps) {
   return (
     <Form
       form={form}
-      label="A token"
+      label="Token"
       onSubmit={async (body) => {
         await onSet(body)
         onDone()

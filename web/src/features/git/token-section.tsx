@@ -9,39 +9,39 @@ import { gitTokenQuery } from './queries.ts'
 import { TokenControls } from './token-controls.tsx'
 
 const sources: Record<AgentGitTokenStatus['source'], string> = {
-  agent: 'A token of its own.',
-  user: 'The token of its owner’s account.',
+  agent: 'The agent’s own token.',
+  user: 'The token of the owner’s account.',
   platform: 'The platform’s token.',
-  none: 'None: only what is open to everybody can be read, and nothing is pushed.',
+  none: 'No token. Only public repositories can be read, and nothing can be pushed.',
 }
 
-/** With whose token the agent reads and writes its repository. */
+/** The token with which the agent reads and writes its repository. */
 export function TokenSection({ name }: { name: string }) {
   const token = useQuery(gitTokenQuery(useApi(), name))
   const set = useSetToken(name)
   const forget = useForgetToken(name)
   return (
     <Section
-      title="Token"
-      description="For the git host. It stays in the platform, is handed to git for each call, and is never shown again."
+      title="Git token"
+      description="A token for the git host. The platform stores it, adds it to git requests and never shows it again."
     >
       {token.data ? (
         <TokenControls
           state={sources[token.data.source]}
           isSet={token.data.configured}
-          setLabel="Set a token of its own"
+          setLabel="Set agent token"
           setting={{
-            title: 'A token of the agent’s own',
-            description: 'The git host is asked about it before it is stored.',
-            action: 'Check and store',
+            title: 'Agent token',
+            description: 'Roost verifies the token with the git host before saving it.',
+            action: 'Verify and save',
           }}
-          forgetting={{
-            title: 'Forget the agent’s own token?',
+          deletion={{
+            title: 'Delete the agent’s own token?',
             description:
-              'From then on the token of its owner’s account is used, or the platform’s. This cannot be undone.',
+              'The token of the owner’s account or of the platform is used instead. This cannot be undone.',
           }}
           onSet={set}
-          onForget={forget}
+          onDelete={forget}
         />
       ) : token.error ? (
         <ErrorState error={token.error} onRetry={() => void token.refetch()} className="py-4" />

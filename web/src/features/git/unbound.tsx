@@ -6,15 +6,15 @@ import { AgentStopped } from '../agents/agent-stopped.tsx'
 import { InitializeForm } from './initialize-form.tsx'
 import { TokenSection } from './token-section.tsx'
 
-/** In the place of a repository that is not there. */
+/** Shown for an agent without a repository. */
 export function Unbound({ agent, isOwner }: { agent: AgentDetails; isOwner: boolean }) {
-  const title = `${agent.label ?? agent.name} is bound to no repository`
+  const title = `${agent.label ?? agent.name} has no repository`
   if (!isOwner) {
     return (
       <EmptyState
         icon={<GitBranch aria-hidden />}
         title={title}
-        description="Its owner can bind it to one."
+        description="The owner of the agent can bind a repository."
         className="max-w-none rounded-lg border border-line bg-surface"
       />
     )
@@ -23,7 +23,7 @@ export function Unbound({ agent, isOwner }: { agent: AgentDetails; isOwner: bool
     <div className="min-w-0 max-w-4xl">
       <Section
         title={title}
-        description="With one, its workspace is kept: each state of it is a commit, and what others push comes in. An empty repository begins with the workspace; one that has commits is joined on a branch of the agent’s own."
+        description="A repository stores the workspace as commits and receives commits of others. An empty repository is filled from the workspace. In one with commits the agent works on its own branch."
       >
         {agent.status === 'running' ? (
           <InitializeForm name={agent.name} />

@@ -4,13 +4,13 @@ export const stateWords: Record<
   GitSyncState['state'],
   { tone: 'success' | 'warning' | 'danger' | 'neutral'; label: string }
 > = {
-  green: { tone: 'success', label: 'In step' },
-  yellow: { tone: 'warning', label: 'Not in step' },
+  green: { tone: 'success', label: 'In sync' },
+  yellow: { tone: 'warning', label: 'Out of sync' },
   red: { tone: 'danger', label: 'Failing' },
-  unknown: { tone: 'neutral', label: 'Not known' },
+  unknown: { tone: 'neutral', label: 'Unknown' },
 }
 
-/** A line of `git status` (`?? notes.txt`) as words and a path. */
+/** Splits a line of `git status` (`?? notes.txt`) into the change and the path. */
 export function changeWords(line: string): { what: string; path: string } {
   const [, index = ' ', work = ' ', path = line] = /^(.)(.) (.*)$/.exec(line) ?? []
   const code = index === ' ' || index === '?' ? work : index
@@ -26,10 +26,10 @@ const codes: Readonly<Record<string, string>> = {
   U: 'in conflict',
 }
 
-/** Commits on either side; null where nothing is known. */
+/** The difference between local and remote commits; null when unknown. */
 export function distanceWords(ahead: number | null, behind: number | null): string | null {
   if (ahead === null || behind === null) return null
-  if (ahead === 0 && behind === 0) return 'the same commits on both sides'
+  if (ahead === 0 && behind === 0) return 'up to date'
   const parts = [ahead > 0 && `${ahead} to push`, behind > 0 && `${behind} to pull`]
   return parts.filter(Boolean).join(', ')
 }

@@ -7,9 +7,9 @@ import { RelativeTime } from '../../ui/time.tsx'
 import { AgentStatus } from '../agents/agent-status.tsx'
 
 const isolationWords = {
-  container: 'Container: its own file system, network, users and limits',
-  sandbox: 'Sandbox: processes of this machine, kept apart',
-  none: 'None: a process of this machine like any other',
+  container: 'Container: own file system, network, users and limits',
+  sandbox: 'Sandbox: isolated processes of the host',
+  none: 'None: ordinary processes of the host',
 } as const
 
 export function ContainerSection({ agent }: { agent: AgentDetails }) {
@@ -17,7 +17,7 @@ export function ContainerSection({ agent }: { agent: AgentDetails }) {
   return (
     <Section
       title="Container"
-      description="Where the agent lives. Its files are on a volume of their own and outlive it."
+      description="The container of the agent. Its files are on a separate volume and outlive the container."
     >
       <KeyValues
         items={[
@@ -26,14 +26,14 @@ export function ContainerSection({ agent }: { agent: AgentDetails }) {
           { label: 'Image', value: agent.base_image_version },
           { label: 'CPU', value: resources.cpu === '1' ? '1 core' : `${resources.cpu} cores` },
           { label: 'Memory', value: `${resources.memory.replace(/g$/, '')} GB` },
-          { label: 'SSH port', value: port === 0 ? 'None was free' : <span data-numeric>{port}</span> },
+          { label: 'SSH port', value: port === 0 ? 'none (no free port)' : <span data-numeric>{port}</span> },
           { label: 'Isolation', value: isolationWords[isolation.level] },
           { label: 'Created', value: <RelativeTime at={agent.created} /> },
           { label: 'Owner', value: agent.owner },
         ]}
       />
       {isolation.weaker.length > 0 && (
-        <Banner tone="warning" title="Weaker than a container">
+        <Banner tone="warning" title="Isolation is weaker than a container">
           <ul className="list-disc pl-4">
             {isolation.weaker.map((words) => (
               <li key={words}>{words}</li>
@@ -51,7 +51,7 @@ function ContainerId({ id }: { id: string }) {
       <code className="text-xs" title={id}>
         {id.slice(0, 12)}
       </code>
-      <CopyButton text={id} label="Copy container id" className="-my-1" />
+      <CopyButton text={id} label="Copy container ID" className="-my-1" />
     </span>
   )
 }

@@ -5,16 +5,16 @@ import { KeyValues } from '../../ui/key-values.tsx'
 import { Section } from '../../ui/section.tsx'
 
 const states = {
-  alive: { tone: 'success', label: 'Alive', meaning: 'The agent says every 5 seconds that it works.' },
+  alive: { tone: 'success', label: 'Alive', meaning: 'The agent sends a heartbeat every 5 seconds.' },
   stale: {
     tone: 'warning',
-    label: 'Silent',
-    meaning: 'It has not been heard of for a while: it is busy, cut off, or stopped.',
+    label: 'Stale',
+    meaning: 'The agent has not sent a heartbeat for a while. It is busy, disconnected or stopped.',
   },
   unsupported: {
     tone: 'neutral',
-    label: 'Not told',
-    meaning: 'It gives no signs of life: it has not started yet, or runs an older image.',
+    label: 'Unknown',
+    meaning: 'The agent sends no heartbeat. It has not started yet, or runs an older image.',
   },
 } as const
 
@@ -22,13 +22,13 @@ export function HeartbeatSection({ agent }: { agent: AgentDetails }) {
   const { tone, label, meaning } = states[agent.heartbeat_state]
   const age = agent.last_heartbeat_age_seconds
   return (
-    <Section title="Heartbeat" description="Signs of life that the agent's program gives by itself.">
+    <Section title="Heartbeat" description="Heartbeats of the agent program.">
       <KeyValues
         items={[
-          { label: 'State', value: <StatusDot tone={tone} label={label} /> },
+          { label: 'Status', value: <StatusDot tone={tone} label={label} /> },
           {
-            label: 'Last sign',
-            value: age === null ? null : `${formatDuration(age * 1000)} before this page asked`,
+            label: 'Last heartbeat',
+            value: age === null ? null : `${formatDuration(age * 1000)} before this page was loaded`,
           },
         ]}
       />

@@ -4,7 +4,7 @@ import { HeartbeatSection } from './heartbeat-section.tsx'
 import { SshSection } from './ssh-section.tsx'
 import { TemplateSection } from './template-section.tsx'
 
-/** What an agent is: what its template says, and what the platform knows of its container. */
+/** The template, container, SSH access and heartbeat of the agent. */
 export function InfoTab({ agent }: { agent: AgentDetails }) {
   const isOwner = agent.is_owner || agent.can_delete
   return (

@@ -19,19 +19,11 @@ export function SshForm({ agentName, onCancel, onGranted }: SshFormProps) {
         onGranted(await api.call(grantSshAccess, { params: { name: agentName }, body }))
       }
     >
-      <NumberField
-        name="ttl_hours"
-        label="For how long"
-        unit="hours"
-        min={0.1}
-        max={24}
-        step="any"
-        required
-      />
+      <NumberField name="ttl_hours" label="Valid for" unit="hours" min={0.1} max={24} step="any" required />
       <TextareaField
         name="public_key"
-        label="Your public key"
-        hint="A line such as “ssh-ed25519 AAAA…”. Left empty, a new pair is made and its private key shown once."
+        label="Public key"
+        hint="A line such as “ssh-ed25519 AAAA…”. Leave empty to create a key pair; its private key is shown once."
         emptyAs="null"
         rows={3}
         mono
@@ -41,7 +33,7 @@ export function SshForm({ agentName, onCancel, onGranted }: SshFormProps) {
       <div className="flex justify-end gap-2">
         <Button onClick={onCancel}>Cancel</Button>
         <Button type="submit" variant="primary" pending={form.formState.isSubmitting}>
-          Give access
+          Grant access
         </Button>
       </div>
     </Form>

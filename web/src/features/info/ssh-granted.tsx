@@ -2,10 +2,10 @@ import type { SshAccess } from '@roost/contracts/agents/settings'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { ExactTime } from '../../ui/time.tsx'
 
-/** How to log in, and until when. */
+/** The login command and its expiry. */
 export function SshGranted({ access }: { access: SshAccess }) {
   const { connection, expires_at: expiresAt } = access
-  // The command stands above, to be copied.
+  // The command is shown above and can be selected.
   const instructions = access.instructions.filter((step) => !step.includes(connection.command))
   return (
     <div className="flex flex-col gap-4 text-sm">
@@ -28,7 +28,7 @@ export function SshGranted({ access }: { access: SshAccess }) {
         </ol>
       )}
       <p className="text-muted">
-        It works until <ExactTime at={expiresAt} />.
+        Valid until <ExactTime at={expiresAt} />.
       </p>
     </div>
   )

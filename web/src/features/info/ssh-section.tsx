@@ -9,7 +9,7 @@ import { Section } from '../../ui/section.tsx'
 import { SshForm } from './ssh-form.tsx'
 import { SshGranted } from './ssh-granted.tsx'
 
-/** For the owner: a key that logs in for some hours. */
+/** Grants the owner SSH access for some hours. */
 export function SshSection({ agent }: { agent: AgentDetails }) {
   const [isAsking, setAsking] = useState(false)
   const [granted, setGranted] = useState<SshAccess | null>(null)
@@ -18,21 +18,21 @@ export function SshSection({ agent }: { agent: AgentDetails }) {
   const title = `SSH access to ${agent.name}`
   const key = granted?.private_key
   return (
-    <Section title="SSH access" description="Log in to the agent's container with your own tools.">
+    <Section title="SSH access" description="Log in to the agent’s container with SSH.">
       <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
         <Button icon={<KeyRound aria-hidden />} disabled={obstacle !== null} onClick={() => setAsking(true)}>
-          Give access
+          Grant access
         </Button>
         <p className="min-w-0 flex-1 basis-48 text-sm text-muted">
           {obstacle ??
-            'A key logs in as developer for as many hours as you say; then it is taken away by itself.'}
+            'Grants a key login as the user “developer” for up to 24 hours. The key is removed automatically.'}
         </p>
       </div>
       <Dialog
         open={isAsking}
         onOpenChange={setAsking}
         title={title}
-        description="The key logs in as developer, who may do what the agent may do."
+        description="The key logs in as the user “developer”, with the same permissions as the agent."
       >
         <SshForm
           agentName={agent.name}
@@ -66,8 +66,8 @@ export function SshSection({ agent }: { agent: AgentDetails }) {
   )
 }
 
-/** Why nobody can log in at the moment; null when somebody can. */
+/** Why SSH access is not available; null when it is. */
 function obstacleOf({ status, port }: AgentDetails): string | null {
-  if (port === 0) return 'No port was free for it when the agent was created.'
-  return status === 'running' ? null : 'Start the agent to give access to it.'
+  if (port === 0) return 'SSH access is not available: no port was free when the agent was created.'
+  return status === 'running' ? null : 'Start the agent to grant access.'
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { templateFacts } from './template-facts.ts'
 
-test('a template is told by what it says, lists in a fixed order', () => {
+test('reads the metadata of a template, with lists in a fixed order', () => {
   const facts = templateFacts({
     name: 'scout',
     display_name: 'Scout',
@@ -26,14 +26,14 @@ test('a template is told by what it says, lists in a fixed order', () => {
     { heading: 'Tags', items: ['sales'] },
   ])
   assert.deepEqual(facts.credentials, [
-    { name: 'CRM_TOKEN', wantedBy: 'crm' },
-    { name: 'API_KEY', wantedBy: '.env' },
-    { name: '.config/x.json', wantedBy: 'file' },
+    { name: 'CRM_TOKEN', source: 'crm' },
+    { name: 'API_KEY', source: '.env' },
+    { name: '.config/x.json', source: 'file' },
   ])
   assert.deepEqual(facts.warnings, [{ path: 'credentials.env', message: 'Unknown key "env".' }])
 })
 
-test('fields of another kind are as good as missing', () => {
+test('fields of an unexpected type are ignored', () => {
   const facts = templateFacts({
     display_name: { toString: 'no' },
     description: ['x'],

@@ -1,6 +1,6 @@
 import type { TemplateWarning } from '@roost/contracts/agents/templates'
 
-/** What a template says about its agent. Written by strangers: every field may be missing or of another kind. */
+/** The metadata of a template. Untrusted input: every field may be missing or of another type. */
 export type TemplateFacts = {
   title: string | null
   tagline: string | null
@@ -8,11 +8,11 @@ export type TemplateFacts = {
   version: string | null
   author: string | null
   updated: string | null
-  /** Lists of short texts by their headings, in the order they are shown; empty ones are left out. */
+  /** Lists of short texts by heading, in display order, without empty ones. */
   lists: { heading: string; items: string[] }[]
-  /** Names of what it wants to be given, with who wants them. */
-  credentials: { name: string; wantedBy: string }[]
-  /** Parts of the file that have no effect. */
+  /** Declared credentials with their source. */
+  credentials: { name: string; source: string }[]
+  /** Ignored parts of the file. */
   warnings: TemplateWarning[]
 }
 
@@ -48,7 +48,7 @@ function textOf(value: unknown): string | null {
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : null
 }
 
-/** Texts, or things with a name. */
+/** Texts, or the names of objects. */
 function textsOf(value: unknown): string[] {
   if (!Array.isArray(value)) return []
   return value.flatMap((item) => textOf(isObject(item) ? item.name : item) ?? [])
@@ -59,10 +59,10 @@ function credentialsOf(value: unknown): TemplateFacts['credentials'] {
   const servers = isObject(value.mcp_servers) ? Object.entries(value.mcp_servers) : []
   return [
     ...servers.flatMap(([server, wants]) =>
-      textsOf(isObject(wants) ? wants.env_vars : null).map((name) => ({ name, wantedBy: server })),
+      textsOf(isObject(wants) ? wants.env_vars : null).map((name) => ({ name, source: server })),
     ),
-    ...textsOf(value.env_file).map((name) => ({ name, wantedBy: '.env' })),
-    ...textsOf(value.config_files).map((name) => ({ name, wantedBy: 'file' })),
+    ...textsOf(value.env_file).map((name) => ({ name, source: '.env' })),
+    ...textsOf(value.config_files).map((name) => ({ name, source: 'file' })),
   ]
 }
 

@@ -17,7 +17,7 @@ export function TemplateSection({ agent }: { agent: AgentDetails }) {
   return (
     <Section
       title="Template"
-      description="What the agent says it is for, in the template.yaml of its workspace or of the template it was made from."
+      description="The purpose of the agent, from the template.yaml file in its workspace or its original template."
     >
       <Template agent={agent} />
     </Section>
@@ -43,11 +43,11 @@ function Template({ agent }: { agent: AgentDetails }) {
     <Card padded={false}>
       <EmptyState
         icon={<LayoutTemplate aria-hidden />}
-        title={agent.template ?? 'Made without a template'}
+        title={agent.template ?? 'Created without a template'}
         description={
           agent.status === 'running'
-            ? 'Put a template.yaml into its workspace to say what it is for, what it needs and what it runs.'
-            : 'Start the agent to see what its workspace says.'
+            ? 'Add a template.yaml file to the workspace to describe the purpose, credentials and schedules of the agent.'
+            : 'Start the agent to view the template in its workspace.'
         }
       />
     </Card>
@@ -67,7 +67,7 @@ function Facts({ agent, facts }: { agent: AgentDetails; facts: TemplateFacts }) 
       </div>
       <KeyValues
         items={[
-          { label: 'Made from', value: agent.template },
+          { label: 'Template', value: agent.template },
           facts.version !== null && { label: 'Version', value: facts.version },
           facts.author !== null && { label: 'Author', value: facts.author },
           facts.updated !== null && { label: 'Updated', value: facts.updated },
@@ -87,10 +87,10 @@ function Facts({ agent, facts }: { agent: AgentDetails; facts: TemplateFacts }) 
       ))}
       {facts.credentials.length > 0 && (
         <div>
-          <h4 className="mb-1.5 text-xs font-medium text-muted">Needs</h4>
+          <h4 className="mb-1.5 text-xs font-medium text-muted">Required credentials</h4>
           <KeyValues
-            items={facts.credentials.map(({ name, wantedBy }) => ({
-              label: wantedBy,
+            items={facts.credentials.map(({ name, source }) => ({
+              label: source,
               value: <code className="text-xs break-all">{name}</code>,
             }))}
           />

@@ -17,7 +17,12 @@ type CreateKeyProps = { open: boolean; onOpenChange(open: boolean): void; onCrea
 
 export function CreateKeyDialog({ open, onOpenChange, onCreated }: CreateKeyProps) {
   return (
-    <Dialog open={open} onOpenChange={onOpenChange} title="Create a key" description="It is shown once.">
+    <Dialog
+      open={open}
+      onOpenChange={onOpenChange}
+      title="Create MCP key"
+      description="The key is shown once."
+    >
       <CreateKeyForm onCreated={onCreated} onCancel={() => onOpenChange(false)} />
     </Dialog>
   )
@@ -27,7 +32,7 @@ const KeyForm = CreateKey.pick({ name: true, description: true })
   .extend({ scope: z.enum(requestableScopes), ends: z.string(), day: z.string() })
   .refine(({ scope, ends, day }) => !mayExpire(scope) || ends !== 'day' || isToCome(day), {
     path: ['day'],
-    message: 'Choose a day from today on.',
+    message: 'The last day must be today or later.',
   })
 
 const scopeCards = requestableScopes.map((value) => ({
@@ -37,12 +42,12 @@ const scopeCards = requestableScopes.map((value) => ({
 }))
 
 const endChoices = [
-  { value: 'never', label: 'Never, until it is revoked' },
+  { value: 'never', label: 'Never' },
   { value: '7', label: 'In 7 days' },
   { value: '30', label: 'In 30 days' },
   { value: '90', label: 'In 90 days' },
-  { value: '365', label: 'In a year' },
-  { value: 'day', label: 'On a day of your choice' },
+  { value: '365', label: 'In 1 year' },
+  { value: 'day', label: 'On a specific day' },
 ]
 
 function CreateKeyForm({ onCreated, onCancel }: Pick<CreateKeyProps, 'onCreated'> & { onCancel(): void }) {
@@ -63,13 +68,19 @@ function CreateKeyForm({ onCreated, onCancel }: Pick<CreateKeyProps, 'onCreated'
   return (
     <Form form={form} onSubmit={create}>
       <FormError />
-      <TextField name="name" label="Name" hint="What uses it, such as “CI”" required autoFocus />
+      <TextField
+        name="name"
+        label="Name"
+        hint="The program that uses the key, for example “CI”"
+        required
+        autoFocus
+      />
       <TextField name="description" label="Description" emptyAs="null" />
-      {/* The narrower scopes are an admin's to create. */}
+      {/* Only admins can create keys of narrower scopes. */}
       {me.role === 'admin' ? <ScopeField /> : <p className="text-muted text-xs">{scopeWords.user.hint}</p>}
       {mayExpire(scope) && (
         <div className="grid gap-4 sm:grid-cols-2">
-          <SelectField name="ends" label="Ends" options={endChoices} />
+          <SelectField name="ends" label="Expires" options={endChoices} />
           {ends === 'day' && <TextField name="day" label="Last day" type="date" required />}
         </div>
       )}

@@ -1,7 +1,7 @@
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
 import { type KeyEnding, useEndKey } from './key-actions.ts'
 
-/** Null keeps it closed. */
+/** Null keeps the dialog closed. */
 export function EndKeyDialog({
   asked,
   onClose,
@@ -19,10 +19,10 @@ export function EndKeyDialog({
       title={isRevoke ? `Revoke “${name}”?` : `Delete “${name}”?`}
       description={
         isRevoke
-          ? 'Programs that use it are refused at once. It stays in this list.'
-          : 'Programs that use it are refused at once, and it leaves this list. The audit log keeps its name.'
+          ? 'Programs that use this key lose access immediately. The key stays in this list.'
+          : 'Programs that use this key lose access immediately. The key is removed from this list; the audit log keeps its name.'
       }
-      action={isRevoke ? 'Revoke the key' : 'Delete the key'}
+      action={isRevoke ? 'Revoke key' : 'Delete key'}
       pending={end.isPending}
       onConfirm={() => asked && end.mutate(asked)}
     />

@@ -7,7 +7,7 @@ import { keysKey } from './queries.ts'
 
 export type KeyEnding = { how: 'revoke' | 'delete'; key: McpKey }
 
-/** Ends a key; neither way can be taken back. */
+/** Revokes or deletes a key. Neither can be undone. */
 export function useEndKey(onEnded: (ending: KeyEnding) => void) {
   const { api, queries } = useApp()
   return useMutation({
@@ -18,7 +18,7 @@ export function useEndKey(onEnded: (ending: KeyEnding) => void) {
     },
     onSuccess: (_reply, ending) => {
       toast({
-        title: `“${ending.key.name}” is ${ending.how === 'revoke' ? 'revoked' : 'deleted'}.`,
+        title: `“${ending.key.name}” ${ending.how === 'revoke' ? 'revoked' : 'deleted'}.`,
         tone: 'success',
       })
       onEnded(ending)

@@ -41,7 +41,7 @@ export function keyColumns(options: {
     },
     {
       id: 'state',
-      header: 'State',
+      header: 'Status',
       width: 110,
       sortValue: (row) => stateOf(row),
       cell: (row) => <KeyStateMark row={row} />,

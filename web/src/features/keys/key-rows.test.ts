@@ -21,7 +21,7 @@ const key: McpKey = {
   user_email: null,
 }
 
-test('a key is revoked before it is expired', () => {
+test('revoked takes precedence over expired', () => {
   assert.equal(stateOf(key), 'active')
   assert.equal(stateOf({ is_active: false, revoked_at: null }), 'expired')
   assert.equal(stateOf({ is_active: false, revoked_at: '2026-02-01T00:00:00Z' }), 'revoked')
@@ -32,7 +32,7 @@ test('keys are found by name, description, prefix, scope and owner', () => {
   assert.deepEqual(filterKeys([key], 'shop weekly'), [])
 })
 
-test('an end is a number of days from now, the last second of a day, or none', () => {
+test('an expiry is a number of days from now, the end of a day, or none', () => {
   const now = Date.parse('2026-03-01T12:00:00Z')
   assert.equal(endOf({ ends: 'never', day: '' }, now), null)
   assert.equal(endOf({ ends: '7', day: '' }, now), '2026-03-08T12:00:00.000Z')

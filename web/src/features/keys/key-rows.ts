@@ -7,7 +7,7 @@ export function stateOf(key: Pick<McpKey, 'is_active' | 'revoked_at'>): KeyState
   return key.is_active ? 'active' : 'expired'
 }
 
-/** All words have to be found, in whatever part of what is shown of a key. */
+/** Every word must occur in one of the shown properties of a key. */
 export function filterKeys(keys: readonly McpKey[], q: string | undefined): McpKey[] {
   const words = (q ?? '').toLowerCase().split(/\s+/).filter(Boolean)
   return keys.filter((key) => {
@@ -25,10 +25,10 @@ export function filterKeys(keys: readonly McpKey[], q: string | undefined): McpK
   })
 }
 
-/** `never`, a number of days from now, or `day` for the one named. */
+/** `never`, a number of days from now, or `day` for a specific day. */
 export type End = { ends: string; day: string }
 
-/** The moment a key ends, null: never. A named day is the last one on which it works, in the person's zone. */
+/** When a key expires; null: never. A specific day is the last valid day, in the user's time zone. */
 export function endOf({ ends, day }: End, now: number): string | null {
   if (ends === 'never') return null
   if (ends !== 'day') return new Date(now + Number(ends) * 86_400_000).toISOString()

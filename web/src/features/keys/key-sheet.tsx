@@ -12,13 +12,13 @@ import { scopeWords } from './scopes.ts'
 
 type KeySheetProps = {
   row: McpKey | null
-  /** Admins see what was done with it. */
+  /** Admins get a link to the audit log. */
   isAdmin: boolean
   onClose: () => void
   end: (ending: KeyEnding) => void
 }
 
-/** One key: whose it is, what it reaches, how it is used. */
+/** One key with its owner, scope and usage. */
 export function KeySheet({ row, isAdmin, onClose, end }: KeySheetProps) {
   return (
     <Sheet
@@ -31,9 +31,9 @@ export function KeySheet({ row, isAdmin, onClose, end }: KeySheetProps) {
         <div className="flex flex-col gap-5">
           <KeyValues
             items={[
-              { label: 'State', value: <KeyStateMark row={row} /> },
+              { label: 'Status', value: <KeyStateMark row={row} /> },
               row.revoked_at !== null && { label: 'Revoked', value: <RelativeTime at={row.revoked_at} /> },
-              { label: 'Begins with', value: <code className="text-xs">{row.key_prefix}…</code> },
+              { label: 'Prefix', value: <code className="text-xs">{row.key_prefix}…</code> },
               { label: 'Owner', value: row.username },
               row.agent_name !== null && {
                 label: 'Agent',
@@ -48,7 +48,7 @@ export function KeySheet({ row, isAdmin, onClose, end }: KeySheetProps) {
                 ),
               },
               { label: 'Created', value: <RelativeTime at={row.created_at} /> },
-              { label: 'Ends', value: row.expires_at ? <ExactTime at={row.expires_at} /> : 'never' },
+              { label: 'Expires', value: row.expires_at ? <ExactTime at={row.expires_at} /> : 'never' },
               {
                 label: 'Used',
                 value: row.last_used_at ? (
@@ -68,7 +68,7 @@ export function KeySheet({ row, isAdmin, onClose, end }: KeySheetProps) {
           <div className="flex flex-wrap gap-2 border-t pt-4">
             {isAdmin && (
               <Link to="/settings" search={{ tab: 'audit', key: row.id }} className={buttonClass()}>
-                What was done with it
+                View in audit log
               </Link>
             )}
             {row.is_active && <Button onClick={() => end({ how: 'revoke', key: row })}>Revoke…</Button>}

@@ -25,11 +25,11 @@ const route = getRouteApi('/signed-in/settings')
 type Search = ReturnType<typeof route.useSearch>
 
 const whose = [
-  { value: 'own', label: 'Yours' },
-  { value: 'all', label: 'Everybody’s' },
+  { value: 'own', label: 'Own keys' },
+  { value: 'all', label: 'All keys' },
 ] as const
 
-/** Keys for programs: created, shown once, revoked. */
+/** MCP keys: create, show once, revoke. */
 export function KeysTab() {
   const api = useApi()
   const { data: me } = useSuspenseQuery(meQuery(api))
@@ -39,7 +39,7 @@ export function KeysTab() {
   const all = isAdmin && search.all === true
   const keys = useQuery(keysQuery(api, { all }))
   const [isCreating, setCreating] = useState(false)
-  const [made, setMade] = useState<NewKey | null>(null)
+  const [newKey, setNewKey] = useState<NewKey | null>(null)
   const [asked, setAsked] = useState<KeyEnding | null>(null)
   const change = (next: Partial<Search>, replace = true) =>
     void navigate({ search: (now) => ({ ...now, ...next }), replace, resetScroll: false })
@@ -55,7 +55,7 @@ export function KeysTab() {
     <section aria-label="MCP keys">
       <CardHeader
         title="MCP keys"
-        description="Programs use them as bearer tokens, with all that their owner may do, or less."
+        description="Bearer tokens for programs. A key has the permissions of its owner, or fewer, depending on its scope."
         actions={create}
       />
       <div className="mb-3 flex flex-wrap gap-2">
@@ -67,7 +67,7 @@ export function KeysTab() {
         />
         {isAdmin && (
           <Segmented
-            label="Whose keys"
+            label="Owner of keys"
             options={whose}
             value={all ? 'all' : 'own'}
             onValueChange={(value) => change({ all: value === 'all' || undefined })}
@@ -76,7 +76,7 @@ export function KeysTab() {
       </div>
       {keys.isError && !keys.data ? (
         <ErrorState
-          title="The keys could not be loaded"
+          title="Could not load the keys"
           error={keys.error}
           onRetry={() => void keys.refetch()}
           className="rounded-lg border border-line bg-surface"
@@ -95,15 +95,15 @@ export function KeysTab() {
           empty={
             q ? (
               <EmptyState
-                title="No key matches"
-                action={<Button onClick={() => change({ q: undefined })}>Clear the search</Button>}
+                title="No matching keys"
+                action={<Button onClick={() => change({ q: undefined })}>Clear search</Button>}
               />
             ) : (
               <EmptyState
                 icon={<KeyRound aria-hidden />}
                 title="No keys yet"
-                description="Create one to let a program or an MCP client reach your agents."
-                action={<Button onClick={() => setCreating(true)}>Create the first key</Button>}
+                description="Create a key to give a program or an MCP client access to your agents."
+                action={<Button onClick={() => setCreating(true)}>Create key</Button>}
               />
             )
           }
@@ -120,10 +120,10 @@ export function KeysTab() {
         onOpenChange={setCreating}
         onCreated={(key) => {
           setCreating(false)
-          setMade(key)
+          setNewKey(key)
         }}
       />
-      <NewKeyDialog made={made} onClose={() => setMade(null)} />
+      <NewKeyDialog newKey={newKey} onClose={() => setNewKey(null)} />
       <EndKeyDialog
         asked={asked}
         onClose={(ended) => {

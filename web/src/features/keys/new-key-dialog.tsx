@@ -2,17 +2,17 @@ import type { NewKey } from '@roost/contracts/identity/keys'
 import { CodeBlock } from '../../ui/code-block.tsx'
 import { SecretDialog } from '../../ui/secret-dialog.tsx'
 
-/** The new key, shown once; null keeps it closed. */
-export function NewKeyDialog({ made, onClose }: { made: NewKey | null; onClose: () => void }) {
+/** Shows the new key once; null keeps the dialog closed. */
+export function NewKeyDialog({ newKey, onClose }: { newKey: NewKey | null; onClose: () => void }) {
   return (
     <SecretDialog
-      title={`The key “${made?.name ?? ''}”`}
-      secrets={made ? [{ label: 'Key', value: made.key }] : null}
+      title={`Key “${newKey?.name ?? ''}”`}
+      secrets={newKey ? [{ label: 'Key', value: newKey.key }] : null}
       onClose={onClose}
     >
       <div className="flex min-w-0 flex-col gap-1.5 text-muted text-sm">
-        <p>Send it with each request, for instance from an environment variable:</p>
-        <CodeBlock language="sh" code={exampleOf(made?.scope, window.location.origin)} />
+        <p>Send the key with each request, for example from an environment variable:</p>
+        <CodeBlock language="sh" code={exampleOf(newKey?.scope, window.location.origin)} />
       </div>
     </SecretDialog>
   )

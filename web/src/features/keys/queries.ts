@@ -4,7 +4,7 @@ import { queryOptions } from '@tanstack/react-query'
 
 export const keysKey = ['keys'] as const
 
-/** The person's own keys; an admin may ask for those of everybody. */
+/** The user's own keys. Admins can request all keys. */
 export const keysQuery = (api: Client, { all }: { all: boolean }) =>
   queryOptions({
     queryKey: [...keysKey, { all }],

@@ -2,14 +2,14 @@ import type { KeyScope } from '@roost/contracts/kit/access'
 import { Check, X } from 'lucide-react'
 import { scopeWords } from './scopes.ts'
 
-/** What a key of this scope reaches, what it never does, and what ends it. */
+/** The permissions of a scope, its exclusions and when a key of it ends. */
 export function ScopeFacts({ scope }: { scope: KeyScope }) {
   const { hint, reaches, never, ends } = scopeWords[scope]
   return (
     <div className="flex flex-col gap-3 text-sm">
       <p className="text-muted">{hint}</p>
       <div>
-        <h4 className="font-medium text-xs">Reaches</h4>
+        <h4 className="font-medium text-xs">Allowed</h4>
         <ul className="mt-1 flex flex-col gap-1">
           {reaches.map((line) => (
             <li key={line} className="flex gap-2">
@@ -20,7 +20,7 @@ export function ScopeFacts({ scope }: { scope: KeyScope }) {
         </ul>
       </div>
       <div>
-        <h4 className="font-medium text-xs">Never</h4>
+        <h4 className="font-medium text-xs">Not allowed</h4>
         <ul className="mt-1 flex flex-col gap-1">
           {never.map((line) => (
             <li key={line} className="flex gap-2">

@@ -2,75 +2,75 @@ import type { KeyScope } from '@roost/contracts/kit/access'
 
 export type ScopeWords = {
   label: string
-  /** In one sentence. */
+  /** One sentence. */
   hint: string
   reaches: readonly string[]
   never: readonly string[]
-  /** What ends a key of this scope. */
+  /** When a key of this scope ends. */
   ends: string
 }
 
-/** What each scope reaches, in words. */
+/** The permissions of each scope. */
 export const scopeWords: Record<KeyScope, ScopeWords> = {
   user: {
     label: 'User',
-    hint: 'Everything its owner may do, except what needs a person at the browser.',
+    hint: 'Everything that its owner may do, except actions that require a signed-in person.',
     reaches: [
-      'The agents its owner reaches: chats, tasks, files, schedules, settings',
-      'With an admin as owner, the whole fleet',
+      'The agents of its owner: chats, tasks, files, schedules, settings',
+      'All agents, if the owner is an admin',
     ],
-    never: ['Passwords and second factors', 'Keys of the scopes ops and portal_delegate'],
-    ends: 'It never expires by itself. It stops while its owner is suspended.',
+    never: ['Passwords and second factors', 'Keys with the scopes ops and portal_delegate'],
+    ends: 'The key does not expire. It is refused while its owner is suspended.',
   },
   ops: {
     label: 'Ops',
-    hint: 'Reads for monitoring: fleet, health, executions, schedules, costs. It changes nothing.',
+    hint: 'Read-only monitoring: fleet, health, runs, schedules and costs.',
     reaches: [
       'Status, health and costs of the fleet',
-      'Executions with their logs and live streams',
-      'Schedules, alerts, telemetry, the version',
+      'Runs with their logs and live streams',
+      'Schedules, alerts, telemetry and the version',
     ],
-    never: ['Writing anything', 'Files, chats and settings of agents', 'People and keys'],
-    ends: 'At the end it was given, if any. It stops while its owner is no admin.',
+    never: ['All write access', 'Files, chats and settings of agents', 'Users and keys'],
+    ends: 'The key expires at its expiry date, if set. It is refused while its owner is not an admin.',
   },
   portal_delegate: {
     label: 'Portal delegate',
-    hint: 'Exchanges an e-mail address for a Workspace session, and nothing else.',
-    reaches: ['The exchange of an address for a Workspace session, for a portal of your own'],
+    hint: 'Exchanges an e-mail address for a Workspace session. Nothing else is allowed.',
+    reaches: ['Exchanging an e-mail address for a Workspace session, for your own portal'],
     never: ['Everything else'],
-    ends: 'At the end it was given, if any. It stops while its owner is no admin.',
+    ends: 'The key expires at its expiry date, if set. It is refused while its owner is not an admin.',
   },
   agent: {
     label: 'Agent',
-    hint: 'What an agent calls the platform with: its own things, and the agents it may call.',
+    hint: 'Used by an agent to call the platform: its own resources, and the agents it is permitted to call.',
     reaches: [
-      'Its own agent: reads, runs, own schedules, reminders, reports, questions',
-      'Agents it may call: reading, chats, tasks and the runs it started there',
+      'Its own agent: reading, runs, schedules, reminders, reports, questions',
+      'Permitted agents: reading, chats, tasks and the runs it started there',
     ],
-    never: ['Settings, sharing, permissions and credentials', 'Keys and people'],
-    ends: 'With its agent, or when the agent gets a new one.',
+    never: ['Settings, sharing, permissions and credentials', 'Keys and users'],
+    ends: 'The key ends with its agent, or when the agent gets a new key.',
   },
   connector: {
     label: 'Connector',
-    hint: 'Chats with one agent and runs the playbooks that were exposed.',
-    reaches: ['Chats with its agent', 'Its exposed playbooks', 'The runs it started itself'],
-    never: ['Other agents', 'Files, settings and runs of others'],
-    ends: 'When it is revoked, or its agent is deleted.',
+    hint: 'Chats with one agent and runs its exposed playbooks.',
+    reaches: ['Chat with its agent', 'Its exposed playbooks', 'The runs it started itself'],
+    never: ['Other agents', 'Files, settings and other runs'],
+    ends: 'The key ends when it is revoked or its agent is deleted.',
   },
   system: {
     label: 'System',
-    hint: 'What the system agent runs the platform with.',
+    hint: 'Used by the system agent to operate the platform.',
     reaches: ['Everything an admin may do'],
-    never: ['Passwords and second factors', 'Answers to what agents ask'],
-    ends: 'When the system agent is made anew.',
+    never: ['Passwords and second factors', 'Answers to questions of agents'],
+    ends: 'The key ends when the system agent is recreated.',
   },
 }
 
-/** The scopes that are given here; all but the first by an admin. */
+/** The scopes that users can create; all but the first require an admin. */
 export const requestableScopes = ['user', 'ops', 'portal_delegate'] as const
 export type RequestableScope = (typeof requestableScopes)[number]
 
-/** A key of everybody's own takes no end. */
+/** Keys of the scope `user` never expire. */
 export function mayExpire(scope: RequestableScope): boolean {
   return scope !== 'user'
 }

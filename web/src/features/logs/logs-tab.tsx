@@ -12,29 +12,29 @@ import { logsQuery } from './queries.ts'
 
 const tails = ['100', '500', '1000', '5000'] as const
 
-/** No event tells of lines that a container writes, so they are asked for as long as somebody looks at their end. */
+/** Polling interval in ms: no event reports new log lines. Active only while the end of the log is shown. */
 const refreshMs = 5000
 
-/** What the agent's container has written: its start, its link to the platform, its faults. */
+/** The output of the agent's container: its start, its connection to the platform, its errors. */
 export function LogsTab({ agent }: { agent: AgentDetails }) {
   const isRunning = agent.status === 'running'
   const [tail, setTail] = useRemembered<(typeof tails)[number]>('logs-tail', '500')
   const [isFollowing, setFollowing] = useState(true)
   const logs = useQuery({
     ...logsQuery(useApi(), agent.name, Number(tail)),
-    // Paused and stopped logs stand still; while the page is hidden no interval runs at all.
+    // No polling when paused or stopped, or while the page is hidden.
     refetchInterval: isRunning && isFollowing ? refreshMs : false,
-    // Another tail shows the lines that are there until it has come.
+    // Keeps the current lines visible while another number of lines loads.
     placeholderData: (before) => before,
   })
   return (
     <div className="flex min-h-0 flex-1 flex-col gap-3 p-4 md:px-6">
       <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
         <div className="flex items-center gap-2">
-          <span className="text-xs text-muted">Last lines</span>
+          <span className="text-xs text-muted">Lines</span>
           <Segmented
             size="sm"
-            label="Last lines"
+            label="Number of lines"
             value={tail}
             onValueChange={setTail}
             options={tails.map((value) => ({ value, label: Number(value).toLocaleString('en') }))}
@@ -43,14 +43,14 @@ export function LogsTab({ agent }: { agent: AgentDetails }) {
         <p className="text-xs text-muted">
           {isRunning ? (
             isFollowing ? (
-              'Asked for every 5 s'
+              'Refreshes every 5 s'
             ) : (
               <>
-                Paused, as of <RelativeTime at={logs.dataUpdatedAt || null} />
+                Paused. Last refresh: <RelativeTime at={logs.dataUpdatedAt || null} />
               </>
             )
           ) : (
-            'Stopped: the last it wrote'
+            'The agent is not running. These are its last log lines.'
           )}
         </p>
       </div>
@@ -64,17 +64,13 @@ export function LogsTab({ agent }: { agent: AgentDetails }) {
           onFollowChange={setFollowing}
           empty={
             agent.container_id === null
-              ? 'There is no container yet: it is made when the agent starts.'
-              : 'The container has written nothing yet.'
+              ? 'No container yet. It is created when the agent starts.'
+              : 'The container has not written any output yet.'
           }
           className="flex-1"
         />
       ) : logs.error ? (
-        <ErrorState
-          title="The log could not be read"
-          error={logs.error}
-          onRetry={() => void logs.refetch()}
-        />
+        <ErrorState title="Could not read the log" error={logs.error} onRetry={() => void logs.refetch()} />
       ) : (
         <Skeleton className="h-auto flex-1 rounded-md" />
       )}

@@ -2,7 +2,7 @@ import { getAgentLogs } from '@roost/contracts/agents/registry'
 import type { Client } from '@roost/contracts/client'
 import { queryOptions } from '@tanstack/react-query'
 
-/** The last `tail` lines of the container's output; of a stopped one too. */
+/** The last `tail` lines of the container's output, also after it has stopped. */
 export const logsQuery = (api: Client, name: string, tail: number) =>
   queryOptions({
     queryKey: ['agent', name, 'logs', tail] as const,

@@ -28,13 +28,13 @@ type LoopDialogProps = {
 
 export function LoopDialog({ agent, isOpen, onClose, onStarted }: LoopDialogProps) {
   return (
-    <Dialog open={isOpen} onOpenChange={onClose} title="Start a loop" size="lg">
+    <Dialog open={isOpen} onOpenChange={onClose} title="Start loop" size="lg">
       <LoopForm agent={agent} onCancel={onClose} onStarted={onStarted} />
     </Dialog>
   )
 }
 
-/** Refusals that are about one field and do not name it. */
+/** Fields of error codes that do not name one. */
 const fieldOfCode = {
   loop_timeout_exceeds_agent_cap: 'timeout_per_run',
   loop_deadline_below_run_timeout: 'max_duration_seconds',
@@ -42,8 +42,8 @@ const fieldOfCode = {
 }
 
 const failureChoices = [
-  { value: 'abort', label: 'End the loop' },
-  { value: 'continue', label: 'Go on', hint: 'Until too many fail in a row' },
+  { value: 'abort', label: 'Stop the loop' },
+  { value: 'continue', label: 'Continue', hint: 'Until too many consecutive runs fail' },
 ]
 
 type FormProps = { agent: AgentDetails; onCancel: () => void; onStarted: (id: string) => void }
@@ -62,7 +62,7 @@ function LoopForm({ agent, onCancel, onStarted }: FormProps) {
   return (
     <Form
       form={form}
-      label="A loop"
+      label="Loop"
       onSubmit={async (body) => {
         try {
           const { loop_id } = await api.call(startLoop, { params: { name }, body })
@@ -81,17 +81,17 @@ function LoopForm({ agent, onCancel, onStarted }: FormProps) {
         autoFocus
         hint={
           <>
-            <code>{runPlaceholder}</code> is the number of the run, <code>{previousPlaceholder}</code> the end
-            of the reply before.
+            <code>{runPlaceholder}</code> is the run number, <code>{previousPlaceholder}</code> the end of the
+            previous reply.
           </>
         }
       />
       <Row>
-        <NumberField name="max_runs" label="Runs at most" min={1} max={100} required hint="1 to 100" />
+        <NumberField name="max_runs" label="Maximum runs" min={1} max={100} required hint="1 to 100" />
         <TextField
           name="stop_signal"
-          label="Stop when a reply contains"
-          hint="Left empty, no reply ends it."
+          label="Stop phrase"
+          hint="The loop stops when a reply contains this text. Leave empty for none."
           autoComplete="off"
         />
       </Row>
@@ -102,28 +102,28 @@ function LoopForm({ agent, onCancel, onStarted }: FormProps) {
           unit="US dollars"
           step="any"
           emptyAs="null"
-          hint="Looked at between runs; empty for none."
+          hint="Checked between runs. Leave empty for no budget."
         />
         <NumberField
           name="max_duration_seconds"
-          label="Time in all"
+          label="Deadline"
           unit="seconds"
           emptyAs="null"
-          hint="Counted from the first run. It also limits the timeout of each run. Empty means no deadline."
+          hint="Counted from the first run. It also limits the timeout of each run. Leave empty for no deadline."
         />
       </Row>
       <Row>
         <NumberField
           name="timeout_per_run"
-          label="Timeout of a run"
+          label="Run timeout"
           unit="seconds"
           emptyAs="null"
           placeholder={String(cap)}
-          hint={`At most the agent’s own, ${formatDuration(cap * 1000)}`}
+          hint={`At most the agent’s run timeout of ${formatDuration(cap * 1000)}`}
         />
         <NumberField
           name="delay_seconds"
-          label="Pause between runs"
+          label="Delay between runs"
           unit="seconds"
           emptyAs="null"
           min={0}
@@ -133,17 +133,17 @@ function LoopForm({ agent, onCancel, onStarted }: FormProps) {
       <Row>
         <NumberField
           name="no_progress_threshold"
-          label="Equal replies that end it"
+          label="Stop after equal replies"
           emptyAs="null"
           min={0}
-          hint="In a row; 0 for never."
+          hint="Number of consecutive equal replies; 0 to disable"
         />
         <SelectField name="on_failure" label="When a run fails" options={failureChoices} />
       </Row>
       {onFailure === 'continue' && (
         <NumberField
           name="max_consecutive_failures"
-          label="Failures in a row that end it"
+          label="Stop after consecutive failures"
           emptyAs="null"
           min={1}
           max={100}
@@ -157,7 +157,7 @@ function LoopForm({ agent, onCancel, onStarted }: FormProps) {
       <DialogButtons>
         <Button onClick={onCancel}>Cancel</Button>
         <Button type="submit" variant="primary" pending={form.formState.isSubmitting}>
-          Start
+          Start loop
         </Button>
       </DialogButtons>
     </Form>

@@ -25,17 +25,17 @@ export function LoopList({ agent: { name, status }, onOpen, onStart }: LoopListP
     <section aria-label="Loops" className="flex min-w-0 flex-col">
       <CardHeader
         title="Loops"
-        description="One message, run after run, until a limit or a word in the reply ends it."
+        description="Repeats one prompt until a limit or a stop phrase is reached."
         actions={
           <Button variant="primary" icon={<Plus aria-hidden />} disabled={isStopped} onClick={onStart}>
-            Start a loop
+            Start loop
           </Button>
         }
       />
-      {isStopped && <p className="mb-3 text-muted text-sm">Start the agent to begin a loop.</p>}
+      {isStopped && <p className="mb-3 text-muted text-sm">Start the agent to start a loop.</p>}
       {loops.isError && !loops.data ? (
         <ErrorState
-          title="The loops could not be loaded"
+          title="Could not load the loops"
           error={loops.error}
           onRetry={() => void loops.refetch()}
           className="rounded-lg border border-line bg-surface"
@@ -55,11 +55,11 @@ export function LoopList({ agent: { name, status }, onOpen, onStart }: LoopListP
           empty={
             <EmptyState
               icon={<Repeat aria-hidden />}
-              title="No loop yet"
-              description="For work that takes several goes: fix until the tests are green, look through a list item by item."
+              title="No loops yet"
+              description="Use loops for repeated work: fix until the tests pass, or process a list item by item."
               action={
                 <Button disabled={isStopped} onClick={onStart}>
-                  Start the first loop
+                  Start loop
                 </Button>
               }
             />
@@ -99,7 +99,7 @@ const columns: readonly DataColumn<Loop>[] = [
           {loop.runs_completed} of {loop.max_runs}
           {loop.failed_runs > 0 && <span className="text-danger"> · {loop.failed_runs} failed</span>}
         </span>
-        {isOpen(loop) && <ProgressBar label="Runs made" value={loop.runs_completed / loop.max_runs} />}
+        {isOpen(loop) && <ProgressBar label="Completed runs" value={loop.runs_completed / loop.max_runs} />}
       </span>
     ),
   },

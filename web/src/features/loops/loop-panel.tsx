@@ -23,26 +23,24 @@ import { LoopRuns } from './loop-runs.tsx'
 import { loopKeys, loopQuery } from './queries.ts'
 import { isOpen, loopStatusWords, stopWords } from './words.ts'
 
-/** One loop: how far it is, what ends it, and its runs. */
+/** One loop: progress, stop conditions and runs. */
 export function LoopPanel({ name, id }: { name: string; id: string }) {
   const loop = useQuery(loopQuery(useApi(), name, id))
   if (loop.data) return <Loaded name={name} loop={loop.data} />
   if (loop.error instanceof ApiError && loop.error.status === 404) {
     return (
       <EmptyState
-        title="There is no such loop"
+        title="Loop not found"
         action={
           <Link to="." search={{ tab: 'loops' }} className={buttonClass()}>
-            To the loops
+            Go to loops
           </Link>
         }
       />
     )
   }
   if (!loop.error) return <Skeleton className="h-72 w-full" />
-  return (
-    <ErrorState title="The loop could not be loaded" error={loop.error} onRetry={() => void loop.refetch()} />
-  )
+  return <ErrorState title="Could not load the loop" error={loop.error} onRetry={() => void loop.refetch()} />
 }
 
 function Loaded({ name, loop }: { name: string; loop: Loop }) {
@@ -67,7 +65,7 @@ function Loaded({ name, loop }: { name: string; loop: Loop }) {
         {isOpen(loop) && <Stop name={name} loop={loop} />}
       </header>
       {loop.error !== null && (
-        <Banner tone="danger" title="Why it failed">
+        <Banner tone="danger" title="Failure reason">
           <p className="break-words">{loop.error}</p>
         </Banner>
       )}
@@ -95,8 +93,9 @@ function Stop({ name, loop }: { name: string; loop: Loop }) {
   const stop = useMutation({
     mutationFn: () => api.call(stopLoop, { params: { loop_id: loop.loop_id } }),
     onSuccess: ({ status }) => {
-      const said = status === 'stopping' ? 'It stops after the run that goes on.' : 'It had ended already.'
-      toast({ title: said, tone: 'success' })
+      const title =
+        status === 'stopping' ? 'The loop stops after the current run.' : 'The loop had already ended.'
+      toast({ title: title, tone: 'success' })
     },
     onError: (error) => {
       const { sentence, code } = describeFault(error)
@@ -109,7 +108,7 @@ function Stop({ name, loop }: { name: string; loop: Loop }) {
   }
   return (
     <Button icon={<Square aria-hidden />} pending={stop.isPending} onClick={() => stop.mutate()}>
-      Stop
+      Stop loop
     </Button>
   )
 }
@@ -119,42 +118,44 @@ function Rules({ loop }: { loop: Loop }) {
     value === null ? none : formatDuration(value * 1000)
   return (
     <Card>
-      <h3 className="mb-1.5 font-medium text-sm">What ends it</h3>
+      <h3 className="mb-1.5 font-medium text-sm">Stop conditions</h3>
       <KeyValues
         items={[
           { label: 'Runs', value: `after ${plural(loop.max_runs, 'run')}` },
-          { label: 'A reply with', value: loop.stop_signal === null ? null : `“${loop.stop_signal}”` },
+          { label: 'Stop phrase', value: loop.stop_signal === null ? null : `“${loop.stop_signal}”` },
           { label: 'Budget', value: loop.max_cost_usd === null ? 'none' : formatCost(loop.max_cost_usd) },
-          { label: 'Time', value: seconds(loop.max_duration_seconds, 'no end') },
+          { label: 'Deadline', value: seconds(loop.max_duration_seconds, 'none') },
           {
             label: 'No progress',
             value:
               loop.no_progress_threshold === 0
                 ? 'never'
-                : `${loop.no_progress_threshold} equal replies in a row`,
+                : `after ${loop.no_progress_threshold} equal replies`,
           },
           {
             label: 'Failures',
             value:
-              loop.on_failure === 'abort' ? 'the first one' : `${loop.max_consecutive_failures} in a row`,
+              loop.on_failure === 'abort'
+                ? 'after the first'
+                : `after ${loop.max_consecutive_failures} consecutive`,
           },
         ]}
       />
-      <h3 className="mt-3 mb-1.5 border-t pt-3 font-medium text-sm">Each run</h3>
+      <h3 className="mt-3 mb-1.5 border-t pt-3 font-medium text-sm">Run options</h3>
       <KeyValues
         items={[
           {
-            label: 'Pause before',
+            label: 'Delay',
             value: loop.delay_seconds === 0 ? 'none' : seconds(loop.delay_seconds, ''),
           },
-          { label: 'Timeout', value: seconds(loop.timeout_per_run, 'the agent’s') },
-          { label: 'Model', value: loop.model ?? 'the agent’s' },
-          { label: 'Tools', value: loop.allowed_tools?.join(', ') ?? 'all of the agent’s' },
+          { label: 'Timeout', value: seconds(loop.timeout_per_run, 'agent default') },
+          { label: 'Model', value: loop.model ?? 'agent default' },
+          { label: 'Tools', value: loop.allowed_tools?.join(', ') ?? 'all tools of the agent' },
           {
             label: 'Started',
             value: (
               <>
-                by {loop.started_by ?? 'somebody'}, <RelativeTime at={loop.created_at} />
+                by {loop.started_by ?? 'an unknown user'}, <RelativeTime at={loop.created_at} />
               </>
             ),
           },

@@ -6,20 +6,20 @@ import { Meter } from '../../ui/progress.tsx'
 import { RelativeTime } from '../../ui/time.tsx'
 import { isOpen } from './words.ts'
 
-/** How near a loop is to each of its limits. */
+/** The progress of a loop towards each of its limits. */
 export function LoopProgress({ loop }: { loop: Loop }) {
   const elapsed = useElapsed(loop)
-  const { runs_completed: done, max_runs: most, total_cost: cost, max_cost_usd: budget } = loop
+  const { runs_completed: done, max_runs: maxRuns, total_cost: cost, max_cost_usd: budget } = loop
   const spent = costText(cost, loop.cost_estimated)
   const deadline = loop.max_duration_seconds
   return (
     <Card>
       <div className="grid gap-x-8 gap-y-4 sm:grid-cols-3">
         <Meter
-          label={loop.failed_runs > 0 ? `Runs, ${loop.failed_runs} of them failed` : 'Runs'}
+          label={loop.failed_runs > 0 ? `Runs (${loop.failed_runs} failed)` : 'Runs'}
           value={done}
-          max={most}
-          text={`${done} of ${plural(most, 'run')}`}
+          max={maxRuns}
+          text={`${done} of ${plural(maxRuns, 'run')}`}
           warnAt={2}
           dangerAt={2}
         />
@@ -42,14 +42,14 @@ export function LoopProgress({ loop }: { loop: Loop }) {
       </div>
       {loop.next_run_at !== null && isOpen(loop) && (
         <p className="mt-3 text-muted text-xs">
-          The next run begins <RelativeTime at={loop.next_run_at} />.
+          The next run starts <RelativeTime at={loop.next_run_at} />.
         </p>
       )}
     </Card>
   )
 }
 
-/** Without a limit only the amount is told. */
+/** Shows only the amount when there is no limit. */
 function Limit({
   label,
   value,
@@ -70,7 +70,7 @@ function Limit({
   )
 }
 
-/** Whole seconds since the first run began, counted in the page while the loop goes on. */
+/** Seconds since the first run started, counted locally while the loop is running. */
 function useElapsed(loop: Loop): number {
   const [now, setNow] = useState(Date.now)
   const isCounting = isOpen(loop) && loop.started_at !== null

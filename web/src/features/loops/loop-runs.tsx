@@ -8,7 +8,7 @@ import { EmptyState } from '../../ui/empty-state.tsx'
 import { Duration, RunningDuration } from '../../ui/time.tsx'
 import { runStatusWords } from './words.ts'
 
-/** The runs of a loop, the newest first. */
+/** The runs of a loop, newest first. */
 export function LoopRuns({ name, runs }: { name: string; runs: readonly LoopRun[] }) {
   const navigate = useNavigate()
   const newestFirst = useMemo(() => runs.toReversed(), [runs])
@@ -24,7 +24,7 @@ export function LoopRuns({ name, runs }: { name: string; runs: readonly LoopRun[
         void navigate({ to: '/agents/$name/executions/$id', params: { name, id } })
       }
       sort={null}
-      empty={<EmptyState title="The first run has not begun" />}
+      empty={<EmptyState title="No runs started yet" />}
     />
   )
 }

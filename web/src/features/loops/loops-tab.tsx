@@ -7,7 +7,7 @@ import { LoopPanel } from './loop-panel.tsx'
 
 const route = getRouteApi('/signed-in/agents/$name')
 
-/** A message again and again: all loops of the agent, or the one that the address names. */
+/** All loops of the agent, or the one in the address. */
 export function LoopsTab({ agent }: { agent: AgentDetails }) {
   const { loop } = route.useSearch()
   const navigate = route.useNavigate()

@@ -2,12 +2,11 @@ import type { Client } from '@roost/contracts/client'
 import { getLoop, listLoops } from '@roost/contracts/runs/loops'
 import { queryOptions } from '@tanstack/react-query'
 
-/** Keys begin with what they show; `live/stale.ts` names their prefixes. */
+/** Keys begin with their subject; `live/stale.ts` names their prefixes. */
 export const loopKeys = {
   ofAgent: (name: string) => ['agent', name, 'loops'] as const,
 }
 
-/** Loops that are listed. */
 export const mostShown = 100
 
 export const loopsQuery = (api: Client, name: string) =>

@@ -11,18 +11,18 @@ const loop = {
   no_progress_threshold: 3,
 }
 
-test('every reason is told with the limit that was met', () => {
+test('each stop reason names the reached limit', () => {
   assert.deepEqual(
     stopReasons.map((stop_reason) => stopWords({ ...loop, stop_reason })),
     [
-      'All of its 5 runs were made.',
-      'A reply contained “DONE”.',
-      'A person stopped it.',
-      'Its time of 1h was over.',
-      'Its budget of $2.00 was spent.',
-      '3 replies in a row were the same.',
+      'Reached its maximum of 5 runs.',
+      'A reply contained the stop phrase “DONE”.',
+      'Stopped by a user.',
+      'Reached its deadline of 1h.',
+      'Reached its budget of $2.00.',
+      '3 consecutive replies were equal.',
       'A run failed.',
-      'The platform was interrupted.',
+      'Interrupted by a restart of the platform.',
     ],
   )
   assert.equal(stopWords({ ...loop, stop_reason: null }), null)

@@ -30,22 +30,22 @@ type Ended = Pick<
   | 'no_progress_threshold'
 >
 
-/** Why a loop ended, with the limit that it met; null while it goes on. */
+/** Why a loop ended, with the reached limit; null while it is running. */
 export function stopWords(loop: Ended): string | null {
   return loop.stop_reason === null ? null : reasons[loop.stop_reason](loop)
 }
 
 const reasons: Record<StopReason, (loop: Ended) => string> = {
-  max_runs_reached: ({ max_runs }) => `All of its ${plural(max_runs, 'run')} were made.`,
-  stop_signal_matched: ({ stop_signal }) => `A reply contained “${stop_signal ?? ''}”.`,
-  user_stopped: () => 'A person stopped it.',
+  max_runs_reached: ({ max_runs }) => `Reached its maximum of ${plural(max_runs, 'run')}.`,
+  stop_signal_matched: ({ stop_signal }) => `A reply contained the stop phrase “${stop_signal ?? ''}”.`,
+  user_stopped: () => 'Stopped by a user.',
   deadline_exceeded: ({ max_duration_seconds: seconds }) =>
-    seconds === null ? 'Its time was over.' : `Its time of ${formatDuration(seconds * 1000)} was over.`,
+    seconds === null ? 'Reached its deadline.' : `Reached its deadline of ${formatDuration(seconds * 1000)}.`,
   budget_exhausted: ({ max_cost_usd: usd }) =>
-    usd === null ? 'Its budget was spent.' : `Its budget of ${formatCost(usd)} was spent.`,
-  no_progress: ({ no_progress_threshold: count }) => `${count} replies in a row were the same.`,
+    usd === null ? 'Reached its budget.' : `Reached its budget of ${formatCost(usd)}.`,
+  no_progress: ({ no_progress_threshold: count }) => `${count} consecutive replies were equal.`,
   error: () => 'A run failed.',
-  interrupted: () => 'The platform was interrupted.',
+  interrupted: () => 'Interrupted by a restart of the platform.',
 }
 
 export function isOpen({ status }: Pick<Loop, 'status'>): boolean {

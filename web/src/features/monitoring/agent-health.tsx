@@ -16,7 +16,7 @@ import { agentHealthQuery, healthChecksQuery } from './queries.ts'
 import { changesOf, stripOf } from './strip.ts'
 import { healthWords } from './words.ts'
 
-/** How an agent was over the last day, as monitoring has seen it. */
+/** The health of an agent over the last day. */
 export function AgentHealth({ name }: { name: string }) {
   const api = useApi()
   const { data: me } = useSuspenseQuery(meQuery(api))
@@ -24,13 +24,13 @@ export function AgentHealth({ name }: { name: string }) {
   const checks = useQuery(healthChecksQuery(api, name))
   const uptime = health.data?.uptime_percent_24h ?? null
   return (
-    <Card aria-label="Health of the last day">
+    <Card aria-label="Health in the last 24 hours">
       <CardHeader
         title="Health"
         description={
           uptime === null
-            ? 'Checks of the last 24 hours.'
-            : `Up ${formatPercent(uptime / 100)} of the last 24 hours.`
+            ? 'Health checks of the last 24 hours.'
+            : `Uptime of the last 24 hours: ${formatPercent(uptime / 100)}.`
         }
         actions={
           <>
@@ -41,7 +41,7 @@ export function AgentHealth({ name }: { name: string }) {
       />
       {checks.isError && !checks.data ? (
         <ErrorState
-          title="The checks could not be loaded"
+          title="Could not load the health checks"
           error={checks.error}
           onRetry={() => void checks.refetch()}
         />
@@ -71,12 +71,12 @@ function CheckNow({ name }: { name: string }) {
   )
 }
 
-/** Changes told below the strip. */
-const changesShown = 4
+/** Maximum number of listed changes. */
+const maxChanges = 4
 
 function History({ checks, issues }: { checks: readonly HealthCheck[]; issues: readonly string[] }) {
-  if (checks.length === 0) return <p className="py-4 text-muted text-sm">It was not checked yet.</p>
-  const changes = changesOf(checks).slice(0, changesShown)
+  if (checks.length === 0) return <p className="py-4 text-muted text-sm">No health checks yet.</p>
+  const changes = changesOf(checks).slice(0, maxChanges)
   return (
     <>
       {issues.length > 0 && (
@@ -87,7 +87,7 @@ function History({ checks, issues }: { checks: readonly HealthCheck[]; issues: r
         </ul>
       )}
       <Strip checks={checks} />
-      <ol aria-label="Changes of its health" className="mt-3 flex flex-col text-sm">
+      <ol aria-label="Health changes" className="mt-3 flex flex-col text-sm">
         {changes.map(({ checked_at, status, issues: [first] }) => (
           <li key={checked_at} className="flex min-w-0 items-baseline gap-3 py-1">
             <span className="w-24 shrink-0">
@@ -113,14 +113,14 @@ const barClass = {
   danger: 'bg-danger',
 } as const
 
-/** The day from left to right, each piece as bad as its worst check. */
+/** The day from left to right. Each bar shows its worst check. */
 function Strip({ checks }: { checks: readonly HealthCheck[] }) {
   const bad = checks.filter(({ status }) => status !== 'healthy' && status !== 'unknown').length
-  const told = bad === 0 ? 'none found anything' : `${bad} found something`
+  const summary = bad === 0 ? 'no problems' : `${plural(bad, 'problem')}`
   return (
     <div
       role="img"
-      aria-label={`${plural(checks.length, 'check')} of the last day, ${told}`}
+      aria-label={`${plural(checks.length, 'check')} in the last 24 hours, ${summary}`}
       className="flex h-6 gap-px"
     >
       {stripOf(checks).map(({ at, worst }) => (

@@ -16,24 +16,24 @@ import { toast } from '../../ui/toast.tsx'
 import { priorityWords } from '../operator-queue/words.ts'
 import { alertsQuery, monitoringKey } from './queries.ts'
 
-/** What the platform has told, for admins. */
+/** Pending alerts of the platform, for admins. */
 export function Alerts() {
   const alerts = useQuery(alertsQuery(useApi()))
   return (
     <Card aria-label="Alerts">
-      <CardHeader title="Alerts" description="An alert goes by itself when its cause is gone." />
+      <CardHeader title="Alerts" description="Alerts resolve automatically when their cause is fixed." />
       {alerts.isError && !alerts.data ? (
         <ErrorState
-          title="The alerts could not be loaded"
+          title="Could not load the alerts"
           error={alerts.error}
           onRetry={() => void alerts.refetch()}
         />
       ) : !alerts.data ? (
         <Skeleton className="h-16" />
       ) : alerts.data.alerts.length === 0 ? (
-        <p className="text-muted text-sm">Nothing has to be looked at.</p>
+        <p className="text-muted text-sm">No pending alerts.</p>
       ) : (
-        <ScrollRegion label="Alerts that are pending" className="-my-1 max-h-96 overflow-y-auto">
+        <ScrollRegion label="Pending alerts" className="-my-1 max-h-96 overflow-y-auto">
           <LongList items={alerts.data.alerts} label="List of alerts" className="divide-y divide-line">
             {(alert) => <AlertRow key={alert.id} alert={alert} />}
           </LongList>

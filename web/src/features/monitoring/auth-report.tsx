@@ -9,18 +9,18 @@ import { ErrorState } from '../../ui/error-state.tsx'
 import { Skeleton } from '../../ui/skeleton.tsx'
 import { authReportQuery } from './queries.ts'
 
-/** With what each agent asks its model provider, for admins: who has nothing comes first. */
+/** How each agent authenticates with its model provider, for admins; agents without credentials first. */
 export function AuthReport() {
   const report = useQuery(authReportQuery(useApi()))
   return (
     <Card aria-label="Model credentials">
       <CardHeader
         title="Model credentials"
-        description="With what each agent asks its model provider: without any, its runs fail."
+        description="How each agent authenticates with its model provider. Runs of agents without credentials fail."
       />
       {report.isError && !report.data ? (
         <ErrorState
-          title="The report could not be loaded"
+          title="Could not load the model credentials"
           error={report.error}
           onRetry={() => void report.refetch()}
         />
@@ -38,9 +38,9 @@ type Agents = Report['by_auth_mode']['subscription']
 function Modes({ report: { by_auth_mode: modes, subscriptions } }: { report: Report }) {
   return (
     <div className="grid gap-x-10 gap-y-4 sm:grid-cols-3">
-      <Mode title="None" agents={modes.not_configured} isBad />
+      <Mode title="No credentials" agents={modes.not_configured} isBad />
       <Mode title="Subscription" agents={modes.subscription}>
-        {subscriptions.length > 0 && `Of ${plural(subscriptions.length, 'subscription')}.`}
+        {subscriptions.length > 0 && `From ${plural(subscriptions.length, 'subscription')}.`}
       </Mode>
       <Mode title="API key" agents={modes.api_key} />
     </div>

@@ -11,18 +11,18 @@ import { Meter } from '../../ui/progress.tsx'
 import { Skeleton } from '../../ui/skeleton.tsx'
 import { costsQuery } from './queries.ts'
 
-/** Rows of each list; the rest is small. */
+/** Maximum rows of each list. */
 const shown = 5
 
-/** What the runs of a day cost, for admins. */
+/** The cost of the runs of the last 24 hours, for admins. */
 export function Costs() {
   const costs = useQuery(costsQuery(useApi()))
   return (
     <Card aria-label="Costs">
-      <CardHeader title="Costs" description="Of runs that began in the last 24 hours." />
+      <CardHeader title="Costs" description="Cost of the runs started in the last 24 hours." />
       {costs.isError && !costs.data ? (
         <ErrorState
-          title="The costs could not be loaded"
+          title="Could not load the costs"
           error={costs.error}
           onRetry={() => void costs.refetch()}
         />
@@ -48,12 +48,21 @@ function Figures({ costs: { summary, cost_by_model, cost_by_agent } }: { costs: 
         <span className="text-muted">for {formatCompact(summary.total_tokens)} tokens</span>
       </p>
       {limit !== null && percent !== null && (
-        <Meter label={`Of the alert limit of ${formatCost(limit)} a day (UTC)`} value={percent} max={100} />
+        <Meter
+          label={`Used of the daily alert limit of ${formatCost(limit)} (UTC)`}
+          value={percent}
+          max={100}
+        />
       )}
       <div className="grid gap-x-10 gap-y-4 sm:grid-cols-2">
         <Dearest title="By model">
           {cost_by_model.slice(0, shown).map(({ model, cost, cost_estimated }) => (
-            <CostRow key={model ?? ''} name={model ?? 'Not named'} cost={cost} isEstimated={cost_estimated} />
+            <CostRow
+              key={model ?? ''}
+              name={model ?? 'Unknown model'}
+              cost={cost}
+              isEstimated={cost_estimated}
+            />
           ))}
         </Dearest>
         <Dearest title="By agent">
@@ -80,7 +89,7 @@ function Dearest({ title, children }: { title: string; children: ReactNode[] }) 
   return (
     <div className="min-w-0">
       <h3 className="mb-1 font-medium text-muted text-xs">{title}</h3>
-      {children.length > 0 ? <ul>{children}</ul> : <p className="text-muted text-sm">Nothing ran.</p>}
+      {children.length > 0 ? <ul>{children}</ul> : <p className="text-muted text-sm">No runs.</p>}
     </div>
   )
 }

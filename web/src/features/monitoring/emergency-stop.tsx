@@ -9,7 +9,7 @@ import { Button } from '../../ui/button.tsx'
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
 import { toast } from '../../ui/toast.tsx'
 
-/** Halts everything; for admins. What came of it is told by `EmergencyOutcome`. */
+/** Stops all agents and pauses all schedules; admins only. `EmergencyOutcome` shows the result. */
 export function useEmergencyStop() {
   const { api, queries } = useApp()
   return useMutation({
@@ -18,27 +18,27 @@ export function useEmergencyStop() {
       const { sentence, code } = describeFault(error)
       toast({ title: sentence, description: code, tone: 'danger' })
     },
-    // Hardly anything is as it was.
+    // Almost every query is affected.
     onSettled: () => queries.invalidateQueries(),
   })
 }
 
 export function EmergencyStop({ stop }: { stop: ReturnType<typeof useEmergencyStop> }) {
-  const [isAsked, setAsked] = useState(false)
+  const [isConfirming, setConfirming] = useState(false)
   return (
     <>
-      <Button variant="danger" icon={<OctagonX aria-hidden />} onClick={() => setAsked(true)}>
+      <Button variant="danger" icon={<OctagonX aria-hidden />} onClick={() => setConfirming(true)}>
         Emergency stop…
       </Button>
       <ConfirmDialog
-        open={isAsked}
-        onOpenChange={setAsked}
+        open={isConfirming}
+        onOpenChange={setConfirming}
         title="Stop everything?"
-        description="All schedules are paused, all runs are cancelled, and all agents are stopped. Agents are started again one by one; Resume brings the schedules back."
+        description="Pauses all schedules, cancels all runs and stops all agents. Start the agents again individually, and choose Resume to resume the schedules."
         action="Stop everything"
         typed="stop everything"
         pending={stop.isPending}
-        onConfirm={() => stop.mutate(undefined, { onSettled: () => setAsked(false) })}
+        onConfirm={() => stop.mutate(undefined, { onSettled: () => setConfirming(false) })}
       />
     </>
   )

@@ -24,7 +24,7 @@ import { monitoringKey } from './queries.ts'
 type Act = 'restart' | 'stop'
 type Which = { filter_status: (typeof fleetFilters)[number]; name_prefix: string; recreate: boolean }
 
-/** Restarts or stops many agents, one after another; for admins. `FleetActOutcome` tells what came of it. */
+/** Restarts or stops many agents in sequence; admins only. `FleetActOutcome` shows the result. */
 export function useFleetAct() {
   const { api, queries } = useApp()
   return useMutation({
@@ -73,17 +73,17 @@ const words = {
     title: 'Restart agents?',
     action: 'Restart agents',
     description:
-      'One after another, without the system agent. Runs of an agent that is restarted are cut short; the work goes on when you close this.',
+      'Restarts the agents in sequence, except the system agent. Their running runs are cancelled. The operation continues when you close this dialog.',
   },
   stop: {
     title: 'Stop agents?',
     action: 'Stop agents',
     description:
-      'One after another, without the system agent. Their runs are cut short, and they stay stopped until somebody starts them.',
+      'Stops the agents in sequence, except the system agent. Their running runs are cancelled. The agents stay stopped until a user starts them.',
   },
 } as const
 
-const stateWords = { running: 'Running', stopped: 'Stopped', exited: 'Exited', all: 'In any state' } as const
+const stateWords = { running: 'Running', stopped: 'Stopped', exited: 'Exited', all: 'All' } as const
 const states = fleetFilters.map((value) => ({ value, label: stateWords[value] }))
 
 type AskWhichProps = {
@@ -106,14 +106,14 @@ function AskWhich({ act, isPending, onClose, onConfirm }: AskWhichProps) {
       onConfirm={() => onConfirm({ ...which, name_prefix: which.name_prefix.trim() })}
     >
       <div className="grid gap-3 sm:grid-cols-2">
-        <Field label="Agents that are">
+        <Field label="Status of agents">
           <Select
             options={states}
             value={which.filter_status}
             onValueChange={(filter_status) => change({ filter_status })}
           />
         </Field>
-        <Field label="Name begins with" hint="Empty: any name.">
+        <Field label="Name prefix" hint="Leave empty for all names.">
           <Input
             value={which.name_prefix}
             maxLength={63}
@@ -125,28 +125,28 @@ function AskWhich({ act, isPending, onClose, onConfirm }: AskWhichProps) {
         <Checkbox
           checked={which.recreate}
           onCheckedChange={(recreate) => change({ recreate })}
-          hint="From the image and settings of now; volumes stay."
+          hint="Uses the current image and settings. Volumes are kept."
         >
-          Give each a new container
+          Recreate the containers
         </Checkbox>
       )}
     </ConfirmDialog>
   )
 }
 
-/** How many went well, and each that did not. */
+/** The number of successes, and each failure. */
 export function FleetActOutcome({ outcome: { summary, results } }: { outcome: FleetOutcome }) {
   const failed = results.filter(({ result }) => result === 'failed')
-  const told = results.filter(({ reason }) => reason !== undefined)
+  const explained = results.filter(({ reason }) => reason !== undefined)
   const skipped = summary.skipped > 0 ? `, ${summary.skipped} skipped` : ''
   return (
     <Banner
       tone={failed.length > 0 ? 'danger' : 'success'}
       title={`${plural(summary.successes, 'agent')} done, ${summary.failures} failed${skipped}`}
     >
-      {told.length > 0 && (
+      {explained.length > 0 && (
         <ul className="max-h-48 overflow-y-auto">
-          {told.map(({ agent, reason }) => (
+          {explained.map(({ agent, reason }) => (
             <li key={agent} className="break-words">
               {agent}: {reason}
             </li>

@@ -16,7 +16,7 @@ import { HealthTable } from './health-table.tsx'
 import { healthQuery } from './queries.ts'
 import { healthWords } from './words.ts'
 
-/** How the agents are, what the platform warns of, and the way to stop everything. */
+/** The health of all agents, alerts, costs and the emergency stop. */
 export function FleetHealth() {
   const api = useApi()
   const { data: me } = useSuspenseQuery(meQuery(api))
@@ -28,7 +28,7 @@ export function FleetHealth() {
     <section aria-label="Fleet health" className="flex min-w-0 flex-col gap-4">
       <CardHeader
         title="Fleet health"
-        description="How each agent is that you can reach: its container, its program, its runs."
+        description="The container, heartbeat and runs of the agents you have access to."
         actions={
           isAdmin && (
             <>
@@ -44,12 +44,12 @@ export function FleetHealth() {
       {stop.data && <EmergencyOutcome outcome={stop.data} />}
       {health.data && !health.data.enabled && (
         <Banner tone="warning" title="Monitoring is off">
-          Nothing is checked or written down, and no alert is raised.
+          Roost runs no health checks and raises no alerts.
         </Banner>
       )}
       {health.isError && !health.data ? (
         <ErrorState
-          title="The health of the agents could not be loaded"
+          title="Could not load the health of the agents"
           error={health.error}
           onRetry={() => void health.refetch()}
           className="rounded-lg border border-line bg-surface"

@@ -9,12 +9,12 @@ import { beatWords, healthWords } from './words.ts'
 
 type HealthTableProps = { rows: readonly AgentHealthRow[]; isLoading: boolean }
 
-/** Every agent within reach, the worst first. */
+/** All accessible agents, worst health first. */
 export function HealthTable({ rows, isLoading }: HealthTableProps) {
   const navigate = useNavigate()
   return (
     <DataTable
-      label="Health of agents"
+      label="Agent health"
       columns={columns}
       rows={rows}
       rowKey={({ name }) => name}
@@ -27,8 +27,8 @@ export function HealthTable({ rows, isLoading }: HealthTableProps) {
       empty={
         <EmptyState
           icon={<HeartPulse aria-hidden />}
-          title="No agent to look after"
-          description="Agents that you own or that are shared with you are watched here."
+          title="No agents yet"
+          description="The health of agents that you own or that are shared with you appears here."
         />
       }
     />
@@ -51,7 +51,7 @@ const columns: readonly DataColumn<AgentHealthRow>[] = [
   },
   {
     id: 'issues',
-    header: 'What is wrong',
+    header: 'Issues',
     width: 240,
     grow: true,
     priority: 2,
@@ -62,14 +62,14 @@ const columns: readonly DataColumn<AgentHealthRow>[] = [
         <span className="flex min-w-0 flex-col" title={[first, ...more].join('\n')}>
           <span className="truncate">{first}</span>
           {more.length > 0 && (
-            <span className="text-muted text-xs">and {plural(more.length, 'more thing')}</span>
+            <span className="text-muted text-xs">and {plural(more.length, 'more issue')}</span>
           )}
         </span>
       ),
   },
   {
     id: 'beat',
-    header: 'Last heard',
+    header: 'Last heartbeat',
     width: 150,
     priority: 2,
     sortValue: ({ last_heartbeat_age_seconds }) => last_heartbeat_age_seconds,

@@ -4,10 +4,10 @@ import { getAuthReport, getFleetCosts } from '@roost/contracts/operations/fleet'
 import { getAgentHealth, getMonitoringStatus, listHealthChecks } from '@roost/contracts/operations/monitoring'
 import { queryOptions } from '@tanstack/react-query'
 
-/** Keys begin with what they show; `live/stale.ts` names their prefixes. */
+/** Keys begin with their subject; `live/stale.ts` names their prefixes. */
 export const monitoringKey = ['monitoring'] as const
 
-/** Beats and memory change without an event: while they are looked at they are asked for as often, in ms. */
+/** Polling interval in ms: no event reports heartbeats and memory. */
 const lookAgainMs = 30_000
 
 export const healthQuery = (api: Client) =>
@@ -17,14 +17,14 @@ export const healthQuery = (api: Client) =>
     refetchInterval: lookAgainMs,
   })
 
-/** What the platform has told operators and nobody has taken up. */
+/** Pending alerts that nobody has acknowledged. */
 export const alertsQuery = (api: Client) =>
   queryOptions({
     queryKey: [...monitoringKey, 'alerts'],
     queryFn: ({ signal }) => api.call(listAlerts, { query: { status: 'pending' }, signal }),
   })
 
-/** What the runs of the last 24 hours cost; it grows with each of them, without an event of its own. */
+/** The cost of the runs of the last 24 hours. No event reports its changes. */
 export const costsQuery = (api: Client) =>
   queryOptions({
     queryKey: [...monitoringKey, 'costs'],
@@ -45,7 +45,7 @@ export const agentHealthQuery = (api: Client, name: string) =>
     refetchInterval: lookAgainMs,
   })
 
-/** Of the last day, the newest first. */
+/** The checks of the last day, newest first. */
 export const healthChecksQuery = (api: Client, name: string) =>
   queryOptions({
     queryKey: [...monitoringKey, 'agent', name, 'checks'],

@@ -8,7 +8,7 @@ const at = (hour: number, status: HealthStatus) => ({
   status,
 })
 
-test('each piece of the day is as bad as its worst check', () => {
+test('each bar shows its worst check', () => {
   const strip = stripOf([at(23, 'healthy'), at(12, 'healthy'), at(12, 'critical'), at(1, 'degraded')], 24)
   assert.equal(strip.length, 24)
   assert.equal(strip[23]?.worst, 'healthy')
@@ -17,12 +17,12 @@ test('each piece of the day is as bad as its worst check', () => {
   assert.equal(strip[22]?.worst, null)
 })
 
-test('a check older than a day stands in no piece', () => {
+test('a check older than a day is omitted', () => {
   const old = { checked_at: '2026-04-28T00:00:00.000Z', status: 'critical' as const }
   assert.ok(stripOf([at(3, 'healthy'), old]).every(({ worst }) => worst !== 'critical'))
 })
 
-test('of many alike in a row the first one is told', () => {
+test('only the first of consecutive equal checks is a change', () => {
   const checks = [at(9, 'healthy'), at(8, 'healthy'), at(7, 'critical'), at(6, 'healthy')]
   assert.deepEqual(
     changesOf(checks).map(({ checked_at, status }) => [checked_at.slice(11, 13), status]),

@@ -1,12 +1,12 @@
 import { type HealthCheck, type HealthStatus, healthStatuses } from '@roost/contracts/operations/monitoring'
 
 type Check = Pick<HealthCheck, 'checked_at' | 'status'>
-/** `at`: milliseconds since 1970, its beginning. null: there was no check in it. */
+/** `at`: start in Unix ms. `worst` null: no check. */
 export type StripPiece = { at: number; worst: HealthStatus | null }
 
 const dayMs = 86_400_000
 
-/** The day until the newest check in equal pieces, the oldest first. */
+/** Divides the day before the newest check into equal pieces, oldest first. */
 export function stripOf(checks: readonly Check[], pieces = 48): StripPiece[] {
   const end = Math.max(...checks.map(({ checked_at }) => Date.parse(checked_at)))
   const length = dayMs / pieces
@@ -21,7 +21,7 @@ export function stripOf(checks: readonly Check[], pieces = 48): StripPiece[] {
   return strip
 }
 
-/** The checks, the newest first, at which an agent was found otherwise than before; the oldest one is among them. */
+/** The checks with another status than the check before them, newest first. Includes the oldest check. */
 export function changesOf<Each extends Check>(newestFirst: readonly Each[]): Each[] {
   return newestFirst.filter(({ status }, index) => newestFirst[index + 1]?.status !== status)
 }

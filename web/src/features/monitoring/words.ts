@@ -7,18 +7,18 @@ export const healthWords: Record<HealthStatus, { label: string; tone: Tone }> = 
   critical: { label: 'Critical', tone: 'danger' },
   unhealthy: { label: 'Unhealthy', tone: 'danger' },
   degraded: { label: 'Degraded', tone: 'warning' },
-  unknown: { label: 'Not known', tone: 'neutral' },
+  unknown: { label: 'Unknown', tone: 'neutral' },
   healthy: { label: 'Healthy', tone: 'success' },
 }
 
-/** When its program was last heard, in words. */
+/** The time of the last heartbeat, or the status of a stopped container. */
 export function beatWords({
   container_status,
   heartbeat_state,
   last_heartbeat_age_seconds: age,
 }: Pick<AgentHealthRow, 'container_status' | 'heartbeat_state' | 'last_heartbeat_age_seconds'>): string {
   if (container_status !== 'running') return container_status
-  if (heartbeat_state === 'unsupported' || age === null) return 'never heard'
+  if (heartbeat_state === 'unsupported' || age === null) return 'no heartbeat'
   const ago = `${formatDuration(age * 1000)} ago`
-  return heartbeat_state === 'stale' ? `silent, last ${ago}` : ago
+  return heartbeat_state === 'stale' ? `stale, last ${ago}` : ago
 }

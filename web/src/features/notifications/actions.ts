@@ -12,19 +12,19 @@ import { toast } from '../../ui/toast.tsx'
 import { useUndo } from '../../ui/use-undo.ts'
 import { notificationKey } from './queries.ts'
 
-function tellFault(error: unknown): void {
+function showFault(error: unknown): void {
   const { sentence, code } = describeFault(error)
   toast({ title: sentence, description: code, tone: 'danger' })
 }
 
-/** What people do with notifications. Dismissing waits for Undo; `pending` names those that are as good as gone. */
+/** Reading and dismissing notifications. Dismissing waits for Undo; `pending` has the affected IDs. */
 export function useNotificationActions() {
   const { api, queries } = useApp()
   const undo = useUndo()
   const stale = () => queries.invalidateQueries({ queryKey: notificationKey })
   const acknowledge = useMutation({
     mutationFn: (id: string) => api.call(acknowledgeNotification, { params: { id } }),
-    onError: tellFault,
+    onError: showFault,
     onSettled: stale,
   })
   const dismissAll = useMutation({
@@ -32,7 +32,7 @@ export function useNotificationActions() {
       api.call(dismissNotifications, { body: { agent_name: agent ?? null } }),
     onSuccess: ({ dismissed }) =>
       void toast({ title: `${plural(dismissed, 'notification')} dismissed.`, tone: 'success' }),
-    onError: tellFault,
+    onError: showFault,
     onSettled: stale,
   })
   const dismiss = ({ id, title }: Pick<Notification, 'id' | 'title'>) =>
@@ -41,7 +41,7 @@ export function useNotificationActions() {
       title: 'Notification dismissed',
       description: title,
       run: async () => {
-        await api.call(dismissNotification, { params: { id } }).catch(tellFault)
+        await api.call(dismissNotification, { params: { id } }).catch(showFault)
         await stale()
       },
     })

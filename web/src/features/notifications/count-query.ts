@@ -2,10 +2,10 @@ import type { Client } from '@roost/contracts/client'
 import { countNotifications } from '@roost/contracts/operations/notification-count'
 import { queryOptions } from '@tanstack/react-query'
 
-/** Keys begin with what they show; `live/stale.ts` names their prefixes. */
+/** Keys begin with their subject; `live/stale.ts` names their prefixes. */
 export const notificationKey = ['notifications'] as const
 
-/** How many nobody has read or put away. */
+/** The number of new notifications. */
 export const pendingCountQuery = (api: Client) =>
   queryOptions({
     queryKey: [...notificationKey, 'count'],

@@ -21,7 +21,7 @@ import { priorityChoices, statusChoices } from './words.ts'
 const route = getRouteApi('/signed-in/operations')
 type Search = ReturnType<typeof route.useSearch>
 
-/** What agents told people, without asking anything of them. */
+/** Messages of agents that need no answer. */
 export function Notifications() {
   const search = route.useSearch()
   const navigate = route.useNavigate()
@@ -39,7 +39,7 @@ export function Notifications() {
     <section aria-label="Notifications" className="flex min-w-0 flex-col gap-3">
       <CardHeader
         title="Notifications"
-        description="What agents told you. What they ask of you is in the inbox."
+        description="Messages from agents. Questions that need an answer are in the inbox."
         actions={
           rows.some(({ status }) => status !== 'dismissed') && (
             <DismissAll
@@ -54,13 +54,13 @@ export function Notifications() {
       <Choices filter={filter} change={change} />
       {list.isError && !list.data ? (
         <ErrorState
-          title="The notifications could not be loaded"
+          title="Could not load the notifications"
           error={list.error}
           onRetry={() => void list.refetch()}
           className="rounded-lg border border-line bg-surface"
         />
       ) : list.isPending ? (
-        <SkeletonList rows={5} label="Loading the notifications" />
+        <SkeletonList rows={5} label="Loading notifications" />
       ) : rows.length === 0 ? (
         <Nothing
           isUsual={filter.status === 'pending' && !filter.priority && !filter.agent}
@@ -112,7 +112,7 @@ function Choices({ filter, change }: ChoicesProps) {
   return (
     <Filters>
       <Filter
-        label="State"
+        label="Status"
         options={statusChoices}
         value={filter.status}
         usual="pending"
@@ -133,13 +133,9 @@ function Nothing({ isUsual, onAll }: { isUsual: boolean; onAll: () => void }) {
   return (
     <EmptyState
       icon={<Bell aria-hidden />}
-      title={isUsual ? 'Nothing new' : 'No notification matches'}
-      description={
-        isUsual
-          ? 'Agents tell here what they have done or noticed, with their tool for notifications.'
-          : undefined
-      }
-      action={<Button onClick={onAll}>Show everything</Button>}
+      title={isUsual ? 'No new notifications' : 'No matching notifications'}
+      description={isUsual ? 'Agents send notifications with their notification tool.' : undefined}
+      action={<Button onClick={onAll}>Show all notifications</Button>}
       className="w-full max-w-none rounded-lg border border-line bg-surface"
     />
   )
@@ -152,18 +148,18 @@ type DismissAllProps = {
 }
 
 function DismissAll({ agent, isPending, onConfirm }: DismissAllProps) {
-  const [isAsked, setAsked] = useState(false)
+  const [isConfirming, setConfirming] = useState(false)
   return (
     <>
-      <Button onClick={() => setAsked(true)}>Dismiss all…</Button>
+      <Button onClick={() => setConfirming(true)}>Dismiss all…</Button>
       <ConfirmDialog
-        open={isAsked}
-        onOpenChange={setAsked}
+        open={isConfirming}
+        onOpenChange={setConfirming}
         title="Dismiss all notifications?"
-        description={`${agent ? `Those of ${agent}` : 'Those of all agents that you reach'}, for everybody. They stay in the list of everything.`}
+        description={`Dismisses the notifications of ${agent ?? 'all agents that you have access to'}, for all users. They stay in the list of all notifications.`}
         action="Dismiss all"
         pending={isPending}
-        onConfirm={() => onConfirm(() => setAsked(false))}
+        onConfirm={() => onConfirm(() => setConfirming(false))}
       />
     </>
   )

@@ -10,11 +10,10 @@ import { notificationKey } from './count-query.ts'
 
 export { notificationKey } from './count-query.ts'
 
-/** Rows of one page. */
 export const pageSize = 50
 
 export type NotificationFilter = {
-  /** `all`: whatever became of them. */
+  /** `all`: any status. */
   status: NotificationStatus | 'all'
   priority?: NotificationPriority | undefined
   agent?: string | undefined
@@ -36,7 +35,7 @@ async function fetchPage(
   { status, priority, agent, page }: NotificationFilter,
   signal: AbortSignal,
 ): Promise<NotificationPage> {
-  // How many there are stands in a header, which a plain call does not show.
+  // The total is in a header, which the plain client does not return.
   const response = await api.open(listNotifications, {
     query: {
       limit: String(pageSize),
@@ -48,7 +47,7 @@ async function fetchPage(
     signal,
   })
   if (!response.ok) throw await errorOf(response)
-  // The platform owns the shape of its reply.
+  // The platform guarantees the shape of its reply.
   const { notifications: rows } = (await response.json()) as { notifications: Notification[] }
   return { rows, total: Number(response.headers.get('x-total-count') ?? rows.length) }
 }

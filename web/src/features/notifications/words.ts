@@ -13,7 +13,7 @@ export const typeWords: Record<NotificationType, Words> = {
   alert: { label: 'Alert', tone: 'warning' },
   info: { label: 'Info', tone: 'neutral' },
   status: { label: 'Status', tone: 'neutral' },
-  completion: { label: 'Done', tone: 'success' },
+  completion: { label: 'Completed', tone: 'success' },
   question: { label: 'Question', tone: 'info' },
 }
 
@@ -32,10 +32,10 @@ const statusWords: Record<NotificationStatus, string> = {
 
 export const statusChoices = [
   ...notificationStatuses.map((value) => ({ value, label: statusWords[value] })),
-  { value: 'all', label: 'Everything' },
+  { value: 'all', label: 'All' },
 ] as const
 
 export const priorityChoices = [
-  { value: 'all', label: 'Any priority' },
+  { value: 'all', label: 'All priorities' },
   ...[...notificationPriorities].reverse().map((value) => ({ value, label: priorityWords[value].label })),
 ] as const

@@ -4,8 +4,8 @@ import { optionsOf } from './words.ts'
 type Answerable = Pick<QueueItem, 'options' | 'entry_now' | 'diverged'>
 
 /**
- * How several items may be answered alike: by one of the options that all of them offer, by any text when none
- * offers options, or not at all. Items that have changed since must be looked at one by one.
+ * How several items can be answered together: by an option that all offer, by text when none has options, or
+ * not at all. Changed items must be answered individually.
  */
 export type Alike = { by: 'option'; options: string[] } | { by: 'text' } | { by: 'nothing' }
 

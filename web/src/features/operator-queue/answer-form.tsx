@@ -11,25 +11,25 @@ import { optionsOf } from './words.ts'
 
 type AnswerFormProps = { item: QueueItem; triage: Triage; onLeave: () => void }
 
-/** The answer: one of the options with a note, or any text where none is offered. */
+/** The answer: one of the options with an optional note, or text for items without options. */
 export function AnswerForm({ item, triage, onLeave }: AnswerFormProps) {
   const [text, setText] = useState('')
-  const [hasSeenChange, setSeen] = useState(false)
+  const [acceptsChange, setSeen] = useState(false)
   const [error, setError] = useState<string | null>(null)
   const [isSending, setSending] = useState(false)
   const options = optionsOf(item)
-  const isBlocked = item.diverged && !hasSeenChange
+  const isBlocked = item.diverged && !acceptsChange
   const note = text.trim() === '' ? null : text
 
   const choose = (response: string) => {
-    triage.choose(item, { response, note, hasSeenChange })
+    triage.choose(item, { response, note, acceptsChange })
     onLeave()
   }
   const send = async () => {
     if (note === null || isBlocked || isSending) return
     setSending(true)
     try {
-      await triage.write(item, { response: note, note: null, hasSeenChange })
+      await triage.write(item, { response: note, note: null, acceptsChange })
       onLeave()
     } catch (failure) {
       const { sentence, code } = describeFault(failure)
@@ -51,8 +51,8 @@ export function AnswerForm({ item, triage, onLeave }: AnswerFormProps) {
   return (
     <form aria-label="Answer" noValidate onSubmit={onSubmit} className="flex min-w-0 flex-col gap-3">
       {item.diverged && (
-        <Checkbox checked={hasSeenChange} onCheckedChange={setSeen}>
-          I answer what it says now
+        <Checkbox checked={acceptsChange} onCheckedChange={setSeen}>
+          Answer the current version
         </Checkbox>
       )}
       {options.length > 0 && (
@@ -87,7 +87,7 @@ export function AnswerForm({ item, triage, onLeave }: AnswerFormProps) {
             setError(null)
           }}
           onKeyDown={onKeyDown}
-          placeholder={options.length > 0 ? 'Goes along with the option you choose' : undefined}
+          placeholder={options.length > 0 ? 'Optional. Sent with the option you choose.' : undefined}
         />
       </Field>
       <div className="flex flex-wrap items-center gap-2">
@@ -107,7 +107,7 @@ export function AnswerForm({ item, triage, onLeave }: AnswerFormProps) {
               onLeave()
             }}
           >
-            {item.type === 'alert' ? 'Done with it' : 'Dismiss without an answer'}
+            {item.type === 'alert' ? 'Dismiss alert' : 'Dismiss without answer'}
           </Button>
         )}
       </div>

@@ -14,7 +14,7 @@ type BulkAnswerProps = {
   onAnswer: (items: readonly QueueItem[], answer: { response: string; note: string | null }) => void
 }
 
-/** One answer to several items. Those that have changed since they were asked are left out. */
+/** One answer for several items, except those that changed since they were asked. */
 export function BulkAnswer({ items, onOpenChange, onAnswer }: BulkAnswerProps) {
   const formId = useId()
   const [text, setText] = useState('')
@@ -30,7 +30,7 @@ export function BulkAnswer({ items, onOpenChange, onAnswer }: BulkAnswerProps) {
     <Dialog
       open
       onOpenChange={onOpenChange}
-      title={`Answer ${plural(answered.length, 'item')} alike`}
+      title={`Answer ${plural(answered.length, 'item')}`}
       footer={
         <>
           <Button onClick={() => onOpenChange(false)}>Cancel</Button>
@@ -45,13 +45,13 @@ export function BulkAnswer({ items, onOpenChange, onAnswer }: BulkAnswerProps) {
       <form id={formId} aria-label="Answer to all" onSubmit={onSubmit} className="flex flex-col gap-4">
         {changed > 0 && (
           <Banner tone="warning">
-            {plural(changed, 'item')} changed since {changed === 1 ? 'it was' : 'they were'} asked: open{' '}
-            {changed === 1 ? 'it' : 'them'} to answer.
+            {plural(changed, 'item')} changed after the question was asked. Answer{' '}
+            {changed === 1 ? 'it' : 'them'} individually.
           </Banner>
         )}
         {alike.by === 'nothing' ? (
           <p className="text-muted text-sm">
-            These do not offer the same answers. Mark only those that can be answered alike.
+            The selected items have no common answer. Select only items with the same options.
           </p>
         ) : (
           <Field label={alike.by === 'option' ? 'Note' : 'Answer'}>
@@ -60,7 +60,7 @@ export function BulkAnswer({ items, onOpenChange, onAnswer }: BulkAnswerProps) {
               maxLength={8000}
               value={text}
               onChange={(event) => setText(event.target.value)}
-              placeholder={alike.by === 'option' ? 'Goes along with the option you choose' : undefined}
+              placeholder={alike.by === 'option' ? 'Optional. Sent with the option you choose.' : undefined}
             />
           </Field>
         )}

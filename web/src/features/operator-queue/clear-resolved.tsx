@@ -9,31 +9,32 @@ import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
 import { toast } from '../../ui/toast.tsx'
 import { queueKey } from './queries.ts'
 
-/** Takes what is over off the lists, of one agent where one is chosen. */
+/** Removes resolved items from the lists, optionally of one agent only. */
 export function ClearResolved({ agent }: { agent: string | undefined }) {
   const { api, queries } = useApp()
-  const [isAsked, setAsked] = useState(false)
+  const [isConfirming, setConfirming] = useState(false)
   const clear = useMutation({
     mutationFn: () => api.call(clearResolvedItems, { body: agent ? { agent_name: agent } : {} }),
-    onSuccess: ({ cleared }) => void toast({ title: `${plural(cleared, 'item')} cleared.`, tone: 'success' }),
+    onSuccess: ({ cleared }) =>
+      void toast({ title: `${plural(cleared, 'resolved item')} cleared.`, tone: 'success' }),
     onError: (error) => {
       const { sentence, code } = describeFault(error)
       toast({ title: sentence, description: code, tone: 'danger' })
     },
     onSettled: () => {
-      setAsked(false)
+      setConfirming(false)
       return queries.invalidateQueries({ queryKey: queueKey })
     },
   })
   return (
     <>
-      <Button onClick={() => setAsked(true)}>Clear what is over…</Button>
+      <Button onClick={() => setConfirming(true)}>Clear resolved…</Button>
       <ConfirmDialog
-        open={isAsked}
-        onOpenChange={setAsked}
-        title={agent ? `Clear what is over of ${agent}?` : 'Clear what is over?'}
-        description="Everything that was answered, dismissed or has expired leaves these lists for good. What waits stays."
-        action="Clear"
+        open={isConfirming}
+        onOpenChange={setConfirming}
+        title={agent ? `Clear resolved items of ${agent}?` : 'Clear resolved items?'}
+        description="Permanently removes answered, dismissed and expired items from these lists. Pending items are kept."
+        action="Clear resolved"
         pending={clear.isPending}
         onConfirm={() => clear.mutate()}
       />

@@ -3,7 +3,7 @@ import { useApi } from '../../shell/app-context.ts'
 import { TabCount } from '../../ui/tabs.tsx'
 import { queueStatsQuery } from './stats-query.ts'
 
-/** How much waits for a person, on its tab; nothing while nothing does. */
+/** The number of pending items, shown on the tab. */
 export function InboxCount() {
   const { data } = useQuery(queueStatsQuery(useApi()))
   return data && data.pending > 0 ? <TabCount count={data.pending} /> : null

@@ -7,7 +7,7 @@ import { priorityChoices, statusChoices, typeChoices } from './words.ts'
 
 type InboxFiltersProps = {
   filter: QueueFilter
-  /** The state that no address names. */
+  /** The default status, which the address omits. */
   usual: string
   onChange: (change: Partial<InboxSearch>) => void
   className: string
@@ -17,14 +17,14 @@ export function InboxFilters({ filter, usual, onChange, className }: InboxFilter
   return (
     <Filters className={cx('mb-3', className)}>
       <Filter
-        label="State"
+        label="Status"
         options={statusChoices}
         value={filter.status}
         usual={usual}
         onChange={(status) => onChange({ status })}
       />
       <Filter
-        label="Kind"
+        label="Type"
         options={typeChoices}
         value={filter.type}
         onChange={(kind) => onChange({ kind })}

@@ -11,7 +11,7 @@ type InboxListProps = {
   items: readonly QueueItem[]
   shown: string | null
   marked: Marked
-  /** The shown one stands in the address, and is not merely the first. */
+  /** The item was chosen explicitly; otherwise the first one is shown. */
   isChosen: boolean
 }
 
@@ -38,7 +38,7 @@ export function InboxList({ items, shown, marked, isChosen }: InboxListProps) {
           {item.status === 'pending' && (
             <span className="flex pt-3 pr-1 pl-3">
               <Checkbox
-                label={`Mark “${item.title}”`}
+                label={`Select “${item.title}”`}
                 checked={marked.ids.has(item.id)}
                 onClick={(event) => {
                   event.preventDefault()

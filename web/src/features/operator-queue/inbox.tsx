@@ -33,10 +33,10 @@ import { useTriage } from './use-triage.ts'
 
 const route = getRouteApi('/signed-in/operations')
 
-/** What is listed while the address names no status. */
+/** The default status of the page. */
 type UsualStatus = 'pending' | typeof resolved
 
-/** What agents and the platform ask people, and the place to answer. */
+/** Questions and alerts of agents and the platform, with the form to answer them. */
 export function Inbox({ usual = 'pending' }: { usual?: UsualStatus }) {
   const search = route.useSearch()
   const navigate = route.useNavigate()
@@ -50,13 +50,13 @@ export function Inbox({ usual = 'pending' }: { usual?: UsualStatus }) {
   const change = (next: Partial<InboxSearch>, replace = true) =>
     void navigate({ search: (now) => ({ ...now, ...next }), replace, resetScroll: false })
   const chosen = items.find(({ id }) => id === search.item)
-  // Where there is room for both, the first one is shown until another one is chosen.
+  // On wide screens the first item is shown until another one is chosen.
   const shown = chosen ?? items[0] ?? null
   const ids = items.map(({ id }) => id)
   const leave = (item: QueueItem) => change({ item: afterIt(ids, item.id) ?? undefined })
 
   const marked = useMarked(ids)
-  /** What is dealt with is not counted any more. */
+  /** Excludes items that are about to be resolved. */
   const total = queue.data && queue.data.total - (queue.data.items.length - items.length)
 
   useInboxKeys({
@@ -72,7 +72,7 @@ export function Inbox({ usual = 'pending' }: { usual?: UsualStatus }) {
       <CardHeader
         title={usual === 'pending' ? 'Inbox' : 'Resolved'}
         description={
-          filter.status === 'pending' ? waitingWords(total) : 'What agents asked, and what became of it.'
+          filter.status === 'pending' ? waitingWords(total) : 'Questions and alerts with their outcomes.'
         }
         actions={
           filter.status === 'pending' ? (
@@ -90,19 +90,19 @@ export function Inbox({ usual = 'pending' }: { usual?: UsualStatus }) {
       />
       {queue.isError && !queue.data ? (
         <ErrorState
-          title="The inbox could not be loaded"
+          title="Could not load the inbox"
           error={queue.error}
           onRetry={() => void queue.refetch()}
           className="rounded-lg border border-line bg-surface"
         />
       ) : queue.isPending ? (
-        <SkeletonList rows={6} label="Loading the inbox" />
+        <SkeletonList rows={6} label="Loading inbox" />
       ) : items.length === 0 && total ? (
         <EmptyState
-          title="This page is dealt with"
+          title="All items on this page are resolved"
           action={
             <Button onClick={() => void triage.finish().then(() => change({ page: undefined }))}>
-              Show the other {total.toLocaleString('en')}
+              Show the remaining {total.toLocaleString('en')}
             </Button>
           }
         />
@@ -133,8 +133,8 @@ export function Inbox({ usual = 'pending' }: { usual?: UsualStatus }) {
                   total={queue.data.total}
                   onPageChange={(page) => change({ page, item: undefined }, false)}
                   noun="item"
-                  before="Page before"
-                  after="Page after"
+                  before="Previous page"
+                  after="Next page"
                 />
               </div>
             )}
@@ -164,7 +164,7 @@ const noFilter = {
   page: undefined,
 }
 
-/** What stands in an address may be anything. */
+/** Validates the search parameters. */
 function filterOf({ status, kind, priority, agent, page = 1 }: InboxSearch, usual: UsualStatus): QueueFilter {
   return {
     status: ([...itemStatuses, resolved, 'all'] as const).find((each) => each === status) ?? usual,
@@ -180,31 +180,31 @@ function isFiltered({ status, type, priority, agent }: QueueFilter, usual: Usual
 }
 
 function waitingWords(total: number | undefined): string {
-  if (total === undefined || total === 0) return 'What agents and the platform ask people.'
-  return `${plural(total, 'thing')} ${total === 1 ? 'waits' : 'wait'} for a person.`
+  if (total === undefined || total === 0) return 'Questions of agents, and alerts of the platform.'
+  return `${plural(total, 'pending item')}.`
 }
 
 type NothingProps = { usual: UsualStatus; isFiltered: boolean; onClear: () => void }
 
 function Nothing({ usual, isFiltered, onClear }: NothingProps) {
   if (isFiltered) {
-    const all = usual === 'pending' ? 'Show what waits' : 'Show what is resolved'
-    return <EmptyState title="Nothing matches" action={<Button onClick={onClear}>{all}</Button>} />
+    const all = usual === 'pending' ? 'Show pending items' : 'Show all resolved items'
+    return <EmptyState title="No matching items" action={<Button onClick={onClear}>{all}</Button>} />
   }
   if (usual === resolved) {
     return (
       <EmptyState
         icon={<InboxIcon aria-hidden />}
-        title="Nothing is resolved yet"
-        description="What was answered, dismissed or has expired is listed here until it is cleared."
+        title="No resolved items"
+        description="Answered, dismissed and expired items are listed here until they are cleared."
       />
     )
   }
   return (
     <EmptyState
       icon={<InboxIcon aria-hidden />}
-      title="Nothing waits for you"
-      description="When an agent needs an approval or an answer, or something goes wrong on the platform, it shows up here."
+      title="Inbox is empty"
+      description="Questions and approvals of agents, and alerts of the platform, appear here."
     />
   )
 }

@@ -4,7 +4,7 @@ import { formatRelativeTime } from '../../lib/format.ts'
 import { Badge, StatusDot } from '../../ui/badge.tsx'
 import { pressureOf, priorityWords, statusWords, typeWords } from './words.ts'
 
-/** What an item is, how urgent, and what presses. */
+/** The type, priority and urgency of an item. */
 export function ItemMarks({ item }: { item: QueueItem }) {
   const type = typeWords[item.type]
   const now = Date.now()
@@ -26,12 +26,12 @@ export function ItemMarks({ item }: { item: QueueItem }) {
       )}
       {pressure === 'aging' && (
         <Badge tone="warning" icon={<Clock aria-hidden />}>
-          Over a day
+          Older than 24 h
         </Badge>
       )}
       {item.diverged && (
         <Badge tone="warning" icon={<Replace aria-hidden />}>
-          Changed since
+          Changed
         </Badge>
       )}
     </>

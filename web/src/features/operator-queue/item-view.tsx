@@ -22,14 +22,14 @@ const Markdown = lazyPart(
 type ItemViewProps = {
   item: QueueItem
   triage: Triage
-  /** It is dealt with: the next one is shown. */
+  /** Called when the item is resolved, to show the next one. */
   onLeave: () => void
-  /** On phones, back to the list. */
+  /** On phones: back to the list. */
   onBack: () => void
   className?: string
 }
 
-/** One item in full, with the answer. */
+/** One item in full, with the answer form. */
 export function ItemView({ item, triage, onLeave, onBack, className }: ItemViewProps) {
   return (
     <article
@@ -77,7 +77,7 @@ function Proposal({ proposal }: Pick<QueueItem, 'proposal'>) {
   if (proposal === null) return null
   return (
     <section>
-      <h3 className="mb-1.5 font-medium text-sm">What the agent would do</h3>
+      <h3 className="mb-1.5 font-medium text-sm">Proposed action</h3>
       {typeof proposal === 'string' ? (
         <PlainText text={proposal} label="Proposal" />
       ) : (
@@ -87,11 +87,11 @@ function Proposal({ proposal }: Pick<QueueItem, 'proposal'>) {
   )
 }
 
-/** The file says something else than when it was asked; only what it says now can be answered. */
+/** The agent changed the entry after asking. Only the current version can be answered. */
 function ChangedEntry({ now }: { now: NonNullable<QueueItem['entry_now']> }) {
   return (
-    <Banner tone="warning" title="The agent has changed this since">
-      <p>It now reads: “{now.title}”</p>
+    <Banner tone="warning" title="The agent changed this item">
+      <p>Current version: “{now.title}”</p>
       {now.question && <p className="mt-1 whitespace-pre-wrap [overflow-wrap:anywhere]">{now.question}</p>}
     </Banner>
   )
@@ -104,10 +104,10 @@ function Facts({ item }: { item: QueueItem }) {
       <KeyValues
         items={[
           {
-            label: 'From',
+            label: 'Sender',
             value:
               item.agent_name === null ? (
-                'the platform'
+                'platform'
               ) : (
                 <Link
                   to="/agents/$name"
@@ -118,12 +118,13 @@ function Facts({ item }: { item: QueueItem }) {
                 </Link>
               ),
           },
-          { label: 'Asked', value: <RelativeTime at={item.created_at} /> },
+          { label: 'Created', value: <RelativeTime at={item.created_at} /> },
           item.expires_at !== null && {
             label: 'Expires',
             value: (
               <>
-                <ExactTime at={item.expires_at} />; then it counts as refused
+                <ExactTime at={item.expires_at} />
+                (then counts as refused)
               </>
             ),
           },
@@ -137,7 +138,7 @@ function Facts({ item }: { item: QueueItem }) {
                   params={{ name: item.agent_name, id: item.execution_id }}
                   className="text-accent hover:underline"
                 >
-                  Open the run
+                  Open run
                 </Link>
               ),
             },

@@ -1,19 +1,19 @@
 import { Kbd } from '../../ui/kbd.tsx'
 
 const hints = [
-  { keys: ['j', 'k'], does: 'down, up' },
-  { keys: ['1', '…', '9'], does: 'choose' },
-  { keys: ['r'], does: 'write' },
+  { keys: ['j', 'k'], does: 'next, previous' },
+  { keys: ['1', '…', '9'], does: 'choose option' },
+  { keys: ['r'], does: 'answer' },
   { keys: ['x'], does: 'dismiss' },
-  { keys: ['m'], does: 'mark' },
+  { keys: ['m'], does: 'select' },
 ]
 
-/** The keys of the inbox, where there is a keyboard. */
+/** The keyboard shortcuts of the inbox, for devices with a keyboard. */
 export function KeyHints({ mayDismiss }: { mayDismiss: boolean }) {
   const shown = hints.filter(({ does }) => does !== 'dismiss' || mayDismiss)
   return (
     <ul
-      aria-label="Keys"
+      aria-label="Keyboard shortcuts"
       className="hidden flex-wrap items-center gap-x-3 gap-y-1 text-muted text-xs lg:flex"
     >
       {shown.map(({ keys, does }) => (

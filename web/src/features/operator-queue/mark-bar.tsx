@@ -8,7 +8,7 @@ import type { Triage } from './use-triage.ts'
 
 type MarkBarProps = { items: readonly QueueItem[]; marked: Marked; triage: Triage; onLeave: () => void }
 
-/** Above the list: marks all of the page, and deals with what is marked. */
+/** Above the list: selects all items of the page, and acts on the selection. */
 export function MarkBar({ items, marked, triage, onLeave }: MarkBarProps) {
   const [isAnswering, setAnswering] = useState(false)
   const markable = items.filter(({ status }) => status === 'pending')
@@ -27,7 +27,7 @@ export function MarkBar({ items, marked, triage, onLeave }: MarkBarProps) {
         onCheckedChange={() => marked.set(isAll ? [] : markable.map(({ id }) => id))}
       >
         <span className="text-muted text-xs" data-numeric aria-live="polite">
-          {chosen.length > 0 ? `${chosen.length} marked` : 'Mark all'}
+          {chosen.length > 0 ? `${chosen.length} selected` : 'Select all'}
         </span>
       </Checkbox>
       {chosen.length > 0 && (

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { afterIt, between, neighbour } from './order.ts'
 
-test('after one is answered the next is shown, at the end the one before', () => {
+test('after an answer the next item is shown, at the end the previous one', () => {
   assert.equal(afterIt(['a', 'b', 'c'], 'b'), 'c')
   assert.equal(afterIt(['a', 'b', 'c'], 'c'), 'b')
   assert.equal(afterIt(['a'], 'a'), null)
 })
 
-test('the keys go through the list and stay within it', () => {
+test('the keys move through the list and stop at its ends', () => {
   assert.equal(neighbour(['a', 'b'], 'a', 1), 'b')
   assert.equal(neighbour(['a', 'b'], 'b', 1), 'b')
   assert.equal(neighbour(['a', 'b'], 'a', -1), 'a')
@@ -17,7 +17,7 @@ test('the keys go through the list and stay within it', () => {
   assert.equal(neighbour([], null, 1), null)
 })
 
-test('a range goes from the one that was marked last, in either direction', () => {
+test('a range starts at the last selected item, in either direction', () => {
   const ids = ['a', 'b', 'c', 'd']
   assert.deepEqual(between(ids, 'b', 'd'), ['b', 'c', 'd'])
   assert.deepEqual(between(ids, 'c', 'a'), ['a', 'b', 'c'])

@@ -4,7 +4,7 @@ import { PlainText } from '../../ui/plain-text.tsx'
 import { RelativeTime } from '../../ui/time.tsx'
 import { statusWords } from './words.ts'
 
-/** What became of an item that is over. */
+/** The outcome of a resolved item. */
 export function Outcome({ item }: { item: QueueItem }) {
   return (
     <section aria-label="Outcome" className="flex min-w-0 flex-col gap-3">
@@ -12,12 +12,12 @@ export function Outcome({ item }: { item: QueueItem }) {
       {item.response_text && <PlainText text={item.response_text} label="Note" />}
       <KeyValues
         items={[
-          { label: 'State', value: statusWords[item.status].label },
+          { label: 'Status', value: statusWords[item.status].label },
           item.responded_at !== null && {
             label: 'Answered',
             value: (
               <>
-                by {item.responded_by_email ?? 'a person'}, <RelativeTime at={item.responded_at} />
+                by {item.responded_by_email ?? 'a user'}, <RelativeTime at={item.responded_at} />
               </>
             ),
           },

@@ -12,12 +12,12 @@ import { queueQuery } from './queries.ts'
 import { useTriage } from './use-triage.ts'
 
 type PocketInboxProps = {
-  /** The item that is shown in full; undefined: the list. */
+  /** The item shown in full; undefined: the list. */
   chosen: string | undefined
   onChoose: (item: string | undefined) => void
 }
 
-/** What waits for this person, the most urgent first, and one of it to answer. */
+/** The pending items of this user, most urgent first, with a view to answer one. */
 export function PocketInbox({ chosen, onChoose }: PocketInboxProps) {
   const queue = useQuery(queueQuery(useApi(), { status: 'pending', page: 1 }))
   const triage = useTriage()
@@ -31,18 +31,18 @@ export function PocketInbox({ chosen, onChoose }: PocketInboxProps) {
   return (
     <section aria-labelledby="waiting" className="flex min-w-0 flex-col gap-2">
       <h2 id="waiting" className="font-semibold text-base">
-        {total > 0 ? `${plural(total, 'thing')} for you` : 'Waits for you'}
+        {total > 0 ? `${plural(total, 'pending item')}` : 'Inbox'}
       </h2>
       {queue.isError && !queue.data ? (
         <ErrorState
-          title="The inbox could not be loaded"
+          title="Could not load the inbox"
           error={queue.error}
           onRetry={() => void queue.refetch()}
         />
       ) : queue.isPending ? (
-        <SkeletonList rows={2} label="Loading the inbox" />
+        <SkeletonList rows={2} label="Loading inbox" />
       ) : items.length === 0 ? (
-        <p className="text-muted text-sm">Nothing does.</p>
+        <p className="text-muted text-sm">No pending items.</p>
       ) : (
         <ul aria-label="Items" className="divide-y divide-line rounded-lg border border-line bg-surface">
           {items.map((item) => (
@@ -52,7 +52,7 @@ export function PocketInbox({ chosen, onChoose }: PocketInboxProps) {
       )}
       {others > 0 && items.length > 0 && (
         <p className="text-muted text-sm">
-          {plural(others, 'more thing')} {others === 1 ? 'waits' : 'wait'} in the{' '}
+          {plural(others, 'more item')} in the{' '}
           <Link to="/operations" search={{ tab: 'queue' }} className="text-accent underline">
             inbox
           </Link>

@@ -10,11 +10,10 @@ import { queueKey } from './stats-query.ts'
 
 export { queueKey } from './stats-query.ts'
 
-/** Items of one page. */
 export const pageSize = 100
 
 export type QueueFilter = {
-  /** `resolved`: all but those that wait; `all`: whatever became of them. */
+  /** `resolved`: all but pending; `all`: any status. */
   status: ItemStatus | typeof resolved | 'all'
   type?: QueueQuery['type']
   priority?: QueueQuery['priority']

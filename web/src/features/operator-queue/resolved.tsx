@@ -1,7 +1,7 @@
 import { resolved } from '@roost/contracts/operations/operator-queue'
 import { Inbox } from './inbox.tsx'
 
-/** What agents and the platform asked people, once it waits no more. */
+/** Answered, dismissed and expired items. */
 export function Resolved() {
   return <Inbox usual={resolved} />
 }

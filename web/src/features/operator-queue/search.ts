@@ -1,4 +1,4 @@
-/** The parts of the address that pick items; undefined takes a part out of it. */
+/** Search parameters that filter items; undefined removes a parameter. */
 export type InboxSearch = {
   status?: string | undefined
   kind?: string | undefined

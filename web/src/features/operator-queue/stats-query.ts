@@ -2,7 +2,7 @@ import type { Client } from '@roost/contracts/client'
 import { getQueueStats } from '@roost/contracts/operations/queue-stats'
 import { queryOptions } from '@tanstack/react-query'
 
-/** Keys begin with what they show; `live/stale.ts` names their prefixes. */
+/** Keys begin with their subject; `live/stale.ts` names their prefixes. */
 export const queueKey = ['operator-queue'] as const
 
 export const queueStatsQuery = (api: Client) =>

@@ -13,7 +13,10 @@ type InboxKeys = {
   onLeave: (item: QueueItem) => void
 }
 
-/** One key a step: `j` and `k` go through the items, a digit chooses an option, `r` writes, `x` dismisses, `m` marks. */
+/**
+ * Keyboard shortcuts: `j` and `k` move, a digit chooses an option, `r` focuses the answer, `x` dismisses, `m`
+ * selects.
+ */
 export function useInboxKeys({ ids, shown, triage, onSelect, onMark, onLeave }: InboxKeys): void {
   const press = useEffectEvent((key: string): boolean => {
     const step = { j: 1, k: -1 }[key] as 1 | -1 | undefined
@@ -36,9 +39,9 @@ export function useInboxKeys({ ids, shown, triage, onSelect, onMark, onLeave }: 
       triage.dismiss(shown)
     } else {
       const response = /^[1-9]$/.test(key) ? optionsOf(shown)[Number(key) - 1] : undefined
-      // What has changed since must be looked at first.
+      // A changed item must be read first.
       if (response === undefined || shown.diverged) return false
-      triage.choose(shown, { response, note: null, hasSeenChange: false })
+      triage.choose(shown, { response, note: null, acceptsChange: false })
     }
     onLeave(shown)
     return true
@@ -54,7 +57,7 @@ export function useInboxKeys({ ids, shown, triage, onSelect, onMark, onLeave }: 
   }, [])
 }
 
-/** In a field, a menu or a dialog a key means something else. */
+/** Keys are ignored in fields, menus and dialogs. */
 function isElsewhere(target: EventTarget | null): boolean {
   if (!(target instanceof Element)) return false
   return (

@@ -3,12 +3,12 @@ import { between } from './order.ts'
 
 export type Marked = {
   ids: ReadonlySet<string>
-  /** With `withRange` everything from the one that was marked last. */
+  /** `withRange`: selects everything from the last selected item. */
   toggle: (id: string, withRange?: boolean) => void
   set: (ids: readonly string[]) => void
 }
 
-/** Which items of the list are marked, to be dealt with together. One that has left the list is not. */
+/** The selected items of the list. An item that has left the list is not selected. */
 export function useMarked(listed: readonly string[]): Marked {
   const [all, setAll] = useState<ReadonlySet<string>>(new Set())
   const [last, setLast] = useState<string | null>(null)

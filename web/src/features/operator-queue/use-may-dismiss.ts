@@ -5,15 +5,15 @@ import { agentsQuery } from '../agents/queries.ts'
 import { meQuery } from '../users/queries.ts'
 
 export type MayDismiss = {
-  /** The item can be dismissed by this person. */
+  /** Whether this user may dismiss the item. */
   item(item: Pick<QueueItem, 'agent_name'>): boolean
-  /** Some item might be. */
+  /** Whether this user may dismiss any item. */
   any: boolean
 }
 
 /**
- * Operators dismiss whatever they see, others what is asked by agents of their own: somebody an agent has
- * addressed answers, and cannot wave the question away.
+ * Operators may dismiss all items that they see, others those of their own agents. A recipient who is not the
+ * owner can only answer.
  */
 export function useMayDismiss(): MayDismiss {
   const api = useApi()

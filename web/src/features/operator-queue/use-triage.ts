@@ -11,15 +11,15 @@ import { useMayDismiss } from './use-may-dismiss.ts'
 
 export type Answer = {
   response: string
-  /** What the person adds to an option; null: nothing. */
+  /** A note to an option; null: none. */
   note: string | null
-  /** The person has seen that the entry says something else by now. */
-  hasSeenChange: boolean
+  /** The user accepts that the entry has changed. */
+  acceptsChange: boolean
 }
 
 /**
- * What a person does with items. Options and dismissals take effect once the time for Undo has passed, or the
- * page is left: they are one keystroke away. A written answer is sent at once.
+ * The user's actions on items. Options and dismissals run when the time for Undo has passed or the page is
+ * left, because one key triggers them. A written answer is sent immediately.
  */
 export function useTriage() {
   const { api, queries } = useApp()
@@ -38,15 +38,15 @@ export function useTriage() {
     }
   }
 
-  function send({ id }: QueueItem, { response, note, hasSeenChange }: Answer): Promise<QueueItem> {
+  function send({ id }: QueueItem, { response, note, acceptsChange }: Answer): Promise<QueueItem> {
     return api.call(respondToItem, {
       params: { id },
-      body: { response, response_text: note, acknowledge_divergence: hasSeenChange },
+      body: { response, response_text: note, acknowledge_divergence: acceptsChange },
     })
   }
 
   return {
-    /** Items that are as good as resolved. */
+    /** Items shown as if resolved. */
     pending: undo.pending,
     mayDismiss,
     choose: (item: QueueItem, answer: Answer) =>
@@ -59,7 +59,7 @@ export function useTriage() {
     dismiss: (item: QueueItem) =>
       undo.later({
         id: item.id,
-        title: 'Dismissed without an answer.',
+        title: 'Dismissed without answer.',
         description: item.title,
         run: () => done(api.call(cancelItem, { params: { id: item.id }, body: {} })),
       }),
@@ -71,29 +71,29 @@ export function useTriage() {
           done(
             api
               .call(bulkRespondToItems, { body: { ids: idsOf(items), response, response_text: note } })
-              .then(({ skipped }) => tellSkipped(skipped, 'answered')),
+              .then(({ skipped }) => reportSkipped(skipped, 'answered')),
           ),
       }),
     dismissAll: (items: readonly QueueItem[]) =>
       undo.later({
         ...together(items),
-        title: `${plural(items.length, 'item')} dismissed without an answer.`,
+        title: `${plural(items.length, 'item')} dismissed without answer.`,
         run: () =>
           done(
             api
               .call(bulkCancelItems, { body: { ids: idsOf(items) } })
-              .then(({ skipped }) => tellSkipped(skipped, 'dismissed')),
+              .then(({ skipped }) => reportSkipped(skipped, 'dismissed')),
           ),
       }),
-    /** Does at once what still could be undone. */
+    /** Runs the pending actions immediately. */
     finish: () => undo.now(() => true),
-    /** Throws what is to be shown at the field. */
+    /** Throws the error for the field. */
     async write(item: QueueItem, answer: Answer): Promise<void> {
       try {
         await send(item, answer)
         toast({ title: 'Answered.', description: item.title, tone: 'success' })
       } catch (error) {
-        // Somebody was faster, or the entry has changed: the list says how it stands.
+        // Another user resolved the item first, or the entry changed: refetch the list.
         if (error instanceof ApiError && error.status === 409) await stale()
         throw error
       }
@@ -108,7 +108,7 @@ function idsOf(items: readonly QueueItem[]): string[] {
   return items.map(({ id }) => id)
 }
 
-/** Several items are one thing to undo. */
+/** Several items share one Undo. */
 function together(items: readonly QueueItem[]) {
   const ids = idsOf(items)
   return { id: ids.join(' '), ids }
@@ -120,12 +120,12 @@ function shortened(text: string): string {
   return text.length > shownLength ? `${text.slice(0, shownLength).toWellFormed()}…` : text
 }
 
-/** Somebody was faster, or may do more than this person. */
-function tellSkipped(skipped: number, what: string): void {
+/** Another user resolved the items first, or this user may not dismiss them. */
+function reportSkipped(skipped: number, what: string): void {
   if (skipped === 0) return
   toast({
     title: `${plural(skipped, 'item')} could not be ${what}.`,
-    description: 'The list shows how they stand.',
+    description: 'The list shows their current status.',
     tone: 'warning',
   })
 }

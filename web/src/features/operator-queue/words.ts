@@ -25,9 +25,9 @@ export const priorityWords: Record<ItemPriority, { label: string; tone: Tone }> 
 }
 
 export const statusWords: Record<ItemStatus, { label: string; tone: Tone }> = {
-  pending: { label: 'Waiting', tone: 'accent' },
+  pending: { label: 'Pending', tone: 'accent' },
   responded: { label: 'Answered', tone: 'success' },
-  acknowledged: { label: 'Answer read', tone: 'success' },
+  acknowledged: { label: 'Answer read by agent', tone: 'success' },
   cancelled: { label: 'Dismissed', tone: 'neutral' },
   expired: { label: 'Expired', tone: 'danger' },
 }
@@ -35,22 +35,22 @@ export const statusWords: Record<ItemStatus, { label: string; tone: Tone }> = {
 export const statusChoices = [
   ...itemStatuses.map((value) => ({ value, label: statusWords[value].label })),
   { value: resolved, label: 'Resolved' },
-  { value: 'all', label: 'Everything' },
+  { value: 'all', label: 'All' },
 ] as const
 
 export const typeChoices = [
-  { value: 'all', label: 'Any kind' },
+  { value: 'all', label: 'All types' },
   ...itemTypes.map((value) => ({ value, label: typeWords[value].label })),
 ] as const
 
 export const priorityChoices = [
-  { value: 'all', label: 'Any priority' },
+  { value: 'all', label: 'All priorities' },
   ...itemPriorities.map((value) => ({ value, label: priorityWords[value].label })),
 ] as const
 
 const hour = 3_600_000
 
-/** How an item presses: it is about to expire, or waits for long; null when neither. */
+/** The urgency of an item: about to expire, or old; null for neither. */
 export function pressureOf(
   { status, expires_at, aging }: Pick<QueueItem, 'status' | 'expires_at' | 'aging'>,
   now: number,
@@ -60,7 +60,7 @@ export function pressureOf(
   return aging ? 'aging' : null
 }
 
-/** What may be answered with; what the entry says now counts once it has changed. */
+/** The answer options. For a changed entry, those of its current version. */
 export function optionsOf({
   options,
   entry_now,

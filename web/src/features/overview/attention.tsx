@@ -15,14 +15,14 @@ import { firstLine } from '../executions/first-line.ts'
 import { runsQuery } from '../executions/queries.ts'
 import { type Warning, warningsOf } from './warnings.ts'
 
-const failuresShown = 5
+const maxFailures = 5
 const weekHours = 7 * 24
 
-/** What needs a person: what is wrong with the agent, and its last failures. */
+/** Problems of the agent and its latest failures. */
 export function Attention({ agent }: { agent: AgentDetails }) {
   const { name } = agent
   const failures = useQuery(
-    runsQuery(useApi(), { agent: name, status: 'failed', hours: weekHours }, 1, failuresShown),
+    runsQuery(useApi(), { agent: name, status: 'failed', hours: weekHours }, 1, maxFailures),
   )
   const warnings = warningsOf(agent)
   const rows = failures.data?.rows ?? []
@@ -48,14 +48,14 @@ export function Attention({ agent }: { agent: AgentDetails }) {
       ))}
       {failures.isError && !failures.data ? (
         <ErrorState
-          title="The failures could not be loaded"
+          title="Could not load the failures"
           error={failures.error}
           onRetry={() => void failures.refetch()}
         />
       ) : failures.isPending ? (
         <SkeletonText lines={3} />
       ) : rows.length > 0 ? (
-        <ul className="-mx-2 flex flex-col" aria-label="Last failures">
+        <ul className="-mx-2 flex flex-col" aria-label="Latest failures">
           {rows.map((run) => (
             <Failure key={run.id} run={run} />
           ))}
@@ -64,7 +64,7 @@ export function Attention({ agent }: { agent: AgentDetails }) {
         warnings.length === 0 && (
           <p className="flex items-center gap-2 py-4 text-muted text-sm">
             <CircleCheck aria-hidden className="size-4 text-success" />
-            Nothing: it is well, and no run failed in the last 7 days.
+            No problems, and no failed runs in the last 7 days.
           </p>
         )
       )}

@@ -12,18 +12,18 @@ import { Duration, RelativeTime, RunningDuration } from '../../ui/time.tsx'
 import { slotsOfAgentQuery } from '../executions/queries.ts'
 import { activityQuery } from './queries.ts'
 
-const toolsShown = 5
+const maxTools = 5
 
-/** What the agent does at this moment, how much more it could do, and whether it is alive. */
+/** The current activity, the slots and the heartbeat of the agent. */
 export function NowCard({ agent }: { agent: AgentDetails }) {
   const activity = useQuery(activityQuery(useApi(), agent.name))
   return (
-    <Card aria-label="Right now" className="flex flex-col">
-      <CardHeader title="Right now" actions={<Heartbeat agent={agent} />} />
+    <Card aria-label="Current activity" className="flex flex-col">
+      <CardHeader title="Current activity" actions={<Heartbeat agent={agent} />} />
       <Slots name={agent.name} />
       {activity.isError && !activity.data ? (
         <ErrorState
-          title="Its activity could not be loaded"
+          title="Could not load the activity"
           error={activity.error}
           onRetry={() => void activity.refetch()}
         />
@@ -36,10 +36,10 @@ export function NowCard({ agent }: { agent: AgentDetails }) {
   )
 }
 
-/** Signs of life alone: how well it does is judged in the card of its health. */
+/** Heartbeat only; health has its own card. */
 const heartbeatWords = {
   alive: { tone: 'success', label: 'Alive' },
-  stale: { tone: 'warning', label: 'No heartbeat' },
+  stale: { tone: 'warning', label: 'Stale' },
   unsupported: { tone: 'neutral', label: 'No heartbeat yet' },
 } as const
 
@@ -47,9 +47,9 @@ function Heartbeat({ agent }: { agent: AgentDetails }) {
   const { status, heartbeat_state: state, last_heartbeat_age_seconds: age } = agent
   if (status !== 'running')
     return <StatusDot tone="neutral" label={status === 'exited' ? 'Exited' : 'Stopped'} />
-  const seen = age === null ? '' : `, last sign of life ${formatDuration(age * 1000)} ago`
+  const lastHeartbeat = age === null ? '' : `, last heartbeat ${formatDuration(age * 1000)} ago`
   return (
-    <span className="text-xs" title={`Heartbeat ${state}${seen}`}>
+    <span className="text-xs" title={`Heartbeat ${state}${lastHeartbeat}`}>
       <StatusDot {...heartbeatWords[state]} />
     </span>
   )
@@ -62,7 +62,7 @@ function Slots({ name }: { name: string }) {
   return (
     <div className="mb-3">
       <Meter
-        label={queued > 0 ? `Slots taken, ${plural(queued, 'run')} waiting` : 'Slots taken'}
+        label={queued > 0 ? `Slots in use, ${plural(queued, 'run')} queued` : 'Slots in use'}
         value={active}
         max={max}
         text={`${active} of ${max}`}
@@ -75,11 +75,11 @@ function Slots({ name }: { name: string }) {
 
 function Activity({ activity }: { activity: AgentActivity }) {
   const { active_tool: tool, timeline, status } = activity
-  const past = timeline.filter((call) => call.status === 'completed').slice(0, toolsShown)
+  const past = timeline.filter((call) => call.status === 'completed').slice(0, maxTools)
   if (!tool && past.length === 0) {
     return (
       <p className="py-4 text-muted text-sm">
-        {status === 'running' ? 'It is thinking; no tool has been called.' : 'It has not called a tool yet.'}
+        {status === 'running' ? 'The agent is thinking. No tool calls yet.' : 'No tool calls yet.'}
       </p>
     )
   }

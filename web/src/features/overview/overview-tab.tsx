@@ -21,7 +21,7 @@ const windows = [
   { value: '30d', label: '30 days' },
 ] as const
 
-/** How an agent does: what needs a person, what it does now, how its runs went, what they cost. */
+/** The state of an agent: problems, current activity, run statistics and cost. */
 export function OverviewTab({ agent }: { agent: AgentDetails }) {
   const { window: text } = route.useSearch()
   const navigate = route.useNavigate()
@@ -37,7 +37,7 @@ export function OverviewTab({ agent }: { agent: AgentDetails }) {
       <section aria-labelledby="trends" className="flex min-w-0 flex-col gap-3">
         <div className="flex flex-wrap items-center justify-between gap-2">
           <h2 id="trends" className="font-semibold text-base">
-            How its runs went
+            Run statistics
           </h2>
           <Segmented
             size="sm"
@@ -57,7 +57,7 @@ export function OverviewTab({ agent }: { agent: AgentDetails }) {
           <Trends analytics={analytics.data} name={agent.name} />
         ) : analytics.error ? (
           <ErrorState
-            title="The figures could not be loaded"
+            title="Could not load the run statistics"
             error={analytics.error}
             onRetry={() => void analytics.refetch()}
             className="rounded-lg border border-line bg-surface"

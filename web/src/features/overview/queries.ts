@@ -3,7 +3,7 @@ import type { Client } from '@roost/contracts/client'
 import { type AnalyticsWindow, getAnalytics, getTokenStats } from '@roost/contracts/runs/analytics'
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 
-/** Figures over runs are stale when a run ends, and so stand under the key of the agent's runs. */
+/** Run statistics change when a run ends, so they share the key of the agent's runs. */
 export const analyticsQuery = (api: Client, name: string, window: AnalyticsWindow) =>
   queryOptions({
     queryKey: ['agent', name, 'executions', 'analytics', window],

@@ -9,7 +9,7 @@ import { ErrorState } from '../../ui/error-state.tsx'
 import { Skeleton } from '../../ui/skeleton.tsx'
 import { tokenStatsQuery } from './queries.ts'
 
-/** Tokens and money: today, this week, ever. */
+/** Tokens and cost of the last day, the last week and in total. */
 export function SpendCard({ name }: { name: string }) {
   const stats = useQuery(tokenStatsQuery(useApi(), name))
   return (
@@ -30,7 +30,7 @@ function Spend({ stats }: { stats: TokenStats }) {
   const rows = [
     { label: 'Last 24 hours', used: stats.last_24h },
     { label: 'Last 7 days', used: stats.last_7d },
-    { label: 'Since it exists', used: stats.lifetime },
+    { label: 'Total', used: stats.lifetime },
   ]
   const days = stats.daily
   return (
@@ -39,13 +39,13 @@ function Spend({ stats }: { stats: TokenStats }) {
         <thead className="text-left text-muted text-xs">
           <tr>
             <th scope="col" className="pb-1 font-medium">
-              <span className="sr-only">Time</span>
+              <span className="sr-only">Period</span>
             </th>
             <th scope="col" className="pb-1 text-right font-medium">
-              In
+              Input
             </th>
             <th scope="col" className="pb-1 text-right font-medium">
-              Out
+              Output
             </th>
             <th scope="col" className="pb-1 text-right font-medium">
               Cost
@@ -73,12 +73,12 @@ function Spend({ stats }: { stats: TokenStats }) {
       </table>
       {stats.lifetime.input_tokens > 0 && (
         <StackedBars
-          label="Tokens by day"
+          label="Tokens per day"
           height={140}
           format={formatCompact}
           series={[
-            { id: 'in', label: 'Tokens in' },
-            { id: 'out', label: 'Tokens out', tone: 'info' },
+            { id: 'in', label: 'Input tokens' },
+            { id: 'out', label: 'Output tokens', tone: 'info' },
           ]}
           data={days.map(({ date, input_tokens, output_tokens }) => ({
             label: formatDate(Date.parse(date), Date.parse(date), { timeZone: 'UTC' }),

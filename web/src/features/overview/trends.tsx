@@ -15,7 +15,7 @@ import { Duration } from '../../ui/time.tsx'
 
 type Look = { label: string; tone: ChartTone }
 
-/** No trigger has the colour of failures. */
+/** No trigger uses the colour of failures. */
 const bucketLooks: Record<RunBucket, Look> = {
   chats_tasks: { label: 'Chats and tasks', tone: 'accent' },
   scheduled: { label: 'Scheduled', tone: 'info' },
@@ -29,7 +29,7 @@ const bucketLooks: Record<RunBucket, Look> = {
   other: { label: 'Other', tone: 'muted' },
 }
 
-/** Runs, success, duration and cost of an agent over days. */
+/** Runs, success, duration and cost of an agent per day. */
 export function Trends({ analytics, name }: { analytics: Analytics; name: string }) {
   if (analytics.total_executions === 0) return <NothingRan name={name} />
   const { timeline } = analytics
@@ -41,7 +41,7 @@ export function Trends({ analytics, name }: { analytics: Analytics; name: string
       <div className="grid min-w-0 gap-3 lg:grid-cols-2">
         <Chart title="Runs by trigger">
           <StackedBars
-            label="Runs by trigger, by day"
+            label="Runs by trigger per day"
             height={160}
             series={buckets.map((bucket) => ({ id: bucket, ...bucketLooks[bucket] }))}
             data={timeline.map(({ date, by_type }) =>
@@ -49,9 +49,9 @@ export function Trends({ analytics, name }: { analytics: Analytics; name: string
             )}
           />
         </Chart>
-        <Chart title="Success">
+        <Chart title="Outcomes">
           <StackedBars
-            label="How runs ended, by day"
+            label="Outcomes of runs per day"
             height={160}
             series={[
               { id: 'success', label: 'Succeeded', tone: 'success' },
@@ -65,7 +65,7 @@ export function Trends({ analytics, name }: { analytics: Analytics; name: string
         </Chart>
         <Chart title="Cost">
           <StackedBars
-            label="Cost by day"
+            label="Cost per day"
             height={160}
             series={[{ id: 'cost', label: 'Cost' }]}
             format={formatCost}
@@ -74,7 +74,7 @@ export function Trends({ analytics, name }: { analytics: Analytics; name: string
         </Chart>
         <Chart title="Average duration of successful runs">
           <Lines
-            label="Average duration by day"
+            label="Average duration per day"
             height={160}
             series={[{ id: 'duration', label: 'Average duration' }]}
             format={formatDuration}
@@ -102,12 +102,12 @@ function Figures({ analytics }: { analytics: Analytics }) {
         tone={rate !== null && rate < 0.8 ? 'danger' : 'neutral'}
       />
       <StatCard
-        label="Typical duration"
+        label="Median duration"
         value={<Duration ms={duration.p50} />}
         hint={
           duration.p95 === null
-            ? 'No successful run yet'
-            : `1 in 20 takes over ${formatDuration(duration.p95)}${analytics.sampled ? ', of the newest 5,000' : ''}`
+            ? 'No successful runs yet'
+            : `95th percentile: ${formatDuration(duration.p95)}${analytics.sampled ? ' (newest 5,000 runs)' : ''}`
         }
       />
       <StatCard

@@ -11,42 +11,42 @@ export type Warning = {
   place: WarningPlace
 }
 
-/** What is wrong with an agent itself, whatever its runs do; the gravest first. */
+/** Problems of the agent itself, independent of its runs, most severe first. */
 export function warningsOf(agent: AgentDetails): Warning[] {
   const found: (Warning | false)[] = [
     agent.status === 'exited' && {
       id: 'exited',
-      title: 'Its container ended by itself',
-      hint: 'Nobody stopped it. Its log tells why; start it to let it work again.',
+      title: 'The container has exited',
+      hint: 'The container exited without a stop request. Check the log for the reason, then start the agent.',
       tone: 'danger',
       place: 'start',
     },
     agent.circuit_breaker.open && {
       id: 'breaker',
-      title: 'Its breaker is open',
-      hint: 'After repeated failures new runs are refused for a while. Check its credentials, then reset it.',
+      title: 'The circuit breaker is open',
+      hint: 'New runs are refused for a while after repeated failures. Check the credentials, then reset the circuit breaker.',
       tone: 'danger',
       place: 'settings',
     },
     agent.status === 'running' &&
       agent.heartbeat_state === 'stale' && {
         id: 'heartbeat',
-        title: 'It gives no sign of life',
+        title: 'No heartbeat',
         hint: heartbeatHint(agent.last_heartbeat_age_seconds),
         tone: 'warning',
         place: null,
       },
     agent.needs_recreate && {
       id: 'recreate',
-      title: 'Changes wait for a restart',
-      hint: 'Stop and start it to bring its new settings into force.',
+      title: 'Restart required',
+      hint: 'Stop and start the agent to apply its new settings.',
       tone: 'warning',
       place: null,
     },
     agent.status === 'stopped' && {
       id: 'stopped',
-      title: 'It is stopped',
-      hint: 'Nothing runs, and schedules do not fire, until it is started.',
+      title: 'The agent is stopped',
+      hint: 'No runs start and no schedules fire until the agent is started.',
       tone: 'warning',
       place: 'start',
     },
@@ -55,6 +55,6 @@ export function warningsOf(agent: AgentDetails): Warning[] {
 }
 
 function heartbeatHint(ageSeconds: number | null): string {
-  if (ageSeconds === null) return 'Its program has not reported since it was started.'
-  return `The last one came ${formatDuration(ageSeconds * 1000)} ago. It may be overloaded or cut off.`
+  if (ageSeconds === null) return 'The agent has not sent a heartbeat since its start.'
+  return `The last heartbeat was ${formatDuration(ageSeconds * 1000)} ago. The agent may be overloaded or disconnected.`
 }

@@ -3,7 +3,7 @@ import { StatusDot } from '../../ui/badge.tsx'
 import { Banner } from '../../ui/banner.tsx'
 import { verdictWords } from './words.ts'
 
-/** What a look into the container has found. */
+/** The result of checking the key inside the container. */
 export function KeyCheck({ check }: { check: AgentKeyCheck }) {
   const { label, tone, meaning } = verdictWords[check.verdict]
   return (

@@ -18,14 +18,14 @@ import { KeyCheck } from './key-check.tsx'
 import { ownKeyKey, ownKeyQuery } from './queries.ts'
 import { healthWords } from './words.ts'
 
-/** The key with which the agent itself comes to the platform. */
+/** The key with which the agent calls the platform. */
 export function OwnKeySection({ agent }: { agent: Pick<AgentDetails, 'name' | 'status'> }) {
   const key = useQuery(ownKeyQuery(useApp().api, agent.name))
   return (
     <Section
       id="own-key"
-      title="Own key"
-      description="What the agent calls the platform with. It lives in the container and is never shown."
+      title="Agent key"
+      description="The key with which the agent calls the platform. It is stored in the container and never shown."
     >
       {key.isError && !key.data ? (
         <ErrorState error={key.error} onRetry={() => void key.refetch()} />
@@ -42,26 +42,29 @@ function OwnKey({ agent, facts }: { agent: Pick<AgentDetails, 'name' | 'status'>
   const { name, status } = agent
   const { api, queries } = useApp()
   const [isAsking, setAsking] = useState(false)
-  const complain = (error: unknown) => {
+  const showFault = (error: unknown) => {
     const { sentence, code } = describeFault(error)
     toast({ title: sentence, description: code, tone: 'danger' })
   }
   const verify = useMutation({
     mutationFn: () => api.call(verifyAgentKey, { params: { name } }),
-    onError: complain,
+    onError: showFault,
   })
   const renew = useMutation({
     mutationFn: () => api.call(regenerateAgentKey, { params: { name } }),
     onSuccess: ({ delivery }) => {
       toast({
-        title: 'The agent has another key.',
-        description: delivery === 'recreated' ? 'It was restarted with it.' : 'It gets it when it starts.',
+        title: 'New agent key created.',
+        description:
+          delivery === 'recreated'
+            ? 'The agent was restarted with the new key.'
+            : 'The agent gets the new key when it starts.',
         tone: 'success',
       })
       verify.reset()
       return queries.invalidateQueries({ queryKey: ownKeyKey(name) })
     },
-    onError: complain,
+    onError: showFault,
     onSettled: () => setAsking(false),
   })
   const { label, tone } = healthWords[facts.health]
@@ -69,9 +72,9 @@ function OwnKey({ agent, facts }: { agent: Pick<AgentDetails, 'name' | 'status'>
     <>
       <KeyValues
         items={[
-          { label: 'State', value: <StatusDot tone={tone} label={label} /> },
-          facts.health_detail !== null && { label: 'Why', value: facts.health_detail },
-          { label: 'Begins with', value: facts.key_prefix && <code>{facts.key_prefix}…</code> },
+          { label: 'Status', value: <StatusDot tone={tone} label={label} /> },
+          facts.health_detail !== null && { label: 'Reason', value: facts.health_detail },
+          { label: 'Prefix', value: facts.key_prefix && <code>{facts.key_prefix}…</code> },
           { label: 'Created', value: facts.created_at && <RelativeTime at={facts.created_at} /> },
           {
             label: 'Used',
@@ -88,20 +91,20 @@ function OwnKey({ agent, facts }: { agent: Pick<AgentDetails, 'name' | 'status'>
       {verify.data && <KeyCheck check={verify.data} />}
       <div className="flex flex-wrap gap-2">
         <Button pending={verify.isPending} onClick={() => verify.mutate()}>
-          Look into the container
+          Check key in container
         </Button>
-        {facts.rotatable && <Button onClick={() => setAsking(true)}>New key…</Button>}
+        {facts.rotatable && <Button onClick={() => setAsking(true)}>Replace key…</Button>}
       </div>
       <ConfirmDialog
         open={isAsking}
         onOpenChange={setAsking}
-        title={`Give ${name} another key?`}
+        title={`Replace the key of ${name}?`}
         description={
           status === 'running'
-            ? 'The present one stops at once. The agent is restarted, and what it is running now is cancelled.'
-            : 'The present one stops at once. The agent gets the new one when it starts.'
+            ? 'The current key stops working immediately. The agent restarts, and its running runs are cancelled.'
+            : 'The current key stops working immediately. The agent gets the new key when it starts.'
         }
-        action="Make a new key"
+        action="Replace key"
         pending={renew.isPending}
         onConfirm={() => renew.mutate()}
       />

@@ -5,7 +5,7 @@ import { agentKeys } from '../agents/queries.ts'
 
 export const ownKeyKey = (name: string) => [...agentKeys.settings(name), 'own-key'] as const
 
-/** How the agent's own key is; for its owner and admins at the browser. */
+/** The state of the agent's key; owner and admins only. */
 export const ownKeyQuery = (api: Client, name: string) =>
   queryOptions({
     queryKey: ownKeyKey(name),

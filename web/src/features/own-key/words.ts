@@ -5,50 +5,56 @@ type Words = { label: string; tone: Tone }
 
 export const healthWords: Record<AgentKey['health'], Words> = {
   active: { label: 'In use', tone: 'success' },
-  never_used: { label: 'Not used yet', tone: 'neutral' },
-  stale: { label: 'Silent for a day', tone: 'warning' },
-  env_absent: { label: 'Not in the container', tone: 'danger' },
-  env_mismatch: { label: 'Another one in the container', tone: 'warning' },
+  never_used: { label: 'Never used', tone: 'neutral' },
+  stale: { label: 'Not used for a day', tone: 'warning' },
+  env_absent: { label: 'Missing in the container', tone: 'danger' },
+  env_mismatch: { label: 'Different key in the container', tone: 'warning' },
   missing: { label: 'No key', tone: 'danger' },
   exempt: { label: 'Created at the first start', tone: 'neutral' },
 }
 
-/** What was found in the container, with what it means. */
+/** The result of the check and its consequences. */
 export const verdictWords: Record<AgentKeyCheck['verdict'], Words & { meaning: string }> = {
-  ok: { label: 'Its own key', tone: 'success', meaning: 'The agent comes here with its own key.' },
+  ok: {
+    label: 'Agent’s own key',
+    tone: 'success',
+    meaning: 'The agent calls the platform with its own key.',
+  },
   foreign_user_key: {
-    label: 'A person’s key',
+    label: 'Key of a user',
     tone: 'danger',
-    meaning: 'It acts here with the powers of that person. Replace the key in its .mcp.json, and revoke it.',
+    meaning:
+      'The agent acts with the permissions of that user. Replace the key in its .mcp.json file and revoke it.',
   },
   foreign_ops_key: {
-    label: 'A monitoring key',
+    label: 'Monitoring key',
     tone: 'danger',
-    meaning: 'It carries a key that was made for monitoring. Replace it, and revoke it.',
+    meaning: 'The agent uses a key for monitoring. Replace the key and revoke it.',
   },
   foreign_agent_key: {
-    label: 'Another agent’s key',
+    label: 'Key of another agent',
     tone: 'danger',
-    meaning: 'It acts here as another agent. Replace the key in its .mcp.json.',
+    meaning: 'The agent acts as another agent. Replace the key in its .mcp.json file.',
   },
   unknown_key: {
-    label: 'A key that is not valid',
+    label: 'Invalid key',
     tone: 'warning',
-    meaning: 'The key in its .mcp.json is unknown or revoked: the tools of the platform do not work.',
+    meaning: 'The key in its .mcp.json file is unknown or revoked. The platform’s tools do not work.',
   },
   shadow_entry: {
-    label: 'A second entry',
+    label: 'Duplicate entry',
     tone: 'warning',
-    meaning: 'Beside the entry “roost” another one leads here with the same key: its tools appear twice.',
+    meaning: 'Besides the entry “roost”, another entry uses the same key. The platform’s tools appear twice.',
   },
   not_configured: {
-    label: 'Not set up',
+    label: 'Not configured',
     tone: 'warning',
-    meaning: 'No entry of its .mcp.json leads here: it has no tools of the platform.',
+    meaning:
+      'No entry of its .mcp.json file points to this platform. The agent has none of the platform’s tools.',
   },
   unavailable: {
-    label: 'Could not be looked at',
+    label: 'Check failed',
     tone: 'neutral',
-    meaning: 'The container did not answer. Start the agent and look again.',
+    meaning: 'The container did not respond. Start the agent and try again.',
   },
 }

@@ -34,21 +34,21 @@ export function OfferForm({ name, offer }: { name: string; offer: PaidChat }) {
   async function save(body: z.output<typeof OfferValues>): Promise<void> {
     const saved = await api.call(putPaidChat, { params: { name }, body })
     await storeReply(queries, paidChatKey(name), saved)
-    const title = saved.enabled ? 'Strangers may pay for messages now.' : 'The agent is not offered for pay.'
+    const title = saved.enabled ? 'Paid chat enabled.' : 'Paid chat disabled.'
     toast({ title, tone: 'success' })
   }
   return (
-    <Form form={form} onSubmit={save} label="Price of a message">
+    <Form form={form} onSubmit={save} label="Price per message">
       <FormError />
       <SwitchField
         name="enabled"
-        label="Offer messages for pay"
-        hint="Whoever pays is answered by this agent, with all that it can do."
+        label="Enable paid chat"
+        hint="Anyone who pays can send messages to this agent and use all of its abilities."
       />
       <div className="grid gap-4 sm:grid-cols-2">
         <NumberField
           name="price_usd"
-          label="Price of a message"
+          label="Price per message"
           unit="USD"
           hint="At most 6 decimals"
           min={0}
@@ -58,20 +58,14 @@ export function OfferForm({ name, offer }: { name: string; offer: PaidChat }) {
       </div>
       <TextField
         name="pay_to"
-        label="Paid to"
-        hint="Address of your wallet on that network. Nobody can take a payment back."
+        label="Wallet address"
+        hint="Your wallet on this network. Payments cannot be reversed."
         placeholder="0x…"
         autoComplete="off"
         spellCheck={false}
         className="[&_input]:font-mono"
       />
-      <TextareaField
-        name="description"
-        label="Description"
-        hint="What payers are told they get"
-        emptyAs="null"
-        rows={2}
-      />
+      <TextareaField name="description" label="Description" hint="Shown to payers" emptyAs="null" rows={2} />
       <SaveRow form={form} />
     </Form>
   )

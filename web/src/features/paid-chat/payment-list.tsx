@@ -20,7 +20,7 @@ export function PaymentList({ name }: { name: string }) {
     if (!payments.error) return <Skeleton className="h-28" />
     return (
       <ErrorState
-        title="The payments could not be loaded"
+        title="Could not load the payments"
         error={payments.error}
         onRetry={() => void payments.refetch()}
         className="rounded-lg border border-line bg-surface"
@@ -31,8 +31,8 @@ export function PaymentList({ name }: { name: string }) {
     return (
       <EmptyState
         icon={<Coins aria-hidden />}
-        title="Nobody has paid yet"
-        description="Offer messages for pay, and tell people the address above."
+        title="No payments yet"
+        description="Enable paid chat and share the address above."
         className="rounded-lg border border-line bg-surface"
       />
     )
@@ -78,9 +78,7 @@ function PaymentRow({ payment }: { payment: Payment }) {
         )}
         {` · ${paidNetwork(payment.network)?.label ?? payment.network}`}
       </span>
-      {transaction && (
-        <CopyButton text={transaction} label={`Copy the transaction ${shortened(transaction)}`} />
-      )}
+      {transaction && <CopyButton text={transaction} label={`Copy transaction ${shortened(transaction)}`} />}
       <span className="text-muted text-xs">
         <RelativeTime at={payment.created_at} />
       </span>
@@ -92,6 +90,6 @@ function PaymentRow({ payment }: { payment: Payment }) {
 const words: Record<Payment['action'], { label: string; tone: Tone }> = {
   verify: { label: 'verified', tone: 'neutral' },
   settle: { label: 'settled', tone: 'success' },
-  settle_failed: { label: 'not settled', tone: 'danger' },
+  settle_failed: { label: 'settlement failed', tone: 'danger' },
   reject: { label: 'rejected', tone: 'warning' },
 }

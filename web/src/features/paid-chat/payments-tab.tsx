@@ -10,7 +10,7 @@ import { OfferForm } from './offer-form.tsx'
 import { PaymentList } from './payment-list.tsx'
 import { paidChatQuery } from './queries.ts'
 
-/** What strangers pay for a message to the agent, how they do it, and what became of their payments. */
+/** Price, usage example and payments of the paid chat. */
 export function PaymentsTab({ name }: { name: string }) {
   const api = useApi()
   const offer = useQuery(paidChatQuery(api, name))
@@ -18,35 +18,31 @@ export function PaymentsTab({ name }: { name: string }) {
   if (!offer.data) {
     if (!offer.error) return <Skeleton className="h-72" />
     return (
-      <ErrorState
-        title="The price could not be loaded"
-        error={offer.error}
-        onRetry={() => void offer.refetch()}
-      />
+      <ErrorState title="Could not load the price" error={offer.error} onRetry={() => void offer.refetch()} />
     )
   }
   return (
     <div className="flex min-w-0 flex-col gap-6">
       {flags.data?.paid_chat === false && (
-        <Banner tone="warning" title="This installation collects no payments">
-          Paid messages are refused until the platform is started with{' '}
-          <code className="text-xs">ROOST_X402_FACILITATOR_URL</code>, the address of a facilitator of x402.
+        <Banner tone="warning" title="Payments are not configured on this platform">
+          Paid messages are refused until an operator sets{' '}
+          <code className="text-xs">ROOST_X402_FACILITATOR_URL</code>to the URL of an x402 facilitator.
         </Banner>
       )}
       <div>
         <Section
           title="Price"
-          description="Strangers without an account may send messages to this agent, each paid in USDC by the x402 protocol. A run that fails costs them nothing."
+          description="People without an account can send messages to this agent and pay for each in USDC with the x402 protocol. Failed runs are not charged."
         >
           <OfferForm name={name} offer={offer.data} />
         </Section>
         <Section
-          title="How it is paid"
-          description="The first answer is 402 and says what is to be paid. A client of x402 signs that and sends the message again, with the proof in the header PAYMENT-SIGNATURE."
+          title="How to pay"
+          description="The first response is 402 with the payment requirements. An x402 client signs them and sends the message again with the proof in the PAYMENT-SIGNATURE header."
         >
-          <CodeBlock code={curlOf(offer.data.url)} language="bash" title="Ask for the price" />
+          <CodeBlock code={curlOf(offer.data.url)} language="bash" title="Request the price" />
         </Section>
-        <Section title="Payments" description="Verified, settled, or refused; the newest first.">
+        <Section title="Payments" description="Verified, settled and rejected payments, newest first.">
           <PaymentList name={name} />
         </Section>
       </div>

@@ -3,11 +3,11 @@ import { getPaidChat, listPayments } from '@roost/contracts/conversations/paid'
 import { queryOptions } from '@tanstack/react-query'
 import { agentKeys } from '../agents/queries.ts'
 
-/** Among what an agent is set to, so that a change made elsewhere shows here too. */
+/** Part of the agent's settings, so that changes made elsewhere appear here too. */
 export const paidChatKey = (name: string) => [...agentKeys.settings(name), 'paid'] as const
 export const paymentsKey = (name: string) => ['agent', name, 'payments'] as const
 
-/** What a message costs; for the agent's owner and admins. */
+/** The price of a message; owner and admins only. */
 export const paidChatQuery = (api: Client, name: string) =>
   queryOptions({
     queryKey: paidChatKey(name),

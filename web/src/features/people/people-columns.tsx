@@ -8,12 +8,12 @@ import { PersonMenu } from './person-menu.tsx'
 import { PersonState } from './person-state.tsx'
 import { roleLabel, roleRank } from './role-choices.ts'
 
-/** `me`: the user name of who looks. */
+/** `me`: the user name of the current user. */
 export function peopleColumns(me: string): DataColumn<ManagedUser>[] {
   return [
     {
       id: 'person',
-      header: 'Person',
+      header: 'User',
       grow: true,
       width: 160,
       sortValue: (row) => titleOf(row).toLowerCase(),
@@ -28,7 +28,7 @@ export function peopleColumns(me: string): DataColumn<ManagedUser>[] {
     },
     {
       id: 'state',
-      header: 'State',
+      header: 'Status',
       width: 120,
       priority: 2,
       sortValue: (row) => (row.suspended_at === null ? 0 : 1),
@@ -59,7 +59,7 @@ export function peopleColumns(me: string): DataColumn<ManagedUser>[] {
     },
     {
       id: 'created',
-      header: 'Here since',
+      header: 'Created',
       width: 130,
       priority: 3,
       sortValue: (row) => Date.parse(row.created_at),

@@ -18,27 +18,27 @@ const person = (part: Partial<ManagedUser>): ManagedUser => ({
 })
 const ann = person({ name: 'Ann Lee' })
 const bob = person({ username: 'bob@example.com', email: 'bob@example.com', role: 'creator' })
-const gone = person({ username: 'zoe@example.com', email: null, suspended_at: '2026-02-01T00:00:00Z' })
+const suspended = person({ username: 'zoe@example.com', email: null, suspended_at: '2026-02-01T00:00:00Z' })
 
-test('people are found by every word of name and address, in any case', () => {
+test('every word must match the name or address, ignoring case', () => {
   assert.deepEqual(filterPeople([ann, bob], { q: 'LEE example' }), [ann])
   assert.deepEqual(filterPeople([ann, bob], { q: '  ' }), [ann, bob])
   assert.deepEqual(filterPeople([ann, bob], { q: 'nobody' }), [])
 })
 
-test('a role picks its people; the suspended are picked whatever their role', () => {
-  assert.deepEqual(filterPeople([ann, bob, gone], { role: 'creator' }), [bob])
-  assert.deepEqual(filterPeople([ann, bob, gone], { role: 'suspended' }), [gone])
+test('filters by role; “suspended” matches every role', () => {
+  assert.deepEqual(filterPeople([ann, bob, suspended], { role: 'creator' }), [bob])
+  assert.deepEqual(filterPeople([ann, bob, suspended], { role: 'suspended' }), [suspended])
 })
 
-test('an address stands beside a name, never beside itself', () => {
+test('an address is shown beside a name, not beside itself', () => {
   assert.equal(titleOf(ann), 'Ann Lee')
   assert.equal(furtherAddressOf(ann), 'ann@example.com')
   assert.equal(furtherAddressOf(bob), null)
   assert.equal(titleOf(person({ name: '  ' })), 'ann@example.com')
 })
 
-test('an account is known by its user name and by its registered address', () => {
-  const known = knownAddresses([person({ username: 'admin', email: 'Root@example.com' }), gone])
+test('an account is identified by its user name and its registered address', () => {
+  const known = knownAddresses([person({ username: 'admin', email: 'Root@example.com' }), suspended])
   assert.deepEqual([...known].sort(), ['admin', 'root@example.com', 'zoe@example.com'])
 })

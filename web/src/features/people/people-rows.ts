@@ -2,18 +2,18 @@ import type { ManagedUser } from '@roost/contracts/identity/people'
 
 export type PeopleFilter = { q?: string | undefined; role?: string | undefined }
 
-/** What a person is called: the name where there is one. */
+/** The display name: the name, else the user name. */
 export function titleOf(person: Pick<ManagedUser, 'name' | 'username'>): string {
   return person.name?.trim() || person.username
 }
 
-/** The address, where the title does not say it already. */
+/** The address, unless the title already shows it. */
 export function furtherAddressOf(person: Pick<ManagedUser, 'name' | 'username' | 'email'>): string | null {
   const further = person.email ?? person.username
   return further === titleOf(person) ? null : further
 }
 
-/** All words have to be found, in whatever part. `suspended` stands beside the roles. */
+/** Every word must match a property of the user. `suspended` is a filter besides the roles. */
 export function filterPeople(people: readonly ManagedUser[], { q, role }: PeopleFilter): ManagedUser[] {
   const words = (q ?? '').toLowerCase().split(/\s+/).filter(Boolean)
   return people.filter((person) => {
@@ -23,7 +23,7 @@ export function filterPeople(people: readonly ManagedUser[], { q, role }: People
   })
 }
 
-/** Addresses that an account has come of: the user names and registered addresses, in lower case. */
+/** The addresses that belong to an account: user names and registered addresses in lower case. */
 export function knownAddresses(people: readonly Pick<ManagedUser, 'username' | 'email'>[]): Set<string> {
   return new Set(
     people.flatMap(({ username, email }) => [username.toLowerCase(), email?.toLowerCase() ?? username]),

@@ -21,12 +21,12 @@ const route = getRouteApi('/signed-in/settings')
 type Search = ReturnType<typeof route.useSearch>
 
 const groups = [
-  { value: 'all', label: 'All people' },
+  { value: 'all', label: 'All users' },
   ...roleChoices.map(({ value, label }) => ({ value, label: `${label}s` })),
   { value: 'suspended', label: 'Suspended' },
 ]
 
-/** Who has an account here, and what each may do. */
+/** All accounts with their roles. */
 export function PeopleSection({ onInvite }: { onInvite: () => void }) {
   const api = useApi()
   const { data: me } = useSuspenseQuery(meQuery(api))
@@ -39,25 +39,25 @@ export function PeopleSection({ onInvite }: { onInvite: () => void }) {
   const rows = useMemo(() => filterPeople(people.data ?? [], { q, role }), [people.data, q, role])
   const opened = people.data?.find(({ username }) => username === person) ?? null
   return (
-    <section aria-label="People">
+    <section aria-label="Users">
       <CardHeader
-        title="People"
-        description="Everybody who has an account: who signed in once, or was set up as admin."
+        title="Users"
+        description="All accounts. An account is created at the first sign-in or during setup."
         actions={
           <Button variant="primary" icon={<UserPlus aria-hidden />} onClick={onInvite}>
-            Invite somebody
+            Add user
           </Button>
         }
       />
       <div className="mb-3 flex flex-wrap gap-2">
         <SearchInput
-          label="Search people"
+          label="Search users"
           value={q ?? ''}
           onValueChange={(text) => change({ q: text || undefined })}
           className="w-full sm:w-64"
         />
         <Select
-          label="Which people"
+          label="Role"
           options={groups}
           value={groups.find(({ value }) => value === role)?.value ?? 'all'}
           onValueChange={(value) => change({ role: value === 'all' ? undefined : value })}
@@ -66,14 +66,14 @@ export function PeopleSection({ onInvite }: { onInvite: () => void }) {
       </div>
       {people.isError && !people.data ? (
         <ErrorState
-          title="The people could not be loaded"
+          title="Could not load the users"
           error={people.error}
           onRetry={() => void people.refetch()}
           className="rounded-lg border border-line bg-surface"
         />
       ) : (
         <DataTable
-          label="People"
+          label="Users"
           columns={columns}
           rows={rows}
           rowKey={(row) => row.username}
@@ -85,8 +85,8 @@ export function PeopleSection({ onInvite }: { onInvite: () => void }) {
           isLoading={people.isPending}
           empty={
             <EmptyState
-              title="Nobody matches"
-              description="No account fits the search and the role."
+              title="No matching users"
+              description="Try other search words or another role."
               action={
                 <Button onClick={() => change({ q: undefined, role: undefined })}>Clear filters</Button>
               }
@@ -103,7 +103,7 @@ export function PeopleSection({ onInvite }: { onInvite: () => void }) {
   )
 }
 
-/** `role` or `-role`; who signed in last comes first unless told. */
+/** `role` or `-role`; the default is the latest sign-in first. */
 function sortOf(text: string | undefined): Sort | null {
   if (text === 'none') return null
   if (!text) return { id: 'last_login', desc: true }

@@ -9,7 +9,7 @@ import { usePersonActions } from './person-actions.ts'
 import { ResetFactorDialog } from './reset-factor-dialog.tsx'
 import { roleChoices } from './role-choices.ts'
 
-/** What may be done with one account, without opening it. */
+/** Actions on one account without opening it. */
 export function PersonMenu({ person, isMe }: { person: ManagedUser; isMe: boolean }) {
   const { role, suspend, unsuspend, reset } = usePersonActions(person)
   const [isAsking, setAsking] = useState(false)
@@ -38,7 +38,7 @@ export function PersonMenu({ person, isMe }: { person: ManagedUser; isMe: boolea
             element: (
               <Link to="/settings" search={{ tab: 'audit', actor: person.id }}>
                 <ScrollText aria-hidden />
-                What they did
+                View audit log
               </Link>
             ),
           },
@@ -46,12 +46,12 @@ export function PersonMenu({ person, isMe }: { person: ManagedUser; isMe: boolea
             element: (
               <Link to="/settings" search={{ tab: 'keys', all: true, q: person.username }}>
                 <KeyRound aria-hidden />
-                Their keys
+                View MCP keys
               </Link>
             ),
           },
           person.mfa_enrolled && {
-            label: 'Reset the second factor…',
+            label: 'Reset second factor…',
             icon: <ShieldOff aria-hidden />,
             onSelect: () => setAsking(true),
           },

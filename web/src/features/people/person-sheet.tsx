@@ -22,7 +22,7 @@ import { roleChoices, roleHint } from './role-choices.ts'
 
 type PersonSheetProps = { person: ManagedUser | null; isMe: boolean; onClose: () => void }
 
-/** One account: what it may do, what it owns, and the ways to stop it. */
+/** One account: profile, role, agents and actions. */
 export function PersonSheet({ person, isMe, onClose }: PersonSheetProps) {
   return (
     <Sheet
@@ -43,25 +43,25 @@ function Person({ person, isMe }: { person: ManagedUser; isMe: boolean }) {
     <div className="flex flex-col gap-5">
       {person.suspended_at && (
         <Banner tone="warning" title="This account is suspended.">
-          Since <RelativeTime at={person.suspended_at} />. Its sessions and keys are refused; nothing of it is
+          Since <RelativeTime at={person.suspended_at} />. Its sessions and keys are refused. No data was
           deleted.
         </Banner>
       )}
       <KeyValues
         items={[
-          { label: 'State', value: <PersonState person={person} /> },
+          { label: 'Status', value: <PersonState person={person} /> },
           { label: 'E-mail', value: person.email },
           {
             label: 'Last sign-in',
             value: person.last_login_at ? <RelativeTime at={person.last_login_at} /> : 'never',
           },
-          { label: 'Here since', value: <RelativeTime at={person.created_at} /> },
+          { label: 'Account created', value: <RelativeTime at={person.created_at} /> },
           { label: 'Second factor', value: person.mfa_enrolled ? 'On' : 'Off' },
         ]}
       />
       <Field
         label="Role"
-        hint={isMe ? 'Nobody changes the own role: another admin can.' : `${roleHint(person.role)}.`}
+        hint={isMe ? 'You cannot change your own role. Ask another admin.' : `${roleHint(person.role)}.`}
       >
         <Select
           options={roleChoices}
@@ -74,16 +74,16 @@ function Person({ person, isMe }: { person: ManagedUser; isMe: boolean }) {
       <OwnedAgents username={person.username} />
       <div className="flex flex-wrap gap-2 border-t pt-4">
         <Link to="/settings" search={{ tab: 'audit', actor: person.id }} className={buttonClass()}>
-          What they did
+          View audit log
         </Link>
         <Link
           to="/settings"
           search={{ tab: 'keys', all: true, q: person.username }}
           className={buttonClass()}
         >
-          Their keys
+          View MCP keys
         </Link>
-        {person.mfa_enrolled && <Button onClick={() => setAsking(true)}>Reset the second factor…</Button>}
+        {person.mfa_enrolled && <Button onClick={() => setAsking(true)}>Reset second factor…</Button>}
         {!isMe &&
           (person.suspended_at === null ? (
             <Button variant="danger" pending={suspend.isPending} onClick={() => suspend.mutate()}>
@@ -109,7 +109,7 @@ function OwnedAgents({ username }: { username: string }) {
   return (
     <section aria-label="Agents">
       <h3 className="font-medium text-sm">
-        {owned.length === 0 ? 'Owns no agent' : `Owns ${plural(owned.length, 'agent')}`}
+        {owned.length === 0 ? 'No own agents' : `Owner of ${plural(owned.length, 'agent')}`}
       </h3>
       {owned.length > 0 && (
         <ul className="mt-1.5 flex flex-wrap gap-1.5">

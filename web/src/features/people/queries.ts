@@ -4,6 +4,6 @@ import { queryOptions } from '@tanstack/react-query'
 
 export const peopleKey = ['people'] as const
 
-/** All accounts; for admins. */
+/** All accounts; admins only. */
 export const peopleQuery = (api: Client) =>
   queryOptions({ queryKey: peopleKey, queryFn: ({ signal }) => api.call(listUsers, { signal }) })

@@ -10,15 +10,15 @@ type ResetFactorProps = {
   reset: ReturnType<typeof usePersonActions>['reset']
 }
 
-/** For somebody who has lost the device and the recovery codes. */
+/** For users who have lost both their device and their recovery codes. */
 export function ResetFactorDialog({ person, open, onOpenChange, reset }: ResetFactorProps) {
   return (
     <ConfirmDialog
       open={open}
       onOpenChange={onOpenChange}
       title={`Reset the second factor of ${titleOf(person)}?`}
-      description="The app’s codes and the recovery codes become void. Be sure it is really this person who asks: from then on the first step alone lets in, until a new factor is set up."
-      action="Reset the factor"
+      description="The codes of the app and the recovery codes stop working. Verify the identity of the user first: until a new factor is set up, the first sign-in step is sufficient."
+      action="Reset second factor"
       pending={reset.isPending}
       onConfirm={() => reset.mutate(undefined, { onSettled: () => onOpenChange(false) })}
     />

@@ -1,11 +1,11 @@
 import type { Role } from '@roost/contracts/kit/access'
 
-/** The roles in their order, each with what it may do. */
+/** The roles in ascending order, with their permissions. */
 export const roleChoices: readonly { value: Role; label: string; hint: string }[] = [
   { value: 'user', label: 'User', hint: 'Uses agents that are shared with them' },
-  { value: 'operator', label: 'Operator', hint: 'Like a user; also answers what agents ask' },
-  { value: 'creator', label: 'Creator', hint: 'Like an operator; also creates agents and owns them' },
-  { value: 'admin', label: 'Admin', hint: 'Everything: all agents, all people, all settings' },
+  { value: 'operator', label: 'Operator', hint: 'Like a user; also answers questions of agents' },
+  { value: 'creator', label: 'Creator', hint: 'Like an operator; also creates and owns agents' },
+  { value: 'admin', label: 'Admin', hint: 'Full access: all agents, users and settings' },
 ]
 
 export function roleLabel(role: Role): string {
@@ -16,7 +16,7 @@ export function roleHint(role: Role): string {
   return roleChoices.find(({ value }) => value === role)?.hint ?? ''
 }
 
-/** From the least to the most, for sorting. */
+/** Sorts in ascending order. */
 export function roleRank(role: Role): number {
   return roleChoices.findIndex(({ value }) => value === role)
 }

@@ -19,10 +19,10 @@ type Shown = 'all' | 'permitted'
 
 const choices = [
   { value: 'all', label: 'All' },
-  { value: 'permitted', label: 'May call' },
+  { value: 'permitted', label: 'Permitted' },
 ] as const
 
-/** The other agents with a switch each. */
+/** The other agents, each with a permission switch. */
 export function CallableList({ permissions, mayEdit }: { permissions: AgentPermissions; mayEdit: boolean }) {
   const name = permissions.source_agent
   const [q, setQ] = useState('')
@@ -42,11 +42,11 @@ export function CallableList({ permissions, mayEdit }: { permissions: AgentPermi
 
   function setShownRows(isOn: boolean): void {
     const picked = new Set((isOn ? rows.filter(isOrdinary) : rows).map((agent) => agent.name))
-    const kept = permitted.map((agent) => agent.name).filter((other) => !picked.has(other))
+    const unlisted = permitted.map((agent) => agent.name).filter((other) => !picked.has(other))
     const count = plural(picked.size, 'agent')
     replace.mutate({
-      names: new Set(isOn ? [...kept, ...picked] : kept),
-      said: isOn ? `It may call ${count}.` : `It may no longer call ${count}.`,
+      names: new Set(isOn ? [...unlisted, ...picked] : unlisted),
+      message: isOn ? `Permission to call ${count} granted.` : `Permission to call ${count} revoked.`,
     })
   }
 
@@ -54,8 +54,8 @@ export function CallableList({ permissions, mayEdit }: { permissions: AgentPermi
     return (
       <EmptyState
         icon={<Bot aria-hidden />}
-        title="There is no other agent"
-        description="Create a second one, and decide here whether this one may call it."
+        title="No other agents"
+        description="Create a second agent to grant permissions between them."
         className="rounded-lg border border-line bg-surface"
       />
     )
@@ -64,7 +64,7 @@ export function CallableList({ permissions, mayEdit }: { permissions: AgentPermi
     <div>
       <div className="mb-3 flex flex-wrap items-center gap-2">
         <SearchInput label="Search agents" value={q} onValueChange={setQ} className="w-full sm:w-56" />
-        <Segmented label="Which agents" options={choices} value={shown} onValueChange={setShown} />
+        <Segmented label="Filter" options={choices} value={shown} onValueChange={setShown} />
         <span className="text-muted text-xs" role="status">
           {permitted.length} of {all.length}
         </span>
@@ -76,7 +76,7 @@ export function CallableList({ permissions, mayEdit }: { permissions: AgentPermi
               disabled={rows.filter(isOrdinary).every((agent) => agent.permitted)}
               onClick={() => setShownRows(true)}
             >
-              Allow all shown
+              Permit all listed
             </Button>
             <Button
               size="sm"
@@ -84,7 +84,7 @@ export function CallableList({ permissions, mayEdit }: { permissions: AgentPermi
               disabled={!rows.some((agent) => agent.permitted)}
               onClick={() => setShownRows(false)}
             >
-              None of them
+              Revoke all listed
             </Button>
           </span>
         )}
@@ -97,7 +97,7 @@ export function CallableList({ permissions, mayEdit }: { permissions: AgentPermi
         height="auto"
         empty={
           <EmptyState
-            title={q ? 'No agent matches' : 'It may call nobody yet'}
+            title={q ? 'No matching agents' : 'No permitted agents yet'}
             action={
               <Button
                 onClick={() => {
@@ -115,7 +115,7 @@ export function CallableList({ permissions, mayEdit }: { permissions: AgentPermi
   )
 }
 
-/** The system agent acts with an admin's powers: it is permitted on purpose, never along with others. */
+/** The system agent has admin permissions, so it is only permitted individually, never in bulk. */
 function isOrdinary({ name }: CallableAgent): boolean {
   return name !== systemAgentName
 }
@@ -137,7 +137,7 @@ function columnsOf(
           <span className="truncate" title={row.name}>
             {row.name}
           </span>
-          {!isOrdinary(row) && <Badge tone="warning">may do everything</Badge>}
+          {!isOrdinary(row) && <Badge tone="warning">has admin permissions</Badge>}
         </span>
       ),
     },

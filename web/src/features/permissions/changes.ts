@@ -6,24 +6,24 @@ import {
   withdrawPermission,
 } from '@roost/contracts/agents/permissions'
 import type { CallReply } from '@roost/contracts/client'
-import { changeOf } from '../../live/at-once.ts'
+import { changeOf } from '../../live/optimistic.ts'
 import { useApp } from '../../shell/app-context.ts'
-import { useAtOnce } from '../../shell/use-at-once.ts'
+import { useOptimisticSave } from '../../shell/use-optimistic-save.ts'
 import { toast } from '../../ui/toast.tsx'
 import { type Edge, rowOf, withChoice, withEdge } from './edges.ts'
 import { permissionKeys } from './queries.ts'
 
 type Edges = CallReply<typeof listPermissionEdges>
 
-/** Grants or withdraws one edge; shown at once and taken back when it is refused. */
+/** Grants or revokes one edge optimistically. */
 export function useEdge() {
   const { api, queries } = useApp()
-  return useAtOnce({
+  return useOptimisticSave({
     queryKey: permissionKeys.edges,
     save: async ({ source, target, permitted }: Edge & { permitted: boolean }) => {
       const endpoint = permitted ? grantPermission : withdrawPermission
       await api.call(endpoint, { params: { name: source, target } })
-      // The row is another query for each agent.
+      // Each agent has its own query.
       void queries.invalidateQueries({ queryKey: permissionKeys.of(source) })
     },
     shows: ({ permitted, ...edge }) => [
@@ -38,22 +38,22 @@ export function useEdge() {
   })
 }
 
-type RowChange = { names: ReadonlySet<string>; said?: string }
+type RowChange = { names: ReadonlySet<string>; message?: string }
 
-/** Replaces the whole row, offering the one before. */
+/** Replaces the whole row, with an Undo to the previous row. */
 export function useRow(name: string) {
   const { api, queries } = useApp()
   const queryKey = permissionKeys.of(name)
-  const replace = useAtOnce({
+  const replace = useOptimisticSave({
     queryKey: permissionKeys.edges,
     save: ({ names }: RowChange & { before: readonly string[] }) =>
       api.call(putPermissions, { params: { name }, body: { permitted_agents: [...names] } }),
     shows: ({ names }) => [changeOf<AgentPermissions>(queryKey, (now) => withChoice(now, names))],
     stale: [queryKey],
-    onSuccess: (_reply, { said, before }) => {
-      if (!said) return
+    onSuccess: (_reply, { message, before }) => {
+      if (!message) return
       const onAction = () => change({ names: new Set(before) })
-      toast({ title: said, tone: 'success', action: { label: 'Undo', onAction } })
+      toast({ title: message, tone: 'success', action: { label: 'Undo', onAction } })
     },
   })
   function change(wanted: RowChange): void {

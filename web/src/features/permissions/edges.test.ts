@@ -14,7 +14,7 @@ const permissions = {
   available_agents: [agent('writer', true), agent('archive', false), agent('scout', false)],
 }
 
-test('a row has every other agent once, also one that may be called and is out of reach', () => {
+test('a row has every other agent once, including permitted agents that are not accessible', () => {
   const names = rowOf(permissions).map(({ name, permitted }) => [name, permitted])
   assert.deepEqual(names, [
     ['archive', false],
@@ -32,7 +32,7 @@ test('a choice replaces the row', () => {
   assert.equal(rowOf(chosen).find(({ name }) => name === 'writer')?.permitted, false)
 })
 
-test('edges are looked up, added and taken away, never twice', () => {
+test('edges are found, added and removed without duplicates', () => {
   const one = { source: 'scout', target: 'writer' }
   const twice = withEdge([one], one, true)
   assert.deepEqual(twice, [one])

@@ -21,17 +21,17 @@ export function withChoice(permissions: AgentPermissions, names: ReadonlySet<str
   }
 }
 
-/** The edges as a look-up. */
+/** The edges as a set. */
 export function edgeSet(edges: readonly Edge[]): ReadonlySet<string> {
   return new Set(edges.map(({ source, target }) => edgeId(source, target)))
 }
 
-/** Names of agents hold no blanks. */
+/** Agent names contain no spaces. */
 export function edgeId(source: string, target: string): string {
   return `${source} ${target}`
 }
 
-/** Who may call the agent, by name. */
+/** The agents that may call the agent, by name. */
 export function callersOf(edges: readonly Edge[], name: string): string[] {
   return edges
     .filter(({ source, target }) => target === name && source !== name)
@@ -39,7 +39,7 @@ export function callersOf(edges: readonly Edge[], name: string): string[] {
     .sort((left, right) => left.localeCompare(right))
 }
 
-/** The edges with one of them there, or gone. */
+/** The edges with one edge added or removed. */
 export function withEdge(edges: readonly Edge[], edge: Edge, isThere: boolean): Edge[] {
   const others = edges.filter(({ source, target }) => source !== edge.source || target !== edge.target)
   return isThere ? [...others, edge] : others

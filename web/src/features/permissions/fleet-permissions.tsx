@@ -19,13 +19,13 @@ import { edgesQuery } from './queries.ts'
 
 const route = getRouteApi('/signed-in/operations')
 
-/** Which agent of the fleet may call which. */
+/** The permission matrix: which agent may call which. */
 export function FleetPermissions() {
   return (
     <>
       <CardHeader
-        title="Permissions"
-        description="A tick lets the agent of the row call the agent of the column. Rows of agents that are not yours are for reading."
+        title="Agent permissions"
+        description="A check mark permits the agent of the row to call the agent of the column. Rows of other owners’ agents are read-only."
       />
       <FleetMatrix />
     </>
@@ -56,7 +56,7 @@ function FleetMatrix() {
   if (failed) {
     return (
       <ErrorState
-        title="The permissions could not be loaded"
+        title="Could not load the permissions"
         error={failed.error}
         onRetry={() => void Promise.all([agents.refetch(), edges.refetch()])}
         className="rounded-lg border border-line bg-surface"
@@ -89,10 +89,8 @@ function FleetMatrix() {
       </div>
       {rows.length === 0 || columns.length === 0 ? (
         <EmptyState
-          title="No agent matches"
-          action={
-            <Button onClick={() => change({ q: undefined, called: undefined })}>Clear the search</Button>
-          }
+          title="No matching agents"
+          action={<Button onClick={() => change({ q: undefined, called: undefined })}>Clear search</Button>}
           className="rounded-lg border border-line bg-surface"
         />
       ) : (
@@ -111,8 +109,8 @@ function TooFew() {
   return (
     <EmptyState
       icon={<Grid3x3 aria-hidden />}
-      title="Nothing to permit yet"
-      description="With two agents or more, you decide here which of them may call which."
+      title="No permissions to set yet"
+      description="Create at least two agents to set permissions between them."
       className="rounded-lg border border-line bg-surface"
     />
   )

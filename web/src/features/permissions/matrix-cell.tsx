@@ -11,13 +11,13 @@ type MatrixCellProps = {
   size: number
   isOn: boolean
   mayEdit: boolean
-  /** The one cell that Tab reaches. */
+  /** The only cell in the tab order. */
   isActive: boolean
   onFocus: () => void
   onChange: (source: string, target: string, isOn: boolean) => void
 }
 
-/** One pair of agents; an agent always reaches itself. */
+/** One pair of agents. An agent may always call itself. */
 export function MatrixCell(props: MatrixCellProps) {
   const { source, target, index, left, size, isOn, isActive, onFocus } = props
   const isSelf = source === target
@@ -34,7 +34,7 @@ export function MatrixCell(props: MatrixCellProps) {
         role="checkbox"
         aria-checked={isOn || isSelf}
         aria-disabled={!mayEdit || undefined}
-        aria-label={isSelf ? `${source} always reaches itself` : `${source} may call ${target}`}
+        aria-label={isSelf ? `${source} may always call itself` : `${source} may call ${target}`}
         title={isSelf ? `${source} itself` : `${source} → ${target}`}
         tabIndex={isActive ? 0 : -1}
         onFocus={onFocus}

@@ -1,6 +1,6 @@
 export type Place = { row: number; column: number }
 
-/** Where the focus goes from a cell; null: the key is none of the grid's. */
+/** The cell that a key moves to; null for other keys. */
 export function placeAfterKey(
   key: string,
   from: Place,

@@ -17,15 +17,18 @@ type MatrixProps = {
   onChange: (source: string, target: string, isOn: boolean) => void
 }
 
-/** Pixels. */
+/** In pixels. */
 const cell = 34
 const header = 132
 
-/** Callers down, called across; only what is in sight is drawn, so that a thousand agents are no matter. */
+/**
+ * Callers are rows, called agents are columns. Only visible cells are rendered, which keeps a thousand agents
+ * fast.
+ */
 export function Matrix({ rows, columns, permitted, onChange }: MatrixProps) {
   const outer = useRef<HTMLDivElement>(null)
   const scroller = useRef<HTMLDivElement>(null)
-  const focusWanted = useRef(false)
+  const pendingFocus = useRef(false)
   const [active, setActive] = useState<Place>({ row: 0, column: 0 })
   const row = Math.min(active.row, rows.length - 1)
   const column = Math.min(active.column, columns.length - 1)
@@ -53,10 +56,10 @@ export function Matrix({ rows, columns, permitted, onChange }: MatrixProps) {
   const across = horizontal.getVirtualItems()
 
   useEffect(() => {
-    if (!focusWanted.current) return
+    if (!pendingFocus.current) return
     const target = scroller.current?.querySelector<HTMLElement>('[role=checkbox][tabindex="0"]')
     if (!target) return
-    focusWanted.current = false
+    pendingFocus.current = false
     target.focus({ preventScroll: true })
   })
 
@@ -65,7 +68,7 @@ export function Matrix({ rows, columns, permitted, onChange }: MatrixProps) {
     const next = placeAfterKey(event.key, { row, column }, { rows: rows.length, columns: columns.length })
     if (!next) return
     event.preventDefault()
-    focusWanted.current = true
+    pendingFocus.current = true
     setActive(next)
     vertical.scrollToIndex(next.row, { align: 'auto' })
     horizontal.scrollToIndex(next.column, { align: 'auto' })
@@ -79,7 +82,7 @@ export function Matrix({ rows, columns, permitted, onChange }: MatrixProps) {
       >
         <div
           role="grid"
-          aria-label="Which agent may call which"
+          aria-label="Agent permissions"
           aria-rowcount={rows.length + 1}
           aria-colcount={columns.length + 1}
           onKeyDown={move}
@@ -165,10 +168,10 @@ export function Matrix({ rows, columns, permitted, onChange }: MatrixProps) {
   )
 }
 
-/** The active cell stays in the page however far it is scrolled away, for the focus to have a place. */
+/** Keeps the active cell in the DOM when it scrolls out of view, so that the focus is not lost. */
 function withIndex(index: number) {
   return (range: Range) => {
-    const seen = defaultRangeExtractor(range)
-    return seen.includes(index) ? seen : [...seen, index].sort((left, right) => left - right)
+    const visible = defaultRangeExtractor(range)
+    return visible.includes(index) ? visible : [...visible, index].sort((left, right) => left - right)
   }
 }

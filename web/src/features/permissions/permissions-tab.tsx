@@ -12,7 +12,7 @@ import { CallableList } from './callable-list.tsx'
 import { callersOf } from './edges.ts'
 import { edgesQuery, permissionsQuery } from './queries.ts'
 
-/** Which agents this one may call, and which may call it. */
+/** The agents that this agent may call, and its callers. */
 export function PermissionsTab({ agent }: { agent: AgentDetails }) {
   const api = useApi()
   const permissions = useQuery(permissionsQuery(api, agent.name))
@@ -21,18 +21,20 @@ export function PermissionsTab({ agent }: { agent: AgentDetails }) {
     <div className="max-w-4xl">
       <Section
         title="May call"
-        description="This agent may chat with those, give them tasks and read them. It always reaches itself."
+        description="This agent may chat with permitted agents, send them tasks and read their data. It may always call itself."
         actions={
           <Link to="/operations" search={{ tab: 'permissions' }} className={buttonClass({ size: 'sm' })}>
             <Grid3x3 aria-hidden />
-            All agents
+            All permissions
           </Link>
         }
       >
-        {!mayEdit && <Banner tone="neutral">Only its owner decides whom this agent may call.</Banner>}
+        {!mayEdit && (
+          <Banner tone="neutral">Only the owner can change which agents this agent may call.</Banner>
+        )}
         {permissions.isError && !permissions.data ? (
           <ErrorState
-            title="The permissions could not be loaded"
+            title="Could not load the permissions"
             error={permissions.error}
             onRetry={() => void permissions.refetch()}
             className="rounded-lg border border-line bg-surface"
@@ -43,10 +45,7 @@ export function PermissionsTab({ agent }: { agent: AgentDetails }) {
           <Skeleton className="h-48" />
         )}
       </Section>
-      <Section
-        title="May be called by"
-        description="Whether another agent may call this one is decided by the other one’s owner."
-      >
+      <Section title="May be called by" description="The owner of the calling agent grants this permission.">
         <Callers name={agent.name} />
       </Section>
     </div>
@@ -59,7 +58,8 @@ function Callers({ name }: { name: string }) {
     return <ErrorState error={edges.error} onRetry={() => void edges.refetch()} className="py-4" />
   if (!edges.data) return <Skeleton className="h-10" />
   const callers = callersOf(edges.data.edges, name)
-  if (callers.length === 0) return <p className="text-muted text-sm">No agent that you reach may call it.</p>
+  if (callers.length === 0)
+    return <p className="text-muted text-sm">No agent that you have access to may call this agent.</p>
   return (
     <ul className="flex flex-wrap gap-1.5">
       {callers.map((caller) => (

@@ -3,20 +3,20 @@ import type { Client } from '@roost/contracts/client'
 import { queryOptions } from '@tanstack/react-query'
 import { agentKeys } from '../agents/queries.ts'
 
-/** Among what an agent is set to, and what the fleet is: the events of both bring them up to date. */
+/** Under the keys of both the agent's settings and the fleet, so that events of both refresh it. */
 export const permissionKeys = {
   of: (name: string) => [...agentKeys.settings(name), 'permissions'] as const,
   edges: [...agentKeys.list, 'edges'] as const,
 }
 
-/** Whom an agent may call, and whom it might be allowed to. */
+/** The permitted agents of an agent, and the others that could be permitted. */
 export const permissionsQuery = (api: Client, name: string) =>
   queryOptions({
     queryKey: permissionKeys.of(name),
     queryFn: ({ signal }) => api.call(getPermissions, { params: { name }, signal }),
   })
 
-/** Which of the agents that the person reaches may call which. */
+/** All permissions between accessible agents. */
 export const edgesQuery = (api: Client) =>
   queryOptions({
     queryKey: permissionKeys.edges,

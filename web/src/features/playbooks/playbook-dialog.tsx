@@ -10,7 +10,7 @@ import { runKeys } from '../executions/queries.ts'
 
 type PlaybookDialogProps = {
   name: string
-  /** Null: none is asked for. */
+  /** Null: closed. */
   playbook: Playbook | null
   onClose: () => void
 }
@@ -21,7 +21,7 @@ export function PlaybookDialog({ name, playbook, onClose }: PlaybookDialogProps)
       open={playbook !== null}
       onOpenChange={onClose}
       title={playbook ? `Run ${playbook.title ?? playbook.name}` : ''}
-      description={playbook?.description ?? 'The agent follows the playbook as one run.'}
+      description={playbook?.description ?? 'The agent runs the playbook as one run.'}
     >
       {playbook && <PlaybookForm name={name} playbook={playbook} onCancel={onClose} />}
     </Dialog>
@@ -39,14 +39,14 @@ function PlaybookForm({ name, playbook, onCancel }: PlaybookFormProps) {
   return (
     <Form
       form={form}
-      label="A playbook"
+      label="Playbook"
       onSubmit={async ({ input }) => {
         const reply = await api.call(runPlaybook, {
           params: { name, playbook: playbook.name },
           body: { input, async_mode: true },
         })
         void queries.invalidateQueries({ queryKey: runKeys.ofAgent(name) })
-        // A run that nobody waits for is answered with its receipt.
+        // The API answers an asynchronous run with its receipt.
         const { execution_id: id } = reply as AcceptedTask
         await navigate({ to: '/agents/$name/executions/$id', params: { name, id } })
       }}
@@ -56,13 +56,13 @@ function PlaybookForm({ name, playbook, onCancel }: PlaybookFormProps) {
         label="Input"
         rows={3}
         autoFocus
-        {...(playbook.argument_hint ? { hint: `Its author asks for: ${playbook.argument_hint}` } : {})}
+        {...(playbook.argument_hint ? { hint: `Expected input: ${playbook.argument_hint}` } : {})}
       />
       <FormError />
       <DialogButtons>
         <Button onClick={onCancel}>Cancel</Button>
         <Button type="submit" variant="primary" pending={form.formState.isSubmitting}>
-          Run it
+          Run playbook
         </Button>
       </DialogButtons>
     </Form>

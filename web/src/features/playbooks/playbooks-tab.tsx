@@ -15,22 +15,19 @@ import { AgentStopped } from '../agents/agent-stopped.tsx'
 import { PlaybookDialog } from './playbook-dialog.tsx'
 import { playbooksQuery } from './queries.ts'
 
-/** The skills of the workspace that people may start, each with its way to a run. */
+/** The skills of the workspace that users can run. */
 export function PlaybooksTab({ agent }: { agent: AgentDetails }) {
   const isRunning = agent.status === 'running'
   const playbooks = useQuery({ ...playbooksQuery(useApi(), agent.name), enabled: isRunning })
   const [chosen, setChosen] = useState<Playbook | null>(null)
   const columns = useMemo(() => columnsOf(setChosen), [])
-  if (!isRunning) return <AgentStopped agent={agent} purpose="see and run its playbooks" />
+  if (!isRunning) return <AgentStopped agent={agent} purpose="view and run its playbooks" />
   return (
     <section aria-label="Playbooks" className="min-w-0">
-      <CardHeader
-        title="Playbooks"
-        description="Skills of its workspace that you start yourself. Each start is one run."
-      />
+      <CardHeader title="Playbooks" description="Skills of the workspace that you can run directly." />
       {playbooks.isError && !playbooks.data ? (
         <ErrorState
-          title="The playbooks could not be loaded"
+          title="Could not load the playbooks"
           error={playbooks.error}
           onRetry={() => void playbooks.refetch()}
           className="rounded-lg border border-line bg-surface"
@@ -55,11 +52,11 @@ function NoPlaybook({ name }: { name: string }) {
   return (
     <EmptyState
       icon={<BookOpenCheck aria-hidden />}
-      title="No playbook yet"
-      description="Each skill of the workspace is one, unless its author leaves it to the agent alone."
+      title="No playbooks yet"
+      description="Every skill of the workspace is a playbook, unless it is reserved for the agent."
       action={
         <Link to="/agents/$name" params={{ name }} search={{ tab: 'skills' }} className={buttonClass()}>
-          To its skills
+          Go to skills
         </Link>
       }
     />
@@ -115,7 +112,7 @@ function columnsOf(run: (playbook: Playbook) => void): DataColumn<Playbook>[] {
       width: 110,
       priority: 3,
       cell: (row) =>
-        row.exposed ? <Badge tone="info">may run it</Badge> : <span className="text-muted">not exposed</span>,
+        row.exposed ? <Badge tone="info">exposed</Badge> : <span className="text-muted">not exposed</span>,
     },
     {
       id: 'run',

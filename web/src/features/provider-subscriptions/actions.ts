@@ -12,25 +12,25 @@ import { useMutation } from '@tanstack/react-query'
 import type { z } from 'zod'
 import { describeFault } from '../../lib/fault.ts'
 import { plural } from '../../lib/format.ts'
-import { partOf } from '../../live/at-once.ts'
+import { partOf } from '../../live/optimistic.ts'
 import { useApp } from '../../shell/app-context.ts'
-import { useAtOnce } from '../../shell/use-at-once.ts'
+import { useOptimisticSave } from '../../shell/use-optimistic-save.ts'
 import { toast } from '../../ui/toast.tsx'
 import { settingQuery } from '../settings/queries.ts'
 import { agentAuthQuery, subscriptionKeys } from './queries.ts'
 
-function tellFault(error: unknown): void {
+function showFault(error: unknown): void {
   const { sentence, code } = describeFault(error)
   toast({ title: sentence, description: code, tone: 'danger' })
 }
 
-/** Adds one, or puts another token in its place. Throws what a form shows. */
+/** Adds a subscription or replaces its token. Throws the error for the form. */
 export function usePutSubscription() {
   const { api, queries } = useApp()
   return async (body: z.input<typeof PutSubscription>): Promise<void> => {
     const { name } = await api.call(putSubscription, { body })
     await queries.invalidateQueries({ queryKey: subscriptionKeys.all })
-    toast({ title: `The subscription ${name} is stored.`, tone: 'success' })
+    toast({ title: `Subscription ${name} saved.`, tone: 'success' })
   }
 }
 
@@ -39,28 +39,28 @@ export function useDeleteSubscription(onDone: () => void) {
   return useMutation({
     mutationFn: ({ id }: Subscription) => api.call(deleteSubscription, { params: { id } }),
     onSuccess: ({ message, agents_cleared }) => {
-      const cleared = `${plural(agents_cleared.length, 'agent')} back on the platform’s key.`
+      const cleared = `${plural(agents_cleared.length, 'agent')} switched to the platform’s key.`
       toast({ title: message, ...(agents_cleared.length > 0 ? { description: cleared } : {}) })
       onDone()
     },
-    onError: tellFault,
+    onError: showFault,
     onSettled: () => queries.invalidateQueries({ queryKey: subscriptionKeys.all }),
   })
 }
 
-/** Whether an agent moves by itself; shown at once, taken back when it is refused. */
+/** Switches agents between subscriptions automatically. Saved optimistically. */
 export function useAutoSwitch() {
   const { api } = useApp()
   const key = 'subscription_auto_switch'
   const { queryKey } = settingQuery(api, key)
-  return useAtOnce({
+  return useOptimisticSave({
     queryKey,
     save: (isOn: boolean) => api.call(putSetting, { params: { key }, body: { value: String(isOn) } }),
     shows: (isOn) => [partOf<Setting>(queryKey, { value: String(isOn) })],
   })
 }
 
-/** Lets an agent ask with a subscription; null: with the key of the platform. */
+/** Assigns a subscription to an agent; null: the platform's key. */
 export function useAssign({ name }: Pick<AgentDetails, 'name'>) {
   const { api, queries } = useApp()
   return async (subscription_name: string | null): Promise<void> => {
@@ -72,7 +72,7 @@ export function useAssign({ name }: Pick<AgentDetails, 'name'>) {
       queries.invalidateQueries({ queryKey: agentAuthQuery(api, name).queryKey }),
       queries.invalidateQueries({ queryKey: subscriptionKeys.all }),
     ])
-    const what = subscription_name === null ? 'the platform’s key' : `the subscription ${subscription_name}`
-    toast({ title: `${name} asks with ${what} from the next request on.`, tone: 'success' })
+    const what = subscription_name === null ? 'the platform’s key' : `subscription ${subscription_name}`
+    toast({ title: `${name} uses ${what} from the next model request.`, tone: 'success' })
   }
 }

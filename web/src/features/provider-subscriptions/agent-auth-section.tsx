@@ -17,7 +17,7 @@ import { kindOf, providerNames, providerOf } from './words.ts'
 
 type Props = { agent: AgentDetails; isOwner: boolean }
 
-/** With what the agent asks its model provider. Admins choose from the list, owners name what they were told. */
+/** How the agent authenticates with its model provider. Admins choose from a list; owners enter a name. */
 export function AgentAuthSection({ agent, isOwner }: Props) {
   const api = useApi()
   const { data: auth } = useSuspenseQuery(agentAuthQuery(api, agent.name))
@@ -25,12 +25,12 @@ export function AgentAuthSection({ agent, isOwner }: Props) {
   return (
     <Section
       title="Provider access"
-      description="With what it asks for models: a shared subscription, or the platform’s key. Neither is ever in its container."
+      description="How the agent authenticates with its model provider: a shared subscription or the platform’s key. Neither is stored in the container."
     >
       {auth.auth_mode === 'not_configured' && (
         <Banner tone="warning">
-          The platform has no key for {providerNames[providerOf[agent.runtime]]}: its runs fail until an admin
-          sets one or it has a subscription.
+          The platform has no key for {providerNames[providerOf[agent.runtime]]}. Runs fail until an admin
+          sets a key or assigns a subscription.
         </Banner>
       )}
       {isOwner && me.role === 'admin' ? (
@@ -40,15 +40,15 @@ export function AgentAuthSection({ agent, isOwner }: Props) {
       ) : (
         <p className="text-sm">
           {auth.subscription_name === null
-            ? 'It asks with the platform’s key.'
-            : `It asks with the subscription ${auth.subscription_name}.`}
+            ? 'The agent uses the platform’s key.'
+            : `The agent uses the subscription ${auth.subscription_name}.`}
         </p>
       )}
     </Section>
   )
 }
 
-/** No id of a subscription. */
+/** A select value that is not a subscription ID. */
 const platformKey = 'platform'
 
 type AuthProps = { agent: AgentDetails; auth: AgentAuth }
@@ -64,16 +64,14 @@ function Choice({ agent, auth }: AuthProps) {
   return (
     <Field
       label="Subscription"
-      hint={
-        offered.length === 0 ? 'There is none of its provider; they are added in the settings.' : undefined
-      }
+      hint={offered.length === 0 ? 'No subscriptions of this provider. Add one in the settings.' : undefined}
     >
       <Select
         value={chosen?.id ?? platformKey}
         onValueChange={(id) => assign.mutate(offered.find((each) => each.id === id)?.name ?? null)}
         disabled={assign.isPending}
         options={[
-          { value: platformKey, label: 'None: the platform’s key' },
+          { value: platformKey, label: 'None (platform’s key)' },
           ...offered.map((each) => ({ value: each.id, label: each.name, hint: kindOf(each) })),
         ]}
       />
@@ -96,8 +94,8 @@ function Named({ agent, auth }: AuthProps) {
       <TextField
         name="subscription_name"
         label="Subscription"
-        hint="Its name, as an admin has told you"
-        placeholder="The platform’s key"
+        hint="The name of the subscription, provided by an admin"
+        placeholder="Platform’s key"
         autoComplete="off"
         spellCheck={false}
       />
@@ -105,7 +103,7 @@ function Named({ agent, auth }: AuthProps) {
       {auth.subscription_name !== null && (
         <div>
           <Button size="sm" pending={clear.isPending} onClick={() => clear.mutate()}>
-            Use the platform’s key
+            Use platform’s key
           </Button>
         </div>
       )}

@@ -19,16 +19,14 @@ import { providerNames, testWords } from './words.ts'
 
 type DialogProps = { editing: Subscription | 'new' | null; onClose(): void }
 
-/** Adds a subscription, or puts another token in the place of its own. */
+/** Adds a subscription or replaces its token. */
 export function SubscriptionDialog({ editing, onClose }: DialogProps) {
   return (
     <Dialog
       open={editing !== null}
       onOpenChange={onClose}
-      title={
-        editing === 'new' || editing === null ? 'Add a subscription' : `Replace the token of ${editing.name}`
-      }
-      description="The token is stored encrypted and never shown again. It is used from the next model request on."
+      title={editing === 'new' || editing === null ? 'Add subscription' : `Replace token of ${editing.name}`}
+      description="The token is stored encrypted and never shown again. It is used from the next model request."
     >
       {editing !== null && <SubscriptionForm stored={editing === 'new' ? null : editing} onClose={onClose} />}
     </Dialog>
@@ -49,7 +47,7 @@ function SubscriptionForm({ stored, onClose }: { stored: Subscription | null; on
   return (
     <Form
       form={form}
-      label="A subscription"
+      label="Subscription"
       onSubmit={async (body) => {
         try {
           await put(body)
@@ -62,7 +60,7 @@ function SubscriptionForm({ stored, onClose }: { stored: Subscription | null; on
       <TextField
         name="name"
         label="Name"
-        hint="Agents are given it by this name"
+        hint="Agents refer to the subscription by this name"
         placeholder="team-max"
         required
         readOnly={stored !== null}
@@ -80,7 +78,7 @@ function SubscriptionForm({ stored, onClose }: { stored: Subscription | null; on
         label="Token"
         hint={
           <>
-            Of a Claude plan, as <code>claude setup-token</code> prints it, or a key of the API
+            The output of <code>claude setup-token</code> for a Claude plan, or an API key
           </>
         }
         required
@@ -102,7 +100,7 @@ function SubscriptionForm({ stored, onClose }: { stored: Subscription | null; on
       <DialogButtons>
         <Button onClick={onClose}>Cancel</Button>
         <Button type="submit" variant="primary" pending={form.formState.isSubmitting}>
-          {stored === null ? 'Add' : 'Replace'}
+          {stored === null ? 'Add subscription' : 'Replace token'}
         </Button>
       </DialogButtons>
     </Form>
@@ -117,7 +115,7 @@ const tones = {
   unreachable: 'warning',
 } as const
 
-/** Asks the provider about the token that stands in the form; what it says is of that token alone. */
+/** Tests the token in the form with the provider. The result applies to that token only. */
 function Trial() {
   const api = useApi()
   const form = useFormContext<{ token: string; provider: Subscription['provider'] }>()
@@ -126,7 +124,7 @@ function Trial() {
   const [token, provider] = form.watch(['token', 'provider'])
   const of = `${provider} ${token}`
 
-  async function ask(): Promise<void> {
+  async function runTest(): Promise<void> {
     if (!(await form.trigger('token'))) return
     setPending(true)
     try {
@@ -141,8 +139,8 @@ function Trial() {
 
   return (
     <div className="flex flex-col items-start gap-3">
-      <Button size="sm" pending={isPending} onClick={() => void ask()}>
-        Test the token
+      <Button size="sm" pending={isPending} onClick={() => void runTest()}>
+        Test token
       </Button>
       {verdict?.of === of && (
         <Banner tone={verdict.tone} className="w-full">

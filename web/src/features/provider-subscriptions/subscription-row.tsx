@@ -20,17 +20,17 @@ export function SubscriptionRow({ row, onReplace, onDelete }: RowProps) {
         <p className="flex min-w-0 flex-wrap items-center gap-x-2 gap-y-1">
           <span className="min-w-0 break-words font-medium">{row.name}</span>
           <span className="text-muted text-xs">{kindOf(row)}</span>
-          {usage.data?.rate_limited_now && <Badge tone="warning">at its limit</Badge>}
+          {usage.data?.rate_limited_now && <Badge tone="warning">rate limited</Badge>}
         </p>
         <p className="break-words text-muted text-xs">
-          {row.agents.length === 0 ? 'no agent uses it' : `used by ${listed(row.agents)}`}
+          {row.agents.length === 0 ? 'not used' : `used by ${listed(row.agents)}`}
         </p>
         {usage.data && <Usage usage={usage.data} />}
       </div>
       <Menu
         trigger={<IconButton size="sm" label={`Actions for ${row.name}`} icon={<Ellipsis aria-hidden />} />}
         items={[
-          { label: 'Replace the token…', icon: <KeyRound aria-hidden />, onSelect: onReplace },
+          { label: 'Replace token…', icon: <KeyRound aria-hidden />, onSelect: onReplace },
           { label: 'Delete…', icon: <Trash2 aria-hidden />, danger: true, onSelect: onDelete },
         ]}
       />

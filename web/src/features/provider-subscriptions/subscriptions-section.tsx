@@ -21,36 +21,36 @@ import { deletionWords } from './words.ts'
 export function SubscriptionsSection() {
   const subscriptions = useQuery(subscriptionsQuery(useApi()))
   const [editing, setEditing] = useState<Subscription | 'new' | null>(null)
-  const [asked, setAsked] = useState<Subscription | null>(null)
-  const remove = useDeleteSubscription(() => setAsked(null))
+  const [deleting, setDeleting] = useState<Subscription | null>(null)
+  const remove = useDeleteSubscription(() => setDeleting(null))
   return (
     <Section
       id="subscriptions"
       title="Provider subscriptions"
-      description="Plans and further keys that agents share by name. An agent with one asks with it instead of the key above; the token stays in the platform."
+      description="Provider plans and API keys that agents can share. An agent with a subscription uses it instead of the platform’s key. The token stays in the platform."
       actions={
         <Button icon={<Plus aria-hidden />} onClick={() => setEditing('new')}>
-          Add a subscription
+          Add subscription
         </Button>
       }
     >
       {subscriptions.isError && !subscriptions.data ? (
         <ErrorState error={subscriptions.error} onRetry={() => void subscriptions.refetch()} />
       ) : subscriptions.data ? (
-        <List rows={subscriptions.data} onReplace={setEditing} onDelete={setAsked} />
+        <List rows={subscriptions.data} onReplace={setEditing} onDelete={setDeleting} />
       ) : (
         <Skeleton className="h-16" />
       )}
       <AutoSwitch />
       <SubscriptionDialog editing={editing} onClose={() => setEditing(null)} />
       <ConfirmDialog
-        open={asked !== null}
-        onOpenChange={() => setAsked(null)}
-        title={`Delete ${asked?.name ?? ''}?`}
-        description={deletionWords(asked?.agents ?? [])}
-        action="Delete the subscription"
+        open={deleting !== null}
+        onOpenChange={() => setDeleting(null)}
+        title={`Delete ${deleting?.name ?? ''}?`}
+        description={deletionWords(deleting?.agents ?? [])}
+        action="Delete subscription"
         pending={remove.isPending}
-        onConfirm={() => asked && remove.mutate(asked)}
+        onConfirm={() => deleting && remove.mutate(deleting)}
       />
     </Section>
   )
@@ -66,7 +66,7 @@ function List({ rows, onReplace, onDelete }: ListProps) {
   if (rows.length === 0) {
     return (
       <p className="text-muted text-sm">
-        There is none. Add one here, then choose it in the settings of an agent.
+        No subscriptions yet. Add one here, then choose it in the settings of an agent.
       </p>
     )
   }
@@ -93,8 +93,8 @@ function AutoSwitch() {
   if (!data) return <Skeleton className="h-10" />
   return (
     <Field
-      label="Move on at a limit"
-      hint="When the provider limits or refuses a subscription, its agents move to the next one of the same provider, and an alert says so."
+      label="Switch automatically at a limit"
+      hint="When the provider limits or refuses a subscription, its agents switch to the next one of the same provider, and Roost raises an alert."
       layout="row"
     >
       <Switch checked={data.value === 'true'} onCheckedChange={(isOn) => change.mutate(isOn)} />

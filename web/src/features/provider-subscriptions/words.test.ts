@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { deletionWords, kindOf, listed, testWords } from './words.ts'
 
-test('many names are told by a few of them', () => {
+test('long lists of names are shortened', () => {
   assert.equal(listed([]), '')
   assert.equal(listed(['a']), 'a')
   assert.equal(listed(['a', 'b', 'c']), 'a, b and c')
@@ -10,13 +10,13 @@ test('many names are told by a few of them', () => {
   assert.equal(listed(['a', 'b', 'c', 'd', 'e', 'f', 'g']), 'a, b, c, d, e and 2 more')
 })
 
-test('a deletion says who asks with the platform’s key then', () => {
+test('a deletion names the agents that switch to the platform’s key', () => {
   assert.match(deletionWords([]), /^No agent uses it\./)
-  assert.match(deletionWords(['scout']), /^scout asks with the platform’s own key/)
-  assert.match(deletionWords(['a', 'b']), /^a and b ask with/)
+  assert.match(deletionWords(['scout']), /^scout switches to the platform’s key/)
+  assert.match(deletionWords(['a', 'b']), /^a and b switch to/)
 })
 
-test('what a subscription is leaves out what nobody has said', () => {
+test('missing properties of a subscription are omitted', () => {
   const subscription = {
     ...{ id: 's', name: 'team', provider: 'anthropic' as const, agent_count: 0, agents: [] },
     ...{ created_at: '', updated_at: '', subscription_type: null, rate_limit_tier: '20x' },
@@ -24,7 +24,7 @@ test('what a subscription is leaves out what nobody has said', () => {
   assert.equal(kindOf(subscription), 'Anthropic · 20x')
 })
 
-test('a token at its limit is a good one', () => {
-  assert.match(testWords({ valid: false, status: 'rate_limited', message: null }), /good/)
+test('a rate-limited token is valid', () => {
+  assert.match(testWords({ valid: false, status: 'rate_limited', message: null }), /valid/)
   assert.equal(testWords({ valid: false, status: 'unreachable', message: 'Away.' }), 'Away.')
 })

@@ -11,7 +11,7 @@ export const providerNames: Record<ModelProvider, string> = {
   openai: 'OpenAI',
 }
 
-/** Whom a runtime asks for models. */
+/** The model provider of each runtime. */
 export const providerOf: Record<Runtime, ModelProvider> = {
   'claude-code': 'anthropic',
   'gemini-cli': 'google',
@@ -23,34 +23,34 @@ export function kindOf({ provider, subscription_type, rate_limit_tier }: Subscri
   return [providerNames[provider], subscription_type, rate_limit_tier].filter(Boolean).join(' · ')
 }
 
-/** What follows for agents when a subscription is deleted. */
+/** The consequences of deleting a subscription. */
 export function deletionWords(agents: readonly string[]): string {
-  const gone = 'The token is deleted and cannot be shown again.'
-  if (agents.length === 0) return `No agent uses it. ${gone}`
-  const who = agents.length === 1 ? `${agents[0]} asks` : `${listed(agents)} ask`
-  return `${who} with the platform’s own key from the next request on. ${gone}`
+  const warning = 'The token is deleted and cannot be shown again.'
+  if (agents.length === 0) return `No agent uses it. ${warning}`
+  const who = agents.length === 1 ? `${agents[0]} switches` : `${listed(agents)} switch`
+  return `${who} to the platform’s key at the next request. ${warning}`
 }
 
-const mostNamed = 6
+const maxNamed = 6
 
-/** `a, b and c`; beyond a few their number. */
+/** `a, b and c`; long lists end with a number. */
 export function listed(names: readonly string[]): string {
-  const shown = names.slice(0, names.length > mostNamed ? mostNamed - 1 : mostNamed)
+  const shown = names.slice(0, names.length > maxNamed ? maxNamed - 1 : maxNamed)
   const rest = names.length - shown.length
   const parts = rest > 0 ? [...shown, `${rest} more`] : shown
   const last = parts.at(-1) ?? ''
   return parts.length > 1 ? `${parts.slice(0, -1).join(', ')} and ${last}` : last
 }
 
-/** The verdict of a provider on a token. */
+/** The result of a token test. */
 export function testWords({ status, message }: SubscriptionTest): string {
   switch (status) {
     case 'ok':
-      return 'The provider takes this token.'
+      return 'The provider accepts this token.'
     case 'rate_limited':
-      return 'The token is good, and at its limit now.'
+      return 'The token is valid but currently rate limited.'
     case 'invalid_token':
     case 'unreachable':
-      return message ?? 'The provider does not take this token.'
+      return message ?? 'The provider rejected this token.'
   }
 }

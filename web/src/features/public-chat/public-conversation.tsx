@@ -15,7 +15,7 @@ import type { LiveTurn } from '../chat/live-turns.ts'
 import { turnToStop } from '../chat/shown-turns.ts'
 import { type ComposerState, useComposer } from '../chat/use-composer.ts'
 import { useLiveTurns, useTurnsOf } from '../chat/use-live-turns.ts'
-import { complain } from '../workspace-chat/complain.ts'
+import { showFault } from '../workspace-chat/show-fault.ts'
 import { shownMessages } from '../workspace-chat/shown.ts'
 import { talkOf } from '../workspace-chat/talk.ts'
 import { PublicMessages } from './public-messages.tsx'
@@ -30,7 +30,7 @@ type ConversationProps = {
   visit: Visit
 }
 
-/** The one conversation of a visitor on a link, read and written. */
+/** The single conversation of a visitor on a link. */
 export function PublicConversation({ token, label, description, isAvailable, visit }: ConversationProps) {
   const { api, queries } = useApp()
   const as = useSyncExternalStore(visit.onChange, visit.snapshot)
@@ -45,7 +45,7 @@ export function PublicConversation({ token, label, description, isAvailable, vis
   const isTooLong = composer.text.length > publicMessageLength
   const inFlight = history.data?.in_flight_execution_id ?? null
 
-  // A turn that was begun in another tab, or before a reload.
+  // A turn that was started in another tab or before a reload.
   useEffect(() => {
     if (inFlight !== null) turns.follow(token, inFlight)
   }, [turns, token, inFlight])
@@ -64,11 +64,11 @@ export function PublicConversation({ token, label, description, isAvailable, vis
     try {
       const { new_session_id } = await beginAnew(api, token, visit)
       turns.close()
-      if (new_session_id !== null) visit.keep({ session_id: new_session_id })
+      if (new_session_id !== null) visit.store({ session_id: new_session_id })
       await queries.invalidateQueries({ queryKey: ['public-chat', token, 'history'] })
       input.current?.focus()
     } catch (error) {
-      complain(error)
+      showFault(error)
     } finally {
       setResetting(false)
     }
@@ -107,12 +107,12 @@ export function PublicConversation({ token, label, description, isAvailable, vis
             <div className="m-auto w-full max-w-3xl px-4 py-6">
               {history.error ? (
                 <ErrorState
-                  title="The conversation could not be loaded"
+                  title="Could not load the conversation"
                   error={history.error}
                   onRetry={() => void history.refetch()}
                 />
               ) : (
-                <SkeletonText lines={6} label="Loading the conversation" />
+                <SkeletonText lines={6} label="Loading conversation" />
               )}
             </div>
           )}
@@ -138,23 +138,26 @@ function Obstacle({ isAvailable, isTooLong }: { isAvailable: boolean; isTooLong:
   if (!isAvailable) {
     return (
       <Banner tone="warning" className="mb-2">
-        The agent is not available at the moment.
+        The agent is not available at the moment. Try again later.
       </Banner>
     )
   }
   if (!isTooLong) return null
   return (
     <Banner tone="warning" className="mb-2">
-      A message has at most {publicMessageLength.toLocaleString('en')} characters.
+      A message can have at most {publicMessageLength.toLocaleString('en')} characters.
     </Banner>
   )
 }
 
-/** A confirmed address is good for a day: then it is asked for again, and what was not taken is kept as a draft. */
+/**
+ * A confirmed address expires after a day. Then it must be confirmed again, and the refused message is kept
+ * as a draft.
+ */
 function useEnding(error: unknown, live: readonly LiveTurn[], composer: ComposerState, visit: Visit): void {
   const untaken = live.find(({ phase }) => phase === 'sending' || phase === 'refused')
   const hasEnded = isOver(error) || isOver(untaken?.fault)
-  const message = untaken?.asked?.message
+  const message = untaken?.question?.message
   useEffect(() => {
     if (!hasEnded) return
     if (message !== undefined) composer.setText(message)

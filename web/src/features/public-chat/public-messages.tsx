@@ -6,25 +6,25 @@ import type { LiveTurn } from '../chat/live-turns.ts'
 import type { TurnEnd } from '../chat/turn-end.ts'
 import { useStickToBottom } from '../chat/use-stick-to-bottom.ts'
 import { LiveView } from '../workspace-chat/live-view.tsx'
-import { Asked } from '../workspace-chat/message-view.tsx'
+import { UserMessage } from '../workspace-chat/message-view.tsx'
 
 export type PublicMessage = { id: string; role: 'user' | 'assistant'; content: string; timestamp: string }
 
 type MessagesProps = {
   label: string
-  /** What the agent is there for; null: nobody has said. */
+  /** The purpose of the agent; null when not set. */
   description: string | null
   stored: readonly PublicMessage[]
   live: readonly LiveTurn[]
-  /** How the newest turn ended; null while it goes on, or when it was read before this page. */
+  /** How the newest turn ended; null while it is running or when it was loaded with the page. */
   end: TurnEnd | null
-  /** There are older ones, which a visitor is not shown. */
+  /** Older messages exist, which visitors are not shown. */
   isCut: boolean
   onRetry: (turn: LiveTurn) => void
   onEdit: (turn: LiveTurn) => void
 }
 
-/** What was said on a link; at its end it follows what is written. */
+/** The messages on a link. Follows new content at its end. */
 export function PublicMessages({
   label,
   description,
@@ -39,7 +39,7 @@ export function PublicMessages({
   const { scroller, content } = useStickToBottom({
     newest: `${stored.at(-1)?.id ?? ''} ${newest?.key ?? ''} ${newest?.transcript.steps.length ?? 0}`,
     oldest: stored[0]?.id ?? '',
-    own: live.findLast(({ asked }) => asked)?.key ?? '',
+    own: live.findLast(({ question }) => question)?.key ?? '',
   })
   const isEmpty = stored.length === 0 && live.length === 0
   return (
@@ -59,7 +59,7 @@ export function PublicMessages({
               <p className="line-clamp-6 max-w-md text-sm [overflow-wrap:anywhere]">{description}</p>
             )}
             <p className="max-w-md text-muted text-sm">
-              Ask it anything. What you write is read by the agent, and by whoever it belongs to.
+              Ask anything. The agent and its owner can read your messages.
             </p>
           </div>
         ) : (
@@ -79,10 +79,10 @@ export function PublicMessages({
           </ol>
         )}
         {live.length === 0 && end && end.status !== 'success' && (
-          <Banner tone="warning" title={end.status === 'cancelled' ? 'Stopped' : 'No answer came'}>
+          <Banner tone="warning" title={end.status === 'cancelled' ? 'Stopped' : 'No answer'}>
             {end.status === 'cancelled'
-              ? 'The agent has stopped writing.'
-              : 'The agent could not answer. Try it once more in a moment.'}
+              ? 'The agent has stopped.'
+              : 'The agent could not answer. Try again in a moment.'}
           </Banner>
         )}
       </div>
@@ -92,13 +92,13 @@ export function PublicMessages({
 
 function Message({ label, message }: { label: string; message: PublicMessage }) {
   const { role, content, timestamp } = message
-  if (role === 'user') return <Asked text={content} at={timestamp} files={[]} />
+  if (role === 'user') return <UserMessage text={content} at={timestamp} files={[]} />
   return (
     <li className="flex min-w-0 flex-col gap-2">
       <h2 className="sr-only">{label}</h2>
       <Markdown text={content} />
       <footer className="flex flex-wrap items-center gap-1 text-faint text-xs">
-        <CopyButton text={content} label="Copy the answer" />
+        <CopyButton text={content} label="Copy answer" />
         <RelativeTime at={timestamp} className="ml-1" />
       </footer>
     </li>

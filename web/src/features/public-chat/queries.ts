@@ -14,7 +14,7 @@ import { type QueryClient, queryOptions } from '@tanstack/react-query'
 import type { LiveTurnsDeps } from '../chat/live-turns.ts'
 import type { Visit } from './visit.ts'
 
-/** The calls of a visitor carry no session: whoever is signed in here is a visitor like others. */
+/** Requests of a visitor carry no session: a signed-in user is a visitor like any other. */
 export const visitorOf = (api: Client): Client => api.withToken(null)
 
 const linkKey = (token: string) => ['public-chat', token] as const
@@ -23,11 +23,11 @@ export const publicChatQuery = (api: Client, token: string) =>
   queryOptions({
     queryKey: [...linkKey(token), 'link'],
     queryFn: ({ signal }) => visitorOf(api).call(getPublicChat, { params: { token }, signal }),
-    // No events come to a link: whether the agent is there is asked again.
+    // Links receive no events, so the status is polled.
     refetchInterval: 60_000,
   })
 
-/** `as`: who asks, as it is kept; another one has another history. */
+/** `as`: the stored identity. Each identity has its own history. */
 export const publicHistoryQuery = (api: Client, token: string, visit: Visit, as: string) =>
   queryOptions({
     queryKey: [...linkKey(token), 'history', as],
@@ -67,7 +67,7 @@ export const beginAnew = (api: Client, token: string, visit: Visit) => {
   })
 }
 
-/** How turns on a link are sent, followed and fetched once they are stored. */
+/** How turns on a link are sent, followed and refetched. */
 export function publicCalls(
   { api, queries }: { api: Client; queries: QueryClient },
   token: string,
@@ -84,9 +84,9 @@ export function publicCalls(
         signal,
       })
       if (!response.ok) return response
-      // The shape of what was accepted; the platform owns it.
+      // The platform guarantees the shape of the receipt.
       const accepted = (await response.json()) as { execution_id: string; session_id: string }
-      if (!identity.session_token) visit.keep({ session_id: accepted.session_id })
+      if (!identity.session_token) visit.store({ session_id: accepted.session_id })
       return acceptedStream(accepted.execution_id)
     },
     follow:
@@ -102,7 +102,10 @@ export function publicCalls(
   }
 }
 
-/** A turn on a link is accepted by one answer and followed by another: this is the first as the reader knows it. */
+/**
+ * Links accept a turn with one response and stream it with another. Presents the first one as the reader
+ * expects it.
+ */
 function acceptedStream(execution_id: string): Response {
   const line = { type: 'system', subtype: 'accepted', execution_id, status: 'queued' }
   return new Response(`${JSON.stringify(line)}\n`, {
@@ -110,8 +113,8 @@ function acceptedStream(execution_id: string): Response {
   })
 }
 
-/** Not in the address: addresses are written down on the way. */
+/** In a header, not in the URL: URLs appear in logs. */
 function headersOf({ session_token }: PublicIdentity): Record<string, string> {
-  // By its value here, for its name in the contracts comes with their schemas.
+  // Copied value: importing it from the contracts would load their schemas.
   return session_token ? { 'x-session-token': session_token } : {}
 }

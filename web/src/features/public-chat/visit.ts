@@ -1,12 +1,12 @@
 import type { PublicIdentity } from '@roost/contracts/conversations/public-chat'
 
-/** What this browser keeps for one link: who it is there. Shared by its tabs. */
+/** The identity of this browser on one link, shared by its tabs. */
 export type Visit = {
   identity(): PublicIdentity
-  keep(identity: PublicIdentity): void
+  store(identity: PublicIdentity): void
   forget(): void
   onChange(listener: () => void): () => void
-  /** The same text while nothing changes. */
+  /** A string that stays the same until the identity changes. */
   snapshot(): string
 }
 
@@ -23,7 +23,7 @@ export function createVisit(storage: Storage, tabs: EventTarget, token: string):
   return {
     snapshot,
     identity: () => identityOf(snapshot()),
-    keep(identity) {
+    store(identity) {
       const text = JSON.stringify(identity)
       if (text === snapshot()) return
       storage.setItem(key, text)
@@ -40,7 +40,7 @@ export function createVisit(storage: Storage, tabs: EventTarget, token: string):
   }
 }
 
-/** Whatever stands in the storage: a person may have changed it, and so may another version of this page. */
+/** Validates the stored value, which users and other versions of this page may change. */
 export function identityOf(text: string): PublicIdentity {
   try {
     const found: unknown = JSON.parse(text)

@@ -13,7 +13,7 @@ import { Form, FormError, NumberField, SwitchField, TextField, useZodForm } from
 import { dayOf, endOfDay } from './last-day.ts'
 import { publicLinksKey } from './queries.ts'
 
-/** `link`: the one to change, `new`, or null while nothing is asked. */
+/** `link`: the link to edit, `new`, or null when closed. */
 export type LinkDialogProps = { name: string; link: PublicLink | 'new' | null; onClose: () => void }
 
 export function LinkDialog({ name, link, onClose }: LinkDialogProps) {
@@ -22,8 +22,8 @@ export function LinkDialog({ name, link, onClose }: LinkDialogProps) {
     <Dialog
       open={link !== null}
       onOpenChange={onClose}
-      title={isNew ? 'New public link' : 'Change the link'}
-      description="Whoever has its address can talk with this agent, without an account."
+      title={isNew ? 'New public link' : 'Edit public link'}
+      description="Anyone with this link can chat with the agent without an account."
     >
       {link !== null && <LinkForm name={name} link={isNew ? null : link} onClose={onClose} />}
     </Dialog>
@@ -31,10 +31,18 @@ export function LinkDialog({ name, link, onClose }: LinkDialogProps) {
 }
 
 const LinkValues = z.object({
-  name: z.string().max(maxLinkNameLength, `At most ${maxLinkNameLength} characters.`).nullable(),
+  name: z
+    .string()
+    .max(maxLinkNameLength, `The name must have at most ${maxLinkNameLength} characters.`)
+    .nullable(),
   require_email: z.boolean(),
   day: z.string(),
-  daily_message_limit: z.number().int('A whole number.').min(1).max(maxDailyMessages).nullable(),
+  daily_message_limit: z
+    .number()
+    .int('The limit must be a whole number.')
+    .min(1)
+    .max(maxDailyMessages)
+    .nullable(),
 })
 
 function LinkForm({ name, link, onClose }: { name: string; link: PublicLink | null; onClose: () => void }) {
@@ -49,7 +57,7 @@ function LinkForm({ name, link, onClose }: { name: string; link: PublicLink | nu
     },
   })
   async function save({ day: chosen, ...values }: z.output<typeof LinkValues>): Promise<void> {
-    // A day that was not touched keeps its exact end.
+    // An unchanged day keeps its exact expiry.
     const expires_at = link && chosen === day ? link.expires_at : endOfDay(chosen)
     const body = { ...values, expires_at }
     if (link) await api.call(updatePublicLink, { params: { name, id: link.id }, body })
@@ -63,21 +71,21 @@ function LinkForm({ name, link, onClose }: { name: string; link: PublicLink | nu
       <TextField
         name="name"
         label="Name"
-        hint="Where it stands, such as “Website”"
+        hint="Where the link is used, for example “Website”. At most ${maxLinkNameLength} characters."
         emptyAs="null"
         autoFocus
       />
       <SwitchField
         name="require_email"
-        label="Ask for an e-mail address"
-        hint="People confirm it with a code from a mail. Without mail on this platform nobody gets in."
+        label="Require e-mail address"
+        hint="Visitors confirm their address with an e-mail code. This requires a mail server on this platform."
       />
       <div className="grid gap-4 sm:grid-cols-2">
-        <TextField name="day" label="Last day" hint="Empty: until you end it" type="date" />
+        <TextField name="day" label="Last day" hint="Leave empty for no expiry" type="date" />
         <NumberField
           name="daily_message_limit"
-          label="Messages a day"
-          hint="Of all people together; empty: any number"
+          label="Daily message limit"
+          hint="For all visitors together. Leave empty for no limit."
           emptyAs="null"
           min={1}
           max={maxDailyMessages}

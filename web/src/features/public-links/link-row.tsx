@@ -24,12 +24,12 @@ export function LinkRow({ link, onSwitch, onEdit, onDelete }: LinkRowProps) {
           <span className="max-w-full truncate font-medium" title={title}>
             {title}
           </span>
-          {link.require_email && <Badge>asks for an address</Badge>}
-          {isOver && <Badge tone="warning">ended</Badge>}
+          {link.require_email && <Badge>requires e-mail</Badge>}
+          {isOver && <Badge tone="warning">expired</Badge>}
         </p>
-        <Switch label={`${title} lets people in`} checked={link.enabled} onCheckedChange={onSwitch} />
-        <Button size="sm" variant="ghost" aria-label={`Change ${title}`} onClick={onEdit}>
-          Change
+        <Switch label={`Enable ${title}`} checked={link.enabled} onCheckedChange={onSwitch} />
+        <Button size="sm" variant="ghost" aria-label={`Edit ${title}`} onClick={onEdit}>
+          Edit
         </Button>
         <Button size="sm" variant="ghost" aria-label={`Delete ${title}`} onClick={onDelete}>
           Delete
@@ -37,22 +37,22 @@ export function LinkRow({ link, onSwitch, onEdit, onDelete }: LinkRowProps) {
       </div>
       <div className="flex min-w-0 items-center gap-1 rounded-md border border-line bg-sunken p-1">
         <code className="min-w-0 flex-1 truncate px-1.5 text-xs">{link.url}</code>
-        <CopyButton text={link.url} label={`Copy the address of ${title}`} />
+        <CopyButton text={link.url} label={`Copy link ${title}`} />
       </div>
       <p className="text-muted text-xs tabular-nums">
         {total_messages === 0
-          ? 'Not used yet'
+          ? 'Never used'
           : `${plural(total_messages, 'message')} of ${plural(unique_people, 'person', 'people')}`}
         {last_used_at && (
           <>
-            , the last <RelativeTime at={last_used_at} />
+            , last <RelativeTime at={last_used_at} />
           </>
         )}
         {link.daily_message_limit !== null &&
-          ` · at most ${plural(link.daily_message_limit, 'message')} a day`}
+          ` · at most ${plural(link.daily_message_limit, 'message')} per day`}
         {link.expires_at && (
           <>
-            {isOver ? ' · ended ' : ' · ends '}
+            {isOver ? " ' · expired ' " : " ' · expires ' "}
             <RelativeTime at={link.expires_at} />
           </>
         )}

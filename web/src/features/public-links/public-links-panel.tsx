@@ -7,9 +7,9 @@ import { useQuery } from '@tanstack/react-query'
 import { LinkIcon, Plus } from 'lucide-react'
 import { useState } from 'react'
 import { describeFault } from '../../lib/fault.ts'
-import { rowsOf } from '../../live/at-once.ts'
+import { rowsOf } from '../../live/optimistic.ts'
 import { useApp } from '../../shell/app-context.ts'
-import { useAtOnce } from '../../shell/use-at-once.ts'
+import { useOptimisticSave } from '../../shell/use-optimistic-save.ts'
 import { Button } from '../../ui/button.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { ErrorState } from '../../ui/error-state.tsx'
@@ -20,7 +20,7 @@ import { LinkDialog, type LinkDialogProps } from './link-dialog.tsx'
 import { LinkRow, titleOf } from './link-row.tsx'
 import { publicLinksKey, publicLinksQuery } from './queries.ts'
 
-/** Links under which people without an account talk with the agent. */
+/** Links for people without an account to chat with the agent. */
 export function PublicLinksPanel({ name }: { name: string }) {
   const { api } = useApp()
   const links = useQuery(publicLinksQuery(api, name))
@@ -30,7 +30,7 @@ export function PublicLinksPanel({ name }: { name: string }) {
     if (!links.error) return <Skeleton className="h-28" />
     return (
       <ErrorState
-        title="The links could not be loaded"
+        title="Could not load the public links"
         error={links.error}
         onRetry={() => void links.refetch()}
         className="rounded-lg border border-line bg-surface"
@@ -40,7 +40,7 @@ export function PublicLinksPanel({ name }: { name: string }) {
   const shown = links.data.filter(({ id }) => !pending.has(id))
   const add = (
     <Button icon={<Plus aria-hidden />} onClick={() => setAsked('new')}>
-      New link
+      Create link
     </Button>
   )
   return (
@@ -49,8 +49,8 @@ export function PublicLinksPanel({ name }: { name: string }) {
         <EmptyState
           className="rounded-lg border border-line bg-surface"
           icon={<LinkIcon aria-hidden />}
-          title="No public link yet"
-          description="Make one to let people talk with this agent on a page of its own, without an account."
+          title="No public links yet"
+          description="Create a link to let people without an account chat with this agent."
           action={add}
         />
       ) : (
@@ -82,11 +82,11 @@ function useLinkActions(name: string) {
   const { pending, later } = useUndo()
   const { queryKey } = publicLinksQuery(api, name)
   const fetched = () => queries.invalidateQueries({ queryKey: publicLinksKey(name) })
-  const complain = (error: unknown) => {
+  const showFault = (error: unknown) => {
     const { sentence, code } = describeFault(error)
     toast({ title: sentence, description: code, tone: 'danger' })
   }
-  const change = useAtOnce({
+  const change = useOptimisticSave({
     queryKey: publicLinksKey(name),
     save: ({ id, enabled }: { id: string; enabled: boolean }) =>
       api.call(updatePublicLink, { params: { name, id }, body: { enabled } }),
@@ -95,10 +95,10 @@ function useLinkActions(name: string) {
   const remove = (link: PublicLink) =>
     later({
       id: link.id,
-      title: `${titleOf(link)} is deleted.`,
-      description: 'The conversations held on it go with it.',
+      title: `${titleOf(link)} deleted.`,
+      description: 'Its conversations are deleted too.',
       run: async () => {
-        await api.call(deletePublicLink, { params: { name, id: link.id } }).catch(complain)
+        await api.call(deletePublicLink, { params: { name, id: link.id } }).catch(showFault)
         await fetched()
       },
     })

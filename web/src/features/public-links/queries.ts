@@ -2,10 +2,10 @@ import type { Client } from '@roost/contracts/client'
 import { listPublicLinks } from '@roost/contracts/conversations/public-links'
 import { queryOptions } from '@tanstack/react-query'
 
-/** Keys begin with what they show; `live/stale.ts` names their prefixes. */
+/** Keys begin with their subject; `live/stale.ts` names their prefixes. */
 export const publicLinksKey = (name: string) => ['agent', name, 'public-links'] as const
 
-/** For the owner of the agent and admins. */
+/** Owner and admins only. */
 export const publicLinksQuery = (api: Client, name: string) =>
   queryOptions({
     queryKey: publicLinksKey(name),

@@ -14,18 +14,18 @@ export function ReminderDialog({ name, isOpen, onClose }: ReminderDialogProps) {
     <Dialog
       open={isOpen}
       onOpenChange={onClose}
-      title="Set a reminder"
-      description="The agent is sent the message once."
+      title="Create reminder"
+      description="Sends the message to the agent once."
     >
       <ReminderForm name={name} onDone={onClose} />
     </Dialog>
   )
 }
 
-/** The time is that of the person's own clock, as the field of the browser gives it. */
+/** The local time, as the browser's date field returns it. */
 const ReminderFields = z.object({
   message: CreateReminder.shape.message,
-  fire_at: z.string().refine((text) => !Number.isNaN(Date.parse(text)), 'Choose a day and a time.'),
+  fire_at: z.string().refine((text) => !Number.isNaN(Date.parse(text)), 'Enter a date and a time.'),
 })
 
 function ReminderForm({ name, onDone }: { name: string; onDone: () => void }) {
@@ -34,28 +34,28 @@ function ReminderForm({ name, onDone }: { name: string; onDone: () => void }) {
   return (
     <Form
       form={form}
-      label="A reminder"
+      label="Reminder"
       onSubmit={async ({ message, fire_at }) => {
         const body = { message, fire_at: new Date(fire_at).toISOString() }
         await api.call(createReminder, { params: { name }, body })
         void queries.invalidateQueries({ queryKey: reminderKeys.ofAgent(name) })
-        toast({ title: 'The reminder is set.', tone: 'success' })
+        toast({ title: 'Reminder created.', tone: 'success' })
         onDone()
       }}
     >
       <TextareaField name="message" label="Message" rows={3} required autoFocus maxLength={4000} />
       <TextField
         name="fire_at"
-        label="When"
+        label="Time"
         type="datetime-local"
         required
-        hint="On your clock; a minute to 30 days ahead."
+        hint="In your time zone, from 1 minute to 30 days from now."
       />
       <FormError />
       <DialogButtons>
         <Button onClick={onDone}>Cancel</Button>
         <Button type="submit" variant="primary" pending={form.formState.isSubmitting}>
-          Set it
+          Create reminder
         </Button>
       </DialogButtons>
     </Form>

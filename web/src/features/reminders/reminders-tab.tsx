@@ -17,15 +17,15 @@ import { RelativeTime } from '../../ui/time.tsx'
 import { toast } from '../../ui/toast.tsx'
 import { useUndo } from '../../ui/use-undo.ts'
 import { firstLine } from '../executions/first-line.ts'
-import { mostShown, reminderKeys, remindersQuery } from './queries.ts'
+import { maxReminders, reminderKeys, remindersQuery } from './queries.ts'
 import { ReminderDialog } from './reminder-dialog.tsx'
 
 const choices = [
-  { value: 'pending', label: 'To come' },
+  { value: 'pending', label: 'Pending' },
   { value: 'all', label: 'All' },
 ] as const
 
-/** Messages that an agent is sent once, at a time; agents set them for themselves, owners too. */
+/** Messages that an agent is sent once at a given time. Agents and owners can create them. */
 export function RemindersTab({ agent }: { agent: AgentDetails }) {
   const { name } = agent
   const isOwner = agent.is_owner || agent.can_delete
@@ -40,17 +40,17 @@ export function RemindersTab({ agent }: { agent: AgentDetails }) {
     <section aria-label="Reminders" className="min-w-0">
       <CardHeader
         title="Reminders"
-        description="A message at one time, up to 30 days ahead. Agents set them for themselves."
+        description="One-time messages to the agent, up to 30 days ahead. Agents can create reminders for themselves."
         actions={
           isOwner && (
             <Button variant="primary" icon={<Plus aria-hidden />} onClick={() => setSetting(true)}>
-              Set a reminder
+              Create reminder
             </Button>
           )
         }
       />
       <Segmented
-        label="Which reminders"
+        label="Status"
         size="sm"
         options={choices}
         value={status}
@@ -59,7 +59,7 @@ export function RemindersTab({ agent }: { agent: AgentDetails }) {
       />
       {reminders.isError && !reminders.data ? (
         <ErrorState
-          title="The reminders could not be loaded"
+          title="Could not load the reminders"
           error={reminders.error}
           onRetry={() => void reminders.refetch()}
           className="rounded-lg border border-line bg-surface"
@@ -77,13 +77,13 @@ export function RemindersTab({ agent }: { agent: AgentDetails }) {
           empty={
             <EmptyState
               icon={<AlarmClock aria-hidden />}
-              title={status === 'pending' ? 'No reminder is to come' : 'No reminder was ever set'}
-              description="In a chat, ask the agent to remind itself, or set one here."
+              title={status === 'pending' ? 'No pending reminders' : 'No reminders yet'}
+              description="Ask the agent in a chat to remind itself, or create a reminder here."
             />
           }
           footer={
-            rows.length >= mostShown ? (
-              <span className="text-muted text-xs">The first {mostShown} are shown.</span>
+            rows.length >= maxReminders ? (
+              <span className="text-muted text-xs">The first {maxReminders} are shown.</span>
             ) : undefined
           }
         />
@@ -99,7 +99,7 @@ function useCancel(name: string) {
   const cancel = ({ id, message }: Reminder) =>
     later({
       id,
-      title: 'The reminder is cancelled.',
+      title: 'Reminder cancelled.',
       description: firstLine(message, 80),
       run: async () => {
         try {
@@ -118,9 +118,9 @@ const statusWords: Record<
   ReminderStatus,
   { label: string; tone: 'accent' | 'info' | 'success' | 'neutral' | 'danger' }
 > = {
-  pending: { label: 'To come', tone: 'info' },
-  firing: { label: 'Firing', tone: 'accent' },
-  fired: { label: 'Fired', tone: 'success' },
+  pending: { label: 'Pending', tone: 'info' },
+  firing: { label: 'Sending', tone: 'accent' },
+  fired: { label: 'Sent', tone: 'success' },
   cancelled: { label: 'Cancelled', tone: 'neutral' },
   failed: { label: 'Failed', tone: 'danger' },
 }
@@ -134,7 +134,7 @@ function columnsOf(cancel: ((reminder: Reminder) => void) | null): DataColumn<Re
       width: 140,
       cell: (row) => <span title={row.message}>{firstLine(row.message)}</span>,
     },
-    { id: 'at', header: 'When', width: 100, cell: (row) => <RelativeTime at={row.fire_at} /> },
+    { id: 'at', header: 'Time', width: 100, cell: (row) => <RelativeTime at={row.fire_at} /> },
     {
       id: 'status',
       header: 'Status',
@@ -142,7 +142,7 @@ function columnsOf(cancel: ((reminder: Reminder) => void) | null): DataColumn<Re
       priority: 2,
       cell: (row) =>
         row.autonomy_hold ? (
-          <span title="It fires when the agent’s autonomy is on again.">
+          <span title="The reminder is sent when the agent’s autonomy is on again.">
             <Badge tone="warning">Autonomy is off</Badge>
           </span>
         ) : (
@@ -153,7 +153,7 @@ function columnsOf(cancel: ((reminder: Reminder) => void) | null): DataColumn<Re
     },
     {
       id: 'do',
-      header: 'Run or cancel',
+      header: 'Actions',
       hideHeader: true,
       width: 90,
       align: 'end',
@@ -165,7 +165,7 @@ function columnsOf(cancel: ((reminder: Reminder) => void) | null): DataColumn<Re
               params={{ name: row.agent_name, id: row.execution_id }}
               className="text-accent hover:underline"
             >
-              Open
+              View run
             </Link>
           )
         }

@@ -8,14 +8,14 @@ import {
 } from '@roost/contracts/operations/reports'
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 
-/** Keys begin with what they show; `live/stale.ts` names their prefixes. */
+/** Keys begin with their subject; `live/stale.ts` names their prefixes. */
 export const reportKey = ['reports'] as const
 
 const pageSize = 100
 
 export type ReportFilter = { agent?: string | undefined; type?: string | undefined }
 
-/** Reports without their payloads, the newest first; further ones as the list is scrolled. */
+/** Reports without their payloads, newest first, loaded in pages. */
 export const reportsQuery = (api: Client, { agent, type }: ReportFilter) =>
   infiniteQueryOptions({
     queryKey: [...reportKey, 'list', { agent, type }],
@@ -39,7 +39,7 @@ export const reportStatsQuery = (api: Client) =>
     queryFn: ({ signal }) => api.call(getReportStats, { signal }),
   })
 
-/** One report; it never changes. */
+/** One report, which never changes. */
 export const reportQuery = (api: Client, id: string) =>
   queryOptions({
     queryKey: [...reportKey, 'one', id],
@@ -47,7 +47,7 @@ export const reportQuery = (api: Client, id: string) =>
     staleTime: Number.POSITIVE_INFINITY,
   })
 
-/** The newest that an agent shows to the people of the Workspace. */
+/** The newest reports that an agent shows in the Workspace. */
 export const rosterReportsQuery = (api: Client, name: string) =>
   queryOptions({
     queryKey: [...reportKey, 'roster', name],

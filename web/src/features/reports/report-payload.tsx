@@ -11,7 +11,7 @@ import { kpisOf, markdownOf, tableOf, timelineOf } from './shapes.ts'
 
 const Markdown = lazyPart(async () => (await import('../../ui/markdown.tsx')).Markdown)
 
-/** A payload as the agent wished it to be shown; as JSON where it is nothing of the kind. */
+/** The payload in the requested format, or as JSON when it does not match. */
 export function ReportPayload({ payload, display_hint: hint }: Pick<Report, 'payload' | 'display_hint'>) {
   const shown = useMemo(() => {
     if (hint === 'table') return { kind: 'table', table: tableOf(payload) } as const
@@ -54,7 +54,9 @@ export function ReportPayload({ payload, display_hint: hint }: Pick<Report, 'pay
     <PlainText
       text={JSON.stringify(payload, null, 2)}
       label="Payload"
-      {...(isMisfit ? { note: `It was to be shown as ${hint}, and is none: here as it was handed in.` } : {})}
+      {...(isMisfit
+        ? { note: `The payload does not match the format “${hint}”, so it is shown as JSON.` }
+        : {})}
     />
   )
 }

@@ -14,18 +14,18 @@ import { type ReportFilter, reportsQuery } from './queries.ts'
 type ReportRowsProps = {
   filter: ReportFilter
   onOpen: (id: string) => void
-  /** Takes the filters away that a person has set; none is set without it. */
+  /** Clears the filters; undefined when no filter is set. */
   onClear?: (() => void) | undefined
 }
 
-/** Reports, the newest first; further ones as the list is scrolled. */
+/** Reports, newest first, with infinite scrolling. */
 export function ReportRows({ filter, onOpen, onClear }: ReportRowsProps) {
   const list = useInfiniteQuery(reportsQuery(useApi(), filter))
   const rows = useMemo(() => list.data?.pages.flat() ?? [], [list.data])
   if (list.isError && !list.data) {
     return (
       <ErrorState
-        title="The reports could not be loaded"
+        title="Could not load the reports"
         error={list.error}
         onRetry={() => void list.refetch()}
         className="rounded-lg border border-line bg-surface"
@@ -47,11 +47,11 @@ export function ReportRows({ filter, onOpen, onClear }: ReportRowsProps) {
       empty={
         <EmptyState
           icon={<FileChartColumn aria-hidden />}
-          title={onClear ? 'No report matches' : 'No report yet'}
+          title={onClear ? 'No matching reports' : 'No reports yet'}
           description={
             onClear
               ? undefined
-              : 'An agent hands one in with its tool for reports, for example after a nightly run.'
+              : 'Agents submit reports with their report tool, for example after a nightly run.'
           }
           action={onClear && <Button onClick={onClear}>Clear filters</Button>}
         />
@@ -75,14 +75,14 @@ const columns: readonly DataColumn<ReportSummary>[] = [
   },
   {
     id: 'kind',
-    header: 'Kind',
+    header: 'Type',
     width: 180,
     priority: 2,
     cell: ({ report_type }) => <Badge>{report_type}</Badge>,
   },
   {
     id: 'at',
-    header: 'Handed in',
+    header: 'Created',
     width: 120,
     cell: ({ created_at }) => <RelativeTime at={created_at} className="text-muted" />,
   },

@@ -4,14 +4,8 @@ import { type ReportTable, textOf } from './shapes.ts'
 
 type Row = { index: number; cells: unknown[] }
 
-/** A table of any length: only the rows in sight are built. */
-export function ReportTableView({
-  table,
-  label = 'Table of the report',
-}: {
-  table: ReportTable
-  label?: string
-}) {
+/** A table of any length that renders only visible rows. */
+export function ReportTableView({ table, label = 'Report table' }: { table: ReportTable; label?: string }) {
   const columns = useMemo(() => table.columns.map((name, place) => columnOf(table, name, place)), [table])
   const rows = useMemo(() => table.rows.map((cells, index): Row => ({ index, cells })), [table])
   return (

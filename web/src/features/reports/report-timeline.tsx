@@ -1,7 +1,7 @@
 import { ExactTime } from '../../ui/time.tsx'
 import type { TimelineEntry } from './shapes.ts'
 
-/** What happened when, in the order of the report. */
+/** Events in the order of the report. */
 export function ReportTimeline({ entries }: { entries: readonly TimelineEntry[] }) {
   return (
     <ol className="flex flex-col border-l border-line-strong pl-4">

@@ -13,7 +13,7 @@ import { ExactTime, RelativeTime } from '../../ui/time.tsx'
 import { reportQuery } from './queries.ts'
 import { ReportPayload } from './report-payload.tsx'
 
-/** One report, as its agent wished it to be shown. */
+/** One report in the format that its agent requested. */
 export function ReportView({ id }: { id: string }) {
   const report = useQuery(reportQuery(useApi(), id))
   return (
@@ -31,12 +31,12 @@ export function ReportView({ id }: { id: string }) {
       ) : isUnknown(report.error) ? (
         <EmptyState
           icon={<FileX2 aria-hidden />}
-          title="There is no such report"
-          description="It is older than reports are kept, or is of an agent that you do not reach."
+          title="Report not found"
+          description="The report may have been deleted by retention, or its agent is not shared with you."
         />
       ) : report.error ? (
         <ErrorState
-          title="The report could not be loaded"
+          title="Could not load the report"
           error={report.error}
           onRetry={() => void report.refetch()}
           className="rounded-lg border border-line bg-surface"
@@ -57,7 +57,7 @@ function Loaded({ report }: { report: Report }) {
       <h2 className="break-words font-semibold text-lg">{title}</h2>
       <p className="mt-1 mb-4 flex flex-wrap items-center gap-x-2.5 gap-y-1 text-muted text-sm">
         <Badge>{report_type}</Badge>
-        {audience === 'roster' && <Badge tone="info">In the Workspace</Badge>}
+        {audience === 'roster' && <Badge tone="info">Visible in Workspace</Badge>}
         <Link to="/agents/$name" params={{ name: agent_name }} className="hover:text-ink hover:underline">
           {agent_name}
         </Link>
@@ -80,7 +80,7 @@ function Loaded({ report }: { report: Report }) {
             params={{ name: agent_name, id: execution_id }}
             className="text-accent hover:underline"
           >
-            Open the run
+            Open run
           </Link>
         )}
       </p>

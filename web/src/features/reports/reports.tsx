@@ -10,7 +10,7 @@ import { ReportView } from './report-view.tsx'
 
 const route = getRouteApi('/signed-in/operations')
 
-/** What agents handed in, or the one that the address names. */
+/** All reports, or the one in the address. */
 export function Reports() {
   const { report } = route.useSearch()
   return report === undefined ? <ReportList /> : <ReportView key={report} id={report} />
@@ -26,7 +26,7 @@ function ReportList() {
     <section aria-label="Reports" className="flex min-w-0 flex-col gap-3">
       <CardHeader
         title="Reports"
-        description="What agents handed in. A report never changes."
+        description="Reports of agents. Reports cannot be changed."
         className="mb-0"
       />
       <Choices agent={agent} type={type} change={change} />
@@ -45,14 +45,14 @@ type ChoicesProps = {
   change: (next: { agent?: string | undefined; type?: string | undefined }) => void
 }
 
-/** Offers what there are reports of. */
+/** Filters by the existing types and agents. */
 function Choices({ agent, type, change }: ChoicesProps) {
   const { data: stats } = useQuery(reportStatsQuery(useApi()))
   return (
     <Filters>
       <Combobox
-        label="Kind of report"
-        placeholder="Any kind"
+        label="Report type"
+        placeholder="All types"
         options={choicesOf(stats?.by_type)}
         value={type ?? null}
         onValueChange={(value) => change({ type: value ?? undefined })}
@@ -61,7 +61,7 @@ function Choices({ agent, type, change }: ChoicesProps) {
       />
       <Combobox
         label="Agent"
-        placeholder="Any agent"
+        placeholder="All agents"
         options={choicesOf(stats?.by_agent)}
         value={agent ?? null}
         onValueChange={(value) => change({ agent: value ?? undefined })}

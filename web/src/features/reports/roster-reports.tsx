@@ -12,26 +12,26 @@ import { RelativeTime } from '../../ui/time.tsx'
 import { rosterReportQuery, rosterReportsQuery } from './queries.ts'
 import { ReportPayload } from './report-payload.tsx'
 
-/** What an agent handed in for the people of the Workspace; each opens over the conversation. */
+/** The reports that an agent shows in the Workspace; each opens over the conversation. */
 export function RosterReports({ agent: { name } }: { agent: RosterAgent }) {
   const reports = useQuery(rosterReportsQuery(useApi(), name))
   const [open, setOpen] = useState<ReportSummary | null>(null)
   if (reports.error && !reports.data) {
     return (
       <ErrorState
-        title="The reports could not be loaded"
+        title="Could not load the reports"
         error={reports.error}
         onRetry={() => void reports.refetch()}
       />
     )
   }
-  if (!reports.data) return <SkeletonList rows={3} label="Loading the reports" />
+  if (!reports.data) return <SkeletonList rows={3} label="Loading reports" />
   if (reports.data.length === 0) {
     return (
       <EmptyState
         icon={<FileChartColumn aria-hidden />}
-        title="No report yet"
-        description="What the agent finds out for you shows up here: ask it for a report."
+        title="No reports yet"
+        description="Ask the agent for a report. It appears here."
       />
     )
   }

@@ -23,14 +23,14 @@ test('a table is a list of objects, a list of lists with a header, or columns an
   assert.deepEqual(tableOf({ columns: ['a'], rows: [] }), { columns: ['a'], rows: [] })
 })
 
-test('what is no table is none', () => {
+test('other values are not a table', () => {
   for (const payload of ['text', null, 7, [], [1, 2], [[1], { a: 1 }], { rows: 'none' }, [{}]])
     assert.equal(tableOf(payload), null, JSON.stringify(payload))
   const wide = Object.fromEntries(Array.from({ length: 41 }, (_, index) => [`c${index}`, index]))
   assert.equal(tableOf([wide]), null)
 })
 
-test('figures have a label, a value with its unit, and what is said of it', () => {
+test('figures have a label, a value with its unit, and a hint', () => {
   assert.deepEqual(kpisOf({ open_tickets: 1234.5, cost: { value: 2, unit: 'USD', change: '+5 %' } }), [
     { label: 'Open tickets', value: '1,234.5', hint: null },
     { label: 'Cost', value: '2 USD', hint: '+5 %' },
@@ -41,7 +41,7 @@ test('figures have a label, a value with its unit, and what is said of it', () =
   for (const payload of [{}, [], 'text', { a: [1] }, [{ value: 1 }], [3]]) assert.equal(kpisOf(payload), null)
 })
 
-test('a timeline keeps its order, and needs words in each entry', () => {
+test('a timeline keeps its order and needs a text in each entry', () => {
   assert.deepEqual(
     timelineOf({ events: [{ at: '2026-01-01', title: 'Begun' }, { description: 'Went on' }] }),
     [
@@ -52,7 +52,7 @@ test('a timeline keeps its order, and needs words in each entry', () => {
   for (const payload of [[], [{ at: '2026-01-01' }], 'text', {}]) assert.equal(timelineOf(payload), null)
 })
 
-test('Markdown is text or what holds it; cells are text', () => {
+test('Markdown is text or an object with text; cells are text', () => {
   assert.equal(markdownOf('# A'), '# A')
   assert.equal(markdownOf({ markdown: '# B' }), '# B')
   assert.equal(markdownOf([1]), null)

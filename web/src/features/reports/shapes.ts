@@ -1,4 +1,4 @@
-/** What a report's payload looks like, for each way to show one; null: it is nothing of the kind. */
+/** Parses the payload of a report for each display format; null when it does not match. */
 
 export type ReportTable = { columns: string[]; rows: unknown[][] }
 export type Kpi = { label: string; value: string; hint: string | null }
@@ -6,7 +6,7 @@ export type TimelineEntry = { at: string | null; title: string; text: string | n
 
 type Fields = Record<string, unknown>
 
-/** More columns are no table that anybody reads. */
+/** Wider tables are not readable. */
 const mostColumns = 40
 
 /** `[{…}, …]`, `[[…header], […], …]`, or `{columns: […], rows: [[…] or {…}, …]}`. */
@@ -61,7 +61,7 @@ export function timelineOf(payload: unknown): TimelineEntry[] | null {
   return entries.every((each) => each !== null) ? entries : null
 }
 
-/** A value in one cell: text as it is, all else as JSON; nothing for null. */
+/** A cell as text: other values as JSON, null as an empty text. */
 export function textOf(value: unknown): string {
   if (value === null || value === undefined) return ''
   return typeof value === 'string' ? value : JSON.stringify(value)

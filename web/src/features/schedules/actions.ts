@@ -10,9 +10,9 @@ import {
 import { useMutation } from '@tanstack/react-query'
 import { atField } from '../../lib/at-field.ts'
 import { describeFault } from '../../lib/fault.ts'
-import { partOf, rowsOf } from '../../live/at-once.ts'
+import { partOf, rowsOf } from '../../live/optimistic.ts'
 import { useApp } from '../../shell/app-context.ts'
-import { useAtOnce } from '../../shell/use-at-once.ts'
+import { useOptimisticSave } from '../../shell/use-optimistic-save.ts'
 import { toast } from '../../ui/toast.tsx'
 import { useUndo } from '../../ui/use-undo.ts'
 import { scheduleKeys, scheduleQuery } from './queries.ts'
@@ -20,7 +20,7 @@ import { fieldOfCode, type ScheduleFields } from './schedule-fields.ts'
 
 type Which = Pick<Schedule, 'id' | 'name'> & { agent_name: string }
 
-function tellFault(error: unknown): void {
+function showFault(error: unknown): void {
   const { sentence, code } = describeFault(error)
   toast({ title: sentence, description: code, tone: 'danger' })
 }
@@ -34,10 +34,10 @@ function useStale(name: string) {
     ])
 }
 
-/** Switches a schedule; shown at once and taken back when the platform refuses. */
+/** Switches a schedule optimistically. */
 export function useScheduleSwitch(name: string) {
   const { api } = useApp()
-  return useAtOnce({
+  return useOptimisticSave({
     queryKey: scheduleKeys.ofAgent(name),
     save: ({ id, enabled }: { id: string; enabled: boolean }) =>
       api.call(enabled ? enableSchedule : disableSchedule, { params: { name, id } }),
@@ -57,17 +57,17 @@ export function useTriggerSchedule(name: string, open: (executionId: string) => 
     mutationFn: ({ id }: Which) => api.call(triggerSchedule, { params: { name, id } }),
     onSuccess: ({ schedule_name, execution_id }) => {
       toast({
-        title: `“${schedule_name}” was triggered.`,
+        title: `“${schedule_name}” triggered.`,
         tone: 'success',
-        action: { label: 'Show the run', onAction: () => open(execution_id) },
+        action: { label: 'View run', onAction: () => open(execution_id) },
       })
     },
-    onError: tellFault,
+    onError: showFault,
     onSettled: stale,
   })
 }
 
-/** Makes a schedule, or changes what differs in one. Throws what the form shows on its fields. */
+/** Creates a schedule, or saves the changed fields of one. Throws the error for the form. */
 export function useSaveSchedule(name: string, stored: Schedule | null) {
   const { api } = useApp()
   const stale = useStale(name)
@@ -88,15 +88,15 @@ export function useSaveSchedule(name: string, stored: Schedule | null) {
   }
 }
 
-/** What others have changed meanwhile stays as it is. */
+/** Keeps changes that others have made meanwhile. */
 function changedOf(stored: Schedule, fields: ScheduleFields): Partial<ScheduleFields> {
   const isSame = (key: string, value: unknown) =>
-    // The names of the fields are those of the schedule.
+    // The form fields have the names of the schedule's properties.
     JSON.stringify(stored[key as keyof Schedule] ?? null) === JSON.stringify(value ?? null)
   return Object.fromEntries(Object.entries(fields).filter(([key, value]) => !isSame(key, value)))
 }
 
-/** Deletes schedules once the time for Undo has passed; `pending` names those that are as good as gone. */
+/** Deletes schedules when the time for Undo has passed; `pending` has their IDs. */
 export function useScheduleRemoval(name: string) {
   const { api } = useApp()
   const stale = useStale(name)
@@ -106,13 +106,13 @@ export function useScheduleRemoval(name: string) {
     remove: ({ id, name: title }: Pick<Schedule, 'id' | 'name'>) =>
       undo.later({
         id,
-        title: `“${title}” is deleted.`,
-        description: 'It does not fire any more, and its webhook ends.',
+        title: `“${title}” deleted.`,
+        description: 'It no longer fires, and its webhook is revoked.',
         run: async () => {
           try {
             await api.call(deleteSchedule, { params: { name, id } })
           } catch (error) {
-            tellFault(error)
+            showFault(error)
           }
           await stale()
         },

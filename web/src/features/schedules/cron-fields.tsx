@@ -7,14 +7,14 @@ import { DueTimes } from './due-times.tsx'
 import { dueWords, isZone, ownZone, zoneNames, zoneWords } from './time-words.ts'
 import { cronStarts } from './words.ts'
 
-/** When it is due: the expression, its zone, and at once what both mean. */
+/** The cron expression and the time zone, with a preview of both. */
 export function CronFields() {
   const { setValue } = useFormContext()
   const [expression, timezone] = useWatch({ name: ['cron_expression', 'timezone'] })
   return (
     <fieldset className="flex min-w-0 flex-col gap-3">
-      <legend className="sr-only">When</legend>
-      <ul aria-label="Usual times" className="flex flex-wrap gap-1.5">
+      <legend className="sr-only">Time</legend>
+      <ul aria-label="Presets" className="flex flex-wrap gap-1.5">
         {cronStarts.map((start) => (
           <li key={start.expression}>
             <button
@@ -34,7 +34,7 @@ export function CronFields() {
         <TextField
           name="cron_expression"
           label="Cron expression"
-          hint="Minute, hour, day, month, weekday"
+          hint="Minute, hour, day of month, month, day of week"
           mono
           required
           spellCheck={false}
@@ -54,13 +54,13 @@ function ZoneField() {
       label="Time zone"
       required
       error={fieldState.error?.message ?? null}
-      hint={`Your own is ${zoneWords(ownZone())}`}
+      hint={`Your time zone is ${zoneWords(ownZone())}`}
     >
       <Combobox
         value={field.value}
         onValueChange={(zone) => field.onChange(zone ?? 'UTC')}
         options={zoneNames().map((zone) => ({ value: zone, label: zoneWords(zone) }))}
-        searchPlaceholder="Search zones"
+        searchPlaceholder="Search time zones"
         typed={(text) => (isZone(text.trim()) ? text.trim() : null)}
       />
     </Field>
@@ -73,14 +73,14 @@ function Preview({ expression, timezone }: { expression: string; timezone: strin
   const times = draftTimes({ expression, timezone }, now, 5)
   return (
     <div aria-live="polite" className="rounded-md border border-line bg-sunken px-3 py-2.5">
-      <p className="font-medium text-sm">{words ?? 'Not a cron expression of five fields yet.'}</p>
+      <p className="font-medium text-sm">{words ?? 'Enter a cron expression with five fields.'}</p>
       {words !== null && times.length === 0 && (
-        <p className="mt-1 text-muted text-xs">It is never due, or the zone is not known.</p>
+        <p className="mt-1 text-muted text-xs">This schedule is never due, or the time zone is unknown.</p>
       )}
       {times.length > 0 && (
         <>
           <p className="mt-1 mb-1.5 text-muted text-xs">
-            Due next, in your zone. It is {dueWords(now.getTime(), { timeZone: timezone })} in{' '}
+            Next due times in your time zone. It is now {dueWords(now.getTime(), { timeZone: timezone })} in{' '}
             {zoneWords(timezone)}.
           </p>
           <DueTimes times={times} zone={timezone} />

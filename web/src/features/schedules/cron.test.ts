@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { cronWords, draftTimes } from './cron.ts'
 
-test('an expression is told in words', () => {
+test('describes an expression in words', () => {
   assert.equal(cronWords('0 3 * * *'), 'At 03:00')
   assert.equal(
     cronWords(' */15 9-17 * * mon-FRI '),
@@ -11,7 +11,7 @@ test('an expression is told in words', () => {
   assert.equal(cronWords('0 0 * * 7'), 'At 00:00, only on Sunday')
 })
 
-test('what the platform refuses has no words and no times', () => {
+test('an expression that the platform refuses has no description and no times', () => {
   for (const expression of [
     '',
     'every day',
@@ -26,7 +26,7 @@ test('what the platform refuses has no words and no times', () => {
   }
 })
 
-test('a draft is due in its own zone, across the change to summer time', () => {
+test('a draft is due in its own time zone, across the start of summer time', () => {
   const times = draftTimes(
     { expression: '0 9 * * *', timezone: 'Europe/Berlin' },
     new Date('2026-03-27T12:00:00Z'),

@@ -1,7 +1,7 @@
 import { Cron } from 'croner'
 import cronstrue from 'cronstrue'
 
-/** What an expression says, in words; null when it is no five-field one. */
+/** Describes an expression in words; null for anything but a five-field expression. */
 export function cronWords(expression: string): string | null {
   if (!isFiveFields(expression)) return null
   try {
@@ -12,8 +12,8 @@ export function cronWords(expression: string): string | null {
 }
 
 /**
- * When an expression that is not saved yet would be due next. None where the zone or the expression is unknown.
- * Of a saved schedule the platform itself tells.
+ * The next due times of an unsaved expression; none when the expression or the time zone is invalid. For a
+ * saved schedule the platform returns them.
  */
 export function draftTimes(
   { expression, timezone }: { expression: string; timezone: string },
@@ -28,7 +28,7 @@ export function draftTimes(
   }
 }
 
-/** Both libraries take more than the platform does: macros, seconds, `L`, `W` and `#`. */
+/** Both libraries accept more than the platform: macros, seconds, `L`, `W` and `#`. */
 function isFiveFields(expression: string): boolean {
   const fields = expression.trim().split(/\s+/)
   return fields.length === 5 && fields.every((field) => field.split(/[,/-]/).every(isPlain))

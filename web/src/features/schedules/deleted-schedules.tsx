@@ -6,7 +6,7 @@ import { RelativeTime } from '../../ui/time.tsx'
 import { useFleetActions } from './fleet-actions.ts'
 import { deletedSchedulesQuery } from './fleet-queries.ts'
 
-/** What can still be brought back; nothing while there is none. */
+/** Deleted schedules that can be restored; renders nothing without any. */
 export function DeletedSchedules() {
   const deleted = useQuery(deletedSchedulesQuery(useApi()))
   const { recover } = useFleetActions()
@@ -14,8 +14,8 @@ export function DeletedSchedules() {
   return (
     <Card>
       <CardHeader
-        title="Deleted"
-        description="They can be brought back, switched off and without their webhook."
+        title="Deleted schedules"
+        description="You can restore deleted schedules. They come back disabled and without their webhook."
       />
       <ul aria-label="Deleted schedules" className="flex flex-col">
         {deleted.data.map((row) => (
@@ -24,14 +24,15 @@ export function DeletedSchedules() {
               {row.name} <span className="text-muted">of {row.agent_name}</span>
             </span>
             <span className="text-muted text-xs">
-              deleted <RelativeTime at={row.deleted_at} />, gone for good <RelativeTime at={row.purge_at} />
+              deleted <RelativeTime at={row.deleted_at} />, removed permanently{' '}
+              <RelativeTime at={row.purge_at} />
             </span>
             <Button
               size="sm"
               pending={recover.isPending && recover.variables === row.id}
               onClick={() => recover.mutate(row.id)}
             >
-              Bring back<span className="sr-only"> {row.name}</span>
+              Restore<span className="sr-only"> {row.name}</span>
             </Button>
           </li>
         ))}

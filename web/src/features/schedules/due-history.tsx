@@ -18,10 +18,10 @@ const route = getRouteApi('/signed-in/agents/$name')
 
 const choices = [
   { value: 'all', label: 'All' },
-  { value: 'not_run', label: 'Did not run' },
+  { value: 'not_run', label: 'Not fired' },
 ] as const
 
-/** What became of every time the clock was due at: the answer to "why did this not run". */
+/** The outcome of every due time: shows why a schedule did not run. */
 export function DueHistory({ name, schedule }: { name: string; schedule: Schedule }) {
   const { status } = route.useSearch()
   const navigate = route.useNavigate()
@@ -32,7 +32,7 @@ export function DueHistory({ name, schedule }: { name: string; schedule: Schedul
   if (fires.isError && !fires.data) {
     return (
       <ErrorState
-        title="The due times could not be loaded"
+        title="Could not load the due times"
         error={fires.error}
         onRetry={() => void fires.refetch()}
       />
@@ -41,7 +41,7 @@ export function DueHistory({ name, schedule }: { name: string; schedule: Schedul
   return (
     <div className="flex min-w-0 flex-col gap-3">
       <Segmented
-        label="Which due times"
+        label="Filter"
         size="sm"
         options={choices}
         value={shown}
@@ -64,11 +64,11 @@ export function DueHistory({ name, schedule }: { name: string; schedule: Schedul
         empty={
           shown === 'all' ? (
             <EmptyState
-              title="It has not been due yet"
-              description="What is triggered by hand or by a webhook is no due time; it is among the runs."
+              title="No due times yet"
+              description="Manual and webhook triggers are listed under “Runs”."
             />
           ) : (
-            <EmptyState title="It ran at every due time" />
+            <EmptyState title="The schedule fired at every due time" />
           )
         }
         footer={
@@ -85,7 +85,7 @@ function columnsOf(name: string): DataColumn<Fire>[] {
   return [
     {
       id: 'due',
-      header: 'Due',
+      header: 'Due time',
       width: 104,
       cell: ({ due_at }) => {
         const at = Date.parse(due_at)
@@ -111,7 +111,7 @@ function columnsOf(name: string): DataColumn<Fire>[] {
             params={{ name, id }}
             className="text-accent hover:underline"
           >
-            Open
+            View
           </Link>
         ),
     },

@@ -1,7 +1,7 @@
 import { RelativeTime } from '../../ui/time.tsx'
 import { dueWords, isSameClock, ownZone } from './time-words.ts'
 
-/** Times to come in the person's zone, and in that of the schedule where its clocks show another one. */
+/** Upcoming times in the user's time zone, and in the schedule's zone when it differs. */
 export function DueTimes({ times, zone }: { times: readonly (Date | string)[]; zone: string }) {
   const own = ownZone()
   return (
@@ -13,7 +13,10 @@ export function DueTimes({ times, zone }: { times: readonly (Date | string)[]; z
             <span data-numeric>
               {dueWords(at)}
               {!isSameClock(at, zone, own) && (
-                <span className="text-faint text-xs"> · {dueWords(at, { timeZone: zone })} there</span>
+                <span className="text-faint text-xs">
+                  {' '}
+                  · {dueWords(at, { timeZone: zone })} (schedule time zone)
+                </span>
               )}
             </span>
             <RelativeTime at={at} className="text-muted text-xs" />

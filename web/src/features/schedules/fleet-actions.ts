@@ -8,9 +8,9 @@ import {
 import { disableSchedule, enableSchedule } from '@roost/contracts/triggers/schedules'
 import { useMutation } from '@tanstack/react-query'
 import { describeFault } from '../../lib/fault.ts'
-import { changeOf } from '../../live/at-once.ts'
+import { changeOf } from '../../live/optimistic.ts'
 import { useApp } from '../../shell/app-context.ts'
-import { useAtOnce } from '../../shell/use-at-once.ts'
+import { useOptimisticSave } from '../../shell/use-optimistic-save.ts'
 import { toast } from '../../ui/toast.tsx'
 import type { FleetRow } from './fleet-columns.tsx'
 import { fleetSchedulesQuery } from './fleet-queries.ts'
@@ -18,11 +18,11 @@ import { scheduleKeys } from './queries.ts'
 
 type Toggle = { row: FleetRow; enabled: boolean }
 
-/** Switches one schedule of any agent; shown at once and taken back when the platform refuses. */
+/** Switches one schedule of any agent optimistically. */
 export function useFleetSwitch() {
   const { api, queries } = useApp()
   const { queryKey } = fleetSchedulesQuery(api)
-  return useAtOnce({
+  return useOptimisticSave({
     queryKey: scheduleKeys.fleet,
     save: ({ row: { id, agent_name: name }, enabled }: Toggle) =>
       api.call(enabled ? enableSchedule : disableSchedule, { params: { name, id } }),
@@ -37,7 +37,7 @@ export function useFleetSwitch() {
   })
 }
 
-/** Pauses and resumes all schedules, and brings deleted ones back. */
+/** Pauses and resumes all schedules, and restores deleted ones. */
 export function useFleetActions() {
   const { api, queries } = useApp()
   const shared = {
@@ -61,7 +61,7 @@ export function useFleetActions() {
   const recover = useMutation({
     ...shared,
     mutationFn: (id: string) => api.call(recoverSchedule, { params: { id } }),
-    onSuccess: ({ name }) => void toast({ title: `“${name}” is back, switched off.`, tone: 'success' }),
+    onSuccess: ({ name }) => void toast({ title: `“${name}” restored. It is disabled.`, tone: 'success' }),
   })
   return { pause, recover }
 }

@@ -37,14 +37,14 @@ export function fleetScheduleColumns(
     },
     {
       id: 'next',
-      header: 'Next',
+      header: 'Next run',
       width: 110,
       sortValue: (row) => (row.enabled ? row.next_run_at : null),
       cell: (row) => <NextTime row={row} />,
     },
     {
       id: 'last',
-      header: 'Last',
+      header: 'Last run',
       width: 180,
       priority: 2,
       sortValue: (row) => row.last_run_at,
@@ -52,11 +52,11 @@ export function fleetScheduleColumns(
     },
     {
       id: 'enabled',
-      header: 'On',
+      header: 'Enabled',
       width: 60,
       cell: (row) => (
         <Switch
-          label={`${row.name} of ${row.agent_name} is enabled`}
+          label={`Enable ${row.name} of ${row.agent_name}`}
           checked={row.enabled}
           onCheckedChange={(enabled) => toggle({ row, enabled })}
         />

@@ -22,18 +22,18 @@ import { PauseAll } from './pause-all.tsx'
 
 const route = getRouteApi('/signed-in/operations')
 
-/** Schedules of all agents, for admins. */
+/** The schedules of all agents, for admins. */
 export function FleetSchedules() {
   const { data: me } = useSuspenseQuery(meQuery(useApi()))
   if (me.role === 'admin') return <AllSchedules />
   return (
     <EmptyState
       icon={<CalendarClock aria-hidden />}
-      title="Each agent has its schedules on its own page"
-      description="Admins see those of all agents here."
+      title="Only admins can view all schedules"
+      description="Open an agent to view its schedules."
       action={
         <Link to="/" className={buttonClass()}>
-          To the agents
+          Go to agents
         </Link>
       }
     />
@@ -56,7 +56,7 @@ function AllSchedules() {
     <div className="flex min-w-0 flex-col gap-4">
       <CardHeader
         title="Schedules"
-        description="What the clock asks of all agents."
+        description="The schedules of all agents."
         actions={<PauseAll />}
         className="mb-0"
       />
@@ -76,7 +76,7 @@ function AllSchedules() {
       />
       {fleet.isError && !fleet.data ? (
         <ErrorState
-          title="The schedules could not be loaded"
+          title="Could not load the schedules"
           error={fleet.error}
           onRetry={() => void fleet.refetch()}
           className="rounded-lg border border-line bg-surface"
@@ -104,7 +104,7 @@ function AllSchedules() {
           empty={
             <EmptyState
               icon={<CalendarClock aria-hidden />}
-              title={q ? 'No schedule matches' : 'Nothing is scheduled yet'}
+              title={q ? 'No matching schedules' : 'No schedules yet'}
               description={q ? undefined : 'Schedules are created on the page of an agent.'}
             />
           }
@@ -115,17 +115,17 @@ function AllSchedules() {
   )
 }
 
-/** Whether the clock itself goes. */
+/** Warns when the scheduler process is not running. */
 function Scheduler() {
   const { data } = useQuery(schedulerStatusQuery(useApi()))
   if (!data || data.running) return null
   return (
     <Banner tone="danger" title="The scheduler is not running">
-      Nothing fires by the clock until it is back.
+      No schedule fires until the scheduler is back.
       {data.last_check_at !== null && (
         <>
           {' '}
-          It last looked <RelativeTime at={data.last_check_at} />.
+          Last check: <RelativeTime at={data.last_check_at} />.
         </>
       )}
     </Banner>
@@ -136,8 +136,8 @@ function Figures({ summary }: { summary: Fleet['summary'] | undefined }) {
   return (
     <div className="grid grid-cols-2 gap-3 lg:grid-cols-4">
       <StatCard label="Schedules" value={summary?.total ?? '–'} />
-      <StatCard label="On" value={summary?.enabled ?? '–'} />
-      <StatCard label="Off" value={summary?.disabled ?? '–'} />
+      <StatCard label="Enabled" value={summary?.enabled ?? '–'} />
+      <StatCard label="Disabled" value={summary?.disabled ?? '–'} />
       <StatCard label="Agents with schedules" value={summary?.agents_with_schedules ?? '–'} />
     </div>
   )

@@ -5,7 +5,7 @@ import { NumberField, SelectField, SwitchField, TextareaField, TextField } from 
 import { ModelField, ToolsField } from '../executions/run-option-fields.tsx'
 import { misfireChoices } from './words.ts'
 
-/** How a run of the schedule is bounded, made up for, checked and handed on. */
+/** Limits, retries, missed times, delivery and validation of the schedule's runs. */
 export function FurtherFields({ agent }: { agent: AgentDetails }) {
   const [retries, isValidated] = useWatch({ name: ['max_retries', 'validation_enabled'] })
   return (
@@ -18,17 +18,23 @@ export function FurtherFields({ agent }: { agent: AgentDetails }) {
           unit="seconds"
           emptyAs="null"
           placeholder={String(agent.execution_timeout_seconds)}
-          hint={`At most the agent’s own, ${formatDuration(agent.execution_timeout_seconds * 1000)}`}
+          hint={`At most the agent’s run timeout of ${formatDuration(agent.execution_timeout_seconds * 1000)}`}
         />
         <ModelField agent={agent} />
       </div>
       <ToolsField />
       <div className="grid gap-4 sm:grid-cols-2">
-        <NumberField name="max_retries" label="Retries after a failure" min={0} max={5} hint="0 to 5" />
+        <NumberField
+          name="max_retries"
+          label="Retries"
+          min={0}
+          max={5}
+          hint="0 to 5 retries after a failed run"
+        />
         {Number(retries) > 0 && (
           <NumberField
             name="retry_delay_seconds"
-            label="Pause before a retry"
+            label="Delay before a retry"
             unit="seconds"
             min={30}
             max={600}
@@ -37,34 +43,34 @@ export function FurtherFields({ agent }: { agent: AgentDetails }) {
       </div>
       <SelectField
         name="misfire_policy"
-        label="Due times that were missed"
-        hint="While the scheduler was away, by at most an hour."
+        label="Missed due times"
+        hint="Due times missed by at most 1 hour while the scheduler was not running."
         options={misfireChoices}
       />
       <TextField
         name="deliver_to_workspace_email"
-        label="Deliver the output to"
+        label="Deliver output to"
         type="email"
         emptyAs="null"
         placeholder="ann@example.com"
-        hint="It appears in the Main chat that this person has with the agent."
+        hint="The output appears in this user’s main conversation with the agent in the Workspace."
       />
       <SwitchField
         name="validation_enabled"
         label="Validate each run"
-        hint="After a success the agent checks the result in a clean context."
+        hint="After a successful run, the agent checks the result in a new context."
       />
       {isValidated === true && (
         <>
           <TextareaField
             name="validation_prompt"
-            label="What to check"
+            label="Validation prompt"
             emptyAs="null"
-            hint="May use {original_message} and {execution_response}; the platform’s own words when left empty."
+            hint="May contain {original_message} and {execution_response}. Leave empty for the default prompt."
           />
           <NumberField
             name="validation_timeout_seconds"
-            label="Timeout of the validation"
+            label="Validation timeout"
             unit="seconds"
             min={30}
             max={600}

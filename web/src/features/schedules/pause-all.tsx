@@ -4,10 +4,13 @@ import { Button } from '../../ui/button.tsx'
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
 import { useFleetActions } from './fleet-actions.ts'
 
-/** Holds the schedules of all agents, and lets them go on; for admins. `of` names what in short words elsewhere. */
+/**
+ * Pauses and resumes the schedules of all agents; admins only. `of` completes the labels outside of the
+ * schedules page.
+ */
 export function PauseAll({ of = '' }: { of?: string }) {
   const { pause } = useFleetActions()
-  const [isAsked, setAsked] = useState(false)
+  const [isConfirming, setConfirming] = useState(false)
   return (
     <>
       <Button
@@ -15,19 +18,19 @@ export function PauseAll({ of = '' }: { of?: string }) {
         pending={pause.isPending && pause.variables === 'resume'}
         onClick={() => pause.mutate('resume')}
       >
-        {`Resume${of}`}
+        {`Resume all${of}`}
       </Button>
-      <Button icon={<Pause aria-hidden />} onClick={() => setAsked(true)}>
+      <Button icon={<Pause aria-hidden />} onClick={() => setConfirming(true)}>
         {`Pause all${of}…`}
       </Button>
       <ConfirmDialog
-        open={isAsked}
-        onOpenChange={setAsked}
+        open={isConfirming}
+        onOpenChange={setConfirming}
         title="Pause all schedules?"
-        description="Every schedule of every agent is switched off. Resume switches on again what this switched off, and nothing else."
+        description="Disables every schedule of every agent. “Resume all” enables only the schedules that were disabled by this."
         action="Pause all"
         pending={pause.isPending}
-        onConfirm={() => pause.mutate('pause', { onSettled: () => setAsked(false) })}
+        onConfirm={() => pause.mutate('pause', { onSettled: () => setConfirming(false) })}
       />
     </>
   )

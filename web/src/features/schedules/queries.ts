@@ -10,7 +10,7 @@ import {
 } from '@roost/contracts/triggers/schedules'
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 
-/** Keys begin with what they show; `live/stale.ts` names their prefixes. */
+/** Keys begin with their subject; `live/stale.ts` names their prefixes. */
 export const scheduleKeys = {
   fleet: ['schedules'] as const,
   ofAgent: (name: string) => ['agent', name, 'schedules'] as const,
@@ -24,7 +24,7 @@ export const schedulesQuery = (api: Client, name: string) =>
     queryFn: ({ signal }) => api.call(listSchedules, { params: { name }, signal }),
   })
 
-/** Figures of the last week of every schedule of an agent. */
+/** Statistics of the last week for every schedule of an agent. */
 export const scheduleSummaryQuery = (api: Client, name: string) =>
   queryOptions({
     queryKey: [...scheduleKeys.ofAgent(name), 'summary'],
@@ -54,7 +54,6 @@ export const scheduleAnalyticsQuery = (api: Client, name: string, id: string, ho
     placeholderData: keepPreviousData,
   })
 
-/** Due times that are told of. */
 export const firesMost = 200
 
 export const firesQuery = (api: Client, name: string, id: string) =>
@@ -64,21 +63,21 @@ export const firesQuery = (api: Client, name: string, id: string) =>
       api.call(listFires, { params: { name, id }, query: { limit: String(firesMost) }, signal }),
   })
 
-/** Runs that are shown at a time. */
+/** Rows per page. */
 export const runsPageSize = 50
 
 export const scheduleRunsQuery = (api: Client, name: string, id: string, page: number) =>
   queryOptions({
     queryKey: [...scheduleKeys.one(name, id), 'runs', page],
     queryFn: async ({ signal }) => {
-      // How many there are stands in a header, which a plain call does not show.
+      // The total is in a header, which the plain client does not return.
       const response = await api.open(listScheduleExecutions, {
         params: { name, id },
         query: { limit: String(runsPageSize), offset: String((page - 1) * runsPageSize) },
         signal,
       })
       if (!response.ok) throw await errorOf(response)
-      // The platform owns the shape of its reply.
+      // The platform guarantees the shape of its reply.
       const rows = (await response.json()) as ExecutionSummary[]
       return { rows, total: Number(response.headers.get('x-total-count') ?? rows.length) }
     },

@@ -20,7 +20,7 @@ const windows = [
   { value: '720', label: '30 days' },
 ] as const
 
-/** How the runs of a schedule went. */
+/** The run statistics of a schedule. */
 export function ScheduleCharts({ name, schedule }: { name: string; schedule: Schedule }) {
   const [hours, setHours] = useState<Hours>('168')
   const analytics = useQuery(scheduleAnalyticsQuery(useApi(), name, schedule.id, hours))
@@ -28,7 +28,7 @@ export function ScheduleCharts({ name, schedule }: { name: string; schedule: Sch
     <section aria-labelledby="schedule-figures" className="flex min-w-0 flex-col gap-3">
       <div className="flex flex-wrap items-center justify-between gap-2">
         <h3 id="schedule-figures" className="font-semibold text-base">
-          How it went
+          Run statistics
         </h3>
         <Segmented label="Time range" size="sm" options={windows} value={hours} onValueChange={setHours} />
       </div>
@@ -36,7 +36,7 @@ export function ScheduleCharts({ name, schedule }: { name: string; schedule: Sch
         <Drawn analytics={analytics.data} />
       ) : analytics.error ? (
         <ErrorState
-          title="The figures could not be loaded"
+          title="Could not load the run statistics"
           error={analytics.error}
           onRetry={() => void analytics.refetch()}
         />
@@ -49,7 +49,7 @@ export function ScheduleCharts({ name, schedule }: { name: string; schedule: Sch
 
 function Drawn({ analytics }: { analytics: ScheduleAnalytics }) {
   const { timeline, duration_ms: duration, success_rate: rate, cost, total_executions: total } = analytics
-  if (total === 0) return <p className="text-muted text-sm">It did not run in this time.</p>
+  if (total === 0) return <p className="text-muted text-sm">No runs in this time range.</p>
   return (
     <>
       <div className="grid grid-cols-2 gap-3 lg:grid-cols-5">
@@ -60,22 +60,24 @@ function Drawn({ analytics }: { analytics: ScheduleAnalytics }) {
           hint={plural(analytics.failed_count, 'failure')}
           tone={rate !== null && rate < 0.8 ? 'danger' : 'neutral'}
         />
-        <StatCard label="Duration, p50" value={<Duration ms={duration.p50} />} hint="Half take less" />
+        <StatCard label="Median duration" value={<Duration ms={duration.p50} />} hint="50th percentile" />
         <StatCard
-          label="Duration, p95"
+          label="Duration, 95th percentile"
           value={<Duration ms={duration.p95} />}
-          hint={analytics.sampled ? `Of the newest ${analytics.sample_size}` : '1 in 20 takes longer'}
+          hint={
+            analytics.sampled ? `Of the newest ${analytics.sample_size} runs` : '1 in 20 runs takes longer'
+          }
         />
         <StatCard
           label="Cost"
           value={<Cost usd={cost.total} isEstimated={cost.estimated} />}
-          hint={cost.avg === null ? undefined : `${formatCost(cost.avg)} a run`}
+          hint={cost.avg === null ? undefined : `${formatCost(cost.avg)} per run`}
         />
       </div>
       <div className="grid min-w-0 gap-3 lg:grid-cols-2">
-        <Chart title="How runs ended, by day (UTC)">
+        <Chart title="Outcomes per day (UTC)">
           <StackedBars
-            label="How runs of the schedule ended, by day"
+            label="Outcomes of the schedule’s runs per day"
             height={160}
             series={[
               { id: 'success', label: 'Succeeded', tone: 'success' },
@@ -89,9 +91,9 @@ function Drawn({ analytics }: { analytics: ScheduleAnalytics }) {
             }))}
           />
         </Chart>
-        <Chart title="Cost, by day (UTC)">
+        <Chart title="Cost per day (UTC)">
           <StackedBars
-            label="Cost of the schedule, by day"
+            label="Cost of the schedule per day"
             height={160}
             series={[{ id: 'cost', label: 'Cost' }]}
             format={formatCost}
@@ -108,7 +110,7 @@ function Tools({ analytics: { tool_calls: tools } }: { analytics: ScheduleAnalyt
   if (tools.top.length === 0) return null
   return (
     <Card>
-      <h4 className="mb-2 font-medium text-muted text-xs">Tools by the time they took</h4>
+      <h4 className="mb-2 font-medium text-muted text-xs">Tools by total duration</h4>
       <ul className="flex flex-col gap-1 text-sm">
         {tools.top.map((tool) => (
           <li key={tool.name} className="flex items-baseline justify-between gap-4">
@@ -140,7 +142,7 @@ function others({ cancelled_count, skipped_count }: ScheduleAnalytics): string |
   return words.filter(Boolean).join(', ') || undefined
 }
 
-/** The days are of UTC; in another zone noon still falls on the same one. */
+/** Days are in UTC. Noon falls on the same day in every time zone. */
 function dayWord(date: string): string {
   const at = Date.parse(`${date}T12:00:00Z`)
   return formatDate(at, at, { timeZone: 'UTC' })

@@ -15,7 +15,7 @@ import type { Editing } from './schedule-dialog.tsx'
 import { zoneWords } from './time-words.ts'
 import { outcomeWords, reasonWords } from './words.ts'
 
-/** A schedule with its figures of the last seven days; null while they are not known. */
+/** A schedule with its statistics of the last seven days; null until loaded. */
 export type ScheduleRow = Schedule & { week: ScheduleSummary['schedules'][number] | null }
 
 export type ScheduleActions = {
@@ -39,7 +39,7 @@ export function scheduleColumns(actions: ScheduleActions): DataColumn<ScheduleRo
     },
     {
       id: 'next',
-      header: 'Next',
+      header: 'Next run',
       width: 110,
       priority: 2,
       sortValue: (row) => row.next_run_at,
@@ -47,7 +47,7 @@ export function scheduleColumns(actions: ScheduleActions): DataColumn<ScheduleRo
     },
     {
       id: 'last',
-      header: 'Last',
+      header: 'Last run',
       width: 170,
       priority: 2,
       sortValue: (row) => row.last_run_at,
@@ -55,7 +55,7 @@ export function scheduleColumns(actions: ScheduleActions): DataColumn<ScheduleRo
     },
     {
       id: 'week',
-      header: '7 days',
+      header: 'Runs, 7 days',
       width: 120,
       priority: 3,
       sortValue: (row) => row.week?.success_rate ?? null,
@@ -63,7 +63,7 @@ export function scheduleColumns(actions: ScheduleActions): DataColumn<ScheduleRo
     },
     {
       id: 'cost',
-      header: '7-day cost',
+      header: 'Cost, 7 days',
       width: 104,
       align: 'end',
       priority: 3,
@@ -72,11 +72,11 @@ export function scheduleColumns(actions: ScheduleActions): DataColumn<ScheduleRo
     },
     {
       id: 'enabled',
-      header: 'On',
+      header: 'Enabled',
       width: 60,
       cell: (row) => (
         <Switch
-          label={`${row.name} is enabled`}
+          label={`Enable ${row.name}`}
           checked={row.enabled}
           disabled={!actions.isOwner}
           onCheckedChange={(enabled) => actions.toggle({ id: row.id, enabled })}
@@ -110,11 +110,11 @@ function ScheduleName({ row }: { row: Schedule }) {
 
 export function NextTime({ row }: { row: Schedule }) {
   if (row.registration_error !== null) return <Badge tone="danger">{row.registration_error}</Badge>
-  if (!row.enabled) return <span className="text-faint">Off</span>
+  if (!row.enabled) return <span className="text-faint">Disabled</span>
   return <RelativeTime at={row.next_run_at} />
 }
 
-/** The last run, or why there was none at the last due time. */
+/** The last run, or why the last due time had none. */
 export function LastOutcome({ row }: { row: Schedule }) {
   const { last_fire: fire, last_run_at, last_run_status } = row
   const isNewer = fire !== null && (last_run_at === null || fire.due_at > last_run_at)
@@ -128,7 +128,7 @@ export function LastOutcome({ row }: { row: Schedule }) {
       </span>
     )
   }
-  if (last_run_status === null) return <span className="text-faint">Never ran</span>
+  if (last_run_status === null) return <span className="text-faint">never</span>
   return (
     <span className="flex min-w-0 flex-col">
       <ExecutionStatus status={last_run_status} />

@@ -12,7 +12,7 @@ import { FurtherFields } from './further-fields.tsx'
 import { furtherFields, initialFields, ScheduleForm } from './schedule-fields.ts'
 import { ownZone } from './time-words.ts'
 
-/** What is edited: a schedule, or a new one that may begin as a copy. */
+/** The schedule to edit, or a new one, optionally copied from `from`. */
 export type Editing = { stored: Schedule | null; from: Partial<Schedule> | null }
 
 type ScheduleDialogProps = {
@@ -58,11 +58,11 @@ function ScheduleFormBody({ agent, editing: { stored, from }, onCancel, onSaved 
   return (
     <Form
       form={form}
-      label={stored ? 'The schedule' : 'New schedule'}
+      label={stored ? 'Schedule' : 'New schedule'}
       onSubmit={async (fields) => {
         const saved = await save(fields)
         toast({
-          title: stored ? `“${saved.name}” is saved.` : `“${saved.name}” is created.`,
+          title: stored ? `“${saved.name}” saved.` : `“${saved.name}” created.`,
           tone: 'success',
         })
         onSaved(saved)
@@ -72,13 +72,17 @@ function ScheduleFormBody({ agent, editing: { stored, from }, onCancel, onSaved 
       <TextareaField
         name="message"
         label="Message"
-        hint="What the agent is asked each time."
+        hint="The task that the agent gets at each run."
         rows={4}
         required
       />
       <CronFields />
       {stored === null && (
-        <SwitchField name="enabled" label="Enabled" hint="Off, it fires by hand and by its webhook alone." />
+        <SwitchField
+          name="enabled"
+          label="Enabled"
+          hint="When off, it runs only manually or through its webhook."
+        />
       )}
       <More agent={agent} />
       <FormError />

@@ -15,7 +15,7 @@ import { misfireChoices, outcomeWords, reasonWords } from './words.ts'
 
 type ScheduleOf = { name: string; schedule: Schedule }
 
-/** What is asked, when next, and how a run is bounded. */
+/** The message, the next due times and the limits. */
 export function ScheduleFacts({ name, schedule }: ScheduleOf) {
   return (
     <>
@@ -27,7 +27,7 @@ export function ScheduleFacts({ name, schedule }: ScheduleOf) {
           <PlainText text={schedule.message} label="Message" />
         </Card>
         <Card>
-          <h3 className="mb-1.5 font-medium text-sm">Due next</h3>
+          <h3 className="mb-1.5 font-medium text-sm">Next due times</h3>
           <Next name={name} schedule={schedule} />
           <Limits schedule={schedule} />
         </Card>
@@ -36,7 +36,7 @@ export function ScheduleFacts({ name, schedule }: ScheduleOf) {
   )
 }
 
-/** Why nothing ran at the last due time. */
+/** Explains why the last due time had no run. */
 function WhyNot({ schedule: { last_fire: fire } }: Pick<ScheduleOf, 'schedule'>) {
   if (fire === null || fire.outcome === 'fired') return null
   const why = fire.reason === null ? null : reasonWords(fire.reason)
@@ -58,11 +58,11 @@ function WhyNot({ schedule: { last_fire: fire } }: Pick<ScheduleOf, 'schedule'>)
 function Next({ name, schedule }: ScheduleOf) {
   const next = useQuery(nextRunsQuery(useApi(), name, schedule.id))
   if (next.isPending) return <Skeleton className="h-28 w-full" />
-  if (!next.data) return <p className="text-danger text-sm">The next times could not be loaded.</p>
-  if (next.data.next.length === 0) return <p className="text-muted text-sm">It is never due.</p>
+  if (!next.data) return <p className="text-danger text-sm">Could not load the next due times.</p>
+  if (next.data.next.length === 0) return <p className="text-muted text-sm">This schedule is never due.</p>
   return (
     <>
-      {!schedule.enabled && <p className="mb-1 text-muted text-xs">Once it is enabled again:</p>}
+      {!schedule.enabled && <p className="mb-1 text-muted text-xs">When enabled again:</p>}
       <DueTimes times={next.data.next} zone={next.data.timezone} />
     </>
   )
@@ -76,16 +76,16 @@ function Limits({ schedule }: Pick<ScheduleOf, 'schedule'>) {
       items={[
         { label: 'Cron', value: <code className="text-xs">{schedule.cron_expression}</code> },
         { label: 'Time zone', value: zoneWords(schedule.timezone) },
-        { label: 'Missed times', value: misfire?.label },
+        { label: 'Missed due times', value: misfire?.label },
         {
           label: 'Timeout',
           value:
             schedule.timeout_seconds === null
-              ? 'the agent’s'
+              ? 'agent default'
               : formatDuration(schedule.timeout_seconds * 1000),
         },
-        { label: 'Model', value: schedule.model ?? 'the agent’s' },
-        { label: 'Tools', value: schedule.allowed_tools?.join(', ') ?? 'all of the agent’s' },
+        { label: 'Model', value: schedule.model ?? 'agent default' },
+        { label: 'Tools', value: schedule.allowed_tools?.join(', ') ?? 'all tools of the agent' },
         {
           label: 'Retries',
           value:
@@ -97,7 +97,7 @@ function Limits({ schedule }: Pick<ScheduleOf, 'schedule'>) {
           label: 'Delivered to',
           value: schedule.deliver_to_workspace_email,
         },
-        { label: 'Validation', value: schedule.validation_enabled ? 'after each success' : 'none' },
+        { label: 'Validation', value: schedule.validation_enabled ? 'after each successful run' : 'none' },
         {
           label: 'Created',
           value: (

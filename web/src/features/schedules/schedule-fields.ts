@@ -1,12 +1,12 @@
 import { CreateSchedule, type Schedule } from '@roost/contracts/triggers/schedules'
 import type { z } from 'zod'
 
-/** What the form sends: everything that can be set. */
+/** The request body with all fields. */
 export const ScheduleForm = CreateSchedule
 export type ScheduleFields = z.output<typeof CreateSchedule>
 export type ScheduleInput = z.input<typeof CreateSchedule>
 
-/** What the form begins with: the schedule as it is, or a new one for every morning in the person's zone. */
+/** The initial values: the stored schedule, or a new one for every morning in the user's time zone. */
 export function initialFields(stored: Partial<Schedule> | null, zone: string): ScheduleInput {
   return {
     name: stored?.name ?? '',
@@ -28,7 +28,7 @@ export function initialFields(stored: Partial<Schedule> | null, zone: string): S
   }
 }
 
-/** Refusals that are about one field and do not name it. */
+/** Fields of error codes that do not name one. */
 export const fieldOfCode = {
   invalid_cron_expression: 'cron_expression',
   invalid_timezone: 'timezone',
@@ -38,7 +38,7 @@ export const fieldOfCode = {
   invalid_model: 'model',
 }
 
-/** Fields behind "More": the form opens it when one of them is wrong or set. */
+/** Fields behind “More”, which opens when one of them is set or invalid. */
 export const furtherFields = [
   'description',
   'timeout_seconds',

@@ -53,7 +53,7 @@ export function ScheduleList({ agent, onOpen, onEdit, removal }: ScheduleListPro
     <section aria-label="Schedules" className="flex min-w-0 flex-col">
       <CardHeader
         title="Schedules"
-        description="Messages that the agent is sent by the clock, by hand, or by a call from outside."
+        description="Recurring tasks of the agent, triggered by time, manually or by webhook."
         actions={
           <Button variant="primary" icon={<Plus aria-hidden />} onClick={create}>
             New schedule
@@ -62,13 +62,13 @@ export function ScheduleList({ agent, onOpen, onEdit, removal }: ScheduleListPro
       />
       {!agent.autonomy_enabled && rows.some(({ enabled }) => enabled) && (
         <Banner tone="warning" title="Autonomy is off" className="mb-3">
-          The clock fires none of these until it is switched on in the header. By hand and by webhook they
-          run.
+          No schedule fires by time until you turn autonomy on in the header. Manual triggers and webhooks
+          still work.
         </Banner>
       )}
       {schedules.isError && !schedules.data ? (
         <ErrorState
-          title="The schedules could not be loaded"
+          title="Could not load the schedules"
           error={schedules.error}
           onRetry={() => void schedules.refetch()}
           className="rounded-lg border border-line bg-surface"
@@ -87,9 +87,9 @@ export function ScheduleList({ agent, onOpen, onEdit, removal }: ScheduleListPro
           empty={
             <EmptyState
               icon={<CalendarClock aria-hidden />}
-              title="Nothing is scheduled yet"
-              description="Say what the agent is to do and when; each schedule can also be fired by a webhook."
-              action={<Button onClick={create}>Create the first schedule</Button>}
+              title="No schedules yet"
+              description="A schedule sends the agent a task at fixed times. It can also have a webhook."
+              action={<Button onClick={create}>Create schedule</Button>}
             />
           }
         />

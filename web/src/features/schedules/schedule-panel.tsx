@@ -39,7 +39,7 @@ type PanelProps = {
   onRemove: (schedule: Schedule) => void
 }
 
-/** One schedule: what it does, when, what became of it, and how it is called from outside. */
+/** One schedule: overview, runs, due times and webhook. */
 export function SchedulePanel(props: PanelProps) {
   const { agent, id } = props
   const schedule = useQuery(scheduleQuery(useApi(), agent.name, id))
@@ -47,11 +47,11 @@ export function SchedulePanel(props: PanelProps) {
   if (schedule.error instanceof ApiError && schedule.error.status === 404) {
     return (
       <EmptyState
-        title="There is no such schedule"
-        description="It may have been deleted. Its runs are still among the executions."
+        title="Schedule not found"
+        description="The schedule may have been deleted. Its runs are still listed under “Runs”."
         action={
           <Link to="." search={{ tab: 'schedules' }} className={buttonClass()}>
-            To the schedules
+            Go to schedules
           </Link>
         }
       />
@@ -60,7 +60,7 @@ export function SchedulePanel(props: PanelProps) {
   if (!schedule.error) return <Skeleton className="h-72 w-full" />
   return (
     <ErrorState
-      title="The schedule could not be loaded"
+      title="Could not load the schedule"
       error={schedule.error}
       onRetry={() => void schedule.refetch()}
     />
@@ -78,7 +78,7 @@ function Loaded(props: LoadedProps) {
   return (
     <section aria-label={schedule.name} className="flex min-w-0 flex-col">
       <Head {...props} isOwner={isOwner} />
-      <TabLinks label="Parts of the schedule" className="mb-4">
+      <TabLinks label="Schedule tabs" className="mb-4">
         {parts.map(({ id, label }) => (
           <Link
             key={id}
@@ -170,7 +170,11 @@ function Head({ agent, schedule, isOwner, onEdit, onRemove }: LoadedProps & { is
         )}
         <Menu
           trigger={
-            <IconButton variant="secondary" label="More of this schedule" icon={<Ellipsis aria-hidden />} />
+            <IconButton
+              variant="secondary"
+              label="More actions for this schedule"
+              icon={<Ellipsis aria-hidden />}
+            />
           }
           items={[
             {

@@ -13,7 +13,7 @@ import { runsPageSize, scheduleRunsQuery } from './queries.ts'
 
 const route = getRouteApi('/signed-in/agents/$name')
 
-/** Every run of the schedule: of the clock, by hand, by its webhook, and the retries. */
+/** All runs of the schedule: timed, manual, by webhook, and retries. */
 export function ScheduleRuns({ name, schedule }: { name: string; schedule: Schedule }) {
   const { page = 1 } = route.useSearch()
   const turn = route.useNavigate()
@@ -21,11 +21,7 @@ export function ScheduleRuns({ name, schedule }: { name: string; schedule: Sched
   const runs = useQuery(scheduleRunsQuery(useApi(), name, schedule.id, page))
   if (runs.isError && !runs.data) {
     return (
-      <ErrorState
-        title="The runs could not be loaded"
-        error={runs.error}
-        onRetry={() => void runs.refetch()}
-      />
+      <ErrorState title="Could not load the runs" error={runs.error} onRetry={() => void runs.refetch()} />
     )
   }
   return (
@@ -42,10 +38,7 @@ export function ScheduleRuns({ name, schedule }: { name: string; schedule: Sched
       isLoading={runs.isPending}
       className={runs.isPlaceholderData ? 'opacity-60' : undefined}
       empty={
-        <EmptyState
-          title="It has not run yet"
-          description="The times at which it was due and did not run are under “Due times”."
-        />
+        <EmptyState title="No runs yet" description="Due times without a run are listed under “Due times”." />
       }
       footer={
         runs.data?.total === 0 ? undefined : (

@@ -8,7 +8,7 @@ import { SchedulePanel } from './schedule-panel.tsx'
 
 const route = getRouteApi('/signed-in/agents/$name')
 
-/** When the agent is asked by the clock: all of its schedules, or the one that the address names. */
+/** All schedules of the agent, or the one in the address. */
 export function SchedulesTab({ agent }: { agent: AgentDetails }) {
   const { schedule } = route.useSearch()
   const navigate = route.useNavigate()
@@ -37,7 +37,7 @@ export function SchedulesTab({ agent }: { agent: AgentDetails }) {
         editing={editing}
         onClose={() => setEditing(null)}
         onSaved={({ id }) => {
-          // A new one is shown, so that its next times and its webhook are at hand.
+          // Opens a new schedule, which shows its next due times and its webhook.
           if (editing?.stored === null) open(id)
         }}
       />

@@ -1,6 +1,6 @@
 import type { Locale } from '../../lib/format.ts'
 
-/** `Tue, 24 Nov, 03:00`, in the person's zone unless another one is named. */
+/** `Tue, 24 Nov, 03:00`, in the user's time zone unless another one is given. */
 export function dueWords(at: number, { language, timeZone }: Locale = {}): string {
   return new Intl.DateTimeFormat(language, {
     weekday: 'short',
@@ -17,25 +17,25 @@ export function ownZone(): string {
   return new Intl.DateTimeFormat().resolvedOptions().timeZone
 }
 
-/** Whether clocks in both zones show the same at that time. */
+/** Whether both time zones have the same local time at that moment. */
 export function isSameClock(at: number, one: string, other: string): boolean {
   return dueWords(at, { timeZone: one }) === dueWords(at, { timeZone: other })
 }
 
-/** Some systems' names for UTC. */
+/** Names that some systems use for UTC. */
 const otherNamesOfUtc = /^(Etc\/)?(UTC|UCT|GMT|Zulu|Universal|Greenwich)$/
 
-/** A zone as it is shown: `UTC`, `America/New York`. */
+/** The display name of a time zone: `UTC`, `America/New York`. */
 export function zoneWords(zone: string): string {
   return otherNamesOfUtc.test(zone) ? 'UTC' : zone.replaceAll('_', ' ')
 }
 
-/** Every zone the browser knows, UTC first. */
+/** All time zones of the browser, UTC first. */
 export function zoneNames(): string[] {
   return ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')]
 }
 
-/** Also aliases, which are not among the names; offsets are no zones. */
+/** Accepts aliases, which are not in the list; refuses offsets. */
 export function isZone(name: string): boolean {
   if (!/^[A-Za-z]/.test(name)) return false
   try {

@@ -2,21 +2,21 @@ import type { FireOutcome, MisfirePolicy } from '@roost/contracts/triggers/sched
 
 type Tone = 'neutral' | 'success' | 'warning' | 'danger'
 
-/** What became of a due time. */
+/** The outcomes of a due time. */
 export const outcomeWords: Record<FireOutcome, { label: string; tone: Tone }> = {
-  fired: { label: 'Ran', tone: 'success' },
+  fired: { label: 'Fired', tone: 'success' },
   skipped: { label: 'Skipped', tone: 'warning' },
-  suppressed: { label: 'Held back', tone: 'neutral' },
+  suppressed: { label: 'Held', tone: 'neutral' },
   missed: { label: 'Missed', tone: 'danger' },
 }
 
 export type ReasonWords = {
   title: string
-  /** What may be done about it. */
+  /** What the user can do about it. */
   hint?: string
 }
 
-/** Why a due time came to nothing. A reason may carry facts of its own after a colon. */
+/** Why a due time was not fired. A reason may have details after a colon. */
 export function reasonWords(reason: string): ReasonWords {
   const [code = '', facts = ''] = split(reason)
   const known = reasons[code]
@@ -34,49 +34,52 @@ function split(reason: string): string[] {
 const reasons: Record<string, ReasonWords | undefined> = {
   autonomy_off: {
     title: 'The agent’s autonomy was off',
-    hint: 'Switch autonomy on in the agent’s header; until then its schedules wait.',
+    hint: 'Turn autonomy on in the agent’s header.',
   },
-  schedule_disabled: { title: 'The schedule was switched off' },
+  schedule_disabled: { title: 'The schedule was disabled' },
   invalid_cron_expression: {
-    title: 'The cron expression or the zone is not valid',
+    title: 'The cron expression or the time zone is invalid',
     hint: 'Edit the schedule.',
   },
   git_sync_frozen: {
     title: 'Schedules are frozen because the git sync keeps failing',
-    hint: 'They go on after a sync succeeds.',
+    hint: 'Schedules resume after a successful sync.',
   },
-  agent_not_running: { title: 'The agent was stopped', hint: 'Start it before the next due time.' },
+  agent_not_running: { title: 'The agent was stopped', hint: 'Start the agent before the next due time.' },
   previous_run_active: {
-    title: 'The run before was still going',
-    hint: 'Make the schedule rarer, or the run shorter.',
+    title: 'The previous run was still running',
+    hint: 'Let the schedule fire less often, or shorten the run.',
   },
   pre_check_empty: {
-    title: 'The pre-check had nothing to do',
-    hint: 'The hook printed nothing, so nothing ran.',
+    title: 'The pre-check hook found nothing to do',
+    hint: 'The hook printed nothing, so no run was started.',
   },
   circuit_open: {
-    title: 'The breaker was open',
-    hint: 'Runs failed in a row for want of credentials or credit. It is shown in the agent’s settings.',
+    title: 'The circuit breaker was open',
+    hint: 'Several consecutive runs failed for missing credentials or credit. See the agent’s settings.',
   },
-  coalesced: { title: 'A later due time ran in its place', hint: 'Several came due while nobody looked.' },
-  misfire_policy_skip: { title: 'It came too late', hint: 'This schedule skips what is missed.' },
+  coalesced: {
+    title: 'A later due time fired instead',
+    hint: 'Several due times passed while the scheduler was not running.',
+  },
+  misfire_policy_skip: { title: 'Missed', hint: 'This schedule skips missed due times.' },
   outside_grace: {
-    title: 'The scheduler was away for over an hour',
-    hint: 'Only what is missed by at most an hour is made up for.',
+    title: 'The scheduler was not running for more than 1 hour',
+    hint: 'Only due times missed by at most 1 hour fire later.',
   },
   recipient_unreachable: {
-    title: 'The recipient cannot be reached',
-    hint: 'Share the agent with them, or deliver to nobody.',
+    title: 'The recipient is not available',
+    hint: 'Share the agent with the recipient, or remove the delivery.',
   },
 }
 
 export const misfireChoices: readonly { value: MisfirePolicy; label: string; hint: string }[] = [
-  { value: 'run_once', label: 'Run once', hint: 'The newest of those missed within an hour' },
-  { value: 'run_all', label: 'Run each', hint: 'At most twelve, one after another' },
-  { value: 'skip', label: 'Skip them', hint: 'Wait for the next due time' },
+  { value: 'run_once', label: 'Run once', hint: 'Fires the newest due time missed within 1 hour' },
+  { value: 'run_all', label: 'Run all', hint: 'Fires up to 12 missed due times in sequence' },
+  { value: 'skip', label: 'Skip', hint: 'Waits for the next due time' },
 ]
 
-/** Expressions to begin with. */
+/** Presets of cron expressions. */
 export const cronStarts: readonly { expression: string; label: string }[] = [
   { expression: '*/15 * * * *', label: 'Every 15 min' },
   { expression: '0 * * * *', label: 'Hourly' },

@@ -2,14 +2,14 @@ import { RequestEmailCode } from '@roost/contracts/identity/email-login'
 import { Button } from '../../ui/button.tsx'
 import { Form, FormError, TextField, useZodForm } from '../../ui/form.tsx'
 
-/** Asks for the own e-mail address. */
+/** Asks for the user's e-mail address. */
 export function AddressForm({
   action,
   address,
   onAddress,
 }: {
   action: string
-  /** What stands there at first. */
+  /** The initial value. */
   address: string
   onAddress: (email: string) => Promise<void>
 }) {

@@ -13,13 +13,13 @@ export type CodeFormProps = {
   /** The verb on the button. */
   action: string
   variant?: ButtonVariant
-  /** A wrong code is told on the field; what else it throws, above it. */
+  /** A wrong code is shown at the field, other errors above it. */
   onCode: (code: string) => Promise<void>
-  /** Further buttons below. */
+  /** Additional buttons below the form. */
   children?: ReactNode
 }
 
-/** Asks for one code. For another kind it must be drawn anew: give it a key. */
+/** Asks for one code. Pass a `key` to reset the form for another kind of code. */
 export function CodeForm({ kind, action, variant = 'primary', onCode, children }: CodeFormProps) {
   const { schema, ...field } = kinds[kind]
   const form = useZodForm(z.object({ code: schema }), { defaultValues: { code: '' } })
@@ -49,13 +49,13 @@ export function CodeForm({ kind, action, variant = 'primary', onCode, children }
 
 const digits = { schema: DigitCode, inputMode: 'numeric', autoComplete: 'one-time-code' } as const
 const kinds = {
-  app: { ...digits, label: 'Code from the app', hint: 'The 6 digits it shows for Roost right now' },
-  mail: { ...digits, label: 'Code from the mail', hint: '6 digits, valid for 10 minutes' },
+  app: { ...digits, label: 'Code from the app', hint: 'The current 6-digit code for Roost' },
+  mail: { ...digits, label: 'Code from the e-mail', hint: '6 digits, valid for 10 minutes' },
   recovery: {
     schema: RecoveryCode,
     autoComplete: 'off',
     autoCapitalize: 'characters',
     label: 'Recovery code',
-    hint: 'One of the ten you stored; each works once',
+    hint: 'One of your ten stored codes. Each works once.',
   },
 } as const

@@ -3,13 +3,13 @@ import { z } from 'zod'
 
 const { digits } = emailCode
 
-/** People copy codes with blanks and hyphens in them. */
+/** Removes spaces and hyphens of copied codes. */
 const Bare = z.string().transform((typed) => typed.replaceAll(/[\s-]/g, ''))
 
-/** Of a mail and of an authenticator app alike. */
+/** For codes of e-mails and of authenticator apps. */
 export const DigitCode = Bare.pipe(
-  z.string().regex(new RegExp(`^\\d{${digits}}$`), `A code has ${digits} digits.`),
+  z.string().regex(new RegExp(`^\\d{${digits}}$`), `The code must have ${digits} digits.`),
 )
 export const RecoveryCode = Bare.pipe(
-  z.string().regex(/^[a-z0-9]{10}$/i, 'A recovery code has 10 letters and digits.'),
+  z.string().regex(/^[a-z0-9]{10}$/i, 'The recovery code must have 10 letters and digits.'),
 )

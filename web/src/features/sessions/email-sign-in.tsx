@@ -3,7 +3,7 @@ import { useApi } from '../../shell/app-context.ts'
 import { MailedCode } from './mailed-code.tsx'
 import type { FirstProofProps } from './password-sign-in.tsx'
 
-/** Signing in with a code from a mail. */
+/** Sign-in with an e-mail code. */
 export function EmailSignIn({ onToken, onChallenge }: FirstProofProps) {
   const api = useApi()
 

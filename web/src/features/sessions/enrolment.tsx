@@ -2,10 +2,10 @@ import { QrCode } from '../../ui/qr-code.tsx'
 import { SecretText } from '../../ui/secret-dialog.tsx'
 import { CodeForm, type CodeFormProps } from './code-form.tsx'
 
-/** What the server offers to enrol with. */
+/** The enrolment data of the server. */
 export type EnrolmentOffer = { secret: string; qr_svg: string }
 
-/** Brings the secret into an authenticator app and has one code of it as a proof. */
+/** Shows the secret for an authenticator app, and asks for a code as proof. */
 export function Enrolment({
   offer,
   ...form
@@ -13,11 +13,12 @@ export function Enrolment({
   return (
     <div className="flex flex-col gap-4">
       <p className="text-muted text-sm">
-        Scan this with an authenticator app, or type the secret into it. Then type the code it shows.
+        Scan the QR code with an authenticator app, or enter the secret there. Then enter the code that the
+        app shows.
       </p>
       <QrCode
         svg={offer.qr_svg}
-        label="QR code for an authenticator app; the secret below says the same"
+        label="QR code for an authenticator app. It contains the secret below."
         className="mx-auto size-44"
       />
       <SecretText label="Secret" value={offer.secret} />

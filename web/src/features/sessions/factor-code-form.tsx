@@ -2,7 +2,7 @@ import { useState } from 'react'
 import { Button } from '../../ui/button.tsx'
 import { CodeForm, type CodeFormProps } from './code-form.tsx'
 
-/** Asks for the second factor: a code from the app, or a recovery code when the device is not at hand. */
+/** Asks for the second factor: a code of the app, or a recovery code. */
 export function FactorCodeForm({ children, ...rest }: Omit<CodeFormProps, 'kind'>) {
   const [kind, setKind] = useState<'app' | 'recovery'>('app')
   return (

@@ -10,12 +10,15 @@ export function FactorFacts({ status }: { status: CallReply<typeof getFactorStat
     <KeyValues
       items={[
         {
-          label: 'State',
+          label: 'Status',
           value: <Badge tone={enrolled ? 'success' : 'neutral'}>{enrolled ? 'On' : 'Off'}</Badge>,
         },
         enrolled_at !== null && { label: 'Since', value: <RelativeTime at={enrolled_at} /> },
         enrolled && { label: 'Recovery codes', value: `${recovery_codes_left} left` },
-        required && { label: 'Policy', value: 'Your role needs one: it cannot be turned off.' },
+        required && {
+          label: 'Policy',
+          value: 'Your role requires a second factor, so it cannot be turned off.',
+        },
       ]}
     />
   )

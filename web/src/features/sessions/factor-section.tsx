@@ -18,7 +18,7 @@ import { FactorFacts } from './factor-facts.tsx'
 import { factorKey, factorQuery } from './queries.ts'
 import { RecoveryCodesDialog } from './recovery-codes-dialog.tsx'
 
-/** The own second factor: set up, new recovery codes, turn off. */
+/** The user's own second factor: set up, recovery codes, turn off. */
 export function FactorSection() {
   const { api, queries } = useApp()
   const { data: status } = useSuspenseQuery(factorQuery(api))
@@ -35,7 +35,7 @@ export function FactorSection() {
     onSuccess: setOffer,
     onError: (error) => {
       toast({ title: error.message, tone: 'danger' })
-      // It may have been set up elsewhere meanwhile.
+      // It may have been set up in another browser.
       void refresh()
     },
   })
@@ -55,18 +55,18 @@ export function FactorSection() {
   async function disable(code: string): Promise<void> {
     await api.call(disableFactor, { body: { code } })
     setAsked(null)
-    toast({ title: 'The second factor is off.', tone: 'success' })
+    toast({ title: 'Second factor turned off.', tone: 'success' })
     await refresh()
   }
 
   return (
     <Section
-      title="Second factor"
-      description="A code from an authenticator app, asked for after the first step of each sign-in."
+      title="Two-factor authentication"
+      description="A code from an authenticator app as a second factor, required at each sign-in."
     >
       {status.required && !status.enrolled ? (
-        <Banner tone="warning" title="Your role needs one.">
-          Without it, the next sign-in begins with setting it up.
+        <Banner tone="warning" title="Your role requires a second factor.">
+          You must set it up at your next sign-in.
         </Banner>
       ) : null}
       <FactorFacts status={status} />
@@ -78,14 +78,14 @@ export function FactorSection() {
           </>
         ) : (
           <Button pending={start.isPending} onClick={() => start.mutate()}>
-            Set up
+            Set up second factor
           </Button>
         )}
       </div>
       <Dialog
         open={offer !== null}
         onOpenChange={() => setOffer(null)}
-        title="Set up the second factor"
+        title="Set up second factor"
         size="sm"
       >
         {offer ? <Enrolment offer={offer} action="Turn on" onCode={confirm} /> : null}
@@ -94,16 +94,16 @@ export function FactorSection() {
         open={asked === 'renew'}
         onOpenChange={() => setAsked(null)}
         title="New recovery codes"
-        description="Ten new ones are made; those you have now become void."
+        description="Creates ten new recovery codes. Your current codes stop working."
         size="sm"
       >
-        <FactorCodeForm action="Make new codes" onCode={renew} />
+        <FactorCodeForm action="Create new codes" onCode={renew} />
       </Dialog>
       <Dialog
         open={asked === 'disable'}
         onOpenChange={() => setAsked(null)}
-        title="Turn off the second factor"
-        description="Signing in takes one step again. The app’s entry and the recovery codes become void."
+        title="Turn off second factor"
+        description="Signing in no longer requires a code. The entry in your app and the recovery codes stop working."
         size="sm"
       >
         <FactorCodeForm action="Turn off" variant="danger" onCode={disable} />

@@ -12,11 +12,11 @@ export type FirstStepProps = FirstProofProps & {
   mode: CallReply<typeof getAuthMode>
   way: Way | undefined
   notice: string | null
-  /** Where the other ways are no page of their own; else they are links. */
+  /** Called instead of navigating, where the other ways have no page of their own. */
   onWay?: ((way: Way) => void) | undefined
 }
 
-/** The first proof, in the way that is asked for and offered, and the other ways below it. */
+/** The first sign-in step in the chosen way, with links to the other ways. */
 export function FirstStep({ mode, way, notice, onWay, ...proof }: FirstStepProps) {
   const chosen = wayOf(mode, way)
   const others = offeredWays(mode).filter((other) => other !== chosen)
@@ -27,7 +27,7 @@ export function FirstStep({ mode, way, notice, onWay, ...proof }: FirstStepProps
       {chosen === 'email' ? <EmailSignIn {...proof} /> : null}
       {chosen === 'request' ? <RequestAccess /> : null}
       {others.length === 0 ? null : (
-        <nav aria-label="Other ways" className="flex flex-col gap-2 border-t pt-4">
+        <nav aria-label="Other sign-in methods" className="flex flex-col gap-2 border-t pt-4">
           {others.map((other) => {
             const variant = other === 'request' ? 'ghost' : 'secondary'
             return onWay ? (
@@ -50,7 +50,7 @@ export function FirstStep({ mode, way, notice, onWay, ...proof }: FirstStepProps
       )}
       {mode.email_auth_enabled ? null : (
         <p className="text-center text-faint text-xs">
-          Signing in with an e-mail code is off on this installation: it has no mail server.
+          Sign-in by e-mail code is not available: this platform has no mail server.
         </p>
       )}
     </div>

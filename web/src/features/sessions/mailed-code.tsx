@@ -7,12 +7,12 @@ import { ResendButton } from './resend-button.tsx'
 type MailedCodeProps = {
   /** The verb on the button under the code. */
   action: string
-  /** Lets a code be sent; resolves with what is said of it, which is the same for every address. */
+  /** Requests the code. Resolves with a confirmation, which is the same for every address. */
   onAddress: (email: string) => Promise<string>
   onCode: (email: string, code: string) => Promise<void>
 }
 
-/** Address, then the code from its mail. */
+/** The address, then the code from the e-mail. */
 export function MailedCode({ action, onAddress, onCode }: MailedCodeProps) {
   const [address, setAddress] = useState('')
   const [sentWords, setSentWords] = useState<string | null>(null)
@@ -22,7 +22,7 @@ export function MailedCode({ action, onAddress, onCode }: MailedCodeProps) {
     setAddress(email)
     setSentWords(words)
   }
-  if (sentWords === null) return <AddressForm action="Send me a code" address={address} onAddress={send} />
+  if (sentWords === null) return <AddressForm action="Send code" address={address} onAddress={send} />
   return (
     <div className="flex flex-col gap-4">
       <div role="status" className="text-sm">

@@ -7,11 +7,11 @@ import { Form, FormError, showServerError, TextField, useZodForm } from '../../u
 import { challengeIn, isRefusal } from './challenge.ts'
 
 const Credentials = z.object({
-  username: z.string().trim().min(1, 'Type your user name or e-mail address.'),
-  password: z.string().min(1, 'Type your password.'),
+  username: z.string().trim().min(1, 'Enter your user name or e-mail address.'),
+  password: z.string().min(1, 'Enter your password.'),
 })
 
-/** What the first proof, a password or a code by mail, leads to. */
+/** The next step after the password or the e-mail code. */
 export type FirstProofProps = {
   onToken: (accessToken: string) => Promise<void>
   onChallenge: (challenge: SecondFactorChallenge) => Promise<void>

@@ -12,6 +12,6 @@ for (const [password, level] of [
   test(`"${password}" is of level ${level}`, () => assert.equal(strengthOf(password, 12).level, level))
 }
 
-test('what is missing is counted', () => {
+test('counts the missing characters', () => {
   assert.equal(strengthOf('elevenchars', 12).words, '1 more character needed')
 })

@@ -1,8 +1,8 @@
 export type Strength = { level: 0 | 1 | 2 | 3; words: string }
 
 /**
- * A rough guess at how hard a password is to guess, from its length and its variety; only a hint while one is
- * typed, the rule is the length.
+ * Estimates the strength of a password from its length and variety. Only a hint: the rule is the minimum
+ * length.
  */
 export function strengthOf(password: string, least: number): Strength {
   if (password.length < least) {

@@ -3,7 +3,7 @@ import { strengthOf } from './password-strength.ts'
 
 const fills = ['bg-line-strong', 'bg-danger', 'bg-warning', 'bg-success'] as const
 
-/** Three bars and a word; read out when it changes. */
+/** Three bars and a label, announced when it changes. */
 export function PasswordStrength({ password }: { password: string }) {
   if (password === '') return null
   const { level, words } = strengthOf(password, passwordLength.least)

@@ -4,14 +4,14 @@ import { useApi } from '../../shell/app-context.ts'
 import { Banner } from '../../ui/banner.tsx'
 import { AddressForm } from './address-form.tsx'
 
-/** Puts the own address on the list of those who may sign in, where an admin lets anybody do so. */
+/** Adds the user's address to the allow list, where an admin has enabled access requests. */
 export function RequestAccess() {
   const api = useApi()
-  const [done, setDone] = useState<{ message: string; email: string } | null>(null)
-  if (done)
+  const [reply, setReply] = useState<{ message: string; email: string } | null>(null)
+  if (reply)
     return (
-      <Banner tone="success" title={done.message}>
-        <span className="break-words">{done.email}</span>
+      <Banner tone="success" title={reply.message}>
+        <span className="break-words">{reply.email}</span>
       </Banner>
     )
   return (
@@ -20,7 +20,7 @@ export function RequestAccess() {
       address=""
       onAddress={async (email) => {
         const { message } = await api.call(requestAccess, { body: { email } })
-        setDone({ message, email })
+        setReply({ message, email })
       }}
     />
   )

@@ -5,29 +5,25 @@ import { toast } from '../../ui/toast.tsx'
 
 const pauseSeconds = 30
 
-/** Sends again, after a pause in which the mail may still come. */
+/** Resends the code after a delay in which the e-mail may still arrive. */
 export function ResendButton({ onResend }: { onResend: () => Promise<void> }) {
   const { left, restart } = useCountdown(pauseSeconds)
   const resend = useMutation({
     mutationFn: onResend,
     onSuccess: () => {
       restart()
-      toast({ title: 'Asked again. Only the newest code works.' })
+      toast({ title: 'New code sent. Only the newest code works.' })
     },
     onError: (error) => toast({ title: error.message, tone: 'danger' }),
   })
   return (
     <Button variant="ghost" disabled={left > 0} pending={resend.isPending} onClick={() => resend.mutate()}>
-      {left > 0 ? (
-        <span className="tabular-nums">Send the code again in {left} s</span>
-      ) : (
-        'Send the code again'
-      )}
+      {left > 0 ? <span className="tabular-nums">Resend code in {left} s</span> : 'Resend code'}
     </Button>
   )
 }
 
-/** The seconds that are left of a wait, down to 0. */
+/** Seconds left of a countdown. */
 function useCountdown(seconds: number) {
   const [since, setSince] = useState(Date.now)
   const [now, setNow] = useState(since)

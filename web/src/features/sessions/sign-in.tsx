@@ -12,15 +12,15 @@ import { type Way, wayOf } from './ways.ts'
 type SignInProps = {
   mode: CallReply<typeof getAuthMode>
   way: Way | undefined
-  /** Where the other ways are no page of their own; else they are links. */
+  /** Called instead of navigating, where the other ways have no page of their own. */
   onWay?: (way: Way) => void
   /** Begins the session. */
   enter(accessToken: string): Promise<void>
-  /** Around each step. Its title and description are those of the first step where it is given none. */
+  /** Wraps each step. Title and description are undefined for the first step. */
   Frame: ComponentType<{ title?: string; description?: string; children: ReactNode }>
 }
 
-/** Signing in, step by step. */
+/** The sign-in, step by step. */
 export function SignIn({ mode, way, onWay, enter, Frame }: SignInProps) {
   const { step, meet, verify, confirm, enterStored, startOver } = useSignIn(enter)
   const back = (
@@ -30,7 +30,7 @@ export function SignIn({ mode, way, onWay, enter, Frame }: SignInProps) {
   )
   if (step.at === 'factor')
     return (
-      <Frame title="Confirm that it is you" description="This account has a second factor.">
+      <Frame title="Confirm your identity" description="This account requires a second factor.">
         <FactorCodeForm action="Sign in" onCode={(code) => verify(step.token, code)}>
           {back}
         </FactorCodeForm>
@@ -38,7 +38,7 @@ export function SignIn({ mode, way, onWay, enter, Frame }: SignInProps) {
     )
   if (step.at === 'enrol')
     return (
-      <Frame title="Set up a second factor" description="Your role needs one to sign in.">
+      <Frame title="Set up a second factor" description="Your role requires a second factor to sign in.">
         <Enrolment
           offer={step.offer}
           action="Turn on and sign in"
@@ -50,8 +50,8 @@ export function SignIn({ mode, way, onWay, enter, Frame }: SignInProps) {
     )
   if (step.at === 'codes' || step.at === 'entering')
     return (
-      <Frame title="The second factor is on">
-        <p className="text-muted text-sm">You are in as soon as the recovery codes are stored.</p>
+      <Frame title="Second factor turned on">
+        <p className="text-muted text-sm">Store the recovery codes to complete the sign-in.</p>
         {step.at === 'codes' ? (
           <RecoveryCodesDialog
             codes={step.recoveryCodes}

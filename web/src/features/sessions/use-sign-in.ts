@@ -11,13 +11,13 @@ import { toast } from '../../ui/toast.tsx'
 import { isRefusal } from './challenge.ts'
 import type { EnrolmentOffer } from './enrolment.tsx'
 
-/** Where somebody stands who signs in; `token`s are those of the challenge. */
+/** The current step of the sign-in; `token` is that of the challenge. */
 export type SignInStep =
-  /** `notice`: why it has started over. */
+  /** `notice`: why the sign-in has started over. */
   | { at: 'first'; notice: string | null }
   | { at: 'factor'; token: string }
   | { at: 'enrol'; token: string; offer: EnrolmentOffer }
-  /** Enrolled: the session waits until the recovery codes are stored. */
+  /** Enrolled: the session begins when the recovery codes are stored. */
   | { at: 'codes'; recoveryCodes: string[]; accessToken: string }
   | { at: 'entering' }
 
@@ -28,7 +28,7 @@ export function useSignIn(enter: (accessToken: string) => Promise<void>) {
   const api = useApi()
   const [step, setStep] = useState<SignInStep>({ at: 'first', notice: null })
 
-  /** A challenge that has run out starts over with a sentence; all else is the form's to tell. */
+  /** An expired challenge starts over with a notice. The form shows all other errors. */
   async function orStartOver(work: () => Promise<void>): Promise<void> {
     try {
       await work()
@@ -56,7 +56,7 @@ export function useSignIn(enter: (accessToken: string) => Promise<void>) {
         const left = reply.recovery_codes_left
         if (left > fewCodes) return
         const title = left === 1 ? 'One recovery code is left.' : `${left || 'No'} recovery codes are left.`
-        toast({ title, description: 'Make new ones on your account page.', tone: 'warning' })
+        toast({ title, description: 'Create new codes on your account page.', tone: 'warning' })
       }),
 
     confirm: (token: string, code: string) =>

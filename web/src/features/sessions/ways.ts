@@ -1,4 +1,4 @@
-/** How somebody without a session gets on: what stands in the address of the sign-in page. */
+/** The sign-in methods, as values of `?way=`. */
 export const ways = ['password', 'email', 'request'] as const
 export type Way = (typeof ways)[number]
 
@@ -13,7 +13,7 @@ export function offeredWays(offers: Offers): Way[] {
   )
 }
 
-/** The way that is asked for where it is offered, else the password. */
+/** The requested method if available, else the password. */
 export function wayOf(offers: Offers, asked: Way | undefined): Way {
   return asked !== undefined && offeredWays(offers).includes(asked) ? asked : 'password'
 }

@@ -9,7 +9,7 @@ import { Section } from '../../ui/section.tsx'
 import { toast } from '../../ui/toast.tsx'
 import { ceilingQuery, defaultResourcesQuery, settingKeys } from './queries.ts'
 
-/** What new agents get, and what holds for all of them. */
+/** Defaults of new agents and limits of all agents. */
 export function AgentDefaultsTab() {
   const { api } = useApp()
   const [ceiling, resources] = useSuspenseQueries({
@@ -28,19 +28,28 @@ function CeilingSection({ value, min, max }: { value: number; min: number; max: 
   const form = useZodForm(z.object({ value: z.int().min(min).max(max) }), { values: { value } })
   return (
     <Section
-      title="Parallel tasks"
-      description="The most runs that any agent may have at once, whatever it is set to itself."
+      title="Parallel runs"
+      description="The maximum number of parallel runs of any agent. It overrides higher values of an agent."
     >
       <Form
         form={form}
         onSubmit={async (body) => {
           const saved = await api.call(putMaxParallelTasksCeiling, { body })
           await storeReply(queries, settingKeys.ceiling, saved)
-          toast({ title: `No agent runs more than ${saved.value} at once.`, tone: 'success' })
+          toast({
+            title: `Limit saved. Each agent can have at most ${saved.value} parallel runs.`,
+            tone: 'success',
+          })
         }}
       >
         <FormError />
-        <NumberField name="value" label="Ceiling" hint={`${min} to ${max} runs`} min={min} max={max} />
+        <NumberField
+          name="value"
+          label="Maximum parallel runs"
+          hint={`${min} to ${max} runs`}
+          min={min}
+          max={max}
+        />
         <SaveRow form={form} />
       </Form>
     </Section>
@@ -61,17 +70,17 @@ function ResourcesSection({ cpu, memory, allowed_cpu, min_memory, max_memory }: 
   return (
     <Section
       title="Resources of new agents"
-      description="Agents that exist keep theirs; each can be changed in its own settings."
+      description="Existing agents keep their resources. You can change them in the settings of each agent."
     >
       <Form
         form={form}
         onSubmit={async (body) => {
-          // Both come from lists of what the server allows.
+          // Both values come from lists that the server allows.
           const saved = await api.call(putAgentDefaultResources, {
             body: body as { cpu: '1'; memory: string },
           })
           await storeReply(queries, settingKeys.resources, saved)
-          toast({ title: 'Saved. New agents get these resources.', tone: 'success' })
+          toast({ title: 'Resources of new agents saved.', tone: 'success' })
         }}
       >
         <FormError />

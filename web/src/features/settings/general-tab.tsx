@@ -27,7 +27,7 @@ const features: Record<FeatureFlag, string> = {
   slack: 'Slack',
 }
 
-/** What every agent is told, which model it gets by default, and what is running here. */
+/** Platform prompt, default model, features and build. */
 export function GeneralTab() {
   const { api } = useApp()
   const [prompt, model, flags, version] = useSuspenseQueries({
@@ -43,7 +43,7 @@ export function GeneralTab() {
       <PromptSection prompt={prompt.data.value} model={model.data.value} />
       <Section
         title="Features"
-        description="What this installation offers at present. Most follow from its configuration."
+        description="The features that are available on this platform. Most depend on its configuration."
       >
         <ul className="flex flex-wrap gap-1.5">
           {featureFlags.map((flag) => (
@@ -55,7 +55,7 @@ export function GeneralTab() {
           ))}
         </ul>
       </Section>
-      <Section title="Build" description="The code that is running now.">
+      <Section title="Build" description="The version that is running.">
         <KeyValues
           items={[
             { label: 'Version', value: version.data.version },
@@ -66,7 +66,7 @@ export function GeneralTab() {
             { label: 'Built', value: builtAt(version.data.build_date) },
             ...(version.data.install_source === 'unknown'
               ? []
-              : [{ label: 'Installed by', value: version.data.install_source }]),
+              : [{ label: 'Distribution', value: version.data.install_source }]),
             { label: 'Edition', value: version.data.edition },
             { label: 'Runtimes', value: version.data.runtimes.join(', ') },
             { label: 'Agent image', value: version.data.components.agent_image },
@@ -77,7 +77,7 @@ export function GeneralTab() {
   )
 }
 
-/** A build without metadata does not know. */
+/** Null when the build has no metadata. */
 function builtAt(date: string) {
   return Number.isNaN(Date.parse(date)) ? date : <ExactTime at={date} />
 }
@@ -93,32 +93,29 @@ function PromptSection({ prompt, model }: { prompt: string; model: string }) {
     for (const key of ['platform_prompt', 'platform_default_model'] as const) {
       if (!dirtyFields[key]) continue
       await api.call(putSetting, { params: { key }, body: { value: values[key] } }).catch((error) => {
-        // The route knows one value; the form has two of them.
+        // The API stores one value, the form has two.
         form.setError(key, { message: error instanceof Error ? error.message : String(error) })
         throw error
       })
       await queries.invalidateQueries({ queryKey: settingKeys.plain(key) })
     }
-    toast({ title: 'Saved. It holds from the next run on.', tone: 'success' })
+    toast({ title: 'Settings saved. They apply to the next run.', tone: 'success' })
   }
 
   return (
-    <Section
-      title="All agents"
-      description="Added to what each agent is told, and used where it says nothing."
-    >
+    <Section title="All agents" description="Settings that apply to every agent.">
       <Form form={form} onSubmit={save}>
         <FormError />
         <TextareaField
           name="platform_prompt"
           label="Platform prompt"
-          hint="Part of the system prompt of every run of every agent. At most 16 KiB."
+          hint="Added to the system prompt of every run of every agent. At most 16 KiB."
           rows={6}
         />
         <TextField
           name="platform_default_model"
           label="Default model"
-          hint="For agents without a model of their own, such as “sonnet”. Empty: the runtime chooses."
+          hint="For agents without their own model, for example “sonnet”. Leave empty for the runtime’s default."
         />
         <SaveRow form={form} />
       </Form>

@@ -29,18 +29,18 @@ const names: Record<Provider, { name: string; use: string }> = {
   anthropic: { name: 'Anthropic', use: 'Agents with the runtime claude-code' },
   google: { name: 'Google', use: 'Agents with the runtime gemini-cli' },
   openai: { name: 'OpenAI', use: 'Agents with the runtime codex' },
-  github: { name: 'GitHub', use: 'Templates, skills and repositories that are private' },
+  github: { name: 'GitHub', use: 'Private templates, skills and repositories' },
   voice: { name: 'Voice', use: 'Speech in voice chats' },
 }
 
-/** The keys of providers. They stay in the platform: no agent's container ever holds one. */
+/** The provider keys. The platform stores them; no agent's container ever holds one. */
 export function IntegrationsTab() {
   const { data } = useSuspenseQuery(providersQuery(useApp().api))
   return (
     <>
       <Section
         title="Provider keys"
-        description="Stored encrypted, never shown again, and never given to an agent: the platform puts them on the wire itself."
+        description="API keys of providers. They are stored encrypted and never shown again. Agents never receive them: the platform adds them to requests."
       >
         <ul className="divide-y divide-line rounded-lg border border-line">
           {data.providers.map((row) => (
@@ -49,7 +49,7 @@ export function IntegrationsTab() {
         </ul>
       </Section>
       <SubscriptionsSection />
-      <Section title="Slack" description="Through which app of a workspace people talk with agents.">
+      <Section title="Slack" description="The Slack app through which people chat with agents.">
         <SlackConnection />
       </Section>
       <UsageSharingSection />
@@ -65,7 +65,7 @@ function ProviderRow({ row }: { row: ProviderKey }) {
     mutationFn: () => api.call(deleteProviderKey, { params: { provider: row.provider } }),
     onSuccess: () => {
       setOpen(null)
-      toast({ title: `The stored key of ${name} is forgotten.` })
+      toast({ title: `Key of ${name} deleted.` })
       return queries.invalidateQueries({ queryKey: settingKeys.providers })
     },
     onError: (error) => toast({ title: error.message, tone: 'danger' }),
@@ -90,9 +90,9 @@ function ProviderRow({ row }: { row: ProviderKey }) {
             size="sm"
             variant="ghost"
             onClick={() => setOpen('remove')}
-            aria-label={`Forget key of ${name}`}
+            aria-label={`Delete key of ${name}`}
           >
-            Forget
+            Delete
           </Button>
         ) : null}
       </div>
@@ -105,9 +105,9 @@ function ProviderRow({ row }: { row: ProviderKey }) {
       <ConfirmDialog
         open={open === 'remove'}
         onOpenChange={(isOpen) => setOpen(isOpen ? 'remove' : null)}
-        title={`Forget the key of ${name}?`}
-        description="Agents that need it cannot answer from the next request on, unless the environment has one."
-        action="Forget the key"
+        title={`Delete the key of ${name}?`}
+        description="Requests of agents that need this key fail from now on, unless the environment sets one."
+        action="Delete key"
         pending={remove.isPending}
         onConfirm={() => remove.mutate()}
       />
@@ -133,7 +133,7 @@ function SetKeyDialog({ provider, name, open, onOpenChange }: SetKeyProps) {
       open={open}
       onOpenChange={onOpenChange}
       title={`Key of ${name}`}
-      description="It is used from the next model request on."
+      description="The key is used from the next model request."
     >
       <SetKeyForm provider={provider} name={name} onDone={() => onOpenChange(false)} />
     </Dialog>
@@ -146,7 +146,7 @@ function SetKeyForm({ provider, name, onDone }: { provider: Provider; name: stri
   async function save(body: z.output<typeof ProviderKeyBody>): Promise<void> {
     await api.call(putProviderKey, { params: { provider }, body })
     await queries.invalidateQueries({ queryKey: settingKeys.providers })
-    toast({ title: `The key of ${name} is stored.`, tone: 'success' })
+    toast({ title: `Key of ${name} saved.`, tone: 'success' })
     onDone()
   }
   return (
@@ -156,7 +156,7 @@ function SetKeyForm({ provider, name, onDone }: { provider: Provider; name: stri
       <div className="flex justify-end gap-2">
         <Button onClick={onDone}>Cancel</Button>
         <Button type="submit" variant="primary" pending={form.formState.isSubmitting}>
-          Store the key
+          Save key
         </Button>
       </div>
     </Form>

@@ -9,7 +9,7 @@ import { toast } from '../../ui/toast.tsx'
 import { unitOf, wordsOf } from './ops-words.ts'
 import { opsConfigQuery, settingKeys } from './queries.ts'
 
-/** How long things are kept, and when somebody is warned. */
+/** Warning thresholds, limits and retention. */
 export function OpsTab() {
   const { data } = useSuspenseQuery(opsConfigQuery(useApp().api))
   const entries = Object.entries(data.settings)
@@ -19,12 +19,12 @@ export function OpsTab() {
     <>
       <OpsSection
         title="Warnings and limits"
-        description="When the platform warns somebody, and what it allows."
+        description="Thresholds of alerts, and features that can be disabled."
         entries={thresholds}
       />
       <OpsSection
         title="Retention"
-        description="How many days something is kept before it is deleted for good. 0 keeps it for ever, where that is allowed."
+        description="Days until data is deleted permanently. 0 keeps data forever, where allowed."
         entries={windows}
       />
     </>
@@ -46,7 +46,7 @@ function OpsSection({ title, description, entries }: OpsSectionProps) {
           const changed = Object.entries(values).filter(([key]) => form.formState.dirtyFields[key])
           await api.call(putOpsConfig, { body: { settings: Object.fromEntries(changed) } })
           await queries.invalidateQueries({ queryKey: settingKeys.ops })
-          toast({ title: 'Saved.', tone: 'success' })
+          toast({ title: 'Settings saved.', tone: 'success' })
         }}
       >
         <FormError />
@@ -70,8 +70,8 @@ function OpsField({ name, setting }: { name: string; setting: OpsSetting }) {
 
 function schemaOf({ value, min, max }: OpsSetting) {
   if (typeof value === 'boolean') return z.boolean()
-  const number = z.number('Type a number.')
+  const number = z.number('Enter a number.')
   return number
-    .min(min ?? Number.NEGATIVE_INFINITY, `At least ${min}.`)
-    .max(max ?? Number.POSITIVE_INFINITY, `At most ${max}.`)
+    .min(min ?? Number.NEGATIVE_INFINITY, `The value must be at least ${min}.`)
+    .max(max ?? Number.POSITIVE_INFINITY, `The value must be at most ${max}.`)
 }

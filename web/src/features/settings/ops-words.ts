@@ -1,76 +1,76 @@
 import type { OpsSetting } from '@roost/contracts/foundation/settings'
 
-/** What a setting is called here, and what it does. */
+/** The label and the hint of a setting. */
 type Words = { label: string; hint: string }
 
 const known: Record<string, Words> = {
   ops_context_warning_threshold: {
-    label: 'Context: warn from',
-    hint: 'Monitoring warns of an agent whose conversation fills so much of its model’s context.',
+    label: 'Context usage: warning',
+    hint: 'Raises a warning when a conversation uses this share of the model’s context.',
   },
   ops_context_critical_threshold: {
-    label: 'Context: critical from',
-    hint: 'From here on the alert is critical. Not below the warning.',
+    label: 'Context usage: critical',
+    hint: 'Raises a critical alert. Must not be below the warning.',
   },
   ops_idle_timeout_minutes: {
-    label: 'Run is stuck after',
-    hint: 'A run that has written nothing for so long counts as stuck, and operators are told. It is not stopped.',
+    label: 'Stuck run after',
+    hint: 'A run without output for this time counts as stuck and raises an alert. It is not stopped.',
   },
   ops_max_execution_minutes: {
-    label: 'Run is long after',
-    hint: 'A run that has worked for so long counts as long-running in the health of its agent. It is not stopped.',
+    label: 'Long run after',
+    hint: 'A run of this duration counts as long-running in the agent’s health. It is not stopped.',
   },
   ops_cost_limit_daily_usd: {
-    label: 'Cost alert per day',
-    hint: 'Operators are told at 80 % and at 100 % of what all agents may cost in a day. Nothing is stopped; 0: no alert.',
+    label: 'Daily cost alert',
+    hint: 'Raises an alert at 80 % and at 100 % of this daily cost of all agents. Runs are not stopped. 0 disables the alert.',
   },
   ops_alert_suppression_minutes: {
-    label: 'Pause between equal alerts',
-    hint: 'The same alert is told at most once in this time.',
+    label: 'Alert repeat interval',
+    hint: 'The same alert is raised at most once in this time.',
   },
   ops_health_check_interval: {
-    label: 'Check health every',
-    hint: 'How often containers and agents are looked at.',
+    label: 'Health check interval',
+    hint: 'How often Roost checks containers and agents.',
   },
   ssh_access_enabled: {
     label: 'SSH access',
-    hint: 'Owners may open an SSH connection into the containers of their agents.',
+    hint: 'Owners may log in to the containers of their agents with SSH.',
   },
-  ops_log_retention_days: { label: 'Container logs', hint: 'What the containers of agents write.' },
-  health_check_retention_days: { label: 'Health checks', hint: 'The results of past checks of agents.' },
+  ops_log_retention_days: { label: 'Container logs', hint: 'The output of agent containers.' },
+  health_check_retention_days: { label: 'Health checks', hint: 'The results of health checks.' },
   execution_log_retention_days: {
     label: 'Transcripts',
-    hint: 'What agents said and did in a run. The run itself stays in the lists.',
+    hint: 'The steps of runs. The runs stay in the lists.',
   },
   execution_row_retention_days: {
     label: 'Finished runs',
-    hint: 'The runs themselves, with their costs and results.',
+    hint: 'Runs with their costs and results.',
   },
-  event_retention_days: { label: 'Events', hint: 'What agents have told other agents.' },
+  event_retention_days: { label: 'Events', hint: 'Events between agents.' },
   schedule_soft_delete_retention_days: {
     label: 'Deleted schedules',
-    hint: 'For so long an admin can bring them back.',
+    hint: 'Admins can restore a schedule until then.',
   },
-  agent_reports_retention_days: { label: 'Reports', hint: 'What agents have reported.' },
+  agent_reports_retention_days: { label: 'Reports', hint: 'Reports of agents.' },
   operator_queue_retention_days: {
     label: 'Resolved questions and alerts',
-    hint: 'What was in the operators’ queue and is over.',
+    hint: 'Resolved items of the inbox.',
   },
   agent_reminders_retention_days: {
     label: 'Past reminders',
-    hint: 'Reminders that have run or were cancelled.',
+    hint: 'Sent and cancelled reminders.',
   },
   public_chat_retention_days: {
     label: 'Conversations with visitors',
-    hint: 'On public links and in paid chats, counted from the last message.',
+    hint: 'Conversations on public links and in paid chats, counted from the last message.',
   },
-  audit_retention_days: { label: 'Audit log', hint: 'Who did what. Cannot be shorter than a year.' },
-  backup_retention_days: { label: 'Backups', hint: 'Backups that the platform makes of itself.' },
+  audit_retention_days: { label: 'Audit log', hint: 'Audit log entries. At least 365 days.' },
+  backup_retention_days: { label: 'Backups', hint: 'Backups of the platform.' },
 }
 
 const acronyms: Record<string, string> = { usd: 'USD', ssh: 'SSH' }
 
-/** In words, with the range that is allowed and, where it was changed, the default. */
+/** The hint with the allowed range and, for a changed setting, the default. */
 export function wordsOf(key: string, setting: OpsSetting): Words {
   const { label, hint } = known[key] ?? { label: labelOf(key), hint: setting.description }
   const { min, max } = setting
@@ -92,7 +92,7 @@ function text(value: OpsSetting['default']): string {
   return typeof value === 'number' ? value.toLocaleString('en') : value
 }
 
-/** Of one that a newer platform has: `ops_new_limit_minutes` → “New limit”. */
+/** For unknown settings of a newer platform: `ops_new_limit_minutes` → “New limit”. */
 function labelOf(key: string): string {
   const words = key
     .replace(/^ops_|_retention_days$|_(minutes|enabled|usd)$/g, '')

@@ -23,7 +23,7 @@ export const settingKeys = {
   usageSharing: ['settings', 'usage-sharing'] as const,
 }
 
-/** A plain setting; a known one that is not stored has its default. */
+/** A single setting. A known one that is not stored has its default. */
 export const settingQuery = (api: Client, key: string) =>
   queryOptions({
     queryKey: settingKeys.plain(key),
@@ -60,7 +60,7 @@ export const opsConfigQuery = (api: Client) =>
     queryFn: ({ signal }) => api.call(getOpsConfig, { signal }),
   })
 
-/** The build that is running; it changes only when the platform is started anew. */
+/** The running build, which changes only with a restart of the platform. */
 export const versionQuery = (api: Client) =>
   queryOptions({
     queryKey: ['version'],

@@ -11,13 +11,12 @@ import { Skeleton } from '../../ui/skeleton.tsx'
 import { toast } from '../../ui/toast.tsx'
 import { quotasQuery, settingKeys } from './queries.ts'
 
-/** How many agents a creator may own. */
 export function QuotaSection() {
   const quotas = useQuery(quotasQuery(useApp().api))
   return (
     <Section
-      title="Quota"
-      description="How many agents a creator may own. Whoever owns more keeps them; admins have no bound."
+      title="Agent quota"
+      description="The maximum number of agents per creator. Existing agents above the limit are kept. Admins have no limit."
     >
       {quotas.isError && !quotas.data ? (
         <ErrorState error={quotas.error} onRetry={() => void quotas.refetch()} />
@@ -37,15 +36,15 @@ function QuotaForm({ quotas }: { quotas: Quotas }) {
   const form = useZodForm(AgentQuotas, { values: quotas })
   async function save(body: Quotas): Promise<void> {
     await storeReply(queries, settingKeys.quotas, await api.call(putAgentQuotas, { body }))
-    toast({ title: 'Saved.', tone: 'success' })
+    toast({ title: 'Agent quota saved.', tone: 'success' })
   }
   return (
     <Form form={form} onSubmit={save}>
       <FormError />
       <NumberField
         name="max_agents_creator"
-        label="Agents of each creator"
-        hint="0 to 1,000; 0 is without a bound."
+        label="Agents per creator"
+        hint="0 to 1,000. 0 means unlimited."
         unit="agents"
         min={0}
         max={1000}

@@ -5,9 +5,9 @@ import {
 } from '@roost/contracts/operations/usage-sharing'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { describeFault } from '../../lib/fault.ts'
-import { partOf } from '../../live/at-once.ts'
+import { partOf } from '../../live/optimistic.ts'
 import { useApp } from '../../shell/app-context.ts'
-import { useAtOnce } from '../../shell/use-at-once.ts'
+import { useOptimisticSave } from '../../shell/use-optimistic-save.ts'
 import { Button } from '../../ui/button.tsx'
 import { CodeBlock } from '../../ui/code-block.tsx'
 import { ErrorState } from '../../ui/error-state.tsx'
@@ -18,14 +18,14 @@ import { Switch } from '../../ui/switch.tsx'
 import { toast } from '../../ui/toast.tsx'
 import { usageSharingQuery } from './queries.ts'
 
-/** Whether figures of this installation may be shared, and exactly which those are. */
+/** Whether usage statistics may be shared, with the exact data. */
 export function UsageSharingSection() {
   const sharing = useQuery(usageSharingQuery(useApp().api))
   return (
     <Section
       id="usage-sharing"
       title="Usage sharing"
-      description="Figures of the whole installation: nobody’s name, and nothing that anybody has written. Off unless somebody switches it on; this version has nobody to send them to."
+      description="Anonymous statistics of this platform, without names or content. Off by default. This version sends them nowhere."
     >
       {sharing.isError && !sharing.data ? (
         <ErrorState error={sharing.error} onRetry={() => void sharing.refetch()} />
@@ -43,14 +43,14 @@ function Consent({ sharing }: { sharing: UsageSharing }) {
   const dismiss = useDismiss()
   return (
     <>
-      <Field label="Share usage figures" hint="What is shown below, and nothing else." layout="row">
+      <Field label="Share usage statistics" hint="Shares only the data below." layout="row">
         <Switch checked={sharing.enabled} onCheckedChange={(isOn) => change.mutate(isOn)} />
       </Field>
-      <CodeBlock code={JSON.stringify(sharing.preview, null, 2)} language="json" title="What would be sent" />
+      <CodeBlock code={JSON.stringify(sharing.preview, null, 2)} language="json" title="Data to be shared" />
       {sharing.consent_asked ? null : (
         <div>
           <Button pending={dismiss.isPending} onClick={() => dismiss.mutate()}>
-            Keep it off and do not ask again
+            Keep off and do not ask again
           </Button>
         </div>
       )}
@@ -58,11 +58,11 @@ function Consent({ sharing }: { sharing: UsageSharing }) {
   )
 }
 
-/** Shown at once, taken back when it is refused. */
+/** Saved optimistically. */
 function useChange() {
   const { api } = useApp()
   const { queryKey } = usageSharingQuery(api)
-  return useAtOnce({
+  return useOptimisticSave({
     queryKey,
     save: (enabled: boolean) => api.call(putUsageSharing, { body: { enabled } }),
     shows: (enabled) => [partOf<UsageSharing>(queryKey, { enabled })],
@@ -74,11 +74,11 @@ function useDismiss() {
   return useMutation({
     mutationFn: () => api.call(dismissUsageSharing, {}),
     onSuccess: () => queries.invalidateQueries({ queryKey: usageSharingQuery(api).queryKey }),
-    onError: tellFault,
+    onError: showFault,
   })
 }
 
-function tellFault(error: unknown): void {
+function showFault(error: unknown): void {
   const { sentence, code } = describeFault(error)
   toast({ title: sentence, description: code, tone: 'danger' })
 }

@@ -9,7 +9,7 @@ import { toast } from '../../ui/toast.tsx'
 import { useUndo } from '../../ui/use-undo.ts'
 import { accessKey } from './queries.ts'
 
-/** Everybody who may use the agent, its owner first. */
+/** Everyone with access to the agent, the owner first. */
 export function AccessList({ name, people }: { name: string; people: readonly AgentAccess[] }) {
   const { api, queries } = useApp()
   const { pending, later } = useUndo()
@@ -17,7 +17,7 @@ export function AccessList({ name, people }: { name: string; people: readonly Ag
     later({
       id: email,
       title: `No longer shared with ${email}.`,
-      description: 'What they have open of it ends, and their agents may not call it any more.',
+      description: 'Their open connections to the agent are closed, and their agents can no longer call it.',
       run: async () => {
         await api
           .call(unshareAgent, { params: { name, email } })
@@ -28,14 +28,17 @@ export function AccessList({ name, people }: { name: string; people: readonly Ag
   const shown = people.filter(({ email }) => email === null || !pending.has(email))
   return (
     <div>
-      <ul className="divide-y divide-line rounded-lg border border-line bg-surface" aria-label="People">
+      <ul
+        className="divide-y divide-line rounded-lg border border-line bg-surface"
+        aria-label="Users with access"
+      >
         {shown.map((person) => (
           <PersonRow key={person.email ?? person.username} person={person} onRemove={remove} />
         ))}
       </ul>
       {shown.every(({ relation }) => relation === 'owner') && (
         <p className="mt-2 text-muted text-sm">
-          Nobody else uses this agent yet. Share it with the address of a person above.
+          This agent is not shared yet. Enter an e-mail address above to share it.
         </p>
       )}
     </div>
@@ -54,15 +57,15 @@ function PersonRow({ person, onRemove }: { person: AgentAccess; onRemove: (email
             {title}
           </span>
           {relation === 'owner' && <Badge tone="accent">owner</Badge>}
-          {status === 'pending' && <Badge>not yet signed in</Badge>}
+          {status === 'pending' && <Badge>never signed in</Badge>}
         </p>
         <p className="text-muted text-xs">
           {person.last_active_at ? (
             <>
-              last used it <RelativeTime at={person.last_active_at} />
+              last used <RelativeTime at={person.last_active_at} />
             </>
           ) : (
-            'has not used it yet'
+            'never used'
           )}
           {person.role && relation !== 'owner' && ` · ${person.role}`}
         </p>

@@ -3,10 +3,10 @@ import type { Client } from '@roost/contracts/client'
 import { queryOptions } from '@tanstack/react-query'
 import { agentKeys } from '../agents/queries.ts'
 
-/** Among what an agent is set to, so that what is shared elsewhere shows here too. */
+/** Part of the agent's settings, so that changes made elsewhere appear here too. */
 export const accessKey = (name: string) => [...agentKeys.settings(name), 'access'] as const
 
-/** Who may use an agent; for its owner and admins. */
+/** Users with access; owner and admins only. */
 export const accessQuery = (api: Client, name: string) =>
   queryOptions({
     queryKey: accessKey(name),

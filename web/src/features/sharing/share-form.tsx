@@ -11,7 +11,7 @@ import { accessKey } from './queries.ts'
 
 const ShareBody = z.object({ email: EmailAddress })
 
-/** Shares the agent with an address, whether somebody has signed in with it or not. */
+/** Shares the agent with an e-mail address, with or without an existing account. */
 export function ShareForm({ name }: { name: string }) {
   const { api, queries } = useApp()
   const form = useZodForm(ShareBody, { defaultValues: { email: '' }, mode: 'onSubmit' })
@@ -19,7 +19,7 @@ export function ShareForm({ name }: { name: string }) {
     try {
       await api.call(shareAgent, { params: { name }, body: { email } })
     } catch (error) {
-      // The form has one field, and whatever is refused is about it.
+      // The form has one field, so every error belongs to it.
       form.setError('email', { message: describeFault(error).sentence }, { shouldFocus: true })
       return
     }
@@ -36,7 +36,7 @@ export function ShareForm({ name }: { name: string }) {
         <TextField
           name="email"
           label="Share with"
-          hint="An e-mail address. It may sign in to Roost from then on."
+          hint="An e-mail address. It is added to the sign-in allow list."
           type="email"
           autoComplete="off"
           placeholder="name@example.com"

@@ -2,26 +2,30 @@ import { Check, X } from 'lucide-react'
 import type { ReactNode } from 'react'
 
 const may = [
-  'Read it: files, logs, schedules, skills, executions',
-  'Chat with it and give it tasks, fan-outs and loops',
-  'Start and stop it, and end its runs',
-  'Write its files, and make schedules of their own',
-  'Answer what it asks, as operators and above',
+  'View files, logs, schedules, skills and runs',
+  'Chat, send tasks, and start fan-outs and loops',
+  'Start and stop the agent and its runs',
+  'Edit files and create own schedules',
+  'Answer questions of the agent (operators and above)',
 ]
 
 const mayNot = [
-  'Change its settings, credentials and tags',
-  'Share it on, or decide which agents it may call',
-  'Switch schedules on and off, trigger or delete them',
-  'Make webhooks, subscriptions and public links',
-  'Rename or delete it',
+  'Change settings, credentials and tags',
+  'Share the agent and set which agents it may call',
+  'Enable, disable, trigger and delete schedules',
+  'Create webhooks, subscriptions and public links',
+  'Rename or delete the agent',
 ]
 
 export function SharedMay() {
   return (
     <div className="grid gap-x-8 gap-y-5 sm:grid-cols-2">
-      <Lines title="They may" icon={<Check aria-hidden className="text-success" />} lines={may} />
-      <Lines title="Only the owner" icon={<X aria-hidden className="text-danger" />} lines={mayNot} />
+      <Lines title="Users with access" icon={<Check aria-hidden className="text-success" />} lines={may} />
+      <Lines
+        title="Only the owner and admins"
+        icon={<X aria-hidden className="text-danger" />}
+        lines={mayNot}
+      />
     </div>
   )
 }

@@ -17,25 +17,22 @@ const PublicLinks = lazyPart(
 
 const SlackChannel = lazyPart(async () => (await import('../slack/channel-panel.tsx')).SlackChannelPanel)
 
-/** With whom an agent is shared, and what they may do with it. */
+/** Who has access to the agent, and what they may do. */
 export function SharingTab({ agent }: { agent: AgentDetails }) {
   const access = useQuery(accessQuery(useApi(), agent.name))
   return (
     <div className="max-w-4xl">
-      <Section
-        title="People"
-        description="Whoever is on this list finds the agent on the dashboard as soon as they sign in."
-      >
+      <Section title="Sharing" description="These users see the agent on their dashboard.">
         {agent.is_system ? (
-          <Banner title="The system agent is shared with nobody.">
-            It may do everything on this platform, so it belongs to admins alone.
+          <Banner title="The system agent cannot be shared.">
+            It has admin permissions, so only admins have access to it.
           </Banner>
         ) : (
           <ShareForm name={agent.name} />
         )}
         {access.isError && !access.data ? (
           <ErrorState
-            title="The list could not be loaded"
+            title="Could not load the users with access"
             error={access.error}
             onRetry={() => void access.refetch()}
             className="rounded-lg border border-line bg-surface"
@@ -49,17 +46,20 @@ export function SharingTab({ agent }: { agent: AgentDetails }) {
       {!agent.is_system && (
         <Section
           title="Public links"
-          description="Pages on which people without an account talk with this agent."
+          description="Pages where people without an account can chat with this agent."
         >
           <PublicLinks name={agent.name} />
         </Section>
       )}
       {!agent.is_system && (
-        <Section title="Slack" description="A channel in which everybody talks with this agent.">
+        <Section title="Slack" description="A Slack channel where everyone can chat with this agent.">
           <SlackChannel name={agent.name} />
         </Section>
       )}
-      <Section title="What they may do" description="The same for everybody an agent is shared with.">
+      <Section
+        title="Permissions of users"
+        description="All users that an agent is shared with have the same permissions."
+      >
         <SharedMay />
       </Section>
     </div>

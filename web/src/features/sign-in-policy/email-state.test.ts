@@ -12,7 +12,7 @@ test('off: an admin has switched it off', () => {
   assert.equal(emailStateOf(false, { value: 'false', updated_at: touched }), 'off')
 })
 
-test('no mail: switched on in vain, or never touched', () => {
+test('without a mail server: enabled without effect, or never changed', () => {
   assert.equal(emailStateOf(false, { value: 'true', updated_at: touched }), 'no_mail')
   assert.equal(emailStateOf(false, { value: 'false', updated_at: null }), 'no_mail')
 })

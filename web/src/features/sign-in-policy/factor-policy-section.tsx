@@ -16,13 +16,13 @@ import { peopleQuery } from '../people/queries.ts'
 import { roleChoices } from '../people/role-choices.ts'
 import { factorPolicyKey, factorPolicyQuery } from './queries.ts'
 
-/** Which roles must have a second factor. */
+/** The roles that must have a second factor. */
 export function FactorPolicySection() {
   const policy = useQuery(factorPolicyQuery(useApp().api))
   return (
     <Section
-      title="Second factor"
-      description="Roles that must give a code of an authenticator app after the first step. Keys and open sessions are not affected."
+      title="Two-factor authentication"
+      description="Roles that require a code from an authenticator app at sign-in. Keys and open sessions are not affected."
     >
       {policy.isError && !policy.data ? (
         <ErrorState error={policy.error} onRetry={() => void policy.refetch()} />
@@ -38,7 +38,7 @@ export function FactorPolicySection() {
 function PolicyForm({ required }: { required: readonly Role[] }) {
   const { api, queries } = useApp()
   const { data: people } = useQuery(peopleQuery(api))
-  /** What is ticked and not stored; null: nothing was touched. */
+  /** Unsaved changes; null: none. */
   const [draft, setDraft] = useState<readonly Role[] | null>(null)
   const ticked = draft ?? required
   const isDirty = ticked.length !== required.length || ticked.some((role) => !required.includes(role))
@@ -48,8 +48,8 @@ function PolicyForm({ required }: { required: readonly Role[] }) {
       await storeReply(queries, factorPolicyKey, reply)
       setDraft(null)
       toast({
-        title: 'Saved.',
-        description: 'It holds from the next sign-in of each person on.',
+        title: 'Policy saved.',
+        description: 'It applies at the next sign-in of each user.',
         tone: 'success',
       })
       return queries.invalidateQueries({ queryKey: ['second-factor'] })
@@ -63,7 +63,7 @@ function PolicyForm({ required }: { required: readonly Role[] }) {
     setDraft(isOn ? [...ticked, role] : ticked.filter((other) => other !== role))
   return (
     <fieldset className="flex flex-col gap-2.5">
-      <legend className="mb-2 font-medium text-sm">Required of</legend>
+      <legend className="mb-2 font-medium text-sm">Required for</legend>
       {roleChoices.map(({ value, label }) => (
         <Checkbox
           key={value}
@@ -82,7 +82,9 @@ function PolicyForm({ required }: { required: readonly Role[] }) {
           <Button variant="ghost" disabled={save.isPending} onClick={() => setDraft(null)}>
             Discard
           </Button>
-          <span className="text-muted text-xs">Who has none yet sets it up at the next sign-in.</span>
+          <span className="text-muted text-xs">
+            Users without a second factor set it up at their next sign-in.
+          </span>
         </div>
       )}
     </fieldset>
@@ -91,6 +93,6 @@ function PolicyForm({ required }: { required: readonly Role[] }) {
 
 function enrolledWords(people: readonly ManagedUser[], role: Role): string {
   const those = people.filter((person) => person.role === role)
-  if (those.length === 0) return 'Nobody has this role'
-  return `${those.filter(({ mfa_enrolled }) => mfa_enrolled).length} of ${those.length} have one`
+  if (those.length === 0) return 'No users with this role'
+  return `${those.filter(({ mfa_enrolled }) => mfa_enrolled).length} of ${those.length} set up`
 }

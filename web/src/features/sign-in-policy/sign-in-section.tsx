@@ -1,8 +1,8 @@
 import { putSetting, type Setting } from '@roost/contracts/foundation/settings'
 import { useQueries } from '@tanstack/react-query'
-import { partOf } from '../../live/at-once.ts'
+import { partOf } from '../../live/optimistic.ts'
 import { useApp } from '../../shell/app-context.ts'
-import { useAtOnce } from '../../shell/use-at-once.ts'
+import { useOptimisticSave } from '../../shell/use-optimistic-save.ts'
 import { Banner } from '../../ui/banner.tsx'
 import { ErrorState } from '../../ui/error-state.tsx'
 import { Field } from '../../ui/field.tsx'
@@ -15,7 +15,7 @@ import { type EmailState, emailStateOf } from './email-state.ts'
 const emailKey = 'email_auth_enabled'
 const requestsKey = 'public_access_requests_enabled'
 
-/** Which ways of signing in there are, and who may ask for one. */
+/** The sign-in methods and access requests. */
 export function SignInSection() {
   const { api } = useApp()
   const [flags, email, requests] = useQueries({
@@ -24,8 +24,8 @@ export function SignInSection() {
   const failed = [flags, email, requests].find((query) => query.isError && !query.data)
   return (
     <Section
-      title="Signing in"
-      description="The first admin signs in with a password; everybody else with a code from a mail."
+      title="Sign-in methods"
+      description="The first admin signs in with a password, all others with an e-mail code."
     >
       {failed ? (
         <ErrorState
@@ -48,9 +48,9 @@ export function SignInSection() {
 }
 
 const emailHints: Record<EmailState, string> = {
-  on: 'Addresses on the list above get a code of six digits by mail.',
-  off: 'Switched off: only the first admin can sign in. Sessions that are open go on.',
-  no_mail: 'Off, because this installation sends no mail yet.',
+  on: 'Addresses on the sign-in allow list get a 6-digit code by e-mail.',
+  off: 'Sign-in by e-mail is off. Only the first admin can sign in. Open sessions continue.',
+  no_mail: 'Not available, because this platform has no mail server.',
 }
 
 function Switches({ email, state, requests }: { email: Setting; state: EmailState; requests: Setting }) {
@@ -58,9 +58,9 @@ function Switches({ email, state, requests }: { email: Setting; state: EmailStat
   return (
     <>
       {state === 'no_mail' && (
-        <Banner tone="warning" title="Nobody can sign in by e-mail.">
+        <Banner tone="warning" title="Sign-in by e-mail is not available.">
           Set <code className="text-xs">ROOST_MAIL_URL</code> where Roost is started, for instance to{' '}
-          <code className="text-xs">smtp://user:password@mail.example.com:587</code>, and start it again.
+          <code className="text-xs">smtp://user:password@mail.example.com:587</code>, and restart Roost.
         </Banner>
       )}
       <Field layout="row" label="Sign-in by e-mail code" hint={emailHints[state]}>
@@ -73,7 +73,7 @@ function Switches({ email, state, requests }: { email: Setting; state: EmailStat
       <Field
         layout="row"
         label="Access requests"
-        hint="Anybody who can open the sign-in page may put their own address on the list, with the role User."
+        hint="Anyone who can open the sign-in page may add their own address to the allow list, with the role User."
       >
         <Switch
           checked={requests.value === 'true'}
@@ -84,10 +84,10 @@ function Switches({ email, state, requests }: { email: Setting; state: EmailStat
   )
 }
 
-/** Stores a switch; shown at once and taken back when it is refused. */
+/** Saves a switch optimistically. */
 function useSetting() {
   const { api } = useApp()
-  return useAtOnce({
+  return useOptimisticSave({
     queryKey: ['settings'],
     save: ({ key, isOn }: { key: string; isOn: boolean }) =>
       api.call(putSetting, { params: { key }, body: { value: String(isOn) } }),

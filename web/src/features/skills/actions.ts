@@ -11,42 +11,42 @@ import { type App, useApp } from '../../shell/app-context.ts'
 import { toast } from '../../ui/toast.tsx'
 import { useUndo } from '../../ui/use-undo.ts'
 import { skillKeys } from './queries.ts'
-import { deliveryWords, removalWords, type Told } from './words.ts'
+import { type DeliveryReport, deliveryWords, removalWords } from './words.ts'
 
-export function tellFault(error: unknown): void {
+export function showFault(error: unknown): void {
   const { sentence, code } = describeFault(error)
   toast({ title: sentence, description: code, tone: 'danger' })
 }
 
 export type Assignment = { agent: string; skill: string }
 
-/** Gives an agent a skill, and tells how its delivery went. */
+/** Assigns a skill to an agent and reports its delivery. */
 export function useAssign() {
   const { api, queries } = useApp()
   return useMutation({
     mutationFn: ({ agent, skill }: Assignment) =>
       api.call(assignAgentSkill, { params: { name: agent, skill } }),
     onSuccess: ({ delivery }, { agent, skill }) =>
-      void toast({ title: `${skill} is assigned to ${agent}.`, ...deliveryWords(delivery) }),
-    onError: tellFault,
+      void toast({ title: `${skill} assigned to ${agent}.`, ...deliveryWords(delivery) }),
+    onError: showFault,
     onSettled: () => queries.invalidateQueries({ queryKey: skillKeys.all }),
   })
 }
 
-/** Takes skills from agents once the time for Undo has passed; `pending` has `agent skill`. */
+/** Removes skills from agents when the time for Undo has passed; `pending` has `agent skill`. */
 export function useUnassign() {
   const app = useApp()
   const { pending, later } = useUndo()
   const unassign = ({ agent, skill }: Assignment) =>
     later({
       id: assignmentId({ agent, skill }),
-      title: `${skill} is taken from ${agent}.`,
+      title: `${skill} removed from ${agent}.`,
       run: () => unassignNow(app, { agent, skill }),
     })
   return { pending, unassign }
 }
 
-/** Neither names of agents nor of skills hold blanks. */
+/** Names of agents and skills contain no spaces. */
 export function assignmentId({ agent, skill }: Assignment): string {
   return `${agent} ${skill}`
 }
@@ -55,31 +55,31 @@ async function unassignNow({ api, queries }: App, { agent, skill }: Assignment):
   try {
     const { removal } = await api.call(unassignAgentSkill, { params: { name: agent, skill } })
     const later = removalWords(removal)
-    if (later) toast({ title: `${skill} is taken from ${agent}.`, description: later })
+    if (later) toast({ title: `${skill} removed from ${agent}.`, description: later })
   } catch (error) {
-    tellFault(error)
+    showFault(error)
   }
   await queries.invalidateQueries({ queryKey: skillKeys.all })
 }
 
-/** Sets all skills of an agent, in place of those it had. */
+/** Replaces all skills of an agent. */
 export function useSetSkills(agent: string) {
   const { api, queries } = useApp()
   return useMutation({
-    mutationFn: async (chosen: ReadonlySet<string>): Promise<Told> => {
+    mutationFn: async (chosen: ReadonlySet<string>): Promise<DeliveryReport> => {
       const body = { skills: [...chosen] }
       const { delivery, removal } = await api.call(putAgentSkills, { params: { name: agent }, body })
-      const told = deliveryWords(delivery)
-      const description = [told.description, removalWords(removal)].filter(Boolean).join(' ')
-      return { tone: told.tone, ...(description === '' ? {} : { description }) }
+      const report = deliveryWords(delivery)
+      const description = [report.description, removalWords(removal)].filter(Boolean).join(' ')
+      return { tone: report.tone, ...(description === '' ? {} : { description }) }
     },
-    onSuccess: (told, chosen) =>
-      void toast({ title: `${agent} has ${plural(chosen.size, 'skill')}.`, ...told }),
+    onSuccess: (report, chosen) =>
+      void toast({ title: `Skills saved. ${agent} has ${plural(chosen.size, 'skill')}.`, ...report }),
     onSettled: () => queries.invalidateQueries({ queryKey: skillKeys.all }),
   })
 }
 
-/** Delivers what is assigned now. What it is refused with is shown where the button is. */
+/** Delivers the assigned skills now. The caller shows errors beside its button. */
 export function useInject(agent: string) {
   const { api, queries } = useApp()
   return useMutation({

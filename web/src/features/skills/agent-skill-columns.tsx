@@ -8,7 +8,7 @@ import { Popover } from '../../ui/popover.tsx'
 import { RelativeTime } from '../../ui/time.tsx'
 import { deliveryStatusWords, warningWords } from './words.ts'
 
-/** `remove` is null for people who may only read. */
+/** `remove` is null for users with read access only. */
 export function agentSkillColumns(remove: ((skill: string) => void) | null): DataColumn<AssignedSkill>[] {
   const columns: (DataColumn<AssignedSkill> | false)[] = [
     {
@@ -23,7 +23,7 @@ export function agentSkillColumns(remove: ((skill: string) => void) | null): Dat
             {row.skill_name}
           </span>
           <span className="truncate font-normal text-muted text-xs">
-            {row.stale ? 'no enabled source has it any more' : row.source}
+            {row.stale ? 'no longer in any enabled source' : row.source}
           </span>
         </span>
       ),
@@ -71,7 +71,7 @@ export function agentSkillColumns(remove: ((skill: string) => void) | null): Dat
       cell: (row) => (
         <IconButton
           size="sm"
-          label={`Take ${row.skill_name} away`}
+          label={`Remove ${row.skill_name}`}
           icon={<X aria-hidden />}
           onClick={() => remove(row.skill_name)}
         />
@@ -86,7 +86,7 @@ function DeliveryState({ row }: { row: AssignedSkill }) {
   return (
     <span className="flex min-w-0 items-center gap-1.5">
       {row.delivery_status === null ? (
-        <StatusDot tone="neutral" label="Not yet" />
+        <StatusDot tone="neutral" label="Pending" />
       ) : (
         <span className="min-w-0" title={row.last_delivery?.error ?? undefined}>
           <StatusDot {...deliveryStatusWords[row.delivery_status]} />

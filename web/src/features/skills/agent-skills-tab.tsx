@@ -15,7 +15,7 @@ import { ChooseSkillsDialog } from './choose-skills-dialog.tsx'
 import { InjectFault } from './inject-fault.tsx'
 import { agentSkillsQuery } from './queries.ts'
 
-/** What an agent was taught, and whether it has it. */
+/** The skills of an agent with their delivery state. */
 export function AgentSkillsTab({ agent }: { agent: AgentDetails }) {
   const { name } = agent
   const isOwner = agent.is_owner || agent.can_delete
@@ -35,7 +35,7 @@ export function AgentSkillsTab({ agent }: { agent: AgentDetails }) {
     <section aria-label="Skills" className="min-w-0">
       <CardHeader
         title="Skills"
-        description="Folders of instructions from the library, delivered into the workspace."
+        description="Instruction folders from the library, delivered to the workspace."
         actions={
           isOwner && (
             <>
@@ -51,13 +51,13 @@ export function AgentSkillsTab({ agent }: { agent: AgentDetails }) {
                 }
                 items={[
                   {
-                    label: 'Deliver what is missing',
-                    hint: 'Skills that are up to date are left alone',
+                    label: 'Deliver missing skills',
+                    hint: 'Skips skills that are up to date',
                     onSelect: () => inject.mutate(false),
                   },
                   {
-                    label: 'Deliver everything anew',
-                    hint: 'Undoes changes made in the agent',
+                    label: 'Deliver all skills again',
+                    hint: 'Overwrites changes made in the workspace',
                     onSelect: () => inject.mutate(true),
                   },
                 ]}
@@ -72,7 +72,7 @@ export function AgentSkillsTab({ agent }: { agent: AgentDetails }) {
       {inject.error && <InjectFault agent={agent} error={inject.error} onDismiss={inject.reset} />}
       {skills.isError && !skills.data ? (
         <ErrorState
-          title="The skills could not be loaded"
+          title="Could not load the skills"
           error={skills.error}
           onRetry={() => void skills.refetch()}
           className="rounded-lg border border-line bg-surface"
@@ -89,8 +89,8 @@ export function AgentSkillsTab({ agent }: { agent: AgentDetails }) {
           empty={
             <EmptyState
               icon={<BookMarked aria-hidden />}
-              title="It was taught nothing yet"
-              description="Skills come from the library; a running agent has them within seconds."
+              title="No skills assigned"
+              description="Choose skills from the library. A running agent gets them within seconds."
               action={isOwner && <Button onClick={() => setChoosing(true)}>Choose skills</Button>}
             />
           }
@@ -98,7 +98,7 @@ export function AgentSkillsTab({ agent }: { agent: AgentDetails }) {
       )}
       <ChooseSkillsDialog
         name={name}
-        // Null while they are not known, so that nothing is replaced by what was never seen.
+        // Null until loaded, so that an unknown selection is never saved.
         assigned={isChoosing && skills.data ? skills.data.map(({ skill_name }) => skill_name) : null}
         onClose={() => setChoosing(false)}
       />

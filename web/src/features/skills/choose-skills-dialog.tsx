@@ -17,12 +17,12 @@ import { filterSkills, skillRows } from './skill-rows.ts'
 
 type ChooseSkillsProps = {
   name: string
-  /** Names of what the agent has; null keeps the dialog closed. */
+  /** The assigned skills; null keeps the dialog closed. */
   assigned: readonly string[] | null
   onClose: () => void
 }
 
-/** All skills of an agent at once. */
+/** Sets all skills of an agent. */
 export function ChooseSkillsDialog({ name, assigned, onClose }: ChooseSkillsProps) {
   return (
     <Dialog
@@ -30,7 +30,7 @@ export function ChooseSkillsDialog({ name, assigned, onClose }: ChooseSkillsProp
       onOpenChange={onClose}
       size="lg"
       title={`Skills of ${name}`}
-      description="What is ticked is delivered; what is not is removed from the workspace."
+      description="Selected skills are delivered. Unselected skills are removed from the workspace."
     >
       {assigned !== null && <Choice name={name} assigned={assigned} onClose={onClose} />}
     </Dialog>
@@ -39,7 +39,7 @@ export function ChooseSkillsDialog({ name, assigned, onClose }: ChooseSkillsProp
 
 function Choice({ name, assigned, onClose }: ChooseSkillsProps & { assigned: readonly string[] }) {
   const library = useQuery(libraryQuery(useApi()))
-  // What others assign meanwhile must not change what is ticked here.
+  // Assignments by others must not change the selection in this dialog.
   const [before] = useState<ReadonlySet<string>>(() => new Set(assigned))
   const [chosen, setChosen] = useState(before)
   const [q, setQ] = useState('')
@@ -51,8 +51,8 @@ function Choice({ name, assigned, onClose }: ChooseSkillsProps & { assigned: rea
       <SkeletonList />
     )
   }
-  const held = Object.fromEntries([...before].map((skill) => [skill, [{ name, label: null }]]))
-  const all = skillRows(library.data, held)
+  const holders = Object.fromEntries([...before].map((skill) => [skill, [{ name, label: null }]]))
+  const all = skillRows(library.data, holders)
   const rows = filterSkills(all, { q })
   const changed = all.filter((row) => before.has(row.name) !== chosen.has(row.name)).length
   const fault = set.error && describeFault(set.error)
@@ -67,13 +67,13 @@ function Choice({ name, assigned, onClose }: ChooseSkillsProps & { assigned: rea
               onCheckedChange={(isOn) =>
                 setChosen(new Set(isOn ? [...chosen, skill] : [...chosen].filter((each) => each !== skill)))
               }
-              hint={known === null ? 'No enabled source has it any more.' : known.description}
+              hint={known === null ? 'No longer in any enabled source.' : known.description}
             >
               {skill} {known && <span className="text-muted text-xs">{known.source_name}</span>}
             </Checkbox>
           </li>
         ))}
-        {rows.length === 0 && <li className="py-6 text-center text-muted text-sm">No skill matches.</li>}
+        {rows.length === 0 && <li className="py-6 text-center text-muted text-sm">No matching skills.</li>}
       </ul>
       {fault && (
         <Banner tone="danger" title={fault.sentence}>
@@ -82,7 +82,7 @@ function Choice({ name, assigned, onClose }: ChooseSkillsProps & { assigned: rea
       )}
       <div className="flex flex-wrap items-center gap-2">
         <Link to="/library" search={{ tab: 'skills' }} className="text-accent text-sm hover:underline">
-          To the library
+          Go to library
         </Link>
         <span className="ml-auto text-muted text-xs" role="status">
           {changed === 0 ? plural(chosen.size, 'skill') : plural(changed, 'change')}

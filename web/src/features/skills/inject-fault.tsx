@@ -6,7 +6,7 @@ import { useAgentPower } from '../agents/actions.ts'
 
 type InjectFaultProps = { agent: AgentDetails; error: unknown; onDismiss: () => void }
 
-/** Why nothing was delivered, by name, and what helps. */
+/** Why a delivery failed, and what helps. */
 export function InjectFault({ agent, error, onDismiss }: InjectFaultProps) {
   const { sentence, code } = describeFault(error)
   const { start, pending } = useAgentPower(agent.name)
@@ -19,7 +19,7 @@ export function InjectFault({ agent, error, onDismiss }: InjectFaultProps) {
       action={
         code === 'agent_stopped' && (
           <Button size="sm" pending={pending === 'start'} onClick={start}>
-            Start the agent
+            Start agent
           </Button>
         )
       }
@@ -30,7 +30,8 @@ export function InjectFault({ agent, error, onDismiss }: InjectFaultProps) {
 }
 
 const help: Readonly<Record<string, string>> = {
-  agent_stopped: 'A stopped agent is given its skills when it starts.',
-  injection_in_progress: 'The delivery under way takes along what is assigned; look again in a moment.',
-  agent_unresponsive: 'It is tried again by itself once the agent answers.',
+  agent_stopped: 'A stopped agent gets its skills when it starts.',
+  injection_in_progress:
+    'Another delivery is running and includes all assigned skills. Check again in a moment.',
+  agent_unresponsive: 'Roost retries automatically when the agent responds.',
 }

@@ -9,7 +9,7 @@ import {
 import { listSkillSources } from '@roost/contracts/skills/sources'
 import { queryOptions } from '@tanstack/react-query'
 
-/** All begin alike: a sync of the library may change each of them. */
+/** All keys share a prefix, because a library sync may change each of them. */
 export const skillKeys = {
   all: ['skills'] as const,
   ofAgent: (name: string) => ['skills', 'of', name] as const,
@@ -33,7 +33,7 @@ export const libraryStatusQuery = (api: Client) =>
     queryFn: ({ signal }) => api.call(getSkillLibraryStatus, { signal }),
   })
 
-/** In the order in which names are resolved; admins alone may ask. */
+/** In the order in which names are resolved; admins only. */
 export const sourcesQuery = (api: Client) =>
   queryOptions({
     queryKey: [...skillKeys.all, 'sources'],

@@ -15,7 +15,7 @@ export const skillColumns: readonly DataColumn<SkillRow>[] = [
           {row.name}
         </span>
         <span className="truncate font-normal text-muted text-xs" title={row.skill?.description ?? undefined}>
-          {row.skill === null ? 'no enabled source has it any more' : row.skill.description}
+          {row.skill === null ? 'no longer in any enabled source' : row.skill.description}
         </span>
       </span>
     ),
@@ -65,10 +65,10 @@ function SourceMarks({ row: { skill } }: { row: SkillRow }) {
       {first !== undefined && (
         <span
           className="min-w-0"
-          title={`${skill.shadowed_by.join(', ')} has a skill of this name, too; this one is taken.`}
+          title={`This skill takes precedence over the one of the same name in ${skill.shadowed_by.join(', ')}.`}
         >
           <Badge tone="info">
-            over {first}
+            shadows {first}
             {others.length > 0 && ` +${others.length}`}
           </Badge>
         </span>
@@ -79,7 +79,7 @@ function SourceMarks({ row: { skill } }: { row: SkillRow }) {
 
 function Holders({ row: { holders } }: { row: SkillRow }) {
   const [first, ...others] = holders
-  if (first === undefined) return <span className="text-faint">nobody</span>
+  if (first === undefined) return <span className="text-faint">none</span>
   return (
     <span className="block truncate" title={holders.map(({ name }) => name).join(', ')}>
       {first.label ?? first.name}

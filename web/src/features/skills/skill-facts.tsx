@@ -4,7 +4,7 @@ import { Bytes } from '../../ui/bytes.tsx'
 import { Card } from '../../ui/card.tsx'
 import { KeyValues } from '../../ui/key-values.tsx'
 
-/** What a skill says about itself, and where it is from. */
+/** The metadata of a skill. */
 export function SkillFacts({ skill }: { skill: SkillDetail }) {
   const { packages, binaries, env } = skill.requires
   return (
@@ -22,17 +22,17 @@ export function SkillFacts({ skill }: { skill: SkillDetail }) {
             ),
           },
           { label: 'Size', value: <Bytes bytes={skill.size_bytes} /> },
-          { label: 'By people', value: skill.user_invocable ? 'may be called' : 'is not offered' },
+          { label: 'As playbook', value: skill.user_invocable ? 'available' : 'not available' },
           skill.argument_hint !== null && {
             label: 'Arguments',
             value: <code className="break-all text-xs">{skill.argument_hint}</code>,
           },
         ]}
       />
-      <BadgeList heading="Programs it needs" names={binaries} />
-      <BadgeList heading="Variables it needs" names={env} />
-      <BadgeList heading="Packages it needs" names={packages} />
-      <BadgeList heading="Tools it names" names={skill.allowed_tools} />
+      <BadgeList heading="Required programs" names={binaries} />
+      <BadgeList heading="Required variables" names={env} />
+      <BadgeList heading="Required packages" names={packages} />
+      <BadgeList heading="Allowed tools" names={skill.allowed_tools} />
     </Card>
   )
 }

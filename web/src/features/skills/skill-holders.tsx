@@ -10,7 +10,7 @@ import { Skeleton } from '../../ui/skeleton.tsx'
 import { assignmentId, useAssign, useUnassign } from './actions.ts'
 import { assignmentsQuery } from './queries.ts'
 
-/** Which agents have the skill; those that the person may change can be given it, or have it taken away. */
+/** The agents with this skill. Users can assign and remove it for agents that they may edit. */
 export function SkillHolders({ skill, isInLibrary }: { skill: string; isInLibrary: boolean }) {
   const assignments = useQuery(assignmentsQuery(useApi()))
   const { pending, unassign } = useUnassign()
@@ -24,18 +24,18 @@ export function SkillHolders({ skill, isInLibrary }: { skill: string; isInLibrar
   }
   const all = data.assignments[skill] ?? []
   const holders = all.filter(({ name }) => !pending.has(assignmentId({ agent: name, skill })))
-  const mine = new Set(data.assignable_agents.map(({ name }) => name))
-  const held = new Set(all.map(({ name }) => name))
+  const editable = new Set(data.assignable_agents.map(({ name }) => name))
+  const assigned = new Set(all.map(({ name }) => name))
   return (
     <Card aria-label="Agents with this skill">
       <CardHeader
         title="Agents"
-        description={data.scope === 'all' ? undefined : 'Those within your reach.'}
+        description={data.scope === 'all' ? undefined : 'Agents that you have access to.'}
       />
       {holders.length === 0 ? (
-        <p className="text-muted text-sm">No agent has it.</p>
+        <p className="text-muted text-sm">Not assigned to any agent.</p>
       ) : (
-        <ul aria-label="Holders" className="flex flex-col">
+        <ul aria-label="Agents with this skill" className="flex flex-col">
           {holders.map(({ name, label }) => (
             <li key={name} className="flex min-h-8 min-w-0 items-center gap-2 text-sm">
               <Link
@@ -47,7 +47,7 @@ export function SkillHolders({ skill, isInLibrary }: { skill: string; isInLibrar
               >
                 {label ?? name}
               </Link>
-              {mine.has(name) && (
+              {editable.has(name) && (
                 <Button
                   size="sm"
                   variant="ghost"
@@ -62,7 +62,7 @@ export function SkillHolders({ skill, isInLibrary }: { skill: string; isInLibrar
         </ul>
       )}
       {isInLibrary && (
-        <Assign skill={skill} agents={data.assignable_agents.filter(({ name }) => !held.has(name))} />
+        <Assign skill={skill} agents={data.assignable_agents.filter(({ name }) => !assigned.has(name))} />
       )}
     </Card>
   )
@@ -81,8 +81,8 @@ function Assign({
   return (
     <div className="mt-3 flex min-w-0 gap-2 border-t pt-3">
       <Combobox
-        label="Agent to assign it to"
-        placeholder="Choose an agent"
+        label="Agent to assign"
+        placeholder="Select an agent"
         value={chosen}
         onValueChange={setChosen}
         options={agents.map(({ name, label }) => ({

@@ -27,7 +27,7 @@ const choices = [
   { value: 'stale', label: 'Stale' },
 ] as const
 
-/** Every skill that agents can be given, and who has it. */
+/** All skills of the library with the agents that use them. */
 export function SkillList({ filter, onFilter, onOpen }: SkillListProps) {
   const api = useApi()
   const skills = useQuery(libraryQuery(api))
@@ -42,7 +42,7 @@ export function SkillList({ filter, onFilter, onOpen }: SkillListProps) {
     <section aria-label="Skills" className="min-w-0">
       <CardHeader
         title="Skills"
-        description="What agents can be taught. Of one name, that of the source that comes first is taken."
+        description="Skills that can be assigned to agents. For skills of the same name, the source with the higher priority is used."
       />
       <div className="mb-3 flex flex-wrap items-center gap-2">
         <SearchInput
@@ -52,7 +52,7 @@ export function SkillList({ filter, onFilter, onOpen }: SkillListProps) {
           className="w-full sm:w-64"
         />
         <Segmented
-          label="Which skills"
+          label="Filter"
           options={choices}
           value={choices.find(({ value }) => value === filter.held)?.value ?? 'all'}
           onValueChange={(held) => onFilter({ held: held === 'all' ? undefined : held })}
@@ -63,7 +63,7 @@ export function SkillList({ filter, onFilter, onOpen }: SkillListProps) {
             value={filter.source ?? everySource}
             onValueChange={(source) => onFilter({ source: source === everySource ? undefined : source })}
             options={[
-              { value: everySource, label: 'Every source' },
+              { value: everySource, label: 'All sources' },
               ...sources.map((name) => ({ value: name, label: name })),
             ]}
             className="min-w-36"
@@ -75,14 +75,14 @@ export function SkillList({ filter, onFilter, onOpen }: SkillListProps) {
       </div>
       {skills.isError && !skills.data ? (
         <ErrorState
-          title="The library could not be loaded"
+          title="Could not load the library"
           error={skills.error}
           onRetry={() => void skills.refetch()}
           className="rounded-lg border border-line bg-surface"
         />
       ) : (
         <DataTable
-          label="Skills of the library"
+          label="Skill library"
           columns={skillColumns}
           rows={rows}
           rowKey={(row) => row.name}
@@ -94,7 +94,7 @@ export function SkillList({ filter, onFilter, onOpen }: SkillListProps) {
           empty={
             all.length > 0 ? (
               <EmptyState
-                title="No skill matches"
+                title="No matching skills"
                 action={
                   <Button onClick={() => onFilter({ q: undefined, source: undefined, held: undefined })}>
                     Show all skills
@@ -105,7 +105,7 @@ export function SkillList({ filter, onFilter, onOpen }: SkillListProps) {
               <EmptyState
                 icon={<BookMarked aria-hidden />}
                 title="The library is empty"
-                description="An admin adds a source and syncs it; its skills are here then."
+                description="Skills appear here when an admin has added and synced a source."
               />
             )
           }
@@ -115,5 +115,5 @@ export function SkillList({ filter, onFilter, onOpen }: SkillListProps) {
   )
 }
 
-/** No name of a source: those are never empty, and this one begins with a blank. */
+/** Not a source name: those are never empty and never start with a space. */
 const everySource = ' every'

@@ -23,11 +23,11 @@ import { bodyOf, warningWords } from './words.ts'
 
 const Markdown = lazyPart(async () => (await import('../../ui/markdown.tsx')).Markdown)
 
-/** One skill: what it says, what it is made of, who has it. */
+/** One skill: instructions, files and the agents that use it. */
 export function SkillPanel({ name }: { name: string }) {
   const skill = useQuery(skillQuery(useApi(), name))
   const code = skill.error instanceof ApiError ? skill.error.body?.error : undefined
-  // What cannot be the name of a skill is none, too.
+  // An invalid name is handled like an unknown skill.
   const isUnknown = code === 'skill_not_found' || code === 'invalid_skill_name'
   return (
     <div className="min-w-0">
@@ -53,16 +53,16 @@ export function SkillPanel({ name }: { name: string }) {
   )
 }
 
-/** Agents may still have it: who does is told beside this. */
+/** Agents may still have the skill; they are listed beside this. */
 function Unknown() {
   return (
     <EmptyState
       icon={<SearchX aria-hidden />}
-      title="No source has this skill"
-      description="It was removed or renamed in its repository, its source was removed or switched off, or the name is mistyped."
+      title="Skill not found"
+      description="The skill was removed or renamed in its repository, or its source was removed or disabled."
       action={
         <Link to="/library" search={{ tab: 'skills' }} className={buttonClass()}>
-          To all skills
+          Go to skills
         </Link>
       }
       className="w-full max-w-none rounded-lg border border-line bg-surface"
@@ -74,7 +74,7 @@ function NoContent({ query }: { query: { error: unknown; refetch: () => unknown 
   if (!query.error) return <Skeleton className="h-96" />
   return (
     <ErrorState
-      title="The skill could not be loaded"
+      title="Could not load the skill"
       error={query.error}
       onRetry={() => void query.refetch()}
       className="w-full max-w-none rounded-lg border border-line bg-surface"
@@ -86,9 +86,8 @@ function Content({ skill }: { skill: SkillDetail }) {
   return (
     <div className="flex min-w-0 flex-col gap-5">
       {skill.shadowed_by.length > 0 && (
-        <Banner tone="info" title={`Taken from ${skill.source_name}`}>
-          {skill.shadowed_by.join(', ')} {skill.shadowed_by.length === 1 ? 'has' : 'have'} a skill of this
-          name, too, and {skill.shadowed_by.length === 1 ? 'comes' : 'come'} after it.
+        <Banner tone="info" title={`Source: ${skill.source_name}`}>
+          This skill takes precedence over the skills of the same name in {skill.shadowed_by.join(', ')}.
         </Banner>
       )}
       <Card>
@@ -100,7 +99,7 @@ function Content({ skill }: { skill: SkillDetail }) {
       <section aria-label="Files">
         <CardHeader
           title="Files"
-          description={`${plural(skill.files.length, 'file')} of ${skill.path}, as agents are given them.`}
+          description={`${plural(skill.files.length, 'file')} of ${skill.path}, as delivered to agents.`}
         />
         <ul className="divide-y divide-line rounded-lg border border-line bg-surface text-sm">
           {skill.files.map(({ path, size_bytes, executable }) => (
@@ -119,7 +118,7 @@ function Content({ skill }: { skill: SkillDetail }) {
           ))}
         </ul>
         {skill.warnings.length > 0 && (
-          <Banner tone="warning" className="mt-3" title="Not all of it is given to agents">
+          <Banner tone="warning" className="mt-3" title="Some files are not delivered to agents">
             <ul>
               {skill.warnings.map((warning) => (
                 <li key={warning} className="break-words">

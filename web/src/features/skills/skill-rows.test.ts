@@ -26,7 +26,7 @@ const rows = skillRows([skill('beta', ['community']), skill('alpha')], { beta: [
 const names = (filter: Parameters<typeof filterSkills>[1]) =>
   filterSkills(rows, filter).map(({ name }) => name)
 
-test('what agents have and no source does is told as stale', () => {
+test('an assigned skill without a source is stale', () => {
   assert.deepEqual(
     rows.map(({ name, skill, holders }) => [name, skill === null, holders.length]),
     [
@@ -37,7 +37,7 @@ test('what agents have and no source does is told as stale', () => {
   )
 })
 
-test('skills are found by words, source, and how they are held', () => {
+test('filters by words, source and usage', () => {
   assert.deepEqual(names({ q: 'does BETA' }), ['beta'])
   assert.deepEqual(names({ source: 'lib' }), ['alpha', 'beta'])
   assert.deepEqual(names({ held: 'held' }), ['beta', 'gone'])

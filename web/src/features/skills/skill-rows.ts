@@ -2,7 +2,7 @@ import type { Skill } from '@roost/contracts/skills/library'
 
 export type Holder = { name: string; label: string | null }
 
-/** A skill of the library with who has it; or, with `skill: null`, one that agents have and no source does. */
+/** A library skill with its agents; with `skill: null` an assigned skill without a source. */
 export type SkillRow = { name: string; skill: Skill | null; holders: readonly Holder[] }
 
 export function skillRows(
@@ -21,7 +21,7 @@ export function skillRows(
 
 export type SkillFilter = { q?: string | undefined; source?: string | undefined; held?: string | undefined }
 
-/** All words have to be found. `held`: `held` by somebody, `shadowing` others, or `stale`. */
+/** Every word must match. `held`: `held` (assigned), `shadowing` or `stale`. */
 export function filterSkills(rows: readonly SkillRow[], { q, source, held }: SkillFilter): SkillRow[] {
   const words = (q ?? '').toLowerCase().split(/\s+/).filter(Boolean)
   return rows.filter(({ name, skill, holders }) => {

@@ -8,7 +8,7 @@ import { SourcesSection } from './sources-section.tsx'
 
 const route = getRouteApi('/signed-in/library')
 
-/** All skills and where they come from, or the one that the address names. */
+/** All skills and sources, or the skill in the address. */
 export function SkillsLibrary() {
   const { data: me } = useSuspenseQuery(meQuery(useApi()))
   const { skill, q, source, held } = route.useSearch()

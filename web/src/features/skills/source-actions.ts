@@ -10,30 +10,30 @@ import {
 } from '@roost/contracts/skills/sources'
 import { useMutation } from '@tanstack/react-query'
 import { atField } from '../../lib/at-field.ts'
-import { rowsOf } from '../../live/at-once.ts'
+import { rowsOf } from '../../live/optimistic.ts'
 import { useApp } from '../../shell/app-context.ts'
-import { useAtOnce } from '../../shell/use-at-once.ts'
+import { useOptimisticSave } from '../../shell/use-optimistic-save.ts'
 import { toast } from '../../ui/toast.tsx'
-import { tellFault } from './actions.ts'
+import { showFault } from './actions.ts'
 import { skillKeys } from './queries.ts'
 import { syncWords } from './words.ts'
 
-/** Reads one source anew, or with null all that are enabled. */
+/** Syncs one source, or with null all enabled ones. */
 export function useSync() {
   const { api, queries } = useApp()
   return useMutation({
     mutationFn: (id: string | null) =>
       id === null ? api.call(syncSkillLibrary, {}) : api.call(syncSkillSource, { params: { id } }),
     onSuccess: (sync) => void toast(syncWords(sync)),
-    onError: tellFault,
+    onError: showFault,
     onSettled: () => queries.invalidateQueries({ queryKey: skillKeys.all }),
   })
 }
 
-/** Switches a source; shown at once and taken back when the platform refuses. */
+/** Switches a source optimistically. */
 export function useSourceSwitch() {
   const { api } = useApp()
-  return useAtOnce({
+  return useOptimisticSave({
     queryKey: skillKeys.all,
     save: ({ id, enabled }: { id: string; enabled: boolean }) =>
       api.call(updateSkillSource, { params: { id }, body: { enabled } }),
@@ -43,7 +43,7 @@ export function useSourceSwitch() {
   })
 }
 
-/** Registers a source, or changes what differs in one. Throws what the form shows on its fields. */
+/** Adds a source, or saves the changed fields of one. Throws the error for the form. */
 export function useSaveSource(stored: SkillSource | null) {
   const { api, queries } = useApp()
   return async (fields: CreateSkillSource): Promise<SkillSource> => {
@@ -61,7 +61,7 @@ export function useSaveSource(stored: SkillSource | null) {
 }
 
 function changedOf(stored: SkillSource, fields: CreateSkillSource): UpdateSkillSource {
-  // The names of the fields are those of the source.
+  // The form fields have the names of the source's properties.
   const isSame = ([key, value]: [string, unknown]) => stored[key as keyof CreateSkillSource] === value
   return Object.fromEntries(Object.entries(fields).filter((field) => !isSame(field)))
 }
@@ -71,10 +71,10 @@ export function useRemoveSource(onRemoved: () => void) {
   return useMutation({
     mutationFn: ({ id }: SkillSource) => api.call(deleteSkillSource, { params: { id } }),
     onSuccess: (_reply, { name }) => {
-      toast({ title: `The source “${name}” is removed.`, tone: 'success' })
+      toast({ title: `Source “${name}” removed.`, tone: 'success' })
       onRemoved()
     },
-    onError: tellFault,
+    onError: showFault,
     onSettled: () => queries.invalidateQueries({ queryKey: skillKeys.all }),
   })
 }

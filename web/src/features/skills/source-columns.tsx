@@ -8,7 +8,7 @@ import { Switch } from '../../ui/switch.tsx'
 import { RelativeTime } from '../../ui/time.tsx'
 import { sourceStatusWords } from './words.ts'
 
-/** What is shown to people who are no admins has no address. */
+/** Users who are not admins do not get the URL. */
 export type SourceRow = Omit<SkillSource, 'url'> & { url: string | null }
 
 export type SourceActions = {
@@ -16,17 +16,17 @@ export type SourceActions = {
   toggle: (change: { id: string; enabled: boolean }) => void
   edit: (row: SourceRow) => void
   remove: (row: SourceRow) => void
-  /** Ids of those that are being synced by this page. */
+  /** The sources that this page is syncing. */
   syncing: ReadonlySet<string>
 }
 
-/** Null: only to be read. */
+/** Null: read-only. */
 export function sourceColumns(actions: SourceActions | null): DataColumn<SourceRow>[] {
   const columns: (DataColumn<SourceRow> | false)[] = [
     { id: 'name', header: 'Source', grow: true, width: 130, cell: (row) => <SourceName row={row} /> },
     {
       id: 'state',
-      header: 'State',
+      header: 'Status',
       width: 150,
       cell: (row) =>
         actions?.syncing.has(row.id) ? (
@@ -72,11 +72,11 @@ export function sourceColumns(actions: SourceActions | null): DataColumn<SourceR
     },
     {
       id: 'enabled',
-      header: 'On',
+      header: 'Enabled',
       width: 60,
       cell: (row) => (
         <Switch
-          label={`The source ${row.name} is enabled`}
+          label={`Enable source ${row.name}`}
           checked={row.enabled}
           disabled={actions === null}
           onCheckedChange={(enabled) => actions?.toggle({ id: row.id, enabled })}
@@ -104,7 +104,7 @@ function SourceName({ row }: { row: SourceRow }) {
         </span>
         {row.is_default && <Badge>bundled</Badge>}
         {row.layout_conflict && (
-          <span title={`The repository has more than one layout; ${row.skills_root ?? 'the first'} counts.`}>
+          <span title={`The repository has several layouts. Roost uses ${row.skills_root ?? 'the first'}.`}>
             <Badge tone="warning">several layouts</Badge>
           </span>
         )}

@@ -7,7 +7,7 @@ import { useSaveSource } from './source-actions.ts'
 type SourceDialogProps = {
   editing: SkillSource | 'new' | null
   onClose: () => void
-  /** A new source, or one that tracks something else now: it is to be synced. */
+  /** Called when the source is new or tracks another ref, so that it must be synced. */
   onUnsynced: (source: SkillSource) => void
 }
 
@@ -16,8 +16,8 @@ export function SourceDialog({ editing, onClose, onUnsynced }: SourceDialogProps
     <Dialog
       open={editing !== null}
       onOpenChange={onClose}
-      title={editing === 'new' ? 'Add a source of skills' : 'Edit the source'}
-      description="A repository of the git host. Each folder with a SKILL.md in it is one skill."
+      title={editing === 'new' ? 'Add skill source' : 'Edit source'}
+      description="A repository at the git host. Each folder with a SKILL.md file is one skill."
     >
       {editing !== null && (
         <SourceForm
@@ -34,8 +34,8 @@ export function SourceDialog({ editing, onClose, onUnsynced }: SourceDialogProps
 }
 
 const refTypes = [
-  { value: 'branch', label: 'Branch', hint: 'Each sync takes what is new' },
-  { value: 'tag', label: 'Tag', hint: 'Stays at one commit; a moved tag is refused' },
+  { value: 'branch', label: 'Branch', hint: 'Each sync gets the latest commit' },
+  { value: 'tag', label: 'Tag', hint: 'Stays at one commit. A moved tag is refused.' },
 ]
 
 type SourceFormProps = {
@@ -57,8 +57,8 @@ function SourceForm({ stored, onDone, onCancel }: SourceFormProps) {
     },
   })
   return (
-    <Form form={form} label="A source of skills" onSubmit={async (fields) => onDone(await save(fields))}>
-      <TextField name="name" label="Name" hint="Shown beside each of its skills" required autoFocus />
+    <Form form={form} label="Skill source" onSubmit={async (fields) => onDone(await save(fields))}>
+      <TextField name="name" label="Name" hint="Shown beside its skills" required autoFocus />
       <TextField
         name="url"
         label="Repository"
@@ -88,7 +88,7 @@ function SourceForm({ stored, onDone, onCancel }: SourceFormProps) {
       <NumberField
         name="priority"
         label="Priority"
-        hint="Of two skills of one name, that of the lower number is taken. 1 to 10000; the community source has 1000."
+        hint="For skills of the same name, the lower number wins. 1 to 10000; the community source has 1000."
         min={1}
         max={10_000}
         required

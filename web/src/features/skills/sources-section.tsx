@@ -16,7 +16,7 @@ import { type SourceRow, sourceColumns } from './source-columns.tsx'
 import { SourceDialog } from './source-dialog.tsx'
 import { SyncSettingsDialog } from './sync-settings-dialog.tsx'
 
-/** Where skills come from; admins change it, others see how it stands. */
+/** The skill sources. Admins can change them; others see their state. */
 export function SourcesSection({ isAdmin }: { isAdmin: boolean }) {
   return isAdmin ? <ManagedSources /> : <ShownSources />
 }
@@ -26,7 +26,10 @@ function ShownSources() {
   const columns = useMemo(() => sourceColumns(null), [])
   return (
     <section aria-label="Sources" className="min-w-0">
-      <CardHeader title="Sources" description="Repositories that skills come from. Admins change them." />
+      <CardHeader
+        title="Sources"
+        description="Repositories that provide skills. Only admins can change them."
+      />
       <SourceTable query={status} rows={status.data?.sources ?? []} columns={columns} />
     </section>
   )
@@ -35,11 +38,11 @@ function ShownSources() {
 function ManagedSources() {
   const sources = useQuery(sourcesQuery(useApi()))
   const [editing, setEditing] = useState<SkillSource | 'new' | null>(null)
-  const [asked, setAsked] = useState<SkillSource | null>(null)
+  const [removing, setRemoving] = useState<SkillSource | null>(null)
   const [isSetting, setSetting] = useState(false)
   const sync = useSync()
   const toggle = useSourceSwitch().mutate
-  const remove = useRemoveSource(() => setAsked(null))
+  const remove = useRemoveSource(() => setRemoving(null))
   const rows = sources.data ?? none
   const [isPending, under] = [sync.isPending, sync.variables]
   const columns = useMemo(() => {
@@ -51,7 +54,7 @@ function ManagedSources() {
       sync: sync.mutate,
       toggle,
       edit: (row) => setEditing(stored(row)),
-      remove: (row) => setAsked(stored(row)),
+      remove: (row) => setRemoving(stored(row)),
       syncing: new Set(running.map(({ id }) => id)),
     })
   }, [rows, isPending, under, sync.mutate, toggle])
@@ -59,7 +62,7 @@ function ManagedSources() {
     <section aria-label="Sources" className="min-w-0">
       <CardHeader
         title="Sources"
-        description="Repositories that skills come from, in the order in which a name is looked up."
+        description="Repositories that provide skills, in order of priority."
         actions={
           <>
             <Button variant="ghost" icon={<Timer aria-hidden />} onClick={() => setSetting(true)}>
@@ -88,19 +91,19 @@ function ManagedSources() {
       />
       <SyncSettingsDialog isOpen={isSetting} onClose={() => setSetting(false)} />
       <ConfirmDialog
-        open={asked !== null}
-        onOpenChange={() => setAsked(null)}
-        title={`Remove “${asked?.name ?? ''}”?`}
-        description="Agents keep the skills that they were given from it; they are shown as stale."
-        action="Remove the source"
+        open={removing !== null}
+        onOpenChange={() => setRemoving(null)}
+        title={`Remove “${removing?.name ?? ''}”?`}
+        description="Agents keep the skills of this source. They are shown as stale."
+        action="Remove source"
         pending={remove.isPending}
-        onConfirm={() => asked && remove.mutate(asked)}
+        onConfirm={() => removing && remove.mutate(removing)}
       />
     </section>
   )
 }
 
-/** Sources whose last sync changed nothing, each with what to do about it. */
+/** Sources whose last sync failed, each with a next step. */
 function Troubles({ rows, onEdit }: { rows: readonly SkillSource[]; onEdit: (row: SkillSource) => void }) {
   const troubled = rows.filter(
     ({ last_sync_status }) => last_sync_status === 'failed' || last_sync_status === 'moved_tag',
@@ -112,16 +115,17 @@ function Troubles({ rows, onEdit }: { rows: readonly SkillSource[]; onEdit: (row
       className="mb-3"
       title={
         row.last_sync_status === 'moved_tag'
-          ? `“${row.name}”: the tag ${row.ref} was moved`
+          ? `“${row.name}”: tag ${row.ref} was moved`
           : `“${row.name}” could not be synced`
       }
       action={
         <Button size="sm" onClick={() => onEdit(row)}>
-          {row.last_sync_status === 'moved_tag' ? 'Choose another tag' : 'Edit the source'}
+          {row.last_sync_status === 'moved_tag' ? 'Choose another tag' : 'Edit source'}
         </Button>
       }
     >
-      {row.last_error} The library keeps what it had. <code className="text-xs">{codeOf(row)}</code>
+      {row.last_error} The library keeps the skills of the last sync.{' '}
+      <code className="text-xs">{codeOf(row)}</code>
     </Banner>
   ))
 }
@@ -140,7 +144,7 @@ function SourceTable({ query, rows, columns }: SourceTableProps) {
   if (query.isError && query.data === undefined) {
     return (
       <ErrorState
-        title="The sources could not be loaded"
+        title="Could not load the sources"
         error={query.error}
         onRetry={() => void query.refetch()}
         className="rounded-lg border border-line bg-surface"
@@ -149,7 +153,7 @@ function SourceTable({ query, rows, columns }: SourceTableProps) {
   }
   return (
     <DataTable
-      label="Sources of skills"
+      label="Skill sources"
       columns={columns}
       rows={rows}
       rowKey={(row) => row.id}
@@ -160,8 +164,8 @@ function SourceTable({ query, rows, columns }: SourceTableProps) {
       empty={
         <EmptyState
           icon={<GitBranch aria-hidden />}
-          title="No source yet"
-          description="A source is a repository with one folder for each skill."
+          title="No sources yet"
+          description="A source is a repository with one folder per skill."
         />
       }
     />

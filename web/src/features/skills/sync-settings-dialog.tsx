@@ -10,14 +10,14 @@ import { Skeleton } from '../../ui/skeleton.tsx'
 import { toast } from '../../ui/toast.tsx'
 import { skillKeys, syncSettingsQuery } from './queries.ts'
 
-/** What is done without anybody asking: reading sources, and bringing agents up to date. */
+/** Automatic sync of sources and automatic delivery to agents. */
 export function SyncSettingsDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
   return (
     <Dialog
       open={isOpen}
       onOpenChange={onClose}
       title="Automatic sync"
-      description="Sources are read anew, and agents brought up to date, without anybody asking."
+      description="Syncs the sources and updates the agents automatically."
     >
       {isOpen && <Settings onDone={onClose} />}
     </Dialog>
@@ -45,31 +45,31 @@ function SettingsForm({ stored, onDone }: { stored: Stored; onDone: () => void }
       onSubmit={async (body) => {
         await api.call(putSkillsLibrarySettings, { body })
         await queries.invalidateQueries({ queryKey: skillKeys.all })
-        toast({ title: 'Saved.', tone: 'success' })
+        toast({ title: 'Automatic sync settings saved.', tone: 'success' })
         onDone()
       }}
     >
       <SwitchField
         name="auto_sync_enabled"
-        label="Sync sources by themselves"
-        hint="Tags stay where they are; branches bring what is new."
+        label="Sync sources automatically"
+        hint="Branches are updated. Tags stay at their commit."
       />
       <NumberField
         name="auto_sync_interval_seconds"
-        label="Every"
+        label="Interval"
         unit="seconds"
-        hint="300 to 86,400"
+        hint="300 to 86,400 seconds"
         min={300}
         max={86_400}
       />
       <SwitchField
         name="auto_reinject_enabled"
-        label="Deliver changes to agents"
-        hint="Agents that have a skill get its new version after a sync."
+        label="Deliver changes automatically"
+        hint="Agents with a skill get its new version after a sync."
       />
       {report && (
         <p className="text-muted text-xs">
-          The last time, {report.updated.length} agents were updated, {report.skipped.length} left alone,{' '}
+          Last delivery: {report.updated.length} agents updated, {report.skipped.length} unchanged,{' '}
           {report.failed.length} failed{report.failed.length > 0 && `: ${report.failed.join(', ')}`}.
         </p>
       )}

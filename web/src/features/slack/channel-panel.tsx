@@ -21,7 +21,7 @@ import { toast } from '../../ui/toast.tsx'
 import { flagsQuery } from '../settings/queries.ts'
 import { slackChannelQuery, slackKeys } from './queries.ts'
 
-/** Where the agent answers in Slack. */
+/** The Slack channel where the agent answers. */
 export function SlackChannelPanel({ name }: { name: string }) {
   const { api } = useApp()
   const channel = useQuery(slackChannelQuery(api, name))
@@ -30,7 +30,7 @@ export function SlackChannelPanel({ name }: { name: string }) {
     if (!channel.error) return <Skeleton className="h-16" />
     return (
       <ErrorState
-        title="The channel could not be looked up"
+        title="Could not load the channel"
         error={channel.error}
         onRetry={() => void channel.refetch()}
         className="rounded-lg border border-line bg-surface"
@@ -40,7 +40,7 @@ export function SlackChannelPanel({ name }: { name: string }) {
   if (flags.data?.slack === false && !channel.data.bound) {
     return (
       <Banner title="Slack is not connected to this platform.">
-        An admin connects it under Settings, Integrations.
+        An admin can connect it under Settings → Integrations.
       </Banner>
     )
   }
@@ -55,7 +55,7 @@ function Bound({ name, channel }: { name: string; channel: SlackChannel }) {
     onSuccess: async (now) => {
       setOpen(null)
       await storeReply(queries, slackKeys.channel(name), now)
-      toast({ title: `${name} answers in Slack no more.` })
+      toast({ title: `Slack channel of ${name} unbound.` })
     },
     onError: (error) => toast({ title: error.message, tone: 'danger' }),
   })
@@ -65,14 +65,14 @@ function Bound({ name, channel }: { name: string; channel: SlackChannel }) {
         <p className="font-medium text-sm">{channel.bound ? titleOf(channel) : 'No channel'}</p>
         <p className="text-muted text-xs">
           {channel.bound
-            ? 'Each message of a person there is a run; the answer comes into its thread.'
-            : 'Invite the bot to a channel, then enter the channel’s id here.'}
+            ? 'Each message in the channel starts a run. The answer appears in its thread.'
+            : 'Invite the bot to a channel, then enter the channel ID here.'}
         </p>
       </div>
       {channel.is_dm_default ? <Badge tone="info">direct messages</Badge> : null}
       <div className="flex gap-2">
         <Button size="sm" onClick={() => setOpen('bind')}>
-          {channel.bound ? 'Change channel' : 'Bind a channel'}
+          {channel.bound ? 'Change channel' : 'Bind channel'}
         </Button>
         {channel.bound ? (
           <Button size="sm" variant="ghost" onClick={() => setOpen('unbind')}>
@@ -83,8 +83,8 @@ function Bound({ name, channel }: { name: string; channel: SlackChannel }) {
       <Dialog
         open={open === 'bind'}
         onOpenChange={(isOpen) => setOpen(isOpen ? 'bind' : null)}
-        title="Channel in Slack"
-        description="Everybody in the channel talks with this agent."
+        title="Slack channel"
+        description="Everyone in the channel can chat with this agent."
       >
         <BindForm name={name} channel={channel} onDone={() => setOpen(null)} />
       </Dialog>
@@ -92,8 +92,8 @@ function Bound({ name, channel }: { name: string; channel: SlackChannel }) {
         open={open === 'unbind'}
         onOpenChange={(isOpen) => setOpen(isOpen ? 'unbind' : null)}
         title={`Unbind ${titleOf(channel)}?`}
-        description="The agent answers there no more. Conversations stay."
-        action="Unbind"
+        description="The agent no longer answers there. Conversations are kept."
+        action="Unbind channel"
         pending={unbind.isPending}
         onConfirm={() => unbind.mutate()}
       />
@@ -111,7 +111,7 @@ function BindForm({ name, channel, onDone }: BindFormProps) {
   async function save(body: z.output<typeof SlackChannelBody>): Promise<void> {
     const now = await api.call(putSlackChannel, { params: { name }, body })
     await storeReply(queries, slackKeys.channel(name), now)
-    toast({ title: `${name} answers in ${titleOf(now)}.`, tone: 'success' })
+    toast({ title: `${name} now answers in ${titleOf(now)}.`, tone: 'success' })
     onDone()
   }
   return (
@@ -119,15 +119,15 @@ function BindForm({ name, channel, onDone }: BindFormProps) {
       <FormError />
       <TextField
         name="channel_id"
-        label="Channel id"
-        hint="At the bottom of the channel’s details in Slack, like C0123456789"
+        label="Channel ID"
+        hint="Shown at the bottom of the channel details in Slack, for example C0123456789"
         autoComplete="off"
         autoFocus
       />
       <SwitchField
         name="is_dm_default"
-        label="Answer direct messages as well"
-        hint="One agent of the platform does."
+        label="Answer direct messages"
+        hint="Only one agent of the platform can answer direct messages."
       />
       <div className="flex justify-end gap-2">
         <Button onClick={onDone}>Cancel</Button>

@@ -14,7 +14,7 @@ import { toast } from '../../ui/toast.tsx'
 import { settingKeys } from '../settings/queries.ts'
 import { slackKeys, slackQuery } from './queries.ts'
 
-/** The Slack app through which agents are talked with. */
+/** The Slack app of the platform. */
 export function SlackConnectionPanel() {
   const { api } = useApp()
   const slack = useQuery(slackQuery(api))
@@ -24,7 +24,7 @@ export function SlackConnectionPanel() {
     mutationFn: () => api.call(deleteSlack, {}),
     onSuccess: () => {
       setOpen(null)
-      toast({ title: 'Slack is disconnected.' })
+      toast({ title: 'Slack disconnected.' })
       return renewed()
     },
     onError: (error) => toast({ title: error.message, tone: 'danger' }),
@@ -33,7 +33,7 @@ export function SlackConnectionPanel() {
     if (!slack.error) return <Skeleton className="h-16" />
     return (
       <ErrorState
-        title="Slack could not be looked up"
+        title="Could not load the Slack connection"
         error={slack.error}
         onRetry={() => void slack.refetch()}
         className="rounded-lg border border-line bg-surface"
@@ -47,10 +47,10 @@ export function SlackConnectionPanel() {
         <p className="font-medium text-sm">{configured ? workspace_name : 'No workspace'}</p>
         <p className="text-muted text-xs">
           {configured ? (
-            `Agents answer there as @${bot_user}`
+            `Agents answer as @${bot_user}`
           ) : (
             <>
-              The app’s request URL is <code>/api/public/slack/events</code> at this address.
+              Request URL of the app: <code>/api/public/slack/events</code> on this host.
             </>
           )}
         </p>
@@ -69,8 +69,8 @@ export function SlackConnectionPanel() {
       <Dialog
         open={open === 'connect'}
         onOpenChange={(isOpen) => setOpen(isOpen ? 'connect' : null)}
-        title="Connect a Slack app"
-        description="Both are on the app’s pages at Slack, which is asked whether the token is good."
+        title="Connect Slack app"
+        description="Copy both values from the app’s pages at Slack. Roost verifies the token with Slack."
       >
         <ConnectForm onDone={() => setOpen(null)} />
       </Dialog>
@@ -78,8 +78,8 @@ export function SlackConnectionPanel() {
         open={open === 'forget'}
         onOpenChange={(isOpen) => setOpen(isOpen ? 'forget' : null)}
         title="Disconnect Slack?"
-        description="Agents answer there no more, also what is still on its way. Their channels stay for the next app."
-        action="Disconnect"
+        description="Agents no longer answer in Slack, including pending messages. Their channels are kept for the next app."
+        action="Disconnect Slack"
         pending={forget.isPending}
         onConfirm={() => forget.mutate()}
       />
@@ -94,7 +94,7 @@ function ConnectForm({ onDone }: { onDone(): void }) {
   async function save(body: z.output<typeof SlackBody>): Promise<void> {
     const { workspace_name } = await api.call(putSlack, { body })
     await renewed()
-    toast({ title: `Connected with ${workspace_name}.`, tone: 'success' })
+    toast({ title: `Connected to ${workspace_name}.`, tone: 'success' })
     onDone()
   }
   return (
@@ -112,7 +112,7 @@ function ConnectForm({ onDone }: { onDone(): void }) {
         type="password"
         name="bot_token"
         label="Bot token"
-        hint="Under OAuth & Permissions; it begins with xoxb-"
+        hint="Under OAuth & Permissions. It starts with xoxb-"
         autoComplete="off"
       />
       <div className="flex justify-end gap-2">

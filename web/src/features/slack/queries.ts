@@ -2,20 +2,20 @@ import type { Client } from '@roost/contracts/client'
 import { getSlack, getSlackChannel } from '@roost/contracts/conversations/slack'
 import { queryOptions } from '@tanstack/react-query'
 
-/** Keys begin with what they show; `live/stale.ts` names their prefixes. */
+/** Keys begin with their subject; `live/stale.ts` names their prefixes. */
 export const slackKeys = {
   connection: ['settings', 'slack'] as const,
   channel: (name: string) => ['agent', name, 'slack'] as const,
 }
 
-/** For admins. */
+/** Admins only. */
 export const slackQuery = (api: Client) =>
   queryOptions({
     queryKey: slackKeys.connection,
     queryFn: ({ signal }) => api.call(getSlack, { signal }),
   })
 
-/** For the owner of the agent and admins. */
+/** Owner and admins only. */
 export const slackChannelQuery = (api: Client, name: string) =>
   queryOptions({
     queryKey: slackKeys.channel(name),

@@ -4,19 +4,19 @@ import {
   updateEventSubscription,
 } from '@roost/contracts/triggers/events'
 import { describeFault } from '../../lib/fault.ts'
-import { rowsOf } from '../../live/at-once.ts'
+import { rowsOf } from '../../live/optimistic.ts'
 import { useApp } from '../../shell/app-context.ts'
-import { useAtOnce } from '../../shell/use-at-once.ts'
+import { useOptimisticSave } from '../../shell/use-optimistic-save.ts'
 import { toast } from '../../ui/toast.tsx'
 import { useUndo } from '../../ui/use-undo.ts'
 import { eventKeys } from './queries.ts'
 
-function tellFault(error: unknown): void {
+function showFault(error: unknown): void {
   const { sentence, code } = describeFault(error)
   toast({ title: sentence, description: code, tone: 'danger' })
 }
 
-/** Refusals that are about one field and do not name it. */
+/** Fields of error codes that do not name one. */
 export const fieldOfCode = {
   invalid_event_type: 'event_type',
   reserved_event_type: 'event_type',
@@ -24,11 +24,11 @@ export const fieldOfCode = {
   agent_not_permitted: 'source_agent',
 }
 
-/** Switches a subscription; shown at once and taken back when the platform refuses. */
+/** Switches a subscription optimistically. */
 export function useSubscriptionSwitch(name: string) {
   const { api, queries } = useApp()
   const key = [...eventKeys.ofAgent(name), 'subscriptions']
-  return useAtOnce({
+  return useOptimisticSave({
     queryKey: key,
     save: ({ id, enabled }: { id: string; enabled: boolean }) =>
       api.call(updateEventSubscription, { params: { id }, body: { enabled } }),
@@ -40,19 +40,19 @@ export function useSubscriptionSwitch(name: string) {
   })
 }
 
-/** Ends subscriptions once the time for Undo has passed. */
+/** Deletes subscriptions when the time for Undo has passed. */
 export function useSubscriptionRemoval(name: string) {
   const { api, queries } = useApp()
   const { pending, later } = useUndo()
   const remove = ({ id, event_type }: EventSubscription) =>
     later({
       id,
-      title: `The subscription to ${event_type} is ended.`,
+      title: `Subscription to ${event_type} deleted.`,
       run: async () => {
         try {
           await api.call(deleteEventSubscription, { params: { id } })
         } catch (error) {
-          tellFault(error)
+          showFault(error)
         }
         await queries.invalidateQueries({ queryKey: eventKeys.ofAgent(name) })
       },

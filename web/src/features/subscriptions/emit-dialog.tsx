@@ -12,14 +12,14 @@ import { eventKeys } from './queries.ts'
 
 type EmitDialogProps = { name: string; isOpen: boolean; onClose: () => void }
 
-/** For trying subscriptions out: an event in the name of the agent. */
+/** Emits a test event on behalf of the agent. */
 export function EmitDialog({ name, isOpen, onClose }: EmitDialogProps) {
   return (
     <Dialog
       open={isOpen}
       onOpenChange={onClose}
-      title={`Emit an event as ${name}`}
-      description="Every agent that is subscribed to it is woken."
+      title={`Emit event as ${name}`}
+      description="Every subscribed agent starts a run."
     >
       <EmitForm name={name} onDone={onClose} />
     </Dialog>
@@ -27,7 +27,7 @@ export function EmitDialog({ name, isOpen, onClose }: EmitDialogProps) {
 }
 
 const EmitFields = EmitEvent.pick({ event_type: true }).extend({
-  payload: z.string().refine(isObject, 'Must be empty or a JSON object.'),
+  payload: z.string().refine(isObject, 'The payload must be empty or a JSON object.'),
 })
 
 function EmitForm({ name, onDone }: { name: string; onDone: () => void }) {
@@ -36,13 +36,13 @@ function EmitForm({ name, onDone }: { name: string; onDone: () => void }) {
   return (
     <Form
       form={form}
-      label="An event"
+      label="Event"
       onSubmit={async ({ event_type, payload }) => {
         const body = { event_type, payload: payload.trim() === '' ? null : JSON.parse(payload) }
         try {
           const event = await api.call(emitAgentEvent, { params: { name }, body })
           const words = plural(event.subscriptions_triggered, 'agent')
-          toast({ title: `${event_type} is emitted; it wakes ${words}.`, tone: 'success' })
+          toast({ title: `${event_type} emitted. It triggers ${words}.`, tone: 'success' })
         } catch (error) {
           throw atField(error, fieldOfCode)
         }
@@ -62,7 +62,7 @@ function EmitForm({ name, onDone }: { name: string; onDone: () => void }) {
       <TextareaField
         name="payload"
         label="Payload"
-        hint="A JSON object, at most 64 KiB; may be left empty."
+        hint="Optional JSON object, at most 64 KiB"
         placeholder='{"branch": "main"}'
         mono
         spellCheck={false}
@@ -71,7 +71,7 @@ function EmitForm({ name, onDone }: { name: string; onDone: () => void }) {
       <DialogButtons>
         <Button onClick={onDone}>Cancel</Button>
         <Button type="submit" variant="primary" pending={form.formState.isSubmitting}>
-          Emit
+          Emit event
         </Button>
       </DialogButtons>
     </Form>

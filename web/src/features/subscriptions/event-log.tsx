@@ -15,29 +15,29 @@ import { EmptyState } from '../../ui/empty-state.tsx'
 import { ErrorState } from '../../ui/error-state.tsx'
 import { RelativeTime } from '../../ui/time.tsx'
 import { EmitDialog } from './emit-dialog.tsx'
-import { eventsQuery, mostEvents } from './queries.ts'
+import { eventsQuery, maxEvents } from './queries.ts'
 import { dropWords } from './words.ts'
 
-/** What the agent told, and whom it woke. */
+/** The events of the agent and the agents that they triggered. */
 export function EventLog({ agent: { name } }: { agent: AgentDetails }) {
   const events = useQuery(eventsQuery(useApi(), name))
   const [opened, setOpened] = useState<string | null>(null)
   const [isEmitting, setEmitting] = useState(false)
   const shown = events.data?.find(({ id }) => id === opened) ?? null
   return (
-    <section aria-label="Events of this agent" className="min-w-0">
+    <section aria-label="Emitted events" className="min-w-0">
       <CardHeader
-        title="Events of this agent"
-        description="What it emitted, and who was woken by it."
+        title="Emitted events"
+        description="Events of this agent, and the agents that they triggered."
         actions={
           <Button icon={<Send aria-hidden />} onClick={() => setEmitting(true)}>
-            Emit an event…
+            Emit event…
           </Button>
         }
       />
       {events.isError && !events.data ? (
         <ErrorState
-          title="The events could not be loaded"
+          title="Could not load the events"
           error={events.error}
           onRetry={() => void events.refetch()}
           className="rounded-lg border border-line bg-surface"
@@ -55,13 +55,13 @@ export function EventLog({ agent: { name } }: { agent: AgentDetails }) {
           empty={
             <EmptyState
               icon={<Send aria-hidden />}
-              title="No event yet"
-              description="The agent emits one with its tool emit_event. Emit one here to try a subscription."
+              title="No events yet"
+              description="The agent emits events with its tool emit_event. Emit an event here to test a subscription."
             />
           }
           footer={
-            events.data?.length === mostEvents ? (
-              <span className="text-muted text-xs">The newest {mostEvents} are shown.</span>
+            events.data?.length === maxEvents ? (
+              <span className="text-muted text-xs">The newest {maxEvents} are shown.</span>
             ) : undefined
           }
         />
@@ -82,20 +82,20 @@ const columns: readonly DataColumn<AgentEvent>[] = [
   },
   {
     id: 'wakes',
-    header: 'Woke',
+    header: 'Triggered',
     width: 110,
     cell: (row) => {
       const dropped = row.executions.filter((each) => each.dropped !== undefined).length
-      if (row.subscriptions_triggered === 0) return <span className="text-faint">nobody</span>
+      if (row.subscriptions_triggered === 0) return <span className="text-faint">none</span>
       return (
         <span>
           {plural(row.subscriptions_triggered - dropped, 'agent')}
-          {dropped > 0 && <span className="text-danger"> · {dropped} not</span>}
+          {dropped > 0 && <span className="text-danger"> · {dropped} failed</span>}
         </span>
       )
     },
   },
-  { id: 'at', header: 'When', width: 110, priority: 2, cell: (row) => <RelativeTime at={row.created_at} /> },
+  { id: 'at', header: 'Time', width: 110, priority: 2, cell: (row) => <RelativeTime at={row.created_at} /> },
 ]
 
 function EventSheet({ event, onClose }: { event: AgentEvent | null; onClose: () => void }) {
@@ -107,7 +107,7 @@ function EventSheet({ event, onClose }: { event: AgentEvent | null; onClose: () 
             From {event.source_agent}, <RelativeTime at={event.created_at} />
           </p>
           {event.executions.length > 0 && (
-            <ul aria-label="Woken agents" className="flex flex-col gap-1 text-sm">
+            <ul aria-label="Triggered agents" className="flex flex-col gap-1 text-sm">
               {event.executions.map((wake) => (
                 <li key={wake.agent_name} className="flex flex-wrap justify-between gap-x-4">
                   <span className="break-all">{wake.agent_name}</span>
@@ -124,15 +124,15 @@ function EventSheet({ event, onClose }: { event: AgentEvent | null; onClose: () 
 }
 
 function Wake({ wake }: { wake: AgentEvent['executions'][number] }) {
-  if (wake.dropped) return <span className="text-danger">Not woken: {dropWords[wake.dropped]}</span>
-  if (wake.execution_id === undefined) return <span className="text-muted">On its way</span>
+  if (wake.dropped) return <span className="text-danger">Not triggered: {dropWords[wake.dropped]}</span>
+  if (wake.execution_id === undefined) return <span className="text-muted">Pending</span>
   return (
     <Link
       to="/agents/$name/executions/$id"
       params={{ name: wake.agent_name, id: wake.execution_id }}
       className="text-accent hover:underline"
     >
-      Open the run
+      Open run
     </Link>
   )
 }

@@ -2,7 +2,7 @@ import type { AgentDetails } from '@roost/contracts/agents/agent'
 import { EventLog } from './event-log.tsx'
 import { Subscriptions } from './subscriptions.tsx'
 
-/** What wakes an agent besides the clock and people, and what it tells others. */
+/** Event subscriptions of the agent and its emitted events. */
 export function EventsTab({ agent }: { agent: AgentDetails }) {
   return (
     <div className="flex min-w-0 flex-col gap-8">

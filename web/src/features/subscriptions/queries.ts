@@ -2,7 +2,7 @@ import type { Client } from '@roost/contracts/client'
 import { listAgentEvents, listEventSubscriptions } from '@roost/contracts/triggers/events'
 import { queryOptions } from '@tanstack/react-query'
 
-/** Keys begin with what they show; `live/stale.ts` names their prefixes. */
+/** Keys begin with their subject; `live/stale.ts` names their prefixes. */
 export const eventKeys = {
   ofAgent: (name: string) => ['agent', name, 'events'] as const,
 }
@@ -18,14 +18,13 @@ export const subscriptionsQuery = (api: Client, name: string, direction: Directi
     },
   })
 
-/** Events that are shown. */
-export const mostEvents = 100
+export const maxEvents = 100
 
 export const eventsQuery = (api: Client, name: string) =>
   queryOptions({
     queryKey: [...eventKeys.ofAgent(name), 'log'],
     queryFn: async ({ signal }) => {
-      const query = { limit: String(mostEvents) }
+      const query = { limit: String(maxEvents) }
       return (await api.call(listAgentEvents, { params: { name }, query, signal })).events
     },
   })

@@ -29,7 +29,7 @@ export function SubscriptionDialog({ agent, editing, onClose }: SubscriptionDial
     <Dialog
       open={editing !== null}
       onOpenChange={onClose}
-      title={editing === 'new' ? 'New subscription' : 'Edit the subscription'}
+      title={editing === 'new' ? 'New subscription' : 'Edit subscription'}
     >
       {editing && (
         <SubscriptionForm agent={agent} stored={editing === 'new' ? null : editing} onDone={onClose} />
@@ -53,7 +53,7 @@ function SubscriptionForm({ agent: { name }, stored, onDone }: FormProps) {
   return (
     <Form
       form={form}
-      label="A subscription"
+      label="Subscription"
       onSubmit={async ({ source_agent, event_type, target_message, enabled }) => {
         const fields = { event_type, target_message }
         try {
@@ -74,7 +74,7 @@ function SubscriptionForm({ agent: { name }, stored, onDone }: FormProps) {
         name="event_type"
         label="Event"
         placeholder="tests.failed"
-        hint="agent.task.completed and agent.task.failed are told by the platform at the end of tasks."
+        hint="The platform emits agent.task.completed and agent.task.failed at the end of tasks."
         mono
         required
         autoFocus
@@ -88,8 +88,8 @@ function SubscriptionForm({ agent: { name }, stored, onDone }: FormProps) {
         required
         hint={
           <>
-            May use <code>{'{{payload.key}}'}</code>, <code>{'{{event_type}}'}</code> and{' '}
-            <code>{'{{source_agent}}'}</code>; what is put in is marked as data.
+            May contain <code>{'{{payload.key}}'}</code>, <code>{'{{event_type}}'}</code> and{' '}
+            <code>{'{{source_agent}}'}</code>. Inserted values are marked as data.
           </>
         }
       />
@@ -110,15 +110,15 @@ function SourceField({ name }: { name: string }) {
   const others = (agents.data ?? []).filter((agent) => agent.name !== name)
   return (
     <Field
-      label="From"
+      label="Source agent"
       error={fieldState.error?.message ?? null}
-      hint="An agent that this one may call; the permissions of the two decide."
+      hint="An agent that this agent is permitted to call."
     >
       <Combobox
         value={field.value ?? null}
         onValueChange={field.onChange}
         options={others.map((agent) => ({ value: agent.name, label: agent.label ?? agent.name }))}
-        placeholder="Anybody"
+        placeholder="Any source"
         clearable
       />
     </Field>

@@ -19,11 +19,11 @@ import { type Direction, subscriptionsQuery } from './queries.ts'
 import { SubscriptionDialog } from './subscription-dialog.tsx'
 
 const directions = [
-  { value: 'subscriber', label: 'Wake this agent' },
-  { value: 'source', label: 'Woken by it' },
+  { value: 'subscriber', label: 'Incoming' },
+  { value: 'source', label: 'Outgoing' },
 ] as const
 
-/** Which events wake this agent, and whom its own events wake. */
+/** Subscriptions of this agent, and of other agents to its events. */
 export function Subscriptions({ agent }: { agent: AgentDetails }) {
   const { name } = agent
   const isOwner = agent.is_owner || agent.can_delete
@@ -40,7 +40,7 @@ export function Subscriptions({ agent }: { agent: AgentDetails }) {
     <section aria-label="Subscriptions" className="min-w-0">
       <CardHeader
         title="Subscriptions"
-        description="An event of another agent, or of a person, sends this agent a message."
+        description="An event of another agent or of a user sends a message to this agent."
         actions={
           isOwner && (
             <Button variant="primary" icon={<Plus aria-hidden />} onClick={() => setEditing('new')}>
@@ -50,7 +50,7 @@ export function Subscriptions({ agent }: { agent: AgentDetails }) {
         }
       />
       <Segmented
-        label="Which subscriptions"
+        label="Direction"
         size="sm"
         options={directions}
         value={direction}
@@ -59,7 +59,7 @@ export function Subscriptions({ agent }: { agent: AgentDetails }) {
       />
       {subscriptions.isError && !subscriptions.data ? (
         <ErrorState
-          title="The subscriptions could not be loaded"
+          title="Could not load the subscriptions"
           error={subscriptions.error}
           onRetry={() => void subscriptions.refetch()}
           className="rounded-lg border border-line bg-surface"
@@ -77,11 +77,13 @@ export function Subscriptions({ agent }: { agent: AgentDetails }) {
           empty={
             <EmptyState
               icon={<Radio aria-hidden />}
-              title={direction === 'source' ? 'No agent waits for its events' : 'No event wakes this agent'}
+              title={
+                direction === 'source' ? 'No agent is subscribed to its events' : 'No event subscriptions'
+              }
               description={
                 direction === 'source'
-                  ? 'Subscriptions are created on the page of the agent that is to be woken.'
-                  : 'For example: when the tester emits tests.failed, look into it.'
+                  ? 'Create subscriptions on the page of the agent that should receive the event.'
+                  : 'For example: when the agent “tester” emits tests.failed, analyze the failure.'
               }
             />
           }
@@ -115,26 +117,26 @@ function columnsOf({ mayChange, toggle, remove, edit }: Actions): DataColumn<Eve
     },
     {
       id: 'source',
-      header: 'From',
+      header: 'Source',
       width: 130,
       priority: 2,
-      cell: (row) => row.source_agent ?? <span className="text-muted">anybody</span>,
+      cell: (row) => row.source_agent ?? <span className="text-muted">any</span>,
     },
-    { id: 'subscriber', header: 'Wakes', width: 130, priority: 2, cell: (row) => row.subscriber_agent },
+    { id: 'subscriber', header: 'Target', width: 130, priority: 2, cell: (row) => row.subscriber_agent },
     {
       id: 'last',
-      header: 'Last woken',
+      header: 'Last triggered',
       width: 110,
       priority: 3,
       cell: (row) => <RelativeTime at={row.last_triggered_at} />,
     },
     {
       id: 'enabled',
-      header: 'On',
+      header: 'Enabled',
       width: 60,
       cell: (row) => (
         <Switch
-          label={`The subscription to ${row.event_type} is enabled`}
+          label={`Enable subscription to ${row.event_type}`}
           checked={row.enabled}
           disabled={!mayChange}
           onCheckedChange={(enabled) => toggle({ id: row.id, enabled })}
@@ -154,7 +156,7 @@ function columnsOf({ mayChange, toggle, remove, edit }: Actions): DataColumn<Eve
             }
             items={[
               { label: 'Edit', icon: <Pencil aria-hidden />, onSelect: () => edit(row) },
-              { label: 'End', icon: <Trash2 aria-hidden />, danger: true, onSelect: () => remove(row) },
+              { label: 'Delete', icon: <Trash2 aria-hidden />, danger: true, onSelect: () => remove(row) },
             ]}
           />
         ),

@@ -3,8 +3,8 @@ import { getContainersTelemetry, getHostTelemetry } from '@roost/contracts/opera
 import { queryOptions } from '@tanstack/react-query'
 
 /**
- * The platform samples these figures every 10 seconds and tells no event of them: while they are looked at
- * they are asked for as often. In a hidden tab they are not.
+ * Polling interval: the platform samples these metrics every 10 s and sends no events. No polling in a hidden
+ * tab.
  */
 const samplePeriodMs = 10_000
 

@@ -6,16 +6,16 @@ import { useApp } from '../../shell/app-context.ts'
 import { toast } from '../../ui/toast.tsx'
 import { templateKeys } from './queries.ts'
 
-/** Reads all templates anew, and tells which could not be read and why. */
+/** Reloads all templates and reports those that failed. */
 export function useRefresh() {
   const { api, queries } = useApp()
   return useMutation({
     mutationFn: () => api.call(refreshTemplates, {}),
     onSuccess: ({ refreshed, failed }) => {
-      const title = `${plural(refreshed, 'template')} read.`
+      const title = `${plural(refreshed, 'template')} refreshed.`
       if (failed.length === 0) return void toast({ title, tone: 'success' })
       const description = failed.map(({ id, error }) => `${id}: ${error}`).join('; ')
-      toast({ title: `${title} ${failed.length} could not be.`, description, tone: 'warning' })
+      toast({ title: `${title} ${failed.length} failed.`, description, tone: 'warning' })
     },
     onError: (error) => {
       const { sentence, code } = describeFault(error)

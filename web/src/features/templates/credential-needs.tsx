@@ -1,7 +1,7 @@
 import type { TemplateDetails } from '@roost/contracts/agents/templates'
 import { Badge } from '../../ui/badge.tsx'
 
-/** What an agent of this template has to be given, with what its author says about it. */
+/** The credentials that the template declares. */
 export function CredentialNeeds({ template }: { template: TemplateDetails }) {
   const { required_credentials, credentials, credential_setup } = template
   const needs = [
@@ -11,11 +11,11 @@ export function CredentialNeeds({ template }: { template: TemplateDetails }) {
   const setups = new Map(credential_setup.map((setup) => [setup.name, setup]))
   return (
     <div>
-      <h3 className="mb-1 font-medium text-sm">Credentials</h3>
+      <h3 className="mb-1 font-medium text-sm">Required credentials</h3>
       {needs.length === 0 ? (
-        <p className="text-muted text-sm">It needs none.</p>
+        <p className="text-muted text-sm">This template declares no required credentials.</p>
       ) : (
-        <ul aria-label="Credentials" className="divide-y divide-line border-y border-line text-sm">
+        <ul aria-label="Required credentials" className="divide-y divide-line border-y border-line text-sm">
           {needs.map(({ name, source }) => {
             const setup = setups.get(name)
             return (
@@ -39,7 +39,7 @@ export function CredentialNeeds({ template }: { template: TemplateDetails }) {
   )
 }
 
-/** Where a requirement was found, in words. */
+/** Where a requirement was found. */
 function sourceWords(source: string): string {
   if (source.startsWith('mcp:')) return `for ${source.slice('mcp:'.length)}`
   return words[source] ?? source
@@ -52,7 +52,7 @@ const words: Readonly<Record<string, string>> = {
   env_example: 'in .env.example',
 }
 
-/** Written by strangers: it may be of any kind. */
+/** Untrusted input of any type. */
 function textOf(value: unknown): string | null {
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : null
 }

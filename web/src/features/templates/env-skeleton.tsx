@@ -7,7 +7,7 @@ import { ErrorState } from '../../ui/error-state.tsx'
 import { Skeleton } from '../../ui/skeleton.tsx'
 import { templateEnvQuery } from './queries.ts'
 
-/** A `.env` to fill in, once it is asked for. */
+/** A `.env` skeleton, loaded on request. */
 export function EnvSkeleton({ id }: { id: string }) {
   const [isOpen, setOpen] = useState(false)
   const env = useQuery({ ...templateEnvQuery(useApi(), id), enabled: isOpen })
@@ -15,7 +15,7 @@ export function EnvSkeleton({ id }: { id: string }) {
     return (
       <div>
         <Button size="sm" onClick={() => setOpen(true)}>
-          Show a .env to fill in
+          Show .env skeleton
         </Button>
       </div>
     )

@@ -6,14 +6,14 @@ import { repositoryOf, templateNameOf } from './template-address.ts'
 
 type FromRepositoryProps = { open: boolean; onClose: () => void; onUse: (template: string) => void }
 
-/** A template by its address, whether it is on the list or not. */
+/** Uses a template by repository, listed or not. */
 export function FromRepositoryDialog({ open, onClose, onUse }: FromRepositoryProps) {
   return (
     <Dialog
       open={open}
       onOpenChange={onClose}
-      title="An agent from a repository"
-      description="Its template.yaml says what the agent is; its files become the workspace. A private one needs your git token, or the platform’s."
+      title="Create agent from a repository"
+      description="The repository’s template.yaml describes the agent, and its files become the workspace. A private repository requires your git token or the platform’s."
     >
       <RepositoryForm onClose={onClose} onUse={onUse} />
     </Dialog>
@@ -23,7 +23,7 @@ export function FromRepositoryDialog({ open, onClose, onUse }: FromRepositoryPro
 const Address = z.object({
   repository: z
     .string()
-    .refine((text) => repositoryOf(text) !== null, 'Give it as owner/repository, or its address.'),
+    .refine((text) => repositoryOf(text) !== null, 'Enter the repository as owner/repository or as its URL.'),
   branch: z.string(),
 })
 
@@ -32,7 +32,7 @@ function RepositoryForm({ onClose, onUse }: Omit<FromRepositoryProps, 'open'>) {
   return (
     <Form
       form={form}
-      label="A repository"
+      label="Repository"
       onSubmit={({ repository, branch }) => {
         onClose()
         onUse(templateNameOf(repositoryOf(repository) ?? repository, branch))
@@ -51,7 +51,7 @@ function RepositoryForm({ onClose, onUse }: Omit<FromRepositoryProps, 'open'>) {
       <TextField
         name="branch"
         label="Branch"
-        hint="Left empty: the one that the host shows first"
+        hint="Leave empty for the default branch"
         mono
         autoComplete="off"
         spellCheck={false}

@@ -20,7 +20,7 @@ import { TemplateSheet } from './template-sheet.tsx'
 const route = getRouteApi('/signed-in/library')
 type Search = ReturnType<typeof route.useSearch>
 
-/** What agents can be made from. */
+/** The templates for new agents. */
 export function TemplateGallery() {
   const api = useApi()
   const { data: me } = useSuspenseQuery(meQuery(api))
@@ -42,7 +42,7 @@ export function TemplateGallery() {
     <section aria-label="Templates" className="min-w-0">
       <CardHeader
         title="Templates"
-        description="What an agent starts with: instructions, schedules, and what it needs to be given."
+        description="Templates for new agents, with instructions, schedules and required credentials."
         actions={
           <>
             {me.role === 'admin' && (
@@ -55,13 +55,13 @@ export function TemplateGallery() {
                   Refresh
                 </Button>
                 <Button icon={<ListPlus aria-hidden />} onClick={() => setOpen('list')}>
-                  Repositories
+                  Template repositories
                 </Button>
               </>
             )}
             {mayCreate && (
               <Button icon={<GitBranch aria-hidden />} onClick={() => setOpen('address')}>
-                From a repository
+                Use repository
               </Button>
             )}
           </>
@@ -91,8 +91,8 @@ export function TemplateGallery() {
       ) : shown.length === 0 ? (
         <EmptyState
           icon={<LayoutTemplate aria-hidden />}
-          title={word === '' ? 'No template yet' : 'No template matches'}
-          description={word === '' ? 'An admin puts repositories on the list.' : undefined}
+          title={word === '' ? 'No templates yet' : 'No matching templates'}
+          description={word === '' ? 'Admins can add template repositories.' : undefined}
           action={word !== '' && <Button onClick={() => change({ q: undefined })}>Clear search</Button>}
           className="max-w-none rounded-lg border border-line bg-surface"
         />

@@ -22,7 +22,7 @@ export const templateQuery = (api: Client, id: string) =>
     staleTime: 60_000,
   })
 
-/** A `.env` to fill in. */
+/** A `.env` skeleton. */
 export const templateEnvQuery = (api: Client, id: string) =>
   queryOptions({
     queryKey: [...templateKeys.all, id, 'env'],
@@ -34,7 +34,7 @@ export const templateEnvQuery = (api: Client, id: string) =>
     staleTime: 60_000,
   })
 
-/** What an admin has put on the list. */
+/** The template repositories configured by an admin. */
 export const repositoriesQuery = (api: Client) =>
   queryOptions({
     queryKey: templateKeys.repositories,

@@ -15,14 +15,14 @@ import { repositoryOf } from './template-address.ts'
 
 type RepositoriesProps = { open: boolean; onClose: () => void }
 
-/** The repositories that everybody finds among the templates; an admin's to say. */
+/** The repositories in everyone's template list, configured by admins. */
 export function RepositoriesDialog({ open, onClose }: RepositoriesProps) {
   return (
     <Dialog
       open={open}
       onOpenChange={onClose}
-      title="Repositories among the templates"
-      description="Everybody who creates agents finds them in this list, in this order."
+      title="Template repositories"
+      description="Shown to all users who can create agents, in this order."
     >
       {open && <Repositories onClose={onClose} />}
     </Dialog>
@@ -46,7 +46,7 @@ function RepositoriesForm({ stored, onClose }: { stored: string[]; onClose: () =
         const saved = await api.call(putTemplateRepositories, { body })
         queries.setQueryData(templateKeys.repositories, saved.repositories)
         await queries.invalidateQueries({ queryKey: templateKeys.all })
-        toast({ title: 'The list of templates is saved.', tone: 'success' })
+        toast({ title: 'Template repositories saved.', tone: 'success' })
         onClose()
       }}
     >
@@ -69,7 +69,7 @@ function RepositoriesField() {
   return (
     <Field
       label="Repositories"
-      hint="Each as owner/repository, or its address; Enter adds it."
+      hint="Enter each as owner/repository or as its URL. Press Enter to add it."
       error={fieldState.error?.message ?? null}
     >
       <TagInput

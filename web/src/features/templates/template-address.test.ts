@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { repositoryOf, templateNameOf } from './template-address.ts'
 
-test('a repository is found in what people paste', () => {
+test('reads the repository from pasted URLs', () => {
   for (const text of [
     'acme/helper',
     ' https://github.com/acme/helper.git ',
@@ -17,7 +17,7 @@ test('a repository is found in what people paste', () => {
   }
 })
 
-test('a branch is named only where one was given', () => {
+test('the template names a branch only if one is given', () => {
   assert.equal(templateNameOf('acme/helper', ' '), 'github:acme/helper')
   assert.equal(templateNameOf('acme/helper', 'v2'), 'github:acme/helper@v2')
 })

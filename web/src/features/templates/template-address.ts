@@ -1,9 +1,9 @@
-/** Owner and name of a repository, as the git host has them. */
+/** Owner and name of a repository at the git host. */
 const pattern = /^[A-Za-z0-9][A-Za-z0-9._-]*\/[A-Za-z0-9_][A-Za-z0-9._-]*$/
 
 /**
- * `owner/repo` of what was typed or pasted: that itself, an address on the web or for SSH, with or without
- * `.git`. Null for what is none; the platform decides on which host it is looked for.
+ * Reads `owner/repo` from input: the short form, or a web or SSH URL, with or without `.git`. Null for other
+ * input. The platform decides which host it belongs to.
  */
 export function repositoryOf(text: string): string | null {
   const plain = text
@@ -15,7 +15,7 @@ export function repositoryOf(text: string): string | null {
   return pattern.test(plain) ? plain : null
 }
 
-/** What an agent is made from. An empty branch is the one that the host shows first. */
+/** The template of a repository. An empty branch means the default branch. */
 export function templateNameOf(repository: string, branch: string): string {
   return branch.trim() === '' ? `github:${repository}` : `github:${repository}@${branch.trim()}`
 }

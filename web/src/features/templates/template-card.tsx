@@ -5,13 +5,13 @@ import { plural } from '../../lib/format.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 
-/** `onUse` is null for people who create no agents. */
+/** `onUse` is null for users who cannot create agents. */
 export function TemplateCard({ entry, onUse }: { entry: TemplateEntry; onUse: (() => void) | null }) {
   const { id, display_name, description, github_repo, runtime, resources, required_credentials } = entry
   return (
     <article className="relative flex h-full min-w-0 flex-col rounded-lg border border-line bg-surface p-4 transition-colors duration-100 hover:border-line-strong">
       <h3 className="min-w-0 font-semibold text-base">
-        {/* The whole card leads to the details, its button does not. */}
+        {/* The whole card links to the details, except for its button. */}
         <Link
           to="/library"
           search={(now) => ({ ...now, tab: 'templates', template: id })}
@@ -22,7 +22,7 @@ export function TemplateCard({ entry, onUse }: { entry: TemplateEntry; onUse: ((
       </h3>
       <p className="mt-0.5 flex min-w-0 items-center gap-1.5 text-muted text-xs [&_svg]:size-3.5 [&_svg]:shrink-0">
         {github_repo ? <GitBranch aria-hidden /> : <Package aria-hidden />}
-        <span className="truncate">{github_repo ?? 'comes with Roost'}</span>
+        <span className="truncate">{github_repo ?? 'built in'}</span>
       </p>
       <p className="mt-2 line-clamp-3 flex-1 break-words text-sm">{description}</p>
       <div className="mt-3 flex min-w-0 items-end justify-between gap-2">
@@ -38,7 +38,7 @@ export function TemplateCard({ entry, onUse }: { entry: TemplateEntry; onUse: ((
           {entry.warnings_count > 0 && (
             <Badge tone="warning">{plural(entry.warnings_count, 'warning')}</Badge>
           )}
-          {entry.metadata_unavailable && <Badge tone="warning">could not be read</Badge>}
+          {entry.metadata_unavailable && <Badge tone="warning">could not be loaded</Badge>}
         </div>
         {onUse && (
           <Button size="sm" className="relative" aria-label={`Use ${display_name}`} onClick={onUse}>

@@ -2,7 +2,7 @@ import type { TemplateSchedule } from '@roost/contracts/agents/templates'
 import { Badge } from '../../ui/badge.tsx'
 import { cronWords } from '../schedules/cron.ts'
 
-/** What the template has an agent do by the clock. */
+/** The schedules that the template creates. */
 export function TemplateSchedules({ schedules }: { schedules: readonly TemplateSchedule[] }) {
   if (schedules.length === 0) return null
   return (
@@ -13,7 +13,7 @@ export function TemplateSchedules({ schedules }: { schedules: readonly TemplateS
           <li key={name} className="py-2">
             <p className="flex flex-wrap items-center gap-x-2">
               <span className="font-medium">{name}</span>
-              {!enabled && <Badge>off at first</Badge>}
+              {!enabled && <Badge>initially disabled</Badge>}
               <span className="text-muted text-xs" title={`${cron} ${timezone}`}>
                 {cronWords(cron) ?? cron}, {timezone}
               </span>

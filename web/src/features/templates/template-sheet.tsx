@@ -14,14 +14,14 @@ import { TemplateSchedules } from './template-schedules.tsx'
 import { TemplateWarnings } from './template-warnings.tsx'
 
 type TemplateSheetProps = {
-  /** Null keeps it closed. */
+  /** Null keeps the sheet closed. */
   id: string | null
   onClose: () => void
-  /** Null for people who create no agents. */
+  /** Null for users who cannot create agents. */
   onUse: ((id: string) => void) | null
 }
 
-/** One template: what it is for, what it brings, what it needs to be given. */
+/** One template: purpose, content and required credentials. */
 export function TemplateSheet({ id, onClose, onUse }: TemplateSheetProps) {
   const api = useApi()
   const template = useQuery({ ...templateQuery(api, id ?? ''), enabled: id !== null })
@@ -37,7 +37,7 @@ export function TemplateSheet({ id, onClose, onUse }: TemplateSheetProps) {
         id !== null &&
         onUse && (
           <Button variant="primary" onClick={() => onUse(id)}>
-            Create an agent from this
+            Create agent from this template
           </Button>
         )
       }

@@ -2,11 +2,11 @@ import type { TemplateWarning } from '@roost/contracts/agents/templates'
 import { plural } from '../../lib/format.ts'
 import { Banner } from '../../ui/banner.tsx'
 
-/** The parts of a `template.yaml` that have no effect, with the reason for each. */
+/** The ignored parts of a `template.yaml`, with a reason for each. */
 export function TemplateWarnings({ warnings }: { warnings: readonly TemplateWarning[] }) {
   if (warnings.length === 0) return null
   return (
-    <Banner tone="warning" title={`${plural(warnings.length, 'warning')} about template.yaml`}>
+    <Banner tone="warning" title={`${plural(warnings.length, 'warning')} in template.yaml`}>
       <ul aria-label="Template warnings" className="list-disc pl-4">
         {warnings.map(({ path, message }) => (
           <li key={path} className="break-words">

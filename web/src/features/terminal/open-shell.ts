@@ -11,20 +11,20 @@ export type Shell = {
 export type ShellEvents = {
   output(bytes: Uint8Array): void
   open(): void
-  /** Once, however it ended; not after `close`. `error`: it was not even begun. */
+  /** Called once, however the shell ended, but not after `close`. `error`: the shell did not start. */
   ended(end: { code: number; reason: string } | { error: unknown }): void
 }
 
-/** Well below what the platform takes in one message. */
+/** Well below the platform's limit for one message. */
 const pieceBytes = 32 * 1024
 
-/** Opens one shell of an agent. What is typed before it stands is lost; the last size is not. */
+/** Opens one shell of an agent. Input before the connection is ready is lost, except for the last size. */
 export function openShell(api: Client, agentName: string, on: ShellEvents): Shell {
   let socket: WebSocket | null = null
   let isClosed = false
   let size: string | null = null
 
-  function tellSize(): void {
+  function sendSize(): void {
     if (size !== null && socket?.readyState === WebSocket.OPEN) socket.send(size)
   }
 
@@ -38,7 +38,7 @@ export function openShell(api: Client, agentName: string, on: ShellEvents): Shel
     socket = dialled
     dialled.binaryType = 'arraybuffer'
     dialled.addEventListener('open', () => {
-      tellSize()
+      sendSize()
       if (!isClosed) on.open()
     })
     dialled.addEventListener('message', ({ data }) => {
@@ -60,7 +60,7 @@ export function openShell(api: Client, agentName: string, on: ShellEvents): Shel
     },
     resize(cols, rows) {
       size = JSON.stringify({ type: 'resize', cols, rows })
-      tellSize()
+      sendSize()
     },
     close() {
       isClosed = true

@@ -14,7 +14,7 @@ import { openShell } from './open-shell.ts'
 
 type State = 'opening' | 'open' | { code: number; reason: string } | { error: unknown }
 
-/** A shell in the agent's container, for as long as the tab shows it. */
+/** A shell in the agent's container, which ends with the tab. */
 export function TerminalTab({ agent }: { agent: AgentDetails }) {
   const api = useApi()
   const [number, setNumber] = useState(1)
@@ -29,8 +29,8 @@ export function TerminalTab({ agent }: { agent: AgentDetails }) {
     return (
       <EmptyState
         icon={<SquareTerminal />}
-        title="There is no terminal of a stopped agent"
-        description="Start the agent to work in its container by hand."
+        title="The agent is stopped"
+        description="Start the agent to open a terminal in its container."
       />
     )
   }
@@ -46,14 +46,14 @@ export function TerminalTab({ agent }: { agent: AgentDetails }) {
           {state === 'opening'
             ? 'Opening …'
             : state === 'open'
-              ? 'As developer, in /home/developer. What runs here ends with this tab.'
+              ? 'User developer in /home/developer. Programs end when you leave this tab.'
               : 'Closed'}
         </p>
-        <span className="hidden sm:inline">Escape, then Tab leaves by keyboard</span>
+        <span className="hidden sm:inline">Press Escape, then Tab to leave the terminal</span>
         <span className="flex items-center gap-2">
-          <span aria-hidden="true">For screen readers</span>
+          <span aria-hidden="true">Screen reader mode</span>
           <Switch
-            label="For screen readers"
+            label="Screen reader mode"
             checked={isReadAloud === 'on'}
             onCheckedChange={(on) => setReadAloud(on ? 'on' : 'off')}
           />
@@ -61,7 +61,7 @@ export function TerminalTab({ agent }: { agent: AgentDetails }) {
       </div>
       {isOver &&
         ('error' in state ? (
-          <ErrorState title="The terminal could not be opened" error={state.error} onRetry={again} />
+          <ErrorState title="Could not open the terminal" error={state.error} onRetry={again} />
         ) : (
           <Ended {...state} action={action} />
         ))}

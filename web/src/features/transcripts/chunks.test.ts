@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { chunksOf, holdsLine, lineOfHash } from './chunks.ts'
 import { transcriptOf } from './transcript-of.ts'
 
-test('every line belongs to one chunk, those without a step of their own too', () => {
+test('every line belongs to one chunk, including lines without a step', () => {
   const lines = Array.from({ length: 300 }, (_, index) => ({
     _n: index + 1,
     type: index % 3 === 2 ? 'from_the_future' : 'assistant',
@@ -20,7 +20,7 @@ test('every line belongs to one chunk, those without a step of their own too', (
   }
 })
 
-test('an address names a line or none', () => {
+test('reads the line from the address', () => {
   assert.equal(lineOfHash('#L12'), 12)
   for (const hash of ['', '#', '#L', '#L0', '#L-1', '#L1x', '#l1', `#L${'9'.repeat(20)}`])
     assert.equal(lineOfHash(hash), null)

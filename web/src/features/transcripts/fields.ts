@@ -1,13 +1,13 @@
 import type { TokenUsage } from '@roost/contracts/link/transcript'
 
 /**
- * Lines are read as what they are: data from a container. A field of another kind than the contract says is as
- * good as absent, and never an exception in the middle of a page.
+ * Lines are untrusted data from a container. A field of an unexpected type counts as missing and never
+ * throws.
  */
 export type Fields = Record<string, unknown>
 
 export function fieldsOf(value: unknown): Fields {
-  // An object's own fields are all unknown here, so the cast claims nothing.
+  // All properties are `unknown`, so the cast asserts nothing.
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {}
 }
 
@@ -24,13 +24,13 @@ export function numberOrNull(value: unknown): number | null {
   return typeof value === 'number' && Number.isFinite(value) ? value : null
 }
 
-/** The blocks of a message; text alone is one block. */
+/** The blocks of a message; plain text is one block. */
 export function blocksOf(content: unknown): Fields[] {
   if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }]
   return Array.isArray(content) ? content.map(fieldsOf) : []
 }
 
-/** A tool's output as one text: runtimes give a string, or blocks of which the texts are read. */
+/** The output of a tool as text: runtimes return a string or text blocks. */
 export function outputOf(content: unknown): string {
   if (!Array.isArray(content)) return textOf(content)
   return content

@@ -5,13 +5,13 @@ import { cx } from '../../ui/class-names.ts'
 export type FoldProps = {
   icon?: ReactNode
   title: ReactNode
-  /** One line beside the title, cut where the room ends. */
+  /** One line beside the title, truncated. */
   summary?: ReactNode
-  /** At the right end. */
+  /** Shown at the right end. */
   detail?: ReactNode
-  /** `card` stands in a frame, `quiet` is a line of text. */
+  /** `card` has a frame, `quiet` is a line of text. */
   variant?: 'card' | 'quiet'
-  /** Built when it is opened for the first time. */
+  /** Rendered when it is opened for the first time. */
   children: ReactNode
 }
 

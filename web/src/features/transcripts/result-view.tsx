@@ -5,7 +5,7 @@ import { Markdown } from '../../ui/markdown.tsx'
 import { Duration } from '../../ui/time.tsx'
 import type { ResultStep } from './steps.ts'
 
-/** The end of a turn. Its answer stands above as text, so only the words of a failure are shown. */
+/** The end of a turn. The answer is shown above as text, so this shows only errors. */
 export function ResultView({ step }: { step: ResultStep }) {
   const { isError, text, cost, totalMs, turns, usage } = step
   return (
@@ -18,10 +18,10 @@ export function ResultView({ step }: { step: ResultStep }) {
             <CircleCheck aria-hidden className="size-3.5 text-success" />
           )}
           <dt className="sr-only">Outcome</dt>
-          <dd className={isError ? 'text-danger' : 'text-success'}>{isError ? 'Failed' : 'Done'}</dd>
+          <dd className={isError ? 'text-danger' : 'text-success'}>{isError ? 'Failed' : 'Succeeded'}</dd>
         </div>
         {totalMs !== null && (
-          <Fact name="Took">
+          <Fact name="Duration">
             <Duration ms={totalMs} />
           </Fact>
         )}
@@ -34,7 +34,7 @@ export function ResultView({ step }: { step: ResultStep }) {
           </Fact>
         )}
         {cost !== null && (
-          <Fact name="Cost by the runtime's own count">
+          <Fact name="Cost reported by the runtime">
             <Cost usd={cost} />
           </Fact>
         )}

@@ -31,7 +31,7 @@ export const StepView = memo(function StepView({ step, isStreaming, hasPermalink
       <div className={cx('min-w-0 flex-1', step.depth > 0 && 'border-l border-line pl-3')}>
         <Content step={step} isStreaming={isStreaming} />
         {step.isCut && (
-          <p className="mt-1 text-xs text-muted">This line was longer than is kept; it was cut.</p>
+          <p className="mt-1 text-xs text-muted">This line exceeded the size limit and was truncated.</p>
         )}
       </div>
     </li>
@@ -107,7 +107,7 @@ function Compaction({ step }: { step: CompactionStep }) {
   const { beforeTokens, afterTokens } = step
   return (
     <Line icon={<Minimize2 aria-hidden className="mt-0.5 size-4 shrink-0 text-muted" />}>
-      The conversation was shortened
+      Context compacted
       {beforeTokens !== null && ` from ${formatNumber(beforeTokens)} tokens`}
       {afterTokens !== null && ` to ${formatNumber(afterTokens)} tokens`}.
     </Line>
@@ -119,10 +119,10 @@ function ErrorNote({ step }: { step: ErrorStep }) {
     <div className="flex items-start gap-2 rounded-md bg-danger-soft px-3 py-2 text-sm text-danger">
       <CircleAlert aria-hidden className="mt-0.5 size-4 shrink-0" />
       <div className="min-w-0 [overflow-wrap:anywhere]">
-        <p className="whitespace-pre-wrap">{step.message || 'The run met an error.'}</p>
+        <p className="whitespace-pre-wrap">{step.message || 'The run reported an error.'}</p>
         <p className="mt-0.5 font-mono text-xs">
           {step.error}
-          {step.isRetryable && ' · may pass by itself'}
+          {step.isRetryable && ' · may be temporary'}
         </p>
       </div>
     </div>

@@ -1,18 +1,18 @@
 import type { TokenUsage } from '@roost/contracts/link/transcript'
 
-/** What every step carries. */
+/** The properties of every step. */
 export type StepBase = {
-  /** Stays the same while the step grows and when its whole text replaces its pieces. */
+  /** Stays the same while the step grows and when the whole text replaces its pieces. */
   key: number
-  /** The line that began it; null for pieces and for lines that are not stored. */
+  /** The line that started it; null for pieces and for unstored lines. */
   line: number | null
   /** When that line was stored, ISO 8601; null as above. */
   at: string | null
-  /** Since the line before, in ms: how long it was in the making. For a tool, from call to result. */
+  /** Duration in ms since the previous line. For a tool: from the call to the result. */
   durationMs: number | null
   /** 0 in the turn's own answer, one more inside each subagent. */
   depth: number
-  /** The line was stored cut. */
+  /** The stored line was truncated. */
   isCut: boolean
 }
 
@@ -37,9 +37,9 @@ export type ResultStep = StepBase & {
   kind: 'result'
   isError: boolean
   text: string | null
-  /** US dollars; null where nobody said. */
+  /** US dollars; null when unknown. */
   cost: number | null
-  /** Of the whole turn, as the runtime measured it. */
+  /** Duration of the whole turn, as measured by the runtime. */
   totalMs: number | null
   turns: number | null
   usage: TokenUsage | null
@@ -48,12 +48,12 @@ export type ErrorStep = StepBase & { kind: 'error'; error: string; message: stri
 
 export type Step = TextStep | ThinkingStep | ToolStep | NoticeStep | CompactionStep | ResultStep | ErrorStep
 
-/** A transcript as far as it is known. Values are never changed; a step that did not change is the same object. */
+/** A transcript as far as it is known. Immutable; an unchanged step is the same object. */
 export type Transcript = {
   steps: readonly Step[]
-  /** The last stored line that was read; a stream is resumed behind it. */
+  /** The last stored line that was read; a stream resumes after it. */
   lastLine: number
-  /** When that was stored, ISO 8601. */
+  /** When that line was stored, ISO 8601. */
   lastAt: string | null
   model: string | null
   nextKey: number

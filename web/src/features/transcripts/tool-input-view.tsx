@@ -2,7 +2,7 @@ import { useMemo } from 'react'
 import { CodeBlock } from '../../ui/code-block.tsx'
 import { differenceOf, languageOfPath, toolInputOf } from './tool-input.ts'
 
-/** What a tool was given: a command as a command, an edit as lines taken and added, the rest as JSON. */
+/** The input of a tool: a command, an edit as removed and added lines, else JSON. */
 export function ToolInputView({ input }: { input: unknown }) {
   const read = useMemo(() => toolInputOf(input), [input])
   switch (read.kind) {

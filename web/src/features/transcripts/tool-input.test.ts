@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { differenceOf, languageOfPath, summaryOf, toolInputOf } from './tool-input.ts'
 
-test('a call is read by what it was given, whatever the runtime calls its tools', () => {
+test('a call is recognized by its input, whatever the runtime names its tools', () => {
   assert.deepEqual(toolInputOf({ command: 'ls -l', description: 'List', timeout: 5 }), {
     kind: 'command',
     command: 'ls -l',
@@ -52,7 +52,7 @@ test('the summary is one short line', () => {
   assert.equal(summaryOf({ command: 'x '.repeat(500_000) }).length, 200)
 })
 
-test('the language of a file is told by its name', () => {
+test('the language of a file follows from its name', () => {
   assert.deepEqual(['/a/b.TS', 'x.py', 'Makefile', '', 'a.constructor'].map(languageOfPath), [
     'typescript',
     'python',
@@ -62,7 +62,7 @@ test('the language of a file is told by its name', () => {
   ])
 })
 
-test('an edit shows what it takes and adds, between what it leaves', () => {
+test('an edit shows removed and added lines between unchanged ones', () => {
   assert.equal(differenceOf({ before: 'a\nb\nc', after: 'a\nx\ny\nc' }), ' a\n-b\n+x\n+y\n c')
   assert.equal(differenceOf({ before: '', after: 'a\n' }), '+a\n+')
   assert.equal(differenceOf({ before: 'a', after: 'a' }), ' a')

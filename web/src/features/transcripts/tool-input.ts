@@ -1,13 +1,13 @@
 import { type Fields, fieldsOf, stringOrNull } from './fields.ts'
 
-/** How the input of a call is best read. `json` is what is left of it, or all of it. */
+/** The display form of a tool's input. `json` has the remaining fields, or all of them. */
 export type ToolInput =
   | { kind: 'command'; command: string; description: string | null; rest: Fields }
   | { kind: 'edit'; path: string; edits: { before: string; after: string }[]; rest: Fields }
   | { kind: 'write'; path: string; content: string; rest: Fields }
   | { kind: 'json'; input: unknown }
 
-/** Told by the fields and not by the tool: the runtimes name their tools differently. */
+/** Recognized by the fields, because runtimes name their tools differently. */
 export function toolInputOf(input: unknown): ToolInput {
   const fields = fieldsOf(input)
   const command = commandOf(fields)
@@ -32,7 +32,7 @@ export function toolInputOf(input: unknown): ToolInput {
   return { kind: 'json', input }
 }
 
-/** What a call is about in one line, at most 200 characters; empty when the input says nothing short. */
+/** A one-line summary of a call, at most 200 characters; empty when no short field exists. */
 export function summaryOf(input: unknown): string {
   const fields = fieldsOf(input)
   const command = commandOf(fields)
@@ -49,7 +49,7 @@ export function summaryOf(input: unknown): string {
 }
 
 const pathNames = ['file_path', 'path', 'notebook_path', 'absolute_path']
-/** The first that is there says most. */
+/** Most specific first. */
 const summaryNames = [...pathNames, 'pattern', 'query', 'url', 'description', 'skill', 'prompt']
 
 function commandOf({ command }: Fields): string | null {
@@ -79,7 +79,7 @@ function oneLine(text: string): string {
   return line.length > 200 ? `${line.slice(0, 199)}…` : line
 }
 
-/** An edit as lines taken (`-`), added (`+`) and left at both ends (a blank). */
+/** An edit as removed (`-`), added (`+`) and unchanged lines. */
 export function differenceOf({ before, after }: { before: string; after: string }): string {
   const [old, now] = [linesOf(before), linesOf(after)]
   const shorter = Math.min(old.length, now.length)
@@ -99,7 +99,7 @@ function linesOf(text: string): string[] {
   return text === '' ? [] : text.split('\n')
 }
 
-/** The language of a file by its name, as code blocks name it; empty when it is not known. */
+/** The language of a file by its name, as in code fences; empty when unknown. */
 export function languageOfPath(path: string): string {
   const ending = path.slice(path.lastIndexOf('.') + 1).toLowerCase()
   return Object.hasOwn(languages, ending) ? (languages[ending] ?? '') : ''

@@ -21,7 +21,7 @@ import type { ToolStep } from './steps.ts'
 import { summaryOf } from './tool-input.ts'
 import { ToolInputView } from './tool-input-view.tsx'
 
-/** A call of a tool: one line, and opened what went in and what came out. */
+/** One tool call: a line that opens to show input and output. */
 export function ToolView({ step }: { step: ToolStep }) {
   const Icon = iconOf(step.name)
   return (
@@ -54,7 +54,7 @@ function State({ state }: { state: ToolStep['state'] }) {
         </>
       )
     case 'done':
-      return <CircleCheck role="img" aria-label="Done" className="size-3.5 text-success" />
+      return <CircleCheck role="img" aria-label="Succeeded" className="size-3.5 text-success" />
     case 'failed':
       return <CircleX role="img" aria-label="Failed" className="size-3.5 text-danger" />
     case 'unfinished':
@@ -66,7 +66,7 @@ function Output({ step: { result, state } }: { step: ToolStep }) {
   const [isWhole, setIsWhole] = useState(false)
   if (!result) {
     const words =
-      state === 'unfinished' ? 'The run ended before this call gave a result.' : 'Waiting for the result…'
+      state === 'unfinished' ? 'The run ended before this call returned a result.' : 'Waiting for the result…'
     return <p className="text-xs text-muted">{words}</p>
   }
   if (result.content === '') return <p className="text-xs text-muted">No output.</p>
@@ -77,7 +77,7 @@ function Output({ step: { result, state } }: { step: ToolStep }) {
       <CodeBlock
         code={shown}
         language={isJson ? 'json' : ''}
-        title={state === 'failed' ? 'Output of the failure' : 'Output'}
+        title={state === 'failed' ? 'Error output' : 'Output'}
       />
       {shown !== result.content && (
         <Button size="sm" variant="ghost" className="mt-1" onClick={() => setIsWhole(true)}>
@@ -85,7 +85,7 @@ function Output({ step: { result, state } }: { step: ToolStep }) {
         </Button>
       )}
       {result.isCut && (
-        <p className="mt-1 text-xs text-muted">The output was longer than is kept; it was cut.</p>
+        <p className="mt-1 text-xs text-muted">The output exceeded the size limit and was truncated.</p>
       )}
     </div>
   )
@@ -96,7 +96,7 @@ const firstCharacters = 4000
 
 function startOf(text: string): string {
   const start = text.slice(0, firstCharacters).split('\n', firstLines).join('\n')
-  // A cut that hides next to nothing only costs a click.
+  // Hiding only a few lines would just cost a click.
   return text.length - start.length < 200 ? text : start
 }
 
@@ -104,7 +104,7 @@ function looksLikeJson(text: string): boolean {
   return /^\s*[[{]/.test(text) && /[\]}]\s*$/.test(text)
 }
 
-/** Tools of MCP servers carry the server in their name. */
+/** Tools of MCP servers contain the server name. */
 function titleOf(name: string): string {
   const [, server, tool] = /^mcp__(.+?)__(.+)$/.exec(name) ?? []
   return (server && tool ? `${server} · ${tool}` : name).slice(0, 60)

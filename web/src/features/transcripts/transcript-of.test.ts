@@ -46,7 +46,7 @@ function short(step: Step): string {
   return step.kind
 }
 
-test('a run becomes its steps, each call with its result and its duration', () => {
+test('turns a run into steps; each call has its result and duration', () => {
   const transcript = transcriptOf([
     { type: 'system', subtype: 'accepted', execution_id: 'e1', status: 'running' },
     { _n: 1, _ts: at(1), type: 'system', subtype: 'init', session_id: 's', model: 'sonnet', tools: [] },
@@ -85,7 +85,7 @@ test('a run becomes its steps, each call with its result and its duration', () =
   )
 })
 
-test('pieces grow into one step, and the whole block takes its place under the same key', () => {
+test('pieces grow into one step, and the whole block replaces them under the same key', () => {
   let transcript = appendLines(emptyTranscript, [piece('Let me', 'thinking'), piece(' see', 'thinking')])
   assert.deepEqual(brief(transcript), ['thinking… Let me see'])
   const [{ key } = { key: -1 }] = transcript.steps
@@ -98,7 +98,7 @@ test('pieces grow into one step, and the whole block takes its place under the s
   assert.deepEqual([transcript.steps[0]?.key, transcript.steps[1]?.key], [key, textKey])
 })
 
-test('a stream that is opened again tells the whole block so far, and no letter is doubled', () => {
+test('a reopened stream sends the whole block so far without duplicated text', () => {
   let transcript = appendLines(emptyTranscript, [piece('Hel'), piece('lo')])
   transcript = appendLines(transcript, [
     { ...piece('Hello, y'), at: 0 },
@@ -107,7 +107,7 @@ test('a stream that is opened again tells the whole block so far, and no letter 
   assert.deepEqual(brief(transcript), ['text… Hello, you'])
 })
 
-test("a subagent's lines stand one deeper, before what is being written, and replace no pieces", () => {
+test('lines of a subagent are one level deeper, precede growing text and replace no pieces', () => {
   const transcript = transcriptOf([
     says(1, call('t1', 'Task')),
     piece('Meanwhile'),
@@ -126,14 +126,14 @@ test("a subagent's lines stand one deeper, before what is being written, and rep
   )
 })
 
-test('lines that are known already change nothing, whichever way they come again', () => {
+test('repeated lines change nothing, whichever stream they arrive on', () => {
   const lines = [says(1, text('a'), call('t1')), answers(2, 't1', 'x'), result(3)]
   const once = transcriptOf(lines)
   assert.deepEqual(appendLines(once, lines), once)
   assert.deepEqual(lines.reduce(appendLine, emptyTranscript), once)
 })
 
-test('the end drops pieces that were never stored and leaves no call running', () => {
+test('the end drops unstored pieces and ends all calls', () => {
   for (const end of [
     { type: 'done', status: 'cancelled' },
     { type: 'stream_end', status: 'failed' },
@@ -143,14 +143,14 @@ test('the end drops pieces that were never stored and leaves no call running', (
   }
 })
 
-test('steps that did not change are the same objects', () => {
+test('unchanged steps are the same objects', () => {
   const before = transcriptOf([says(1, text('a')), says(2, call('t1'))])
   const after = appendLines(before, [piece('b')])
   assert.equal(after.steps[0], before.steps[0])
   assert.equal(after.steps[1], before.steps[1])
 })
 
-test('whatever an agent writes is read without an exception', () => {
+test('arbitrary input never throws', () => {
   const junk = [
     null,
     3,
@@ -181,7 +181,7 @@ test('whatever an agent writes is read without an exception', () => {
   assert.equal(transcript.lastLine, 8)
 })
 
-test('20,000 lines at once, and then one by one in batches, take no quadratic time', () => {
+test('20,000 lines, together or in batches, take linear time', () => {
   const lines = Array.from({ length: 10_000 }, (_, index) => [
     says(2 * index + 1, call(`t${index}`)),
     answers(2 * index + 2, `t${index}`, 'ok'),

@@ -10,7 +10,7 @@ import {
 } from './fields.ts'
 import { emptyTranscript, type Step, type StepBase, type ToolStep, type Transcript } from './steps.ts'
 
-/** The steps of stored lines, or of a whole `execution_log`. Unknown types and fields are passed over. */
+/** The steps of stored lines, or of a whole `execution_log`. Ignores unknown types and fields. */
 export function transcriptOf(lines: Iterable<unknown>): Transcript {
   return appendLines(emptyTranscript, lines)
 }
@@ -20,8 +20,8 @@ export function appendLine(transcript: Transcript, line: unknown): Transcript {
 }
 
 /**
- * The transcript with more objects of a stream: stored lines, pieces (`partial`), and the ends of streams.
- * A line that is known already is passed over. One copy per call: give what came since the last frame at once.
+ * Appends stream objects to a transcript: stored lines, pieces (`partial`) and stream ends. Skips known
+ * lines. Copies once per call, so pass everything since the last frame together.
  */
 export function appendLines(transcript: Transcript, lines: Iterable<unknown>): Transcript {
   const draft = draftOf(transcript)
@@ -30,7 +30,7 @@ export function appendLines(transcript: Transcript, lines: Iterable<unknown>): T
   return { steps, lastLine, lastAt, model, nextKey }
 }
 
-/** The copy that one call works on. `calls` finds the step of a call by its id. */
+/** The working copy of one call. `calls` finds the step of a call by its ID. */
 type Draft = { -readonly [K in keyof Transcript]: Transcript[K] } & {
   steps: Step[]
   calls: Map<string, number>
@@ -74,7 +74,7 @@ function aboutOf(draft: Draft, line: Fields): About {
   }
 }
 
-/** Further in, a step keeps this indent: phones are narrow. */
+/** Deeper steps keep this indentation, because phones are narrow. */
 const deepest = 4
 
 function readAnswer(draft: Draft, line: Fields, about: About): void {
@@ -86,11 +86,11 @@ function readAnswer(draft: Draft, line: Fields, about: About): void {
     else if (block.type === 'thinking') addWhole(draft, 'thinking', textOf(block.thinking), about)
     else if (block.type === 'tool_use') addCall(draft, block, about)
   }
-  // A line of very many parts is stored without any: that something was said still shows.
+  // A line with very many parts is stored without them; the step still shows that something was said.
   if (blocks.length === 0 && about.isCut) addWhole(draft, 'text', '', about)
 }
 
-/** A whole block takes the place of its pieces, so that what is on the screen does not jump. */
+/** A whole block replaces its pieces, so that the screen does not jump. */
 function addWhole(draft: Draft, kind: 'text' | 'thinking', text: string, about: About): void {
   const index = about.depth === 0 ? draft.steps.findLastIndex((step) => isPiece(step, kind)) : -1
   if (text.trim() === '' && !about.isCut) return
@@ -107,7 +107,7 @@ function addPiece(draft: Draft, line: Fields): void {
   const index = draft.steps.findLastIndex((step) => isPiece(step, kind))
   const step = draft.steps[index]
   if (step && isPiece(step, kind)) {
-    // A stream that is opened again begins with the whole block so far.
+    // A reopened stream starts with the whole block so far.
     const before = step.text.slice(0, numberOrNull(line.at) ?? step.text.length)
     draft.steps[index] = { ...step, text: before + text }
     return
@@ -123,7 +123,7 @@ function isPiece(step: Step, kind?: Piece['kind']): step is Piece {
   return 'isPartial' in step && step.isPartial && (kind === undefined || step.kind === kind)
 }
 
-/** Lines are whole before what is still being written. */
+/** Complete lines precede text that is still growing. */
 function insert(draft: Draft, step: Step): void {
   let index = draft.steps.length
   for (let before = draft.steps[index - 1]; before && isPiece(before); before = draft.steps[index - 1])
@@ -208,7 +208,7 @@ function addResult(draft: Draft, line: Fields, about: About): void {
   })
 }
 
-/** Nothing more is written: pieces whose block never came were not stored, and calls have no result. */
+/** Nothing follows: pieces without their block were not stored, and open calls have no result. */
 function finish(draft: Draft): void {
   const kept = draft.steps.filter((step) => !isPiece(step))
   draft.steps = kept.map((step) =>

@@ -9,20 +9,20 @@ import { useHashLine, useNear } from './use-near.ts'
 
 export type TranscriptProps = {
   steps: readonly Step[]
-  /** More steps are coming at the end. */
+  /** More steps may follow. */
   isStreaming?: boolean
-  /** Each step links to its line (`#L12`), and the line of the page's address is shown. */
+  /** Each step links to its line (`#L12`), and the line in the address is scrolled to. */
   hasPermalinks?: boolean
-  /** The line to show where the address names none after its `#`. */
+  /** The line to show when the address names none. */
   line?: number | undefined
-  /** The stored lines themselves; with them a switch shows them instead of the steps. */
+  /** The stored lines; adds a switch to show them instead of the steps. */
   lines?: readonly unknown[]
   className?: string
 }
 
 /**
- * What a run did, step by step, oldest first. It takes thousands of steps: those that were never near the
- * screen are not built.
+ * The steps of a run, oldest first. Supports thousands of steps: steps that were never near the screen are
+ * not rendered.
  */
 export function Transcript({
   steps,
@@ -103,7 +103,7 @@ const Chunk = memo(function Chunk({ steps, isLast, isStreaming, hasPermalinks, t
   )
 }, isSameChunk)
 
-/** Chunks are cut anew for every line that comes; most hold the same steps as before. */
+/** Chunks are rebuilt for every new line; most contain the same steps as before. */
 function isSameChunk(before: ChunkProps, after: ChunkProps): boolean {
   return (
     before.isLast === after.isLast &&
@@ -115,7 +115,7 @@ function isSameChunk(before: ChunkProps, after: ChunkProps): boolean {
   )
 }
 
-/** Pixels of a step that nobody has seen yet. */
+/** Estimated height in pixels of a step that was not rendered yet. */
 const estimatedHeight = 48
 
 const chunkClass = 'min-w-0 [content-visibility:auto] [contain-intrinsic-size:auto_1920px]'

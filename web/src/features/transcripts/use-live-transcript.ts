@@ -6,8 +6,8 @@ import { emptyTranscript, type Transcript } from './steps.ts'
 import { appendLines } from './transcript-of.ts'
 
 /**
- * Begins reading, e.g. `readEvents` of a run with all but these two filled in. It may be called again for the
- * same key, so it must only read: a turn is sent where somebody sends it.
+ * Starts reading, e.g. a bound `readEvents`. May be called again for the same key, so it must not send
+ * anything.
  */
 export type ReadStream = (options: {
   signal: AbortSignal
@@ -16,9 +16,9 @@ export type ReadStream = (options: {
 
 export type LiveTranscript = {
   transcript: Transcript
-  /** The stored lines as they came. */
+  /** The stored lines as received. */
   lines: readonly StreamObject[]
-  /** `ended`: with `end`, or with `error` when it was refused or nobody answered. Null while there is no stream. */
+  /** `ended`: with `end`, or with `error` for a refusal or a network error. Null without a stream. */
   state: StreamState | 'ended' | null
   /** The last object of the stream: `done` with the reply, or `stream_end` with the run's status. */
   end: StreamObject | null
@@ -34,8 +34,8 @@ const nothing: LiveTranscript = {
 }
 
 /**
- * The transcript of a stream as it comes, renewed once a frame at most. Another `key` begins another stream;
- * null ends it and keeps nothing. Leaving the page closes it.
+ * The live transcript of a stream, updated at most once per frame. Another `key` starts another stream; null
+ * ends it. Unmounting closes it.
  */
 export function useLiveTranscript(key: string | null, read: ReadStream): LiveTranscript {
   const [live, setLive] = useState(nothing)
@@ -80,7 +80,7 @@ function withItems(live: LiveTranscript, items: StreamItem[]): LiveTranscript {
   }
 }
 
-/** Gathers what comes until the next frame. No frames come while the page is hidden, and nothing is drawn then. */
+/** Batches input until the next frame. There are no frames while the page is hidden. */
 function createFrame(deliver: (items: StreamItem[]) => void) {
   let gathered: StreamItem[] = []
   let asked: number | null = null

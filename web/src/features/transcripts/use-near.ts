@@ -1,7 +1,7 @@
 import { type RefObject, useEffect, useRef, useState, useSyncExternalStore } from 'react'
 import { lineOfHash } from './chunks.ts'
 
-/** Whether an element has ever been near the screen, or is needed at once. It stays true: what was opened stays. */
+/** Whether an element has ever been near the screen, or is needed immediately. Stays true. */
 export function useNear<T extends Element>(isNeeded: boolean): { ref: RefObject<T | null>; isNear: boolean } {
   const ref = useRef<T>(null)
   const [isNear, setIsNear] = useState(isNeeded)
@@ -20,7 +20,7 @@ export function useNear<T extends Element>(isNeeded: boolean): { ref: RefObject<
   return { ref, isNear }
 }
 
-/** The line that the page's address names; null for none. */
+/** The line in the page's address; null for none. */
 export function useHashLine(): number | null {
   return useSyncExternalStore(onHashChange, () => lineOfHash(location.hash))
 }

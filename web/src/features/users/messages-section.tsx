@@ -9,7 +9,7 @@ import {
 import { Section } from '../../ui/section.tsx'
 import { Segmented } from '../../ui/segmented.tsx'
 
-/** How much time there is to read a message and to undo what it tells. */
+/** How long messages and their Undo stay. */
 export function MessagesSection() {
   const [time, setTime] = useState(chosenMessageTime)
   function choose(next: MessageTime): void {
@@ -18,8 +18,8 @@ export function MessagesSection() {
   }
   return (
     <Section
-      title="Messages"
-      description="How long there is time for Undo. Other messages stay in proportion. For this browser."
+      title="Toast messages"
+      description="How long messages with Undo stay. Other messages scale accordingly. Applies to this browser."
     >
       <Segmented
         label="Time for Undo"

@@ -9,13 +9,13 @@ const CallPanel = lazyPart(() => import('./call-panel.tsx').then(({ CallPanel })
 export type CallButtonProps = {
   target: CallTarget
   agentLabel: string
-  /** Why no call can be made now; null when one can. */
+  /** Why a call is not possible; null when it is. */
   obstacle: string | null
-  /** What was said is in the conversation. */
+  /** The spoken text was added to the conversation. */
   onEnded: () => void
 }
 
-/** Calls the agent; what a call needs is loaded when the first one is made. */
+/** Calls the agent. The code for calls loads with the first call. */
 export function CallButton({ target, agentLabel, obstacle, onEnded }: CallButtonProps) {
   const [isCalling, setCalling] = useState(false)
   return (

@@ -10,7 +10,7 @@ import { useCall } from './use-call.ts'
 
 export type CallPanelProps = { target: CallTarget; agentLabel: string; onClose: () => void }
 
-/** A call with an agent: how it stands, what is said, mute and end. */
+/** A call with an agent: state, transcript, mute and end. */
 export function CallPanel({ target, agentLabel, onClose }: CallPanelProps) {
   const { call, fault, isMuted, mute } = useCall(target)
   const isOver = call.state === 'ended'
@@ -52,7 +52,7 @@ export function CallPanel({ target, agentLabel, onClose }: CallPanelProps) {
           {isOver && fault === null ? endWords(call.reason) : stateWords(call, isMuted, agentLabel)}
         </p>
         {fault !== null && (
-          <Banner tone="danger" title="The call could not begin">
+          <Banner tone="danger" title="Could not start the call">
             {faultWords(fault)}
           </Banner>
         )}
@@ -65,15 +65,16 @@ export function CallPanel({ target, agentLabel, onClose }: CallPanelProps) {
 
 function stateWords({ state }: CallView, isMuted: boolean, agentLabel: string): string {
   if (state === 'connecting') return 'Connecting…'
-  if (state === 'ended') return 'The call is over.'
+  if (state === 'ended') return 'Call ended.'
   if (state === 'speaking') return `${agentLabel} is speaking`
-  return isMuted ? 'You are muted' : 'Listening'
+  return isMuted ? 'Muted' : 'Listening'
 }
 
 function faultWords(fault: unknown): string {
   if (fault instanceof DOMException && fault.name === 'NotAllowedError')
-    return 'The browser does not let this page use the microphone. Allow it in the address bar and call again.'
-  if (fault instanceof DOMException && fault.name === 'NotFoundError') return 'There is no microphone.'
+    return 'The browser blocks the microphone for this page. Allow it in the address bar, then call again.'
+  if (fault instanceof DOMException && fault.name === 'NotFoundError')
+    return 'No microphone found. Connect a microphone and call again.'
   return fault instanceof Error ? fault.message : 'Something went wrong.'
 }
 
@@ -83,10 +84,9 @@ function Lines({ lines, agentLabel }: { lines: readonly CallLine[]; agentLabel: 
     if (lines.length > 0) end.current?.scrollIntoView({ block: 'nearest' })
   }, [lines])
   return (
-    // A region that scrolls is reached with the keyboard.
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls
-    <ol aria-label="What is said" tabIndex={0} className="flex h-64 flex-col gap-2 overflow-y-auto text-sm">
-      {lines.length === 0 && <li className="m-auto text-muted">What is said appears here.</li>}
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region needs a tab stop
+    <ol aria-label="Transcript" tabIndex={0} className="flex h-64 flex-col gap-2 overflow-y-auto text-sm">
+      {lines.length === 0 && <li className="m-auto text-muted">The transcript appears here.</li>}
       {lines.map(({ key, role, text, final }) => (
         <li key={key} className={cx('max-w-[85%] break-words', role === 'user' && 'self-end text-right')}>
           <span className="block text-muted text-xs">{role === 'user' ? 'You' : agentLabel}</span>
@@ -101,10 +101,7 @@ function Lines({ lines, agentLabel }: { lines: readonly CallLine[]; agentLabel: 
 function Tasks({ tasks }: { tasks: readonly CallTask[] }) {
   if (tasks.length === 0) return null
   return (
-    <ul
-      aria-label="What the agent was asked"
-      className="flex flex-col gap-1 border-line border-t pt-3 text-xs"
-    >
+    <ul aria-label="Tasks of the agent" className="flex flex-col gap-1 border-line border-t pt-3 text-xs">
       {tasks.map(({ id, label, state }) => (
         <li key={id} className="flex gap-2">
           <span className="min-w-0 flex-1 truncate">{label}</span>

@@ -5,7 +5,7 @@ import { callAfter, newCall } from './call-state.ts'
 const line = (role: 'user' | 'assistant', text: string, final: boolean) =>
   ({ type: 'transcript', role, text, final }) as const
 
-test('a line grows until it is final, and both speakers may be at it', () => {
+test('a line grows until it is final, for both speakers at the same time', () => {
   const call = [
     line('user', 'What', false),
     line('assistant', 'Well', false),
@@ -23,14 +23,14 @@ test('a line grows until it is final, and both speakers may be at it', () => {
   )
 })
 
-test('a task is shown once, as it is by now', () => {
+test('a task is shown once with its latest state', () => {
   const task = (state: string) => ({ type: 'task', task_id: 't', label: 'the time', state }) as const
   assert.deepEqual([task('queued'), task('success')].reduce(callAfter, newCall).tasks, [
     { id: 't', label: 'the time', state: 'success' },
   ])
 })
 
-test('why it ended is kept', () => {
+test('keeps the reason of the end', () => {
   const call = callAfter(newCall, { type: 'status', state: 'ended', reason: 'time_limit' })
   assert.deepEqual([call.state, call.reason], ['ended', 'time_limit'])
 })

@@ -3,18 +3,18 @@ import type { VoiceEndReason, VoiceServerMessage } from '@roost/contracts/conver
 export type CallLine = { key: number; role: 'user' | 'assistant'; text: string; final: boolean }
 export type CallTask = { id: string; label: string; state: string }
 
-/** What is seen of a call. */
+/** The visible state of a call. */
 export type CallView = {
   state: 'connecting' | 'listening' | 'speaking' | 'ended'
   lines: readonly CallLine[]
   tasks: readonly CallTask[]
-  /** Why it is over; null while it goes on, or when the connection broke. */
+  /** Why the call ended; null while it is running, or when the connection broke. */
   reason: VoiceEndReason | null
 }
 
 export const newCall: CallView = { state: 'connecting', lines: [], tasks: [], reason: null }
 
-/** The call after a message. */
+/** The state after a message. */
 export function callAfter(call: CallView, message: VoiceServerMessage): CallView {
   switch (message.type) {
     case 'status':
@@ -33,7 +33,7 @@ export function callAfter(call: CallView, message: VoiceServerMessage): CallView
   }
 }
 
-/** A line grows until it is final; then the next one of its speaker begins. */
+/** A line grows until it is final; then the next line of its speaker begins. */
 function withLine(
   lines: readonly CallLine[],
   { role, text, final }: Omit<CallLine, 'key'>,
@@ -46,28 +46,28 @@ function withLine(
 export function endWords(reason: VoiceEndReason | null): string {
   switch (reason) {
     case 'stopped':
-      return 'The call is over.'
+      return 'Call ended.'
     case 'time_limit':
-      return 'A call lasts at most 30 minutes.'
+      return 'Call ended. Calls are limited to 30 minutes.'
     case 'replaced':
-      return 'You called from somewhere else.'
+      return 'Call ended, because you started another call.'
     case 'access_lost':
-      return 'You can no longer use this agent.'
+      return 'You no longer have access to this agent.'
     case 'agent_deleted':
       return 'The agent was deleted.'
     case 'conversation_gone':
       return 'The conversation was deleted.'
     case 'provider_refused':
-      return 'The provider of voices refused the call. An admin can check its key in the settings.'
+      return 'The voice provider refused the call. Ask an admin to check its API key in the settings.'
     case 'provider_lost':
-      return 'The provider of voices could not be reached any more.'
+      return 'The connection to the voice provider was lost. Call again in a moment.'
     case 'platform_stopping':
-      return 'The platform restarts. Call again in a moment.'
+      return 'The platform is restarting. Call again in a moment.'
     case 'slow_client':
     case 'bad_frames':
     case 'disconnected':
     case 'not_answered':
     case null:
-      return 'The connection was lost.'
+      return 'The connection was lost. Call again.'
   }
 }

@@ -10,13 +10,13 @@ export type ChatCallProps = {
   agent: AgentDetails
   /** Null: a conversation that begins with the call. */
   sessionId: string | null
-  /** Keys of what a call adds to. */
+  /** Keys of the queries that a call changes. */
   staleAfter: readonly unknown[]
   onBegin: () => Promise<ChatSession>
   onBegun: (session: ChatSession) => void
 }
 
-/** The button beside a conversation; absent while the platform has no key for voices. */
+/** The call button of a conversation; absent while the platform has no voice provider key. */
 export function ChatCall({ agent, sessionId, staleAfter, onBegin, onBegun }: ChatCallProps) {
   const { name, label } = agent
   const queries = useQueryClient()
@@ -35,7 +35,7 @@ export function ChatCall({ agent, sessionId, staleAfter, onBegin, onBegun }: Cha
         },
       }}
       agentLabel={label ?? name}
-      obstacle={status.data.available ? null : 'The agent has to run to be called'}
+      obstacle={status.data.available ? null : 'Start the agent to call it'}
       onEnded={() => {
         void queries.invalidateQueries({ queryKey: staleAfter })
         if (begun.current) onBegun(begun.current)

@@ -1,4 +1,4 @@
-/** Runs where sound is made: hands on what the microphone gives, as it is to be sent. */
+/** Runs on the audio thread: forwards the microphone's samples in the format to send. */
 import { createResampler } from './pcm.ts'
 
 declare const sampleRate: number

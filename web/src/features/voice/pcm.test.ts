@@ -6,7 +6,7 @@ const wave = (rate: number, seconds: number) =>
   Float32Array.from({ length: rate * seconds }, (_, at) => Math.sin((2 * Math.PI * 440 * at) / rate) / 2)
 
 for (const rate of [16_000, 44_100, 48_000]) {
-  test(`speech of ${rate} Hz keeps its length and its sound, however it is cut`, () => {
+  test(`speech of ${rate} Hz keeps its length and sound for any chunk size`, () => {
     const whole = wave(rate, 1)
     const resample = createResampler(rate)
     const pieces: number[] = []
@@ -14,7 +14,7 @@ for (const rate of [16_000, 44_100, 48_000]) {
     assert.ok(Math.abs(pieces.length - 16_000) <= 1, String(pieces.length))
     const loudest = Math.max(...pieces.map(Math.abs))
     assert.ok(loudest > 15_000 && loudest <= 16_384, String(loudest))
-    // Twice 440 changes of sign a second.
+    // 440 Hz: two sign changes per period.
     const crossings = pieces.filter(
       (sample, at) => at > 0 && sample >= 0 !== (pieces[at - 1] ?? 0) >= 0,
     ).length
@@ -22,11 +22,11 @@ for (const rate of [16_000, 44_100, 48_000]) {
   })
 }
 
-test('what is too loud is cut off, not turned over', () => {
+test('samples that are too loud are clipped, not wrapped', () => {
   assert.deepEqual([...createResampler(16_000)(Float32Array.of(0, 2, -2))], [0, 0, 32_767])
 })
 
-test('samples survive their way', () => {
+test('samples survive a round trip', () => {
   const got = fromBase64(toBase64(Int16Array.of(0, 1, -1, 32_767, -32_768)))
   assert.deepEqual(
     [...got].map((value) => Math.round(value * 32_768)),

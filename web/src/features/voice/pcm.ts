@@ -1,12 +1,12 @@
-/** Speech as it is sent and got: 16 bit samples, little endian, in base64. */
+/** The audio format on the wire: 16-bit little-endian samples in base64. */
 
 export const sentRate = 16_000
 export const gotRate = 24_000
 
-/** Makes 16 kHz of whatever the microphone gives, piece by piece, without a gap between two pieces. */
+/** Resamples the microphone to 16 kHz, chunk by chunk, without gaps. */
 export function createResampler(fromRate: number, toRate: number = sentRate) {
   const step = fromRate / toRate
-  /** Where the next sample lies, counted from the start of the next piece; `last` is the sample before it. */
+  /** The position of the next sample relative to the next chunk; `last` is the sample before it. */
   let at = 0
   let last = 0
   return (piece: Float32Array): Int16Array => {

@@ -28,10 +28,10 @@ export const voiceNameQuery = (api: Client, name: string) =>
     queryFn: ({ signal }) => api.call(getVoiceName, { params: { name }, signal }),
   })
 
-/** Which conversation is called. */
+/** The conversation to call. */
 export type CallTarget =
   | { place: 'workspace'; agentName: string; sessionId: string }
-  /** `begin` makes the conversation that there is not yet. */
+  /** `begin` creates the conversation if it does not exist yet. */
   | { place: 'chat'; agentName: string; sessionId: string | null; begin: () => Promise<string> }
 
 /** The path of the call's socket, with its ticket. */

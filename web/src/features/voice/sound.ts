@@ -2,15 +2,15 @@ import workletUrl from './microphone.worklet.ts?worker&url'
 import { fromBase64, gotRate } from './pcm.ts'
 
 export type Sound = {
-  /** What was said to the person, played one piece after the other. */
+  /** Plays received audio, chunk by chunk. */
   play(data: string): void
-  /** What was not played yet is not. */
+  /** Discards audio that was not played yet. */
   drop(): void
   setMuted(isMuted: boolean): void
   close(): void
 }
 
-/** The microphone and the loudspeaker. Rejects when the person or the browser does not allow the microphone. */
+/** The microphone and the speaker. Rejects when the user or the browser denies the microphone. */
 export async function openSound(onSpeech: (samples: Int16Array) => void): Promise<Sound> {
   const stream = await navigator.mediaDevices.getUserMedia({
     audio: { channelCount: 1, echoCancellation: true, noiseSuppression: true, autoGainControl: true },

@@ -6,7 +6,7 @@ import { toBase64 } from './pcm.ts'
 import { beginCall, type CallTarget } from './queries.ts'
 import { openSound, type Sound } from './sound.ts'
 
-/** A call that begins with the component and ends with it. */
+/** A call with the lifetime of the component. */
 export function useCall(target: CallTarget) {
   const api = useApi()
   const [call, setCall] = useState(newCall)

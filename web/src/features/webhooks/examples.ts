@@ -1,9 +1,12 @@
 import { signatureHeader, timestampHeader } from '@roost/contracts/triggers/webhooks'
 
-/** How calls are checked: the address alone, the body's signature, or that of time and body together. */
+/** The check of a call: URL only, a signature of the body, or of time and body. */
 export type Check = 'none' | 'body' | 'time'
 
-/** A call that can be pasted into a shell. The secret is taken from the environment, so that it stays out of histories. */
+/**
+ * A call to paste into a shell. The secret comes from the environment, so that it stays out of the shell
+ * history.
+ */
 export function curlExample(url: string, check: Check): string {
   const body = `BODY='{"context": "Release 1.4 is out", "metadata": {"build": 118}}'`
   const call = `curl -X POST '${url}' \\\n  -H 'Content-Type: application/json'`
@@ -22,7 +25,7 @@ export function curlExample(url: string, check: Check): string {
   return `${lines.join('\n')}\n`
 }
 
-/** The same with nothing but Python's own library. */
+/** The same with Python's standard library. */
 export function pythonExample(url: string, check: Check): string {
   const imports = ['json', 'urllib.request', ...(check === 'none' ? [] : ['hashlib', 'hmac', 'os'])]
   const signed = check === 'body' ? 'body' : 'time_text.encode() + b"." + body'

@@ -21,12 +21,12 @@ import { webhookQuery } from './queries.ts'
 
 type SignatureProps = { name: string; schedule: Schedule; webhook: Webhook }
 
-/** Whether calls must be signed, and with what. */
+/** The signature settings of the webhook. */
 export function Signature({ name, schedule, webhook }: SignatureProps) {
   const { api, queries } = useApp()
   const params = { name, id: schedule.id }
   const [secret, setSecret] = useState<string | null>(null)
-  const [isAsked, setAsked] = useState(false)
+  const [isConfirming, setConfirming] = useState(false)
   const [withTime, setWithTime] = useState(webhook.auth_enabled ? webhook.requires_timestamp : true)
   const options = {
     onError: (error: unknown) => {
@@ -36,7 +36,7 @@ export function Signature({ name, schedule, webhook }: SignatureProps) {
   }
   const keep = ({ signing_secret: _, ...shown }: Webhook) =>
     storeReply(queries, webhookQuery(api, name, schedule.id).queryKey, shown)
-  const make = useMutation({
+  const create = useMutation({
     ...options,
     mutationFn: () => api.call(createWebhookSecret, { params, body: { require_timestamp: withTime } }),
     onSuccess: async (made) => {
@@ -48,7 +48,7 @@ export function Signature({ name, schedule, webhook }: SignatureProps) {
     ...options,
     mutationFn: () => api.call(deleteWebhookSecret, { params }),
     onSuccess: keep,
-    onSettled: () => setAsked(false),
+    onSettled: () => setConfirming(false),
   })
   const isOn = webhook.auth_enabled
   return (
@@ -59,43 +59,43 @@ export function Signature({ name, schedule, webhook }: SignatureProps) {
         description={
           isOn
             ? webhook.requires_timestamp
-              ? `Calls need a signature of time and body, at most ${signedTimeTolerance / 60} minutes old.`
+              ? `Calls need a signature of time and body. It is valid for ${signedTimeTolerance / 60} minutes.`
               : 'Calls need a signature of their body.'
-            : 'The address alone is enough. With a signature a leaked address is of no use.'
+            : 'The URL alone is sufficient. A required signature protects against a leaked URL.'
         }
       />
       <Checkbox
         checked={withTime}
         onCheckedChange={setWithTime}
-        hint={`Old calls cannot be played again; the caller’s clock must be right to ${signedTimeTolerance / 60} minutes.`}
+        hint={`Prevents replays of old calls. The caller’s clock must be accurate to ${signedTimeTolerance / 60} minutes.`}
       >
-        Sign the time too
+        Include time in signature
       </Checkbox>
       <div className="mt-4 flex flex-wrap gap-2">
         <Button
           variant={isOn ? 'secondary' : 'primary'}
-          pending={make.isPending}
-          onClick={() => make.mutate()}
+          pending={create.isPending}
+          onClick={() => create.mutate()}
         >
-          {isOn ? 'Give another secret' : 'Require a signature'}
+          {isOn ? 'Replace secret' : 'Require signature'}
         </Button>
-        {isOn && <Button onClick={() => setAsked(true)}>Require none…</Button>}
+        {isOn && <Button onClick={() => setConfirming(true)}>Remove signature…</Button>}
       </div>
       <SecretDialog
-        title="The signing secret"
+        title="Signing secret"
         secrets={secret === null ? null : [{ label: 'Secret', value: secret }]}
         onClose={() => setSecret(null)}
       >
         <p className="text-muted text-sm">
-          The example beside the address signs with it, taken from <code>WEBHOOK_SECRET</code>.
+          The example on this page signs with this secret and reads it from <code>WEBHOOK_SECRET</code>.
         </p>
       </SecretDialog>
       <ConfirmDialog
-        open={isAsked}
-        onOpenChange={setAsked}
-        title="Take calls without a signature?"
-        description="The secret is gone; whoever knows the address can fire the schedule."
-        action="Require none"
+        open={isConfirming}
+        onOpenChange={setConfirming}
+        title="Remove the signature requirement?"
+        description="Deletes the secret. Anyone who knows the URL can then fire the schedule."
+        action="Remove signature"
         pending={end.isPending}
         onConfirm={() => end.mutate()}
       />

@@ -24,7 +24,7 @@ import { Signature } from './signature.tsx'
 
 type PanelProps = { name: string; schedule: Schedule }
 
-/** How a schedule is fired from outside. */
+/** Triggers a schedule from other systems. */
 export function WebhookPanel({ name, schedule }: PanelProps) {
   const webhook = useQuery(webhookQuery(useApi(), name, schedule.id))
   const change = useChange({ name, schedule })
@@ -32,7 +32,7 @@ export function WebhookPanel({ name, schedule }: PanelProps) {
     if (!webhook.error) return <Skeleton className="h-60 w-full" />
     return (
       <ErrorState
-        title="The webhook could not be loaded"
+        title="Could not load the webhook"
         error={webhook.error}
         onRetry={() => void webhook.refetch()}
       />
@@ -45,7 +45,7 @@ export function WebhookPanel({ name, schedule }: PanelProps) {
         <EmptyState
           icon={<WebhookIcon aria-hidden />}
           title="No webhook yet"
-          description="It gives the schedule an address that other systems call to fire it, with a text of their own."
+          description="A webhook is a URL that other systems call to fire this schedule, optionally with context."
           action={
             <Button variant="primary" pending={change.isPending} onClick={() => change.mutate('make')}>
               Create webhook
@@ -76,9 +76,9 @@ function useChange({ name, schedule: { id } }: PanelProps) {
     },
     onSuccess: (how) => {
       const said = {
-        make: 'The webhook is created.',
-        rotate: 'The webhook has a new address; the old one is gone.',
-        revoke: 'The webhook is revoked.',
+        make: 'Webhook created.',
+        rotate: 'Webhook rotated. The old URL no longer works.',
+        revoke: 'Webhook revoked.',
       }
       toast({ title: said[how], tone: 'success' })
     },
@@ -98,8 +98,8 @@ function Address({ webhook, url, change }: AddressProps) {
   return (
     <Card>
       <CardHeader
-        title="Address"
-        description="Whoever knows it can fire the schedule, also while it is off."
+        title="Webhook URL"
+        description="Anyone who knows this URL can fire the schedule, even while it is disabled."
       />
       <SecretText label="URL" value={url} />
       <KeyValues
@@ -123,13 +123,13 @@ function Address({ webhook, url, change }: AddressProps) {
       <ConfirmDialog
         open={asked !== null}
         onOpenChange={close}
-        title={asked === 'revoke' ? 'Revoke the webhook?' : 'Give the webhook a new address?'}
+        title={asked === 'revoke' ? 'Revoke webhook?' : 'Rotate webhook?'}
         description={
           asked === 'revoke'
-            ? 'Its address answers 404 at once. The schedule itself stays.'
-            : 'The old address answers 404 at once, and the signing secret is gone with it.'
+            ? 'The URL returns 404 immediately. The schedule is kept.'
+            : 'The old URL returns 404 immediately, and the signing secret is deleted.'
         }
-        action={asked === 'revoke' ? 'Revoke' : 'Rotate'}
+        action={asked === 'revoke' ? 'Revoke webhook' : 'Rotate webhook'}
         pending={change.isPending}
         onConfirm={() => {
           if (asked) change.mutate(asked, { onSettled: close })
@@ -155,10 +155,10 @@ function Example({ url, check }: { url: string; check: Check }) {
     <Card>
       <CardHeader
         title="Example"
-        description="The context follows the message as data; metadata is kept with the run. Both may be left out."
+        description="The context is appended to the message as data. Metadata is stored with the run. Both are optional."
         actions={
           <Segmented
-            label="Language of the example"
+            label="Language"
             size="sm"
             options={languages}
             value={language}
@@ -168,12 +168,12 @@ function Example({ url, check }: { url: string; check: Check }) {
       />
       <CodeBlock
         language={language}
-        title={check === 'none' ? 'A call' : 'A signed call'}
+        title={check === 'none' ? 'Call' : 'Signed call'}
         code={(language === 'sh' ? curlExample : pythonExample)(url, check)}
       />
       <p className="mt-2 text-muted text-xs">
-        The same body again within a day is the same call, unless an <code>Idempotency-Key</code> header tells
-        them apart.
+        Repeated calls with the same body within a day count once, unless their <code>Idempotency-Key</code>{' '}
+        header differs.
       </p>
     </Card>
   )

@@ -14,14 +14,14 @@ export function AboutAgent({ agent }: { agent: RosterAgent }) {
       <KeyValues
         items={[
           label !== null && { label: 'Name', value: <span className="break-all">{name}</span> },
-          { label: 'State', value: <StatusDot {...stateWords[state]} /> },
+          { label: 'Status', value: <StatusDot {...stateWords[state]} /> },
           { label: 'Owner', value: owned ? 'you' : <span className="break-all">{owner ?? 'unknown'}</span> },
           shared_at !== null && { label: 'Shared', value: <RelativeTime at={shared_at} /> },
         ]}
       />
       {owned && (
         <Link to="/agents/$name" params={{ name }} className={buttonClass()}>
-          Open the agent
+          Open agent
         </Link>
       )}
     </div>

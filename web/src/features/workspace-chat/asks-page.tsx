@@ -12,23 +12,23 @@ import { ItemMarks } from '../operator-queue/item-marks.tsx'
 import { Asks } from './asks.tsx'
 import { asksQuery } from './queries.ts'
 
-/** What agents ask this person, and what they were told. */
+/** The questions of agents to this user, open and resolved. */
 export function AsksPage() {
   const asks = useQuery(asksQuery(useApi()))
   const over = (asks.data ?? []).filter(({ status }) => status !== 'pending')
   return (
     <div className="min-h-0 flex-1 overflow-y-auto">
-      <Title of={['Asked of you', 'Workspace']} />
+      <Title of={['Inbox', 'Workspace']} />
       <div className="mx-auto flex w-full max-w-2xl flex-col gap-6 px-4 py-4 md:px-6 md:py-8">
         <div className="flex items-center gap-1">
           <Link
             to="/workspace"
-            aria-label="To your agents"
+            aria-label="Back to your agents"
             className="-ml-2 grid size-8 place-items-center rounded-md text-muted hover:bg-hover md:hidden"
           >
             <ArrowLeft aria-hidden className="size-4" />
           </Link>
-          <h1 className="font-semibold text-lg">Asked of you</h1>
+          <h1 className="font-semibold text-lg">Inbox</h1>
         </div>
         {asks.data ? (
           <>
@@ -36,20 +36,20 @@ export function AsksPage() {
             {asks.data.length === over.length && (
               <EmptyState
                 icon={<Inbox aria-hidden />}
-                title="Nothing is asked of you"
-                description="When an agent needs an answer from you, it shows up here."
+                title="No questions for you"
+                description="Questions of your agents appear here."
               />
             )}
             {over.length > 0 && <Over items={over} />}
           </>
         ) : asks.error ? (
           <ErrorState
-            title="What is asked of you could not be loaded"
+            title="Could not load the inbox"
             error={asks.error}
             onRetry={() => void asks.refetch()}
           />
         ) : (
-          <SkeletonList rows={4} label="Loading what is asked of you" />
+          <SkeletonList rows={4} label="Loading inbox" />
         )}
       </div>
     </div>
@@ -60,7 +60,7 @@ function Over({ items }: { items: readonly QueueItem[] }) {
   return (
     <section aria-labelledby="over">
       <h2 id="over" className="mb-2 font-medium text-muted text-sm">
-        Over
+        Resolved
       </h2>
       <ul className="divide-y divide-line rounded-lg border border-line bg-surface">
         {items.map((item) => (

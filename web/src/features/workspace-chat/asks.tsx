@@ -12,10 +12,10 @@ import { Markdown } from '../../ui/markdown.tsx'
 import { toast } from '../../ui/toast.tsx'
 import { ItemMarks } from '../operator-queue/item-marks.tsx'
 import { optionsOf } from '../operator-queue/words.ts'
-import { complain } from './complain.ts'
 import { asksQuery, workspaceKeys } from './queries.ts'
+import { showFault } from './show-fault.ts'
 
-/** What agents ask this person; nothing while they ask nothing. `isTitled`: its title stands above it already. */
+/** The open questions to this user; renders nothing without any. `isTitled`: the page already has a title. */
 export function Asks({ isTitled = false }: { isTitled?: boolean }) {
   const asks = useQuery(asksQuery(useApi()))
   const waiting = (asks.data ?? []).filter(({ status }) => status === 'pending')
@@ -23,7 +23,7 @@ export function Asks({ isTitled = false }: { isTitled?: boolean }) {
   return (
     <section aria-labelledby="asks" className="flex flex-col gap-3">
       <h2 id="asks" className={cx('font-semibold text-base', isTitled && 'sr-only')}>
-        Asked of you
+        Questions for you
       </h2>
       {waiting.map((ask) => (
         <Ask key={ask.id} ask={ask} />
@@ -44,12 +44,12 @@ function Ask({ ask }: { ask: QueueItem }) {
         body: {
           response,
           response_text: options.length > 0 ? note : null,
-          // What it says now is what is shown.
+          // The answer applies to the current version, which is shown.
           acknowledge_divergence: ask.diverged,
         },
       }),
-    onSuccess: () => void toast({ title: 'Answered.', description: ask.title, tone: 'success' }),
-    onError: complain,
+    onSuccess: () => void toast({ title: 'Answer sent.', description: ask.title, tone: 'success' }),
+    onError: showFault,
     onSettled: () => queries.invalidateQueries({ queryKey: workspaceKeys.asks }),
   })
   const onSubmit = (event: FormEvent) => {

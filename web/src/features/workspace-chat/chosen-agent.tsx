@@ -12,7 +12,7 @@ import { conversationsQuery, everyConversationQuery, rosterQuery, workspaceCalls
 import { SideRail } from './side-rail.tsx'
 import { WorkspaceConversation } from './workspace-conversation.tsx'
 
-/** A conversation by its id, with whichever agent. */
+/** A conversation by its ID, with any agent. */
 export function ChosenConversation({ id }: { id: string }) {
   const every = useQuery(everyConversationQuery(useApi()))
   const found = every.data?.find((conversation) => conversation.id === id)
@@ -20,18 +20,18 @@ export function ChosenConversation({ id }: { id: string }) {
   if (every.error && !every.data) {
     return (
       <ErrorState
-        title="The conversation could not be loaded"
+        title="Could not load the conversation"
         error={every.error}
         onRetry={() => void every.refetch()}
       />
     )
   }
-  // One that has just begun is in the next answer.
-  if (!every.data || every.isFetching) return <SkeletonList rows={6} label="Loading the conversation" />
-  return <EmptyState isPage title="There is no such conversation" action={<ToAgents />} />
+  // A new conversation appears in the next response.
+  if (!every.data || every.isFetching) return <SkeletonList rows={6} label="Loading conversation" />
+  return <EmptyState isPage title="Conversation not found" action={<ToAgents />} />
 }
 
-/** One agent: the conversation of this id, or Main. */
+/** One agent with the conversation of this ID, or Main. */
 export function ChosenAgent({ name, chat }: { name: string; chat: string | null }) {
   const roster = useQuery(rosterQuery(useApi()))
   if (roster.data?.agents.every((agent) => agent.name !== name))
@@ -51,12 +51,12 @@ function Conversations({ name, chat }: { name: string; chat: string | null }) {
     if (error)
       return (
         <ErrorState
-          title="The conversations could not be loaded"
+          title="Could not load the conversations"
           error={error}
           onRetry={() => void conversations.refetch()}
         />
       )
-    return <SkeletonList rows={6} label="Loading the conversation" />
+    return <SkeletonList rows={6} label="Loading conversation" />
   }
   return (
     <div className="flex min-h-0 min-w-0 flex-1">
@@ -79,7 +79,7 @@ function Conversations({ name, chat }: { name: string; chat: string | null }) {
 function ToAgents() {
   return (
     <Link to="/workspace" className={buttonClass()}>
-      To your agents
+      Go to your agents
     </Link>
   )
 }

@@ -21,20 +21,20 @@ import { SkeletonList } from '../../ui/skeleton.tsx'
 import { RelativeTime } from '../../ui/time.tsx'
 import { toast } from '../../ui/toast.tsx'
 import { meQuery } from '../users/queries.ts'
-import { complain } from './complain.ts'
 import { clientsQuery } from './queries.ts'
+import { showFault } from './show-fault.ts'
 
-/** Who uses an agent in the Workspace, as its owner sees it. */
+/** The users of an agent in the Workspace, for its owner. */
 export function Clients({ agent: { name } }: { agent: Pick<RosterAgent, 'name'> }) {
   const api = useApi()
   const clients = useQuery(clientsQuery(api, name))
-  // Only people with an account own agents.
+  // Guests cannot own agents.
   const me = useQuery(meQuery(api))
   if (!clients.data) {
-    if (!clients.error) return <SkeletonList rows={3} label="Loading the people" />
+    if (!clients.error) return <SkeletonList rows={3} label="Loading users" />
     return (
       <ErrorState
-        title="The people could not be loaded"
+        title="Could not load the users"
         error={clients.error}
         onRetry={() => void clients.refetch()}
       />
@@ -44,18 +44,18 @@ export function Clients({ agent: { name } }: { agent: Pick<RosterAgent, 'name'> 
     return (
       <EmptyState
         icon={<UsersRound aria-hidden />}
-        title="Nobody uses it yet"
-        description="Share the agent with an address; its person then finds it here."
+        title="No users yet"
+        description="Share the agent with an e-mail address. The user then finds it in the Workspace."
         action={
           <Link to="/agents/$name" params={{ name }} search={{ tab: 'sharing' }} className={buttonClass()}>
-            Share it
+            Share agent
           </Link>
         }
       />
     )
   }
   return (
-    <ul aria-label="People" className="-mx-2 flex flex-col">
+    <ul aria-label="Users" className="-mx-2 flex flex-col">
       {clients.data.map((client) => (
         <ClientRow key={client.email} name={name} client={client} mayBlock={me.data?.role === 'admin'} />
       ))}
@@ -65,10 +65,10 @@ export function Clients({ agent: { name } }: { agent: Pick<RosterAgent, 'name'> 
 
 const acts = { logOut: logOutClient, block: blockClient, unblock: unblockClient } as const
 
-const done = {
-  logOut: 'is signed out of the Workspace.',
-  block: 'is kept away from the agent.',
-  unblock: 'may use the agent again.',
+const outcomes = {
+  logOut: 'was signed out of the Workspace.',
+  block: 'was blocked.',
+  unblock: 'was unblocked.',
 } as const
 
 function ClientRow({ name, client, mayBlock }: { name: string; client: Client; mayBlock: boolean }) {
@@ -80,9 +80,9 @@ function ClientRow({ name, client, mayBlock }: { name: string; client: Client; m
       await storeReply<Client[]>(queries, clientsQuery(api, name).queryKey, (rows) =>
         rows?.map((row) => (row.email === email ? after : row)),
       )
-      toast({ title: `${email} ${done[act]}`, tone: 'success' })
+      toast({ title: `${email} ${outcomes[act]}`, tone: 'success' })
     },
-    onError: complain,
+    onError: showFault,
   })
   return (
     <li className="flex items-center gap-2.5 rounded-md py-1.5 pr-1 pl-2 hover:bg-hover">
@@ -105,11 +105,13 @@ function ClientRow({ name, client, mayBlock }: { name: string; client: Client; m
         </p>
       </div>
       <Menu
-        trigger={<IconButton size="sm" label={`More for ${email}`} icon={<MoreHorizontal aria-hidden />} />}
+        trigger={
+          <IconButton size="sm" label={`Actions for ${email}`} icon={<MoreHorizontal aria-hidden />} />
+        }
         items={[
           {
             label: 'Sign out',
-            hint: 'Ends what is open in the Workspace',
+            hint: 'Ends all Workspace sessions',
             icon: <LogOut aria-hidden />,
             onSelect: () => change.mutate('logOut'),
           },
@@ -122,7 +124,7 @@ function ClientRow({ name, client, mayBlock }: { name: string; client: Client; m
                 }
               : {
                   label: 'Block',
-                  hint: 'Takes the agent and its deliveries away',
+                  hint: 'Revokes access to the agent and its deliveries',
                   icon: <Ban aria-hidden />,
                   danger: true,
                   onSelect: () => change.mutate('block'),

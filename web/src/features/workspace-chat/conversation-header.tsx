@@ -29,13 +29,13 @@ const route = getRouteApi('/workspace/frame')
 
 type ConversationHeaderProps = { agent: RosterAgent; conversation: Conversation }
 
-/** What is talked about with whom, and what can be done with it. */
+/** The agent, the conversation and its actions. */
 export function ConversationHeader({ agent, conversation }: ConversationHeaderProps) {
   const { rail } = route.useSearch()
   const navigate = useNavigate()
   const queries = useQueryClient()
   const { star, reset, rename } = useConversationActions(agent.name)
-  const [asked, setAsked] = useState<'rename' | 'reset' | null>(null)
+  const [openDialog, setOpenDialog] = useState<'rename' | 'reset' | null>(null)
   const { id, starred, is_main } = conversation
   const showRail = (next: typeof rail) =>
     void navigate({
@@ -49,7 +49,7 @@ export function ConversationHeader({ agent, conversation }: ConversationHeaderPr
       <Link
         to="/workspace"
         search={({ q }) => ({ q })}
-        aria-label="To your agents"
+        aria-label="Back to your agents"
         className="grid size-8 shrink-0 place-items-center rounded-md text-muted hover:bg-hover md:hidden"
       >
         <ArrowLeft aria-hidden className="size-4" />
@@ -69,7 +69,7 @@ export function ConversationHeader({ agent, conversation }: ConversationHeaderPr
         />
       )}
       <IconButton
-        label={starred ? 'Take the star away' : 'Star'}
+        label={starred ? 'Remove star' : 'Add star'}
         icon={<Star aria-hidden className={cx(starred && 'fill-current')} />}
         aria-pressed={starred}
         onClick={() => star.mutate({ id, starred: !starred })}
@@ -93,41 +93,45 @@ export function ConversationHeader({ agent, conversation }: ConversationHeaderPr
         onClick={() => showRail('files')}
       />
       <Menu
-        trigger={<IconButton label="More" icon={<MoreHorizontal aria-hidden />} />}
+        trigger={<IconButton label="More actions" icon={<MoreHorizontal aria-hidden />} />}
         items={[
-          !is_main && { label: 'Rename…', icon: <Pencil aria-hidden />, onSelect: () => setAsked('rename') },
+          !is_main && {
+            label: 'Rename…',
+            icon: <Pencil aria-hidden />,
+            onSelect: () => setOpenDialog('rename'),
+          },
           is_main && {
-            label: 'Begin anew…',
-            hint: 'What was said so far is kept to read',
+            label: 'Start over…',
+            hint: 'Messages so far are archived',
             icon: <RotateCcw aria-hidden />,
             disabled: conversation.message_count === 0,
-            onSelect: () => setAsked('reset'),
+            onSelect: () => setOpenDialog('reset'),
           },
           agent.owned && {
-            label: 'People',
-            hint: 'Who uses this agent here',
+            label: 'Users',
+            hint: 'Users of this agent in the Workspace',
             icon: <UsersRound aria-hidden />,
             onSelect: () => showRail('people'),
           },
           { label: 'About this agent', icon: <Info aria-hidden />, onSelect: () => showRail('info') },
         ]}
       />
-      {asked === 'rename' && (
+      {openDialog === 'rename' && (
         <RenameDialog
           title={conversation.title ?? ''}
-          onClose={() => setAsked(null)}
+          onClose={() => setOpenDialog(null)}
           onRename={(title) => rename(id, title)}
         />
       )}
       <ConfirmDialog
-        open={asked === 'reset'}
-        onOpenChange={() => setAsked(null)}
+        open={openDialog === 'reset'}
+        onOpenChange={() => setOpenDialog(null)}
         tone="primary"
-        title="Begin Main anew?"
-        description="The agent starts without what was said so far. You can still read it among the archived conversations."
-        action="Begin anew"
+        title="Start Main over?"
+        description="The agent starts without the previous messages. They stay readable in the archived conversations."
+        action="Start over"
         pending={reset.isPending}
-        onConfirm={() => reset.mutate(undefined, { onSettled: () => setAsked(null) })}
+        onConfirm={() => reset.mutate(undefined, { onSettled: () => setOpenDialog(null) })}
       />
     </div>
   )

@@ -10,7 +10,7 @@ import { conversationName } from './conversation-name.ts'
 import { conversationsQuery } from './queries.ts'
 import { useConversationActions } from './use-conversation-actions.ts'
 
-/** Main and what stands beside it; what is archived, once it is asked for. */
+/** Main, the other conversations, and archived ones on request. */
 export function ConversationLinks({ name, chat }: { name: string; chat: string | null }) {
   const conversations = useQuery(conversationsQuery(useApi(), name))
   const { begin } = useConversationActions(name)
@@ -18,7 +18,7 @@ export function ConversationLinks({ name, chat }: { name: string; chat: string |
   const open = all.filter(({ archived_at }) => archived_at === null)
   const archived = all.filter(({ archived_at }) => archived_at !== null)
   const [isUnfolded, setUnfolded] = useState(false)
-  // What is read is not hidden.
+  // The current conversation is never hidden.
   const isArchiveShown = isUnfolded || archived.some(({ id }) => id === chat)
   return (
     <ul aria-label={`Conversations with ${name}`} className="mt-0.5 mb-1 ml-5.5 border-l border-line pl-2">

@@ -14,7 +14,7 @@ import { RelativeTime } from '../../ui/time.tsx'
 import { documentsQuery } from './queries.ts'
 import { useDocumentActions } from './use-document-actions.ts'
 
-/** Files that this person has given the agent; they lie in its workspace. */
+/** Files that this user has given to the agent. They are stored in its workspace. */
 export function Documents({ agent }: { agent: RosterAgent }) {
   const documents = useQuery(documentsQuery(useApi(), agent.name))
   const actions = useDocumentActions(agent.name)
@@ -22,7 +22,7 @@ export function Documents({ agent }: { agent: RosterAgent }) {
   const isReady = agent.state === 'ready'
   const shown = (documents.data ?? []).filter(({ id }) => !actions.pending.has(id))
   return (
-    <DropZone label="Drop files to give them to the agent" onFiles={actions.upload}>
+    <DropZone label="Drop files to upload them" onFiles={actions.upload}>
       <Button
         icon={<Upload aria-hidden />}
         pending={actions.isUploading}
@@ -30,7 +30,7 @@ export function Documents({ agent }: { agent: RosterAgent }) {
         onClick={() => chooser.current?.click()}
         className="w-full"
       >
-        Give it a file
+        Upload file
       </Button>
       <input
         ref={chooser}
@@ -42,21 +42,21 @@ export function Documents({ agent }: { agent: RosterAgent }) {
         className="hidden"
         onChange={({ currentTarget }) => {
           void actions.upload([...(currentTarget.files ?? [])])
-          // The same file may be chosen again.
+          // Allows choosing the same file again.
           currentTarget.value = ''
         }}
       />
       <p className="mt-2 mb-3 text-muted text-xs">
         {isReady
-          ? 'Up to 25 MB each, 100 MB together. The agent finds them in its folder “uploads”.'
-          : 'Files come and go only while the agent is ready.'}
+          ? 'Up to 25 MB each, 100 MB in total. The agent finds the files in its folder “uploads”.'
+          : 'You can upload and delete files only while the agent is running.'}
       </p>
       {documents.data ? (
         shown.length === 0 ? (
           <EmptyState
             icon={<FileText aria-hidden />}
             title="No files yet"
-            description="Give the agent what it is to work with."
+            description="Upload files for the agent to work with."
           />
         ) : (
           <ul aria-label="Files" className="-mx-2 flex flex-col">
@@ -67,12 +67,12 @@ export function Documents({ agent }: { agent: RosterAgent }) {
         )
       ) : documents.error ? (
         <ErrorState
-          title="The files could not be loaded"
+          title="Could not load the files"
           error={documents.error}
           onRetry={() => void documents.refetch()}
         />
       ) : (
-        <SkeletonList rows={3} label="Loading the files" />
+        <SkeletonList rows={3} label="Loading files" />
       )}
     </DropZone>
   )

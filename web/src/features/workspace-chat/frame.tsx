@@ -16,22 +16,22 @@ import { useChosen } from './use-chosen.ts'
 
 const route = getRouteApi('/workspace/frame')
 
-/** Where people talk to the agents that are shared with them: the way to each of them, and what is chosen. */
+/** The Workspace: the agents shared with the user on the left, the current conversation on the right. */
 export function WorkspaceFrame() {
   const { q = '' } = route.useSearch()
   const navigate = useNavigate()
-  // Where on phones the way to everything is shown.
+  // The home page of phones shows the list only.
   const isHome = useMatch({ from: '/workspace/frame/', shouldThrow: false }) !== undefined
   const roster = useQuery(rosterQuery(useApi()))
   const search = (words: string) =>
     void navigate({
-      // A conversation that is open stays open.
+      // Keeps an open conversation open.
       to: '.',
       search: (now) => ({ ...now, q: words || undefined }),
       replace: true,
       resetScroll: false,
     })
-  // A page has one title: that of the conversation where one is shown.
+  // The conversation sets the document title when one is shown.
   const Heading = isHome ? 'h1' : 'p'
   return (
     <div className="flex min-h-96 min-w-0 flex-1 basis-0">
@@ -53,7 +53,7 @@ export function WorkspaceFrame() {
             <Ways agents={roster.data.agents} />
           ) : roster.error ? (
             <ErrorState
-              title="Your agents could not be loaded"
+              title="Could not load your agents"
               error={roster.error}
               onRetry={() => void roster.refetch()}
             />
@@ -75,8 +75,8 @@ function Ways({ agents }: { agents: readonly RosterAgent[] }) {
     return (
       <EmptyState
         icon={<MessagesSquare aria-hidden />}
-        title="No agent is shared with you"
-        description="Ask the owner of one to share it with your address."
+        title="No agents are shared with you"
+        description="Ask the owner of an agent to share it with your e-mail address."
       />
     )
   }
@@ -100,7 +100,7 @@ function InboxLink() {
       <span className="grid w-7 place-items-center">
         <Inbox aria-hidden className="size-4" />
       </span>
-      Asked of you
+      Inbox
       {waiting > 0 && (
         <span
           data-numeric

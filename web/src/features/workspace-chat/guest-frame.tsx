@@ -12,7 +12,7 @@ import { Button } from '../../ui/button.tsx'
 import { Menu } from '../../ui/menu.tsx'
 import { rosterQuery } from './queries.ts'
 
-/** The Workspace of somebody without an account: nothing of the rest of the platform is around it. */
+/** The Workspace of a guest, without the rest of the platform around it. */
 export function GuestFrame() {
   const app = useGuestApp()
   return (
@@ -22,7 +22,7 @@ export function GuestFrame() {
           href="#content"
           className="sr-only rounded-md bg-accent px-3 py-2 text-accent-ink focus:not-sr-only focus:absolute focus:top-3 focus:left-3 focus:z-50"
         >
-          To the content
+          Skip to content
         </a>
         <header className="flex h-12 shrink-0 items-center justify-between gap-3 border-b border-line bg-surface px-4">
           <Link to="/workspace" className="flex items-center gap-2 font-semibold tracking-tight">
@@ -39,7 +39,7 @@ export function GuestFrame() {
   )
 }
 
-/** The application as it is for a guest: calls carry the session of the Workspace, and nothing else is open. */
+/** The application context of a guest: calls use the Workspace session. */
 function useGuestApp(): App {
   const app = useApp()
   const [live, setLive] = useState(app.live)
@@ -55,7 +55,7 @@ function useGuestApp(): App {
 const themes = [
   { value: 'light', label: 'Light', icon: <Sun aria-hidden /> },
   { value: 'dark', label: 'Dark', icon: <Moon aria-hidden /> },
-  { value: 'system', label: 'As the system', icon: <Monitor aria-hidden /> },
+  { value: 'system', label: 'System', icon: <Monitor aria-hidden /> },
 ] as const
 
 function GuestMenu() {
@@ -63,7 +63,7 @@ function GuestMenu() {
   const api = useApi()
   const { data } = useQuery(rosterQuery(api))
   const [theme, setTheme] = useState(chosenTheme)
-  // The session ends here even when the platform cannot be told.
+  // Ends the session in this browser even when the request fails.
   const signOut = () =>
     void api
       .call(leaveWorkspace, {})
@@ -73,7 +73,7 @@ function GuestMenu() {
     <Menu
       trigger={
         <Button variant="ghost" icon={<UserRound aria-hidden />} className="min-w-0 shrink!">
-          <span className="truncate">{data?.client_email ?? 'You'}</span>
+          <span className="truncate">{data?.client_email ?? 'Account'}</span>
         </Button>
       }
       items={[

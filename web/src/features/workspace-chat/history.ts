@@ -3,5 +3,5 @@ import type { getWorkspaceHistory } from '@roost/contracts/conversations/workspa
 
 export type History = CallReply<typeof getWorkspaceHistory>
 export type StoredMessage = History['messages'][number]
-/** A stored message and where it stands. */
+/** A stored message and its position. */
 export type MessageProps = { name: string; sessionId: string; message: StoredMessage }

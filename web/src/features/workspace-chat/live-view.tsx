@@ -7,18 +7,18 @@ import { Spinner } from '../../ui/spinner.tsx'
 import { RunningDuration } from '../../ui/time.tsx'
 import { answerParts } from '../chat/answer-parts.ts'
 import type { LiveTurn } from '../chat/live-turns.ts'
-import { Asked } from './message-view.tsx'
+import { UserMessage } from './message-view.tsx'
 
 type LiveViewProps = { turn: LiveTurn; name: string; onRetry: () => void; onEdit: () => void }
 
-/** A turn that goes on, or was refused: what was asked, and the answer as it is written. */
+/** A running or refused turn: the message and the growing answer. */
 export function LiveView({ turn, name, onRetry, onEdit }: LiveViewProps) {
-  const { asked, phase } = turn
+  const { question, phase } = turn
   const parts = answerParts(turn.transcript)
   const tools = parts.work.filter(({ kind }) => kind === 'tool').length
   return (
     <>
-      {asked && <Asked text={asked.message} at={asked.at} files={asked.files} />}
+      {question && <UserMessage text={question.message} at={question.at} files={question.files} />}
       <li className="flex min-w-0 flex-col gap-2">
         <h2 className="sr-only">{name}</h2>
         {phase === 'refused' ? (
@@ -28,7 +28,7 @@ export function LiveView({ turn, name, onRetry, onEdit }: LiveViewProps) {
             <Spinner />
             {turn.isStopping ? 'Stopping…' : phase === 'sending' ? 'Sending…' : (parts.doing ?? 'Writing')}
             {tools > 0 && <span className="text-faint">{plural(tools, 'step')}</span>}
-            {asked && <RunningDuration since={asked.at} className="text-faint" />}
+            {question && <RunningDuration since={question.at} className="text-faint" />}
             {turn.connection === 'waiting' && <span className="text-warning">Reconnecting…</span>}
           </p>
         )}

@@ -8,7 +8,7 @@ import { Ratings } from './ratings.tsx'
 
 export function MessageView({ name, sessionId, message }: MessageProps) {
   if (message.role === 'user')
-    return <Asked text={message.content} at={message.created_at} files={message.files} />
+    return <UserMessage text={message.content} at={message.created_at} files={message.files} />
   return (
     <li className="flex min-w-0 flex-col gap-2">
       <h2 className="sr-only">{name}</h2>
@@ -16,14 +16,22 @@ export function MessageView({ name, sessionId, message }: MessageProps) {
       <Markdown text={message.content} />
       <footer className="flex flex-wrap items-center gap-1 text-faint text-xs">
         <Ratings name={name} sessionId={sessionId} message={message} />
-        <CopyButton text={message.content} label="Copy the answer" />
+        <CopyButton text={message.content} label="Copy answer" />
         <RelativeTime at={message.created_at} className="ml-1" />
       </footer>
     </li>
   )
 }
 
-export function Asked({ text, at, files }: { text: string; at: string; files: readonly { name: string }[] }) {
+export function UserMessage({
+  text,
+  at,
+  files,
+}: {
+  text: string
+  at: string
+  files: readonly { name: string }[]
+}) {
   return (
     <li className="flex min-w-0 flex-col items-end gap-1">
       <h2 className="sr-only">You</h2>
@@ -47,12 +55,12 @@ export function Asked({ text, at, files }: { text: string; at: string; files: re
 
 const sources = {
   schedule: { label: 'From a schedule', icon: <CalendarClock aria-hidden /> },
-  reminder: { label: 'A reminder', icon: <BellRing aria-hidden /> },
+  reminder: { label: 'From a reminder', icon: <BellRing aria-hidden /> },
   voice: { label: 'Spoken', icon: <Mic aria-hidden /> },
   text: null,
 } as const
 
-/** Nobody asked for what a schedule or a reminder delivers: it says where it comes from. */
+/** Marks messages that no user sent, with their source. */
 function Source({ source }: Pick<StoredMessage, 'source'>) {
   const from = sources[source]
   if (from === null) return null

@@ -4,12 +4,12 @@ export type ModelOption = { id: string; label: string }
 
 type ModelOptionsProps = {
   options: readonly ModelOption[]
-  /** Null: the agent's own. */
+  /** Null: the agent's model. */
   value: string | null
   onValueChange: (model: string | null) => void
 }
 
-/** The model of the next message, of those that the platform offers; nothing where it offers none. */
+/** The model of the next message, from the platform's list; renders nothing without a list. */
 export function ModelOptions({ options, value, onValueChange }: ModelOptionsProps) {
   if (options.length === 0) return null
   return (
@@ -19,7 +19,7 @@ export function ModelOptions({ options, value, onValueChange }: ModelOptionsProp
       onValueChange={onValueChange}
       options={options.map(({ id, label }) => ({ value: id, label }))}
       placeholder="Default model"
-      searchPlaceholder="Choose a model"
+      searchPlaceholder="Select a model"
       clearable
       className="max-w-44 border-transparent! bg-transparent! text-xs! shadow-none! hover:bg-hover!"
     />

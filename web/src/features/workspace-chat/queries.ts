@@ -16,17 +16,17 @@ import {
 import { keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query'
 import type { LiveTurnsDeps } from '../chat/live-turns.ts'
 
-/** Keys begin with what they show; `live/stale.ts` names their prefixes. */
+/** Keys begin with their subject; `live/stale.ts` names their prefixes. */
 export const workspaceKeys = {
   all: ['workspace'] as const,
   asks: ['workspace', 'asks'] as const,
   roster: ['workspace', 'roster'] as const,
-  /** Conversations with all agents. */
+  /** The conversations with all agents. */
   every: ['workspace', 'conversations'] as const,
   conversations: (name: string) => ['workspace', 'agent', name] as const,
 }
 
-/** The agents that are shared with the person, and their own. */
+/** The user's own agents and those shared with them. */
 export const rosterQuery = (api: Client) =>
   queryOptions({
     queryKey: workspaceKeys.roster,
@@ -65,7 +65,7 @@ export const clientsQuery = (api: Client, name: string) =>
     queryFn: ({ signal }) => api.call(listClients, { params: { name }, signal }),
   })
 
-/** Messages that are shown of one conversation, the newest of them. */
+/** The newest messages of a conversation that are shown. */
 export const mostMessages = 200
 
 export const historyQuery = (api: Client, name: string, id: string) =>
@@ -91,7 +91,7 @@ export const beginConversation = (api: Client, name: string) =>
 export const stopTurn = (api: Client, name: string, id: string) =>
   api.call(terminateWorkspaceRun, { params: { name, id } })
 
-/** How turns with one agent are sent, followed and fetched once they are stored. */
+/** How turns with one agent are sent, followed and refetched. */
 export function workspaceCalls(
   api: Client,
   queries: QueryClient,

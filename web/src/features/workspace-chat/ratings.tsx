@@ -3,9 +3,9 @@ import type { getWorkspaceHistory } from '@roost/contracts/conversations/workspa
 import { rateWorkspaceReply } from '@roost/contracts/conversations/workspace-turns'
 import { ThumbsDown, ThumbsUp } from 'lucide-react'
 import { type FormEvent, useState } from 'react'
-import { changeOf } from '../../live/at-once.ts'
+import { changeOf } from '../../live/optimistic.ts'
 import { useApp } from '../../shell/app-context.ts'
-import { useAtOnce } from '../../shell/use-at-once.ts'
+import { useOptimisticSave } from '../../shell/use-optimistic-save.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { Field } from '../../ui/field.tsx'
 import { Textarea } from '../../ui/input.tsx'
@@ -14,15 +14,15 @@ import type { MessageProps } from './history.ts'
 import { historyQuery } from './queries.ts'
 
 const thumbs = [
-  { rating: 'up', label: 'A good answer', icon: <ThumbsUp aria-hidden /> },
-  { rating: 'down', label: 'A bad answer', icon: <ThumbsDown aria-hidden /> },
+  { rating: 'up', label: 'Good answer', icon: <ThumbsUp aria-hidden /> },
+  { rating: 'down', label: 'Bad answer', icon: <ThumbsDown aria-hidden /> },
 ] as const
 
-/** The same one again takes the rating away; who finds an answer bad may say why. */
+/** Choosing the same rating again removes it. A bad rating can have a comment. */
 export function Ratings(props: MessageProps) {
   const { message } = props
   const rate = useRate(props)
-  const [isAsked, setAsked] = useState(false)
+  const [isCommenting, setCommenting] = useState(false)
   return (
     <>
       {thumbs.map(({ rating, label, icon }) => (
@@ -34,19 +34,19 @@ export function Ratings(props: MessageProps) {
           aria-pressed={message.my_rating === rating}
           onClick={() => {
             const isTakenAway = message.my_rating === rating
-            setAsked(rating === 'down' && !isTakenAway)
+            setCommenting(rating === 'down' && !isTakenAway)
             rate.mutate({ rating: isTakenAway ? 'none' : rating, comment: null })
           }}
         />
       ))}
-      {isAsked && (
+      {isCommenting && (
         <Why
-          onSkip={() => setAsked(false)}
+          onSkip={() => setCommenting(false)}
           onComment={(comment) => {
-            setAsked(false)
+            setCommenting(false)
             rate.mutate(
               { rating: 'down', comment },
-              { onSuccess: () => void toast({ title: 'Thank you. It is noted.', tone: 'success' }) },
+              { onSuccess: () => void toast({ title: 'Feedback sent. Thank you.', tone: 'success' }) },
             )
           }}
         />
@@ -63,22 +63,22 @@ function Why({ onComment, onSkip }: { onComment: (comment: string) => void; onSk
   }
   return (
     <form
-      aria-label="What was bad about it"
+      aria-label="Feedback"
       onSubmit={onSubmit}
       className="order-last mt-1 flex w-full max-w-xl flex-col gap-2 rounded-lg border border-line bg-surface p-3 text-ink text-sm"
     >
-      <Field label="What was wrong with it?">
+      <Field label="What was wrong with the answer?">
         <Textarea
           rows={2}
           maxLength={2000}
           value={text}
           onChange={(event) => setText(event.target.value)}
-          placeholder="The owner of the agent may learn from it"
+          placeholder="The owner of the agent can read this"
         />
       </Field>
       <div className="flex gap-2">
         <Button type="submit" size="sm" disabled={text.trim() === ''}>
-          Send
+          Send feedback
         </Button>
         <Button size="sm" variant="ghost" onClick={onSkip}>
           Skip
@@ -90,11 +90,11 @@ function Why({ onComment, onSkip }: { onComment: (comment: string) => void; onSk
 
 type Rating = { rating: 'up' | 'down' | 'none'; comment: string | null }
 
-/** Shown at once, and taken back when it is refused. */
+/** Saved optimistically. */
 function useRate({ name, sessionId, message }: MessageProps) {
   const { api } = useApp()
   const { queryKey } = historyQuery(api, name, sessionId)
-  return useAtOnce({
+  return useOptimisticSave({
     queryKey,
     save: (rated: Rating) =>
       api.call(rateWorkspaceReply, {

@@ -10,7 +10,7 @@ const Renamed = z.object({ title: ConversationTitle })
 type RenameDialogProps = {
   title: string
   onClose: () => void
-  /** Throws what the form is to show. */
+  /** Throws the error for the form. */
   onRename: (title: string) => Promise<void>
 }
 
@@ -25,7 +25,7 @@ export function RenameDialog({ title, onClose, onRename }: RenameDialogProps) {
     <Dialog
       open
       onOpenChange={onClose}
-      title="Rename the conversation"
+      title="Rename conversation"
       size="sm"
       footer={
         <>

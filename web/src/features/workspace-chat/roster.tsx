@@ -9,7 +9,7 @@ import { stateWords } from './state-words.ts'
 
 type RosterProps = { agents: readonly RosterAgent[]; selected: string | null; chat: string | null }
 
-/** The agents a person may talk to; below the chosen one its conversations. */
+/** The accessible agents, with the conversations of the selected one. */
 export function Roster({ agents, selected, chat }: RosterProps) {
   const place = agents.findIndex(({ name }) => name === selected)
   return (

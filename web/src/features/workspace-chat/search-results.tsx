@@ -9,10 +9,10 @@ import { searchQuery } from './queries.ts'
 import { useChosen } from './use-chosen.ts'
 import { useSettled } from './use-settled.ts'
 
-/** A word that is being typed is not asked for letter by letter. */
+/** Debounce of the search text in milliseconds. */
 const settledMs = 250
 
-/** Conversations in which the words were said, the newest first. */
+/** Conversations that contain the words, newest first. */
 export function SearchResults({ words }: { words: string }) {
   const settled = useSettled(words, settledMs)
   const results = useQuery(searchQuery(useApi(), settled))
@@ -20,13 +20,17 @@ export function SearchResults({ words }: { words: string }) {
   if (!results.data) {
     if (!results.error) return <SkeletonList rows={4} label="Searching" />
     return (
-      <ErrorState title="The search failed" error={results.error} onRetry={() => void results.refetch()} />
+      <ErrorState
+        title="Could not search the conversations"
+        error={results.error}
+        onRetry={() => void results.refetch()}
+      />
     )
   }
   if (results.data.length === 0)
-    return <EmptyState title="Nothing found" description={`Nobody said “${settled}”.`} />
+    return <EmptyState title="No results" description={`No message contains “${settled}”.`} />
   return (
-    <ul aria-label="Found" aria-busy={results.isPlaceholderData} className="flex flex-col gap-0.5">
+    <ul aria-label="Search results" aria-busy={results.isPlaceholderData} className="flex flex-col gap-0.5">
       {results.data.map(({ session_id, agent_name, title, snippet, last_message_at }) => (
         <li key={session_id}>
           <Link
@@ -53,7 +57,7 @@ export function SearchResults({ words }: { words: string }) {
   )
 }
 
-/** The text with the words standing out, where they are found in it as they were typed. */
+/** The text with the matches highlighted. */
 function Marked({ text, words }: { text: string; words: string }) {
   const at = text.toLowerCase().indexOf(words.toLowerCase())
   if (at === -1) return text

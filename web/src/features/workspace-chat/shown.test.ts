@@ -6,9 +6,9 @@ import { type Message, shownMessages } from './shown.ts'
 const message = (id: string, role: Message['role'], content: string): Message => ({ id, role, content })
 // Only what the function reads of a turn.
 const turn = (phase: LiveTurn['phase'], text: string | null) =>
-  ({ phase, asked: text === null ? null : { message: text } }) as LiveTurn
+  ({ phase, question: text === null ? null : { message: text } }) as LiveTurn
 
-test('a question that is stored while its turn goes on is shown once', () => {
+test('a stored question of a running turn is shown once', () => {
   const stored = [
     message('1', 'user', 'Hello'),
     message('2', 'assistant', 'Hi'),
@@ -18,7 +18,7 @@ test('a question that is stored while its turn goes on is shown once', () => {
   assert.deepEqual(shownMessages(stored, live), { stored: stored.slice(0, 2), live })
 })
 
-test('the same words asked before stay, and a turn that is over is told by what is stored', () => {
+test('an earlier equal question stays, and an ended turn is shown from the stored messages', () => {
   const stored = [message('1', 'user', 'Hello'), message('2', 'assistant', 'Hi')]
   assert.deepEqual(shownMessages(stored, [turn('ended', 'Hello')]), { stored, live: [] })
   const again = [turn('sending', 'Hello')]

@@ -21,11 +21,11 @@ const parts: Record<string, { title: string; Content: ComponentType<{ agent: Ros
   canvas: { title: 'Canvases', Content: Canvases },
   reports: { title: 'Reports', Content: Reports },
   files: { title: 'Files', Content: Documents },
-  people: { title: 'People', Content: Clients },
+  people: { title: 'Users', Content: Clients },
   info: { title: 'About this agent', Content: AboutAgent },
 }
 
-/** Beside the conversation, over it where there is no room: what the address asks for. */
+/** The panel beside the conversation that the address names; over it on narrow screens. */
 export function SideRail({ agent }: { agent: RosterAgent }) {
   const { rail } = route.useSearch()
   const navigate = useNavigate()

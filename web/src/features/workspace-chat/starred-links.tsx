@@ -6,7 +6,7 @@ import { useApi } from '../../shell/app-context.ts'
 import { conversationName } from './conversation-name.ts'
 import { everyConversationQuery } from './queries.ts'
 
-/** Conversations with a star, whoever they are with; nothing while there are none. */
+/** The starred conversations with all agents; renders nothing without any. */
 export function StarredLinks({ agents, chat }: { agents: readonly RosterAgent[]; chat: string | null }) {
   const every = useQuery(everyConversationQuery(useApi()))
   const starred = (every.data ?? []).filter((conversation) => conversation.starred)

@@ -1,6 +1,6 @@
-/** How an agent stands, to somebody who wants to talk to it. */
+/** The state of an agent, for the users of the Workspace. */
 export const stateWords = {
   ready: { label: 'Ready', tone: 'success' },
   stopped: { label: 'Stopped', tone: 'neutral' },
-  unreachable: { label: 'Out of reach', tone: 'danger' },
+  unreachable: { label: 'Offline', tone: 'danger' },
 } as const

@@ -4,7 +4,7 @@ import type { Attachment } from '../chat/attachments.ts'
 import type { LiveTurn, LiveTurns } from '../chat/live-turns.ts'
 import type { ComposerState } from '../chat/use-composer.ts'
 import { newKey } from '../chat/use-live-turns.ts'
-import { complain } from './complain.ts'
+import { showFault } from './show-fault.ts'
 
 type TalkParts = {
   turns: LiveTurns
@@ -15,7 +15,7 @@ type TalkParts = {
   stopRun: (executionId: string) => Promise<unknown>
 }
 
-/** What a person does with the turns of one conversation. */
+/** The user's actions on the turns of one conversation. */
 export function talkOf({ turns, sessionId, composer, input, model, stopRun }: TalkParts) {
   return {
     send(): void {
@@ -23,19 +23,19 @@ export function talkOf({ turns, sessionId, composer, input, model, stopRun }: Ta
       turns.send(sessionId, { message: composer.text, model, files, key: newKey() })
       composer.clear()
     },
-    /** A refused turn goes back to where it was written. */
+    /** Moves a refused message back to the composer. */
     edit(turn: LiveTurn): void {
-      const files = (turn.asked?.files ?? []).map((file) => ({ ...file, id: newKey() }))
-      // They were attachments of this page before they were sent.
-      composer.restore(turn.asked?.message ?? '', files as Attachment[])
+      const files = (turn.question?.files ?? []).map((file) => ({ ...file, id: newKey() }))
+      // The files were attachments of this page before they were sent.
+      composer.restore(turn.question?.message ?? '', files as Attachment[])
       turns.forget(turn.key)
       input.current?.focus()
     },
     retry(turn: LiveTurn): void {
       turns.forget(turn.key)
-      // Nobody knows whether a message without an answer arrived: under its old key it counts once.
-      const key = turn.fault instanceof ApiError ? newKey() : (turn.asked?.key ?? newKey())
-      if (turn.asked) turns.send(sessionId, { ...turn.asked, key })
+      // A message without a response may have arrived: the same idempotency key prevents a duplicate.
+      const key = turn.fault instanceof ApiError ? newKey() : (turn.question?.key ?? newKey())
+      if (turn.question) turns.send(sessionId, { ...turn.question, key })
     },
     async stop({ key, executionId }: LiveTurn): Promise<void> {
       if (executionId === null) return
@@ -44,7 +44,7 @@ export function talkOf({ turns, sessionId, composer, input, model, stopRun }: Ta
         await stopRun(executionId)
       } catch (error) {
         turns.markStopping(key, false)
-        complain(error)
+        showFault(error)
       }
     },
   }

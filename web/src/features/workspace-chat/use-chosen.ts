@@ -3,7 +3,7 @@ import { useParams } from '@tanstack/react-router'
 import { useApi } from '../../shell/app-context.ts'
 import { conversationsQuery, everyConversationQuery } from './queries.ts'
 
-/** The agent and the conversation of the address; Main where it names none. Null while they are not known. */
+/** The agent and the conversation in the address; Main by default. Null until known. */
 export function useChosen(): { agent: string | null; chat: string | null } {
   const api = useApi()
   const { agent, id } = useParams({ strict: false })

@@ -7,14 +7,14 @@ import {
 } from '@roost/contracts/conversations/workspace-conversations'
 import { useMutation } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { rowsOf } from '../../live/at-once.ts'
+import { rowsOf } from '../../live/optimistic.ts'
 import { useApp } from '../../shell/app-context.ts'
-import { useAtOnce } from '../../shell/use-at-once.ts'
+import { useOptimisticSave } from '../../shell/use-optimistic-save.ts'
 import { toast } from '../../ui/toast.tsx'
-import { complain } from './complain.ts'
 import { conversationsQuery, everyConversationQuery, workspaceKeys } from './queries.ts'
+import { showFault } from './show-fault.ts'
 
-/** What a person does with the conversations of one agent. */
+/** The user's actions on the conversations of one agent. */
 export function useConversationActions(name: string) {
   const { api, queries } = useApp()
   const navigate = useNavigate()
@@ -36,10 +36,10 @@ export function useConversationActions(name: string) {
       await stale()
       void navigate({ to: '/workspace/c/$id', params: { id }, search: {} })
     },
-    onError: complain,
+    onError: showFault,
   })
-  /** Shown at once, and taken back when it is refused. */
-  const star = useAtOnce({
+  /** Saved optimistically. */
+  const star = useOptimisticSave({
     queryKey: workspaceKeys.conversations(name),
     save: ({ id, starred }: Pick<Conversation, 'id' | 'starred'>) =>
       api.call(starConversation, { params: { id }, body: { starred } }),
@@ -54,16 +54,19 @@ export function useConversationActions(name: string) {
     onSuccess: async ({ archived_session_id }) => {
       await stale()
       if (archived_session_id === null) return
-      toast({ title: 'Main begins anew.', description: 'What was said before is among the archived ones.' })
+      toast({
+        title: 'Main started over.',
+        description: 'The previous messages are in the archived conversations.',
+      })
       void navigate({ to: '/workspace/a/$agent', params: { agent: name }, search: {} })
     },
-    onError: complain,
+    onError: showFault,
   })
   return {
     begin,
     star,
     reset,
-    /** Throws what a form is to show. */
+    /** Throws the error for the form. */
     async rename(id: string, title: string): Promise<void> {
       show(id, await api.call(renameConversation, { params: { name, id }, body: { title } }))
       await stale()

@@ -12,10 +12,10 @@ import { saveBlob } from '../../lib/save-blob.ts'
 import { useApp } from '../../shell/app-context.ts'
 import { toast } from '../../ui/toast.tsx'
 import { useUndo } from '../../ui/use-undo.ts'
-import { complain } from './complain.ts'
 import { documentsQuery } from './queries.ts'
+import { showFault } from './show-fault.ts'
 
-/** What a person does with the files that the agent was given. */
+/** The user's actions on the files of the agent. */
 export function useDocumentActions(name: string) {
   const { api, queries } = useApp()
   const { pending, later } = useUndo()
@@ -28,7 +28,7 @@ export function useDocumentActions(name: string) {
     const refused = files.filter((file) => !fitting.includes(file))
     if (refused.length > 0) {
       toast({
-        title: `${plural(refused.length, 'file')} above 25 MB`,
+        title: `${plural(refused.length, 'file')} not uploaded: above 25 MB`,
         description: refused.map((file) => file.name).join(', '),
         tone: 'warning',
       })
@@ -36,16 +36,16 @@ export function useDocumentActions(name: string) {
     if (fitting.length === 0) return
     setUploading(true)
     try {
-      // One after another: each counts against what fits together.
+      // In sequence, because each file counts towards the total limit.
       for (const file of fitting) {
         const body = new FormData()
         body.set('file', file)
-        // What is sent as it is has no type in the contract.
+        // The contract has no type for a raw body.
         await api.call(uploadDocument, { params: { name }, body: body as never })
       }
-      toast({ title: `${plural(fitting.length, 'file')} given to the agent.`, tone: 'success' })
+      toast({ title: `${plural(fitting.length, 'file')} uploaded.`, tone: 'success' })
     } catch (error) {
-      complain(error)
+      showFault(error)
     } finally {
       setUploading(false)
       await stale()
@@ -59,14 +59,14 @@ export function useDocumentActions(name: string) {
       if (!reply.ok) throw await errorOf(reply)
       saveBlob(await reply.blob(), filename)
     } catch (error) {
-      complain(error)
+      showFault(error)
     } finally {
       setDownloading(null)
     }
   }
 
   return {
-    /** Those that are as good as gone. */
+    /** Files with a pending deletion. */
     pending,
     isUploading,
     downloading,
@@ -78,7 +78,7 @@ export function useDocumentActions(name: string) {
         title: 'File deleted.',
         description: filename,
         run: async () => {
-          await api.call(deleteDocument, { params: { name, id } }).catch(complain)
+          await api.call(deleteDocument, { params: { name, id } }).catch(showFault)
           await stale()
         },
       }),

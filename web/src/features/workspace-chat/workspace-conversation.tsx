@@ -30,7 +30,7 @@ type ConversationProps = {
   turns: LiveTurns
 }
 
-/** One conversation with one agent, read and written. */
+/** One conversation with one agent. */
 export function WorkspaceConversation({ agent, conversation, models, turns }: ConversationProps) {
   const { api } = useApp()
   const { name, state } = agent
@@ -76,18 +76,18 @@ export function WorkspaceConversation({ agent, conversation, models, turns }: Co
         <div className="m-auto w-full max-w-3xl px-4 py-6">
           {history.error ? (
             <ErrorState
-              title="The conversation could not be loaded"
+              title="Could not load the conversation"
               error={history.error}
               onRetry={() => void history.refetch()}
             />
           ) : (
-            <SkeletonText lines={6} label="Loading the conversation" />
+            <SkeletonText lines={6} label="Loading conversation" />
           )}
         </div>
       )}
       {isArchived ? (
         <p className="border-t px-6 py-3 text-center text-muted text-sm">
-          This conversation is archived: it can be read, and not gone on with.
+          This conversation is archived (read-only).
         </p>
       ) : (
         <Composer
@@ -111,14 +111,16 @@ function Obstacle({ state, isTooLong }: { state: RosterAgent['state']; isTooLong
   if (state !== 'ready') {
     return (
       <Banner tone="warning" className="mb-2">
-        {state === 'stopped' ? 'The agent is stopped. Its owner can start it.' : 'The agent is out of reach.'}
+        {state === 'stopped'
+          ? 'The agent is stopped. Ask its owner to start it.'
+          : 'The agent is offline. Try again later.'}
       </Banner>
     )
   }
   if (!isTooLong) return null
   return (
     <Banner tone="warning" className="mb-2">
-      A message has at most {workspaceMessageLength.toLocaleString('en')} characters.
+      A message can have at most {workspaceMessageLength.toLocaleString('en')} characters.
     </Banner>
   )
 }
@@ -130,7 +132,7 @@ type MessagesProps = {
   shown: { stored: readonly History['messages'][number][]; live: readonly LiveTurn[] }
   onRetry: (turn: LiveTurn) => void
   onEdit: (turn: LiveTurn) => void
-  /** Asks the same once more. */
+  /** Sends the same message again. */
   onAgain: (message: string) => void
   onStart: (text: string) => void
 }
@@ -141,10 +143,10 @@ function Messages({ agent, sessionId, history, shown, ...on }: MessagesProps) {
   const { scroller, content } = useStickToBottom({
     newest: `${stored.at(-1)?.id ?? ''} ${newest?.key ?? ''} ${newest?.transcript.steps.length ?? 0}`,
     oldest: stored[0]?.id ?? '',
-    own: live.findLast(({ asked }) => asked)?.key ?? '',
+    own: live.findLast(({ question }) => question)?.key ?? '',
   })
   const outcome = live.length === 0 ? history?.last_turn_outcome : null
-  // Files are not kept with their message: such a question must be asked anew.
+  // Sent files are deleted, so such a message must be written again.
   const last = stored.at(-1)
   const isEmpty = stored.length === 0 && live.length === 0
   return (
@@ -180,7 +182,7 @@ function Messages({ agent, sessionId, history, shown, ...on }: MessagesProps) {
         {outcome && (
           <Banner
             tone="warning"
-            title="The last answer came to nothing"
+            title="No answer to the last message"
             action={
               outcome.retryable &&
               last?.files.length === 0 && (
@@ -202,7 +204,7 @@ function Welcome({ agent, onStart }: { agent: RosterAgent; onStart: (text: strin
   return (
     <div className="flex flex-col items-center gap-3 py-10 text-center">
       <p className="font-semibold text-lg">{agent.label ?? agent.name}</p>
-      <p className="max-w-md text-muted text-sm">{agent.description ?? 'Ask it anything.'}</p>
+      <p className="max-w-md text-muted text-sm">{agent.description ?? 'Ask anything.'}</p>
       {agent.playbooks.length > 0 && (
         <ul aria-label="Playbooks" className="mt-2 flex flex-wrap justify-center gap-2">
           {agent.playbooks.map((playbook) => (
@@ -221,14 +223,14 @@ function Welcome({ agent, onStart }: { agent: RosterAgent; onStart: (text: strin
   )
 }
 
-/** Reads the turn that was begun in another tab, or before a reload. */
+/** Follows a turn that was started in another tab or before a reload. */
 function useFollowing(turns: LiveTurns, sessionId: string, executionId: string | null): void {
   useEffect(() => {
     if (executionId !== null) turns.follow(sessionId, executionId)
   }, [turns, sessionId, executionId])
 }
 
-/** What is shown counts as read. */
+/** Shown messages count as read. */
 function useRead(sessionId: string, history: History | undefined): void {
   const { api, queries } = useApp()
   const newest = history?.messages.at(-1)?.id
@@ -236,7 +238,7 @@ function useRead(sessionId: string, history: History | undefined): void {
     if (newest === undefined) return
     api.call(readConversation, { params: { id: sessionId } }).then(
       () => queries.invalidateQueries({ queryKey: [...workspaceKeys.all, 'roster'] }),
-      // It is told again with the next message.
+      // The next message marks them as read as well.
       () => {},
     )
   }, [api, queries, sessionId, newest])

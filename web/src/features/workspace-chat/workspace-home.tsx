@@ -6,7 +6,7 @@ import { Title } from '../../ui/title.tsx'
 import { Asks } from './asks.tsx'
 import { rosterQuery } from './queries.ts'
 
-/** Before anything is chosen, where there is room for it: what is asked of the person. */
+/** The page without a conversation, on wide screens: the user's open questions. */
 export function WorkspaceHome() {
   const roster = useQuery(rosterQuery(useApi()))
   return (
@@ -16,8 +16,8 @@ export function WorkspaceHome() {
       {(roster.data?.agents.length ?? 0) > 0 && (
         <EmptyState
           icon={<MessagesSquare aria-hidden />}
-          title="Choose an agent to talk to"
-          description="Each has a conversation that is always there, Main, and as many beside it as you begin."
+          title="Select an agent to chat with"
+          description="Each agent has a permanent conversation, Main. You can start additional conversations."
         />
       )}
     </div>

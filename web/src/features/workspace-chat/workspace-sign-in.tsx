@@ -7,13 +7,13 @@ import { buttonClass } from '../../ui/button.tsx'
 import { MailedCode } from '../sessions/mailed-code.tsx'
 
 type WorkspaceSignInProps = {
-  /** Where the person wanted to go. */
+  /** The page to open after sign-in. */
   next: string
-  /** Why they are asked; null at first. */
+  /** Why a sign-in is needed; null at first. */
   notice: string | null
 }
 
-/** Address, then code: for people with whom an agent is shared, whether they have an account or not. */
+/** The e-mail address, then the code, for users with access to an agent, with or without an account. */
 export function WorkspaceSignIn({ next, notice }: WorkspaceSignInProps) {
   const { api, guest } = useApp()
   async function prove(email: string, code: string): Promise<void> {
@@ -21,15 +21,15 @@ export function WorkspaceSignIn({ next, notice }: WorkspaceSignInProps) {
     guest.begin(token)
   }
   return (
-    <Doorway title="Your Workspace" description="Talk to the agents that are shared with you.">
+    <Doorway title="Your Workspace" description="Chat with the agents that are shared with you.">
       <div className="flex flex-col gap-4">
         {notice !== null && <Banner>{notice}</Banner>}
         <MailedCode
-          action="Come in"
+          action="Sign in"
           onAddress={async (email) => (await api.call(requestWorkspaceCode, { body: { email } })).message}
           onCode={prove}
         />
-        <nav aria-label="Other ways" className="flex flex-col border-t pt-4">
+        <nav aria-label="Other sign-in methods" className="flex flex-col border-t pt-4">
           <Link to="/login" search={{ next }} className={buttonClass()}>
             Sign in with an account
           </Link>

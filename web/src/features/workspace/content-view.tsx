@@ -22,14 +22,14 @@ const Markdown = lazyPart(async () => (await import('../../ui/markdown.tsx')).Ma
 export type ContentViewProps = {
   path: string
   file: FileContent
-  /** Null: the source is wanted. */
+  /** Null: the source was chosen. */
   formatted: Formatted | null
   onDownload: () => void
 }
 
 /**
- * What is in a file, to look at. HTML and SVG are text like any other: nothing a file says is run or drawn in
- * this page, and only pictures made of pixels are shown as pictures.
+ * The content of a file. HTML and SVG are shown as text: nothing in a file runs here, and only raster images
+ * are drawn.
  */
 export function ContentView({ path, file, formatted, onDownload }: ContentViewProps) {
   const name = nameOf(path)
@@ -69,7 +69,8 @@ export function ContentView({ path, file, formatted, onDownload }: ContentViewPr
       return (
         <div className="min-h-0 flex-1 overflow-y-auto p-4">
           <Banner tone="info" action={saveIt} className="mb-3">
-            The first {formatBytes(shownBytes)} of {formatBytes(file.size)}. It is too long to be edited here.
+            The first {formatBytes(shownBytes)} of {formatBytes(file.size)}. The file is too long to edit
+            here.
           </Banner>
           <PlainText text={file.text} label={`Beginning of ${shown}`} />
         </div>
@@ -79,9 +80,7 @@ export function ContentView({ path, file, formatted, onDownload }: ContentViewPr
         <ImageView
           name={shown}
           file={file}
-          fallback={
-            <NotShown title={`${shown} is no picture that can be drawn`} size={file.size} action={saveIt} />
-          }
+          fallback={<NotShown title={`${shown} is not a valid image`} size={file.size} action={saveIt} />}
         />
       )
     case 'binary':
@@ -90,7 +89,7 @@ export function ContentView({ path, file, formatted, onDownload }: ContentViewPr
       return (
         <NotShown
           title={`${shown} is too large`}
-          description={`Files above ${formatBytes(maxDownloadBytes)} cannot be shown or downloaded here.`}
+          description={`Files above ${formatBytes(maxDownloadBytes)} cannot be viewed or downloaded here.`}
         />
       )
   }
@@ -98,15 +97,14 @@ export function ContentView({ path, file, formatted, onDownload }: ContentViewPr
 
 function ProtectedNote() {
   return (
-    <Banner tone="neutral" icon={<Lock aria-hidden />} title="Protected" className="mx-4 mt-3">
-      It belongs to git, to the credentials or to the platform: it can be read here, and is not written or
-      deleted by hand.
+    <Banner tone="neutral" icon={<Lock aria-hidden />} title="Protected file" className="mx-4 mt-3">
+      This file belongs to git, the credentials or the platform. It can be viewed but not edited or deleted.
     </Banner>
   )
 }
 
 function NotShown(props: { title: string; size?: number; description?: string; action?: ReactNode }) {
-  const { title, size = 0, description = `There is no preview of its ${formatBytes(size)}.`, action } = props
+  const { title, size = 0, description = `No preview is available (${formatBytes(size)}).`, action } = props
   return (
     <div className="grid flex-1 place-items-center">
       <EmptyState

@@ -9,7 +9,7 @@ export type DeleteFolderDialogProps = {
   onConfirm: (path: string) => void
 }
 
-/** A folder takes everything in it along, and nothing brings it back: its name is typed. */
+/** Deleting a folder deletes all of its content permanently, so its name must be typed. */
 export function DeleteFolderDialog({ path, isPending, onClose, onConfirm }: DeleteFolderDialogProps) {
   const name = nameOf(path ?? '')
   return (
@@ -17,7 +17,7 @@ export function DeleteFolderDialog({ path, isPending, onClose, onConfirm }: Dele
       open={path !== null}
       onOpenChange={(open) => !open && onClose()}
       title={`Delete “${visibleName(name)}”?`}
-      description="The folder goes with everything in it. This cannot be undone."
+      description="Deletes the folder with all of its content. This cannot be undone."
       action="Delete folder"
       typed={isTypable(name) ? name : 'delete'}
       pending={isPending}
@@ -26,7 +26,7 @@ export function DeleteFolderDialog({ path, isPending, onClose, onConfirm }: Dele
   )
 }
 
-/** Long names and those with unseen characters cannot be typed by a person. */
+/** Long names, and names with invisible characters, cannot be typed. */
 function isTypable(name: string): boolean {
   return name.length <= 40 && visibleName(name) === name && name.trim() === name
 }

@@ -10,7 +10,7 @@ import type { Draft, DraftDesk } from './use-draft.ts'
 
 export type DraftViewProps = { draft: Draft; desk: DraftDesk; file: FileContent | undefined }
 
-/** A file that is being edited. */
+/** A file being edited. */
 export function DraftView({ draft, desk, file }: DraftViewProps) {
   const name = nameOf(draft.path)
   const onDisk = file?.kind === 'text' && file.text !== draft.base ? file.text : null
@@ -20,14 +20,14 @@ export function DraftView({ draft, desk, file }: DraftViewProps) {
         <Banner
           tone="warning"
           className="mx-4 mt-3"
-          title="The file has changed on disk since you began"
+          title="The file has changed on disk"
           action={
             <Button size="sm" onClick={() => desk.takeOver(onDisk)}>
-              Load it
+              Reload
             </Button>
           }
         >
-          {desk.isDirty ? 'Loading it gives up what you typed.' : 'You have not changed anything yet.'}
+          {desk.isDirty ? 'Reloading discards your unsaved changes.' : 'You have no unsaved changes.'}
         </Banner>
       )}
       <CodeEditor
@@ -53,20 +53,20 @@ function ConflictDialog({ name, desk }: { name: string; desk: DraftDesk }) {
       open={desk.conflict !== null}
       onOpenChange={(open) => !open && desk.closeConflict()}
       size="sm"
-      title={onDisk === null ? `“${shown}” is gone` : `“${shown}” has changed on disk`}
+      title={onDisk === null ? `“${shown}” was deleted` : `“${shown}” has changed on disk`}
       description={
         onDisk === null
-          ? 'It was deleted, or is no text any more, since you began to edit it. Nothing was saved.'
-          : 'The agent or somebody else has written it since you began to edit it. Nothing was saved.'
+          ? 'The file was deleted or is no longer text. Your changes were not saved.'
+          : 'The agent or another user changed the file while you edited it. Your changes were not saved.'
       }
       footer={
         <>
           <Button data-autofocus onClick={desk.closeConflict}>
             Keep editing
           </Button>
-          {onDisk !== null && <Button onClick={() => desk.takeOver(onDisk)}>Load from disk</Button>}
+          {onDisk !== null && <Button onClick={() => desk.takeOver(onDisk)}>Reload from disk</Button>}
           <Button variant="danger" pending={desk.isSaving} onClick={() => desk.save(true)}>
-            {onDisk === null ? 'Save it anyway' : 'Overwrite'}
+            {onDisk === null ? 'Save anyway' : 'Overwrite'}
           </Button>
         </>
       }

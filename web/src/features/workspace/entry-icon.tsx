@@ -3,7 +3,6 @@ import { isProtected, nameOf } from './paths.ts'
 
 export type EntryIconProps = { kind: 'folder' | 'file'; path: string; isOpen?: boolean }
 
-/** What an entry is, at a glance. */
 export function EntryIcon({ kind, path, isOpen = false }: EntryIconProps) {
   const Icon = iconOf(kind, path, isOpen)
   return <Icon aria-hidden className="size-4 shrink-0 text-faint" />

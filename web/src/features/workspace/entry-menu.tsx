@@ -7,23 +7,25 @@ export type EntryMenuProps = {
   place: Place
   onDownload: (place: Place) => void
   onDelete: (place: Place) => void
-  /** Shown above what every entry has. */
+  /** Shown above the common items. */
   before?: MenuProps['items']
   trigger?: Pick<IconButtonProps, 'variant' | 'size' | 'pending'>
 }
 
-/** What can be done with any entry, the workspace itself included. */
+/** Actions for every entry, including the workspace itself. */
 export function EntryMenu({ place, onDownload, onDelete, before = [], trigger }: EntryMenuProps) {
   const { kind, path } = place
   const refusal = isProtected(path)
-    ? 'Protected: it belongs to git, to the credentials or to the platform'
+    ? 'Protected: belongs to git, the credentials or the platform'
     : holdsProtected(path)
-      ? 'It holds what is protected'
+      ? 'Contains protected files'
       : null
   const name = path === '' ? 'the workspace' : `“${visibleName(nameOf(path))}”`
   return (
     <Menu
-      trigger={<IconButton {...trigger} label={`More for ${name}`} icon={<MoreHorizontal aria-hidden />} />}
+      trigger={
+        <IconButton {...trigger} label={`Actions for ${name}`} icon={<MoreHorizontal aria-hidden />} />
+      }
       items={[
         ...before,
         {

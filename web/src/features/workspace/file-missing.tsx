@@ -7,24 +7,24 @@ import { nameOf, visibleName } from './paths.ts'
 
 export type FileMissingProps = {
   path: string
-  /** Null while it is being read. */
+  /** Null while loading. */
   error: unknown
   onRetry: () => void
 }
 
-/** In the place of a file that is not there yet, or not at all. */
+/** Shown instead of a file that is loading, missing or not readable. */
 export function FileMissing({ path, error, onRetry }: FileMissingProps) {
   if (!error) {
     return (
       <div className="p-4">
-        <SkeletonText lines={8} label="Reading the file" />
+        <SkeletonText lines={8} label="Loading file" />
       </div>
     )
   }
   const name = visibleName(nameOf(path))
   const code = error instanceof ApiError ? error.body?.error : undefined
   if (code !== 'protected_path' && code !== 'file_not_found') {
-    return <ErrorState title="The file could not be read" error={error} onRetry={onRetry} />
+    return <ErrorState title="Could not read the file" error={error} onRetry={onRetry} />
   }
   return (
     <div className="grid flex-1 place-items-center">
@@ -32,13 +32,13 @@ export function FileMissing({ path, error, onRetry }: FileMissingProps) {
         <EmptyState
           icon={<Lock aria-hidden />}
           title={`${name} is protected`}
-          description="It holds credentials, which only the owner of the agent reads, or leads out of the workspace."
+          description="The file contains credentials, which only the owner can read, or it links to a target outside the workspace."
         />
       ) : (
         <EmptyState
           icon={<FileX aria-hidden />}
-          title={`There is no ${name}`}
-          description="It may have been deleted or moved since. A link to a folder opens as the folder it leads to."
+          title={`${name} not found`}
+          description="The file may have been deleted or moved. A link to a folder opens the target folder."
         />
       )}
     </div>

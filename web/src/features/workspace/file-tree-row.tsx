@@ -8,7 +8,7 @@ import type { TreeRow } from './tree-rows.ts'
 export type FileTreeRowProps = {
   id: string
   row: TreeRow
-  /** Pixels from the top of the tree. */
+  /** Offset in pixels from the top of the tree. */
   top: number
   isActive: boolean
   isSelected: boolean
@@ -47,14 +47,14 @@ export function FileTreeRow({ id, row, top, isActive, isSelected, onChoose, onTo
       {row.isFailed && (
         <span className="ml-auto flex text-danger">
           <TriangleAlert aria-hidden className="size-3.5" />
-          <span className="sr-only">, could not be read</span>
+          <span className="sr-only">, not readable</span>
         </span>
       )}
     </div>
   )
 }
 
-/** For the mouse alone: arrows open and close by keyboard. */
+/** For the mouse only: the arrow keys expand and collapse. */
 function Toggle({ row, onToggle }: { row: TreeRow; onToggle: () => void }) {
   if (row.kind === 'file') return <span className="size-4 shrink-0" />
   if (row.isLoading) return <Spinner className="size-3.5! shrink-0" />

@@ -8,19 +8,19 @@ import { useTypeAhead } from './use-type-ahead.ts'
 export type FileTreeProps = {
   label: string
   rows: readonly TreeRow[]
-  /** The path that is shown beside the tree; empty for the workspace itself. */
+  /** The path shown beside the tree; empty for the workspace root. */
   selected: string
   onExpand: (path: string) => void
   onCollapse: (path: string) => void
-  /** A click, Enter or Space. */
+  /** Called on a click, Enter or Space. */
   onChoose: (row: TreeRow) => void
 }
 
 const rowHeight = 28
 
 /**
- * The folders that are open, with what is in them. The focus stays on the tree and names its active row, so that
- * only the rows on the screen have to be there. Keys: arrows, Home, End, Page Up and Down, Enter, and typing.
+ * The expanded folders with their entries. The focus stays on the tree, which names its active row, so that
+ * only visible rows are rendered. Keys: arrows, Home, End, Page Up and Down, Enter, and type-ahead.
  */
 export function FileTree({ label, rows, selected, onExpand, onCollapse, onChoose }: FileTreeProps) {
   const id = useId()
@@ -34,10 +34,12 @@ export function FileTree({ label, rows, selected, onExpand, onCollapse, onChoose
     estimateSize: () => rowHeight,
     getItemKey: (index) => rows[index]?.path ?? index,
     overscan: 10,
-    // The active row is named by the tree wherever it is scrolled.
+    // The tree names its active row wherever it is scrolled to.
     rangeExtractor: (range) => {
-      const seen = defaultRangeExtractor(range)
-      return rows.length === 0 || seen.includes(active) ? seen : [...seen, active].sort((a, b) => a - b)
+      const visible = defaultRangeExtractor(range)
+      return rows.length === 0 || visible.includes(active)
+        ? visible
+        : [...visible, active].sort((a, b) => a - b)
     },
   })
   const selectedAt = rows.findIndex(({ path }) => path === selected)
@@ -105,7 +107,7 @@ export function FileTree({ label, rows, selected, onExpand, onCollapse, onChoose
 
 const move = (to: number) => ({ kind: 'move', to }) as const
 
-/** Where the path is, or the nearest folder above it that is in sight, or the first row. */
+/** The row of the path, else the nearest visible parent folder, else the first row. */
 function placeOfActive(rows: readonly TreeRow[], path: string): number {
   for (let at = path; at !== ''; at = parentOf(at)) {
     const index = rows.findIndex((row) => row.path === at)

@@ -27,7 +27,7 @@ export type FileViewProps = {
   onDelete: (place: Place) => void
 }
 
-/** One file: looked at, and edited where it is text. Ctrl-S or Cmd-S saves from anywhere in it. */
+/** Shows one file, and edits text files. Ctrl-S and Cmd-S save from anywhere in the view. */
 export function FileView(props: FileViewProps) {
   const { agentName, path, desk, isDownloading, onGo, onDownload, onDelete } = props
   const file = useQuery(fileQuery(useApi(), agentName, path))
@@ -52,7 +52,7 @@ export function FileView(props: FileViewProps) {
   }
   const onKeyDown = (event: KeyboardEvent) => {
     const isSave = event.key === 's' && (event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey
-    // The editor itself has heard it before.
+    // The editor has already handled it.
     if (!isSave || !draft || event.defaultPrevented) return
     event.preventDefault()
     desk.save()
@@ -121,7 +121,7 @@ function EditButtons({ desk, onDiscard }: { desk: DraftDesk; onDiscard: () => vo
   return (
     <>
       <span role="status" className="text-xs text-muted">
-        {desk.isDirty ? 'Not saved yet' : ''}
+        {desk.isDirty ? 'Unsaved changes' : ''}
       </span>
       <Button size="sm" onClick={onDiscard}>
         {desk.isDirty ? 'Discard' : 'Done'}

@@ -8,15 +8,15 @@ import { Workspace } from './workspace.tsx'
 
 const route = getRouteApi('/signed-in/agents/$name')
 
-/** The agent's files. The address says which one is shown (`?path=`); a folder ends with a slash. */
+/** The files of the agent. `?path=` selects one; a folder ends with a slash. */
 export function FilesTab({ agent }: { agent: AgentDetails }) {
   const search = route.useSearch()
   const navigate = route.useNavigate()
   const desk = useDraft(agent.name)
   const place = placeOf(search.path)
-  // Changes that are not saved outlive the agent's stop: they are saved when it runs again.
+  // Unsaved changes survive a stop of the agent and can be saved when it runs again.
   if (agent.status !== 'running' && !desk.isDirty) {
-    return <AgentStopped agent={agent} purpose="see and change its files" />
+    return <AgentStopped agent={agent} purpose="view and edit its files" />
   }
   return (
     <>

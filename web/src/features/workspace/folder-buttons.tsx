@@ -10,7 +10,7 @@ export type FolderButtonsProps = {
   onNew: (kind: Place['kind']) => void
 }
 
-/** What puts something into a folder. */
+/** Buttons that add entries to a folder. */
 export function FolderButtons({ isUploading, onUpload, onNew }: FolderButtonsProps) {
   const input = useRef<HTMLInputElement>(null)
   return (
@@ -31,7 +31,7 @@ export function FolderButtons({ isUploading, onUpload, onNew }: FolderButtonsPro
         aria-label="Text files to upload"
         onChange={({ currentTarget }) => {
           void onUpload([...(currentTarget.files ?? [])])
-          // The same file may be chosen again.
+          // Allows choosing the same file again.
           currentTarget.value = ''
         }}
       />

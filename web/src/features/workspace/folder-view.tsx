@@ -26,7 +26,7 @@ export type FolderViewProps = {
   onDelete: (place: Place) => void
 }
 
-/** What lies in a folder, with sizes and times. */
+/** The entries of a folder with sizes and times. */
 export function FolderView(props: FolderViewProps) {
   const { agentName, path, hidden, removed, onOpen } = props
   const listing = useQuery(folderQuery(useApi(), agentName, path, hidden))
@@ -43,7 +43,7 @@ export function FolderView(props: FolderViewProps) {
   if (listing.error && !listing.data) {
     return (
       <ErrorState
-        title="The folder could not be read"
+        title="Could not read the folder"
         error={listing.error}
         onRetry={() => void listing.refetch()}
       />
@@ -54,7 +54,7 @@ export function FolderView(props: FolderViewProps) {
       {listing.data?.truncated && (
         <Banner tone="warning">
           Only the first {maxListedEntries.toLocaleString('en')} entries are shown. Download the folder for
-          all of it.
+          all entries.
         </Banner>
       )}
       <DataTable
@@ -71,11 +71,11 @@ export function FolderView(props: FolderViewProps) {
         empty={
           <EmptyState
             icon={<FolderOpen aria-hidden />}
-            title="Nothing here yet"
+            title="This folder is empty"
             description={
               hidden
-                ? 'Drop text files here, or make a file for the agent to work with.'
-                : 'Hidden files are not shown. Drop text files here, or make a file for the agent to work with.'
+                ? 'Drop text files here, or create a file for the agent.'
+                : 'Hidden files are not shown. Drop text files here, or create a file for the agent.'
             }
           />
         }
@@ -101,7 +101,7 @@ function columnsOf(
       header: 'Name',
       grow: true,
       width: 160,
-      // Folders stay together at the top of an ordered list.
+      // Folders stay at the top of a sorted list.
       sortValue: ({ name, type }) => `${type === 'directory' ? '0' : '1'}${name.toLowerCase()}`,
       cell: (entry) => <EntryName entry={entry} />,
     },

@@ -2,7 +2,7 @@ import { nameOf } from './paths.ts'
 import type { FileContent } from './read-file.ts'
 import { formattedJson, isMarkdown } from './text-file.ts'
 
-/** How a file reads better than in its source; null where the source is all there is. */
+/** The formatted view of a file; null when there is only the source. */
 export type Formatted = { label: string; kind: 'markdown' | 'json'; text: string }
 
 export function formattedOf(path: string, file: FileContent): Formatted | null {

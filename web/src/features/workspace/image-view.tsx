@@ -5,11 +5,11 @@ import type { FileContent } from './read-file.ts'
 export type ImageViewProps = {
   name: string
   file: Extract<FileContent, { kind: 'image' }>
-  /** In the place of bytes that are no picture after all. */
+  /** Shown for bytes that are not an image. */
   fallback: ReactNode
 }
 
-/** A picture, as large as there is room. It was fetched with the token, and is drawn from memory. */
+/** An image, scaled to fit. Loaded with the bearer token and drawn from memory. */
 export function ImageView({ name, file, fallback }: ImageViewProps) {
   const url = useObjectUrl(file.blob)
   const [drawn, setDrawn] = useState<{ width: number; height: number } | null>(null)

@@ -3,16 +3,16 @@ import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
 import { placeOf } from './paths.ts'
 
 export type LeaveDialogProps = {
-  /** The file with changes that are not saved; null: nothing is lost by leaving. */
+  /** The file with unsaved changes; null: none. */
   path: string | null
   onDiscard: () => void
 }
 
-/** Stands between unsaved changes and the way to another page, another file, or out of the browser's tab. */
+/** Confirms leaving unsaved changes for another page or file. The browser confirms closing the tab. */
 export function LeaveDialog({ path, onDiscard }: LeaveDialogProps) {
   const leaving = useBlocker({
     shouldBlockFn: ({ current, next }) => {
-      // Search parameters of whichever page comes next.
+      // The next page's search parameters are unknown here.
       const { tab, path: to } = next.search as { tab?: string; path?: string }
       const stays = current.pathname === next.pathname && tab === 'files' && placeOf(to).path === path
       return path !== null && !stays
@@ -26,7 +26,7 @@ export function LeaveDialog({ path, onDiscard }: LeaveDialogProps) {
       open={leaving.status === 'blocked'}
       onOpenChange={(open) => !open && leaving.reset?.()}
       title="Leave without saving?"
-      description="What you changed in this file is not saved."
+      description="Your changes to this file are not saved."
       action="Discard changes"
       onConfirm={() => {
         onDiscard()

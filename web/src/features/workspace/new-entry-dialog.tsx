@@ -9,7 +9,7 @@ import { namesIn } from './queries.ts'
 export type NewEntryDialogProps = {
   agentName: string
   folder: string
-  /** What is made; null keeps the dialog closed. */
+  /** The kind of entry to create; null keeps the dialog closed. */
   kind: Place['kind'] | null
   onClose: () => void
   create: (place: Place) => Promise<void>
@@ -25,7 +25,7 @@ export function NewEntryDialog(props: NewEntryDialogProps) {
       onOpenChange={(open) => !open && onClose()}
       size="sm"
       title={kind === 'folder' ? 'New folder' : 'New file'}
-      description={`In ${where}. With slashes, folders on the way are made too.`}
+      description={`Created in ${where}. Use slashes to create parent folders as well.`}
     >
       {kind && <NewEntryForm {...props} kind={kind} />}
     </Dialog>
@@ -50,9 +50,9 @@ function NewEntryForm({ agentName, folder, kind, onClose, create, onCreated }: N
       onSubmit={async ({ name }) => {
         const path = joinPath(folder, name)
         const fault = isProtected(path)
-          ? 'This name is protected: it belongs to git, to the credentials or to the platform.'
+          ? 'This name is reserved for git, the credentials or the platform.'
           : (await namesIn(api, agentName, parentOf(path))).has(nameOf(path))
-            ? 'There is something of this name already.'
+            ? 'An entry with this name already exists.'
             : null
         if (fault !== null) return form.setError('name', { message: fault }, { shouldFocus: true })
         await create({ kind, path })

@@ -25,7 +25,7 @@ for (const [param, kind, path] of [
   test(`?path=${param} is the ${kind} "${path}"`, () => assert.deepEqual(placeOf(param), { kind, path }))
 }
 
-test('a place survives the address', () => {
+test('a place survives the round trip through the address', () => {
   for (const param of [undefined, 'src/', 'src/a b%2F.md', '.hidden']) {
     assert.equal(paramOf(placeOf(param)), param)
   }
@@ -38,7 +38,7 @@ test('a path has a name, a parent and ancestors', () => {
   assert.deepEqual(ancestorsOf('c.md'), [])
 })
 
-test('what belongs to git, credentials and the platform is protected, and nothing that only looks alike', () => {
+test('protects entries of git, credentials and the platform, but no similar names', () => {
   for (const path of ['.env', '.git', '.git/config', '.ssh/authorized_keys', '.roost/keys/host'])
     assert.ok(isProtected(path), path)
   for (const path of ['.env.local', '.gitignore', 'x/.env', '.roost', '.roost/notes'])
@@ -47,14 +47,14 @@ test('what belongs to git, credentials and the platform is protected, and nothin
   assert.ok(!holdsProtected('src'))
 })
 
-test('a new name is checked before it is sent', () => {
+test('a new name is validated before it is sent', () => {
   for (const name of ['a.md', 'a/b.md', '.x', 'a b%2F.md', '<img src=x>', '…'])
     assert.equal(nameFault(name), null, name)
   for (const name of ['', '.', '..', 'a/../b', '/a', 'a/', 'a//b', 'a\0', 'é'.repeat(128)])
     assert.notEqual(nameFault(name), null, name)
 })
 
-test('unseen characters of a name are spelled out', () => {
+test('invisible characters of a name are spelled out', () => {
   assert.equal(visibleName('exe.\u202etxt'), 'exe.⟨U+202E⟩txt')
   assert.equal(visibleName('a\nb\u200b'), 'a⟨U+000A⟩b⟨U+200B⟩')
   assert.equal(visibleName(' a b '), '␠a b␠')

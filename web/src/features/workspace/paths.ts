@@ -1,25 +1,25 @@
 import { workspaceRoot } from '@roost/contracts/agents/workspace'
 import { protectedFiles, protectedFolders } from '@roost/contracts/link/credentials'
 
-/** A path is relative to the workspace, without slashes at its ends; the empty text is the workspace itself. */
+/** A path relative to the workspace, without leading and trailing slashes. Empty: the workspace root. */
 export type Place = { kind: 'folder' | 'file'; path: string }
 
 export const rootPlace: Place = { kind: 'folder', path: '' }
 
-/** The place that `?path=` names: a folder ends with a slash. Absolute paths are understood too. */
+/** The place in `?path=`: a folder ends with a slash. Accepts absolute paths as well. */
 export function placeOf(param: string | undefined): Place {
   const inside = relativePath(param ?? '')
   const path = inside.replace(/^\/+|\/+$/g, '')
   return path === '' ? rootPlace : { kind: inside.endsWith('/') ? 'folder' : 'file', path }
 }
 
-/** The other way round; the workspace itself needs no parameter. */
+/** The value of `?path=` for a place; undefined for the workspace root. */
 export function paramOf({ kind, path }: Place): string | undefined {
   if (path === '') return undefined
   return kind === 'folder' ? `${path}/` : path
 }
 
-/** As the API takes it. */
+/** The path in the API's form. */
 export function absolutePath(path: string): string {
   return path === '' ? workspaceRoot : `${workspaceRoot}/${path}`
 }
@@ -41,42 +41,46 @@ export function joinPath(folder: string, name: string): string {
   return folder === '' ? name : `${folder}/${name}`
 }
 
-/** The folders above, outermost first; the workspace itself is none of them. */
+/** The parent folders, outermost first, without the workspace root. */
 export function ancestorsOf(path: string): string[] {
   const parts = path.split('/').slice(0, -1)
   return parts.map((_, index) => parts.slice(0, index + 1).join('/'))
 }
 
-/** Whether it is this or lies below it. */
+/** Whether `path` equals `folder` or is inside of it. */
 export function isWithin(path: string, folder: string): boolean {
   return folder === '' || path === folder || path.startsWith(`${folder}/`)
 }
 
-/** Belongs to git, to the credentials or to the platform: read by hand, never written or deleted. */
+/**
+ * Whether it belongs to git, the credentials or the platform: readable, but never written or deleted
+ * manually.
+ */
 export function isProtected(path: string): boolean {
   return protectedFiles.includes(path) || protectedFolders.some((folder) => isWithin(path, folder))
 }
 
-/** Deleting it would take something protected along. */
+/** Whether deleting it would delete protected entries. */
 export function holdsProtected(path: string): boolean {
   return [...protectedFiles, ...protectedFolders].some((floor) => isWithin(floor, path))
 }
 
-/** What is wrong with a name for a new entry, which may lie in folders that do not exist yet; null: nothing. */
+/** Why the name of a new entry is invalid, which may include missing parent folders; null when valid. */
 export function nameFault(name: string): string | null {
-  if (name === '') return 'Give it a name.'
-  if (name.includes('\0')) return 'A name must not contain the character U+0000.'
+  if (name === '') return 'Enter a name.'
+  if (name.includes('\0')) return 'The name must not contain the character U+0000.'
   const parts = name.split('/')
-  if (parts.includes('')) return 'A name must not begin or end with a slash, nor have two in a row.'
-  if (parts.includes('.') || parts.includes('..')) return '“.” and “..” are no names.'
+  if (parts.includes(''))
+    return 'The name must not begin or end with a slash or contain two slashes in a row.'
+  if (parts.includes('.') || parts.includes('..')) return 'The name must not be “.” or “..”.'
   const bytes = new TextEncoder()
-  if (parts.some((part) => bytes.encode(part).length > 255)) return 'A name has at most 255 bytes.'
+  if (parts.some((part) => bytes.encode(part).length > 255)) return 'The name must have at most 255 bytes.'
   return null
 }
 
 /**
- * A name as it may be shown: characters that are not seen, or that turn the order of the others around, are
- * spelled out, so that `exe.‮txt` cannot pass for what it is not.
+ * A name for display: spells out invisible characters and those that change the text direction, so that
+ * `exe.‮txt` cannot pass for another name.
  */
 export function visibleName(name: string): string {
   const spelled = name.replaceAll(unseen, (character) => {

@@ -5,7 +5,7 @@ import { ancestorsOf, nameOf, type Place, paramOf, visibleName } from './paths.t
 
 export type PlaceHeaderProps = { agentName: string; place: Place; children: ReactNode }
 
-/** Where one is, each part of the way a link, and what can be done here. */
+/** Breadcrumbs and actions of the current place. */
 export function PlaceHeader({ agentName, place, children }: PlaceHeaderProps) {
   const above = place.path === '' ? [] : ancestorsOf(place.path)
   const crumb = (path: string, content: ReactNode, label?: string) => (

@@ -18,7 +18,7 @@ export const fileKeys = {
   file: (name: string, path: string) => [...fileKeys.all(name), 'file', path] as const,
 }
 
-/** What lies in a folder, without what lies deeper. */
+/** The direct entries of a folder. */
 export const folderQuery = (api: Client, name: string, path: string, hidden: boolean) =>
   queryOptions({
     queryKey: fileKeys.folder(name, path, hidden),
@@ -34,7 +34,7 @@ export const fileQuery = (api: Client, name: string, path: string) =>
   queryOptions({
     queryKey: fileKeys.file(name, path),
     queryFn: ({ signal }) => readFile(api, name, path, signal),
-    // Pictures may be large, and the end of a run makes them stale anyway.
+    // Images may be large, and the end of a run invalidates them anyway.
     refetchOnWindowFocus: false,
   })
 
@@ -50,7 +50,7 @@ export async function removeEntry(api: Client, name: string, path: string): Prom
   await api.call(deleteFile, { params: { name }, query: { path: absolutePath(path) } })
 }
 
-/** The names in a folder as it is now; none where there is no such folder. */
+/** The current entry names of a folder; none for a missing folder. */
 export async function namesIn(api: Client, name: string, path: string): Promise<ReadonlySet<string>> {
   const response = await api.open(listFiles, {
     params: { name },
@@ -63,7 +63,7 @@ export async function namesIn(api: Client, name: string, path: string): Promise<
   return new Set(tree.map((entry) => entry.name))
 }
 
-/** Saves a file, or a folder as `tar.gz`. The token goes with the request and stays out of every address. */
+/** Downloads a file, or a folder as `tar.gz`. The token is sent as a header and never in a URL. */
 export async function download(api: Client, name: string, { kind, path }: Place): Promise<void> {
   const response = await api.open(downloadFile, { params: { name }, query: { path: absolutePath(path) } })
   if (!response.ok) throw await errorOf(response)

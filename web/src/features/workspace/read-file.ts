@@ -5,18 +5,21 @@ import { decodeText, type EditableText, toEditable } from './text-file.ts'
 
 export type FileContent =
   | ({ kind: 'text'; size: number } & EditableText)
-  /** The beginning of a text that is too long to be edited here. */
+  /** The beginning of a text that is too long to edit. */
   | { kind: 'long'; size: number; text: string }
   | { kind: 'image'; size: number; blob: Blob }
   | { kind: 'binary'; size: number }
-  /** More than the platform hands out. */
+  /** Above the platform's download limit. */
   | { kind: 'huge' }
 
 export const maxImageBytes = 20 * 1024 * 1024
-/** How much of a long text is shown. */
+/** The shown part of a long text. */
 export const shownBytes = 1024 * 1024
 
-/** A file by what it is. Only pictures keep the type the platform gives them: whatever else is text is shown as text. */
+/**
+ * Classifies a file by its content. Only images keep the MIME type of the platform; other text is shown as
+ * text.
+ */
 export async function readFile(
   api: Client,
   name: string,

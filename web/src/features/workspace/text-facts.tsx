@@ -3,9 +3,13 @@ import { plural } from '../../lib/format.ts'
 import { Bytes } from '../../ui/bytes.tsx'
 import { fromEditable, type LineEnds } from './text-file.ts'
 
-const endWords = { lf: null, crlf: 'CRLF line ends', mixed: 'Mixed line ends: saving makes them all LF' }
+const endWords = {
+  lf: null,
+  crlf: 'CRLF line endings',
+  mixed: 'Mixed line endings; saving converts all to LF',
+}
 
-/** The line below a text: how large it is, and how its lines end where that is unusual. */
+/** The line below a text: its size, and unusual line endings. */
 export function TextFacts({ text, ends }: { text: string; ends: LineEnds }) {
   const { bytes, lines } = useMemo(() => {
     const raw = fromEditable({ text, ends })
@@ -20,7 +24,7 @@ export function TextFacts({ text, ends }: { text: string; ends: LineEnds }) {
   )
 }
 
-/** A line feed at the end begins no line of its own. */
+/** A final line feed does not start a new line. */
 function countLines(text: string): number {
   return text === '' ? 0 : text.replace(/\n$/, '').split('\n').length
 }

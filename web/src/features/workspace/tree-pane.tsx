@@ -16,7 +16,7 @@ export type TreePaneProps = {
   onRefresh: () => void
 }
 
-/** The whole workspace beside what is shown of it; phones walk from folder to folder instead. */
+/** The file tree beside the current entry. Phones show one folder at a time instead. */
 export function TreePane(props: TreePaneProps) {
   const { name, place, hidden, onHiddenChange, removed, onGo, onRefresh } = props
   const tree = useTree({ name, place, hidden, removed })
@@ -40,7 +40,7 @@ export function TreePane(props: TreePaneProps) {
       </div>
       {tree.isLoading ? (
         <div className="px-4">
-          <SkeletonText lines={8} label="Loading the files" />
+          <SkeletonText lines={8} label="Loading files" />
         </div>
       ) : (
         <FileTree

@@ -18,7 +18,7 @@ const folders = new Map([
 const rows = treeRows({ folders, open: new Set(['src', 'src/deep']), removed: new Set() })
 const names = rows.map(({ path }) => path)
 
-test('open folders show what is in them, and that they wait for it', () => {
+test('expanded folders show their entries or that they are loading', () => {
   assert.deepEqual(names, ['docs', 'src', 'src/deep', 'src/x.ts', 'a.md', 'b.md'])
   assert.deepEqual(
     rows.map(({ level, position, siblings }) => `${level}:${position}/${siblings}`),
@@ -30,7 +30,7 @@ test('open folders show what is in them, and that they wait for it', () => {
   )
 })
 
-test('what is removed is gone with all that is in it', () => {
+test('a removed folder disappears with its content', () => {
   const left = treeRows({ folders, open: new Set(['src']), removed: new Set(['src', 'a.md']) })
   assert.deepEqual(
     left.map(({ path, siblings }) => `${path} of ${siblings}`),
@@ -38,7 +38,7 @@ test('what is removed is gone with all that is in it', () => {
   )
 })
 
-test('arrows walk, open, close, go in and go out', () => {
+test('arrows move, expand, collapse, enter and leave', () => {
   const at = (path: string) => names.indexOf(path)
   const move = (path: string) => ({ kind: 'move', to: at(path) })
   assert.deepEqual(treeStep(rows, at('docs'), 'ArrowDown', 5), move('src'))
@@ -56,7 +56,7 @@ test('arrows walk, open, close, go in and go out', () => {
   assert.equal(treeStep([], 0, 'ArrowDown', 5), null)
 })
 
-test('typing goes to the next name that begins so, around the end', () => {
+test('type-ahead finds the next matching name and wraps around', () => {
   assert.equal(typeAhead(rows, 0, 'b'), names.indexOf('b.md'))
   assert.equal(typeAhead(rows, names.indexOf('b.md'), 'D'), names.indexOf('docs'))
   assert.equal(typeAhead(rows, names.indexOf('a.md'), 'a.m'), names.indexOf('a.md'))

@@ -1,7 +1,7 @@
 import type { FileEntry } from '@roost/contracts/agents/workspace'
 import { isWithin, parentOf, relativePath, visibleName } from './paths.ts'
 
-/** What is known of a folder that was asked for; without entries it has not answered yet, or could not. */
+/** The load state of an expanded folder; without entries it is loading or has failed. */
 export type FolderState = { entries: readonly FileEntry[] | undefined; isFailed: boolean }
 
 export type TreeRow = {
@@ -18,7 +18,7 @@ export type TreeRow = {
   isFailed: boolean
 }
 
-/** The rows of a tree in their order, top to bottom: what is in open folders, without what is `removed`. */
+/** The rows of the tree from top to bottom, without `removed` entries. */
 export function treeRows(input: {
   folders: ReadonlyMap<string, FolderState>
   open: ReadonlySet<string>
@@ -64,7 +64,7 @@ export type TreeStep =
   | { kind: 'expand' | 'collapse' | 'choose'; row: TreeRow }
   | null
 
-/** What a key does in the tree while the row at `from` is the active one; `page` rows are in view. */
+/** The effect of a key while the row at `from` is active; `page` rows are visible. */
 export function treeStep(rows: readonly TreeRow[], from: number, key: string, page: number): TreeStep {
   const row = rows[from]
   if (!row) return null
@@ -99,7 +99,9 @@ export function treeStep(rows: readonly TreeRow[], from: number, key: string, pa
   }
 }
 
-/** The next row whose name begins with what was typed; a single character always goes on from the active row. */
+/**
+ * The next row whose name begins with the typed text. A single character always moves on from the active row.
+ */
 export function typeAhead(rows: readonly TreeRow[], from: number, typed: string): number | null {
   const wanted = typed.toLowerCase()
   const start = [...typed].length === 1 ? from + 1 : from

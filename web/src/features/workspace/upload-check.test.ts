@@ -5,13 +5,13 @@ import { checkUploads } from './upload-check.ts'
 
 const offered = (name: string, ...parts: (string | Uint8Array<ArrayBuffer>)[]) => new File(parts, name)
 
-test('text is taken as it is, into the folder that is shown', async () => {
+test('text is uploaded unchanged into the shown folder', async () => {
   const { uploads, refusals } = await checkUploads([offered('a.md', 'é\r\n')], 'docs')
   assert.deepEqual(uploads, [{ path: 'docs/a.md', name: 'a.md', text: 'é\r\n' }])
   assert.deepEqual(refusals, [])
 })
 
-test('what cannot be saved is named with its reason', async () => {
+test('refused files are listed with a reason', async () => {
   const folder = { ...offered('dir'), name: 'dir', size: 0, arrayBuffer: () => Promise.reject(new Error()) }
   const files = [
     offered('big.txt', new Uint8Array(maxFileWriteBytes + 1)),
@@ -25,6 +25,6 @@ test('what cannot be saved is named with its reason', async () => {
     uploads.map(({ path }) => path),
     ['fine.txt'],
   )
-  for (const [index, words] of ['5 MB', 'not text', 'protected', 'folders'].entries())
+  for (const [index, words] of ['5 MB', 'not UTF-8 text', 'protected', 'folder'].entries())
     assert.match(refusals[index] ?? '', new RegExp(words))
 })

@@ -4,10 +4,10 @@ import { decodeText } from './text-file.ts'
 
 export type Upload = { path: string; name: string; text: string }
 
-/** The part of a dropped file that is looked at. */
+/** The members of a dropped file that are used. */
 export type OfferedFile = Pick<File, 'name' | 'size' | 'arrayBuffer'>
 
-/** What of the files may be saved into the folder, and for each other one why not. */
+/** Splits dropped files into those that can be saved, and refusals with a reason. */
 export async function checkUploads(
   files: readonly OfferedFile[],
   folder: string,
@@ -24,12 +24,12 @@ export async function checkUploads(
 
 async function check(file: OfferedFile, path: string): Promise<Upload | string> {
   const shown = `“${visibleName(file.name)}”`
-  if (file.size > maxFileWriteBytes) return `${shown} is too large: a file may have 5 MB.`
-  if (isProtected(path)) return `${shown} is protected and cannot be written by hand.`
+  if (file.size > maxFileWriteBytes) return `${shown} is too large: a file can have at most 5 MB.`
+  if (isProtected(path)) return `${shown} is protected and cannot be uploaded.`
   const bytes = await file.arrayBuffer().catch(() => null)
-  if (bytes === null) return `${shown} could not be read; folders have to be dropped file by file.`
+  if (bytes === null) return `${shown} could not be read. Drop the files of a folder individually.`
   const text = decodeText(new Uint8Array(bytes))
   return text === null
-    ? `${shown} is not text in UTF-8; other files reach the agent as attachments of a chat.`
+    ? `${shown} is not UTF-8 text. Attach other files to a chat message.`
     : { path, name: file.name, text }
 }

@@ -4,20 +4,20 @@ import { useState } from 'react'
 import { storeReply } from '../../live/store-reply.ts'
 import { type App, useApp } from '../../shell/app-context.ts'
 import { toast } from '../../ui/toast.tsx'
-import { complain } from './complain.ts'
 import { fileKeys, writeText } from './queries.ts'
 import { readFile } from './read-file.ts'
+import { showFault } from './show-fault.ts'
 import { fromEditable, type LineEnds } from './text-file.ts'
 
-/** A file that is being edited. `base` is what was on disk when the edit began or was last saved. */
+/** A file being edited. `base`: the content on disk when editing began or at the last save. */
 export type Draft = { path: string; base: string; text: string; ends: LineEnds }
 
-/** What is on disk in the place of `base`; null: nothing any more. */
+/** The current content on disk instead of `base`; null: deleted. */
 export type Conflict = { onDisk: string | null }
 
 export type DraftDesk = ReturnType<typeof useDraft>
 
-/** The one file that is being edited, and its way to disk. */
+/** The file being edited, and saving it. */
 export function useDraft(name: string) {
   const app = useApp()
   const [draft, setDraft] = useState<Draft | null>(null)
@@ -29,11 +29,11 @@ export function useDraft(name: string) {
     onSuccess(found, { draft: saved }) {
       setConflict(found)
       if (found) return
-      // What was typed since stays, as a change of what is saved now.
+      // Input typed meanwhile stays as an unsaved change.
       setDraft((now) => (now?.path === saved.path ? { ...now, base: saved.text } : now))
       toast({ title: 'Saved', tone: 'success' })
     },
-    onError: complain,
+    onError: showFault,
   })
 
   return {
@@ -51,7 +51,7 @@ export function useDraft(name: string) {
       setDraft(null)
       setConflict(null)
     },
-    /** Goes on with what is on disk. */
+    /** Continues with the content on disk. */
     takeOver(text: string): void {
       setDraft((now) => now && { ...now, base: text, text })
       setConflict(null)
@@ -60,8 +60,8 @@ export function useDraft(name: string) {
 }
 
 /**
- * Writes the draft unless the file is another one by now. What is compared is the text itself: times of files
- * are told in whole seconds, and a change within one would be lost.
+ * Saves the draft unless the file has changed. Compares the text itself, because file times have a resolution
+ * of one second.
  */
 async function save(
   { api, queries }: App,
@@ -85,7 +85,7 @@ async function save(
   return null
 }
 
-/** Null where the file is gone, or is no text any more. */
+/** Null when the file is missing or no longer text. */
 async function textOnDisk(read: () => ReturnType<typeof readFile>): Promise<string | null> {
   try {
     const found = await read()

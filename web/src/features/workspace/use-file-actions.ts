@@ -2,13 +2,13 @@ import { useMutation } from '@tanstack/react-query'
 import { useApp } from '../../shell/app-context.ts'
 import { toast } from '../../ui/toast.tsx'
 import { useUndo } from '../../ui/use-undo.ts'
-import { complain } from './complain.ts'
 import { isWithin, nameOf, type Place, visibleName } from './paths.ts'
 import { download, fileKeys, makeFolder, removeEntry, writeText } from './queries.ts'
+import { showFault } from './show-fault.ts'
 
 export type FileActions = ReturnType<typeof useFileActions>
 
-/** What is done to the entries of a workspace, whichever of them is shown. */
+/** Actions on the entries of a workspace. */
 export function useFileActions(name: string) {
   const { api, queries } = useApp()
   const undo = useUndo()
@@ -16,21 +16,21 @@ export function useFileActions(name: string) {
 
   const saving = useMutation({
     mutationFn: (place: Place) => download(api, name, place),
-    onError: complain,
+    onError: showFault,
   })
   const removing = useMutation({
     mutationFn: (path: string) => removeEntry(api, name, path),
     onSuccess: (_reply, path) =>
       void toast({ title: 'Folder deleted', description: visibleName(nameOf(path)), tone: 'success' }),
-    onError: complain,
+    onError: showFault,
     onSettled: refresh,
   })
 
-  /** A file that is about to go must not take along what is put in its place. */
+  /** Runs a pending deletion before a new file replaces it; otherwise it would delete the new file. */
   const settle = (path: string) => undo.now((id) => isWithin(id, path) || isWithin(path, id))
 
   return {
-    /** Files whose end has been asked for; shown as gone. */
+    /** Files with a pending deletion, shown as deleted. */
     removed: undo.pending,
     settle,
     download: saving.mutate,
@@ -41,16 +41,16 @@ export function useFileActions(name: string) {
         title: 'File deleted',
         description: visibleName(nameOf(path)),
         run: async () => {
-          await removeEntry(api, name, path).catch(complain)
+          await removeEntry(api, name, path).catch(showFault)
           await refresh()
           queries.removeQueries({ queryKey: fileKeys.file(name, path) })
         },
       })
     },
-    /** Cannot be taken back: ask before. */
+    /** Cannot be undone: confirm first. */
     removeFolder: removing.mutateAsync,
     isRemoving: removing.isPending,
-    /** Throws what the platform answers. */
+    /** Throws the error of the platform. */
     async create({ kind, path }: Place): Promise<void> {
       await settle(path)
       if (kind === 'folder') await makeFolder(api, name, path)

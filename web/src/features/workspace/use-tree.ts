@@ -6,7 +6,7 @@ import { ancestorsOf, type Place } from './paths.ts'
 import { folderQuery } from './queries.ts'
 import { treeRows } from './tree-rows.ts'
 
-/** The rows of the tree; folders are asked for when they are opened. The way to the shown place is opened. */
+/** The rows of the tree. Folders load when expanded; the parents of the shown place are expanded. */
 export function useTree(input: {
   name: string
   place: Place
@@ -44,7 +44,7 @@ function statesOf(results: UseQueryResult<{ tree: FileEntry[] }>[]) {
   return results.map(({ data, isError }) => ({ entries: data?.tree, isFailed: isError && !data }))
 }
 
-/** The folders that have to be open for a place to be in sight. */
+/** The folders to expand so that a place is visible. */
 function wayTo({ kind, path }: Place): string[] {
   const above = ancestorsOf(path)
   return kind === 'folder' && path !== '' ? [...above, path] : above

@@ -2,12 +2,12 @@ import { useState } from 'react'
 import { plural } from '../../lib/format.ts'
 import { useApp } from '../../shell/app-context.ts'
 import { toast } from '../../ui/toast.tsx'
-import { complain } from './complain.ts'
 import { fileKeys, namesIn, writeText } from './queries.ts'
+import { showFault } from './show-fault.ts'
 import { checkUploads, type Upload } from './upload-check.ts'
 import type { FileActions } from './use-file-actions.ts'
 
-/** Saves dropped text files into a folder; `replacing` waits for a yes where some are there already. */
+/** Uploads dropped text files; `replacing` waits for a confirmation to overwrite existing files. */
 export function useUploads(name: string, folder: string, { settle }: Pick<FileActions, 'settle'>) {
   const { api, queries } = useApp()
   const [replacing, setReplacing] = useState<{ uploads: Upload[]; present: Upload[] } | null>(null)
@@ -31,7 +31,7 @@ export function useUploads(name: string, folder: string, { settle }: Pick<FileAc
       if (present.length > 0) setReplacing({ uploads, present })
       else await save(uploads)
     } catch (error) {
-      complain(error)
+      showFault(error)
     }
   }
 
@@ -42,7 +42,7 @@ export function useUploads(name: string, folder: string, { settle }: Pick<FileAc
       for (const { path, text } of uploads) await writeText(api, name, path, text)
       toast({ title: `${plural(uploads.length, 'file')} uploaded`, tone: 'success' })
     } catch (error) {
-      complain(error)
+      showFault(error)
     } finally {
       setBusy(false)
       await queries.invalidateQueries({ queryKey: fileKeys.all(name) })

@@ -24,7 +24,7 @@ export type WorkspaceProps = {
   onGo: (place: Place) => void
 }
 
-/** The tree on the left, what is chosen in it on the right; on phones the right side alone. */
+/** The file tree on the left and the selected entry on the right; phones show only the latter. */
 export function Workspace({ agent, place, desk, onGo }: WorkspaceProps) {
   const { name } = agent
   const [hidden, setHidden] = useRemembered('files-hidden', false)
@@ -60,7 +60,7 @@ export function Workspace({ agent, place, desk, onGo }: WorkspaceProps) {
       >
         {agent.status !== 'running' && (
           <Banner tone="warning" className="mx-4 mt-3">
-            The agent is not running any more. Start it to save what you changed.
+            The agent is no longer running. Start it to save your changes.
           </Banner>
         )}
         {place.kind === 'file' ? (
@@ -133,8 +133,8 @@ export function Workspace({ agent, place, desk, onGo }: WorkspaceProps) {
       <ConfirmDialog
         open={uploads.replacing !== null}
         onOpenChange={(open) => !open && uploads.cancel()}
-        title="Replace what is there?"
-        description={`There already: ${uploads.replacing?.present.map((upload) => visibleName(upload.name)).join(', ')}.`}
+        title="Replace existing files?"
+        description={`visibleName(upload.name)).join(', ')}. => These files already exist: ${uploads.replacing?.present.map((upload) => visibleName(upload.name)).join(', ')}. => visibleName(upload.name)).join(', ')}.`}
         action="Replace"
         onConfirm={uploads.replace}
       />

@@ -4,7 +4,7 @@ import type { PaletteProps } from './palette-dialog.tsx'
 
 const PaletteDialog = lazyPart(async () => (await import('./palette-dialog.tsx')).PaletteDialog)
 
-/** Ctrl/Cmd-K: every page, agent and action. Its code is fetched when it is first opened. */
+/** Ctrl/Cmd-K: every page, agent and action. The code loads on first use. */
 export function CommandPalette(props: PaletteProps) {
   if (!props.open) return null
   return (

@@ -31,13 +31,11 @@ export function PaletteDialog({ me, open, onOpenChange }: PaletteProps) {
           <Dialog.Title className="sr-only">Search pages, agents and actions</Dialog.Title>
           <Command label="Search pages, agents and actions" loop>
             <Command.Input
-              placeholder="Where to, or what to do?"
+              placeholder="Search or run a command…"
               className="h-12 w-full border-b border-line bg-transparent px-4 text-base outline-none placeholder:text-faint focus-visible:outline-none"
             />
             <Command.List className="max-h-[min(26rem,60dvh)] overflow-y-auto p-1.5">
-              <Command.Empty className="px-3 py-8 text-center text-muted text-sm">
-                Nothing found.
-              </Command.Empty>
+              <Command.Empty className="px-3 py-8 text-center text-muted text-sm">No results.</Command.Empty>
               <Group heading="Agents">
                 {(agents ?? []).map(({ name, label }) => (
                   <Item
@@ -84,7 +82,7 @@ export function PaletteDialog({ me, open, onOpenChange }: PaletteProps) {
                     icon={<Plus />}
                     onSelect={run(() => navigate({ to: '/', search: { create: true } }))}
                   >
-                    Create an agent
+                    Create agent
                   </Item>
                 ) : null}
                 {(agents ?? []).map(({ name, status }) =>

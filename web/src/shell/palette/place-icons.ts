@@ -20,18 +20,18 @@ export function placeIcon({ label }: Pick<Place, 'label'>): LucideIcon {
   return icons[label] ?? Settings
 }
 
-/** By label; what is set up is under the one of the settings. */
+/** By label. Settings pages without an icon of their own share one. */
 const icons: Record<string, LucideIcon> = {
   ...mainIcons,
   Inbox,
   Notifications: Bell,
   'Fleet health': HeartPulse,
-  Executions: History,
+  Runs: History,
   Schedules: CalendarClock,
   Reports: FileChartColumn,
-  'Permissions of agents': Grid3x3,
+  'Agent permissions': Grid3x3,
   Skills: LibraryBig,
-  'People and access': UsersRound,
+  'Users and access': UsersRound,
   'Audit log': ScrollText,
   Account: UserRound,
 }

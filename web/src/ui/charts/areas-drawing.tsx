@@ -3,7 +3,7 @@ import { type ChartProps, colourOf, dashOf } from './chart-data.ts'
 import { ChartTooltip } from './chart-tooltip.tsx'
 import { axisProps, gridProps, margin, useMayMove } from './drawing.ts'
 
-/** Loaded only where a chart is shown: the library is heavy. */
+/** Loaded on demand: the chart library is large. */
 export function AreasDrawing({ data, series, format = String }: ChartProps) {
   const mayMove = useMayMove()
   return (

@@ -2,7 +2,7 @@ import { lazyPart } from '../lazy-part.tsx'
 import type { ChartProps } from './chart-data.ts'
 import { ChartFrame, ChartMissing } from './chart-frame.tsx'
 
-/** Measures over time, each with the area below its line. */
+/** Measures over time as filled lines. */
 export function Areas(props: ChartProps) {
   return (
     <ChartFrame chart={props} kind="lines">

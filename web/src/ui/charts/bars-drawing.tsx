@@ -6,13 +6,13 @@ import { axisProps, gridProps, margin, useMayMove } from './drawing.ts'
 import { Pattern } from './patterns.tsx'
 
 export type BarsProps = ChartProps & {
-  /** The parts of a point stand beside each other and not on each other. */
+  /** Places the series of a point side by side instead of stacked. */
   isGrouped?: boolean
-  /** Amounts are no counts. */
+  /** Allows fractions on the value axis. */
   hasFractions?: boolean
 }
 
-/** Loaded only where a chart is shown: the library is heavy. */
+/** Loaded on demand: the chart library is large. */
 export function BarsDrawing({ data, series, format = String, isGrouped, hasFractions = false }: BarsProps) {
   const id = useId()
   const mayMove = useMayMove()

@@ -2,7 +2,7 @@ import { lazyPart } from '../lazy-part.tsx'
 import type { BarsProps } from './bars-drawing.tsx'
 import { ChartFrame, ChartMissing } from './chart-frame.tsx'
 
-/** Amounts of any kind, one bar a point and series, or stacked. */
+/** One bar per point and series, or stacked. */
 export function Bars(props: BarsProps) {
   return (
     <ChartFrame chart={props} kind="bars">

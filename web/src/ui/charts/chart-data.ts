@@ -1,4 +1,4 @@
-/** One point in time or one group, with its word for the axis and a number per series; null: not known. */
+/** One point in time or one group: its axis label and a number per series; null when unknown. */
 export type ChartPoint = { label: string; values: Record<string, number | null> }
 
 export type ChartSeries = {
@@ -14,21 +14,21 @@ export type ChartProps = {
   label: string
   data: readonly ChartPoint[]
   series: readonly ChartSeries[]
-  /** How a number reads on the axis, in the tooltip and in the table. */
+  /** Formats a number for the axis, the tooltip and the table. */
   format?: (value: number) => string
-  /** Pixels. */
+  /** In pixels. */
   height?: number
-  /** What the points are, above their column of the table; `Time` unless told. */
+  /** Heading of the point column in the table; default `Time`. */
   heading?: string
 }
 
-/** The token of a series; those without a tone take the palette in order. */
+/** The colour token of a series. Series without a tone take the palette in order. */
 export function colourOf(series: ChartSeries, index: number): string {
   const place = series.tone === undefined ? (index % 6) + 1 : tones[series.tone]
   return `var(--color-chart-${place})`
 }
 
-/** Dashes by place, so that lines differ without their colours; the first is solid. */
+/** Dash patterns by series, so that lines differ without colour; the first is solid. */
 export function dashOf(index: number): string | undefined {
   return dashes[index % dashes.length]
 }

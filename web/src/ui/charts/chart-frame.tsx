@@ -3,7 +3,7 @@ import { Skeleton } from '../skeleton.tsx'
 import { type ChartProps, type ChartSeries, colourOf, dashOf } from './chart-data.ts'
 import { PatternSwatch } from './patterns.tsx'
 
-/** Around every chart: its legend, a skeleton while the library loads, and the numbers as a table. */
+/** The frame of every chart: legend, skeleton while the library loads, and the numbers as a table. */
 export function ChartFrame({
   chart,
   kind,
@@ -25,10 +25,12 @@ export function ChartFrame({
   )
 }
 
-/** The numbers are there for everybody in words; only the picture is missing. */
+/** Only the drawing is missing: the table still has all numbers. */
 export function ChartMissing() {
   return (
-    <p className="grid h-full place-items-center text-sm text-muted">The chart could not be loaded yet.</p>
+    <p className="grid h-full place-items-center text-sm text-muted">
+      Could not load the chart. Roost retries automatically.
+    </p>
   )
 }
 

@@ -4,7 +4,7 @@ import { colourOf } from './chart-data.ts'
 export type ChartTooltipProps = {
   series: readonly ChartSeries[]
   format: (value: number) => string
-  /** Handed in by the chart while the pointer is over a point. */
+  /** The props that the chart passes while the pointer is over a point. */
   active?: boolean
   payload?: readonly { payload?: ChartPoint }[]
 }

@@ -11,7 +11,7 @@ export const axisProps = {
 
 export const gridProps = { vertical: false, stroke: 'var(--color-line)' }
 
-/** Asked once a drawing: whoever changes the setting sees it with the next chart. */
+/** Read once per drawing: a changed setting applies to the next chart. */
 export function useMayMove(): boolean {
   const [mayMove] = useState(() => !window.matchMedia('(prefers-reduced-motion: reduce)').matches)
   return mayMove

@@ -1,6 +1,6 @@
 import { useId } from 'react'
 
-/** What lies over a bar's colour, by place: nothing, stripes up, dots, stripes down, lines, a grid. */
+/** Patterns over a bar's colour, by series: none, stripes up, dots, stripes down, lines, grid. */
 export function Pattern({ id, colour, index }: { id: string; colour: string; index: number }) {
   return (
     <pattern id={id} width="6" height="6" patternUnits="userSpaceOnUse">

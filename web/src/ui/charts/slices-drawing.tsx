@@ -5,16 +5,16 @@ import { useMayMove } from './drawing.ts'
 import { Pattern } from './patterns.tsx'
 
 export type SlicesProps = ChartProps & {
-  /** The middle is left out. */
+  /** Draws a ring instead of a pie. */
   isRing?: boolean
 }
 
-/** Loaded only where a chart is shown: the library is heavy. */
+/** Loaded on demand: the chart library is large. */
 export function SlicesDrawing({ data, series, format = String, isRing = false }: SlicesProps) {
   const id = useId()
   const mayMove = useMayMove()
   const values = data[0]?.values ?? {}
-  // Less than nothing is no share of anything.
+  // A negative amount is not a share.
   const slices = series.map((one) => ({ ...one, value: Math.max(0, values[one.id] ?? 0) }))
   return (
     <ResponsiveContainer width="100%" height="100%">

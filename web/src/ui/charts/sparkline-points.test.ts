@@ -12,7 +12,7 @@ it('runs from the lowest value at the bottom to the highest at the top', () => {
   ])
 })
 
-it('breaks where nothing was measured', () => {
+it('breaks at missing values', () => {
   const lines = sparklinePoints([1, null, 2, 3, null], 96, 24)
   assert.deepEqual(
     lines.map((line) => line.length),
@@ -20,7 +20,7 @@ it('breaks where nothing was measured', () => {
   )
 })
 
-it('draws steady values through the middle and nothing for no values', () => {
+it('draws constant values through the middle and nothing without values', () => {
   assert.deepEqual(
     sparklinePoints([4, 4], 96, 24)[0]?.map(([, y]) => y),
     [12, 12],

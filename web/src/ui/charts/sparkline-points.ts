@@ -1,6 +1,6 @@
 export type Point = [x: number, y: number]
 
-/** Lines through the values in a box of that size, broken where a value is null; y grows downward. */
+/** SVG lines through the values in a box of that size, broken at null; y grows downward. */
 export function sparklinePoints(
   values: readonly (number | null)[],
   width: number,
@@ -18,7 +18,7 @@ export function sparklinePoints(
       return
     }
     if (line.length === 0) lines.push(line)
-    // Values that never change run through the middle.
+    // Constant values are drawn through the middle.
     const share = span === 0 ? 0.5 : (value - low) / span
     line.push([round(index * step), round(edge + (1 - share) * (height - 2 * edge))])
   })

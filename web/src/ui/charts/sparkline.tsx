@@ -2,15 +2,15 @@ import { cx } from '../class-names.ts'
 import { sparklinePoints } from './sparkline-points.ts'
 
 export type SparklineProps = {
-  /** In order of time; null where nothing was measured leaves a gap. */
+  /** Oldest first; null leaves a gap. */
   values: readonly (number | null)[]
-  /** What it shows, with its numbers, for those who do not see it: `Runs a day, 3 to 12, last 7`. */
+  /** Describes the line with its numbers for screen readers: `Runs a day, 3 to 12, last 7`. */
   label: string
   tone?: 'accent' | 'danger' | 'muted'
   className?: string
 }
 
-/** A line as small as a word. Needs no library. */
+/** A word-sized line chart, drawn without the chart library. */
 export function Sparkline({ values, label, tone = 'accent', className }: SparklineProps) {
   const lines = sparklinePoints(values, width, height)
   const last = lines.at(-1)?.at(-1)

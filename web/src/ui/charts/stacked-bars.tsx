@@ -2,7 +2,7 @@ import { lazyPart } from '../lazy-part.tsx'
 import type { ChartProps } from './chart-data.ts'
 import { ChartFrame, ChartMissing } from './chart-frame.tsx'
 
-/** Amounts over time, one bar a point, its parts stacked: successes and failures, cost by model. */
+/** Amounts over time as stacked bars: successes and failures, cost by model. */
 export function StackedBars(props: ChartProps) {
   return (
     <ChartFrame chart={props} kind="bars">

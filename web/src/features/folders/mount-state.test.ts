@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readFolders, standingOf } from './standing.ts'
+import { mountStateOf, readFolders } from './mount-state.ts'
 
 const folder = (source: string, currently_mounted: boolean, after_restart: 'mounted' | 'gone') => ({
   source_agent: source,
@@ -16,19 +16,19 @@ const available = (source: string) => ({
   source_status: 'running' as const,
 })
 
-test('a folder is there, comes with the next start, or goes with it', () => {
-  assert.equal(standingOf(folder('a', true, 'mounted')), 'mounted')
-  assert.equal(standingOf(folder('a', false, 'mounted')), 'coming')
-  assert.equal(standingOf(folder('a', true, 'gone')), 'leaving')
+test('a folder is mounted, pending mount or pending unmount', () => {
+  assert.equal(mountStateOf(folder('a', true, 'mounted')), 'mounted')
+  assert.equal(mountStateOf(folder('a', false, 'mounted')), 'coming')
+  assert.equal(mountStateOf(folder('a', true, 'gone')), 'leaving')
 })
 
-test('what might be read stands behind what is, and each folder once', () => {
+test('available folders follow mounted ones, each folder once', () => {
   const rows = readFolders(
     [folder('a', true, 'mounted'), folder('b', true, 'gone')],
     [available('a'), available('c')],
   )
   assert.deepEqual(
-    rows.map(({ source, standing }) => [source, standing]),
+    rows.map(({ source, mountState }) => [source, mountState]),
     [
       ['a', 'mounted'],
       ['b', 'leaving'],

@@ -1,8 +1,8 @@
 import { describeFault } from '../../lib/fault.ts'
 import { toast } from '../../ui/toast.tsx'
 
-/** Says what went wrong where no form is there to say it. */
-export function complain(error: unknown): void {
+/** Shows an error as a toast. */
+export function showFault(error: unknown): void {
   const { sentence, code } = describeFault(error)
   toast({ title: sentence, description: code, tone: 'danger' })
 }

@@ -1,8 +1,8 @@
 import { describeFault } from '../../lib/fault.ts'
 import { toast } from '../../ui/toast.tsx'
 
-/** Says in passing that something was refused, and why. */
-export function complain(error: unknown): void {
+/** Shows an error as a toast, for actions without a form. */
+export function showFault(error: unknown): void {
   const { sentence, code } = describeFault(error)
   toast({ title: sentence, description: code, tone: 'danger' })
 }

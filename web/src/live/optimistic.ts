@@ -1,44 +1,43 @@
 import { hashKey, type QueryClient, type QueryKey } from '@tanstack/react-query'
 
-/** What is shown of a query before the platform has answered. `apply` returns new data and changes none. */
+/** An optimistic change of one query. `apply` returns new data without mutating its input. */
 export type Change = { queryKey: QueryKey; apply(data: object): object }
 
-/** A change of the query with that key. */
+/** A change of the query with this key. */
 export function changeOf<Data extends object>(queryKey: QueryKey, apply: (data: Data) => Data): Change {
-  // What is stored under a key has the type of its query; the caller names both.
+  // The caller guarantees that the query with this key holds `Data`.
   return { queryKey, apply: (data) => apply(data as Data) }
 }
 
-/** A change of parts of it. */
+/** Replaces some properties of the data. */
 export function partOf<Data extends object>(queryKey: QueryKey, part: Partial<Data>): Change {
   return changeOf<Data>(queryKey, (data) => ({ ...data, ...part }))
 }
 
-/** A change of parts of those rows of a list that are meant. */
+/** Replaces some properties of the matching rows of a list. */
 export function rowsOf<Row extends object>(
   queryKey: QueryKey,
-  isMeant: (row: Row) => boolean,
+  matches: (row: Row) => boolean,
   part: Partial<Row>,
 ): Change {
-  return changeOf<Row[]>(queryKey, (rows) => rows.map((row) => (isMeant(row) ? { ...row, ...part } : row)))
+  return changeOf<Row[]>(queryKey, (rows) => rows.map((row) => (matches(row) ? { ...row, ...part } : row)))
 }
 
-/** Changes that are shown while the platform is asked. Each is ended once, by either of these. */
-export type Shown = {
-  /** It is stored. */
+/** Pending changes. Call exactly one of the two methods, once. */
+export type PendingChanges = {
+  /** The platform stored the changes. */
   keep(): void
-  /** It was refused: everything is shown as it is without these changes. */
-  takeBack(): void
+  /** The platform refused the changes: rolls them back. */
+  rollBack(): void
 }
 
-export type AtOnce = { show(changes: readonly Change[]): Shown }
+export type Optimistic = { show(changes: readonly Change[]): PendingChanges }
 
 /**
- * Draws changes over what was fetched for as long as they are under way. An answer that was read before a change
- * was stored, because of an event or a poll, cannot take it off the page; and a refusal takes back its own change
- * alone, not those that were made after it.
+ * Applies pending changes on top of fetched data. An older response to an event or a poll cannot hide a
+ * pending change, and a refusal rolls back only its own change.
  */
-export function createAtOnce(queries: QueryClient): AtOnce {
+export function createOptimistic(queries: QueryClient): Optimistic {
   const drawn = new Map<string, Drawn>()
   let isDrawing = false
 
@@ -53,7 +52,7 @@ export function createAtOnce(queries: QueryClient): AtOnce {
   queries.getQueryCache().subscribe((event) => {
     const one = drawn.get(event.query.queryHash)
     if (!one || isDrawing) return
-    // Whoever signs in next is shown nothing of it.
+    // The next person must not see these changes.
     if (event.type === 'removed') drawn.delete(event.query.queryHash)
     if (event.type !== 'updated' || event.action.type !== 'success') return
     one.fetched = event.query.state.data
@@ -84,7 +83,7 @@ export function createAtOnce(queries: QueryClient): AtOnce {
       one.changes = one.changes.filter((other) => other !== change)
       draw(one)
     }
-    // A stored one stays drawn until the last is settled: what is fetched till then may have been read before it.
+    // A stored change stays until the last one is settled: responses until then may be older than it.
     if (one.underWay === 0) drawn.delete(hash)
   }
 
@@ -95,7 +94,7 @@ export function createAtOnce(queries: QueryClient): AtOnce {
         keep() {
           for (const change of changes) end(change, true)
         },
-        takeBack() {
+        rollBack() {
           for (const change of changes) end(change, false)
         },
       }
@@ -105,9 +104,9 @@ export function createAtOnce(queries: QueryClient): AtOnce {
 
 type Drawn = {
   queryKey: QueryKey
-  /** As the platform told it last; undefined: not yet. */
+  /** The last response of the platform; undefined before the first. */
   fetched: object | undefined
-  /** In the order in which they were made. */
+  /** Oldest first. */
   changes: Change[]
   underWay: number
 }
