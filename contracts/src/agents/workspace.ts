@@ -49,7 +49,7 @@ export const FileEntry: z.ZodType<FileEntry> = z
   .meta({ id: 'FileEntry' })
 
 /** What work on the files of an agent can come to. */
-const fileFails = [
+export const fileFails = [
   'agent_not_found',
   'agent_stopped',
   'file_not_found',

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { fileFails } from '../agents/workspace.ts'
 import { endpoint } from '../kit/endpoint.ts'
 import { AgentParams, Id, megabyte, Timestamp } from '../kit/primitives.ts'
 import { workspaceAccess as access, workspaceTag as tag, workspaceAgentPath } from './workspace.ts'
@@ -46,14 +47,7 @@ export const uploadDocument = endpoint({
   bodyLimit: maxDocumentBytes + megabyte,
   status: 201,
   returns: WorkspaceDocument,
-  fails: [
-    'agent_not_found',
-    'agent_stopped',
-    'agent_unresponsive',
-    'file_too_large',
-    'rate_limited',
-    'validation_error',
-  ],
+  fails: [...fileFails, 'rate_limited', 'validation_error'],
   audit: { type: 'execution', action: 'upload_document' },
 })
 
@@ -67,7 +61,7 @@ export const downloadDocument = endpoint({
   params: ItemParams,
   streams: ['application/octet-stream'],
   replyHeaders: ['Content-Disposition'],
-  fails: ['agent_not_found', 'file_not_found', 'agent_stopped', 'agent_unresponsive'],
+  fails: fileFails,
 })
 
 export const deleteDocument = endpoint({
@@ -79,6 +73,6 @@ export const deleteDocument = endpoint({
   access,
   params: ItemParams,
   status: 204,
-  fails: ['agent_not_found', 'file_not_found', 'agent_stopped', 'agent_unresponsive'],
+  fails: fileFails,
   audit: { type: 'execution', action: 'delete_document' },
 })
