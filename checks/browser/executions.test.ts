@@ -176,7 +176,7 @@ describe('what waits', () => {
     await line.getByText('The only slot is in use.').waitFor()
     await line.getByRole('link', { name: /^Wait gamma/ }).click()
     await page.getByText('Queued at position 3 of 3').waitFor()
-    await page.getByText('The one slot is taken; 2 runs go before it.').waitFor()
+    await page.getByText('The only slot is in use; 2 runs are ahead of it.').waitFor()
     await page.getByRole('link', { name: /^The long one/ }).waitFor()
     await review({
       name: 'run-waiting',
