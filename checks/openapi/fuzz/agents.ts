@@ -1,0 +1,85 @@
+/** The program of an agent without a container: the stand-in engine starts none, and unanswered links cost time. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmod, chown, mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { hashOfKey, newKeyText } from '../../../server/src/identity/keys/key-text.ts'
+import { openDatabase } from '../../../server/src/ports/database/open.ts'
+import { silentLog } from '../../../server/src/ports/log.ts'
+import type { Platform } from '../../acceptance/platform.ts'
+
+const program = resolve(import.meta.dirname, '../../../agent/src/start.ts')
+/** As the entry of a container starts it. */
+const asDeveloper = [
+  '/usr/bin/setpriv',
+  '--reuid=1000',
+  '--regid=1000',
+  '--clear-groups',
+  '--inh-caps=+setuid,+setgid',
+  '--ambient-caps=+setuid,+setgid',
+]
+
+export type AttachedAgent = AsyncDisposable & { key: string; readonly isRunning: boolean }
+
+/** Runs the program of an agent, in a workspace of its own, until it is disposed. */
+export async function attachAgent(platform: Platform, name: string): Promise<AttachedAgent> {
+  const key = await plantKey(platform, name)
+  const root = await mkdtemp('/tmp/roost-fuzz-')
+  const [home, scratch] = [join(root, 'home'), join(root, 'scratch')]
+  const isRoot = process.getuid?.() === 0
+  await chmod(root, 0o755)
+  for (const folder of [home, scratch]) {
+    await mkdir(folder)
+    if (isRoot) await chown(folder, 1000, 1000)
+  }
+  const [command = '', ...args] = [...(isRoot ? asDeveloper : []), process.execPath, program]
+  const child: ChildProcess = spawn(command, args, {
+    stdio: 'ignore',
+    env: {
+      PATH: `${dirname(process.execPath)}:/usr/bin:/bin`,
+      LANG: 'C.UTF-8',
+      AGENT_NAME: name,
+      ROOST_LINK_URL: `ws://127.0.0.1:${platform.internalPort}/link`,
+      ROOST_AGENT_KEY: key,
+      ROOST_HOME: home,
+      ROOST_SCRATCH: scratch,
+      ROOST_TEMPLATE: join(root, 'template'),
+      TMPDIR: scratch,
+    },
+  })
+  const isRunning = () => child.exitCode === null && child.signalCode === null
+  // A call that needs the agent waits until it has dialled in.
+  await platform.request('GET', `/api/agents/${name}/files`)
+  return {
+    key,
+    get isRunning() {
+      return isRunning()
+    },
+    async [Symbol.asyncDispose]() {
+      if (isRunning()) {
+        const ended = once(child, 'exit')
+        child.kill('SIGKILL')
+        await ended
+      }
+      await rm(root, { recursive: true, force: true })
+    },
+  }
+}
+
+/** The platform gives an agent's key to its container alone, and this engine has none. */
+async function plantKey({ dataDir, request }: Platform, name: string): Promise<string> {
+  const db = await openDatabase(`sqlite:${join(dataDir, 'roost.db')}`, silentLog)
+  try {
+    const { json: key } = await request('GET', `/api/agents/${name}/mcp-key`)
+    const text = newKeyText()
+    await db
+      .withTables<{ mcp_keys: { id: string; key_hash: string } }>()
+      .updateTable('mcp_keys')
+      .set({ key_hash: hashOfKey(text) })
+      .where('id', '=', key.key_id)
+      .execute()
+    return text
+  } finally {
+    await db.close()
+  }
+}
