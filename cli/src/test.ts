@@ -3,6 +3,7 @@ import { repository } from './machine/repository.ts'
 import { createStopRequest } from './platform/stop-request.ts'
 import { duration } from './terminal/duration.ts'
 import { createProgress, type Progress } from './terminal/progress.ts'
+import { runFuzz } from './testing/fuzz.ts'
 import { prepareTestMachine } from './testing/prepare.ts'
 import { planQuick } from './testing/quick.ts'
 import {
@@ -22,12 +23,15 @@ export const test: Command = {
   usage: [
     'roost test [PATH or part of a path]… [--name PATTERN] [--no-setup]',
     'roost test --quick',
+    'roost test --fuzz',
     '',
     'PATH            run only these test files, or those of a folder; skip the static checks',
     '--name PATTERN  run only tests whose name matches',
     '--no-setup      install and start nothing; skip tests that need what is missing',
     '--quick         check only what changed since the last commit: import laws, formatting, types and',
     '                the nearest unit tests, on SQLite, without any setup',
+    '--fuzz          run only the fuzz test of the API, for minutes instead of seconds, with a new seed;',
+    '                ROOST_FUZZ_SEED repeats a run, ROOST_FUZZ_ROUNDS sets its length (60)',
   ],
   async run(args) {
     const { values, positionals } = readArguments({
@@ -36,13 +40,21 @@ export const test: Command = {
         name: { type: 'string', multiple: true, default: [] },
         'no-setup': { type: 'boolean', default: false },
         quick: { type: 'boolean', default: false },
+        fuzz: { type: 'boolean', default: false },
       },
       allowPositionals: true,
     })
     const isPart = positionals.length > 0 || values.name.length > 0
     if (values.quick) {
-      if (isPart || values['no-setup']) throw new UsageError('--quick takes no path and no other option.')
+      if (isPart || values['no-setup'] || values.fuzz)
+        throw new UsageError('--quick takes no path and no other option.')
       return runQuick()
+    }
+    if (values.fuzz) {
+      if (isPart || values['no-setup']) throw new UsageError('--fuzz takes no path and no other option.')
+      const stop = createStopRequest()
+      const isGreen = await runFuzz(stop).finally(() => stop.dispose())
+      return stop.signal.aborted ? 130 : isGreen ? 0 : 1
     }
     const files = runOrder(findTestFiles(repository.root, positionals, process.cwd()))
     if (files.length === 0) throw new UsageError(`No test file matches ${positionals.join(' ')}.`)
