@@ -1,11 +1,11 @@
-/** The header of an agent's page: what it shows and what can be done to the agent from it. */
+/** The header of an agent's page: its content and its actions. */
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { eventually, type Loose } from '../acceptance/platform.ts'
 import { createAgent } from '../acceptance/steps.ts'
 import { type Bench, openBench, reviewPage, type Tab } from './bench.ts'
-import { tellFailure } from './evidence.ts'
+import { reportFailure } from './evidence.ts'
 
 const name = 'qa-header'
 let bench: Bench
@@ -22,13 +22,13 @@ before(async () => {
 after(async () => {
   await bench?.[Symbol.asyncDispose]()
 })
-afterEach((context) => tellFailure(bench, context))
+afterEach((context) => reportFailure(bench, context))
 
 const details = async (): Promise<Loose> => (await bench.platform.request('GET', `/api/agents/${name}`)).json
 const until = (accept: (agent: Loose) => boolean) => eventually(details, accept)
 
 describe('the owner', () => {
-  test('changes the label in its place; Escape leaves it as it was', async () => {
+  test('edits the label in place; Escape cancels', async () => {
     const edit = page.getByRole('button', { name: 'Edit label' })
     await edit.focus()
     await page.keyboard.press('Enter')
@@ -42,7 +42,7 @@ describe('the owner', () => {
     await until(({ label }) => label === 'Night watch')
   })
 
-  test('changes the tags', async () => {
+  test('edits the tags', async () => {
     await page.getByRole('button', { name: /Edit tags/ }).click()
     await page.getByRole('textbox', { name: 'Tags' }).fill('team-sales')
     await page.keyboard.press('Enter')
@@ -52,7 +52,7 @@ describe('the owner', () => {
     await until(({ tags }) => tags.join() === 'team-sales')
   })
 
-  test('switches autonomy, shown at once and taken back when it is refused', async () => {
+  test('switches autonomy optimistically and rolls back when refused', async () => {
     const autonomy = page.getByRole('switch', { name: `Autonomy of ${name}` })
     const before = await autonomy.isChecked()
     await autonomy.click()
@@ -70,7 +70,7 @@ describe('the owner', () => {
     await page.unroute('**/autonomy')
   })
 
-  test('stops and starts it', async () => {
+  test('stops and starts the agent', async () => {
     await page.getByRole('button', { name: 'Stop agent' }).click()
     await page.getByRole('button', { name: 'Start agent' }).waitFor()
     await page.getByText('Night watch is stopped.').waitFor()
@@ -83,7 +83,7 @@ describe('the owner', () => {
     await page.getByRole('button', { name: 'Stop agent' }).waitFor()
   })
 
-  test('deletes it after typing its name', async () => {
+  test('deletes the agent after typing its name', async () => {
     await page.getByRole('button', { name: 'More actions' }).click()
     await page.getByRole('menuitem', { name: 'Delete' }).click()
     const dialog = page.getByRole('dialog')

@@ -1,11 +1,11 @@
-/** What an agent holds and where it goes: credentials, repository, way out; in front of a real platform. */
+/** Credentials, repository and outbound network of an agent, against a real platform. */
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
 import { type GitServer, startGitServer } from '@roost/test-support/git/index'
 import { eventually } from '../acceptance/platform.ts'
 import { answerOf, createAgent, docker } from '../acceptance/steps.ts'
-import { assertAccessible, type Bench, keepPicture, openBench, reviewPage, type Tab } from './bench.ts'
-import { tellFailure } from './evidence.ts'
+import { assertAccessible, type Bench, openBench, reviewPage, saveScreenshot, type Tab } from './bench.ts'
+import { reportFailure } from './evidence.ts'
 
 const name = 'qa-src-helper'
 const secret = 'canary-source-5d1e07'
@@ -25,9 +25,9 @@ before(async () => {
   await host.git('acme/helper', 'config', 'http.receivepack', 'true')
   bench = await openBench({ env: { ROOST_GIT_BASE_URL: host.url, GITHUB_PAT: 'ghp-canary-src-40b1' } })
   await createAgent(bench.platform, name, { template: 'github:acme/helper' })
-  // A busy machine takes its time until the agent answers for the first time.
+  // The first response of an agent can be slow on a busy machine.
   await eventually(
-    () => ask('GET', 'credentials/status'),
+    () => request('GET', 'credentials/status'),
     ({ status }) => status === 200,
   )
 })
@@ -35,24 +35,24 @@ after(async () => {
   await bench?.[Symbol.asyncDispose]()
   await host?.[Symbol.asyncDispose]()
 })
-afterEach((context) => tellFailure(bench, context))
+afterEach((context) => reportFailure(bench, context))
 
 const open = async (at: string): Promise<Tab> => {
   const tab = await bench.open()
   await tab.goto(at)
   return tab
 }
-const done = async (tab: Tab) => {
+const closeTab = async (tab: Tab) => {
   assert.deepEqual(tab.faults, [])
   await tab.context.close()
 }
-const ask = (method: string, path: string, body?: object) =>
+const request = (method: string, path: string, body?: object) =>
   bench.platform.request(method, `/api/agents/${name}/${path}`, body)
 
 describe('credentials', () => {
   const path = `/agents/${name}?tab=credentials`
 
-  test('the checklist says what is missing, and what was filled in is set', async () => {
+  test('shows missing credentials and sets variables', async () => {
     const tab = await open(path)
     const { page } = tab
     const needs = page.getByRole('list', { name: 'Required credentials' })
@@ -67,7 +67,7 @@ describe('credentials', () => {
     await page.getByText('The name may contain letters, digits and underscores').waitFor()
     await page.getByLabel('Name', { exact: true }).fill('OTHER')
     await page.getByLabel('Value', { exact: true }).fill('more')
-    await keepPicture(tab, 'credentials-fill-in-light-desktop')
+    await saveScreenshot(tab, 'credentials-fill-in-light-desktop')
     await assertAccessible(tab, 'filling in variables')
     await page.getByRole('button', { name: 'Write .env' }).click()
     await needs.getByText('Set', { exact: true }).waitFor()
@@ -84,10 +84,10 @@ describe('credentials', () => {
     await page.getByText('These variables would lose their value').waitFor()
     assert.ok(!(await page.content()).includes(secret), 'a value is shown again')
     await page.keyboard.press('Escape')
-    await done(tab)
+    await closeTab(tab)
   })
 
-  test('a path outside the rules is told on its field, before and by the platform', async () => {
+  test('shows path errors at the field, from the form and from the platform', async () => {
     const tab = await open(path)
     const { page } = tab
     await page.getByRole('button', { name: 'Add files' }).click()
@@ -100,7 +100,7 @@ describe('credentials', () => {
     await page.getByLabel('Content').fill('{"mcpServers": {"a": {"command": "bash"}}}')
     await page.getByRole('button', { name: 'Write files' }).click()
     await page.getByText(/must have one of npx/).waitFor()
-    await keepPicture(tab, 'credentials-files-refused-light-desktop')
+    await saveScreenshot(tab, 'credentials-files-refused-light-desktop')
     await assertAccessible(tab, 'refused files')
     await page.getByRole('button', { name: 'Remove file 1' }).click()
     const [chooser] = await Promise.all([
@@ -112,10 +112,10 @@ describe('credentials', () => {
     await where.fill('credentials/ledger.pem')
     await page.getByRole('button', { name: 'Write files' }).click()
     await page.getByRole('list', { name: 'Files' }).getByText('credentials/ledger.pem').waitFor()
-    await done(tab)
+    await closeTab(tab)
   })
 
-  test('the bundle is sealed and opened again', async () => {
+  test('exports and imports the bundle', async () => {
     const tab = await open(path)
     const { page } = tab
     await page.getByRole('button', { name: 'Import…' }).click()
@@ -134,7 +134,7 @@ describe('credentials', () => {
     await page.getByRole('button', { name: 'Import…' }).click()
     await page.getByRole('button', { name: 'Import bundle' }).click()
     await page.getByText(/^\d files taken out of the bundle\.$/).waitFor()
-    await done(tab)
+    await closeTab(tab)
     await reviewPage(bench, {
       name: 'agent-credentials',
       path,
@@ -162,9 +162,9 @@ describe('git', () => {
     )
   const write = (text: string) => inAgent(`echo ${text} > notes.txt`)
 
-  test('what has changed is shown, committed and pushed', async () => {
+  test('shows, commits and pushes changes', async () => {
     await eventually(
-      () => ask('GET', 'git/status'),
+      () => request('GET', 'git/status'),
       ({ json }) => json.branch !== null && json.ahead === 0,
     )
     await write('work')
@@ -177,7 +177,7 @@ describe('git', () => {
     await page.getByRole('list', { name: 'Commits' }).getByText('first work').waitFor()
     await page.getByText('No uncommitted changes').waitFor()
     await page.getByRole('list', { name: 'Files of the last sync' }).getByText('notes.txt').waitFor()
-    await done(tab)
+    await closeTab(tab)
     await reviewPage(bench, {
       name: 'agent-git-last-sync',
       path,
@@ -190,8 +190,8 @@ describe('git', () => {
     })
   })
 
-  test('a conflict is named and changes nothing', async () => {
-    const { working_branch } = (await ask('GET', 'git/config')).json
+  test('names a conflict and changes nothing', async () => {
+    const { working_branch } = (await request('GET', 'git/config')).json
     await host.commit('acme/helper', { 'notes.txt': 'theirs\n' }, working_branch)
     await write('mine')
     const tab = await open(path)
@@ -199,30 +199,30 @@ describe('git', () => {
     await page.getByRole('button', { name: 'Sync…' }).click()
     await page.getByRole('button', { name: 'Sync', exact: true }).click()
     await page.getByText(/git_conflict · diverged/).waitFor()
-    await keepPicture(tab, 'git-conflict-light-desktop')
+    await saveScreenshot(tab, 'git-conflict-light-desktop')
     await assertAccessible(tab, 'a conflict')
     await page.keyboard.press('Escape')
-    await done(tab)
+    await closeTab(tab)
   })
 
-  test('a host that is away: the streak and the freeze are told, and another page sees them by itself', async () => {
+  test('an unreachable host shows failures and frozen schedules, also on an open page', async () => {
     const tab = await open(path)
     const { page } = tab
     await page.getByRole('switch', { name: 'Freeze schedules while syncs fail' }).click()
     await eventually(
-      () => ask('GET', 'git/config'),
+      () => request('GET', 'git/config'),
       ({ json }) => json.freeze_schedules_if_sync_failing,
     )
     host.behave('redirect')
     await eventually(
       async () => {
-        await ask('POST', 'git/pull', { strategy: 'clean' })
-        return (await ask('GET', 'git/sync-state')).json
+        await request('POST', 'git/pull', { strategy: 'clean' })
+        return (await request('GET', 'git/sync-state')).json
       },
       ({ frozen }) => frozen,
     )
     await page.getByText('Schedules are frozen').waitFor()
-    await done(tab)
+    await closeTab(tab)
     await reviewPage(bench, {
       name: 'agent-git',
       path,
@@ -234,7 +234,7 @@ describe('git', () => {
     host.behave('well')
   })
 
-  test('a reset wants the name typed, keeps what the agent has made, and says where the rest is', async () => {
+  test('a reset requires the typed name, preserves output and moves other changes', async () => {
     await inAgent('mkdir -p content && echo kept > content/kept.txt')
     const tab = await open(path)
     const { page } = tab
@@ -243,17 +243,17 @@ describe('git', () => {
     const confirm = dialog.getByRole('button', { name: 'Reset workspace' })
     assert.equal(await confirm.isDisabled(), true)
     await dialog.getByLabel(`Type ${name} to confirm`).fill(name)
-    await keepPicture(tab, 'git-reset-light-desktop')
-    await assertAccessible(tab, 'a reset that is asked about')
+    await saveScreenshot(tab, 'git-reset-light-desktop')
+    await assertAccessible(tab, 'the confirmation of a reset')
     await confirm.click()
     await page.getByText(/^Workspace reset\. \d+ files? preserved/).waitFor()
     await dialog.waitFor({ state: 'detached' })
     assert.equal(await inAgent('cat content/kept.txt; ls notes.txt 2>/dev/null || echo gone'), 'kept\ngone')
-    await done(tab)
+    await closeTab(tab)
   })
 
-  test('another repository: what is none is told on its field, one that is not there is made, the history comes along', async () => {
-    const { working_branch } = (await ask('GET', 'git/config')).json
+  test('changes the repository: field error, creation and copied history', async () => {
+    const { working_branch } = (await request('GET', 'git/config')).json
     const tab = await open(path)
     const { page } = tab
     await page.getByRole('button', { name: 'Change repository…' }).click()
@@ -263,18 +263,18 @@ describe('git', () => {
     await field.fill('no-owner')
     await dialog.getByRole('button', { name: 'Change repository' }).click()
     await dialog.getByText('must be owner/repository').waitFor()
-    await keepPicture(tab, 'git-rebind-refused-light-desktop')
+    await saveScreenshot(tab, 'git-rebind-refused-light-desktop')
     await assertAccessible(tab, 'a repository that is none')
     await field.fill('acme/own-helper')
     await dialog.getByRole('button', { name: 'Change repository' }).click()
     await page.getByText('acme/own-helper', { exact: true }).waitFor()
-    assert.equal((await ask('GET', 'git/config')).json.github_repo, 'acme/own-helper')
+    assert.equal((await request('GET', 'git/config')).json.github_repo, 'acme/own-helper')
     const ours = await inAgent('git rev-parse HEAD')
     assert.equal(await host.git('acme/own-helper', 'rev-parse', working_branch), ours)
-    await done(tab)
+    await closeTab(tab)
   })
 
-  test('an agent without a repository is given one; a token that the host refuses is told on its field', async () => {
+  test('binds the first repository; a refused token is shown at its field', async () => {
     await createAgent(bench.platform, 'qa-src-plain')
     await reviewPage(bench, {
       name: 'agent-git-unbound',
@@ -291,21 +291,21 @@ describe('git', () => {
     await page.locator('input[name=pat]').fill('bad-token')
     await page.getByRole('button', { name: 'Verify and save' }).click()
     await page.locator('[aria-invalid=true]').waitFor()
-    await keepPicture(tab, 'git-token-refused-light-desktop')
+    await saveScreenshot(tab, 'git-token-refused-light-desktop')
     await assertAccessible(tab, 'a refused token')
     await page.locator('input[name=pat]').fill('good-token-of-its-own')
     await page.getByRole('button', { name: 'Verify and save' }).click()
     await page.getByText('The agent’s own token.', { exact: true }).waitFor()
-    await done(tab)
+    await closeTab(tab)
   })
 })
 
-describe('egress', () => {
+describe('outbound network', () => {
   const path = `/agents/${name}?tab=egress`
-  const ask = (host: string) =>
+  const request = (host: string) =>
     answerOf(bench.platform, name, `[[tool:Bash:curl -sS -m 20 https://${host}/ 2>&1 || true]]`)
 
-  test('what is refused is told after the run, and one click allows it', async () => {
+  test('records a refused destination and allows it with one click', async () => {
     const tab = await open(path)
     const { page } = tab
     await page.getByRole('radio', { name: /Enforce/ }).click()
@@ -313,18 +313,18 @@ describe('egress', () => {
     await page.getByRole('button', { name: 'Enforce', exact: true }).click()
     await page.getByRole('radio', { name: /Enforce/, checked: true }).waitFor()
     await page.getByText('No destinations recorded').waitFor()
-    await ask('ledger.example.org')
+    await request('ledger.example.org')
     const row = page.getByRole('row', { name: /ledger\.example\.org/ })
     await row.getByText('not on the allow list').waitFor()
     await row.getByRole('button', { name: 'Allow ledger.example.org' }).click()
     const allowed = page.getByRole('list', { name: 'Allowed hosts' })
     await allowed.getByText('ledger.example.org').waitFor()
     await row.getByText('allowed', { exact: true }).waitFor()
-    await keepPicture(tab, 'egress-log-light-desktop')
-    await done(tab)
+    await saveScreenshot(tab, 'egress-log-light-desktop')
+    await closeTab(tab)
   })
 
-  test('a host is allowed by name; what is none is told on its field; removing waits for Undo', async () => {
+  test('allows a host by name, shows errors at the field, and removes it with Undo', async () => {
     const tab = await open(path)
     const { page } = tab
     const allowed = page.getByRole('list', { name: 'Allowed hosts' })
@@ -339,10 +339,10 @@ describe('egress', () => {
     await allowed.getByText('*.example.com:8443').waitFor({ state: 'detached' })
     await page.getByRole('button', { name: 'Undo' }).click()
     await allowed.getByText('*.example.com:8443').waitFor()
-    await done(tab)
+    await closeTab(tab)
   })
 
-  test('a kept credential is shown by name and hosts, and its value never', async () => {
+  test('a bound credential shows its name and hosts, never its value', async () => {
     const tab = await open(path)
     const { page } = tab
     await page.getByRole('button', { name: 'Bind credential' }).click()
@@ -352,14 +352,14 @@ describe('egress', () => {
     await page.keyboard.press('Enter')
     await page.getByRole('dialog').getByRole('button', { name: 'Bind credential' }).click()
     await page.getByText('must have at least 8 characters').waitFor()
-    await keepPicture(tab, 'egress-keep-light-desktop')
+    await saveScreenshot(tab, 'egress-keep-light-desktop')
     await assertAccessible(tab, 'keeping a credential')
     await page.getByLabel('Value').fill('canary-kept-91d2aa07')
     await page.getByRole('dialog').getByRole('button', { name: 'Bind credential' }).click()
-    const kept = page.getByRole('list', { name: 'Bound credentials' })
-    await kept.getByText('LEDGER_TOKEN').waitFor()
+    const bound = page.getByRole('list', { name: 'Bound credentials' })
+    await bound.getByText('LEDGER_TOKEN').waitFor()
     assert.ok(!(await page.content()).includes('canary-kept'), 'a value is shown again')
-    await done(tab)
+    await closeTab(tab)
     await reviewPage(bench, {
       name: 'agent-egress',
       path,

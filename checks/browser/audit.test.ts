@@ -1,4 +1,4 @@
-/** Who did what: the page of the audit log, in a browser in front of a real platform. */
+/** The audit log page, against a real platform. */
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { after, afterEach, before, describe, test } from 'node:test'
@@ -7,13 +7,13 @@ import { createAgent } from '../acceptance/steps.ts'
 import {
   assertAccessible,
   type Bench,
-  keepPicture,
   openBench,
   reviewPage,
+  saveScreenshot,
   type Tab,
   widths,
 } from './bench.ts'
-import { tellFailure } from './evidence.ts'
+import { reportFailure } from './evidence.ts'
 
 const path = '/settings?tab=audit'
 const agent = 'qa-a-name-that-goes-on-and-on-until-it-is-as-long-as-names-get'
@@ -29,7 +29,7 @@ describe('the audit log', () => {
     keyId = key.json.id
     const token = key.json.key
     await platform.request('PUT', `/api/agents/${agent}/tags`, { tags: ['eu'] }, { token })
-    // A person alone may do this: the key is refused, and the log says so.
+    // Requires a signed-in user: the key is refused and the refusal is logged.
     await platform.request('PUT', '/api/users/me/email', { email: 'x@example.com' }, { token })
     for (let count = 0; count < 260; count++)
       await platform.request('PUT', '/api/settings/note', { value: String(count) })
@@ -37,7 +37,7 @@ describe('the audit log', () => {
   after(async () => {
     await bench?.[Symbol.asyncDispose]()
   })
-  afterEach((context) => tellFailure(bench, context))
+  afterEach((context) => reportFailure(bench, context))
 
   const grid = (page: Page) => page.getByRole('grid', { name: 'Audit log' })
   const rowOf = (page: Page, what: string) => grid(page).getByRole('row').filter({ hasText: what }).first()
@@ -46,12 +46,12 @@ describe('the audit log', () => {
     await tab.goto(at)
     return tab
   }
-  const done = async (tab: Tab) => {
+  const closeTab = async (tab: Tab) => {
     assert.deepEqual(tab.faults, [])
     await tab.context.close()
   }
 
-  test('axe finds nothing and nothing runs over, in both themes and widths', async () => {
+  test('has no axe violations and no overflow in both themes and widths', async () => {
     await reviewPage(bench, {
       name: 'audit',
       path,
@@ -73,7 +73,7 @@ describe('the audit log', () => {
     })
   })
 
-  test('what was refused is found by its outcome, and the filter stands in the address', async () => {
+  test('filters refusals by outcome; the address holds the filter', async () => {
     const tab = await open()
     const { page } = tab
     await page.getByRole('combobox', { name: 'Outcome' }).click()
@@ -92,10 +92,10 @@ describe('the audit log', () => {
     assert.equal(await page.getByRole('dialog').count(), 0)
     await page.getByRole('button', { name: 'Clear filters' }).click()
     await rowOf(page, 'Put setting').waitFor()
-    await done(tab)
+    await closeTab(tab)
   })
 
-  test('on a phone the filters are behind a button, which says how many hold', async () => {
+  test('on a phone a button opens the filters and shows their number', async () => {
     const tab = await bench.open({ width: widths.phone })
     const { page } = tab
     await tab.goto(path)
@@ -103,15 +103,15 @@ describe('the audit log', () => {
     const filters = page.getByRole('dialog', { name: 'Filters' })
     await filters.getByRole('combobox', { name: 'Outcome' }).click()
     await page.getByRole('option', { name: 'Refused' }).click()
-    await keepPicture(tab, 'audit-filters-light-phone')
+    await saveScreenshot(tab, 'audit-filters-light-phone')
     await assertAccessible(tab, 'filters on a phone')
     await filters.getByRole('button', { name: 'Close' }).click()
     await page.getByRole('button', { name: 'Filters (1)' }).waitFor()
     await rowOf(page, 'Set email').waitFor()
-    await done(tab)
+    await closeTab(tab)
   })
 
-  test('what was done to an agent, and by an action, is found', async () => {
+  test('filters by agent and by action', async () => {
     const tab = await open(`${path}&agent=${agent}`)
     const { page } = tab
     await rowOf(page, 'Set tags').waitFor()
@@ -119,16 +119,16 @@ describe('the audit log', () => {
     await page.getByRole('button', { name: 'Clear filters' }).click()
     await page.getByRole('button', { name: 'More filters', exact: true }).click()
     await page.getByLabel('Action').fill('create_key')
-    await keepPicture(tab, 'audit-more-light-desktop')
+    await saveScreenshot(tab, 'audit-more-light-desktop')
     await assertAccessible(tab, 'more filters')
     await page.keyboard.press('Enter')
     await page.keyboard.press('Escape')
     await rowOf(page, 'Create key').waitFor()
     await page.getByText('1 of 1 entries').waitFor()
-    await done(tab)
+    await closeTab(tab)
   })
 
-  test('a long log is fetched further as it is scrolled, and few rows are in the page', async () => {
+  test('loads a long log while scrolling and renders few rows', async () => {
     const tab = await open(`${path}&action=put_setting`)
     const { page } = tab
     await page.getByText('200 of 260 entries').waitFor()
@@ -136,10 +136,10 @@ describe('the audit log', () => {
     await page.keyboard.press('End')
     await page.getByText('260 of 260 entries').waitFor()
     assert.ok((await grid(page).getByRole('row').count()) < 80)
-    await done(tab)
+    await closeTab(tab)
   })
 
-  test('days of one’s choice, and all time', async () => {
+  test('filters by custom days and all time', async () => {
     const tab = await open()
     const { page } = tab
     await page.getByRole('radio', { name: 'Custom', exact: true }).click()
@@ -148,41 +148,41 @@ describe('the audit log', () => {
     await page.getByText('No entries in this time range').waitFor()
     await page.getByRole('button', { name: 'Show all time' }).click()
     await rowOf(page, 'Put setting').waitFor()
-    await done(tab)
+    await closeTab(tab)
   })
 
-  test('the chain is verified, and a broken one is told with the number of the entry', async () => {
+  test('verifies the chain and names the first invalid entry', async () => {
     const tab = await open()
     const { page } = tab
     await page.getByRole('button', { name: 'Verify log' }).click()
     await page.getByText('The audit log is intact.').waitFor()
-    await keepPicture(tab, 'audit-verified-light-desktop')
+    await saveScreenshot(tab, 'audit-verified-light-desktop')
     await assertAccessible(tab, 'verified')
-    // The database of a platform refuses every change; the answer to one that was made is set up here.
+    // The database refuses changes to the log, so a tampered result is simulated.
     const tampered = { valid: false, status: 'tampered', checked: 41, first_invalid_id: 17 }
     await page.route('**/api/audit-log/verify', (route) => route.fulfill({ json: tampered }))
     await page.getByRole('button', { name: 'Verify log' }).click()
     await page.getByText('The first invalid entry is number 17').waitFor()
-    await keepPicture(tab, 'audit-tampered-light-desktop')
+    await saveScreenshot(tab, 'audit-tampered-light-desktop')
     await assertAccessible(tab, 'tampered')
-    await done(tab)
+    await closeTab(tab)
   })
 
-  test('the entries of the time are exported as CSV and JSON', async () => {
+  test('exports the entries of the time range as CSV and JSON', async () => {
     const tab = await open()
     const { page } = tab
     for (const format of ['CSV', 'JSON']) {
       await page.getByRole('button', { name: 'Export' }).click()
-      const waited = page.waitForEvent('download')
+      const downloading = page.waitForEvent('download')
       await page.getByRole('menuitem', { name: format }).click()
-      const download = await waited
+      const download = await downloading
       assert.equal(download.suggestedFilename(), `roost-audit-log.${format.toLowerCase()}`)
       assert.match(await readFile(await download.path(), 'utf8'), /put_setting/)
     }
-    await done(tab)
+    await closeTab(tab)
   })
 
-  test('a log that cannot be loaded says so', async () => {
+  test('shows an error when the log cannot be loaded', async () => {
     const tab = await bench.open()
     const refusal = { detail: 'Something went wrong.', error: 'internal_error', request_id: 'r-1' }
     await tab.page.route(/\/api\/audit-log\?/, (route) => route.fulfill({ status: 500, json: refusal }))
@@ -192,6 +192,6 @@ describe('the audit log', () => {
     await tab.page.unroute(/\/api\/audit-log\?/)
     await tab.page.getByRole('button', { name: 'Retry' }).click()
     await rowOf(tab.page, 'Put setting').waitFor()
-    await done(tab)
+    await closeTab(tab)
   })
 })

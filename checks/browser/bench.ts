@@ -1,4 +1,4 @@
-/** A browser in front of a real platform, and what every page is looked at for. */
+/** A browser with a real platform, and the checks that every page must pass. */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path'
 import type { RunOptions } from 'axe-core'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { adminPassword, type Platform, startPlatform } from '../acceptance/platform.ts'
-import { createLender } from './contexts.ts'
+import { createContextPool } from './contexts.ts'
 
 export const pictures = resolve(import.meta.dirname, '../../artifacts/screenshots')
 const levels = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
@@ -16,7 +16,7 @@ const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/
 
 export type Theme = 'light' | 'dark'
 export const themes: readonly Theme[] = ['light', 'dark']
-/** A turn starts a program in a container, and the machine may be busy with others. */
+/** A turn starts a program in a container, and the machine may be busy. */
 const patienceMs = 120_000
 /** CSS pixels. */
 export const widths = { desktop: 1280, phone: 360 } as const
@@ -25,11 +25,11 @@ const heightFor = (width: number) => (width < 600 ? 740 : 860)
 export type Bench = {
   platform: Platform
   browser: Browser
-  /** Those that are open. */
+  /** The open tabs. */
   tabs: ReadonlySet<Tab>
   /**
-   * A tab of a browser of its own, which keeps nothing of another one but the files that a browser may keep.
-   * What it must not do is noted in `faults`.
+   * A tab in a browser context of its own, which shares only the file cache with other tabs. Records unwanted
+   * events in `faults`.
    */
   open(options?: { theme?: Theme; width?: number; token?: string | null; hasTouch?: boolean }): Promise<Tab>
   [Symbol.asyncDispose](): Promise<void>
@@ -38,21 +38,21 @@ export type Bench = {
 export type Tab = {
   page: Page
   context: Pick<BrowserContext, 'newCDPSession'> & { close(): Promise<void> }
-  /** Violations of the Content-Security-Policy, uncaught errors and console errors so far. */
+  /** Violations of the Content-Security-Policy, uncaught errors and console errors. */
   faults: string[]
   /** Every request to the platform, as `GET /path`. */
   requests: string[]
-  /** Requests that broke, or were answered with an error status: the method, the address and why. */
+  /** Failed requests: method, address, and error status or reason. */
   failures: string[]
   goto(path: string): Promise<void>
 }
 
-/** A platform whose admin is set up (unless `password: false`), and a browser. */
+/** A platform with its admin set up (unless `password: false`), and a browser. */
 export async function openBench({
   browserArgs = [],
   ...options
 }: Parameters<typeof startPlatform>[0] & { browserArgs?: string[] } = {}): Promise<Bench> {
-  // The names of its agents are those of a screen; containers have one name space for all platforms of an engine.
+  // Agent names are fixed for the screenshots; one container name prefix per platform avoids clashes.
   const env = { ROOST_CONTAINER_PREFIX: `${randomBytes(4).toString('hex')}-`, ...options.env }
   const platform = await startPlatform({ ...options, env })
   const browser = await chromium.launch({
@@ -66,13 +66,13 @@ export async function openBench({
     ],
   })
   const tabs = new Set<Tab>()
-  const lend = createLender(browser, platform.url)
+  const lend = createContextPool(browser, platform.url)
   return {
     platform,
     browser,
     tabs,
     async open({ theme = 'light', width = widths.desktop, token = platform.token, ...device } = {}) {
-      const { page, context, giveBack } = await lend({
+      const { page, context, release } = await lend({
         reducedMotion: 'reduce',
         locale: 'en-GB',
         timezoneId: 'Europe/Berlin',
@@ -81,17 +81,17 @@ export async function openBench({
       await page.setViewportSize({ width, height: heightFor(width) })
       await page.emulateMedia({ colorScheme: theme })
       if (token) await page.addInitScript((value) => localStorage.setItem('roost.token', value), token)
-      // How fast a page is, is measured in bench/; here a busy machine is no fault.
+      // bench/ measures the speed of pages; here a busy machine is not an error.
       page.setDefaultTimeout(patienceMs)
-      // The two minutes that people may choose: a busy machine, too, needs its time until it comes to Undo.
+      // The longest message duration: a busy machine may be slow to reach Undo.
       await page.addInitScript(() => localStorage.setItem('roost.messages', 'longest'))
       const tab: Tab = {
         page,
         context: {
           newCDPSession: (of) => context.newCDPSession(of),
           async close() {
-            // Twice by a test that failed: by itself, and by what tells its failure.
-            if (tabs.delete(tab)) await giveBack()
+            // A failed test disposes twice: itself, and in `reportFailure`.
+            if (tabs.delete(tab)) await release()
           },
         },
         faults: [],
@@ -114,7 +114,7 @@ function watch({ page, faults, requests, failures }: Tab, origin: string): void 
   page.on('pageerror', (error) => faults.push(`uncaught: ${error.message}`))
   page.on('console', (message) => {
     if (message.type() !== 'error') return
-    // The browser's own note of an answer with an error status; the page says what it means.
+    // Chromium logs every error status to the console; the page handles it.
     if (message.text().startsWith('Failed to load resource')) return
     faults.push(`console: ${message.text()}`)
   })
@@ -138,7 +138,7 @@ export async function signIn({ page }: Pick<Tab, 'page'>): Promise<void> {
   await page.getByRole('button', { name: 'Sign in' }).click()
 }
 
-/** Compressed bytes of script that the first page of a signed-in person fetches. */
+/** Compressed bytes of script on the first page of a signed-in user. */
 export async function firstPageScriptBytes(bench: Bench): Promise<number> {
   const tab = await bench.open()
   const session = await tab.context.newCDPSession(tab.page)
@@ -159,11 +159,11 @@ export async function firstPageScriptBytes(bench: Bench): Promise<number> {
   return bytes
 }
 
-/** What a theme changes, and what it does not; colours take most of the time of a look. */
+/** The rules that depend on the theme, and the others. Colour contrast takes most of the time. */
 type Look = 'all' | 'colours' | 'all but colours'
 const colourRules = ['color-contrast', 'link-in-text-block']
 
-/** Asserts that axe-core has nothing to say about the page as it is now. */
+/** Asserts that axe-core reports no violation for the current page. */
 export async function assertAccessible(
   { page }: Pick<Tab, 'page'>,
   what: string,
@@ -172,15 +172,15 @@ export async function assertAccessible(
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axeSource)
   const options: RunOptions = {
     runOnly: look === 'colours' ? { type: 'rule', values: colourRules } : levels,
-    // Of what passes nothing is read, and describing it takes most of the time of a large page.
+    // Details of passed rules are unused and slow to collect on large pages.
     resultTypes: ['violations'],
   }
   if (look === 'all but colours')
     options.rules = Object.fromEntries(colourRules.map((rule) => [rule, { enabled: false }]))
   const violations = await page.evaluate(async (how) => {
-    // Put there by the line above.
+    // Added by the line above.
     const { axe } = window as unknown as { axe: typeof import('axe-core') }
-    // A switch that is half under the header of a scrolled page is no target that is too small.
+    // A switch half under the sticky header of a scrolled page is not too small a target.
     const { scrollY } = window
     window.scrollTo(0, 0)
     const result = await axe.run(document, how)
@@ -194,8 +194,8 @@ export async function assertAccessible(
   assert.deepEqual(violations, [], `${what}: ${JSON.stringify(violations, null, 2)}`)
 }
 
-/** Keeps a picture of the page for a reviewer, in `artifacts/screenshots/`. */
-export async function keepPicture({ page }: Pick<Tab, 'page'>, name: string): Promise<void> {
+/** Saves a screenshot in `artifacts/screenshots/`. */
+export async function saveScreenshot({ page }: Pick<Tab, 'page'>, name: string): Promise<void> {
   await mkdir(pictures, { recursive: true })
   await page.screenshot({ path: join(pictures, `${name}.png`) })
 }
@@ -203,15 +203,15 @@ export async function keepPicture({ page }: Pick<Tab, 'page'>, name: string): Pr
 export type Review = {
   name: string
   path: string
-  /** Resolves when the page shows what it is about. */
+  /** Resolves when the page has loaded its content. */
   ready(page: Page): Promise<unknown>
-  /** Null: nobody is signed in. The platform's own unless said otherwise. */
+  /** Null: not signed in. Default: the admin. */
   token?: string | null
 }
 
 /**
- * Shows one page in both themes and both widths, asks axe-core about each theme and each width, and keeps the
- * pictures: of the phone in light alone.
+ * Opens one page in both themes and both widths, runs axe-core for each theme and width, and saves
+ * screenshots; on phones only in the light theme.
  */
 export async function reviewPage(bench: Bench, { name, path, ready, token }: Review): Promise<void> {
   const tab = await reviewer(bench, token)
@@ -226,7 +226,7 @@ export async function reviewPage(bench: Bench, { name, path, ready, token }: Rev
       if (!look) continue
       await tab.page.emulateMedia({ colorScheme: theme })
       await tab.page.locator(`html[data-theme=${theme}]`).waitFor()
-      await keepPicture(tab, what)
+      await saveScreenshot(tab, what)
       await assertAccessible(tab, what, look)
       await assertNoSideways(tab, what)
     }
@@ -234,7 +234,7 @@ export async function reviewPage(bench: Bench, { name, path, ready, token }: Rev
   }
 }
 
-/** Colours are of the theme and sizes of the width: the fourth of the four has nothing of its own. */
+/** Colours depend on the theme and sizes on the width, so the fourth combination needs no rules. */
 const looks: Record<`${Theme} ${keyof typeof widths}`, Look | null> = {
   'light desktop': 'all',
   'dark desktop': 'colours',
@@ -242,31 +242,31 @@ const looks: Record<`${Theme} ${keyof typeof widths}`, Look | null> = {
   'dark phone': null,
 }
 
-/** What to look at on a page that is looked at in both themes and widths; null: it has been seen. */
+/** The axe rules for each combination of theme and width; null: already covered. */
 export function lookAt(theme: Theme, width: number): Look | null {
   return looks[`${theme} ${width === widths.phone ? 'phone' : 'desktop'}`]
 }
 
 const reviewers = new WeakMap<Bench, Map<string | null | undefined, Tab>>()
 
-/** The tab that pages are reviewed in: one for each person, whose cache is warm from the second page on. */
+/** The tab for reviews: one per user, so that the cache is warm from the second page on. */
 async function reviewer(bench: Bench, token: string | null | undefined): Promise<Tab> {
-  const known = reviewers.get(bench) ?? new Map<string | null | undefined, Tab>()
-  reviewers.set(bench, known)
-  const open = known.get(token)
-  // A test that failed closes all that are open.
+  const tabs = reviewers.get(bench) ?? new Map<string | null | undefined, Tab>()
+  reviewers.set(bench, tabs)
+  const open = tabs.get(token)
+  // A failed test closes all open tabs.
   if (open && bench.tabs.has(open)) return open
   const tab = await bench.open(token === undefined ? {} : { token })
-  // What a page asks before it is left with unsaved words.
+  // Accepts the prompt before leaving unsaved changes.
   tab.page.on('dialog', (dialog) => void dialog.accept())
-  known.set(token, tab)
+  tabs.set(token, tab)
   return tab
 }
 
-/** The page itself never scrolls sideways; what is wide scrolls inside. */
+/** Asserts that the page itself never scrolls sideways; wide content scrolls inside. */
 export async function assertNoSideways({ page }: Pick<Tab, 'page'>, what: string): Promise<void> {
   const { content, window: wide } = await page.evaluate(async () => {
-    // What measures its room is told of a new width in the next frame, and draws in the one after.
+    // Components that measure their width update in the next frame and render in the one after.
     for (let frames = 0; frames < 3; frames += 1) await new Promise(requestAnimationFrame)
     const { scrollWidth, clientWidth } = document.documentElement
     return { content: scrollWidth, window: clientWidth }

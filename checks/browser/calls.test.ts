@@ -1,10 +1,10 @@
-/** Telephone calls in an agent's settings, in a real browser. */
+/** Telephone calls in an agent's settings. */
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { startTelephoneProvider, type TelephoneProvider } from '@roost/test-support/telephony/index'
 import { createAgent, isOver, untilExecution } from '../acceptance/steps.ts'
 import { type Bench, openBench, reviewPage } from './bench.ts'
-import { tellFailure } from './evidence.ts'
+import { reportFailure } from './evidence.ts'
 
 const name = 'qa-telephone'
 let bench: Bench
@@ -18,9 +18,9 @@ after(async () => {
   await bench?.[Symbol.asyncDispose]()
   await provider?.close()
 })
-afterEach((context) => tellFailure(bench, context))
+afterEach((context) => reportFailure(bench, context))
 
-test('calls are set up, switched off, and listed with why they came to nothing; without a voice there are none', async () => {
+test('sets up, disables and lists calls with their errors; hidden without a voice provider', async () => {
   const { platform } = bench
   const tab = await bench.open()
   const { page } = tab
@@ -43,10 +43,10 @@ test('calls are set up, switched off, and listed with why they came to nothing; 
   await section.getByText(`Calls from ${provider.account.number}`).waitFor()
   await section.getByText('0 of 20').waitFor()
 
-  const made = await platform.request('POST', `/api/agents/${name}/voip/call`, { to_number: '+15550123' })
-  assert.equal(made.status, 200, made.text)
+  const call = await platform.request('POST', `/api/agents/${name}/voip/call`, { to_number: '+15550123' })
+  assert.equal(call.status, 200, call.text)
   await (await provider.nextCall()).tell('busy')
-  await untilExecution(platform, name, made.json.execution_id, isOver)
+  await untilExecution(platform, name, call.json.execution_id, isOver)
   await section.getByText('The number was busy.').waitFor()
   await section.getByText('1 of 20').waitFor()
   await reviewPage(bench, {

@@ -1,4 +1,4 @@
-/** Canvases of agents: on the agent's page, in the Workspace, and under a link, in a real browser. */
+/** Canvases on the agent's page, in the Workspace and behind a share link. */
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
@@ -6,13 +6,13 @@ import { createAgent } from '../acceptance/steps.ts'
 import {
   assertAccessible,
   type Bench,
-  keepPicture,
   openBench,
   reviewPage,
+  saveScreenshot,
   type Tab,
   widths,
 } from './bench.ts'
-import { tellFailure } from './evidence.ts'
+import { reportFailure } from './evidence.ts'
 
 const name = 'qa-canvas'
 const path = `/api/agents/${name}/canvas`
@@ -99,7 +99,7 @@ describe('canvases', () => {
   after(async () => {
     await bench?.[Symbol.asyncDispose]()
   })
-  afterEach((context) => tellFailure(bench, context))
+  afterEach((context) => reportFailure(bench, context))
 
   const put = async (id: string, body: object) => {
     const reply = await bench.platform.request('PUT', `${path}/${id}`, body)
@@ -110,7 +110,7 @@ describe('canvases', () => {
     await tab.goto(at)
     return tab
   }
-  const done = async (tab: Tab) => {
+  const closeTab = async (tab: Tab) => {
     assert.deepEqual(tab.faults, [])
     await tab.context.close()
   }
@@ -121,14 +121,14 @@ describe('canvases', () => {
     await page.locator('svg.recharts-surface').nth(2).waitFor()
   }
 
-  test('an agent without one says how it comes to one', async () => {
+  test('explains canvases on the page of an agent without any', async () => {
     const tab = await open(`/agents/${name}?tab=canvas`)
     await tab.page.getByText('No canvases yet').waitFor()
     await assertAccessible(tab, 'no canvas')
-    await done(tab)
+    await closeTab(tab)
   })
 
-  test('every kind of block is drawn in its slot, without a script and without another server', async () => {
+  test('renders every kind of block in its slot without scripts and external requests', async () => {
     await put('main', dashboard)
     await reviewPage(bench, { name: 'canvas', path: `/agents/${name}?tab=canvas`, ready: drawn })
     const tab = await open(`/agents/${name}?tab=canvas`)
@@ -136,10 +136,10 @@ describe('canvases', () => {
     const [row] = await tab.page.getByRole('table', { name: 'By day' }).locator('tbody tr').allInnerTexts()
     assert.match(row ?? '', /12 tickets\s+4 tickets/)
     assert.match(await tab.page.getByText(/^Diagram not shown:/).innerText(), /header/)
-    await done(tab)
+    await closeTab(tab)
   })
 
-  test('a page that is open follows what the agent changes; owners pin, delete and undo', async () => {
+  test('an open page follows changes of the agent; owners pin, delete and undo', async () => {
     await put('plan', { title: 'Plan', blocks: [{ kind: 'markdown', payload: { markdown: 'First' } }] })
     const tab = await open(`/agents/${name}?tab=canvas&canvas=plan`)
     const { page } = tab
@@ -154,10 +154,10 @@ describe('canvases', () => {
     await page.getByRole('heading', { name: 'Support' }).waitFor()
     await page.getByRole('button', { name: 'Undo' }).click()
     await links.nth(1).waitFor()
-    await done(tab)
+    await closeTab(tab)
   })
 
-  test('a link is made, shows the canvas to whoever has it, and ends; one for people asks who they are', async () => {
+  test('creates and revokes a public link; a link for users requires a sign-in', async () => {
     const tab = await open(`/agents/${name}?tab=canvas&canvas=main`)
     const { page } = tab
     await page.getByRole('button', { name: 'Share', exact: true }).click()
@@ -168,39 +168,39 @@ describe('canvases', () => {
     await page.getByRole('radio', { name: /Anyone with the link/ }).click()
     await page.getByRole('button', { name: 'Create link' }).click()
     await rows.nth(1).waitFor()
-    await keepPicture(tab, 'canvas-links-light-desktop')
+    await saveScreenshot(tab, 'canvas-links-light-desktop')
     await assertAccessible(tab, 'links')
     const shares = (await bench.platform.request('GET', `${path}/shares`)).json
     const tokenOf = (scope: string) => shares.find((share: { scope: string }) => share.scope === scope).token
     const reader = await open(`/canvas/s/${tokenOf('public')}`, { token: null, width: widths.phone })
     await drawn(reader.page)
-    await keepPicture(reader, 'shared-canvas-light-phone')
+    await saveScreenshot(reader, 'shared-canvas-light-phone')
     await assertAccessible(reader, 'a shared canvas')
-    await done(reader)
+    await closeTab(reader)
     const stranger = await open(`/canvas/s/${tokenOf('authorized')}`, { token: null })
     await stranger.page.getByText('Sign in to see it').waitFor()
     await assertAccessible(stranger, 'a link that asks who one is')
-    await done(stranger)
+    await closeTab(stranger)
     const person = await open(`/canvas/s/${tokenOf('authorized')}`, { theme: 'dark' })
     await drawn(person.page)
     await person.page.emulateMedia({ media: 'print' })
-    await keepPicture(person, 'shared-canvas-print')
+    await saveScreenshot(person, 'shared-canvas-print')
     const ground = await person.page.evaluate(() => getComputedStyle(document.body).backgroundColor)
     assert.equal(ground, 'rgb(248, 248, 250)', 'paper is light')
-    await done(person)
+    await closeTab(person)
     await bench.platform.request('DELETE', `${path}/shares/${shares[0].id}`)
     const late = await open(`/canvas/s/${shares[0].token}`, { token: null })
     await late.page.getByText('This link is not valid').waitFor()
-    await done(late)
-    await done(tab)
+    await closeTab(late)
+    await closeTab(tab)
   })
 
-  test('the Workspace has them beside the conversation', async () => {
+  test('shows canvases beside the conversation in the Workspace', async () => {
     const tab = await open(`/workspace/a/${name}?rail=canvas`)
     await tab.page.getByRole('button', { name: /Support/ }).click()
     await drawn(tab.page)
-    await keepPicture(tab, 'workspace-canvas-light-desktop')
+    await saveScreenshot(tab, 'workspace-canvas-light-desktop')
     await assertAccessible(tab, 'a canvas in the Workspace')
-    await done(tab)
+    await closeTab(tab)
   })
 })

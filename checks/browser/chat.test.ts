@@ -1,4 +1,4 @@
-/** Chat with a real agent in a real browser: as it happens, across reloads, and when things go wrong. */
+/** Chat with a real agent: live, across reloads, and with errors. */
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
@@ -6,15 +6,15 @@ import { chat, createAgent } from '../acceptance/steps.ts'
 import {
   assertAccessible,
   type Bench,
-  keepPicture,
   lookAt,
   openBench,
   reviewPage,
+  saveScreenshot,
   type Tab,
   themes,
   widths,
 } from './bench.ts'
-import { tellFailure } from './evidence.ts'
+import { reportFailure } from './evidence.ts'
 import { focusOn } from './focus.ts'
 import { gateOf } from './gates.ts'
 
@@ -24,13 +24,13 @@ let bench: Bench
 before(async () => {
   bench = await openBench()
   await createAgent(bench.platform, name)
-  // The first turn starts the runtime, which takes longer than any later one.
+  // The first turn starts the runtime, so it takes longer than later ones.
   assert.equal((await chat(bench.platform, name, '[[reply:ready]]')).status, 200)
 })
 after(async () => {
   await bench?.[Symbol.asyncDispose]()
 })
-afterEach((context) => tellFailure(bench, context))
+afterEach((context) => reportFailure(bench, context))
 
 const composer = (page: Page) => page.getByRole('textbox', { name: `Message to ${name}` })
 const messages = (page: Page) => page.getByRole('region', { name: 'Messages' })
@@ -45,12 +45,12 @@ async function openChat(options: Parameters<Bench['open']>[0] = {}, session = 'n
   return tab
 }
 
-async function say({ page }: Tab, text: string): Promise<void> {
+async function sendMessage({ page }: Tab, text: string): Promise<void> {
   await composer(page).fill(text)
   await composer(page).press('Enter')
 }
 
-/** A conversation that is there before any page is opened. */
+/** Creates a conversation before any page is opened. */
 async function newSession(): Promise<string> {
   const reply = await bench.platform.request('POST', `/api/agents/${name}/sessions`, {})
   assert.equal(reply.status, 201, reply.text)
@@ -61,14 +61,14 @@ async function sayBefore(session: string, message: string, status = 200): Promis
   assert.equal(reply.status, status, reply.text)
 }
 
-/** Lengths of the first answer as it grew, until it is `whole` or has grown that many times. */
+/** Lengths of the first answer while it grows, until it is `whole` or has grown that many times. */
 async function growth(page: Page, until: string | number): Promise<number[]> {
   return page.evaluate((expected) => {
     const lengths = new Set<number>()
     return new Promise<number[]>((resolve) => {
       const look = () => {
         const paragraphs = [...document.querySelectorAll('main li p')]
-        // The question begins with its directives.
+        // The message begins with its directives.
         const answer = paragraphs
           .map(({ textContent }) => textContent)
           .find((text) => text?.startsWith('piece1'))
@@ -86,10 +86,10 @@ async function growth(page: Page, until: string | number): Promise<number[]> {
 }
 
 describe('a turn', () => {
-  test('is written piece by piece, and tells what it took', async () => {
+  test('streams its answer and shows its cost', async () => {
     const tab = await openChat()
     const words = Array.from({ length: 40 }, (_, index) => `piece${index + 1}`).join(' ')
-    await say(tab, `[[drip:200]] [[reply:${words}]]`)
+    await sendMessage(tab, `[[drip:200]] [[reply:${words}]]`)
     const lengths = await growth(tab.page, words)
     assert.ok(lengths.length >= 4, `the answer grew in ${lengths.length} steps: ${lengths}`)
     assert.deepEqual(
@@ -103,16 +103,16 @@ describe('a turn', () => {
     await tab.context.close()
   })
 
-  test('keeps its tool calls behind a fold, with input and output', async () => {
+  test('folds its tool calls with input and output', async () => {
     const tab = await openChat()
-    await say(tab, '[[tool:Bash:echo from-the-tool]] [[reply:all done]]')
+    await sendMessage(tab, '[[tool:Bash:echo from-the-tool]] [[reply:all done]]')
     await copyAnswer(turn(tab.page)).waitFor()
     const fold = turn(tab.page).getByRole('button', { name: '1 tool call' })
     assert.equal(await turn(tab.page).getByText('from-the-tool', { exact: true }).count(), 0)
     await fold.click()
     await turn(tab.page).getByRole('button', { name: /^Bash/ }).click()
     await turn(tab.page).getByText('from-the-tool', { exact: true }).first().waitFor()
-    // After a reload the steps are fetched, and the answer is the same.
+    // After a reload the steps are fetched; the answer is the same.
     await tab.page.reload()
     await turn(tab.page).getByRole('button', { name: '1 tool call' }).click()
     await turn(tab.page).getByRole('button', { name: /^Bash/ }).waitFor()
@@ -120,10 +120,10 @@ describe('a turn', () => {
     await tab.context.close()
   })
 
-  test('shows what was written before a reload, and goes on piece by piece', async () => {
+  test('shows the partial answer after a reload and keeps streaming', async () => {
     const tab = await openChat()
     const words = Array.from({ length: 80 }, (_, index) => `piece${index + 1}`).join(' ')
-    await say(tab, `[[drip:2000]] [[reply:${words}]]`)
+    await sendMessage(tab, `[[drip:2000]] [[reply:${words}]]`)
     await messages(tab.page)
       .getByText(/^piece1 .*piece6/)
       .waitFor()
@@ -142,10 +142,10 @@ describe('a turn', () => {
     await tab.context.close()
   })
 
-  test('goes on through a reload, without loss and without doubling', async () => {
+  test('continues through a reload without loss and duplicates', async () => {
     const tab = await openChat()
     const gate = gateOf(bench.platform, name, 'reload')
-    await say(tab, `${gate.directive} [[reply:survived the reload]]`)
+    await sendMessage(tab, `${gate.directive} [[reply:survived the reload]]`)
     await turn(tab.page)
       .getByText(/Using Bash/)
       .waitFor()
@@ -161,9 +161,9 @@ describe('a turn', () => {
     await tab.context.close()
   })
 
-  test('ends when it is stopped, and keeps what was written', async () => {
+  test('ends when stopped and keeps the partial answer', async () => {
     const tab = await openChat()
-    await say(tab, `[[drip:5000]] [[reply:${'slowly '.repeat(200)}]]`)
+    await sendMessage(tab, `[[drip:5000]] [[reply:${'slowly '.repeat(200)}]]`)
     await messages(tab.page)
       .locator('p', { hasText: /^slowly slowly/ })
       .first()
@@ -181,11 +181,11 @@ describe('a turn', () => {
     await tab.context.close()
   })
 
-  test('of another tab shows up by itself', async () => {
+  test('of another tab appears automatically', async () => {
     const session = await newSession()
     const [one, other] = [await openChat({}, session), await openChat({}, session)]
     const gate = gateOf(bench.platform, name, 'both')
-    await say(one, `${gate.directive} [[reply:seen in both]]`)
+    await sendMessage(one, `${gate.directive} [[reply:seen in both]]`)
     await turn(other.page)
       .getByText(/Using Bash|Starting|Thinking/)
       .first()
@@ -197,14 +197,14 @@ describe('a turn', () => {
     await other.context.close()
   })
 
-  test('waits its turn when another one is running', async () => {
+  test('waits in the queue while another one is running', async () => {
     const tab = await openChat()
     const gate = gateOf(bench.platform, name, 'line')
-    await say(tab, `${gate.directive} [[reply:the first]]`)
+    await sendMessage(tab, `${gate.directive} [[reply:the first]]`)
     await turn(tab.page)
       .getByText(/Using Bash/)
       .waitFor()
-    await say(tab, '[[reply:the second]]')
+    await sendMessage(tab, '[[reply:the second]]')
     await turn(tab.page, 1)
       .getByText(/Queued at position 1/)
       .waitFor()
@@ -218,10 +218,10 @@ describe('a turn', () => {
   })
 })
 
-describe('what goes wrong', () => {
-  test('a failed turn shows its error, and can be asked again', async () => {
+describe('errors', () => {
+  test('a failed turn shows its error and can be retried', async () => {
     const tab = await openChat()
-    await say(tab, '[[fail-first:browser-retry:1]] [[reply:better now]]')
+    await sendMessage(tab, '[[fail-first:browser-retry:1]] [[reply:better now]]')
     const alert = turn(tab.page).getByRole('alert')
     await alert.waitFor()
     assert.match(await alert.innerText(), /The agent failed[\s\S]*agent_error/)
@@ -230,7 +230,7 @@ describe('what goes wrong', () => {
     await tab.context.close()
   })
 
-  test('a message that is refused stays, with the reason, and can be edited', async () => {
+  test('a refused message stays with the reason and can be edited', async () => {
     const tab = await openChat()
     await tab.page.route('**/message', (route) =>
       route.fulfill({
@@ -239,7 +239,7 @@ describe('what goes wrong', () => {
         body: JSON.stringify({ detail: 'Too many executions are waiting.', error: 'queue_full' }),
       }),
     )
-    await say(tab, 'keep these words')
+    await sendMessage(tab, 'keep these words')
     const alert = turn(tab.page).getByRole('alert')
     await alert.waitFor()
     assert.match(await alert.innerText(), /Not sent[\s\S]*Too many executions are waiting[\s\S]*queue_full/)
@@ -249,9 +249,9 @@ describe('what goes wrong', () => {
     await tab.context.close()
   })
 
-  test('a hostile answer is text', async () => {
+  test('a hostile answer is rendered as text', async () => {
     const tab = await openChat()
-    await say(
+    await sendMessage(
       tab,
       `[[reply:<img src=x onerror="document.title='taken'"> <script>document.title='taken'</script> [x](javascript:document.title='taken')]]`,
     )
@@ -279,13 +279,13 @@ describe('attachments', () => {
       { name: 'two.png', mimeType: 'image/png', buffer: png },
     ])
     await tab.page.getByRole('list', { name: 'Files to send' }).getByText('two.png').waitFor()
-    await say(tab, '[[images]]')
+    await sendMessage(tab, '[[images]]')
     await messages(tab.page).getByText('images=2', { exact: true }).waitFor()
     assert.equal(await turn(tab.page).getByRole('img', { name: 'one.png' }).count(), 1)
     await tab.context.close()
   })
 
-  test('are refused by name before anything is sent', async () => {
+  test('are refused by name before sending', async () => {
     const tab = await openChat()
     const files = tab.page.getByTestId('attachments')
     await files.setInputFiles([
@@ -303,7 +303,7 @@ describe('attachments', () => {
     await tab.context.close()
   })
 
-  test('come by pasting and dropping too', async () => {
+  test('can be pasted and dropped', async () => {
     const tab = await openChat()
     for (const kind of ['paste', 'drop'] as const) {
       await composer(tab.page).evaluate(
@@ -326,7 +326,7 @@ describe('attachments', () => {
 })
 
 describe('the page', () => {
-  test('is used by keyboard alone', async () => {
+  test('works with the keyboard alone', async () => {
     const tab = await openChat()
     const { page } = tab
     await page.getByRole('heading', { name }).waitFor()
@@ -342,7 +342,7 @@ describe('the page', () => {
       .getByText(/^len=\d+$/)
       .waitFor()
     await copyAnswer(turn(page)).focus()
-    // The link to the run lies between.
+    // The link to the run is in between.
     await page.keyboard.press('Tab')
     await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')
@@ -363,7 +363,7 @@ describe('the page', () => {
     await tab.context.close()
   })
 
-  test('follows the end only while the reader is there', async () => {
+  test('follows the end only while scrolled to it', async () => {
     const session = await newSession()
     for (let count = 0; count < 3; count += 1) await sayBefore(session, `[[reply:${'word '.repeat(700)}]]`)
     const tab = await openChat({}, session)
@@ -372,7 +372,7 @@ describe('the page', () => {
       list.evaluate((box) => Math.round(box.scrollHeight - box.clientHeight - box.scrollTop))
     await copyAnswer(turn(tab.page, 2)).waitFor()
     assert.ok((await fromEnd()) < 50, 'opens at the end')
-    await say(tab, `[[drip:400]] [[reply:${'more '.repeat(100)}]]`)
+    await sendMessage(tab, `[[drip:400]] [[reply:${'more '.repeat(100)}]]`)
     await list
       .locator('p', { hasText: /^more more/ })
       .first()
@@ -387,7 +387,7 @@ describe('the page', () => {
     await tab.context.close()
   })
 
-  test('deletes a conversation with a way back', async () => {
+  test('deletes a conversation with Undo', async () => {
     const session = await newSession()
     await sayBefore(session, 'delete me [[reply:ok]]')
     const tab = await openChat({}, session)
@@ -402,17 +402,17 @@ describe('the page', () => {
     await tab.page.getByRole('button', { name: 'Undo' }).click()
     await row.waitFor()
     await remove()
-    const gone = tab.page.waitForResponse((reply) => reply.request().method() === 'DELETE')
+    const deletion = tab.page.waitForResponse((reply) => reply.request().method() === 'DELETE')
     await tab.page
       .getByRole('button', { name: 'New conversation' })
       .or(tab.page.getByRole('link', { name: 'Dashboard' }))
       .first()
       .click()
-    assert.equal((await gone).status(), 200)
+    assert.equal((await deletion).status(), 200)
     await tab.context.close()
   })
 
-  test('says what became of the agent while it was open', async () => {
+  test('follows a rename and a deletion of the agent', async () => {
     const [old, fresh] = ['qa-fate', 'qa-fate-renamed']
     await createAgent(bench.platform, old)
     const tab = await bench.open()
@@ -426,15 +426,15 @@ describe('the page', () => {
     await tab.page.waitForURL(new RegExp(`/agents/${fresh}\\?tab=chat`))
     await tab.page.getByRole('heading', { name: fresh }).waitFor()
     await bench.platform.request('DELETE', `/api/agents/${fresh}`)
-    await tab.page.getByText(`${fresh} is gone`).waitFor()
+    await tab.page.getByText(`${fresh} is no longer available`).waitFor()
     await tab.goto('/agents/never-was')
     await tab.page.getByText('There is no agent “never-was”').waitFor()
     await tab.context.close()
   })
 })
 
-describe('pictures for a reviewer', () => {
-  test('empty, full, failed', async () => {
+describe('screenshots for a reviewer', () => {
+  test('empty, full and failed', async () => {
     await reviewPage(bench, {
       name: 'chat-empty',
       path: path('new'),
@@ -465,7 +465,7 @@ describe('pictures for a reviewer', () => {
   test('streaming', async () => {
     const tab = await openChat()
     const { page } = tab
-    await say(
+    await sendMessage(
       tab,
       `Tell me a long story. [[tool:Bash:date]] [[drip:20000]] [[reply:${'Once upon a time there was an agent. '.repeat(100)}]]`,
     )
@@ -480,7 +480,7 @@ describe('pictures for a reviewer', () => {
         if (!look) continue
         await page.emulateMedia({ colorScheme: theme })
         await page.locator(`html[data-theme=${theme}]`).waitFor()
-        await keepPicture(tab, `chat-streaming-${theme}-${screen}`)
+        await saveScreenshot(tab, `chat-streaming-${theme}-${screen}`)
         await assertAccessible(tab, `chat-streaming, ${theme}, ${screen}`, look)
       }
     }

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core'
 import { assertAccessible, lookAt, type Theme, themes, widths } from './bench.ts'
-import { createLender } from './contexts.ts'
+import { createContextPool } from './contexts.ts'
 import { focusOn } from './focus.ts'
 import { openGallery } from './gallery.ts'
 
 const parts = ['actions', 'form', 'overlays', 'states', 'table'] as const
 let gallery: Awaited<ReturnType<typeof openGallery>>
 let browser: Browser
-let lend: ReturnType<typeof createLender>
+let lend: ReturnType<typeof createContextPool>
 
 before(async () => {
   gallery = await openGallery()
@@ -17,7 +17,7 @@ before(async () => {
     executablePath: process.env.ROOST_TEST_CHROMIUM ?? '/usr/bin/chromium-headless-shell',
     args: ['--no-sandbox', '--disable-gpu'],
   })
-  lend = createLender(browser, gallery.url)
+  lend = createContextPool(browser, gallery.url)
 })
 after(async () => {
   await browser?.close()
@@ -28,14 +28,14 @@ describe('every component', () => {
   for (const theme of themes) {
     const look = lookAt(theme, widths.desktop) ?? assert.fail(`nothing to look at: ${theme}`)
     for (const part of parts) {
-      it(`${part}, ${theme}: axe-core finds nothing, the policy is kept`, async () => {
+      it(`${part}, ${theme}: no axe violations and no policy violations`, async () => {
         await using tab = await open(part, { theme })
         if (part === 'states') await tab.page.locator('.recharts-surface').nth(1).waitFor()
         await assertAccessible(tab, `${part}, ${theme}`, look)
         assert.deepEqual(tab.faults, [])
       })
     }
-    it(`open layers, ${theme}: axe-core finds nothing, the policy is kept`, async () => {
+    it(`open layers, ${theme}: no axe violations and no policy violations`, async () => {
       await using tab = await open('overlays', { theme })
       const { page } = tab
       for (const name of ['dialog', 'sheet', 'confirmation', 'popover']) {
@@ -53,7 +53,7 @@ describe('every component', () => {
       await assertAccessible(tab, `secret, ${theme}`, look)
       assert.deepEqual(tab.faults, [])
     })
-    it(`open choices, ${theme}: axe-core finds nothing, the policy is kept`, async () => {
+    it(`open choices, ${theme}: no axe violations and no policy violations`, async () => {
       await using tab = await open('form', { theme })
       await assertAccessible(tab, `form, ${theme}`, look)
       await tab.page.getByLabel('Runtime').click()
@@ -67,7 +67,7 @@ describe('every component', () => {
       assert.deepEqual(tab.faults, [])
     })
   }
-  it('menus: axe-core finds nothing, the policy is kept', async () => {
+  it('menus: no axe violations and no policy violations', async () => {
     await using tab = await open('actions')
     await assertAccessible(tab, 'actions')
     await tab.page.getByRole('button', { name: 'More' }).click()
@@ -76,7 +76,7 @@ describe('every component', () => {
     assert.deepEqual(tab.faults, [])
   })
   for (const part of parts) {
-    it(`${part}: a phone's width holds it without scrolling sideways`, async () => {
+    it(`${part}: fits a phone without sideways scrolling`, async () => {
       await using tab = await open(part, { width: widths.phone })
       assert.equal(await tab.page.evaluate('document.documentElement.scrollWidth'), widths.phone)
     })
@@ -84,7 +84,7 @@ describe('every component', () => {
 })
 
 describe('a data table of 10,000 rows', () => {
-  it('has fewer than 60 rows in the page, wherever it is scrolled', async () => {
+  it('renders fewer than 60 rows at any scroll position', async () => {
     await using tab = await open('table')
     const grid = tab.page.getByRole('grid', { name: 'Executions' })
     assert.equal(await grid.getAttribute('aria-rowcount'), '10001')
@@ -96,11 +96,11 @@ describe('a data table of 10,000 rows', () => {
     }
   })
 
-  it('is walked, opened and ticked by keyboard', async () => {
+  it('supports moving, opening and selecting by keyboard', async () => {
     await using tab = await open('table')
     const { page } = tab
     const facts = page.getByTestId('table-facts')
-    // The rows are one stop on the way of the Tab key, right after the column menu.
+    // The rows are one tab stop, directly after the column menu.
     await page.getByRole('button', { name: 'Columns' }).focus()
     await page.keyboard.press('Tab')
     await focusedRow(page, 0)
@@ -121,7 +121,7 @@ describe('a data table of 10,000 rows', () => {
     await focusedRow(page, 0)
   })
 
-  it('keeps the focused row in the page while it is scrolled away', async () => {
+  it('keeps the focused row rendered while it is scrolled away', async () => {
     await using tab = await open('table')
     const grid = tab.page.getByRole('grid', { name: 'Executions' })
     await tab.page.locator('tr[data-index="3"]').focus()
@@ -132,7 +132,7 @@ describe('a data table of 10,000 rows', () => {
     await focusedRow(tab.page, 4)
   })
 
-  it('sorts by its headers and says so', async () => {
+  it('sorts by its headers and announces it', async () => {
     await using tab = await open('table')
     const header = tab.page
       .getByRole('grid', { name: 'Executions' })
@@ -164,7 +164,7 @@ describe('a data table of 10,000 rows', () => {
     await page.getByTestId('table-facts').getByText('opened run-4,').waitFor()
   })
 
-  it('shows the columns a person has chosen', async () => {
+  it('shows the chosen columns', async () => {
     await using tab = await open('table', { width: widths.phone })
     const { page } = tab
     const grid = page.getByRole('grid', { name: 'Executions' })
@@ -178,7 +178,7 @@ describe('a data table of 10,000 rows', () => {
 })
 
 describe('a form', () => {
-  it("checks with the server's schema before it sends anything", async () => {
+  it("validates with the server's schema before sending", async () => {
     await using tab = await open('form')
     const { page } = tab
     await page.getByLabel('Name').fill('ab')
@@ -191,7 +191,7 @@ describe('a form', () => {
     await page.getByTestId('saved').getByText(saved).waitFor()
   })
 
-  it('puts what the server refuses on the field it names, and the rest above the buttons', async () => {
+  it('shows server errors at the fields they name, others above the buttons', async () => {
     await using tab = await open('form')
     const { page } = tab
     const name = page.getByLabel('Name')
@@ -210,7 +210,7 @@ describe('a form', () => {
 })
 
 describe('a dialog', () => {
-  it('begins at its field, keeps the focus inside and gives it back', async () => {
+  it('focuses its first field, traps the focus and returns it', async () => {
     await using tab = await open('overlays')
     const { page } = tab
     const opener = page.getByRole('button', { name: 'Open dialog' })
@@ -227,7 +227,7 @@ describe('a dialog', () => {
     await focusOn(opener)
   })
 
-  it('opened from a menu gives the focus back to what opened the menu', async () => {
+  it("opened from a menu returns the focus to the menu's button", async () => {
     await using tab = await open('overlays')
     const { page } = tab
     const more = page.getByRole('button', { name: 'More' })
@@ -242,7 +242,7 @@ describe('a dialog', () => {
     await more.and(page.locator(':focus')).waitFor()
   })
 
-  it('confirms only what was typed in full', async () => {
+  it('confirms only after the full text is typed', async () => {
     await using tab = await open('overlays')
     const { page } = tab
     await page.getByRole('button', { name: 'Open confirmation' }).click()
@@ -256,7 +256,7 @@ describe('a dialog', () => {
     await confirm.waitFor({ state: 'detached' })
   })
 
-  it('shows a secret until the person has said that it is stored', async () => {
+  it('shows a secret until the user confirms that it is stored', async () => {
     await using tab = await open('overlays')
     const { page } = tab
     await page.getByRole('button', { name: 'Open secret' }).click()
@@ -284,7 +284,7 @@ it('a toast can be undone by keyboard', async () => {
   await page.getByText('Schedule restored').first().waitFor()
 })
 
-it('a combobox finds by typing', async () => {
+it('a combobox filters while typing', async () => {
   await using tab = await open('form')
   const { page } = tab
   await page.getByLabel('Time zone').click()
@@ -299,10 +299,10 @@ async function scrollTo(grid: Locator, top: number): Promise<void> {
   await grid.evaluate((table, to) => table.parentElement?.scrollTo(0, to), top)
 }
 
-/** For what floats outside of the page's landmarks: an open list, an open menu. */
+/** For layers outside of the page's landmarks: an open list, an open menu. */
 async function findingsWithin(page: Page, selector: string): Promise<string[]> {
   return page.evaluate(async (within) => {
-    // Put there when the page as a whole was looked at.
+    // Added when the whole page was checked.
     const { axe } = window as unknown as { axe: typeof import('axe-core') }
     const { violations } = await axe.run(within)
     return violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`)
@@ -317,7 +317,7 @@ async function open(
   part: string,
   { theme = 'light', width = widths.desktop }: { theme?: Theme; width?: number } = {},
 ) {
-  const { page, context, giveBack } = await lend({
+  const { page, context, release } = await lend({
     reducedMotion: 'reduce',
     permissions: ['clipboard-write'],
   })
@@ -330,7 +330,7 @@ async function open(
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
       faults.push(message.text())
   })
-  // Some libraries try and catch what the policy refuses: that makes no error, only this event.
+  // Some libraries catch what the policy refuses, which causes only this event.
   await page.addInitScript(() => {
     document.addEventListener('securitypolicyviolation', (event) => {
       console.error(`refused by the policy: ${event.violatedDirective} ${event.blockedURI}`)
@@ -338,5 +338,5 @@ async function open(
   })
   await page.goto(`${gallery.url}?part=${part}&theme=${theme}`)
   await page.getByRole('heading', { name: 'Components' }).waitFor({ state: 'attached' })
-  return { page, context, faults, [Symbol.asyncDispose]: giveBack }
+  return { page, context, faults, [Symbol.asyncDispose]: release }
 }

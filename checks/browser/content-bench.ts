@@ -1,19 +1,19 @@
-/** A browser in front of the page that shows what others wrote. */
+/** A browser with the page that shows untrusted content. */
 import assert from 'node:assert/strict'
 import { chromium, type Page } from 'playwright-core'
 import {
   assertAccessible,
   assertNoSideways,
-  keepPicture,
   lookAt,
+  saveScreenshot,
   type Theme,
   themes,
   widths,
 } from './bench.ts'
-import { createLender } from './contexts.ts'
+import { createContextPool } from './contexts.ts'
 import { openGallery } from './gallery.ts'
 
-// The page puts it there, see `web/src/test/content.tsx`.
+// Set by the page, see `web/src/test/content.tsx`.
 declare const window: { show(content: object): void }
 
 export type ContentTab = { page: Page; faults: string[]; requests: string[] } & AsyncDisposable
@@ -25,11 +25,11 @@ export async function openContentBench() {
     executablePath: process.env.ROOST_TEST_CHROMIUM ?? '/usr/bin/chromium-headless-shell',
     args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--no-first-run'],
   })
-  const lend = createLender(browser, gallery.url)
+  const lend = createContextPool(browser, gallery.url)
 
   type Options = { theme?: Theme; width?: number; hash?: string }
   async function open({ theme = 'light', width = widths.desktop, hash = '' }: Options = {}) {
-    const { page, giveBack } = await lend({ locale: 'en-GB', reducedMotion: 'reduce' })
+    const { page, release } = await lend({ locale: 'en-GB', reducedMotion: 'reduce' })
     await page.setViewportSize({ width, height: 860 })
     page.setDefaultTimeout(120_000)
     const faults: string[] = []
@@ -39,11 +39,11 @@ export async function openContentBench() {
     page.on('request', (request) => requests.push(request.url()))
     await page.goto(`${gallery.url}?theme=${theme}${hash}`)
     await page.waitForSelector('h1')
-    const tab: ContentTab = { page, faults, requests, [Symbol.asyncDispose]: giveBack }
+    const tab: ContentTab = { page, faults, requests, [Symbol.asyncDispose]: release }
     return tab
   }
 
-  /** Shows content in both themes and both widths as `reviewPage` does, and keeps the pictures. */
+  /** Shows content in both themes and both widths like `reviewPage`, and saves screenshots. */
   async function review(name: string, content: object, ready: (page: Page) => Promise<unknown>) {
     for (const theme of themes) {
       await using tab = await open({ theme })
@@ -55,7 +55,7 @@ export async function openContentBench() {
         if (!look) continue
         await tab.page.setViewportSize({ width, height: 860 })
         await assertNoSideways(tab, what)
-        await keepPicture(tab, `content-${what}`)
+        await saveScreenshot(tab, `content-${what}`)
         await assertAccessible(tab, what, look)
         assert.deepEqual(tab.faults, [], what)
       }
@@ -76,7 +76,7 @@ export async function openContentBench() {
   }
 }
 
-/** Shows content and says how long it took until it was painted, in ms. */
+/** Shows content and returns the time in ms until it was painted. */
 function show(page: Page, content: object): Promise<number> {
   return page.evaluate(async (shown) => {
     const startedAt = performance.now()
@@ -86,7 +86,7 @@ function show(page: Page, content: object): Promise<number> {
   }, content)
 }
 
-/** Of three, so that a busy machine does not fail what is fast. */
+/** The best of three, so that a busy machine does not fail the test. */
 async function fastest(page: Page, content: object): Promise<number> {
   const times: number[] = []
   for (let time = 0; time < 3; time += 1) {

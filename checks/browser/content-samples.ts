@@ -1,4 +1,4 @@
-/** Texts as agents write them, and as somebody writes them who wants to do harm. */
+/** Sample texts of agents and of attackers. */
 
 export const hostile = `# Hello <script>window.harmed = true</script>
 
@@ -35,7 +35,7 @@ export const hostile = `# Hello <script>window.harmed = true</script>
 The end.
 `
 
-/** An answer with everything an answer has, repeated up to about the length. */
+/** An answer with every Markdown element, repeated up to about this length. */
 export function answer(length: number): string {
   const part = (n: number) => `## Part ${n}: what I changed
 
@@ -73,7 +73,7 @@ export async function claim(db: Db, id: string, dueAt: Date): Promise<boolean> {
   return text
 }
 
-/** A log of about the length, coloured here and there, with three needles. */
+/** A log of about this length with some colours and three needles. */
 export function logText(length: number): string {
   const lines: string[] = []
   let size = 0
@@ -98,7 +98,7 @@ function logLine(n: number): string {
   return `${time} \u001b[32mINFO\u001b[0m  agent scout is ready, request ${n}`
 }
 
-/** Stored lines of a run: text, thinking, commands, edits, failures, and a result at the end. */
+/** Stored lines of a run: text, thinking, commands, edits, failures and a result. */
 export function transcriptLines(count: number): object[] {
   const lines: object[] = []
   const at = (n: number) => ({ _n: n, _ts: new Date(Date.UTC(2026, 0, 1) + n * 1300).toISOString() })

@@ -1,10 +1,10 @@
-/** What others wrote, in a real browser under the platform's policy: it stays text, and it stays fast. */
+/** Untrusted content under the platform's policy: it stays text and renders fast. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type ContentBench, openContentBench } from './content-bench.ts'
 import { answer, hostile, logText, transcriptLines } from './content-samples.ts'
 
-// The page puts it there, see `web/src/test/content.tsx`.
+// Set by the page, see `web/src/test/content.tsx`.
 declare const window: {
   show(content: object): void
   feed(text: string | null): void
@@ -18,13 +18,13 @@ before(async () => {
 })
 after(() => bench?.[Symbol.asyncDispose]())
 
-test('nothing in a text runs, is fetched, or leads where it should not', async () => {
+test('content runs nothing, loads nothing and links only to safe targets', async () => {
   await using tab = await bench.open()
   const { page } = tab
   const before = tab.requests.length
   await bench.show(page, { kind: 'markdown', text: hostile })
   await page.getByText('The end.').waitFor()
-  const found = await page.evaluate(() => {
+  const content = await page.evaluate(() => {
     const main = document.querySelector('main')
     const links = [...(main?.querySelectorAll('a') ?? [])]
     return {
@@ -41,8 +41,8 @@ test('nothing in a text runs, is fetched, or leads where it should not', async (
       harmed: window.harmed ?? false,
     }
   })
-  assert.equal(found.harmed, false)
-  assert.deepEqual(found.handlers, [])
+  assert.equal(content.harmed, false)
+  assert.deepEqual(content.handlers, [])
   for (const tag of [
     'script',
     'iframe',
@@ -56,18 +56,18 @@ test('nothing in a text runs, is fetched, or leads where it should not', async (
     'video',
     'input',
   ])
-    assert.ok(!found.elements.includes(tag), `there is a <${tag}>`)
-  for (const { href, protocol, rel, target } of found.links) {
+    assert.ok(!content.elements.includes(tag), `there is a <${tag}>`)
+  for (const { href, protocol, rel, target } of content.links) {
     assert.ok(['http:', 'https:', 'mailto:'].includes(protocol), href)
     if (!href.startsWith(bench.url)) assert.deepEqual([rel, target], ['noopener noreferrer', '_blank'], href)
   }
-  assert.ok(found.links.some(({ href }) => href === 'https://good.example/'))
-  // Only the colours of the code were fetched, from this site.
+  assert.ok(content.links.some(({ href }) => href === 'https://good.example/'))
+  // Only the code highlighter was loaded, from this site.
   for (const url of tab.requests.slice(before)) assert.ok(url.startsWith(bench.url), url)
   assert.deepEqual(tab.faults, [])
 })
 
-test('texts that are made to be slow freeze nothing', async (t) => {
+test('adversarially slow texts do not freeze the page', async (t) => {
   const samples: Record<string, string> = {
     'solid megabyte': 'x'.repeat(1_000_000),
     quotes: `${'>'.repeat(10_000)} deep`,
@@ -89,14 +89,14 @@ test('texts that are made to be slow freeze nothing', async (t) => {
     const ms = await bench.show(tab.page, { kind: 'markdown', text })
     times.push(`${name} ${Math.round(ms)} ms`)
     assert.equal(await bench.scrollsSideways(tab.page), false, `${name} scrolls the page sideways`)
-    // What grows faster than the text takes minutes; how fast the rest is, bench/pages.ts measures.
+    // Super-linear growth takes minutes; bench/pages.ts measures the rest.
     assert.ok(ms < 30_000, `${name} took ${ms} ms`)
   }
   assert.deepEqual(tab.faults, [])
   t.diagnostic(times.join(', '))
 })
 
-test('an answer that is written character by character keeps what is finished in place', async () => {
+test('a growing answer keeps its finished blocks in place', async () => {
   await using tab = await bench.open()
   const text = answer(20_000)
   const { moved, blocks } = await tab.page.evaluate(async (whole) => {
@@ -116,13 +116,13 @@ test('an answer that is written character by character keeps what is finished in
   assert.deepEqual(tab.faults, [])
 })
 
-test('an answer that ends in the middle of code shows it as code', async () => {
+test('an answer that ends inside a code block shows it as code', async () => {
   await using tab = await bench.open()
   await bench.show(tab.page, { kind: 'markdown', text: 'Look:\n\n```ts\nconst a = "<b>', isStreaming: true })
   assert.equal(await tab.page.locator('pre code').textContent(), 'const a = "<b>')
 })
 
-test('a log of 5 MB is searched, and builds only what is seen', async () => {
+test('searches a log of 5 MB and renders only visible rows', async () => {
   await using tab = await bench.open()
   const { page } = tab
   const text = logText(5_000_000)
@@ -151,7 +151,7 @@ test('a log of 5 MB is searched, and builds only what is seen', async () => {
   assert.deepEqual(tab.faults, [])
 })
 
-test('a live log follows its end until the reader looks elsewhere', async () => {
+test('a live log follows its end until the reader scrolls away', async () => {
   await using tab = await bench.open()
   const { page } = tab
   const lines = (count: number) => Array.from({ length: count }, (_, index) => `line ${index + 1}`).join('\n')
@@ -169,7 +169,7 @@ test('a live log follows its end until the reader looks elsewhere', async () => 
   assert.deepEqual(tab.faults, [])
 })
 
-test('a transcript of 5,000 lines opens at any line and grows without being built again', async () => {
+test('a transcript of 5,000 lines opens at any line and grows incrementally', async () => {
   await using tab = await bench.open({ hash: '#L4001' })
   const { page } = tab
   const lines = transcriptLines(5000)
@@ -190,7 +190,7 @@ test('a transcript of 5,000 lines opens at any line and grows without being buil
   assert.deepEqual(tab.faults, [])
 })
 
-test('a live run shows its pieces, survives a broken connection, and ends', async () => {
+test('a live run streams, survives a broken connection and ends', async () => {
   await using tab = await bench.open()
   const { page } = tab
   const feed = (...objects: Record<string, unknown>[]) =>
@@ -221,7 +221,7 @@ test('a live run shows its pieces, survives a broken connection, and ends', asyn
   assert.deepEqual(tab.faults, [])
 })
 
-test('the editor edits, saves, searches, and is styled under the policy', async () => {
+test('the editor edits, saves and searches, and is styled under the policy', async () => {
   await using tab = await bench.open()
   const { page } = tab
   await bench.show(page, { kind: 'editor', text: '{"a": 1}', language: 'json' })
@@ -236,7 +236,7 @@ test('the editor edits, saves, searches, and is styled under the policy', async 
   assert.deepEqual(tab.faults, [])
 })
 
-test('content reads well in both themes, on desks and phones', async () => {
+test('content renders in both themes, on desktops and phones', async () => {
   await bench.review('markdown', { kind: 'markdown', text: answer(3000) }, (page) =>
     page.locator('pre span').first().waitFor(),
   )

@@ -1,40 +1,39 @@
-/** Contexts of a browser that are lent again and again. */
+/** A pool of browser contexts. */
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 
-export type Lent = {
+export type Lease = {
   page: Page
   context: BrowserContext
-  /** Closes its pages; the next one who borrows it finds it empty. */
-  giveBack(): Promise<void>
+  /** Closes its pages and returns the context to the pool. */
+  release(): Promise<void>
 }
 
 /**
- * Lends a page in a context of its own: nobody else has a page in it, and nothing that a page of `origin` kept
- * is there. What stays is the cache of files, so that the pages come as to a person who was here before: a
- * context that is new costs seconds of the processor for each page.
+ * Lends a page in an exclusive context without stored data of `origin`. Only the file cache stays warm: a new
+ * context costs seconds of CPU time per page.
  */
-export function createLender(browser: Browser, origin: string) {
+export function createContextPool(browser: Browser, origin: string) {
   const free = new Map<string, BrowserContext[]>()
-  return async (options: BrowserContextOptions): Promise<Lent> => {
+  return async (options: BrowserContextOptions): Promise<Lease> => {
     const kind = JSON.stringify(options)
-    const alike = free.get(kind) ?? []
-    free.set(kind, alike)
-    const known = alike.pop()
-    const context = known ?? (await browser.newContext(options))
+    const pool = free.get(kind) ?? []
+    free.set(kind, pool)
+    const pooled = pool.pop()
+    const context = pooled ?? (await browser.newContext(options))
     const page = await context.newPage()
-    if (known) await empty(context, page, origin)
+    if (pooled) await empty(context, page, origin)
     return {
       page,
       context,
-      async giveBack() {
+      async release() {
         for (const each of context.pages()) await each.close()
-        alike.push(context)
+        pool.push(context)
       },
     }
   }
 }
 
-/** All but the cache of files. */
+/** Clears everything except the file cache. */
 async function empty(context: BrowserContext, page: Page, origin: string): Promise<void> {
   const session = await context.newCDPSession(page)
   const storageTypes = 'cookies,local_storage,indexeddb,service_workers,cache_storage'

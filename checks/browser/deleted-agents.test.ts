@@ -1,9 +1,9 @@
-/** What is left of a deleted agent, in a real browser. */
+/** Runs of deleted agents. */
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { createAgent, isOver, untilExecution } from '../acceptance/steps.ts'
-import { assertAccessible, type Bench, keepPicture, openBench } from './bench.ts'
-import { tellFailure } from './evidence.ts'
+import { assertAccessible, type Bench, openBench, saveScreenshot } from './bench.ts'
+import { reportFailure } from './evidence.ts'
 
 const name = 'qa-deleted'
 let bench: Bench
@@ -13,9 +13,9 @@ before(async () => {
 after(async () => {
   await bench?.[Symbol.asyncDispose]()
 })
-afterEach((context) => tellFailure(bench, context))
+afterEach((context) => reportFailure(bench, context))
 
-test('its runs open from the list at their own address, also when another agent has its name', async () => {
+test("a deleted agent's runs open from the list, also when another agent has its name", async () => {
   const { platform } = bench
   await createAgent(platform, name)
   const path = `/api/agents/${name}`
@@ -42,7 +42,7 @@ test('its runs open from the list at their own address, also when another agent 
   const facts = page.getByRole('complementary', { name: 'About this run' })
   assert.equal(await facts.locator(`a[href*="/agents/${name}"]`).count(), 0)
   await assertAccessible(tab, 'a run of a deleted agent')
-  await keepPicture(tab, 'deleted-agent-run-light-desktop')
+  await saveScreenshot(tab, 'deleted-agent-run-light-desktop')
   await tab.goto('/executions/unknown')
   await page.getByRole('heading', { name: 'Run not found' }).waitFor()
   await tab.context.close()

@@ -1,10 +1,10 @@
-/** What wakes an agent besides the clock: events and reminders, in a real browser. */
+/** Event subscriptions and reminders of an agent. */
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
 import { eventually, type Loose } from '../acceptance/platform.ts'
 import { createAgent } from '../acceptance/steps.ts'
 import { assertAccessible, type Bench, openBench, reviewPage, type Tab } from './bench.ts'
-import { tellFailure } from './evidence.ts'
+import { reportFailure } from './evidence.ts'
 
 const name = 'qa-events-page'
 const other = 'qa-events-source'
@@ -19,21 +19,21 @@ describe('events and reminders', () => {
   after(async () => {
     await bench?.[Symbol.asyncDispose]()
   })
-  afterEach((context) => tellFailure(bench, context))
+  afterEach((context) => reportFailure(bench, context))
 
   const open = async (tab: string): Promise<Tab> => {
     const opened = await bench.open()
     await opened.goto(`/agents/${name}?tab=${tab}`)
     return opened
   }
-  const done = async (tab: Tab) => {
+  const closeTab = async (tab: Tab) => {
     assert.deepEqual(tab.faults, [])
     await tab.context.close()
   }
   const api = async (method: string, path: string, body?: unknown): Promise<Loose> =>
     (await bench.platform.request(method, `/api/agents/${name}${path}`, body)).json
 
-  test('empty, both say what they are for', async () => {
+  test('the empty pages explain events and reminders', async () => {
     await reviewPage(bench, {
       name: 'events-empty',
       path: `/agents/${name}?tab=events`,
@@ -46,7 +46,7 @@ describe('events and reminders', () => {
     })
   })
 
-  test('a subscription is made, refused words stand at their field, and an event wakes the agent', async () => {
+  test('creates a subscription, shows errors at their fields, and an event triggers the agent', async () => {
     const tab = await open('events')
     const { page } = tab
     await page.getByRole('button', { name: 'New subscription' }).click()
@@ -78,10 +78,10 @@ describe('events and reminders', () => {
     await sheet.getByText('"main"').waitFor()
     await sheet.getByRole('link', { name: 'Open run' }).click()
     await page.getByRole('heading', { name: 'Answer' }).waitFor()
-    await done(tab)
+    await closeTab(tab)
   })
 
-  test('a subscription is switched off at once, and ended with time for Undo', async () => {
+  test('disables a subscription optimistically and deletes it with Undo', async () => {
     const tab = await open('events')
     const { page } = tab
     const list = page.getByRole('grid', { name: 'Event subscriptions' })
@@ -95,7 +95,7 @@ describe('events and reminders', () => {
     await page.getByText('No event subscriptions').waitFor()
     await page.getByRole('button', { name: 'Undo' }).click()
     await list.getByText('tests.failed', { exact: true }).waitFor()
-    await done(tab)
+    await closeTab(tab)
     await reviewPage(bench, {
       name: 'events',
       path: `/agents/${name}?tab=events`,
@@ -103,14 +103,14 @@ describe('events and reminders', () => {
     })
   })
 
-  test('a reminder is set on the person’s own clock and cancelled', async () => {
+  test('creates a reminder in the user’s time zone and cancels it', async () => {
     const tab = await open('reminders')
     const { page } = tab
     await page.getByRole('button', { name: 'Create reminder' }).click()
     const form = page.getByRole('dialog', { name: 'Create reminder' })
     await form.getByRole('textbox', { name: 'Message' }).fill('Water the plants')
     const at = new Date(Date.now() + 3 * 3_600_000)
-    // The browser of the tests is in Berlin.
+    // The test browser's time zone is Berlin.
     const local = at.toLocaleString('sv-SE', { timeZone: 'Europe/Berlin' }).replace(' ', 'T').slice(0, 16)
     await form.getByLabel('Time').fill(local)
     await form.getByRole('button', { name: 'Create reminder' }).click()
@@ -130,6 +130,6 @@ describe('events and reminders', () => {
       () => api('GET', '/reminders?status=all'),
       ([reminder]) => reminder.status === 'cancelled',
     )
-    await done(tab)
+    await closeTab(tab)
   })
 })

@@ -1,16 +1,16 @@
-/** What a reviewer of a failed test needs to see. */
+/** Evidence of a failed test for a reviewer. */
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Bench, pictures, type Tab } from './bench.ts'
 
-/** What `afterEach` is given. A test's context says `passed` too, which its types do not know. */
+/** The argument of `afterEach`. The types lack `passed`, which a test context has. */
 export type Outcome = { fullName?: string; name: string; passed?: boolean }
 
 /**
- * For `afterEach`. Tells where each tab stood that a failed test left open, keeps a picture of it in
- * `artifacts/screenshots/`, and closes it, so that it takes nothing from the tests that follow.
+ * For `afterEach`: prints the address of each tab that a failed test left open, saves a screenshot in
+ * `artifacts/screenshots/`, and closes it to isolate the following tests.
  */
-export async function tellFailure(bench: Bench | undefined, outcome: Outcome): Promise<void> {
+export async function reportFailure(bench: Bench | undefined, outcome: Outcome): Promise<void> {
   if (outcome.passed || !bench) return
   const title = outcome.fullName ?? outcome.name
   for (const [index, tab] of [...bench.tabs].entries()) {
@@ -28,7 +28,7 @@ export async function tellFailure(bench: Bench | undefined, outcome: Outcome): P
 }
 
 async function stateOf({ page, faults, failures }: Tab): Promise<string> {
-  // A page that hangs must not take its test's report with it.
+  // A page that hangs must not suppress the report.
   const text = await page
     .locator('body')
     .innerText({ timeout: 5000 })

@@ -1,4 +1,4 @@
-/** Runs in a real browser: asked for, watched, stopped, explained, found again; one and many. */
+/** Runs: sent, watched, stopped, explained and searched, single and in parallel. */
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
@@ -7,13 +7,13 @@ import { createAgent, isOver, untilExecution } from '../acceptance/steps.ts'
 import {
   assertAccessible,
   type Bench,
-  keepPicture,
   openBench,
   reviewPage,
+  saveScreenshot,
   type Tab,
   themes,
 } from './bench.ts'
-import { tellFailure } from './evidence.ts'
+import { reportFailure } from './evidence.ts'
 import { gateOf } from './gates.ts'
 
 const name = 'qa-runs-page'
@@ -33,7 +33,7 @@ before(async () => {
 after(async () => {
   await bench?.[Symbol.asyncDispose]()
 })
-afterEach((context) => tellFailure(bench, context))
+afterEach((context) => reportFailure(bench, context))
 
 const open = (options: Parameters<Bench['open']>[0] = {}): Promise<Tab> => bench.open(options)
 
@@ -46,7 +46,7 @@ const messageField = (page: Page) => page.getByRole('textbox', { name: 'Message'
 const steps = (page: Page) => page.getByRole('list', { name: 'Steps' })
 const history = (page: Page) => page.getByRole('grid', { name: 'Runs' })
 
-/** A task that nobody waits for; its id. */
+/** Starts an asynchronous task and returns its run ID. */
 async function task(agent: string, message: string, body: object = {}): Promise<string> {
   const reply = await bench.platform.request('POST', `/api/agents/${agent}/task`, {
     message,
@@ -63,7 +63,7 @@ async function finished(agent: string, message: string): Promise<string> {
 }
 
 describe('a task', () => {
-  test('is sent, and its page shows it work, through a reload, to its end and cost', async () => {
+  test('is sent, and its page shows its steps through a reload to its end and cost', async () => {
     const tab = await open()
     const { page } = tab
     await tab.goto(tabOf(name))
@@ -85,7 +85,7 @@ describe('a task', () => {
     await tab.context.close()
   })
 
-  test('takes files and a list of tools, and says what was wrong with its timeout', async () => {
+  test('accepts files and tools, and shows a timeout error', async () => {
     const tab = await open()
     const { page } = tab
     await tab.goto(tabOf(name))
@@ -113,7 +113,7 @@ describe('a task', () => {
     await tab.context.close()
   })
 
-  test('is stopped, and the page says by whom', async () => {
+  test('is stopped, and the page names the user', async () => {
     const id = await task(name, '[[tool:Bash:sleep 100]] [[reply:never]]')
     const tab = await open()
     const { page } = tab
@@ -128,7 +128,7 @@ describe('a task', () => {
     await tab.context.close()
   })
 
-  test('that failed is explained in words, and is run again as a new one', async () => {
+  test('that failed is explained and run again', async () => {
     const id = await finished(name, 'Read my mail. [[fail-first:runs-page-retry:1]] [[reply:fine now]]')
     const tab = await open()
     const { page } = tab
@@ -142,7 +142,7 @@ describe('a task', () => {
     await tab.context.close()
   })
 
-  test('is searched, seen as a timeline and as raw lines, each at an address', async () => {
+  test('has a search, a timeline and raw lines, each with an address', async () => {
     const id = await finished(name, '[[tool:Bash:echo needle-in-it]] [[reply:the answer]]')
     const tab = await open()
     const { page } = tab
@@ -162,8 +162,8 @@ describe('a task', () => {
   })
 })
 
-describe('what waits', () => {
-  test('stands in line with its place and the reason, moves up, and is cleared', async () => {
+describe('a queued run', () => {
+  test('shows its position and the reason, moves up, and is cleared', async () => {
     const { directive } = gateOf(bench.platform, busy, 'never')
     const first = await task(busy, `The long one. ${directive} [[reply:long]]`)
     await untilExecution(bench.platform, busy, first, (row) => row.status === 'running')
@@ -210,8 +210,8 @@ describe('what waits', () => {
   })
 })
 
-describe('several tasks at once', () => {
-  test('are written as a list, and their results stand in its order', async () => {
+describe('parallel tasks', () => {
+  test('are entered as a list, with results in the same order', async () => {
     const tab = await open()
     const { page } = tab
     await tab.goto(tabOf(name, '&ask=several'))
@@ -225,7 +225,7 @@ describe('several tasks at once', () => {
     assert.match(rows[0] ?? '', /t1[\s\S]*Succeeded[\s\S]*answer one/)
     assert.match(rows[1] ?? '', /t2[\s\S]*Failed/)
     assert.match(rows[2] ?? '', /t3[\s\S]*answer three/)
-    await keepPicture(tab, 'fan-out')
+    await saveScreenshot(tab, 'fan-out')
     await assertAccessible(tab, 'a fan-out')
     await page.reload()
     await page.getByText('3 tasks: 2 succeeded, 1 failed').waitFor()
@@ -242,7 +242,7 @@ describe('several tasks at once', () => {
 })
 
 describe('runs of all agents', () => {
-  test('are filtered by the address, and a row opens its run', async () => {
+  test('are filtered through the address, and a row opens its run', async () => {
     const id = await finished(name, 'A needle for the fleet page [[reply:found]]')
     const tab = await open()
     const { page } = tab
@@ -277,7 +277,7 @@ describe('runs of all agents', () => {
     await tab.context.close()
   })
 
-  test('show a run that begins while the page is open', async () => {
+  test('include a run that starts while the page is open', async () => {
     const tab = await open()
     await tab.goto('/operations?tab=executions')
     await history(tab.page).getByRole('row').nth(1).waitFor()
@@ -286,7 +286,7 @@ describe('runs of all agents', () => {
     await tab.context.close()
   })
 
-  test('say why they could not be loaded, and are asked for again', async () => {
+  test('show a load error and retry', async () => {
     const tab = await open()
     await tab.page.route('**/api/executions?**', (route) =>
       route.fulfill({
@@ -297,7 +297,7 @@ describe('runs of all agents', () => {
     )
     await tab.goto('/operations?tab=executions')
     await tab.page.getByText('Could not load the runs').waitFor()
-    await keepPicture(tab, 'fleet-executions-error')
+    await saveScreenshot(tab, 'fleet-executions-error')
     await assertAccessible(tab, 'runs that could not be loaded')
     await tab.page.unroute('**/api/executions?**')
     await tab.page.getByRole('button', { name: 'Retry' }).click()
@@ -306,8 +306,8 @@ describe('runs of all agents', () => {
   })
 })
 
-describe('an agent in short', () => {
-  test('leads to what failed', async () => {
+describe('the overview', () => {
+  test('links to failed runs', async () => {
     await finished(name, 'This one fails for the overview [[fail]]')
     const tab = await open()
     const { page } = tab
@@ -321,7 +321,7 @@ describe('an agent in short', () => {
 })
 
 describe('runs over time', () => {
-  test('are marks on the lanes of their agents, reached by arrow keys', async () => {
+  test('are marks on the lanes of their agents, selected by arrow keys', async () => {
     const id = await finished(idle, 'A mark on the lane [[reply:ok]]')
     const tab = await open()
     const { page } = tab
@@ -336,8 +336,8 @@ describe('runs over time', () => {
   })
 })
 
-describe('pictures for a reviewer', () => {
-  test('a run: done, failed, live, missing', async () => {
+describe('screenshots for a reviewer', () => {
+  test('a run: succeeded, failed, live and missing', async () => {
     const done = await finished(
       name,
       'Summarise the night.\n\n## The night in short\n\nThree runs, **one** failed:\n\n| run | state |\n|---|---|\n| digest | ok |\n| backup | failed |\n\n[[tool:Bash:ls -la /; sleep 1]] [[echo]]',
@@ -371,7 +371,7 @@ describe('pictures for a reviewer', () => {
     for (const theme of themes) {
       await tab.page.emulateMedia({ colorScheme: theme })
       await tab.page.locator(`html[data-theme=${theme}]`).waitFor()
-      await keepPicture(tab, `run-live-${theme}`)
+      await saveScreenshot(tab, `run-live-${theme}`)
       await assertAccessible(tab, `a live run, ${theme}`, theme === 'light' ? 'all' : 'colours')
     }
     await tab.context.close()

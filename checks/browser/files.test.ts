@@ -1,12 +1,12 @@
-/** An agent's files in a browser: real files of a real agent, walked, edited, saved, and named by enemies. */
+/** Files of a real agent: browsed, edited and saved, including hostile names. */
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { after, afterEach, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { eventually } from '../acceptance/platform.ts'
 import { answerOf, createAgent, docker } from '../acceptance/steps.ts'
-import { assertAccessible, type Bench, keepPicture, openBench, reviewPage, type Tab } from './bench.ts'
-import { tellFailure } from './evidence.ts'
+import { assertAccessible, type Bench, openBench, reviewPage, saveScreenshot, type Tab } from './bench.ts'
+import { reportFailure } from './evidence.ts'
 import { focusOn } from './focus.ts'
 
 const name = 'qa-files-page'
@@ -21,13 +21,13 @@ before(async () => {
 after(async () => {
   await bench?.[Symbol.asyncDispose]()
 })
-afterEach((context) => tellFailure(bench, context))
+afterEach((context) => reportFailure(bench, context))
 
 const pixel =
   'iVBORw0KGgoAAAANSUhEUgAAAAoAAAAKCAYAAACNMs+9AAAAFUlEQVR42mNk+M9Qz0AEYBxVSF+FABJADveWkH6oAAAAAElFTkSuQmCC'
 const hostile = '<script>window.harmed = 1</script><img src=x onerror="window.harmed = 2">'
 
-/** As the agent itself would leave files behind. */
+/** Writes files as the agent does. */
 const inside = (script: string) =>
   docker(
     'exec',
@@ -92,18 +92,18 @@ const tree = (page: Page) => page.getByRole('tree', { name: `Files of ${name}` }
 const item = (page: Page, label: string) => tree(page).getByRole('treeitem', { name: label, exact: true })
 const editor = (page: Page, file: string) => page.getByRole('textbox', { name: `Text of ${file}` })
 const button = (page: Page, label: string) => page.getByRole('button', { name: label, exact: true })
-/** The keyboard's words go into the text from then on. */
+/** Moves the keyboard focus into the text. */
 async function edit(page: Page, file: string): Promise<void> {
   await button(page, 'Edit').click()
   await focusOn(editor(page, file))
 }
-const done = async ({ faults, context }: Tab) => {
+const closeTab = async ({ faults, context }: Tab) => {
   assert.deepEqual(faults, [])
   await context.close()
 }
 
 describe('reading and writing', () => {
-  test('a file is found in the tree, edited, saved by Ctrl-S, and is another one in the container', async () => {
+  test('opens a file from the tree, edits it, and saves it to the container with Ctrl-S', async () => {
     const tab = await open()
     const { page } = tab
     await item(page, 'src').click()
@@ -123,10 +123,10 @@ describe('reading and writing', () => {
     assert.ok(await button(page, 'Save').isDisabled())
     await button(page, 'Done').click()
     await button(page, 'Edit').waitFor()
-    await done(tab)
+    await closeTab(tab)
   })
 
-  test('what somebody else wrote meanwhile is not overwritten unasked', async () => {
+  test('does not overwrite concurrent changes without confirmation', async () => {
     await put('conflict.txt', 'mine\n')
     const tab = await open('conflict.txt')
     const { page } = tab
@@ -141,10 +141,10 @@ describe('reading and writing', () => {
     await dialog.getByRole('button', { name: 'Overwrite' }).click()
     await page.getByText('Saved', { exact: true }).first().waitFor()
     assert.equal((await read('conflict.txt')).text, 'typed mine\n')
-    await done(tab)
+    await closeTab(tab)
   })
 
-  test('unsaved changes are not left by accident', async () => {
+  test('confirms leaving unsaved changes', async () => {
     const tab = await open('notes.txt')
     const { page } = tab
     await edit(page, 'notes.txt')
@@ -157,10 +157,10 @@ describe('reading and writing', () => {
     await dialog.getByRole('button', { name: 'Discard changes' }).click()
     await page.getByRole('group', { name: `Log of ${name}` }).waitFor()
     assert.equal((await read('notes.txt')).text, 'first line\nsecond line\n')
-    await done(tab)
+    await closeTab(tab)
   })
 
-  test('CRLF stays CRLF', async () => {
+  test('preserves CRLF line endings', async () => {
     await put('dos.txt', 'a\r\nb\r\n')
     const tab = await open('dos.txt')
     const { page } = tab
@@ -170,10 +170,10 @@ describe('reading and writing', () => {
     await button(page, 'Save').click()
     await page.getByText('Saved', { exact: true }).first().waitFor()
     assert.equal((await read('dos.txt')).text, 'xa\r\nb\r\n')
-    await done(tab)
+    await closeTab(tab)
   })
 
-  test('files and folders are made, and deleted; a file with Undo', async () => {
+  test('creates and deletes files and folders; files with Undo', async () => {
     const tab = await open()
     const { page } = tab
     await page.getByRole('button', { name: 'New' }).click()
@@ -198,7 +198,7 @@ describe('reading and writing', () => {
     await item(page, 'by hand.md').click()
     await page.getByRole('button', { name: 'Actions for “by hand.md”' }).click()
     await page.getByRole('menuitem', { name: 'Delete' }).click()
-    // Leaving ends the time for Undo.
+    // Leaving the page ends the time for Undo.
     await page.getByRole('link', { name: 'Info' }).click()
     await eventually(
       () => read('made/by hand.md'),
@@ -212,10 +212,10 @@ describe('reading and writing', () => {
     await button(page, 'Delete folder').click()
     await item(page, 'made').waitFor({ state: 'detached' })
     assert.equal((await read('made')).status, 404)
-    await done(tab)
+    await closeTab(tab)
   })
 
-  test('text files are uploaded; others are refused with the reason, and nothing is replaced unasked', async () => {
+  test('uploads text files, refuses others, and confirms replacements', async () => {
     const tab = await open('docs/')
     const { page } = tab
     const input = page.getByLabel('Text files to upload')
@@ -230,20 +230,20 @@ describe('reading and writing', () => {
     await input.setInputFiles([offered('up.txt', 'newer')])
     await page.getByRole('dialog', { name: 'Replace existing files?' }).waitFor()
     assert.equal((await read('docs/up.txt')).text, 'new')
-    const written = page.waitForResponse((response) => response.request().method() === 'PUT')
+    const saved = page.waitForResponse((response) => response.request().method() === 'PUT')
     await button(page, 'Replace').click()
-    assert.equal((await written).status(), 200)
+    assert.equal((await saved).status(), 200)
     assert.equal((await read('docs/up.txt')).text, 'newer')
-    await done(tab)
+    await closeTab(tab)
   })
 
-  test('a file and a folder are downloaded', async () => {
+  test('downloads a file and a folder', async () => {
     const tab = await open('docs/guide.md')
     const { page } = tab
     const take = async (label: string) => {
-      const waited = page.waitForEvent('download')
+      const downloading = page.waitForEvent('download')
       await page.getByRole('menuitem', { name: label }).click()
-      const download = await waited
+      const download = await downloading
       return { name: download.suggestedFilename(), bytes: await readFile(await download.path()) }
     }
     await page.getByRole('button', { name: 'Actions for “guide.md”' }).click()
@@ -255,10 +255,10 @@ describe('reading and writing', () => {
     const folder = await take('Download as tar.gz')
     assert.equal(folder.name, 'docs.tar.gz')
     assert.deepEqual([...folder.bytes.subarray(0, 2)], [0x1f, 0x8b])
-    await done(tab)
+    await closeTab(tab)
   })
 
-  test('what a run has left is there when it ends', async () => {
+  test('shows files of a run when it ends', async () => {
     const tab = await open()
     await item(tab.page, 'notes.txt').waitFor()
     await answerOf(
@@ -267,12 +267,12 @@ describe('reading and writing', () => {
       '[[tool:Bash:echo hi > /home/developer/from-the-run.md]] [[reply:done]]',
     )
     await item(tab.page, 'from-the-run.md').waitFor()
-    await done(tab)
+    await closeTab(tab)
   })
 })
 
 describe('kinds of files', () => {
-  test('pictures are drawn, and what only claims to be one is not', async () => {
+  test('shows images, but no files with a false image type', async () => {
     const tab = await open('pics/dot.png')
     const { page } = tab
     await page.getByText('10 × 10 pixels').waitFor()
@@ -282,10 +282,10 @@ describe('kinds of files', () => {
     await item(page, 'blob.bin').click()
     await page.getByText('blob.bin is not text').waitFor()
     await button(page, 'Download').waitFor()
-    await done(tab)
+    await closeTab(tab)
   })
 
-  test('HTML, SVG and Markdown of an enemy are text and nothing else', async () => {
+  test('hostile HTML, SVG and Markdown are shown as text', async () => {
     const tab = await open('hostile/page.html')
     const { page } = tab
     await editor(page, 'page.html').getByText('window.harmed = 1').waitFor()
@@ -294,13 +294,13 @@ describe('kinds of files', () => {
     await item(page, 'text.md').click()
     await page.getByText('click').waitFor()
     assert.equal(await page.evaluate('window.harmed'), undefined)
-    // The agent's own picture stands in the header.
+    // The agent's avatar is in the header.
     const active = 'main iframe, main object, main embed, main script, main img:not(header img)'
     assert.equal(await page.locator(active).count(), 0)
-    await done(tab)
+    await closeTab(tab)
   })
 
-  test('names of an enemy are names', async () => {
+  test('hostile names are shown as text', async () => {
     const tab = await open('names/')
     const { page } = tab
     await page.getByRole('button', { name: 'Show hidden files' }).click()
@@ -326,10 +326,10 @@ describe('kinds of files', () => {
         .waitFor()
     }
     assert.equal(await page.evaluate('window.harmed'), undefined)
-    await done(tab)
+    await closeTab(tab)
   })
 
-  test('a protected file is read by its owner and says why it is not edited', async () => {
+  test('the owner can read a protected file and sees why it is read-only', async () => {
     const tab = await open('.env')
     const { page } = tab
     await editor(page, '.env').getByText('hush').waitFor()
@@ -337,12 +337,12 @@ describe('kinds of files', () => {
     assert.equal(await button(page, 'Edit').count(), 0)
     await page.getByRole('button', { name: 'Actions for “.env”' }).click()
     assert.ok(await page.getByRole('menuitem', { name: /Delete/ }).isDisabled())
-    await done(tab)
+    await closeTab(tab)
   })
 })
 
 describe('the tree', () => {
-  test('1,000 files are a few rows on the screen, and the last is a key away', async () => {
+  test('renders few rows of 1,000 files and reaches the last with one key', async () => {
     const tab = await open('many/')
     const { page } = tab
     await item(page, 'file-1.txt').waitFor()
@@ -355,10 +355,10 @@ describe('the tree', () => {
     await page.keyboard.press('End')
     await page.keyboard.press('Home')
     await assertAccessible(tab, 'many files')
-    await done(tab)
+    await closeTab(tab)
   })
 
-  test('a keyboard alone walks it: arrows, letters, Enter', async () => {
+  test('works with the keyboard alone: arrows, letters, Enter', async () => {
     const tab = await open()
     const { page } = tab
     await item(page, 'docs').waitFor()
@@ -383,13 +383,13 @@ describe('the tree', () => {
     await page.keyboard.press('ArrowLeft')
     await item(page, 'guide.md').waitFor({ state: 'detached' })
     assert.equal(await item(page, 'docs').getAttribute('aria-expanded'), 'false')
-    await done(tab)
+    await closeTab(tab)
   })
 })
 
-describe('how it looks', () => {
+describe('screenshots', () => {
   const at = (path: string) => `/agents/${name}?tab=files&path=${encodeURIComponent(path)}`
-  test('folders, texts, pictures and nothing, in both themes and widths', async () => {
+  test('folders, texts, images and empty folders in both themes and widths', async () => {
     await reviewPage(bench, {
       name: 'files-folder',
       path: `/agents/${name}?tab=files`,
@@ -426,7 +426,7 @@ describe('how it looks', () => {
     })
   })
 
-  test('a stopped agent says so; starting it brings its files back', async () => {
+  test('a stopped agent is shown as stopped; starting it shows its files', async () => {
     assert.equal((await bench.platform.request('POST', `/api/agents/${name}/stop`)).status, 200)
     await reviewPage(bench, {
       name: 'files-stopped',
@@ -437,7 +437,7 @@ describe('how it looks', () => {
     await tab.goto(`/agents/${name}?tab=files`)
     await button(tab.page, 'Start').click()
     await item(tab.page, 'notes.txt').waitFor()
-    await keepPicture(tab, 'files-started')
-    await done(tab)
+    await saveScreenshot(tab, 'files-started')
+    await closeTab(tab)
   })
 })

@@ -1,10 +1,10 @@
-/** The way of a new user through the pages, with the mouse and with the keyboard alone. */
+/** The first steps of a new user, with the mouse and with the keyboard alone. */
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
 import { adminPassword, eventually } from '../acceptance/platform.ts'
-import { assertAccessible, type Bench, keepPicture, openBench, reviewPage, type Tab } from './bench.ts'
-import { tellFailure } from './evidence.ts'
+import { assertAccessible, type Bench, openBench, reviewPage, saveScreenshot, type Tab } from './bench.ts'
+import { reportFailure } from './evidence.ts'
 import { focusOn } from './focus.ts'
 
 const answer = (page: Page) => page.getByRole('region', { name: 'Messages' })
@@ -19,9 +19,9 @@ describe('with the mouse', () => {
   after(async () => {
     await bench?.[Symbol.asyncDispose]()
   })
-  afterEach((context) => tellFailure(bench, context))
+  afterEach((context) => reportFailure(bench, context))
 
-  test('a platform that is not set up leads to the set-up page, from anywhere', async () => {
+  test('every page of a new platform redirects to the setup page', async () => {
     await reviewPage(bench, {
       name: 'setup',
       path: '/setup',
@@ -31,17 +31,17 @@ describe('with the mouse', () => {
     await tab.page.getByRole('heading', { name: 'Welcome to Roost' }).waitFor()
   })
 
-  test('a weak or mistyped password is refused on its field', async () => {
+  test('shows a weak or mistyped password at its field', async () => {
     const { page } = tab
     await page.getByLabel('Password', { exact: true }).fill('short')
     await page.getByLabel('Confirm password').fill('other')
     await page.getByRole('button', { name: 'Create admin account' }).click()
     await page.getByText('The password must have at least 12 characters.').waitFor()
     await assertAccessible(tab, 'setup with errors')
-    await keepPicture(tab, 'setup-errors-light-desktop')
+    await saveScreenshot(tab, 'setup-errors-light-desktop')
   })
 
-  test('the password is set, and the person is signed in', async () => {
+  test('sets the password and signs in', async () => {
     const { page } = tab
     await page.getByLabel('Password', { exact: true }).fill(adminPassword)
     await page.getByLabel('Confirm password').fill(adminPassword)
@@ -50,7 +50,7 @@ describe('with the mouse', () => {
     bench.platform.token = await tokenOf(page)
   })
 
-  test('an agent is created, and its chat opens', async () => {
+  test('creates an agent and opens its chat', async () => {
     const { page } = tab
     await page.getByRole('button', { name: 'Create agent' }).first().click()
     await page.getByLabel('Name').fill('qa-first')
@@ -58,18 +58,18 @@ describe('with the mouse', () => {
     await page.getByRole('textbox', { name: 'Message to qa-first' }).waitFor()
   })
 
-  test('its answer goes on through a reload, and stops when told', async () => {
+  test('an answer continues through a reload and can be stopped', async () => {
     const { page } = tab
     const composer = page.getByRole('textbox', { name: 'Message to qa-first' })
     const words = Array.from({ length: 400 }, (_, index) => `word${index}`).join(' ')
     await composer.fill(`[[drip:3000]] [[reply:${words}]]`)
     await composer.press('Enter')
-    // The question begins with its directives; the answer with the first word.
-    const written = answer(page).locator('p', { hasText: /^word0 word1/ })
-    await written.waitFor()
-    const first = (await written.textContent())?.length ?? 0
+    // The message begins with its directives, the answer with its first word.
+    const growing = answer(page).locator('p', { hasText: /^word0 word1/ })
+    await growing.waitFor()
+    const first = (await growing.textContent())?.length ?? 0
     await eventually(
-      async () => (await written.textContent())?.length ?? 0,
+      async () => (await growing.textContent())?.length ?? 0,
       (length) => length > first,
     )
     await page.reload()
@@ -78,10 +78,10 @@ describe('with the mouse', () => {
       .getByText(/^Stopped/)
       .first()
       .waitFor()
-    assert.equal(await written.filter({ hasText: 'word399' }).count(), 0, 'it ended before its end')
+    assert.equal(await growing.filter({ hasText: 'word399' }).count(), 0, 'it ended before its end')
   })
 
-  test('a file is made and changed in its workspace', async () => {
+  test('creates and edits a file in the workspace', async () => {
     const { page } = tab
     await page.getByRole('link', { name: 'Files', exact: true }).click()
     await page.getByRole('button', { name: 'New' }).click()
@@ -102,7 +102,7 @@ describe('with the mouse', () => {
     assert.equal(stored.text.trim(), 'one step')
   })
 
-  test('the agent is stopped and deleted', async () => {
+  test('stops and deletes the agent', async () => {
     const { page } = tab
     await page.getByRole('button', { name: 'Stop agent' }).click()
     await page.getByRole('button', { name: 'Start agent' }).waitFor()
@@ -111,12 +111,12 @@ describe('with the mouse', () => {
     await page.getByLabel('Type qa-first to confirm').fill('qa-first')
     await page.getByRole('button', { name: /^Delete/ }).click()
     await page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor()
-    const gone = await bench.platform.request('GET', '/api/agents/qa-first')
-    assert.equal(gone.status, 404)
+    const reply = await bench.platform.request('GET', '/api/agents/qa-first')
+    assert.equal(reply.status, 404)
     assert.deepEqual(tab.faults, [])
   })
 
-  test('signing out leads to the sign-in page, and the token is worth nothing any more', async () => {
+  test('signing out opens the sign-in page and invalidates the token', async () => {
     const { page } = tab
     const token = await tokenOf(page)
     await page.getByRole('button', { name: /^Account of/ }).click()
@@ -125,7 +125,7 @@ describe('with the mouse', () => {
     assert.equal((await bench.platform.request('GET', '/api/users/me', undefined, { token })).status, 401)
   })
 
-  test('a wrong password is told without saying which part was wrong, and the way back is kept', async () => {
+  test('a failed sign-in does not reveal which part was wrong and keeps the target page', async () => {
     const { page } = tab
     await tab.goto('/settings?tab=keys')
     await page.getByRole('heading', { name: 'Sign in to Roost' }).waitFor()
@@ -150,9 +150,9 @@ describe('with the keyboard alone', () => {
   after(async () => {
     await bench?.[Symbol.asyncDispose]()
   })
-  afterEach((context) => tellFailure(bench, context))
+  afterEach((context) => reportFailure(bench, context))
 
-  test('sign in, create, chat, stop the agent, delete it', async () => {
+  test('sign in, create, chat, stop and delete', async () => {
     const { page } = tab
     await tab.goto('/login')
     // The first field has the focus.
@@ -198,7 +198,7 @@ describe('with the keyboard alone', () => {
   })
 })
 
-test('on a phone an agent can be read and asked', async () => {
+test('an agent can be used on a phone', async () => {
   await using bench = await openBench()
   await bench.platform.request('POST', '/api/agents', { name: 'qa-phone' })
   const tab = await bench.open({ width: 360, hasTouch: true })
@@ -212,7 +212,7 @@ test('on a phone an agent can be read and asked', async () => {
 
 const tokenOf = (page: Page) => page.evaluate(() => localStorage.getItem('roost.token') ?? '')
 
-/** Moves the focus with Tab until it is on the element; fails when it never gets there. */
+/** Presses Tab until the element has the focus; fails when it never does. */
 async function focusBy(page: Page, target: Locator): Promise<void> {
   for (let presses = 0; presses < 60; presses++) {
     if (await target.evaluate((element) => element === document.activeElement)) return

@@ -1,6 +1,6 @@
 import type { Locator } from 'playwright-core'
 
-/** Resolves once the keyboard's words go there: a busy page moves the focus a moment after it has drawn. */
+/** Resolves when the element has the focus: a busy page moves it shortly after rendering. */
 export function focusOn(target: Locator): Promise<void> {
   return target.and(target.page().locator(':focus')).waitFor()
 }

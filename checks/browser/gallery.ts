@@ -9,8 +9,8 @@ import { build } from 'vite'
 const web = join(import.meta.dirname, '../../web')
 
 /**
- * A page of `web/src/test/`, by its name, built and served under the policy the platform sends its own pages
- * with. Without a name: the gallery of components.
+ * Builds a page of `web/src/test/` and serves it under the platform's policy. Default: the gallery of
+ * components.
  */
 export async function openGallery(page = 'gallery'): Promise<{ url: string } & AsyncDisposable> {
   const folder = await mkdtemp(join(tmpdir(), 'roost-gallery-'))

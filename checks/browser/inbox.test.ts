@@ -1,4 +1,4 @@
-/** What agents ask people, in a real browser: seen at once, answered by one key, and read by the agent. */
+/** The inbox: items appear live, are answered with one key, and reach the agent. */
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
@@ -7,13 +7,13 @@ import { createAgent, docker } from '../acceptance/steps.ts'
 import {
   assertAccessible,
   type Bench,
-  keepPicture,
   openBench,
   reviewPage,
+  saveScreenshot,
   type Tab,
   widths,
 } from './bench.ts'
-import { tellFailure } from './evidence.ts'
+import { reportFailure } from './evidence.ts'
 
 const name = 'qa-inbox'
 const path = '/operations?tab=queue'
@@ -31,15 +31,15 @@ describe('the inbox', () => {
   after(async () => {
     await bench?.[Symbol.asyncDispose]()
   })
-  afterEach((context) => tellFailure(bench, context))
+  afterEach((context) => reportFailure(bench, context))
 
-  let asked = 0
+  let count = 0
   const ask = async (fields: object): Promise<Loose> => {
-    asked += 1
+    count += 1
     const reply = await bench.platform.request(
       'POST',
       `/api/agents/${name}/operator-queue`,
-      { request_id: `ask-${asked}`, title: 'May I?', ...fields },
+      { request_id: `ask-${count}`, title: 'May I?', ...fields },
       { token: key },
     )
     assert.equal(reply.status, 201, reply.text)
@@ -57,7 +57,7 @@ describe('the inbox', () => {
     await tab.goto(at)
     return tab
   }
-  const done = async (tab: Tab) => {
+  const closeTab = async (tab: Tab) => {
     assert.deepEqual(tab.faults, [])
     await tab.context.close()
   }
@@ -65,7 +65,7 @@ describe('the inbox', () => {
   const titles = (page: Page) =>
     items(page).getByRole('link').locator('span.font-medium.truncate').allInnerTexts()
 
-  test('empty, it says what will be there', async () => {
+  test('explains itself when empty', async () => {
     await reviewPage(bench, {
       name: 'inbox-empty',
       path,
@@ -73,7 +73,7 @@ describe('the inbox', () => {
     })
   })
 
-  test('an ask appears by itself, with its count in the sidebar, and one key answers it', async () => {
+  test('a new item appears with its count in the sidebar and is answered with one key', async () => {
     const tab = await open()
     const { page } = tab
     await page.getByText('Inbox is empty').waitFor()
@@ -96,15 +96,15 @@ describe('the inbox', () => {
     assert.equal((await item(id)).status, 'pending')
     await page.keyboard.press('1')
     await page.getByText('Answered “Approve”.', { exact: true }).waitFor()
-    // What waits for Undo is done when the page is left.
+    // Leaving the page runs pending actions.
     await page.getByRole('link', { name: 'Dashboard' }).click()
     const answered = await becomes(id, 'responded')
     assert.equal(answered.response, 'Approve')
     await page.getByRole('link', { name: 'Operations', exact: true }).waitFor()
-    await done(tab)
+    await closeTab(tab)
   })
 
-  test('the keyboard alone goes through it: down, write, dismiss', async () => {
+  test('works with the keyboard alone: next, answer, dismiss', async () => {
     const low = await ask({ title: 'Which colour?', priority: 'low' })
     const critical = await ask({ title: 'The disk is full', type: 'alert', priority: 'critical' })
     const tab = await open()
@@ -122,10 +122,10 @@ describe('the inbox', () => {
     await page.getByText('Inbox is empty').waitFor()
     await page.reload()
     await becomes(critical.id, 'cancelled')
-    await done(tab)
+    await closeTab(tab)
   })
 
-  test('what it shows stands in the address, and what is over keeps its answer', async () => {
+  test('the address holds the filters, and resolved items keep their answer', async () => {
     const { id } = await ask({ title: 'Shall I go on?' })
     await bench.platform.request('POST', `/api/operator-queue/${id}/respond`, { response: 'Yes, go on' })
     await ask({ title: 'Another alert', type: 'alert' })
@@ -149,15 +149,15 @@ describe('the inbox', () => {
     await items(page).getByText('Shall I go on?').click()
     await page.getByText('Yes, go on').waitFor()
     assert.equal(await items(page).getByText('Another alert').count(), 0)
-    await done(tab)
+    await closeTab(tab)
   })
 
-  test('an answer somebody else gave first is told, and the list shows how it stands', async () => {
+  test('reports an answer of another user and refreshes the list', async () => {
     const { id } = await ask({ title: 'Who is faster?' })
     const tab = await open({}, `${path}&item=${id}`)
     const { page } = tab
     await page.getByRole('textbox', { name: 'Answer' }).fill('Me')
-    // The first answer of the page comes second; others pass as they are.
+    // Delays the page's first response; others pass through.
     let isFirst = true
     await page.route('**/api/operator-queue/*/respond', async (route) => {
       if (isFirst) {
@@ -169,10 +169,10 @@ describe('the inbox', () => {
     await page.getByRole('button', { name: /^Answer/ }).click()
     await items(page).getByText('Who is faster?').waitFor({ state: 'detached' })
     assert.equal((await item(id)).response, 'No, me')
-    await done(tab)
+    await closeTab(tab)
   })
 
-  test('several are marked and answered alike or dismissed, and what is undone waits again', async () => {
+  test('answers and dismisses several selected items; undone items are pending again', async () => {
     const ids: string[] = []
     for (const title of ['Merge 1?', 'Merge 2?', 'Merge 3?'])
       ids.push((await ask({ title, type: 'approval', options: ['Merge', 'Wait'] })).id)
@@ -185,7 +185,7 @@ describe('the inbox', () => {
     await page.getByText('3 selected').waitFor()
     await page.getByRole('button', { name: 'Answer…' }).click()
     await answer.getByRole('textbox', { name: 'Note' }).fill('All green')
-    await keepPicture(tab, 'inbox-bulk-light-desktop')
+    await saveScreenshot(tab, 'inbox-bulk-light-desktop')
     await assertAccessible(tab, 'an answer to several items')
     await answer.getByRole('button', { name: 'Merge', exact: true }).click()
     await page.getByText('3 items answered “Merge”.', { exact: true }).waitFor()
@@ -220,19 +220,19 @@ describe('the inbox', () => {
     await page.getByText('Inbox is empty').waitFor()
     await page.getByRole('link', { name: 'Dashboard' }).click()
     await becomes(other.id, 'cancelled')
-    await done(tab)
+    await closeTab(tab)
   })
 
-  test('what does not fit on one page stands on the next, and the address says which', async () => {
+  test('splits a long list into pages; the address holds the page', async () => {
     const { id } = await ask({ title: 'One of many' })
     const one = await item(id)
     const all = Array.from({ length: 230 }, (_, n) => ({ ...one, id: `many-${n}`, title: `Ask ${n + 1}` }))
     const tab = await bench.open()
     const { page } = tab
     await page.route('**/api/operator-queue?*', (route) => {
-      const asked = new URL(route.request().url()).searchParams
-      assert.equal(asked.get('order'), 'urgent')
-      const [offset, limit] = [Number(asked.get('offset')), Number(asked.get('limit'))]
+      const query = new URL(route.request().url()).searchParams
+      assert.equal(query.get('order'), 'urgent')
+      const [offset, limit] = [Number(query.get('offset')), Number(query.get('limit'))]
       const shown = all.slice(offset, offset + limit)
       const has_more = offset + limit < all.length
       const next_offset = has_more ? offset + limit : null
@@ -247,7 +247,7 @@ describe('the inbox', () => {
     await page.reload()
     await page.getByRole('button', { name: 'Next page' }).click()
     await page.getByText('201–230 of 230 items').waitFor()
-    await keepPicture(tab, 'inbox-page-light-desktop')
+    await saveScreenshot(tab, 'inbox-page-light-desktop')
     await assertAccessible(tab, 'the last page of the inbox')
     assert.equal(await page.getByRole('button', { name: 'Next page' }).isDisabled(), true)
     await page.getByRole('checkbox', { name: 'Select all' }).click()
@@ -256,7 +256,7 @@ describe('the inbox', () => {
     await page.getByRole('button', { name: 'Undo' }).click()
     await items(page).getByText('Ask 201', { exact: true }).waitFor()
     await bench.platform.request('POST', `/api/operator-queue/${id}/cancel`)
-    await done(tab)
+    await closeTab(tab)
   })
 
   test('on a phone one item at a time is answered with a note', async () => {
@@ -277,11 +277,11 @@ describe('the inbox', () => {
     await tab.goto('/account')
     const answered = await becomes(id, 'responded')
     assert.deepEqual([answered.response, answered.response_text], ['Yes', 'But keep the caches'])
-    await done(tab)
+    await closeTab(tab)
   })
 
-  test('what an agent tells is counted with what waits, read, and dismissed with time for Undo', async () => {
-    const tell = async (fields: object) => {
+  test('notifications are counted, acknowledged, and dismissed with Undo', async () => {
+    const notify = async (fields: object) => {
       const body = { notification_type: 'info', agent_name: name, ...fields }
       const reply = await bench.platform.request('POST', '/api/notifications', body)
       assert.equal(reply.status, 201, reply.text)
@@ -300,8 +300,12 @@ describe('the inbox', () => {
         (row: Loose) => row.id === id,
       )?.status
     await page.getByText('No new notifications').waitFor()
-    const read = await tell({ title: 'The index is built', message: 'It took **40 minutes**.' })
-    const gone = await tell({ title: 'The disk fills up', notification_type: 'alert', priority: 'urgent' })
+    const read = await notify({ title: 'The index is built', message: 'It took **40 minutes**.' })
+    const dismissed = await notify({
+      title: 'The disk fills up',
+      notification_type: 'alert',
+      priority: 'urgent',
+    })
     await list.getByText('40 minutes').waitFor()
     await page.getByRole('link', { name: 'Notifications 2', exact: true }).waitFor()
     const { pending } = (await bench.platform.request('GET', '/api/operator-queue/stats')).json
@@ -322,7 +326,7 @@ describe('the inbox', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Dismiss all', exact: true }).click()
     await page.getByText('No new notifications').waitFor()
     await eventually(
-      () => stateOf(gone),
+      () => stateOf(dismissed),
       (status) => status === 'dismissed',
     )
     await page.getByRole('button', { name: 'Show all notifications' }).click()
@@ -337,7 +341,7 @@ describe('the inbox', () => {
     await tab.context.close()
   })
 
-  test('reports are listed, and each is shown as its agent wished', async () => {
+  test('lists reports and shows each in its format', async () => {
     await reviewPage(bench, {
       name: 'reports-empty',
       path: '/operations?tab=reports',
@@ -351,30 +355,30 @@ describe('the inbox', () => {
     }
     const rows = Array.from({ length: 3000 }, (_, index) => ({ name: `case-${index}`, runs: index }))
     const kinds = [
-      { display_hint: 'table', title: 'Cases of the night', payload: rows, seen: 'case-0' },
-      { display_hint: 'kpi', title: 'Figures', payload: { open_tickets: 12 }, seen: 'Open tickets' },
-      { display_hint: 'markdown', title: 'In words', payload: '## What was **done**', seen: 'What was' },
+      { display_hint: 'table', title: 'Cases of the night', payload: rows, visible: 'case-0' },
+      { display_hint: 'kpi', title: 'Figures', payload: { open_tickets: 12 }, visible: 'Open tickets' },
+      { display_hint: 'markdown', title: 'In words', payload: '## What was **done**', visible: 'What was' },
       {
         display_hint: 'timeline',
         title: 'Hour by hour',
         payload: [{ at: '2026-01-01T03:00:00Z', title: 'Woken up', text: 'by the clock' }],
-        seen: 'Woken up',
+        visible: 'Woken up',
       },
       {
         display_hint: 'table',
         title: 'No table',
         payload: 'only words',
-        seen: 'It was to be shown as table',
+        visible: 'The payload does not match the format “table”',
       },
     ]
     const ids: string[] = []
-    for (const { seen: _seen, ...report } of kinds) ids.push(await hand(report))
+    for (const { visible: _visible, ...report } of kinds) ids.push(await hand(report))
     const tab = await open({}, '/operations?tab=reports')
     const { page } = tab
-    for (const { title, seen } of kinds) {
+    for (const { title, visible } of kinds) {
       await page.getByRole('link', { name: title }).click()
       await page.getByRole('heading', { name: title }).waitFor()
-      await page.getByText(seen).first().waitFor()
+      await page.getByText(visible).first().waitFor()
       await page.getByRole('link', { name: 'All reports' }).click()
     }
     await page.getByRole('combobox', { name: 'Report type' }).click()
@@ -388,14 +392,14 @@ describe('the inbox', () => {
     await page.getByRole('heading', { name: 'In words' }).waitFor()
     await tab.goto('/operations?tab=reports&report=nothing')
     await page.getByText('Report not found').waitFor()
-    await done(tab)
+    await closeTab(tab)
     const reviews = [
       ['reports', '/operations?tab=reports', 'Hour by hour'],
       ...kinds.slice(0, 4).map((kind, at) => {
         return [
           `report-${kind.display_hint}`,
           `/operations?tab=reports&report=${ids[at]}`,
-          kind.seen,
+          kind.visible,
         ] as const
       }),
     ] as const
@@ -407,7 +411,7 @@ describe('the inbox', () => {
       })
   })
 
-  test('how agents are is told, the worst first, and an alert is acknowledged', async () => {
+  test('lists agent health, worst first, and acknowledges an alert', async () => {
     await reviewPage(bench, {
       name: 'fleet-health',
       path: '/operations?tab=health',
@@ -440,7 +444,7 @@ describe('the inbox', () => {
     })
     await tab.goto('/operations?tab=health')
     await page.getByText('Look at its log.').waitFor()
-    await keepPicture(tab, 'fleet-health-alert-light-desktop')
+    await saveScreenshot(tab, 'fleet-health-alert-light-desktop')
     await assertAccessible(tab, 'an alert')
     await page.getByRole('button', { name: /^Acknowledge “It restarts/ }).click()
     await page.getByText('No pending alerts.').waitFor()
@@ -453,7 +457,7 @@ describe('the inbox', () => {
     await tab.context.close()
   })
 
-  test('a platform that refuses is no empty inbox', async () => {
+  test('a refused request is not shown as an empty inbox', async () => {
     const tab = await bench.open()
     await tab.page.route('**/api/operator-queue?*', (route) =>
       route.fulfill({ status: 500, json: { error: 'internal_error', detail: 'It broke.' } }),
@@ -464,7 +468,7 @@ describe('the inbox', () => {
     await tab.context.close()
   })
 
-  test('axe finds nothing and nothing runs over, in both themes and widths', async () => {
+  test('has no axe violations and no overflow in both themes and widths', async () => {
     const soon = new Date(Date.now() + 16 * 60_000).toISOString()
     const { id } = await ask({
       title: longTitle,
@@ -489,7 +493,7 @@ describe('the inbox', () => {
     })
   })
 
-  test('on the way: what waits is answered, and an agent is stopped and started', async () => {
+  test('the mobile page answers items, and stops and starts an agent', async () => {
     await reviewPage(bench, {
       name: 'mobile',
       path: '/m',
@@ -507,18 +511,18 @@ describe('the inbox', () => {
     await page.getByRole('button', { name: `Stop ${name}` }).click()
     await page.getByRole('button', { name: `Start ${name}` }).click()
     await page.getByRole('button', { name: `Stop ${name}` }).waitFor()
-    await done(tab)
+    await closeTab(tab)
   })
 
-  // One of the last: it stops the agent.
-  test('an emergency stop wants words, halts the fleet, and tells what it did', async () => {
+  // Late in the file, because it stops the agent.
+  test('an emergency stop requires typed words, stops the fleet and reports the result', async () => {
     const tab = await open({}, '/operations?tab=health')
     const { page } = tab
     await page.getByRole('button', { name: 'Emergency stop…' }).click()
     const dialog = page.getByRole('dialog', { name: 'Stop everything?' })
     const confirm = dialog.getByRole('button', { name: 'Stop everything' })
     assert.equal(await confirm.isDisabled(), true)
-    await keepPicture(tab, 'emergency-stop-light-desktop')
+    await saveScreenshot(tab, 'emergency-stop-light-desktop')
     await assertAccessible(tab, 'an emergency stop')
     await dialog.getByRole('textbox').fill('stop everything')
     await confirm.click()
@@ -528,12 +532,12 @@ describe('the inbox', () => {
       (status) => status === 'stopped',
     )
     await page.getByRole('grid', { name: 'Agent health' }).getByText('stopped').nth(1).waitFor()
-    await keepPicture(tab, 'emergency-stopped-light-desktop')
+    await saveScreenshot(tab, 'emergency-stopped-light-desktop')
     await assertAccessible(tab, 'after an emergency stop')
-    await done(tab)
+    await closeTab(tab)
   })
 
-  test('agents are restarted together, those that were chosen, after words', async () => {
+  test('restarts the selected agents after typed words', async () => {
     const tab = await open({}, '/operations?tab=health')
     const { page } = tab
     await page.getByRole('button', { name: 'Restart agents…' }).click()
@@ -543,13 +547,13 @@ describe('the inbox', () => {
     await dialog.getByLabel('Name prefix').fill(name)
     const confirm = dialog.getByRole('button', { name: 'Restart agents' })
     assert.equal(await confirm.isDisabled(), true)
-    await keepPicture(tab, 'fleet-restart-light-desktop')
+    await saveScreenshot(tab, 'fleet-restart-light-desktop')
     await assertAccessible(tab, 'a restart of the fleet')
     await dialog.getByRole('textbox').last().fill('restart agents')
     await confirm.click()
     await page.getByText('1 agent done, 0 failed').waitFor()
     const { status } = (await bench.platform.request('GET', `/api/agents/${name}`)).json
     assert.equal(status, 'running')
-    await done(tab)
+    await closeTab(tab)
   })
 })

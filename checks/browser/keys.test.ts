@@ -1,13 +1,13 @@
-/** Keys for programs, in a browser in front of a real platform. */
+/** MCP keys, against a real platform. */
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
 import { type MailServer, startMailServer } from '@roost/test-support/mail/index'
 import type { Page } from 'playwright-core'
 import { eventually } from '../acceptance/platform.ts'
 import { createAgent } from '../acceptance/steps.ts'
-import { assertAccessible, type Bench, keepPicture, openBench, reviewPage, type Tab } from './bench.ts'
-import { tellFailure } from './evidence.ts'
-import { personOf } from './persons.ts'
+import { assertAccessible, type Bench, openBench, reviewPage, saveScreenshot, type Tab } from './bench.ts'
+import { reportFailure } from './evidence.ts'
+import { signInUser } from './users.ts'
 
 const path = '/settings?tab=keys'
 const longName =
@@ -20,13 +20,13 @@ describe('keys', () => {
   before(async () => {
     mail = await startMailServer()
     bench = await openBench({ env: { ROOST_MAIL_URL: mail.url } })
-    annToken = await personOf({ platform: bench.platform, mail }, 'ann@example.com', 'creator')
+    annToken = await signInUser({ platform: bench.platform, mail }, 'ann@example.com', 'creator')
   })
   after(async () => {
     await bench?.[Symbol.asyncDispose]()
     await mail?.close()
   })
-  afterEach((context) => tellFailure(bench, context))
+  afterEach((context) => reportFailure(bench, context))
 
   const rowOf = (page: Page, name: string) =>
     page.getByRole('grid', { name: 'Keys' }).getByRole('row').filter({ hasText: name })
@@ -38,12 +38,12 @@ describe('keys', () => {
   }
   const statusWith = async (key: string, at: string) =>
     (await bench.platform.request('GET', at, undefined, { token: key })).status
-  const done = async (tab: Tab) => {
+  const closeTab = async (tab: Tab) => {
     assert.deepEqual(tab.faults, [])
     await tab.context.close()
   }
 
-  test('without a key the page says what one is for', async () => {
+  test('explains keys when there are none', async () => {
     await reviewPage(bench, {
       name: 'keys-empty',
       path,
@@ -51,7 +51,7 @@ describe('keys', () => {
     })
   })
 
-  test('a key of the scope ops is created with an end, shown once, and reaches what was said', async () => {
+  test('creates a key with the scope ops and an expiry, shows it once, and it has the stated permissions', async () => {
     const tab = await open()
     const { page } = tab
     await page.getByRole('button', { name: 'Create key' }).click()
@@ -62,14 +62,14 @@ describe('keys', () => {
     await page.getByRole('option', { name: 'On a specific day' }).click()
     await form.getByRole('button', { name: 'Create key' }).click()
     await form.getByText('The last day must be today or later.').waitFor()
-    await keepPicture(tab, 'keys-create-light-desktop')
+    await saveScreenshot(tab, 'keys-create-light-desktop')
     await assertAccessible(tab, 'creating a key')
     await form.getByLabel('Last day').fill('2099-12-31')
     await form.getByRole('button', { name: 'Create key' }).click()
 
     const shown = dialogOf(page, 'Key “Monitoring”')
     await shown.waitFor()
-    await keepPicture(tab, 'keys-created-light-desktop')
+    await saveScreenshot(tab, 'keys-created-light-desktop')
     await assertAccessible(tab, 'the key, once')
     const key = (await shown.getByText(/^svc_mcp_/).textContent()) ?? ''
     await page.keyboard.press('Escape')
@@ -85,11 +85,11 @@ describe('keys', () => {
     const sheet = dialogOf(page, 'Monitoring')
     await sheet.getByText('Runs with their logs and live streams').waitFor()
     await sheet.getByText(/2099/).first().waitFor()
-    await done(tab)
+    await closeTab(tab)
   })
 
-  test('axe finds nothing and nothing runs over, in both themes and widths', async () => {
-    const made = await bench.platform.request('POST', '/api/mcp/keys', {
+  test('has no axe violations and no overflow in both themes and widths', async () => {
+    const created = await bench.platform.request('POST', '/api/mcp/keys', {
       name: longName,
       description: 'Used by the build of the shop that nobody has looked at for years',
     })
@@ -100,7 +100,7 @@ describe('keys', () => {
     })
     await reviewPage(bench, {
       name: 'keys-one',
-      path: `${path}&key=${made.json.id}`,
+      path: `${path}&key=${created.json.id}`,
       ready: (page) =>
         dialogOf(page, /^A key whose name/)
           .getByRole('heading', { name: 'Allowed', exact: true })
@@ -113,7 +113,7 @@ describe('keys', () => {
     })
   })
 
-  test('a revoked key is refused and stays listed, a deleted one leaves the list', async () => {
+  test('a revoked key is refused and stays listed, a deleted key is removed', async () => {
     const { json } = await bench.platform.request('POST', '/api/mcp/keys', { name: 'Old build' })
     assert.equal(await statusWith(json.key, '/api/users/me'), 200)
     const tab = await open()
@@ -124,7 +124,7 @@ describe('keys', () => {
       await page.getByRole('menuitem', { name: what }).click()
     }
     await choose('Revoke…')
-    await keepPicture(tab, 'keys-revoke-light-desktop')
+    await saveScreenshot(tab, 'keys-revoke-light-desktop')
     await assertAccessible(tab, 'revoking a key')
     await page.getByRole('button', { name: 'Revoke key' }).click()
     await row.getByText('Revoked').waitFor()
@@ -132,10 +132,10 @@ describe('keys', () => {
     await choose('Delete…')
     await page.getByRole('button', { name: 'Delete key' }).click()
     await row.waitFor({ state: 'detached' })
-    await done(tab)
+    await closeTab(tab)
   })
 
-  test('who is no admin is offered no narrower scope, and sees the own keys alone', async () => {
+  test('users who are not admins see no other scopes and only their own keys', async () => {
     const tab = await open({ token: annToken })
     const { page } = tab
     await page.getByRole('button', { name: 'Create key' }).click()
@@ -149,10 +149,10 @@ describe('keys', () => {
     await rowOf(page, 'My laptop').waitFor()
     assert.equal(await rowOf(page, 'Monitoring').count(), 0)
     assert.equal(await page.getByRole('radio', { name: 'All keys' }).count(), 0)
-    await done(tab)
+    await closeTab(tab)
   })
 
-  test('an admin finds the keys of everybody by owner', async () => {
+  test('an admin finds keys of all users by owner', async () => {
     const tab = await open({}, `${path}&all=true&q=ann%40`)
     await rowOf(tab.page, 'My laptop').getByText('ann@example.com').waitFor()
     assert.equal(await rowOf(tab.page, 'Monitoring').count(), 0)
@@ -160,10 +160,10 @@ describe('keys', () => {
       async () => tab.page.getByRole('radio', { name: 'All keys' }).getAttribute('aria-checked'),
       (checked) => checked === 'true',
     )
-    await done(tab)
+    await closeTab(tab)
   })
 
-  test('a list that cannot be loaded says so', async () => {
+  test('shows an error when the list cannot be loaded', async () => {
     const tab = await bench.open()
     const refusal = { detail: 'Something went wrong.', error: 'internal_error', request_id: 'r-1' }
     await tab.page.route('**/api/mcp/keys', (route) => route.fulfill({ status: 500, json: refusal }))
@@ -173,7 +173,7 @@ describe('keys', () => {
     await tab.page.unroute('**/api/mcp/keys')
     await tab.page.getByRole('button', { name: 'Retry' }).click()
     await rowOf(tab.page, 'Monitoring').waitFor()
-    await done(tab)
+    await closeTab(tab)
   })
 })
 
@@ -188,10 +188,10 @@ describe('the keys of an agent', () => {
   after(async () => {
     await bench?.[Symbol.asyncDispose]()
   })
-  afterEach((context) => tellFailure(bench, context))
+  afterEach((context) => reportFailure(bench, context))
   const region = (page: Page, title: string) => page.getByRole('region', { name: title })
 
-  test('its own key is told by its state, looked for in the container, and renewed', async () => {
+  test('shows the state of the agent key, checks it in the container and replaces it', async () => {
     const tab = await bench.open()
     const { page } = tab
     await tab.goto(path)
@@ -201,7 +201,7 @@ describe('the keys of an agent', () => {
     await section.getByRole('button', { name: 'Check key in container' }).click()
     await section.getByText(/^In the container:/).waitFor()
     await section.scrollIntoViewIfNeeded()
-    await keepPicture(tab, 'agent-own-key-light-desktop')
+    await saveScreenshot(tab, 'agent-own-key-light-desktop')
     await assertAccessible(tab, 'own key')
     await section.getByRole('button', { name: 'Replace key…' }).click()
     await page.getByRole('button', { name: 'Replace key' }).click()
@@ -214,7 +214,7 @@ describe('the keys of an agent', () => {
     await tab.context.close()
   })
 
-  test('a connector key is shown once with what to paste where, reaches its agent, and is revoked', async () => {
+  test('shows a connector key once with client configuration; it gives access to its agent until it is revoked', async () => {
     const tab = await bench.open()
     const { page } = tab
     await tab.goto(path)
@@ -225,7 +225,7 @@ describe('the keys of an agent', () => {
     const key = (await dialog.getByText(/^svc_mcp_\S+$/).textContent()) ?? ''
     await dialog.getByRole('radio', { name: 'Claude Desktop' }).click()
     await dialog.getByText('mcp-remote').first().waitFor()
-    await keepPicture(tab, 'agent-connector-key-light-desktop')
+    await saveScreenshot(tab, 'agent-connector-key-light-desktop')
     await assertAccessible(tab, 'connector key')
     await dialog.getByText('I have stored it').click()
     await dialog.getByRole('button', { name: 'Done' }).click()
@@ -248,7 +248,7 @@ describe('the keys of an agent', () => {
     await tab.context.close()
   })
 
-  test('axe finds nothing and nothing runs over, in both themes and widths', async () => {
+  test('has no axe violations and no overflow in both themes and widths', async () => {
     await bench.platform.request('POST', `/api/agents/${name}/connector/key`)
     await reviewPage(bench, {
       name: 'agent-keys',

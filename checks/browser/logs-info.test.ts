@@ -1,11 +1,11 @@
-/** What an agent's container writes and is, in a browser in front of a real one. */
+/** The log, the terminal and the info page of an agent's container. */
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { after, afterEach, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { answerOf, createAgent } from '../acceptance/steps.ts'
-import { assertAccessible, type Bench, keepPicture, openBench, reviewPage } from './bench.ts'
-import { tellFailure } from './evidence.ts'
+import { assertAccessible, type Bench, openBench, reviewPage, saveScreenshot } from './bench.ts'
+import { reportFailure } from './evidence.ts'
 
 const name = 'qa-logs-page'
 const logs = `/agents/${name}?tab=logs`
@@ -19,7 +19,7 @@ before(async () => {
 after(async () => {
   await bench?.[Symbol.asyncDispose]()
 })
-afterEach((context) => tellFailure(bench, context))
+afterEach((context) => reportFailure(bench, context))
 
 const log = (page: Page) => page.getByRole('group', { name: `Log of ${name}` })
 
@@ -41,31 +41,31 @@ credentials:
 `
 
 describe('the log', () => {
-  test('new lines come by themselves; they are searched, paused and saved', async () => {
+  test('new lines appear, and can be searched, paused and saved', async () => {
     const tab = await bench.open()
     const { page } = tab
     await tab.goto(logs)
     await log(page).getByText('link up').first().waitFor()
     await page.getByLabel('Search log').fill('link up')
-    const found = page.getByRole('status').filter({ hasText: / of \d+$/ })
-    const before = (await found.textContent())?.split(' of ')[1]
-    // The agent's program says so each time it reaches the platform.
+    const matches = page.getByRole('status').filter({ hasText: / of \d+$/ })
+    const before = (await matches.textContent())?.split(' of ')[1]
+    // The agent program logs this line at each connection to the platform.
     await bench.platform.request('POST', `/api/agents/${name}/stop`)
     await page.getByText('The agent is not running. These are its last log lines.').waitFor()
     await bench.platform.request('POST', `/api/agents/${name}/start`)
-    await found.filter({ hasText: `of ${Number(before) + 1}` }).waitFor()
+    await matches.filter({ hasText: `of ${Number(before) + 1}` }).waitFor()
     await page.getByRole('button', { name: 'Pause' }).click()
     await page.getByText('Paused. Last refresh:').waitFor()
-    const waited = page.waitForEvent('download')
+    const downloading = page.waitForEvent('download')
     await page.getByRole('button', { name: 'Download log' }).click()
-    const download = await waited
+    const download = await downloading
     assert.equal(download.suggestedFilename(), `${name}.log`)
     assert.match(await readFile(await download.path(), 'utf8'), /link up/)
     assert.deepEqual(tab.faults, [])
     await tab.context.close()
   })
 
-  test('the number of lines is a choice that the browser keeps', async () => {
+  test('the browser stores the number of lines', async () => {
     const tab = await bench.open()
     const { page } = tab
     await tab.goto(logs)
@@ -83,7 +83,7 @@ describe('the terminal', () => {
   const screen = (page: Page) => page.locator('.xterm-rows')
   const isAtPrompt = (page: Page) => screen(page).getByText('$').first().waitFor()
 
-  test('a shell is typed in, follows the size of the window, and its end is told', async () => {
+  test('a shell accepts input, follows the window size, and reports its exit', async () => {
     const tab = await bench.open()
     const { page } = tab
     await tab.goto(terminal)
@@ -109,7 +109,7 @@ describe('the terminal', () => {
     await tab.context.close()
   })
 
-  test('Escape and then Tab leaves it by keyboard; a screen reader finds its text', async () => {
+  test('Escape and then Tab leaves it; screen readers find its text', async () => {
     const tab = await bench.open()
     const { page } = tab
     await tab.goto(terminal)
@@ -127,13 +127,13 @@ describe('the terminal', () => {
     await tab.context.close()
   })
 
-  test('how it looks', async () => {
+  test('screenshots', async () => {
     await reviewPage(bench, { name: 'terminal', path: terminal, ready: isAtPrompt })
   })
 })
 
-describe('the facts', () => {
-  test('an agent without a template is told how to say what it is for', async () => {
+describe('the info page', () => {
+  test('explains template.yaml for an agent without a template', async () => {
     await reviewPage(bench, {
       name: 'info-bare',
       path: info,
@@ -141,7 +141,7 @@ describe('the facts', () => {
     })
   })
 
-  test('a template in the workspace is shown, and access by SSH is given once', async () => {
+  test('shows the template of the workspace and grants SSH access once', async () => {
     const query = new URLSearchParams({ path: 'template.yaml' })
     await bench.platform.request('PUT', `/api/agents/${name}/files?${query}`, { content: template })
     await reviewPage(bench, {
@@ -157,13 +157,13 @@ describe('the facts', () => {
     await dialog.getByLabel('For how long').fill('25')
     await dialog.getByRole('button', { name: 'Grant access' }).click()
     await dialog.getByText(/24/).first().waitFor()
-    await keepPicture(tab, 'info-ssh-form')
+    await saveScreenshot(tab, 'info-ssh-form')
     await assertAccessible(tab, 'ssh form')
     await dialog.getByLabel('For how long').fill('1')
     await dialog.getByRole('button', { name: 'Grant access' }).click()
     await dialog.getByText(/PRIVATE KEY/).waitFor()
     await dialog.getByText(/^ssh .*developer@/).waitFor()
-    await keepPicture(tab, 'info-ssh-key')
+    await saveScreenshot(tab, 'info-ssh-key')
     await assertAccessible(tab, 'ssh key')
     await dialog.getByLabel('I have stored it').click()
     await dialog.getByRole('button', { name: 'Done' }).click()
@@ -173,8 +173,8 @@ describe('the facts', () => {
   })
 })
 
-describe('how it looks', () => {
-  test('the log of a running agent, and of a stopped one', async () => {
+describe('screenshots', () => {
+  test('the log of a running and of a stopped agent', async () => {
     const ready = (page: Page) => log(page).getByText('link up').first().waitFor()
     await reviewPage(bench, { name: 'logs', path: logs, ready })
     assert.equal((await bench.platform.request('POST', `/api/agents/${name}/stop`)).status, 200)

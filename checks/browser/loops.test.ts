@@ -1,10 +1,10 @@
-/** Loops in a real browser: started, watched run by run, stopped, and explained. */
+/** Loops: started, watched run by run, stopped and explained. */
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
 import { eventually, type Loose } from '../acceptance/platform.ts'
 import { createAgent } from '../acceptance/steps.ts'
-import { assertAccessible, type Bench, keepPicture, openBench, reviewPage, type Tab } from './bench.ts'
-import { tellFailure } from './evidence.ts'
+import { assertAccessible, type Bench, openBench, reviewPage, saveScreenshot, type Tab } from './bench.ts'
+import { reportFailure } from './evidence.ts'
 import { gateOf } from './gates.ts'
 
 const name = 'qa-loops-page'
@@ -22,7 +22,7 @@ describe('loops', () => {
   after(async () => {
     await bench?.[Symbol.asyncDispose]()
   })
-  afterEach((context) => tellFailure(bench, context))
+  afterEach((context) => reportFailure(bench, context))
 
   const tabOf = (agent: string, search = '') => `/agents/${agent}?tab=loops${search}`
   const open = async (path: string): Promise<Tab> => {
@@ -30,7 +30,7 @@ describe('loops', () => {
     await tab.goto(path)
     return tab
   }
-  const done = async (tab: Tab) => {
+  const closeTab = async (tab: Tab) => {
     assert.deepEqual(tab.faults, [])
     await tab.context.close()
   }
@@ -46,7 +46,7 @@ describe('loops', () => {
       patienceMs,
     )
 
-  test('without one the page says what a loop is for', async () => {
+  test('explains loops when there are none', async () => {
     await reviewPage(bench, {
       name: 'loops-empty',
       path: tabOf(idle),
@@ -54,7 +54,7 @@ describe('loops', () => {
     })
   })
 
-  test('one is started by the form, is seen run by run, and ends at the word in the reply', async () => {
+  test('starts a loop, shows each run, and ends at the stop phrase', async () => {
     const tab = await open(tabOf(name))
     const { page } = tab
     await page.getByRole('button', { name: 'Start loop' }).click()
@@ -68,13 +68,13 @@ describe('loops', () => {
     await form.getByLabel('Stop after equal replies').fill('3')
     await form.getByLabel('Run timeout').fill('')
     await form.getByRole('button', { name: 'Start loop' }).click()
-    // The platform's own rule, at the field that it is about.
+    // The platform's own validation, shown at its field.
     await form
       .getByText(/deadline|max_duration_seconds|timeout/i)
       .last()
       .waitFor()
     await page.waitForFunction(() => document.querySelector('[name=max_duration_seconds][aria-invalid=true]'))
-    await keepPicture(tab, 'loops-form-light-desktop')
+    await saveScreenshot(tab, 'loops-form-light-desktop')
     await assertAccessible(tab, 'the form of a loop')
     await form.getByLabel('Deadline').fill('')
     await form.getByLabel('Budget').fill('2.5')
@@ -89,10 +89,10 @@ describe('loops', () => {
     await runs.getByText('Run 2').click()
     await page.waitForURL(/\/executions\//)
     await page.getByRole('heading', { name: 'Answer' }).waitFor()
-    await done(tab)
+    await closeTab(tab)
   })
 
-  test('it is stopped after the run that goes on, and says by whom', async () => {
+  test('stops after the current run and shows the reason', async () => {
     const gate = gateOf(bench.platform, name, 'loop')
     const id = await started({
       message: `Wait {{run}}. ${gate.directive} [[reply:waited]]`,
@@ -108,10 +108,10 @@ describe('loops', () => {
     assert.ok((await ended(id)).runs_completed < 50)
     await page.getByRole('link', { name: 'All loops' }).click()
     await page.getByRole('grid', { name: 'Loops' }).getByText('Stopped by a user.').waitFor()
-    await done(tab)
+    await closeTab(tab)
   })
 
-  test('axe finds nothing and nothing runs over, in both themes and widths', async () => {
+  test('has no axe violations and no overflow in both themes and widths', async () => {
     const failed = await started({
       message: 'Go through every file of the repository and mend what is broken in it. [[fail]]',
       max_runs: 3,

@@ -1,4 +1,4 @@
-/** What holds for every page: how it looks, what it loads, what it does while nobody looks. */
+/** Checks that apply to every page: rendering, loading and background activity. */
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
@@ -8,12 +8,12 @@ import {
   assertAccessible,
   type Bench,
   firstPageScriptBytes,
-  keepPicture,
   openBench,
   reviewPage,
+  saveScreenshot,
   widths,
 } from './bench.ts'
-import { tellFailure } from './evidence.ts'
+import { reportFailure } from './evidence.ts'
 
 const kilobyte = 1024
 const longName = 'qa-a-name-that-goes-on-and-on-until-it-is-as-long-as-names-get'
@@ -35,7 +35,7 @@ describe('the pages of a small fleet', () => {
   after(async () => {
     await bench?.[Symbol.asyncDispose]()
   })
-  afterEach((context) => tellFailure(bench, context))
+  afterEach((context) => reportFailure(bench, context))
 
   const heading = (name: string) => (page: Page) => page.getByRole('heading', { name }).first().waitFor()
   const pages: { name: string; path: string; ready(page: Page): Promise<unknown> }[] = [
@@ -80,11 +80,11 @@ describe('the pages of a small fleet', () => {
     { name: 'not-found', path: '/nowhere', ready: heading('Page not found') },
   ]
   for (const page of pages) {
-    test(`${page.name}: axe finds nothing, nothing runs over, no fault, in both themes and widths`, () =>
+    test(`${page.name}: no axe violations, overflow or errors in both themes and widths`, () =>
       reviewPage(bench, page))
   }
 
-  test('a setting that is refused is told on its field, and what was typed stays', async () => {
+  test('shows a refused setting at its field and keeps the input', async () => {
     const tab = await bench.open()
     await tab.goto('/agents/qa-scout?tab=settings')
     const model = tab.page.getByLabel('Model', { exact: true })
@@ -98,7 +98,7 @@ describe('the pages of a small fleet', () => {
     await tab.context.close()
   })
 
-  test('a spend cap is set, told where it is wrong, and taken away by an empty field', async () => {
+  test('sets a spend cap, shows an error at its field, and removes it with an empty field', async () => {
     const tab = await bench.open()
     const { page } = tab
     await tab.goto('/agents/qa-scout?tab=settings')
@@ -114,7 +114,7 @@ describe('the pages of a small fleet', () => {
     await section.getByText(/of \$2\.50?$/).waitFor()
     assert.equal(await stored(), 2.5)
     await section.scrollIntoViewIfNeeded()
-    await keepPicture(tab, 'agent-spend-light-desktop')
+    await saveScreenshot(tab, 'agent-spend-light-desktop')
     await assertAccessible(tab, 'spend caps')
     await daily.fill('')
     await section.getByRole('button', { name: 'Save' }).click()
@@ -122,7 +122,7 @@ describe('the pages of a small fleet', () => {
     await tab.context.close()
   })
 
-  test('an owner judges the work of an agent; a score beyond 100 is told on its field', async () => {
+  test('adds an evaluation; a score above 100 is shown at its field', async () => {
     const tab = await bench.open()
     const { page } = tab
     await tab.goto('/agents/qa-scout?tab=settings')
@@ -139,14 +139,14 @@ describe('the pages of a small fleet', () => {
     await tab.context.close()
   })
 
-  test('on a phone the places are behind one button, and a place closes them again', async () => {
+  test('on a phone a button opens the menu, and a link closes it', async () => {
     const tab = await bench.open({ width: widths.phone })
     const { page } = tab
     await tab.goto('/')
     await page.getByRole('button', { name: 'Menu', exact: true }).click()
     const places = page.getByRole('dialog', { name: 'Menu' }).getByRole('navigation', { name: 'Main' })
     await places.getByRole('link', { name: 'Library' }).waitFor()
-    await keepPicture(tab, 'menu-light-phone')
+    await saveScreenshot(tab, 'menu-light-phone')
     await assertAccessible(tab, 'the menu of a phone')
     await places.getByRole('link', { name: 'Library' }).click()
     await page.getByRole('heading', { name: 'Library', level: 1 }).waitFor()
@@ -154,21 +154,21 @@ describe('the pages of a small fleet', () => {
     await tab.context.close()
   })
 
-  test('a switch changes the setting of the real agent, and another browser sees it by itself', async () => {
-    const [mine, other] = [await bench.open(), await bench.open()]
-    for (const tab of [mine, other]) {
+  test("a switch changes the agent's setting, also in another open browser", async () => {
+    const [first, other] = [await bench.open(), await bench.open()]
+    for (const tab of [first, other]) {
       await tab.goto('/agents/qa-scout?tab=settings')
       await tab.page.getByRole('switch', { name: 'Resume after an answer' }).waitFor()
     }
-    await mine.page.getByRole('switch', { name: 'Resume after an answer' }).click()
+    await first.page.getByRole('switch', { name: 'Resume after an answer' }).click()
     await other.page.getByRole('switch', { name: 'Resume after an answer', checked: true }).waitFor()
     const stored = await bench.platform.request('GET', '/api/agents/qa-scout/operator-resume')
     assert.equal(stored.json.enabled, true)
-    await mine.context.close()
+    await first.context.close()
     await other.context.close()
   })
 
-  test('a subscription is tested, added, chosen for an agent, and deleted; usage sharing is switched', async () => {
+  test('tests, adds, assigns and deletes a subscription, and switches usage sharing', async () => {
     const tab = await bench.open()
     const { page } = tab
     await tab.goto('/settings?tab=integrations')
@@ -185,12 +185,12 @@ describe('the pages of a small fleet', () => {
     await ask.click()
     await ask.waitFor({ state: 'detached' })
     for (const enabled of [true, false]) {
-      const kept = page.waitForResponse(
+      const saved = page.waitForResponse(
         (response) => response.url().endsWith('/telemetry-sharing') && response.request().method() === 'PUT',
       )
       await share.click()
-      assert.equal((await (await kept).json()).enabled, enabled)
-      // The answer is there before the page has drawn it.
+      assert.equal((await (await saved).json()).enabled, enabled)
+      // The response arrives before the page has rendered it.
       await page.getByRole('switch', { name: 'Share usage statistics', checked: enabled }).waitFor()
     }
     await tab.goto('/agents/qa-scout?tab=settings')
@@ -210,7 +210,7 @@ describe('the pages of a small fleet', () => {
     await tab.context.close()
   })
 
-  test('an agent that somebody else makes appears, and one that is stopped says so, without a reload', async () => {
+  test('new and stopped agents appear without a reload', async () => {
     const tab = await bench.open()
     await tab.goto('/')
     await tab.page.getByRole('link', { name: 'The Scout', exact: true }).waitFor()
@@ -224,24 +224,24 @@ describe('the pages of a small fleet', () => {
     await tab.context.close()
   })
 
-  test('a lost platform is told and heals by itself', async () => {
+  test('reports a lost connection and recovers automatically', async () => {
     const tab = await bench.open()
     await tab.goto('/')
     await tab.page.getByRole('link', { name: 'The Scout', exact: true }).waitFor()
     await bench.platform.killApi()
     await tab.page.getByText('Live connection lost.', { exact: false }).waitFor()
     await bench.platform.startApi()
-    // Sessions end with the process that signed them; the person signs in again over the page.
+    // Sessions end with the process that signed them; the user signs in again in the dialog.
     await tab.page.getByRole('dialog', { name: 'Your session has expired' }).waitFor()
     await tab.context.close()
     bench.platform.token = await signIn(bench.platform)
   })
 
-  test('a hidden tab asks for nothing, and is up to date when it is looked at again', async () => {
+  test('a hidden tab sends no requests and refreshes when shown', async () => {
     const tab = await bench.open()
     await tab.goto('/')
     await tab.page.getByRole('link', { name: 'The Scout', exact: true }).waitFor()
-    // The last that the page fetches by itself: what is counted beside Operations, whose code is a part of its own.
+    // The last request of the page: the waiting count, whose code is a separate chunk.
     await eventually(
       async () => tab.requests,
       (requests) =>
@@ -253,7 +253,7 @@ describe('the pages of a small fleet', () => {
     await tab.page.waitForLoadState('networkidle')
     const before = tab.requests.length
     await bench.platform.request('PUT', '/api/agents/qa-scout/label', { label: 'Renamed meanwhile' })
-    // Longer than any interval of the pages: the clock of the page is moved, not waited for.
+    // Longer than any interval of the pages. The page's clock is moved, so nothing waits.
     await tab.page.clock.fastForward(60_000)
     await createAgent(bench.platform, 'qa-unseen')
     assert.deepEqual(tab.requests.slice(before), [])
@@ -263,7 +263,7 @@ describe('the pages of a small fleet', () => {
   })
 })
 
-describe('what a page weighs', () => {
+describe('page size', () => {
   let bench: Bench
   before(async () => {
     bench = await openBench({ env: { ROOST_CONTAINERS_URL: 'fake:' } })
@@ -271,15 +271,15 @@ describe('what a page weighs', () => {
   after(async () => {
     await bench?.[Symbol.asyncDispose]()
   })
-  afterEach((context) => tellFailure(bench, context))
+  afterEach((context) => reportFailure(bench, context))
 
-  // The first one, while the browser keeps no file of the pages.
+  // First, while the browser has no cached files of the pages.
   test('the first page is under 250 KB of compressed JavaScript', async () => {
     const bytes = await firstPageScriptBytes(bench)
     assert.ok(bytes < 250 * kilobyte, `${Math.round(bytes / kilobyte)} KB`)
   })
 
-  test('a table of 200 agents draws the rows in sight only', async () => {
+  test('a table of 200 agents renders only visible rows', async () => {
     for (let index = 0; index < 200; index += 25) {
       await Promise.all(
         Array.from({ length: 25 }, (_, place) =>
@@ -303,7 +303,7 @@ describe('what a page weighs', () => {
     assert.match(tab.page.url(), /q=fleet-199/)
   })
 
-  test('the tiles of 200 agents are drawn as they are scrolled to, and going back finds the place', async () => {
+  test('renders 200 tiles while scrolling and restores the scroll position', async () => {
     const tab = await bench.open()
     const { page } = tab
     await tab.goto('/')
@@ -327,7 +327,7 @@ describe('what a page weighs', () => {
     await tab.context.close()
   })
 
-  test('a table has no more columns than it has room for, and its column menu is in sight', async () => {
+  test('a table drops columns that do not fit and keeps its column menu visible', async () => {
     for (const width of [1440, 1280, 1024, 360]) {
       const tab = await bench.open({ width })
       await tab.goto('/?view=table')
@@ -342,7 +342,7 @@ describe('what a page weighs', () => {
     }
   })
 
-  test('a name that is cut is told whole under the pointer, for as long as it is there', async () => {
+  test('a truncated name has its full text as title while hovered', async () => {
     const label = 'Donaudampfschifffahrtsgesellschaftskapitänswitwenrentenauszahlungsstellenleiterin'
     await bench.platform.request('PUT', '/api/agents/fleet-001/label', { label })
     const tab = await bench.open()
@@ -360,7 +360,7 @@ describe('what a page weighs', () => {
   })
 })
 
-/** Chromium's headless tabs are never hidden by themselves. */
+/** Chromium never hides headless tabs itself. */
 async function setVisibility(page: Page, state: 'hidden' | 'visible'): Promise<void> {
   await page.evaluate((next) => {
     Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => next })

@@ -1,19 +1,19 @@
-/** Who comes in and what each may do: the page of people and access, in a browser in front of a real platform. */
+/** The users and access page, against a real platform. */
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
 import { type MailServer, startMailServer } from '@roost/test-support/mail/index'
 import type { Page } from 'playwright-core'
 import { eventually } from '../acceptance/platform.ts'
-import { assertAccessible, type Bench, keepPicture, openBench, reviewPage, type Tab } from './bench.ts'
-import { tellFailure } from './evidence.ts'
-import { personOf } from './persons.ts'
+import { assertAccessible, type Bench, openBench, reviewPage, saveScreenshot, type Tab } from './bench.ts'
+import { reportFailure } from './evidence.ts'
+import { signInUser } from './users.ts'
 
 const path = '/settings?tab=access'
 const ann = 'ann@example.com'
 const longAddress =
   'somebody-with-a-name-that-goes-on-and-on-until-it-ends@a-long-name-of-an-organisation.example.com'
 
-describe('people and access', () => {
+describe('users and access', () => {
   let mail: MailServer
   let bench: Bench
   let annToken = ''
@@ -21,14 +21,14 @@ describe('people and access', () => {
     mail = await startMailServer()
     bench = await openBench({ env: { ROOST_MAIL_URL: mail.url } })
     const here = { platform: bench.platform, mail }
-    annToken = await personOf(here, ann, 'creator')
-    await personOf(here, longAddress)
+    annToken = await signInUser(here, ann, 'creator')
+    await signInUser(here, longAddress)
   })
   after(async () => {
     await bench?.[Symbol.asyncDispose]()
     await mail?.close()
   })
-  afterEach((context) => tellFailure(bench, context))
+  afterEach((context) => reportFailure(bench, context))
 
   const people = (page: Page) => page.getByRole('grid', { name: 'Users' })
   const rowOf = (page: Page, who: string) => people(page).getByRole('row').filter({ hasText: who })
@@ -41,12 +41,12 @@ describe('people and access', () => {
     const { json } = await bench.platform.request('GET', '/api/users')
     return json.find(({ username }: { username: string }) => username === name)
   }
-  const done = async (tab: Tab) => {
+  const closeTab = async (tab: Tab) => {
     assert.deepEqual(tab.faults, [])
     await tab.context.close()
   }
 
-  test('axe finds nothing and nothing runs over, in both themes and widths', async () => {
+  test('has no axe violations and no overflow in both themes and widths', async () => {
     const ready = (page: Page) => rowOf(page, ann).first().waitFor()
     await reviewPage(bench, { name: 'people', path, ready })
     await reviewPage(bench, {
@@ -69,13 +69,13 @@ describe('people and access', () => {
     })
   })
 
-  test('a role is changed from the row, holds on the server, and is taken back by Undo', async () => {
+  test('changes a role from its row and reverts it with Undo', async () => {
     const tab = await open()
     const { page } = tab
     await rowOf(page, ann)
       .getByRole('button', { name: `Actions for ${ann}` })
       .click()
-    await keepPicture(tab, 'people-menu-light-desktop')
+    await saveScreenshot(tab, 'people-menu-light-desktop')
     await page.getByRole('menuitem', { name: 'Make operator' }).click()
     await rowOf(page, ann).getByText('Operator').waitFor()
     await eventually(
@@ -88,34 +88,34 @@ describe('people and access', () => {
       () => userOf(ann),
       ({ role }) => role === 'creator',
     )
-    await done(tab)
+    await closeTab(tab)
   })
 
-  test('a suspended person is out at once, and in again when it is undone', async () => {
+  test('suspends a user immediately and unsuspends with Undo', async () => {
     const tab = await open({}, `${path}&person=${encodeURIComponent(ann)}`)
     const dialog = tab.page.getByRole('dialog', { name: ann })
     await dialog.getByRole('button', { name: 'Suspend' }).click()
     await dialog.getByText('This account is suspended.').waitFor()
-    await keepPicture(tab, 'people-suspended-light-desktop')
+    await saveScreenshot(tab, 'people-suspended-light-desktop')
     await assertAccessible(tab, 'a suspended person')
     const status = async () =>
       (await bench.platform.request('GET', '/api/users/me', undefined, { token: annToken })).status
     await eventually(status, (code) => code === 403 || code === 401)
     await dialog.getByRole('button', { name: 'Unsuspend' }).click()
     await eventually(status, (code) => code === 200)
-    await done(tab)
+    await closeTab(tab)
   })
 
-  test('the own role cannot be changed, and the page says who can', async () => {
+  test('the own role cannot be changed, with an explanation', async () => {
     const tab = await open({}, `${path}&person=admin`)
     const dialog = tab.page.getByRole('dialog', { name: 'admin' })
     await dialog.getByText('You cannot change your own role').waitFor()
     assert.ok(await dialog.getByRole('combobox', { name: 'Role' }).isDisabled())
     assert.equal(await dialog.getByRole('button', { name: 'Suspend' }).count(), 0)
-    await done(tab)
+    await closeTab(tab)
   })
 
-  test('a person is found by search, and the search stands in the address', async () => {
+  test('finds a user by search; the address holds the search', async () => {
     const tab = await open()
     await rowOf(tab.page, ann).first().waitFor()
     await tab.page.getByLabel('Search users').fill('ann@')
@@ -124,10 +124,10 @@ describe('people and access', () => {
     await tab.page.reload()
     await rowOf(tab.page, ann).first().waitFor()
     assert.equal(await rowOf(tab.page, 'admin').count(), 0)
-    await done(tab)
+    await closeTab(tab)
   })
 
-  test('an invited address may sign in with its role; taken off the list, it may not', async () => {
+  test('an address on the allow list can sign in with its role, a removed one cannot', async () => {
     const tab = await open()
     const { page } = tab
     await page.getByRole('button', { name: 'Add user' }).click()
@@ -135,7 +135,7 @@ describe('people and access', () => {
     await dialog.getByLabel('E-mail address').fill('not an address')
     await dialog.getByRole('button', { name: 'Add user' }).click()
     await dialog.getByText('must be an e-mail address').waitFor()
-    await keepPicture(tab, 'people-invite-light-desktop')
+    await saveScreenshot(tab, 'people-invite-light-desktop')
     await assertAccessible(tab, 'invite')
     await dialog.getByLabel('E-mail address').fill('Olga@Example.com')
     await dialog.getByRole('combobox', { name: 'Role' }).click()
@@ -156,13 +156,13 @@ describe('people and access', () => {
     await row.waitFor()
     await row.getByRole('button', { name: 'Remove olga@example.com' }).click()
     await row.waitFor({ state: 'detached' })
-    // Whoever leaves the page does not take it back.
+    // Leaving the page ends the time for Undo.
     await page.getByRole('link', { name: 'General', exact: true }).click()
     await eventually(listed, (entry) => entry === undefined)
-    await done(tab)
+    await closeTab(tab)
   })
 
-  test('the ways in are switched, and the policy of the second factor is stored', async () => {
+  test('switches the sign-in methods and saves the two-factor policy', async () => {
     const tab = await open()
     const { page } = tab
     const requests = page.getByRole('switch', { name: 'Access requests' })
@@ -192,10 +192,10 @@ describe('people and access', () => {
     await page.getByRole('button', { name: 'Save' }).waitFor({ state: 'detached' })
     const quotas = await bench.platform.request('GET', '/api/settings/agent-quotas')
     assert.equal(quotas.json.max_agents_creator, 3)
-    await done(tab)
+    await closeTab(tab)
   })
 
-  test('with the keyboard alone: down to a person, in, and back to the row', async () => {
+  test('with the keyboard alone: select a user, open, and return to the row', async () => {
     const tab = await open()
     const { page } = tab
     await rowOf(page, ann).first().waitFor()
@@ -210,34 +210,34 @@ describe('people and access', () => {
     await page.keyboard.press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'hidden' })
     await page.locator('tr:focus').waitFor()
-    await done(tab)
+    await closeTab(tab)
   })
 
-  test('who is no admin sees neither people nor the log', async () => {
+  test('users who are not admins see neither users nor the audit log', async () => {
     const tab = await open({ token: annToken })
     await tab.page.getByRole('heading', { name: 'MCP keys' }).waitFor()
     assert.equal(await tab.page.getByRole('link', { name: 'Users and access' }).count(), 0)
     assert.ok(!tab.requests.includes('GET /api/users'))
-    await done(tab)
+    await closeTab(tab)
   })
 
-  test('a list that cannot be loaded says so, and is no empty list', async () => {
+  test('a load error is not shown as an empty list', async () => {
     const tab = await bench.open()
     await tab.page.route('**/api/users', (route) => route.fulfill({ status: 500, json: refusal }))
     await tab.goto(path)
     await tab.page.getByText('Could not load the users').waitFor()
     await tab.page.getByText('internal_error').first().waitFor()
     await assertAccessible(tab, 'people that could not be loaded')
-    await keepPicture(tab, 'people-error-light-desktop')
+    await saveScreenshot(tab, 'people-error-light-desktop')
     await tab.page.unroute('**/api/users')
     await tab.page.getByRole('button', { name: 'Retry' }).first().click()
     await rowOf(tab.page, ann).first().waitFor()
-    await done(tab)
+    await closeTab(tab)
   })
 })
 
-describe('without mail', () => {
-  test('the page says why nobody can sign in by e-mail', async () => {
+describe('without a mail server', () => {
+  test('explains why sign-in by e-mail is not available', async () => {
     await using bench = await openBench()
     await reviewPage(bench, {
       name: 'people-no-mail',

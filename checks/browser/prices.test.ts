@@ -1,10 +1,10 @@
-/** Model prices in the settings, and the mark of an estimated cost, in a browser before a real platform. */
+/** Model prices in the settings, and the mark of an estimated cost. */
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { createAgent } from '../acceptance/steps.ts'
 import { type Bench, openBench, reviewPage } from './bench.ts'
-import { tellFailure } from './evidence.ts'
+import { reportFailure } from './evidence.ts'
 
 const path = '/settings?tab=prices'
 const unknown = 'claude-next-9'
@@ -23,7 +23,7 @@ describe('model prices', () => {
   after(async () => {
     await bench?.[Symbol.asyncDispose]()
   })
-  afterEach((context) => tellFailure(bench, context))
+  afterEach((context) => reportFailure(bench, context))
 
   const builtIn = (page: Page) =>
     page.getByRole('region', { name: 'Price table' }).getByText('Built in').first()

@@ -1,11 +1,11 @@
-/** Pages come up by themselves after the network broke: nobody presses anything here. */
+/** Pages recover automatically after network failures. */
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
 import type { Page, Route } from 'playwright-core'
 import { adminPassword, eventually, signIn } from '../acceptance/platform.ts'
 import { createAgent } from '../acceptance/steps.ts'
 import { type Bench, openBench, type Tab } from './bench.ts'
-import { tellFailure } from './evidence.ts'
+import { reportFailure } from './evidence.ts'
 
 const name = 'qa-recovery'
 const runs = `/agents/${name}?tab=executions`
@@ -17,7 +17,7 @@ before(async () => {
 after(async () => {
   await bench?.[Symbol.asyncDispose]()
 })
-afterEach((context) => tellFailure(bench, context))
+afterEach((context) => reportFailure(bench, context))
 
 const messageField = (page: Page) => page.getByRole('textbox', { name: 'Message' })
 
@@ -29,7 +29,7 @@ async function open(): Promise<Tab> {
   return tab
 }
 
-/** Breaks what matches, as a change of the network does, for the first `times` or until `heal`. */
+/** Fails matching requests like a network change, for the first `times` or until `heal`. */
 async function breakNetwork({ page }: Tab, pattern: RegExp, times = Number.POSITIVE_INFINITY) {
   let broken = 0
   const handler = (route: Route) => {
@@ -41,9 +41,9 @@ async function breakNetwork({ page }: Tab, pattern: RegExp, times = Number.POSIT
   return { broken: () => broken, heal: () => page.unroute(pattern, handler) }
 }
 
-// What takes long here is that pages wait before they try again.
-describe('a network that breaks', { concurrency: 3 }, () => {
-  test('while the first files are fetched leaves no empty page', async () => {
+// Slow, because pages wait before they retry.
+describe('a broken network', { concurrency: 3 }, () => {
+  test('while loading the first files leaves no empty page', async () => {
     const tab = await open()
     const files = await breakNetwork(tab, /\/assets\/index-[^/]+\.(js|css)$/, 3)
     await tab.goto(runs)
@@ -52,7 +52,7 @@ describe('a network that breaks', { concurrency: 3 }, () => {
     await tab.context.close()
   })
 
-  test('while the parts of a page are fetched leaves nothing missing', async () => {
+  test('while loading parts of a page leaves nothing missing', async () => {
     const tab = await open()
     await tab.goto('/')
     const agent = tab.page.getByRole('link', { name, exact: true })
@@ -66,7 +66,7 @@ describe('a network that breaks', { concurrency: 3 }, () => {
     await tab.context.close()
   })
 
-  test('for longer than a part is tried says so, and the part comes when it is back', async () => {
+  test('beyond the retries of a part shows an error, and the part loads later', async () => {
     const tab = await open()
     await tab.goto('/')
     const files = await breakNetwork(tab, /\/assets\/executions-tab-|\/health$/)
@@ -78,7 +78,7 @@ describe('a network that breaks', { concurrency: 3 }, () => {
     await tab.context.close()
   })
 
-  test('for the API shows why, and what was asked for comes when it is back', async () => {
+  test('for API requests shows an error, and the data loads later', async () => {
     const tab = await open()
     const calls = await breakNetwork(tab, /\/api\/agents\/|\/health$/)
     await tab.goto(runs)
@@ -89,7 +89,7 @@ describe('a network that breaks', { concurrency: 3 }, () => {
     await tab.context.close()
   })
 
-  test('before it is known who asks heals as well', async () => {
+  test('before the user is known recovers as well', async () => {
     const tab = await open()
     const calls = await breakNetwork(tab, /\/api\/users\/me$|\/health$/)
     await tab.goto(runs)
@@ -99,7 +99,7 @@ describe('a network that breaks', { concurrency: 3 }, () => {
     await tab.context.close()
   })
 
-  test('in the eyes of the browser alone stops nothing', async () => {
+  test('reported only by the browser stops nothing', async () => {
     const tab = await open()
     await tab.goto('/')
     await tab.page.getByRole('link', { name, exact: true }).waitFor()
@@ -111,29 +111,29 @@ describe('a network that breaks', { concurrency: 3 }, () => {
   })
 })
 
-describe('a session that has ended', () => {
-  test('has the page ask for nothing by itself, until the person is back', async () => {
+describe('an expired session', () => {
+  test('stops all requests of the page until the user signs in again', async () => {
     const token = await signIn(bench.platform)
     const tab = await bench.open({ token })
     const { page } = tab
     await page.clock.install()
     await tab.goto('/')
     const figures = 'GET /api/telemetry/host'
-    const asked = () => tab.requests.filter((request) => request === figures).length
-    /** Longer than any interval of the page; then what that made it ask has been asked. */
+    const requestCount = () => tab.requests.filter((request) => request === figures).length
+    /** Longer than any interval of the page, so that all pending requests have been sent. */
     const later = async () => {
       await page.clock.fastForward(120_000)
       await page.evaluate(async () => void (await fetch('/health')))
     }
     await eventually(
-      async () => asked(),
+      async () => requestCount(),
       (times) => times > 0,
     )
     await page.waitForLoadState('networkidle')
-    const before = asked()
+    const before = requestCount()
     await later()
     await eventually(
-      async () => asked(),
+      async () => requestCount(),
       (times) => times > before,
     )
 
@@ -158,13 +158,13 @@ describe('a session that has ended', () => {
   })
 })
 
-describe('a platform that was renewed', () => {
-  test('is met by fetching the page again, once', async () => {
+describe('an updated platform', () => {
+  test('reloads the page once', async () => {
     const tab = await open()
     const { page } = tab
     await tab.goto('/')
     await page.getByRole('link', { name, exact: true }).waitFor()
-    // The names of the build that the page began with are gone, and stay gone.
+    // The files of the build that the page started with no longer exist.
     await page.route(/\/assets\/executions-tab-/, (route) => route.fulfill({ status: 404, body: '' }))
     let loads = 0
     page.on('domcontentloaded', () => {
@@ -173,7 +173,7 @@ describe('a platform that was renewed', () => {
     await page.evaluate((path) => window.history.pushState({}, '', path), runs)
     await page.waitForEvent('domcontentloaded')
     await page.getByText('Could not load this content').waitFor()
-    // Longer than it takes to try again.
+    // Longer than the retry delay.
     await page.waitForResponse(/\/health$/)
     await page.waitForResponse(/\/health$/)
     assert.equal(loads, 1)

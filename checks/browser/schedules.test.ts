@@ -1,4 +1,4 @@
-/** Schedules in a real browser: made, explained, fired by hand and from outside, looked back at. */
+/** Schedules: created, explained, fired manually and by webhook, with history. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { after, afterEach, before, describe, test } from 'node:test'
@@ -6,8 +6,8 @@ import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
 import { eventually, type Loose } from '../acceptance/platform.ts'
 import { createAgent, isOver, untilExecution } from '../acceptance/steps.ts'
-import { assertAccessible, type Bench, keepPicture, openBench, reviewPage, type Tab } from './bench.ts'
-import { tellFailure } from './evidence.ts'
+import { assertAccessible, type Bench, openBench, reviewPage, saveScreenshot, type Tab } from './bench.ts'
+import { reportFailure } from './evidence.ts'
 
 const name = 'qa-schedules-page'
 const idle = 'qa-schedules-none'
@@ -17,7 +17,7 @@ const longName =
 
 describe('schedules', () => {
   let bench: Bench
-  /** The schedule that fired, and then did not: real minutes, which pass while other tests run. */
+  /** A schedule that fired and was then held: takes real minutes while other tests run. */
   let dueTwice: Promise<string>
   before(async () => {
     bench = await openBench()
@@ -27,14 +27,14 @@ describe('schedules', () => {
     ])
     for (const each of [name, minutely])
       await bench.platform.request('PUT', `/api/agents/${each}/autonomy`, { enabled: true })
-    dueTwice = fireAndHoldBack()
-    // Told by the test that waits for it.
+    dueTwice = fireAndHold()
+    // The test that awaits it reports errors.
     dueTwice.catch(() => {})
   })
   after(async () => {
     await bench?.[Symbol.asyncDispose]()
   })
-  afterEach((context) => tellFailure(bench, context))
+  afterEach((context) => reportFailure(bench, context))
 
   const tabOf = (agent: string, search = '') => `/agents/${agent}?tab=schedules${search}`
   const rowOf = (page: Page, title: string) =>
@@ -44,14 +44,14 @@ describe('schedules', () => {
     await tab.goto(path)
     return tab
   }
-  const done = async (tab: Tab) => {
+  const closeTab = async (tab: Tab) => {
     assert.deepEqual(tab.faults, [])
     await tab.context.close()
   }
   const apiOf = (agent: string) => (method: string, path: string, body?: unknown) =>
     bench.platform.request(method, `/api/agents/${agent}/schedules${path}`, body)
   const api = apiOf(name)
-  const made = async (fields: object, agent = name): Promise<Loose> => {
+  const createSchedule = async (fields: object, agent = name): Promise<Loose> => {
     const reply = await apiOf(agent)('POST', '', {
       name: 'nightly',
       cron_expression: '0 3 * * *',
@@ -61,8 +61,8 @@ describe('schedules', () => {
     assert.equal(reply.status, 201, reply.text)
     return reply.json
   }
-  const fireAndHoldBack = async (): Promise<string> => {
-    const { id } = await made({ name: 'every minute', cron_expression: '* * * * *' }, minutely)
+  const fireAndHold = async (): Promise<string> => {
+    const { id } = await createSchedule({ name: 'every minute', cron_expression: '* * * * *' }, minutely)
     const isFired = (row: Loose) => row.outcome === 'fired'
     const firesOf = async (): Promise<Loose[]> => (await apiOf(minutely)('GET', `/${id}/fires`)).json
     await eventually(firesOf, (rows) => rows.some(isFired), 130_000)
@@ -72,7 +72,7 @@ describe('schedules', () => {
     return id
   }
 
-  test('where there is none the page says what one is for', async () => {
+  test('explains schedules when there are none', async () => {
     await reviewPage(bench, {
       name: 'schedules-empty',
       path: tabOf(idle),
@@ -80,7 +80,7 @@ describe('schedules', () => {
     })
   })
 
-  test('one is made with its time in words, and what the platform refuses stands at its field', async () => {
+  test('creates a schedule with a description of its times; platform errors appear at their fields', async () => {
     const tab = await open(tabOf(name))
     const { page } = tab
     await page.getByRole('button', { name: 'New schedule' }).click()
@@ -107,7 +107,7 @@ describe('schedules', () => {
     await form.getByLabel('Cron expression').fill('30 9 * * MON-FRI')
     await form.getByRole('button', { name: 'Create schedule' }).click()
     await form.getByText(/is above the agent's execution timeout/).waitFor()
-    await keepPicture(tab, 'schedules-form-light-desktop')
+    await saveScreenshot(tab, 'schedules-form-light-desktop')
     await assertAccessible(tab, 'the form of a schedule')
     await form.getByRole('spinbutton', { name: 'Timeout' }).fill('')
     await form.getByRole('button', { name: 'Create schedule' }).click()
@@ -128,11 +128,11 @@ describe('schedules', () => {
     await edit.getByLabel('Name').fill('Evening report')
     await edit.getByRole('button', { name: 'Save' }).click()
     await page.getByRole('heading', { name: 'Evening report' }).waitFor()
-    await done(tab)
+    await closeTab(tab)
   })
 
-  test('it is switched at once, and back when the platform refuses', async () => {
-    await made({ name: 'switched' })
+  test('switches optimistically and rolls back when refused', async () => {
+    await createSchedule({ name: 'switched' })
     const tab = await open(tabOf(name))
     const { page } = tab
     const toggle = rowOf(page, 'switched').getByRole('switch')
@@ -149,11 +149,11 @@ describe('schedules', () => {
         document.querySelectorAll('[role=switch][aria-label="Enable switched"][aria-checked=false]')
           .length === 1,
     )
-    await done(tab)
+    await closeTab(tab)
   })
 
-  test('it is triggered by hand, and its run, its figures and its history are there', async () => {
-    const { id } = await made({ name: 'by hand', enabled: false })
+  test('triggers manually and shows the run, statistics and history', async () => {
+    const { id } = await createSchedule({ name: 'by hand', enabled: false })
     const tab = await open(tabOf(name, `&schedule=${id}`))
     const { page } = tab
     await page.getByText('No runs in this time range.').waitFor()
@@ -164,35 +164,35 @@ describe('schedules', () => {
       (rows) => rows.length === 1,
     )
     await untilExecution(bench.platform, name, run.id, isOver)
-    // Told by the socket.
+    // Updated through the socket.
     await page.getByText('Duration, 95th percentile').waitFor()
     await page.getByRole('link', { name: 'Runs', exact: true }).click()
     await page.getByRole('grid', { name: 'Runs of the schedule' }).getByText('Succeeded').waitFor()
     await page.getByRole('link', { name: 'Due times', exact: true }).click()
     await page.getByText('No due times yet').waitFor()
-    await done(tab)
+    await closeTab(tab)
   })
 
-  test('its webhook is made, called as the example says, signed, rotated and revoked', async () => {
-    const { id } = await made({ name: 'from outside' })
+  test('creates a webhook; its examples work, unsigned and signed; rotates and revokes it', async () => {
+    const { id } = await createSchedule({ name: 'from outside' })
     const tab = await open(tabOf(name, `&schedule=${id}&part=webhook`))
     const { page } = tab
     await page.getByRole('button', { name: 'Create webhook' }).click()
     await page.getByText('never', { exact: true }).waitFor()
     const example = async () => (await page.getByRole('group', { name: 'Code, A' }).innerText()).trim()
-    assert.equal((await called(await example())).status, 'triggered')
+    assert.equal((await runExample(await example())).status, 'triggered')
     await page.getByText('never', { exact: true }).waitFor({ state: 'detached' })
 
     await page.getByRole('button', { name: 'Require signature' }).click()
     const shown = page.getByRole('dialog', { name: 'Signing secret' })
     const secret = (await shown.locator('code').first().innerText()).trim()
-    await keepPicture(tab, 'webhook-secret-light-desktop')
+    await saveScreenshot(tab, 'webhook-secret-light-desktop')
     await shown.getByText('I have stored it').click()
     await shown.getByRole('button', { name: 'Done' }).click()
     await page.getByText('Calls need a signature of time and body').waitFor()
     assert.equal(await page.getByText(secret).count(), 0)
-    assert.equal((await called(await example(), secret, 'signed')).status, 'triggered')
-    assert.equal((await called(await example(), 'wrong', 'signed again')).error, 'invalid_signature')
+    assert.equal((await runExample(await example(), secret, 'signed')).status, 'triggered')
+    assert.equal((await runExample(await example(), 'wrong', 'signed again')).error, 'invalid_signature')
 
     await page.getByRole('button', { name: 'Rotate…' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Rotate', exact: true }).click()
@@ -200,11 +200,11 @@ describe('schedules', () => {
     await page.getByRole('button', { name: 'Revoke…' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke', exact: true }).click()
     await page.getByText('No webhook yet').waitFor()
-    await done(tab)
+    await closeTab(tab)
   })
 
-  test('a deleted one is gone from the page at once and comes back by Undo', async () => {
-    await made({ name: 'passing' })
+  test('deletes a schedule immediately, with Undo', async () => {
+    await createSchedule({ name: 'passing' })
     const tab = await open(tabOf(name))
     const { page } = tab
     const remove = async () => {
@@ -221,11 +221,11 @@ describe('schedules', () => {
       async () => (await api('GET', '')).json,
       (rows) => rows.every((row: Loose) => row.name !== 'passing'),
     )
-    await done(tab)
+    await closeTab(tab)
   })
 
-  test('axe finds nothing and nothing runs over, in both themes and widths', async () => {
-    const { id } = await made({
+  test('has no axe violations and no overflow in both themes and widths', async () => {
+    const { id } = await createSchedule({
       name: longName,
       description: 'Keeps the house in order.',
       timezone: 'Asia/Tokyo',
@@ -250,7 +250,7 @@ describe('schedules', () => {
     })
   })
 
-  test('why a due time came to nothing is told in words, and that one is found among those that ran', async () => {
+  test('explains why a due time did not fire, and filters such due times', async () => {
     const id = await dueTwice
     const tab = await open(tabOf(minutely, `&schedule=${id}`))
     const { page } = tab
@@ -263,7 +263,7 @@ describe('schedules', () => {
     await times.getByText('The agent’s autonomy was off').first().waitFor()
     assert.equal(await times.getByText('Fired', { exact: true }).count(), 0)
     await page.goBack()
-    await done(tab)
+    await closeTab(tab)
     await reviewPage(bench, {
       name: 'schedule-due',
       path: tabOf(minutely, `&schedule=${id}&part=due`),
@@ -271,10 +271,10 @@ describe('schedules', () => {
     })
   })
 
-  test('admins see those of all agents, pause and resume them, and bring deleted ones back', async () => {
-    const { id } = await made({ name: 'deleted too soon' })
+  test('admins see, pause and resume all schedules, and restore deleted ones', async () => {
+    const { id } = await createSchedule({ name: 'deleted too soon' })
     assert.equal((await api('DELETE', `/${id}`)).status, 204)
-    await made({ name: 'of the fleet' })
+    await createSchedule({ name: 'of the fleet' })
     const tab = await open('/operations?tab=schedules')
     const { page } = tab
     const fleetRow = (title: string) =>
@@ -301,7 +301,7 @@ describe('schedules', () => {
     await page.getByRole('searchbox', { name: 'Search schedules' }).fill('too soon')
     await page.waitForURL(/q=too/)
     await fleetRow('of the fleet').waitFor({ state: 'detached' })
-    await done(tab)
+    await closeTab(tab)
     await api('DELETE', `/${id}`)
     await reviewPage(bench, {
       name: 'schedules-fleet',
@@ -311,8 +311,8 @@ describe('schedules', () => {
   })
 })
 
-/** What the platform answers to a pasted example; another text makes it another call. */
-async function called(example: string, secret = '', text = 'Release 1.4 is out'): Promise<Loose> {
+/** Runs a pasted example and returns the platform's reply; another text makes it a different call. */
+async function runExample(example: string, secret = '', text = 'Release 1.4 is out'): Promise<Loose> {
   const script = example.replace('curl ', 'curl -s ').replace('Release 1.4 is out', text)
   const { stdout } = await promisify(execFile)('bash', ['-c', script], {
     env: { ...process.env, WEBHOOK_SECRET: secret },

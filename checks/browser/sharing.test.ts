@@ -1,4 +1,4 @@
-/** Who uses an agent and whom it may call: two tabs and the matrix, in a browser in front of a real platform. */
+/** Sharing, permissions, folders, public links, Slack and payments of an agent. */
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
 import { type MailServer, startMailServer } from '@roost/test-support/mail/index'
@@ -7,9 +7,9 @@ import { type SlackServer, slackApp, startSlack } from '@roost/test-support/slac
 import type { Page } from 'playwright-core'
 import { eventually } from '../acceptance/platform.ts'
 import { createAgent, docker } from '../acceptance/steps.ts'
-import { assertAccessible, type Bench, keepPicture, openBench, reviewPage, type Tab } from './bench.ts'
-import { tellFailure } from './evidence.ts'
-import { personOf } from './persons.ts'
+import { assertAccessible, type Bench, openBench, reviewPage, saveScreenshot, type Tab } from './bench.ts'
+import { reportFailure } from './evidence.ts'
+import { signInUser } from './users.ts'
 
 const [scout, writer, longName] = [
   'qa-scout',
@@ -34,7 +34,7 @@ before(async () => {
       ROOST_X402_FACILITATOR_URL: facilitator.url,
     },
   })
-  annToken = await personOf({ platform: bench.platform, mail }, ann)
+  annToken = await signInUser({ platform: bench.platform, mail }, ann)
   for (const name of [scout, writer, longName]) await createAgent(bench.platform, name)
 })
 after(async () => {
@@ -43,14 +43,14 @@ after(async () => {
   await slack?.close()
   await facilitator?.[Symbol.asyncDispose]()
 })
-afterEach((context) => tellFailure(bench, context))
+afterEach((context) => reportFailure(bench, context))
 
 const open = async (at: string, options: Parameters<Bench['open']>[0] = {}): Promise<Tab> => {
   const tab = await bench.open(options)
   await tab.goto(at)
   return tab
 }
-const done = async (tab: Tab) => {
+const closeTab = async (tab: Tab) => {
   assert.deepEqual(tab.faults, [])
   await tab.context.close()
 }
@@ -67,7 +67,7 @@ describe('sharing', () => {
     return json.map((share: { shared_with_email: string }) => share.shared_with_email)
   }
 
-  test('an agent that nobody else uses says what to do', async () => {
+  test('explains sharing for an agent without shares', async () => {
     await reviewPage(bench, {
       name: 'sharing-alone',
       path,
@@ -75,7 +75,7 @@ describe('sharing', () => {
     })
   })
 
-  test('shared by e-mail, the person finds the agent; a refusal is told on the field', async () => {
+  test('shares by e-mail, so that the user sees the agent; errors appear at the field', async () => {
     const tab = await open(path)
     const { page } = tab
     await page.getByLabel('Share with').fill('no address')
@@ -90,15 +90,15 @@ describe('sharing', () => {
       .getByText(/already/i)
       .first()
       .waitFor()
-    await keepPicture(tab, 'sharing-refused-light-desktop')
+    await saveScreenshot(tab, 'sharing-refused-light-desktop')
     await assertAccessible(tab, 'shared twice')
-    const theirs = await open('/', { token: annToken })
-    await theirs.page.getByRole('link', { name: scout, exact: true }).waitFor()
-    await done(theirs)
-    await done(tab)
+    const userTab = await open('/', { token: annToken })
+    await userTab.page.getByRole('link', { name: scout, exact: true }).waitFor()
+    await closeTab(userTab)
+    await closeTab(tab)
   })
 
-  test('axe finds nothing and nothing runs over, in both themes and widths', async () => {
+  test('has no axe violations and no overflow in both themes and widths', async () => {
     const email = 'somebody-with-a-name-that-goes-on-and-on-until-it-ends@a-long-name.example.com'
     await bench.platform.request('POST', `/api/agents/${scout}/share`, { email })
     await reviewPage(bench, {
@@ -108,62 +108,62 @@ describe('sharing', () => {
     })
   })
 
-  test('whoever it is shared with is not shown the tab', async () => {
+  test('users with a share do not see the tab', async () => {
     const tab = await open(path, { token: annToken })
     await tab.page.getByRole('link', { name: 'Permissions' }).waitFor()
     assert.equal(await tab.page.getByRole('link', { name: 'Sharing' }).count(), 0)
-    await done(tab)
+    await closeTab(tab)
   })
 
-  test('whoever it is shared with is not offered what is for its owner on the dashboard', async () => {
-    const mine = await open('/?view=table')
-    await mine.page.getByRole('checkbox', { name: `Select ${scout}` }).waitFor()
-    await done(mine)
-    const theirs = await open('/?view=table', { token: annToken })
-    await theirs.page.getByRole('grid', { name: 'Agents' }).getByText(scout).waitFor()
-    assert.equal(await theirs.page.getByRole('checkbox').count(), 0)
-    await theirs.page.getByRole('radio', { name: 'Tiles' }).click()
-    await theirs.page.getByRole('button', { name: `Stop ${scout}` }).waitFor()
-    assert.equal(await theirs.page.getByRole('switch').count(), 0)
-    await done(theirs)
+  test('users with a share see no owner actions on the dashboard', async () => {
+    const ownerTab = await open('/?view=table')
+    await ownerTab.page.getByRole('checkbox', { name: `Select ${scout}` }).waitFor()
+    await closeTab(ownerTab)
+    const userTab = await open('/?view=table', { token: annToken })
+    await userTab.page.getByRole('grid', { name: 'Agents' }).getByText(scout).waitFor()
+    assert.equal(await userTab.page.getByRole('checkbox').count(), 0)
+    await userTab.page.getByRole('radio', { name: 'Tiles' }).click()
+    await userTab.page.getByRole('button', { name: `Stop ${scout}` }).waitFor()
+    assert.equal(await userTab.page.getByRole('switch').count(), 0)
+    await closeTab(userTab)
   })
 
-  test('whoever it is shared with answers what it asks of them, and is not offered to dismiss it', async () => {
+  test('users with a share answer questions but cannot dismiss them', async () => {
     const { platform } = bench
     const key = await docker('exec', platform.containerOf(scout), 'printenv', 'ROOST_AGENT_KEY')
     const ask = { request_id: 'colour', type: 'approval', title: 'Which colour?', options: ['Green', 'Blue'] }
-    const asked = await platform.request(
+    const created = await platform.request(
       'POST',
       `/api/agents/${scout}/operator-queue`,
       { ...ask, to_email: ann },
       { token: key },
     )
-    assert.equal(asked.status, 201, asked.text)
+    assert.equal(created.status, 201, created.text)
     const inbox = '/operations?tab=queue'
-    const mine = await open(inbox)
-    await mine.page.getByRole('button', { name: 'Dismiss without answer' }).waitFor()
-    await done(mine)
-    const theirs = await open(inbox, { token: annToken })
-    const { page } = theirs
+    const ownerTab = await open(inbox)
+    await ownerTab.page.getByRole('button', { name: 'Dismiss without answer' }).waitFor()
+    await closeTab(ownerTab)
+    const userTab = await open(inbox, { token: annToken })
+    const { page } = userTab
     await page.getByRole('button', { name: 'Green' }).waitFor()
     assert.equal(await page.getByRole('button', { name: /Dismiss/ }).count(), 0)
     await page.getByRole('checkbox', { name: 'Select all' }).click()
     await page.getByRole('button', { name: 'Answer…' }).waitFor()
     assert.equal(await page.getByRole('button', { name: /Dismiss/ }).count(), 0)
-    await keepPicture(theirs, 'inbox-addressed-light-desktop')
+    await saveScreenshot(userTab, 'inbox-addressed-light-desktop')
     await page.keyboard.press('x')
     await page.getByRole('button', { name: 'Green' }).click()
     await page.getByText('Inbox is empty').waitFor()
-    assert.deepEqual(theirs.failures, [])
-    await done(theirs)
-    // The time for Undo is over when the page is left.
+    assert.deepEqual(userTab.failures, [])
+    await closeTab(userTab)
+    // Leaving the page ends the time for Undo.
     await eventually(
-      async () => (await platform.request('GET', `/api/operator-queue/${asked.json.id}`)).json.response,
+      async () => (await platform.request('GET', `/api/operator-queue/${created.json.id}`)).json.response,
       (response) => response === 'Green',
     )
   })
 
-  test('removing waits for Undo, and is done when the page is left', async () => {
+  test('removes a share when Undo has passed or the page is left', async () => {
     const tab = await open(path)
     const { page } = tab
     await people(page)
@@ -178,7 +178,7 @@ describe('sharing', () => {
       .click()
     await page.getByRole('link', { name: 'Info', exact: true }).click()
     await eventually(shares, (emails) => !emails.includes(ann))
-    await done(tab)
+    await closeTab(tab)
   })
 })
 
@@ -186,25 +186,25 @@ describe('permissions', () => {
   const path = `/agents/${scout}?tab=permissions`
   const rowSwitch = (page: Page, name: string) => page.getByRole('switch', { name: `May call ${name}` })
 
-  test('a switch grants and withdraws, and another browser sees it by itself', async () => {
-    const [mine, other] = [await open(path), await open(path)]
+  test('a switch grants and revokes, also in another open browser', async () => {
+    const [ownerTab, other] = [await open(path), await open(path)]
     await rowSwitch(other.page, writer).waitFor()
-    await rowSwitch(mine.page, writer).click()
+    await rowSwitch(ownerTab.page, writer).click()
     await eventually(
       () => permitted(scout),
       (names) => names.includes(writer),
     )
     await other.page.getByRole('switch', { name: `May call ${writer}`, checked: true }).waitFor()
-    await rowSwitch(mine.page, writer).click()
+    await rowSwitch(ownerTab.page, writer).click()
     await eventually(
       () => permitted(scout),
       (names) => names.length === 0,
     )
-    await done(mine)
-    await done(other)
+    await closeTab(ownerTab)
+    await closeTab(other)
   })
 
-  test('all shown at once, and back by Undo', async () => {
+  test('permits all listed agents, with Undo', async () => {
     const tab = await open(path)
     await tab.page.getByRole('button', { name: 'Permit all listed' }).click()
     await eventually(
@@ -217,10 +217,10 @@ describe('permissions', () => {
       () => permitted(scout),
       (names) => names.length === 0,
     )
-    await done(tab)
+    await closeTab(tab)
   })
 
-  test('axe finds nothing and nothing runs over, in both themes and widths', async () => {
+  test('has no axe violations and no overflow in both themes and widths', async () => {
     await bench.platform.request('POST', `/api/agents/${scout}/permissions/${writer}`)
     await bench.platform.request('POST', `/api/agents/${longName}/permissions/${scout}`)
     await reviewPage(bench, {
@@ -238,7 +238,7 @@ describe('permissions', () => {
     })
   })
 
-  test('the matrix is walked by arrows and ticked by the space bar', async () => {
+  test('arrows move in the matrix and Space toggles', async () => {
     const tab = await open('/operations?tab=permissions')
     const { page } = tab
     const cell = (from: string, to: string) =>
@@ -257,18 +257,18 @@ describe('permissions', () => {
     await page.getByLabel('Search callers').fill('nobody')
     await page.getByText('No matching agents').waitFor()
     assert.match(page.url(), /q=nobody/)
-    await done(tab)
+    await closeTab(tab)
   })
 
-  test('whoever an agent is shared with reads whom it may call and changes nothing', async () => {
+  test('users with a share can only read the permissions', async () => {
     await bench.platform.request('POST', `/api/agents/${scout}/share`, { email: ann })
     await bench.platform.request('POST', `/api/agents/${writer}/share`, { email: ann })
     const tab = await open(path, { token: annToken })
     await tab.page.getByText('Only the owner can change').waitFor()
     assert.ok(await rowSwitch(tab.page, writer).isDisabled())
-    await keepPicture(tab, 'permissions-reader-light-desktop')
+    await saveScreenshot(tab, 'permissions-reader-light-desktop')
     await assertAccessible(tab, 'permissions to read')
-    await done(tab)
+    await closeTab(tab)
   })
 })
 
@@ -282,15 +282,15 @@ describe('folders', () => {
     await bench.platform.request('PUT', `/api/agents/${scout}/permissions`, { permitted_agents: [] })
   })
 
-  test('an agent that may call no publisher says what to do', async () => {
+  test('explains folders for an agent that may call no publisher', async () => {
     const tab = await open(of(scout))
     await tab.page.getByText('No folders available').waitFor()
     await tab.page.getByRole('link', { name: 'Permissions' }).click()
     await rowsShown(tab.page)
-    await done(tab)
+    await closeTab(tab)
   })
 
-  test('one publishes, the other reads after a restart, and both pages follow by themselves', async () => {
+  test('a reader mounts a published folder after a restart; both open pages update', async () => {
     await bench.platform.request('POST', `/api/agents/${scout}/permissions/${writer}`)
     const [publisher, reader] = [await open(of(writer)), await open(of(scout))]
     await publisher.page.getByRole('switch', { name: 'Publish folder' }).click()
@@ -299,7 +299,7 @@ describe('folders', () => {
     await row(reader.page, 'Folders of other agents', writer).getByText('Mounted at the next start').waitFor()
     await row(publisher.page, 'Readers', scout).getByText('Mounted at the next start').waitFor()
     await reader.page.getByText('Restart required').waitFor()
-    await keepPicture(reader, 'folders-waiting-light-desktop')
+    await saveScreenshot(reader, 'folders-waiting-light-desktop')
     await reader.page.getByRole('button', { name: 'Restart' }).click()
     await reader.page.getByRole('dialog').getByRole('button', { name: 'Restart' }).click()
     await row(reader.page, 'Folders of other agents', writer).getByText('Mounted').waitFor()
@@ -312,11 +312,11 @@ describe('folders', () => {
       .waitFor()
     await publisher.page.getByRole('switch', { name: 'Publish folder' }).click()
     await row(reader.page, 'Folders of other agents', writer).getByText('Mounted').waitFor()
-    await done(publisher)
-    await done(reader)
+    await closeTab(publisher)
+    await closeTab(reader)
   })
 
-  test('axe finds nothing and nothing runs over, in both themes and widths', async () => {
+  test('has no axe violations and no overflow in both themes and widths', async () => {
     await bench.platform.request('PUT', `/api/agents/${longName}/folders`, { expose_enabled: true })
     await bench.platform.request('POST', `/api/agents/${scout}/permissions/${longName}`)
     await reviewPage(bench, {
@@ -332,7 +332,7 @@ describe('folders', () => {
     })
   })
 
-  test('whoever an agent is shared with reads what it shares and changes nothing', async () => {
+  test('users with a share can only read the folder settings', async () => {
     const tab = await open(of(scout), { token: annToken })
     await tab.page.getByText('Only the owner can change').waitFor()
     await row(tab.page, 'Folders of other agents', writer).waitFor()
@@ -343,7 +343,7 @@ describe('folders', () => {
       'which she does not reach',
     )
     await assertAccessible(tab, 'folders to read')
-    await done(tab)
+    await closeTab(tab)
   })
 })
 
@@ -354,12 +354,12 @@ describe('public links', () => {
   const visitor = (options: Parameters<Bench['open']>[0] = {}) => bench.open({ token: null, ...options })
   const newLink = async (body: object) =>
     (await bench.platform.request('POST', `/api/agents/${scout}/public-links`, body)).json
-  async function say(page: Page, message: string): Promise<void> {
+  async function sendMessage(page: Page, message: string): Promise<void> {
     await page.getByRole('textbox', { name: /Message to/ }).fill(message)
     await page.keyboard.press('Enter')
   }
 
-  test('an owner makes a link, changes it, switches it off, and deletes it after Undo', async () => {
+  test('creates, edits and disables a link, and deletes it with Undo', async () => {
     const tab = await open(path)
     const { page } = tab
     await page.getByRole('button', { name: 'Create link' }).click()
@@ -380,7 +380,7 @@ describe('public links', () => {
     await page.getByRole('button', { name: 'Undo' }).click()
     await links(page).getByText('Website').waitFor()
     assert.equal((await stored()).length, 1)
-    await done(tab)
+    await closeTab(tab)
     await reviewPage(bench, {
       name: 'public-links',
       path,
@@ -388,19 +388,19 @@ describe('public links', () => {
     })
   })
 
-  test('a visitor on a phone is answered, finds it after a reload, stops an answer, and begins anew', async () => {
+  test('a visitor on a phone chats, reloads, stops an answer and starts over', async () => {
     const { url, token } = await newLink({ name: 'Open' })
     const at = new URL(url).pathname
     const tab = await visitor({ width: 360 })
     const { page } = tab
     await tab.goto(at)
     await page.getByText('Ask anything.').waitFor()
-    await say(page, 'Hello. [[reply:**Good day**]]')
+    await sendMessage(page, 'Hello. [[reply:**Good day**]]')
     const talk = page.getByRole('list', { name: 'Conversation' })
     await talk.getByText('Good day', { exact: true }).waitFor()
     await page.reload()
     await talk.getByText('Good day', { exact: true }).waitFor()
-    await say(page, 'Take your time. [[hold:visit]] [[reply:late]]')
+    await sendMessage(page, 'Take your time. [[hold:visit]] [[reply:late]]')
     await page.getByRole('button', { name: 'Stop' }).click()
     await page.getByText('The agent has stopped.').waitFor()
     bench.platform.model.release('visit')
@@ -408,7 +408,7 @@ describe('public links', () => {
     const other = await visitor()
     await other.goto(at)
     await other.page.getByText('Ask anything.').waitFor()
-    await done(other)
+    await closeTab(other)
     await page.getByRole('button', { name: 'New conversation' }).click()
     await page.getByText('Ask anything.').waitFor()
     assert.ok(!tab.requests.some((request) => request.includes('/api/users/me')), 'nobody is signed in')
@@ -418,15 +418,15 @@ describe('public links', () => {
       token: null,
       ready: (review) => review.getByText('Ask anything.').waitFor(),
     })
-    await done(tab)
+    await closeTab(tab)
     await bench.platform.request('DELETE', `/api/agents/${scout}/public-links/${(await stored())[0].id}`)
-    const gone = await visitor()
-    await gone.goto(`/chat/${token}`)
-    await gone.page.getByText('This link is not valid').waitFor()
-    await done(gone)
+    const late = await visitor()
+    await late.goto(`/chat/${token}`)
+    await late.page.getByText('This link is not valid').waitFor()
+    await closeTab(late)
   })
 
-  test('a link that asks for an address is entered with the code from the mail', async () => {
+  test('a link with required e-mail opens with the code from the e-mail', async () => {
     const { url, token } = await newLink({ require_email: true })
     const tab = await visitor()
     const { page } = tab
@@ -439,24 +439,24 @@ describe('public links', () => {
       await page.getByRole('button', { name: 'Start chat' }).click()
     }
     await confirm()
-    await say(page, 'Hello. [[reply:Welcome, Vic]]')
+    await sendMessage(page, 'Hello. [[reply:Welcome, Vic]]')
     await page
       .getByRole('list', { name: 'Conversation' })
       .getByText('Welcome, Vic', { exact: true })
       .waitFor()
-    await keepPicture(tab, 'public-chat-answered-light-desktop')
+    await saveScreenshot(tab, 'public-chat-answered-light-desktop')
     await assertAccessible(tab, 'public chat answered')
-    // Over after a day: the address is asked for again, and what was written is not lost.
+    // The confirmation expires after a day: the address is requested again, and the message is kept.
     const over = [`roost.public.${token}`, JSON.stringify({ session_token: 'over' })] as const
-    await page.evaluate(([key, kept]) => localStorage.setItem(key, kept), over)
-    await say(page, 'And now?')
+    await page.evaluate(([key, identity]) => localStorage.setItem(key, identity), over)
+    await sendMessage(page, 'And now?')
     await confirm()
     await page
       .getByRole('list', { name: 'Conversation' })
       .getByText('Welcome, Vic', { exact: true })
       .waitFor()
     assert.equal(await page.getByRole('textbox', { name: /Message to/ }).inputValue(), 'And now?')
-    await done(tab)
+    await closeTab(tab)
   })
 })
 
@@ -464,7 +464,7 @@ describe('Slack', () => {
   const path = `/agents/${scout}?tab=sharing`
   const channel = async () => (await bench.platform.request('GET', `/api/agents/${scout}/slack/channel`)).json
 
-  test('an admin connects an app, an owner binds a channel; refusals are told on the fields', async () => {
+  test('an admin connects an app and an owner binds a channel; errors appear at the fields', async () => {
     const settings = await open('/settings?tab=integrations')
     await settings.page.getByRole('button', { name: 'Connect Slack' }).click()
     await settings.page.getByLabel('Signing secret').fill(slackApp.signingSecret)
@@ -474,7 +474,7 @@ describe('Slack', () => {
     await settings.page.getByLabel('Bot token').fill(slackApp.token)
     await settings.page.getByRole('button', { name: 'Connect', exact: true }).click()
     await settings.page.getByText('Agents answer there as @roost').waitFor()
-    await done(settings)
+    await closeTab(settings)
 
     slack.channels.set('C0123456789', { name: 'team', isMember: false })
     const tab = await open(path)
@@ -494,10 +494,10 @@ describe('Slack', () => {
       channel_name: 'team',
       is_dm_default: true,
     })
-    await done(tab)
+    await closeTab(tab)
   })
 
-  test('axe finds nothing and nothing runs over, in both themes and widths; unbound, it says what to do', async () => {
+  test('has no axe violations and no overflow; explains an unbound channel', async () => {
     await reviewPage(bench, {
       name: 'slack-channel',
       path,
@@ -513,7 +513,7 @@ describe('Slack', () => {
     await tab.page.getByRole('dialog').getByRole('button', { name: 'Unbind' }).click()
     await tab.page.getByText('Invite the bot to a channel').waitFor()
     assert.equal((await channel()).bound, false)
-    await done(tab)
+    await closeTab(tab)
   })
 })
 
@@ -525,7 +525,7 @@ describe('payments', () => {
   const path = `/agents/${scout}?tab=payments`
   const payee = '0x209693Bc6afc0C5328bA36FaF03C514EF312287C'
 
-  test('the owner sets price and payee, is told of a typing error on the field, and sees a payment', async () => {
+  test('sets price and wallet, shows a typing error at its field, and lists a payment', async () => {
     const tab = await open(path)
     const { page } = tab
     await page.getByText('No payments yet').waitFor()
@@ -543,9 +543,9 @@ describe('payments', () => {
 
     const poor = facilitator.payer(1n)
     const chat = `/api/paid/${scout}/chat`
-    const asked = await bench.platform.request('POST', chat, { message: 'hi' }, { token: null })
-    assert.equal(asked.json.payment_required.accepts[0].amount, '50000')
-    const proof = await poor.pay(asked.json.payment_required)
+    const created = await bench.platform.request('POST', chat, { message: 'hi' }, { token: null })
+    assert.equal(created.json.payment_required.accepts[0].amount, '50000')
+    const proof = await poor.pay(created.json.payment_required)
     const refused = await bench.platform.request(
       'POST',
       chat,
@@ -553,7 +553,7 @@ describe('payments', () => {
       { token: null, headers: proof },
     )
     assert.equal(refused.status, 402, refused.text)
-    await done(tab)
+    await closeTab(tab)
     await reviewPage(bench, {
       name: 'payments',
       path,

@@ -1,4 +1,4 @@
-/** The ways into Roost: password, code by mail, second factor; and what a person does with the own factor. */
+/** Sign-in with password, e-mail code and second factor, and managing the own second factor. */
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
 import { type MailServer, startMailServer } from '@roost/test-support/mail/index'
@@ -8,20 +8,20 @@ import { adminPassword } from '../acceptance/platform.ts'
 import {
   assertAccessible,
   type Bench,
-  keepPicture,
   openBench,
   reviewPage,
+  saveScreenshot,
   signIn,
   type Tab,
 } from './bench.ts'
-import { tellFailure } from './evidence.ts'
+import { reportFailure } from './evidence.ts'
 
 const ann = 'ann@example.com'
 
 describe('signing in', () => {
   let mail: MailServer
   let bench: Bench
-  /** Of the admin's second factor. */
+  /** The secret of the admin's second factor. */
   let secret = ''
   let recoveryCodes: string[] = []
 
@@ -34,7 +34,7 @@ describe('signing in', () => {
     await bench?.[Symbol.asyncDispose]()
     await mail?.close()
   })
-  afterEach((context) => tellFailure(bench, context))
+  afterEach((context) => reportFailure(bench, context))
 
   const ask = async (method: string, path: string, body?: unknown) => {
     const reply = await bench.platform.request(method, path, body)
@@ -52,7 +52,7 @@ describe('signing in', () => {
     return /\b\d{6}\b/.exec(text)?.[0] ?? assert.fail(`no code in: ${text}`)
   }
 
-  test('requesting access is offered once an admin allows it, and lets an address in', async () => {
+  test('access requests work once an admin enables them', async () => {
     const tab = await openSignIn('/login?way=request')
     await tab.page.getByLabel('Password', { exact: true }).waitFor()
     assert.equal(await tab.page.getByRole('link', { name: 'Request access' }).count(), 0)
@@ -72,14 +72,14 @@ describe('signing in', () => {
     assert.deepEqual(tab.faults, [])
   })
 
-  test('the first steps can be looked at', async () => {
+  test('the sign-in pages render', async () => {
     await reviewPage(bench, {
       name: 'login',
       path: '/login',
       token: null,
       ready: (page) => page.getByLabel('Password', { exact: true }).waitFor(),
     })
-    // An address that may not sign in is told the same.
+    // The response is the same for an address that may not sign in.
     await reviewPage(bench, {
       name: 'login-mail-code',
       path: '/login?way=email',
@@ -88,7 +88,7 @@ describe('signing in', () => {
     })
   })
 
-  test('by mail: a wrong code is told on its field, another one comes after a pause, the right one lets in', async () => {
+  test('by e-mail: a wrong code is shown at its field, a code can be resent, the right one signs in', async () => {
     const tab = await bench.open({ token: null })
     const { page } = tab
     await page.clock.install()
@@ -99,7 +99,7 @@ describe('signing in', () => {
     await giveCode(page, 'Code from the e-mail', first === '000000' ? '111111' : '000000')
     await page.getByText('The code is wrong or has expired.').waitFor()
     await assertAccessible(tab, 'a wrong code')
-    await keepPicture(tab, 'login-mail-code-wrong-light-desktop')
+    await saveScreenshot(tab, 'login-mail-code-wrong-light-desktop')
 
     await page.clock.fastForward(31_000)
     await page.getByRole('button', { name: 'Resend code', exact: true }).click()
@@ -110,7 +110,7 @@ describe('signing in', () => {
     assert.deepEqual(tab.faults, [])
   })
 
-  test('a session that ends leaves the page and what was typed, and goes on where it was', async () => {
+  test('an expired session keeps the page and its input, and continues after sign-in', async () => {
     const tab = await openSignIn('/settings?tab=general')
     await signIn(tab)
     const prompt = tab.page.getByLabel('Platform prompt')
@@ -121,7 +121,7 @@ describe('signing in', () => {
     const ended = tab.page.getByRole('dialog', { name: 'Your session has expired' })
     await ended.getByLabel('User name').waitFor()
     await assertAccessible(tab, 'the end of a session')
-    await keepPicture(tab, 'session-ended')
+    await saveScreenshot(tab, 'session-ended')
     await ended.getByLabel('User name').fill('admin')
     await ended.getByLabel('Password', { exact: true }).fill(adminPassword)
     await ended.getByRole('button', { name: 'Sign in', exact: true }).click()
@@ -132,7 +132,7 @@ describe('signing in', () => {
     await tab.context.close()
   })
 
-  test('a policy makes the next sign-in set up a factor, and lets in when the recovery codes are stored', async () => {
+  test('a policy requires setting up a second factor and storing the recovery codes', async () => {
     await requireOf('admin')
     await reviewPage(bench, {
       name: 'login-enrol',
@@ -156,7 +156,7 @@ describe('signing in', () => {
     assert.deepEqual(tab.faults, [])
   })
 
-  test('a password with a code of the app lets in, a wrong or a used code does not', async () => {
+  test('a password with an app code signs in; a wrong or used code does not', async () => {
     await reviewPage(bench, {
       name: 'login-factor',
       path: '/login',
@@ -171,16 +171,16 @@ describe('signing in', () => {
     await signIn(tab)
     await giveCode(page, 'Code from the app', wrongCode(secret))
     await page.getByText('The code is wrong or has expired.').waitFor()
-    await keepPicture(tab, 'login-factor-wrong-light-desktop')
+    await saveScreenshot(tab, 'login-factor-wrong-light-desktop')
     await giveCode(page, 'Code from the app', '12')
     await page.getByText('A code has 6 digits.').waitFor()
-    // The step after this one: that of now was used to set it up.
+    // The next time step: the current one was used during the setup.
     await giveCode(page, 'Code from the app', codeOf(secret, 30))
     await page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor()
     assert.deepEqual(tab.faults, [])
   })
 
-  test('a recovery code stands for the app, once', async () => {
+  test('a recovery code replaces the app once', async () => {
     const code = recoveryCodes.shift() ?? assert.fail('none left')
     for (const isUsed of [false, true]) {
       const tab = await openSignIn()
@@ -188,7 +188,7 @@ describe('signing in', () => {
       await signIn(tab)
       await page.getByRole('button', { name: 'Use a recovery code' }).click()
       await assertAccessible(tab, 'the field of a recovery code')
-      await keepPicture(tab, 'login-recovery-light-desktop')
+      await saveScreenshot(tab, 'login-recovery-light-desktop')
       await giveCode(page, 'Recovery code', code.toLowerCase())
       await (isUsed
         ? page.getByText('The code is wrong or has expired.')
@@ -198,7 +198,7 @@ describe('signing in', () => {
     }
   })
 
-  test('a sign-in that is void meanwhile starts over with a sentence', async () => {
+  test('an expired sign-in starts over with a notice', async () => {
     const tab = await openSignIn()
     const { page } = tab
     await signIn(tab)
@@ -210,12 +210,12 @@ describe('signing in', () => {
     await giveCode(page, 'Code from the app', '123456')
     await page.getByText('The sign-in took too long: start it again.').waitFor()
     await assertAccessible(tab, 'started over')
-    await keepPicture(tab, 'login-over-light-desktop')
+    await saveScreenshot(tab, 'login-over-light-desktop')
     await page.getByLabel('Password', { exact: true }).waitFor()
     await change(other, adminPassword)
   })
 
-  test('by mail, too, a policy asks for the second factor', async () => {
+  test('by e-mail: a policy requires the second factor as well', async () => {
     await requireOf('user')
     const tab = await openSignIn('/login?way=email')
     const { page } = tab
@@ -227,7 +227,7 @@ describe('signing in', () => {
     assert.deepEqual(tab.faults, [])
   })
 
-  test('on the account page: the own token for the git host is stored, never shown, and forgotten', async () => {
+  test('on the account page: saves the git token, never shows it, and deletes it', async () => {
     const tab = await bench.open()
     const { page } = tab
     await tab.goto('/account')
@@ -252,7 +252,7 @@ describe('signing in', () => {
     await tab.context.close()
   })
 
-  test('on the account page: new recovery codes, off, and on again', async () => {
+  test('on the account page: new recovery codes, turn off, set up again', async () => {
     await requireOf('admin')
     const tab = await bench.open()
     const { page } = tab
@@ -276,7 +276,7 @@ describe('signing in', () => {
     await section.getByRole('button', { name: 'Turn off' }).click()
     await giveCode(page, 'Code from the app', wrongCode(secret))
     await page.getByText('The code is wrong or has expired.').waitFor()
-    await keepPicture(tab, 'account-factor-off-light-desktop')
+    await saveScreenshot(tab, 'account-factor-off-light-desktop')
     await page.getByRole('button', { name: 'Use a recovery code' }).click()
     await giveCode(page, 'Recovery code', recoveryCodes[0] ?? '')
     await section.getByText('Off', { exact: true }).waitFor()
@@ -285,7 +285,7 @@ describe('signing in', () => {
     const anew = await secretOf(page)
     assert.notEqual(anew, secret)
     await assertAccessible(tab, 'setting up on the account page')
-    await keepPicture(tab, 'account-factor-enrol-light-desktop')
+    await saveScreenshot(tab, 'account-factor-enrol-light-desktop')
     await giveCode(page, 'Code from the app', codeOf(anew))
     await storeRecoveryCodes(tab)
     await section.getByText('On', { exact: true }).waitFor()
@@ -309,12 +309,12 @@ async function secretOf(page: Page): Promise<string> {
   return text ?? assert.fail('no secret')
 }
 
-/** Reads the ten codes and says that they are stored, without which the dialog stays. */
+/** Reads the ten codes and confirms that they are stored, which closes the dialog. */
 async function storeRecoveryCodes(tab: Tab, picture?: string): Promise<string[]> {
   const dialog = tab.page.getByRole('dialog', { name: 'Your recovery codes' })
   await dialog.waitFor()
   await assertAccessible(tab, 'recovery codes')
-  if (picture) await keepPicture(tab, picture)
+  if (picture) await saveScreenshot(tab, picture)
   const text = await dialog.locator('code').textContent()
   const codes = text?.split('\n') ?? []
   assert.equal(codes.length, 10)
@@ -325,12 +325,12 @@ async function storeRecoveryCodes(tab: Tab, picture?: string): Promise<string[]>
   return codes
 }
 
-/** As an authenticator app shows it. `ahead`: seconds. */
+/** Computes a code like an authenticator app. `ahead`: seconds. */
 function codeOf(secret: string, ahead = 0): string {
   return generateSync({ secret, epoch: Math.floor(Date.now() / 1000) + ahead })
 }
 
-/** A code that is right at no step near now. */
+/** A code that is not valid at any nearby time step. */
 function wrongCode(secret: string): string {
   const right = [-60, -30, 0, 30, 60].map((ahead) => codeOf(secret, ahead))
   return (

@@ -1,12 +1,12 @@
-/** The library in a browser, in front of a real platform and a real git host: templates, skills, who has them. */
+/** The library with a real git host: templates, skills and their assignments. */
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
 import { type GitServer, startGitServer } from '@roost/test-support/git/index'
 import type { Page } from 'playwright-core'
 import { eventually, type Loose } from '../acceptance/platform.ts'
 import { createAgent } from '../acceptance/steps.ts'
-import { assertAccessible, type Bench, keepPicture, openBench, reviewPage, type Tab } from './bench.ts'
-import { tellFailure } from './evidence.ts'
+import { assertAccessible, type Bench, openBench, reviewPage, saveScreenshot, type Tab } from './bench.ts'
+import { reportFailure } from './evidence.ts'
 import { focusOn } from './focus.ts'
 
 const name = 'qa-lib-scout'
@@ -46,7 +46,7 @@ after(async () => {
   await bench?.[Symbol.asyncDispose]()
   await host?.[Symbol.asyncDispose]()
 })
-afterEach((context) => tellFailure(bench, context))
+afterEach((context) => reportFailure(bench, context))
 
 function instruction(description: string, body: string): string {
   return `---\ndescription: ${description}\nautomation: gated\nrequires: {binaries: [pdftotext], env: [LEDGER_URL]}\n---\n${body}`
@@ -56,7 +56,7 @@ const open = async (at: string): Promise<Tab> => {
   await tab.goto(at)
   return tab
 }
-const done = async (tab: Tab) => {
+const closeTab = async (tab: Tab) => {
   assert.deepEqual(tab.faults, [])
   await tab.context.close()
 }
@@ -66,7 +66,7 @@ const rows = async (): Promise<Loose[]> =>
 describe('sources of skills', () => {
   const path = '/library?tab=skills'
 
-  test('an address elsewhere is told on its field; a source is added, and synced at once', async () => {
+  test('shows an unsupported URL at its field; adds and syncs a source', async () => {
     const tab = await open(path)
     const { page } = tab
     await page.getByRole('button', { name: 'Add source' }).click()
@@ -79,16 +79,16 @@ describe('sources of skills', () => {
     const address = page.getByLabel('Repository')
     await page.locator('[aria-invalid=true]').waitFor()
     assert.equal(await address.getAttribute('aria-invalid'), 'true')
-    await keepPicture(tab, 'skills-source-refused-light-desktop')
+    await saveScreenshot(tab, 'skills-source-refused-light-desktop')
     await assertAccessible(tab, 'a refused source')
     await address.fill(`${host.url}/acme/lib`)
     await page.getByRole('button', { name: 'Add and sync' }).click()
     await page.getByRole('link', { name: 'invoices' }).waitFor()
     await page.getByText('shadows community').waitFor()
-    await done(tab)
+    await closeTab(tab)
   })
 
-  test('a moved tag is told by name, with what to do about it', async () => {
+  test('names a moved tag with a next step', async () => {
     await host.commit('acme/lib', { 'skills/invoices/SKILL.md': '# Changed\n' })
     await host.tag('acme/lib', 'v1', { message: 'moved' })
     const tab = await open(path)
@@ -101,10 +101,10 @@ describe('sources of skills', () => {
     await page.getByText('shadows community').waitFor({ state: 'detached' })
     await page.getByRole('switch', { name: 'Enable source community' }).click()
     await page.getByText('shadows community').waitFor()
-    await done(tab)
+    await closeTab(tab)
   })
 
-  test('axe finds nothing and nothing runs over, in both themes and widths', async () => {
+  test('has no axe violations and no overflow in both themes and widths', async () => {
     await reviewPage(bench, {
       name: 'skills-library',
       path,
@@ -117,7 +117,7 @@ describe('sources of skills', () => {
 })
 
 describe('a skill and its agents', () => {
-  test('the page of a skill shows what it says and is made of, and assigns it', async () => {
+  test('the page of a skill shows its content and files, and assigns it', async () => {
     const tab = await open('/library?tab=skills&q=invoi')
     const { page } = tab
     await page.getByRole('link', { name: 'invoices' }).click()
@@ -128,7 +128,7 @@ describe('a skill and its agents', () => {
     await page.getByRole('button', { name: 'Assign', exact: true }).click()
     await page.getByRole('link', { name, exact: true }).waitFor()
     await eventually(rows, (all) => all.some((row) => row.delivery_status === 'injected'))
-    await done(tab)
+    await closeTab(tab)
     await reviewPage(bench, {
       name: 'skill',
       path: '/library?tab=skills&skill=invoices',
@@ -139,7 +139,7 @@ describe('a skill and its agents', () => {
     })
   })
 
-  test('a name that no source has is told as that, and leads back', async () => {
+  test('an unknown skill is shown as not found', async () => {
     await reviewPage(bench, {
       name: 'skill-unknown',
       path: '/library?tab=skills&skill=never-was',
@@ -147,12 +147,12 @@ describe('a skill and its agents', () => {
     })
   })
 
-  test('several are chosen at once; what is delivered shows by itself', async () => {
+  test('assigns several skills together; their delivery appears live', async () => {
     const tab = await open(`/agents/${name}?tab=skills`)
     const { page } = tab
     await page.getByRole('button', { name: 'Choose skills' }).click()
     await page.getByRole('checkbox', { name: /weekly-report/ }).click()
-    await keepPicture(tab, 'skills-choose-light-desktop')
+    await saveScreenshot(tab, 'skills-choose-light-desktop')
     await assertAccessible(tab, 'choosing skills')
     await page.getByRole('button', { name: 'Save' }).click()
     const row = page.getByRole('row', { name: /weekly-report/ })
@@ -160,7 +160,7 @@ describe('a skill and its agents', () => {
     await page.getByRole('button', { name: /warnings? of invoices/ }).click()
     await page.getByText('The program pdftotext is missing in the agent').waitFor()
     await page.keyboard.press('Escape')
-    await done(tab)
+    await closeTab(tab)
     await reviewPage(bench, {
       name: 'agent-skills',
       path: `/agents/${name}?tab=skills`,
@@ -168,7 +168,7 @@ describe('a skill and its agents', () => {
     })
   })
 
-  test('a playbook is run with what its author asks for, and is a run of its own', async () => {
+  test('runs a playbook with input as a separate run', async () => {
     const path = `/agents/${name}?tab=playbooks`
     const ready = (page: Page) => page.getByRole('button', { name: 'Run weekly-report' }).waitFor()
     await reviewPage(bench, { name: 'agent-playbooks', path, ready })
@@ -177,17 +177,17 @@ describe('a skill and its agents', () => {
     const run = page.getByRole('button', { name: 'Run weekly-report' })
     await run.press('Enter')
     await page.getByRole('dialog').getByLabel('Input').press('Escape')
-    // Given back, though the field had taken it by itself.
+    // Returned, although the field had taken the focus.
     await focusOn(run)
     await run.click()
     await page.getByRole('dialog').getByLabel('Input').fill('of last week')
     await page.getByRole('button', { name: 'Run playbook' }).click()
     await page.waitForURL(new RegExp(`/agents/${name}/executions/`))
     await page.getByText('of last week').first().waitFor()
-    await done(tab)
+    await closeTab(tab)
   })
 
-  test('taken away it is gone after Undo has passed; 409 of a stopped agent is named', async () => {
+  test('removes a skill when Undo has passed; names the 409 of a stopped agent', async () => {
     await bench.platform.request('POST', `/api/agents/${name}/stop`)
     const tab = await open(`/agents/${name}?tab=skills`)
     const { page } = tab
@@ -198,21 +198,21 @@ describe('a skill and its agents', () => {
     await page.getByRole('button', { name: 'Deliver', exact: true }).click()
     await page.getByRole('menuitem', { name: 'Deliver missing skills' }).click()
     await page.getByText('agent_stopped').waitFor()
-    await keepPicture(tab, 'agent-skills-stopped-light-desktop')
+    await saveScreenshot(tab, 'agent-skills-stopped-light-desktop')
     await assertAccessible(tab, 'a delivery to a stopped agent')
     await page.getByRole('button', { name: 'Start agent' }).first().click()
     await eventually(
       async () => (await bench.platform.request('GET', `/api/agents/${name}`)).json.status,
       (status) => status === 'running',
     )
-    await done(tab)
+    await closeTab(tab)
   })
 })
 
 describe('templates', () => {
   const path = '/library?tab=templates'
 
-  test('an admin puts a repository on the list; its card tells what it needs', async () => {
+  test('an admin adds a template repository; its card shows the required credentials', async () => {
     const tab = await open(path)
     const { page } = tab
     await page.getByRole('button', { name: 'Template repositories' }).click()
@@ -223,12 +223,12 @@ describe('templates', () => {
     await page.getByText('Token of the ledger').waitFor()
     await page.getByRole('button', { name: 'Show .env skeleton' }).click()
     await page.getByText('LEDGER_TOKEN=').waitFor()
-    await keepPicture(tab, 'template-details-light-desktop')
+    await saveScreenshot(tab, 'template-details-light-desktop')
     await assertAccessible(tab, 'details of a template')
     await page.getByRole('button', { name: 'Create agent from this template' }).click()
     await page.getByRole('dialog', { name: 'Create agent' }).waitFor()
     await page.getByRole('combobox', { name: 'Template' }).getByText('Helper of accounting').waitFor()
-    await done(tab)
+    await closeTab(tab)
     await reviewPage(bench, {
       name: 'templates',
       path,
@@ -248,11 +248,11 @@ describe('templates', () => {
     const toast = page.getByRole('region', { name: /^Notifications/ })
     await toast.getByText('Ignored in template.yaml: credentials.env.').waitFor()
     await toast.getByText('Schedule Never was not created:').waitFor()
-    await keepPicture(tab, 'template-warnings-created-light-desktop')
+    await saveScreenshot(tab, 'template-warnings-created-light-desktop')
     await toast.getByRole('button', { name: 'Show template' }).click()
     const warnings = page.getByRole('list', { name: 'Template warnings' })
     await warnings.getByText('Unknown key "env" in credentials is ignored').waitFor()
-    await keepPicture(tab, 'template-warnings-info-light-desktop')
+    await saveScreenshot(tab, 'template-warnings-info-light-desktop')
     await assertAccessible(tab, 'warnings about the template of an agent')
 
     await bench.platform.request('PUT', '/api/settings/templates', {
@@ -262,12 +262,12 @@ describe('templates', () => {
     await page.getByText('1 warning', { exact: true }).waitFor()
     await page.getByRole('link', { name: 'Odd helper' }).click()
     await warnings.getByText('Known keys: mcp_servers, env_file, config_files.').waitFor()
-    await keepPicture(tab, 'template-warnings-library-light-desktop')
+    await saveScreenshot(tab, 'template-warnings-library-light-desktop')
     await assertAccessible(tab, 'warnings about a template of the library')
-    await done(tab)
+    await closeTab(tab)
   })
 
-  test('a repository that has no template is refused by name, on the field', async () => {
+  test('shows a repository without a template as an error at its field', async () => {
     const tab = await open(path)
     const { page } = tab
     await page.getByRole('button', { name: 'Use repository' }).click()
@@ -278,8 +278,8 @@ describe('templates', () => {
     await dialog.getByLabel('Name').fill('qa-lib-nothing')
     await dialog.getByRole('button', { name: 'Create and start' }).click()
     await dialog.locator('[aria-invalid=true]').waitFor()
-    await keepPicture(tab, 'template-refused-light-desktop')
+    await saveScreenshot(tab, 'template-refused-light-desktop')
     await assertAccessible(tab, 'a refused template')
-    await done(tab)
+    await closeTab(tab)
   })
 })

@@ -1,10 +1,10 @@
-/** A call in a real browser: its microphone, a model that listens and speaks, and the conversation afterwards. */
+/** Voice calls: microphone, a speaking model, and the conversation afterwards. */
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
 import { type LiveServer, loudness, startLiveServer } from '@roost/test-support/live/index'
 import { createAgent } from '../acceptance/steps.ts'
-import { assertAccessible, type Bench, keepPicture, openBench, type Tab } from './bench.ts'
-import { tellFailure } from './evidence.ts'
+import { assertAccessible, type Bench, openBench, saveScreenshot, type Tab } from './bench.ts'
+import { reportFailure } from './evidence.ts'
 
 const name = 'qa-voice-web'
 const key = 'AIza-voice-browser'
@@ -16,7 +16,7 @@ describe('calls', () => {
     live = await startLiveServer({ key })
     bench = await openBench({
       env: { GOOGLE_GEMINI_BASE_URL: live.url },
-      // A microphone that beeps, and nobody who has to allow it.
+      // A fake microphone that beeps, allowed without a prompt.
       browserArgs: ['--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream'],
     })
     await bench.platform.request('PUT', '/api/settings/api-keys/voice', { api_key: key })
@@ -26,7 +26,7 @@ describe('calls', () => {
     await live?.[Symbol.asyncDispose]()
     await bench?.[Symbol.asyncDispose]()
   })
-  afterEach((context) => tellFailure(bench, context))
+  afterEach((context) => reportFailure(bench, context))
 
   const call = async (tab: Tab) => {
     await tab.page.getByRole('button', { name: 'Call', exact: true }).click()
@@ -36,7 +36,7 @@ describe('calls', () => {
     return { model, panel }
   }
 
-  test('an agent is called from its chat: heard, shown as it is said, muted, and kept', async () => {
+  test('calls an agent from its chat, with audio, live transcript, mute and stored messages', async () => {
     const tab = await bench.open()
     await tab.goto(`/agents/${name}?tab=chat&session=new`)
     const { model, panel } = await call(tab)
@@ -47,7 +47,7 @@ describe('calls', () => {
     model.speak('They ship on Friday.', { milliseconds: 400 })
     await panel.getByText('They ship on Friday.').waitFor()
     await assertAccessible(tab, 'a call')
-    await keepPicture(tab, 'voice-call')
+    await saveScreenshot(tab, 'voice-call')
     await panel.getByRole('button', { name: 'Mute' }).click()
     assert.equal(await model.next('audioStreamEnd'), true)
     await panel.getByRole('button', { name: 'End call' }).click()
@@ -58,7 +58,7 @@ describe('calls', () => {
     await tab.context.close()
   })
 
-  test('and from the Workspace, also when the provider goes away', async () => {
+  test('calls from the Workspace and reports a lost provider', async () => {
     const tab = await bench.open({ theme: 'dark' })
     await tab.goto(`/workspace/a/${name}`)
     const { model, panel } = await call(tab)
@@ -73,7 +73,7 @@ describe('calls', () => {
     await tab.context.close()
   })
 
-  test('how it speaks is set with the agent', async () => {
+  test('sets the voice in the agent settings', async () => {
     const tab = await bench.open()
     await tab.goto(`/agents/${name}?tab=settings`)
     await tab.page.getByRole('combobox', { name: 'Voice', exact: true }).click()

@@ -1,4 +1,4 @@
-/** The Workspace in a real browser: people talk to agents that are theirs or shared with them. */
+/** The Workspace: users chat with their own and shared agents. */
 import assert from 'node:assert/strict'
 import { readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -7,10 +7,10 @@ import { after, afterEach, before, describe, test } from 'node:test'
 import { type MailServer, startMailServer } from '@roost/test-support/mail/index'
 import { eventually, type Loose } from '../acceptance/platform.ts'
 import { createAgent, docker } from '../acceptance/steps.ts'
-import { assertAccessible, type Bench, keepPicture, openBench, reviewPage, type Tab } from './bench.ts'
-import { tellFailure } from './evidence.ts'
+import { assertAccessible, type Bench, openBench, reviewPage, saveScreenshot, type Tab } from './bench.ts'
+import { reportFailure } from './evidence.ts'
 import { gateOf } from './gates.ts'
-import { personOf } from './persons.ts'
+import { signInUser } from './users.ts'
 
 const name = 'qa-workspace'
 const email = 'ann@example.com'
@@ -22,14 +22,14 @@ describe('the Workspace', () => {
   before(async () => {
     mail = await startMailServer()
     bench = await openBench({ env: { ROOST_MAIL_URL: mail.url } })
-    ann = await personOf({ platform: bench.platform, mail }, email, 'user')
+    ann = await signInUser({ platform: bench.platform, mail }, email, 'user')
     await createAgent(bench.platform, name)
   })
   after(async () => {
     await bench?.[Symbol.asyncDispose]()
     await mail?.close()
   })
-  afterEach((context) => tellFailure(bench, context))
+  afterEach((context) => reportFailure(bench, context))
 
   const open = async (path: string, options: Parameters<Bench['open']>[0] = {}): Promise<Tab> => {
     const tab = await bench.open({ token: ann, ...options })
@@ -39,15 +39,15 @@ describe('the Workspace', () => {
   const portal = (token: string, method: string, path: string): Promise<Loose> =>
     bench.platform.request(method, `/api/enterprise/client-portal${path}`, undefined, { token })
   const agentKey = () => docker('exec', bench.platform.containerOf(name), 'printenv', 'ROOST_AGENT_KEY')
-  const done = async (tab: Tab) => {
+  const closeTab = async (tab: Tab) => {
     assert.deepEqual(tab.faults, [])
     await tab.context.close()
   }
 
-  test('nobody sees an agent there that is not shared with them', async () => {
+  test('hides agents that are not shared with the user', async () => {
     const tab = await open(`/workspace/a/${name}`)
     await tab.page.getByText(`${name} is not shared with you`).waitFor()
-    await done(tab)
+    await closeTab(tab)
     await reviewPage(bench, {
       name: 'workspace-empty',
       path: '/workspace',
@@ -58,7 +58,7 @@ describe('the Workspace', () => {
     assert.ok(shared.status < 300, shared.text)
   })
 
-  test('one talks in Main, through a reload in the middle, and rates the answer', async () => {
+  test('chats in Main through a reload and rates the answer', async () => {
     const tab = await open('/workspace')
     const { page } = tab
     await page.getByRole('list', { name: 'Agents' }).getByText(name).click()
@@ -77,10 +77,10 @@ describe('the Workspace', () => {
     await page.reload()
     await page.getByRole('button', { name: 'Good answer', pressed: true }).waitFor()
     assert.equal(await page.getByText(/^Hello\./).count(), 1, 'no message is doubled')
-    await done(tab)
+    await closeTab(tab)
   })
 
-  test('a turn is stopped, and another conversation stands beside Main', async () => {
+  test('stops a turn in a second conversation besides Main', async () => {
     const tab = await open(`/workspace/a/${name}`)
     const { page } = tab
     await page.getByRole('button', { name: 'New conversation' }).click()
@@ -93,11 +93,11 @@ describe('the Workspace', () => {
     await page.getByText('No answer to the last message').waitFor()
     await page.getByRole('link', { name: 'Main' }).click()
     await page.getByText('Welcome', { exact: true }).waitFor()
-    await done(tab)
+    await closeTab(tab)
   })
 
-  test('what the agent asks of this person is answered there', async () => {
-    const asked = await bench.platform.request(
+  test('answers a question of the agent', async () => {
+    const created = await bench.platform.request(
       'POST',
       `/api/agents/${name}/operator-queue`,
       {
@@ -109,21 +109,21 @@ describe('the Workspace', () => {
       },
       { token: await agentKey() },
     )
-    assert.equal(asked.status, 201, asked.text)
+    assert.equal(created.status, 201, created.text)
     const tab = await open('/workspace')
     const { page } = tab
     await page.getByRole('heading', { name: 'Which colour?' }).locator('visible=true').waitFor()
-    await keepPicture(tab, 'workspace-asks-light-desktop')
+    await saveScreenshot(tab, 'workspace-asks-light-desktop')
     await assertAccessible(tab, 'an ask in the Workspace')
     await page.getByRole('button', { name: 'Green' }).locator('visible=true').click()
     await page.getByText('Select an agent to chat with').waitFor()
     await page.getByRole('heading', { name: 'Which colour?' }).first().waitFor({ state: 'detached' })
-    const item = await bench.platform.request('GET', `/api/operator-queue/${asked.json.id}`)
+    const item = await bench.platform.request('GET', `/api/operator-queue/${created.json.id}`)
     assert.equal(item.json.response, 'Green')
-    await done(tab)
+    await closeTab(tab)
   })
 
-  test('a conversation is named, starred, found again, and Main is begun anew', async () => {
+  test('renames, stars and finds a conversation, and starts Main over', async () => {
     const tab = await open(`/workspace/a/${name}`)
     const { page } = tab
     await page.getByRole('link', { name: /^Wait\./ }).click()
@@ -139,7 +139,7 @@ describe('the Workspace', () => {
     await page.waitForURL(/q=welcome/)
     await page.getByRole('list', { name: 'Search results' }).getByRole('link').click()
     await page.getByRole('heading', { name: /Main/ }).waitFor()
-    await keepPicture(tab, 'workspace-found-light-desktop')
+    await saveScreenshot(tab, 'workspace-found-light-desktop')
     await page.getByRole('searchbox', { name: 'Search conversations' }).fill('nobody said this')
     await page.getByText('No results').waitFor()
     await page.getByRole('searchbox', { name: 'Search conversations' }).fill('')
@@ -153,10 +153,10 @@ describe('the Workspace', () => {
     await page.getByText('Welcome', { exact: true }).waitFor()
     await page.getByText('This conversation is archived').waitFor()
     assert.equal(await page.getByRole('textbox', { name: `Message to ${name}` }).count(), 0)
-    await done(tab)
+    await closeTab(tab)
   })
 
-  test('files are given to the agent, come back as they were, and are taken back', async () => {
+  test('uploads, downloads and deletes files', async () => {
     const file = join(tmpdir(), `roost-plan-${process.pid}.txt`)
     await writeFile(file, 'the plan')
     const tab = await open(`/workspace/a/${name}?rail=files`)
@@ -166,7 +166,7 @@ describe('the Workspace', () => {
     await page.getByTestId('documents').setInputFiles(file)
     await files.getByText(/^roost-plan-/).waitFor()
     await page.getByText('1 file uploaded.', { exact: true }).waitFor()
-    await keepPicture(tab, 'workspace-files-light-desktop')
+    await saveScreenshot(tab, 'workspace-files-light-desktop')
     await assertAccessible(tab, 'the files of the Workspace')
     const [download] = await Promise.all([
       page.waitForEvent('download'),
@@ -177,15 +177,15 @@ describe('the Workspace', () => {
     await files.getByText('No files yet').waitFor()
     await page.getByRole('button', { name: 'Close files' }).click()
     await page.waitForURL((url) => !url.search.includes('rail'))
-    // What could be undone is done once the page is left.
+    // Leaving the page runs pending actions.
     await eventually(
       () => portal(ann, 'GET', `/agents/${name}/documents`),
       ({ json }) => json.documents.length === 0,
     )
-    await done(tab)
+    await closeTab(tab)
   })
 
-  test('a report for the people of the Workspace is opened there, one for operators is not', async () => {
+  test('shows reports for the Workspace, not those for operators', async () => {
     const token = await agentKey()
     for (const fields of [{ title: 'For you', audience: 'roster' }, { title: 'For the office' }]) {
       const body = { report_type: 'qa.week', payload: '**Seven** days', display_hint: 'markdown', ...fields }
@@ -199,10 +199,10 @@ describe('the Workspace', () => {
     await page.getByRole('dialog', { name: 'For you' }).getByText('Seven').waitFor()
     assert.equal(await rail.getByText('For the office').count(), 0)
     await assertAccessible(tab, 'a report in the Workspace')
-    await done(tab)
+    await closeTab(tab)
   })
 
-  test('a bad answer is rated with a reason', async () => {
+  test('rates a bad answer with a comment', async () => {
     const tab = await open(`/workspace/a/${name}`)
     const { page } = tab
     const field = page.getByRole('textbox', { name: `Message to ${name}` })
@@ -210,16 +210,16 @@ describe('the Workspace', () => {
     await field.press('Enter')
     await page.getByRole('button', { name: 'Bad answer' }).click()
     await page.getByRole('textbox', { name: 'What was wrong with the answer?' }).fill('Too short')
-    await keepPicture(tab, 'workspace-rating-light-desktop')
+    await saveScreenshot(tab, 'workspace-rating-light-desktop')
     await assertAccessible(tab, 'a rating with a reason')
     await page.getByRole('button', { name: 'Send feedback' }).click()
     await page.getByText('Feedback sent. Thank you.', { exact: true }).waitFor()
     await page.reload()
     await page.getByRole('button', { name: 'Bad answer', pressed: true }).waitFor()
-    await done(tab)
+    await closeTab(tab)
   })
 
-  test('somebody without an account comes in by a code, sees the Workspace alone, and leaves', async () => {
+  test('a guest signs in with a code, sees only the Workspace, and is signed out', async () => {
     const guest = 'sam@example.org'
     await bench.platform.request('POST', `/api/agents/${name}/share`, { email: guest })
     await reviewPage(bench, {
@@ -247,27 +247,27 @@ describe('the Workspace', () => {
     await page.getByText('day', { exact: true }).waitFor()
     for (const theme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme: theme })
-      await keepPicture(tab, `workspace-guest-${theme}-desktop`)
+      await saveScreenshot(tab, `workspace-guest-${theme}-desktop`)
       await assertAccessible(tab, `the Workspace of a guest, ${theme}`)
     }
     await page.setViewportSize({ width: 360, height: 740 })
-    await keepPicture(tab, 'workspace-guest-dark-phone')
+    await saveScreenshot(tab, 'workspace-guest-dark-phone')
     await assertAccessible(tab, 'the Workspace of a guest on a phone')
     assert.ok(tab.requests.every((request) => !/ \/(ws|api\/(ws|users|agents))/.test(request)))
-    // The platform ends the session: the page asks for a code again.
+    // The platform ends the session, so the page asks for a code again.
     const logout = `/api/enterprise/client-portal/agents/${name}/clients/${guest}/logout`
     assert.equal((await bench.platform.request('POST', logout)).status, 200)
     await page.reload()
     await page.getByRole('heading', { name: 'Your Workspace' }).waitFor()
-    await done(tab)
+    await closeTab(tab)
   })
 
-  test('the owner sees who uses the agent, and an admin keeps somebody away', async () => {
+  test('the owner sees the users, and an admin blocks one', async () => {
     const tab = await open(`/workspace/a/${name}?rail=people`, { token: bench.platform.token })
     const { page } = tab
     const people = page.getByRole('complementary', { name: 'Users' })
     await people.getByText('sam@example.org').waitFor()
-    await keepPicture(tab, 'workspace-people-light-desktop')
+    await saveScreenshot(tab, 'workspace-people-light-desktop')
     await assertAccessible(tab, 'the people of an agent')
     await people.getByRole('button', { name: 'Actions for sam@example.org' }).click()
     await page.getByRole('menuitem', { name: /^Block/ }).click()
@@ -275,7 +275,7 @@ describe('the Workspace', () => {
     await people.getByRole('button', { name: 'Actions for sam@example.org' }).click()
     await page.getByRole('menuitem', { name: 'Unblock' }).click()
     await people.getByText('blocked').waitFor({ state: 'detached' })
-    await done(tab)
+    await closeTab(tab)
     await reviewPage(bench, {
       name: 'workspace-inbox',
       path: '/workspace/inbox',
@@ -290,7 +290,7 @@ describe('the Workspace', () => {
     })
   })
 
-  test('axe finds nothing and nothing runs over, in both themes and widths', async () => {
+  test('has no axe violations and no overflow in both themes and widths', async () => {
     await reviewPage(bench, {
       name: 'workspace',
       path: `/workspace/a/${name}`,

@@ -18,7 +18,7 @@ export function ResultView({ step }: { step: ResultStep }) {
             <CircleCheck aria-hidden className="size-3.5 text-success" />
           )}
           <dt className="sr-only">Outcome</dt>
-          <dd className={isError ? 'text-danger' : 'text-success'}>{isError ? 'Failed' : 'Succeeded'}</dd>
+          <dd className={isError ? 'text-danger' : 'text-success'}>{isError ? 'Failed' : 'Done'}</dd>
         </div>
         {totalMs !== null && (
           <Fact name="Duration">

@@ -54,7 +54,7 @@ function State({ state }: { state: ToolStep['state'] }) {
         </>
       )
     case 'done':
-      return <CircleCheck role="img" aria-label="Succeeded" className="size-3.5 text-success" />
+      return <CircleCheck role="img" aria-label="Done" className="size-3.5 text-success" />
     case 'failed':
       return <CircleX role="img" aria-label="Failed" className="size-3.5 text-danger" />
     case 'unfinished':

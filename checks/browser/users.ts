@@ -1,10 +1,10 @@
-/** People beside the admin, as they come in: by the allow-list and a code from a real mail. */
+/** Users besides the admin, who sign in with the allow list and an e-mail code. */
 import assert from 'node:assert/strict'
 import type { MailServer } from '@roost/test-support/mail/index'
 import type { Platform } from '../acceptance/platform.ts'
 
-/** Signs the address in, letting it in first. The token of its session. */
-export async function personOf(
+/** Adds the address to the allow list, signs in, and returns the session's token. */
+export async function signInUser(
   { platform, mail }: { platform: Platform; mail: MailServer },
   email: string,
   role = 'user',
