@@ -81,10 +81,10 @@ function withoutDetails(code: string): string {
     if (shared.has(name) && literal?.type === 'ObjectExpression') literals.push(literal)
   }
   // Marks every schema as pure, so that the bundler drops the unused ones. It cannot infer that itself.
-  const made = constants.filter(({ init }) => init.type !== 'ArrowFunctionExpression' && hasCall(init))
+  const values = constants.filter(({ init }) => init.type !== 'ArrowFunctionExpression' && hasCall(init))
   return edited(code, [
     ...literals.flatMap(detailsOf),
-    ...made.flatMap(({ init }) => [
+    ...values.flatMap(({ init }) => [
       { start: init.start, end: init.start, by: '/* @__PURE__ */ (() => (' },
       { start: init.end, end: init.end, by: '))()' },
     ]),
@@ -103,9 +103,9 @@ function constantsOf(code: string): Constant[] {
   )
 }
 
-function endpointLiteral({ type, callee, arguments: given }: Node): Node | null {
+function endpointLiteral({ type, callee, arguments: args }: Node): Node | null {
   if (type !== 'CallExpression' || callee?.name !== 'endpoint') return null
-  const first = given?.[0]
+  const first = args?.[0]
   return first?.type === 'ObjectExpression' ? first : null
 }
 

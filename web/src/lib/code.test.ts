@@ -6,11 +6,11 @@ const missed = new TypeError('Failed to fetch dynamically imported module: https
 
 function setup(failures: number, status: number | null = null) {
   const pauses: number[] = []
-  const asked: string[] = []
+  const requested: string[] = []
   const setting: CodeSetting = {
     wait: async (ms) => void pauses.push(ms),
     async statusOf(url) {
-      asked.push(url)
+      requested.push(url)
       return status
     },
   }
@@ -20,7 +20,7 @@ function setup(failures: number, status: number | null = null) {
     if (left >= 0) throw missed
     return 'part'
   }
-  return { pauses, asked, run: () => loadCode(load, setting) }
+  return { pauses, requested, run: () => loadCode(load, setting) }
 }
 
 test('a failed code part is loaded again with growing delays', async () => {
@@ -39,7 +39,7 @@ test('loading a code part fails after about 15 s of retries', async () => {
 })
 
 test('a missing file fails without a retry', async () => {
-  const { run, pauses, asked } = setup(1, 404)
+  const { run, pauses, requested } = setup(1, 404)
   await assert.rejects(run(), CodeNotLoaded)
-  assert.deepEqual([pauses, asked], [[], ['https://roost.test/assets/a-1.js']])
+  assert.deepEqual([pauses, requested], [[], ['https://roost.test/assets/a-1.js']])
 })

@@ -102,8 +102,8 @@ export function costText(usd: number, isEstimated: boolean): string {
 /** Dollars with micro-dollar precision, e.g. `$0.004213`. */
 export function formatExactCost(usd: number): string {
   const [whole = '0', fraction = ''] = Math.abs(usd).toFixed(6).split('.')
-  const kept = fraction.replace(/0+$/, '').padEnd(2, '0')
-  return `${usd < 0 ? '−' : ''}$${Number(whole).toLocaleString('en-US')}.${kept}`
+  const decimals = fraction.replace(/0+$/, '').padEnd(2, '0')
+  return `${usd < 0 ? '−' : ''}$${Number(whole).toLocaleString('en-US')}.${decimals}`
 }
 
 /** Binary units with one digit below ten: `512 B`, `1.5 KB`, `24 MB`. */

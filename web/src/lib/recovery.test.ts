@@ -36,10 +36,10 @@ test('it polls with growing delays, and not while the page is hidden', async () 
 })
 
 test('the page reloads once for each missing file', () => {
-  const kept = new Map<string, string>()
+  const stored = new Map<string, string>()
   const memory = {
-    getItem: (key: string) => kept.get(key) ?? null,
-    setItem: (key: string, value: string) => void kept.set(key, value),
+    getItem: (key: string) => stored.get(key) ?? null,
+    setItem: (key: string, value: string) => void stored.set(key, value),
   }
   const [one, other] = [new CodeNotLoaded(new Error('a-1.js')), new CodeNotLoaded(new Error('b-1.js'))]
   assert.deepEqual(

@@ -38,18 +38,18 @@ test('a change is shown immediately and rolled back when it is refused', () => {
 
 test('an older response does not hide a pending change', async () => {
   const { queries, set, on, fetched } = bench()
-  const seen: (string[] | undefined)[] = []
+  const rendered: (string[] | undefined)[] = []
   const observer = new QueryObserver<Row[]>(queries, { queryKey: key, enabled: false })
   // A page renders once for all synchronous changes.
-  const stop = observer.subscribe(notifyManager.batchCalls(() => void seen.push(on())))
+  const stop = observer.subscribe(notifyManager.batchCalls(() => void rendered.push(on())))
   const shown = set('a', true)
   await fetched()
   assert.deepEqual(on(), ['a'])
-  shown.keep()
+  shown.confirm()
   assert.deepEqual(on(), ['a'])
   stop()
   assert.ok(
-    seen.every((rows) => rows?.includes('a')),
+    rendered.every((rows) => rows?.includes('a')),
     'the change was hidden in between',
   )
 })
@@ -60,7 +60,7 @@ test('a refusal rolls back only its own change', () => {
   const second = set('b', true)
   first.rollBack()
   assert.deepEqual(on(), ['b'])
-  second.keep()
+  second.confirm()
   assert.deepEqual(on(), ['b'])
 })
 
@@ -77,7 +77,7 @@ test('a stored change stays shown while another one is pending', async () => {
   const { set, on, fetched } = bench()
   const first = set('a', true)
   const second = set('b', true)
-  first.keep()
+  first.confirm()
   await fetched()
   assert.deepEqual(on(), ['a', 'b'])
   second.rollBack()
@@ -95,7 +95,7 @@ test('a refusal after a newer response shows that response', async () => {
 
 test("once all changes are settled the platform's data is shown", async () => {
   const { set, on, fetched } = bench()
-  set('a', true).keep()
+  set('a', true).confirm()
   await fetched('b')
   assert.deepEqual(on(), ['b'])
 })
@@ -107,7 +107,7 @@ test('a change applies to data that loads later', async () => {
   assert.equal(on(), undefined)
   await fetched()
   assert.deepEqual(on(), ['a'])
-  shown.keep()
+  shown.confirm()
 })
 
 test('a change does not return after the cache is cleared for another user', () => {

@@ -26,7 +26,7 @@ export function rowsOf<Row extends object>(
 /** Pending changes. Call exactly one of the two methods, once. */
 export type PendingChanges = {
   /** The platform stored the changes. */
-  keep(): void
+  confirm(): void
   /** The platform refused the changes: rolls them back. */
   rollBack(): void
 }
@@ -91,7 +91,7 @@ export function createOptimistic(queries: QueryClient): Optimistic {
     show(changes) {
       for (const change of changes) begin(change)
       return {
-        keep() {
+        confirm() {
           for (const change of changes) end(change, true)
         },
         rollBack() {

@@ -20,12 +20,12 @@ class Wire extends EventTarget {
   }
 }
 
-function bench(kept: string | null = null) {
+function bench(stored: string | null = null) {
   const wires: Wire[] = []
   const arrivals: ((wire: Wire) => void)[] = []
-  const seen = { events: [] as LiveEvent[], states: [] as LiveState[], gaps: 0, waits: [] as number[] }
+  const recorded = { events: [] as LiveEvent[], states: [] as LiveState[], gaps: 0, waits: [] as number[] }
   let tickets = 0
-  const memory = { id: kept }
+  const memory = { id: stored }
   const live = createLive({
     ticket: async () => `t${++tickets}`,
     connect(url) {
@@ -36,24 +36,24 @@ function bench(kept: string | null = null) {
       return wire as unknown as WebSocket
     },
     origin: 'ws://roost.test',
-    onEvent: (event) => void seen.events.push(event),
-    onGap: () => void seen.gaps++,
-    onState: (state) => void seen.states.push(state),
+    onEvent: (event) => void recorded.events.push(event),
+    onGap: () => void recorded.gaps++,
+    onState: (state) => void recorded.states.push(state),
     position: {
       read: () => memory.id,
       write(id) {
         memory.id = id
       },
     },
-    wait: async (ms) => void seen.waits.push(ms),
+    wait: async (ms) => void recorded.waits.push(ms),
     random: () => 0.5,
   })
   const next = () => new Promise<Wire>((resolve) => arrivals.push(resolve))
-  return { live, seen, wires, next, memory }
+  return { live, recorded, wires, next, memory }
 }
 
 test('events reach the listener, control messages do not', async () => {
-  const { live, seen, next } = bench()
+  const { live, recorded, next } = bench()
   const opened = next()
   live.resume()
   const wire = await opened
@@ -61,15 +61,15 @@ test('events reach the listener, control messages do not', async () => {
   wire.say({ type: 'agent_started', _eid: '6', agent_name: 'scout' })
   wire.say({ type: 'pong' })
   assert.deepEqual(
-    seen.events.map((event) => event.type),
+    recorded.events.map((event) => event.type),
     ['agent_started'],
   )
-  assert.equal(seen.states.at(-1), 'open')
+  assert.equal(recorded.states.at(-1), 'open')
   live.close()
 })
 
 test('after a break it resumes after the last event, with a new ticket and no gap', async () => {
-  const { live, seen, next } = bench()
+  const { live, recorded, next } = bench()
   const opened = next()
   live.resume()
   const first = await opened
@@ -80,7 +80,7 @@ test('after a break it resumes after the last event, with a new ticket and no ga
   const second = await again
   assert.match(second.url, /ticket=t2/)
   assert.match(second.url, /last_event_id=6/)
-  assert.equal(seen.gaps, 1, 'only the first connection is a gap')
+  assert.equal(recorded.gaps, 1, 'only the first connection is a gap')
   // The id of this message is newer than the replay that follows it.
   second.say({ type: 'connected', _eid: '9' })
   const third = next()
@@ -90,34 +90,34 @@ test('after a break it resumes after the last event, with a new ticket and no ga
 })
 
 test('a reloaded page requests only the events it missed', async () => {
-  const { live, seen, next, memory } = bench('7')
+  const { live, recorded, next, memory } = bench('7')
   const opened = next()
   live.resume()
   const wire = await opened
   assert.match(wire.url, /last_event_id=7/)
   wire.say({ type: 'connected', _eid: '9' })
   wire.say({ type: 'agent_started', _eid: '8' })
-  assert.deepEqual([seen.gaps, seen.events.length, memory.id], [0, 1, '8'])
+  assert.deepEqual([recorded.gaps, recorded.events.length, memory.id], [0, 1, '8'])
   live.close()
   assert.equal(memory.id, null, "another person's connection starts without a position")
 })
 
 test('a resync message makes everything stale', async () => {
-  const { live, seen, next, memory } = bench('from-elsewhere')
+  const { live, recorded, next, memory } = bench('from-elsewhere')
   const opened = next()
   live.resume()
   const wire = await opened
   wire.say({ type: 'connected', _eid: '5' })
   wire.say({ type: 'resync_required', reason: 'trimmed' })
-  assert.deepEqual([seen.gaps, memory.id], [1, '5'])
+  assert.deepEqual([recorded.gaps, memory.id], [1, '5'])
   wire.say({ type: 'agent_started', _eid: '6' })
   wire.say({ type: 'resync_required', reason: 'slow_consumer' })
-  assert.deepEqual([seen.gaps, memory.id], [2, '6'])
+  assert.deepEqual([recorded.gaps, memory.id], [2, '6'])
   live.close()
 })
 
 test('delays grow while it never opens, and reset once it did', async () => {
-  const { live, seen, next } = bench()
+  const { live, recorded, next } = bench()
   let opened = next()
   live.resume()
   for (let attempt = 0; attempt < 8; attempt++) {
@@ -125,7 +125,7 @@ test('delays grow while it never opens, and reset once it did', async () => {
     opened = next()
     wire.close()
   }
-  const refused = [...seen.waits]
+  const refused = [...recorded.waits]
   assert.deepEqual(refused.slice(0, 3), [1000, 2000, 4000])
   assert.ok(Math.max(...refused) <= 15_000)
   const wire = await opened
@@ -133,19 +133,19 @@ test('delays grow while it never opens, and reset once it did', async () => {
   opened = next()
   wire.close()
   await opened
-  assert.equal(seen.waits.at(-1), 500)
+  assert.equal(recorded.waits.at(-1), 500)
   live.close()
 })
 
 test('a pause closes the socket and opens no other', async () => {
-  const { live, seen, wires, next } = bench()
+  const { live, recorded, wires, next } = bench()
   const opened = next()
   live.resume()
   const wire = await opened
   wire.say({ type: 'connected', _eid: '5' })
   live.pause()
   assert.ok(wire.closed)
-  assert.equal(seen.states.at(-1), 'paused')
+  assert.equal(recorded.states.at(-1), 'paused')
   await new Promise((resolve) => setImmediate(resolve))
   assert.equal(wires.length, 1)
 })

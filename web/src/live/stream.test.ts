@@ -75,15 +75,15 @@ function createSetting() {
 
 /** Returns one body after another and records the headers of each request. */
 function script(bodies: (Body | Error)[]) {
-  const asked: { after: number; lastEventId: string | null }[] = []
+  const requests: { after: number; lastEventId: string | null }[] = []
   const open: OpenStream = async ({ after, headers, signal }) => {
-    asked.push({ after, lastEventId: headers['last-event-id'] ?? null })
+    requests.push({ after, lastEventId: headers['last-event-id'] ?? null })
     const body = bodies.shift()
     if (!body) throw new Error('too many requests')
     if (body instanceof Error) throw body
     return respond(body, signal)
   }
-  return { open, asked }
+  return { open, requests }
 }
 
 async function collect(items: AsyncIterable<StreamItem>): Promise<StreamItem[]> {
@@ -108,7 +108,7 @@ test('a stream is read to its end, with characters split across chunks', async (
 
 test('a broken stream resumes after its last line without duplicates', async () => {
   const { setting, waits } = createSetting()
-  const { open, asked } = script([
+  const { open, requests } = script([
     { text: event(1, { type: 'x' }) + event(2, { type: 'x' }), breaks: true },
     new TypeError('network error'),
     { text: '{"detail":"down"}', status: 503, type: 'application/json' },
@@ -121,7 +121,7 @@ test('a broken stream resumes after its last line without duplicates', async () 
   const items = await collect(readEvents(open, { signal: new AbortController().signal, setting, onState }))
   assert.deepEqual(numbers(items), [1, 2, 3, 4, 'stream_end'])
   assert.deepEqual(
-    asked.map(({ lastEventId }) => lastEventId),
+    requests.map(({ lastEventId }) => lastEventId),
     [null, '2', '2', '2', '2', '3'],
   )
   assert.deepEqual(waits, [250, 500, 1000, 2000, 250])
@@ -131,17 +131,17 @@ test('a broken stream resumes after its last line without duplicates', async () 
 test('a refusal is thrown and not retried', async () => {
   const { setting, waits } = createSetting()
   const body = { text: '{"detail":"No such run.","error":"execution_not_found"}', status: 404 }
-  const { open, asked } = script([body])
+  const { open, requests } = script([body])
   await assert.rejects(
     collect(readEvents(open, { signal: new AbortController().signal, setting })),
     (error) => error instanceof ApiError && error.body?.error === 'execution_not_found',
   )
-  assert.deepEqual([asked.length, waits.length], [1, 0])
+  assert.deepEqual([requests.length, waits.length], [1, 0])
 })
 
 test('a hidden page closes its stream and resumes after the last line when shown', async () => {
   const world = createSetting()
-  const { open, asked } = script([
+  const { open, requests } = script([
     { text: event(1, { type: 'x' }), hangs: true },
     { text: event(2, { type: 'x' }) + streamEnd },
   ])
@@ -150,10 +150,10 @@ test('a hidden page closes its stream and resumes after the last line when shown
   const next = items.next()
   world.hide()
   await new Promise(setImmediate)
-  assert.equal(asked.length, 1)
+  assert.equal(requests.length, 1)
   world.show()
   assert.equal((await next).value?.n, 2)
-  assert.deepEqual(asked[1], { after: 1, lastEventId: '1' })
+  assert.deepEqual(requests[1], { after: 1, lastEventId: '1' })
 })
 
 test('aborting ends the iteration without an error', async () => {
@@ -179,23 +179,23 @@ const ndjson = 'application/x-ndjson'
 
 test('a turn is read to its `done`, without keepalives', async () => {
   const text = `${accepted}{"type":"keepalive"}\n{"type":"x","_n":1}\n{"type":"done","status":"success"}`
-  const { open, asked } = script([])
-  const told: string[] = []
+  const { open, requests } = script([])
+  const executions: string[] = []
   const items = await collect(
     readTurn(async ({ signal }) => respond({ text, type: ndjson, chunk: 3 }, signal), {
       signal: new AbortController().signal,
       follow: () => open,
-      onExecution: (id) => void told.push(id),
+      onExecution: (id) => void executions.push(id),
       ...createSetting(),
     }),
   )
   assert.deepEqual(numbers(items), ['system', 1, 'done'])
-  assert.deepEqual([told, asked], [['e1'], []])
+  assert.deepEqual([executions, requests], [['e1'], []])
 })
 
 test('a broken turn is followed after its last line and never sent again', async () => {
   const text = `${accepted}{"type":"x","_n":1}\n{"type":"partial","kind":"text","text":"Hel`
-  const { open, asked } = script([{ text: event(2, { type: 'x' }) + streamEnd }])
+  const { open, requests } = script([{ text: event(2, { type: 'x' }) + streamEnd }])
   let sent = 0
   const items = await collect(
     readTurn(
@@ -207,7 +207,7 @@ test('a broken turn is followed after its last line and never sent again', async
     ),
   )
   assert.deepEqual(numbers(items), ['system', 1, 2, 'stream_end'])
-  assert.deepEqual([sent, asked], [1, [{ after: 1, lastEventId: '1' }]])
+  assert.deepEqual([sent, requests], [1, [{ after: 1, lastEventId: '1' }]])
 })
 
 test('a refused turn throws for every status', async () => {

@@ -6,7 +6,7 @@ import { SearchX, Trash2 } from 'lucide-react'
 import { Suspense } from 'react'
 import { AgentHeader } from '../features/agents/agent-header.tsx'
 import { agentQuery } from '../features/agents/queries.ts'
-import { useAgentFate } from '../features/agents/use-agent-fate.ts'
+import { useAgentChanges } from '../features/agents/use-agent-changes.ts'
 import { useApi } from '../shell/app-context.ts'
 import { buttonClass } from '../ui/button.tsx'
 import { cx } from '../ui/class-names.ts'
@@ -25,12 +25,12 @@ function AgentPage() {
   const { name } = route.useParams()
   const navigate = route.useNavigate()
   const agent = useQuery(agentQuery(useApi(), name))
-  const { isDeleted } = useAgentFate(name, (newName) => {
+  const { isDeleted } = useAgentChanges(name, (newName) => {
     void navigate({ params: { name: newName }, search: true, replace: true })
   })
 
-  if (isDeleted) return <Gone name={name} wasThere />
-  if (isUnknown(agent.error)) return <Gone name={name} wasThere={agent.data !== undefined} />
+  if (isDeleted) return <AgentNotFound name={name} wasThere />
+  if (isUnknown(agent.error)) return <AgentNotFound name={name} wasThere={agent.data !== undefined} />
   if (agent.data) return <Loaded key={name} agent={agent.data} />
   if (!agent.error) return <Loading />
   return (
@@ -105,7 +105,7 @@ function isUnknown(error: unknown): boolean {
 }
 
 /** The API answers 404 for a hidden agent as well, so the text covers both cases. */
-function Gone({ name, wasThere }: { name: string; wasThere: boolean }) {
+function AgentNotFound({ name, wasThere }: { name: string; wasThere: boolean }) {
   return (
     <div className="grid flex-1 place-items-center">
       <EmptyState

@@ -21,7 +21,7 @@ function ExecutionPage() {
   const run = useQuery(executionQuery(useApi(), name, id))
   if (run.data) return <Loaded key={id} run={run.data} />
   if (!run.error) return <Loading />
-  if (run.error instanceof ApiError && run.error.status === 404) return <Gone name={name} />
+  if (run.error instanceof ApiError && run.error.status === 404) return <RunNotFound name={name} />
   return (
     <Page>
       <Title of={['Run', name]} />
@@ -55,7 +55,7 @@ function Loaded({ run }: { run: ExecutionDetails }) {
 }
 
 /** The API answers 404 for a hidden run as well, so the text covers both cases. */
-function Gone({ name }: { name: string }) {
+function RunNotFound({ name }: { name: string }) {
   return (
     <div className="grid flex-1 place-items-center">
       <EmptyState

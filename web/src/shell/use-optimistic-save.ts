@@ -26,7 +26,7 @@ export function useOptimisticSave<Input, Reply>(options: OptimisticSaveOptions<I
     mutationFn: save,
     onMutate: (input) => optimistic.show(shows(input)),
     onSuccess: (reply, input, shown) => {
-      shown.keep()
+      shown.confirm()
       onSuccess?.(reply, input)
     },
     onError: (error, _input, shown) => {

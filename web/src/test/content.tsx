@@ -28,8 +28,8 @@ declare global {
   }
 }
 
-const asked = new URLSearchParams(location.search)
-document.documentElement.dataset.theme = asked.get('theme') === 'dark' ? 'dark' : 'light'
+const search = new URLSearchParams(location.search)
+document.documentElement.dataset.theme = search.get('theme') === 'dark' ? 'dark' : 'light'
 window.edited = { text: '', saves: 0 }
 
 function Page() {

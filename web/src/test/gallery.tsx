@@ -12,8 +12,8 @@ import { StatesPart } from './gallery-states.tsx'
 import { TablePart } from './gallery-table.tsx'
 
 /** Every component once, for the browser tests: `?part=table&theme=dark`. */
-const asked = new URLSearchParams(location.search)
-document.documentElement.dataset.theme = asked.get('theme') === 'dark' ? 'dark' : 'light'
+const search = new URLSearchParams(location.search)
+document.documentElement.dataset.theme = search.get('theme') === 'dark' ? 'dark' : 'light'
 setNonce(cspNonce())
 
 const parts = {
@@ -24,8 +24,8 @@ const parts = {
   table: TablePart,
 } as const
 
-const wanted = asked.get('part')
-const shown = Object.entries(parts).filter(([name]) => wanted === null || wanted === name)
+const part = search.get('part')
+const shown = Object.entries(parts).filter(([name]) => part === null || part === name)
 const element = document.getElementById('root')
 if (!element) throw new Error('The page has no element with the id “root”.')
 createRoot(element).render(

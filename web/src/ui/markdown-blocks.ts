@@ -180,13 +180,13 @@ export function isTooMuch(source: string): boolean {
     return true
   // Repeated marks, adjacent as in `[[[[` or spread over one paragraph as in `*a **a *a`.
   if (/[[\]()!*_~<`]{60}/.test(source)) return true
-  return mostMarksInParagraph(source) > mostMarks
+  return maxMarksInParagraph(source) > maxMarks
 }
 
 const longestBlock = 40_000
-const mostMarks = 1500
+const maxMarks = 1500
 
-function mostMarksInParagraph(source: string): number {
+function maxMarksInParagraph(source: string): number {
   let most = 0
   let marks = 0
   for (let index = 0; index < source.length; index += 1) {

@@ -33,7 +33,7 @@ export function useLogSearch(rows: readonly string[], query: LogQuery): LogSearc
     const options = { text, isRegex, isCaseSensitive }
     if (text === '') return setOutcome({ matches: nothing, problem: null })
     if (!patternOf(options)) return setOutcome({ matches: nothing, problem: 'Invalid regular expression' })
-    const timer = setTimeout(() => desk.current?.ask(rows, options, setOutcome), pauseMs)
+    const timer = setTimeout(() => desk.current?.search(rows, options, setOutcome), pauseMs)
     return () => clearTimeout(timer)
   }, [rows, text, isRegex, isCaseSensitive])
   return useMemo(() => searchOf(matches, problem, text !== ''), [matches, problem, text])
@@ -41,7 +41,7 @@ export function useLogSearch(rows: readonly string[], query: LogQuery): LogSearc
 
 const noRanges: MatchRange[] = []
 
-function searchOf({ found, isCut }: LogMatches, problem: string | null, isAsked: boolean): LogSearch {
+function searchOf({ found, isCut }: LogMatches, problem: string | null, hasQuery: boolean): LogSearch {
   const count = found.length / 3
   const byRow = new Map<number, MatchRange[]>()
   for (let match = 0; match < count; match += 1) {
@@ -52,7 +52,7 @@ function searchOf({ found, isCut }: LogMatches, problem: string | null, isAsked:
   }
   const words = isCut ? `${maxMatches.toLocaleString('en')}+` : count.toLocaleString('en')
   return {
-    words: problem ?? (isAsked ? words : ''),
+    words: problem ?? (hasQuery ? words : ''),
     count,
     rowOf: (match) => found[match * 3] ?? 0,
     rangesOf: (row) => byRow.get(row) ?? noRanges,
@@ -60,7 +60,7 @@ function searchOf({ found, isCut }: LogMatches, problem: string | null, isAsked:
 }
 
 type SearchDesk = {
-  ask(rows: readonly string[], query: LogQuery, answer: (outcome: Outcome) => void): void
+  search(rows: readonly string[], query: LogQuery, answer: (outcome: Outcome) => void): void
   close(): void
 }
 
@@ -80,7 +80,7 @@ function createSearchDesk(): SearchDesk {
 
   return {
     close,
-    ask(rows, query, answer) {
+    search(rows, query, answer) {
       worker ??= new Worker(new URL('./log-search.worker.ts', import.meta.url), { type: 'module' })
       const id = ++lastId
       worker.onmessage = ({ data }: MessageEvent<{ id: number; matches: LogMatches | null }>) => {

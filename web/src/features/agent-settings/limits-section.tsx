@@ -68,7 +68,7 @@ function CapacityForm({ agent, isOwner }: SettingProps) {
   const form = useZodForm(schema, { values: { max_parallel_tasks: data.max_parallel_tasks } })
   const save = useSave(query.queryKey, agent, {
     save: (body: z.output<typeof schema>) => api.call(putCapacity, { params: { name: agent.name }, body }),
-    message: ({ effective_max_parallel_tasks: most }) => `At most ${plural(most, 'parallel run')}.`,
+    message: ({ effective_max_parallel_tasks: limit }) => `At most ${plural(limit, 'parallel run')}.`,
   })
   const isClamped = data.effective_max_parallel_tasks < data.max_parallel_tasks
   return (

@@ -48,19 +48,19 @@ function CreateAgentForm({ template, onClose }: { template?: string; onClose(): 
   })
 
   async function create(body: z.output<typeof CreateAgent>): Promise<void> {
-    const made = await api.call(createAgent, { body }).catch((error: unknown) => {
+    const created = await api.call(createAgent, { body }).catch((error: unknown) => {
       throw atField(error, fieldOfCode)
     })
     await queries.invalidateQueries({ queryKey: agentKeys.list })
     onClose()
     const show = (tab: 'chat' | 'info') =>
-      navigate({ to: '/agents/$name', params: { name: made.name }, search: { tab } })
-    const description = remarks(made)
+      navigate({ to: '/agents/$name', params: { name: created.name }, search: { tab } })
+    const description = remarks(created)
     toast({
-      title: `${made.label ?? made.name} is running.`,
+      title: `${created.label ?? created.name} is running.`,
       description,
       tone: description === undefined ? 'success' : 'warning',
-      ...(made.template_warnings.length > 0
+      ...(created.template_warnings.length > 0
         ? { action: { label: 'Show template', onAction: () => void show('info') } }
         : {}),
     })
@@ -200,16 +200,17 @@ type Remarks = Pick<
 >
 
 /** What the owner should know about the new agent; undefined if there is nothing. */
-function remarks(made: Remarks): string | undefined {
+function remarks(created: Remarks): string | undefined {
   const missing =
-    made.missing_credentials.length > 0 && `Missing credentials: ${made.missing_credentials.join(', ')}.`
-  const paths = made.template_warnings.slice(0, 5).map(({ path }) => path)
-  const more = made.template_warnings.length - paths.length
+    created.missing_credentials.length > 0 &&
+    `Missing credentials: ${created.missing_credentials.join(', ')}.`
+  const paths = created.template_warnings.slice(0, 5).map(({ path }) => path)
+  const more = created.template_warnings.length - paths.length
   const ignored =
     paths.length > 0 && `Ignored in template.yaml: ${paths.join(', ')}${more > 0 ? ` and ${more} more` : ''}.`
-  const schedules = made.schedule_errors.map(
+  const schedules = created.schedule_errors.map(
     ({ name, index, message }) => `Schedule ${name ?? index + 1} was not created: ${message}`,
   )
-  const text = [missing, ignored, ...schedules, ...made.warnings].filter(Boolean).join(' ')
+  const text = [missing, ignored, ...schedules, ...created.warnings].filter(Boolean).join(' ')
   return text === '' ? undefined : text
 }

@@ -16,14 +16,14 @@ export function RunSparkline({ name, isIdle }: { name: string; isIdle: boolean }
     enabled: isNear && !isIdle,
   })
   const counts = data?.buckets.map(({ total }) => total) ?? []
-  const most = Math.max(0, ...counts)
+  const maxRuns = Math.max(0, ...counts)
   const failed = data?.buckets.reduce((sum, bucket) => sum + bucket.failed, 0) ?? 0
   return (
     <div ref={ref} className="h-6 min-w-0">
-      {counts.length > 1 && most > 0 && (
+      {counts.length > 1 && maxRuns > 0 && (
         <Sparkline
           values={counts}
-          label={`Runs per hour in 24 h, at most ${most}; ${plural(failed, 'failure')}`}
+          label={`Runs per hour in 24 h, at most ${maxRuns}; ${plural(failed, 'failure')}`}
           tone={failed > 0 ? 'danger' : 'accent'}
           className="w-full"
         />

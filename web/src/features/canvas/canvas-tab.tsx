@@ -17,12 +17,12 @@ const route = getRouteApi('/signed-in/agents/$name')
 /** Pages that the agent maintains. The first one is the default. */
 export function CanvasTab({ agent }: { agent: AgentDetails }) {
   const { name } = agent
-  const { canvas: wanted } = route.useSearch()
+  const { canvas: requestedId } = route.useSearch()
   const list = useQuery(canvasesQuery(useApi(), name))
   const actions = useCanvasActions(name)
   const isOwner = agent.is_owner || agent.can_delete
   const shown = (list.data ?? []).filter(({ canvas_id }) => !actions.pending.has(canvas_id))
-  const open = shown.find(({ canvas_id }) => canvas_id === wanted) ?? shown[0]
+  const open = shown.find(({ canvas_id }) => canvas_id === requestedId) ?? shown[0]
   return (
     <section aria-label="Canvases" className="min-w-0">
       <CardHeader title="Canvases" description="Pages that the agent maintains." />

@@ -3,10 +3,10 @@ import { ScrollRegion } from '../../ui/scroll-region.tsx'
 import { ReportTableView } from '../reports/report-table.tsx'
 
 /** Tables up to this length render completely, so that they print; longer ones render only visible rows. */
-const mostPlainRows = 500
+const maxPlainRows = 500
 
 export function TableBlock({ columns, rows, label }: BlockOf<'table'>['payload'] & { label: string }) {
-  if (rows.length > mostPlainRows) return <ReportTableView table={{ columns, rows }} label={label} />
+  if (rows.length > maxPlainRows) return <ReportTableView table={{ columns, rows }} label={label} />
   const isNumeric = columns.map(
     (_, place) => rows.length > 0 && rows.every((cells) => typeof cells[place] === 'number'),
   )

@@ -61,11 +61,11 @@ function Failed({
     enabled: executionId !== null && detail === null,
   })
   const { title, hint } = endWords(code)
-  const told = detail ?? data?.error ?? null
+  const details = detail ?? data?.error ?? null
   return (
     <Banner tone="danger" title={title} action={<Again turn={turn} actions={actions} />}>
       {hint && <p>{hint}</p>}
-      {told && <p className="line-clamp-6 text-xs break-words whitespace-pre-wrap">{told}</p>}
+      {details && <p className="line-clamp-6 text-xs break-words whitespace-pre-wrap">{details}</p>}
       <p className="flex flex-wrap gap-x-3 text-xs">
         {code && <code>{code}</code>}
         {executionId !== null && <RunLink agentName={agentName} executionId={executionId} />}

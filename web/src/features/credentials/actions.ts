@@ -40,7 +40,7 @@ export function useBundle(name: string) {
         description: files_imported.join(', '),
       }
     },
-    onSuccess: (told) => void toast({ ...told, tone: 'success' }),
+    onSuccess: (report) => void toast({ ...report, tone: 'success' }),
     onError: (error) => {
       const { sentence, code } = describeFault(error)
       toast({ title: sentence, description: code, tone: 'danger' })

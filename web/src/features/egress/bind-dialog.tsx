@@ -58,7 +58,7 @@ function BindForm({
       inQuery: stored?.places.includes('query') ?? false,
     },
   })
-  async function keep({ variable, inQuery, ...body }: z.output<typeof Binding>): Promise<void> {
+  async function save({ variable, inQuery, ...body }: z.output<typeof Binding>): Promise<void> {
     try {
       await bind(variable, { ...body, places: inQuery ? ['header', 'query'] : ['header'] })
     } catch (error) {
@@ -67,7 +67,7 @@ function BindForm({
     onClose()
   }
   return (
-    <Form form={form} onSubmit={keep} label="Bound credential">
+    <Form form={form} onSubmit={save} label="Bound credential">
       <TextField
         name="variable"
         label="Variable"

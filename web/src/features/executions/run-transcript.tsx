@@ -183,13 +183,13 @@ function useRunTimeline(run: ExecutionDetails, { transcript }: LiveTranscript) {
 }
 
 /** The current time, updated every second while needed and visible. */
-function useSecond(isWanted: boolean): number {
+function useSecond(isEnabled: boolean): number {
   const [now, setNow] = useState(Date.now)
   useEffect(() => {
-    if (!isWanted) return
+    if (!isEnabled) return
     const timer = setInterval(() => document.hidden || setNow(Date.now()), 1000)
     return () => clearInterval(timer)
-  }, [isWanted])
+  }, [isEnabled])
   return now
 }
 

@@ -5,7 +5,7 @@ import { searchSteps, timelineOf } from './timeline.ts'
 
 const startedAt = '2026-03-01T10:00:00.000Z'
 const at = (second: number) => new Date(Date.parse(startedAt) + second * 1000).toISOString()
-const said = (n: number, second: number, text: string) => ({
+const answer = (n: number, second: number, text: string) => ({
   type: 'assistant',
   _n: n,
   _ts: at(second),
@@ -31,10 +31,10 @@ const start = { type: 'system', subtype: 'init', session_id: 's', model: 'm', to
 test('answers count as model time from the previous line, calls as tool time until the result', () => {
   const { steps } = transcriptOf([
     start,
-    said(2, 3, 'looking'),
+    answer(2, 3, 'looking'),
     call(3, 4, 'a', 'Bash', 'ls'),
     result(4, 9, 'a', 'nothing', true),
-    said(5, 10, 'done'),
+    answer(5, 10, 'done'),
   ])
   const timeline = timelineOf(steps, { startedAt, nowMs: null })
   assert.deepEqual(
@@ -68,7 +68,7 @@ test('the axis of a run without steps has no zero length', () => {
 test('a search matches steps that contain all words in answers, inputs and outputs', () => {
   const { steps } = transcriptOf([
     start,
-    said(2, 3, 'The backup failed'),
+    answer(2, 3, 'The backup failed'),
     call(3, 4, 'a', 'Bash', 'tar -czf backup.tgz'),
     result(4, 9, 'a', 'No space left on device'),
   ])

@@ -104,8 +104,8 @@ export function searchSteps(steps: readonly Step[], text: string): readonly Step
   const words = text.toLowerCase().split(/\s+/).filter(Boolean)
   if (words.length === 0) return steps
   return steps.filter((step) => {
-    const said = textOf(step).toLowerCase()
-    return words.every((word) => said.includes(word))
+    const content = textOf(step).toLowerCase()
+    return words.every((word) => content.includes(word))
   })
 }
 

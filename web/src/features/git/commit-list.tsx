@@ -6,7 +6,7 @@ import { ErrorState } from '../../ui/error-state.tsx'
 import { Section } from '../../ui/section.tsx'
 import { SkeletonList } from '../../ui/skeleton.tsx'
 import { RelativeTime } from '../../ui/time.tsx'
-import { gitLogQuery, mostCommits } from './queries.ts'
+import { gitLogQuery, maxCommits } from './queries.ts'
 
 /** The newest commits of the workspace. */
 export function CommitList({ agent }: { agent: AgentDetails }) {
@@ -14,7 +14,7 @@ export function CommitList({ agent }: { agent: AgentDetails }) {
   const log = useQuery({ ...gitLogQuery(useApi(), agent.name), enabled: isRunning })
   const firstLine = (text: string) => text.split('\n', 1)[0] ?? ''
   return (
-    <Section title="Commits" description={`The newest ${mostCommits} commits of the workspace.`}>
+    <Section title="Commits" description={`The newest ${maxCommits} commits of the workspace.`}>
       {!isRunning ? (
         <p className="text-muted text-sm">Start the agent to view its commits.</p>
       ) : log.data ? (

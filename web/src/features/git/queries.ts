@@ -61,13 +61,13 @@ export const gitLastChangeQuery = (api: Client, name: string) =>
     queryFn: ({ signal }) => api.call(getGitLastChange, { params: { name }, signal }),
   })
 
-export const mostCommits = 50
+export const maxCommits = 50
 
 export const gitLogQuery = (api: Client, name: string) =>
   queryOptions({
     queryKey: [...gitKeys.ofAgent(name), 'log'],
     queryFn: async ({ signal }) => {
-      const query = { limit: String(mostCommits) }
+      const query = { limit: String(maxCommits) }
       return (await api.call(getGitLog, { params: { name }, query, signal })).commits
     },
   })

@@ -3,18 +3,18 @@ import { type KeyEnding, useEndKey } from './key-actions.ts'
 
 /** Null keeps the dialog closed. */
 export function EndKeyDialog({
-  asked,
+  ending,
   onClose,
 }: {
-  asked: KeyEnding | null
+  ending: KeyEnding | null
   onClose: (ended: KeyEnding | null) => void
 }) {
   const end = useEndKey(onClose)
-  const name = asked?.key.name ?? ''
-  const isRevoke = asked?.how === 'revoke'
+  const name = ending?.key.name ?? ''
+  const isRevoke = ending?.how === 'revoke'
   return (
     <ConfirmDialog
-      open={asked !== null}
+      open={ending !== null}
       onOpenChange={() => onClose(null)}
       title={isRevoke ? `Revoke “${name}”?` : `Delete “${name}”?`}
       description={
@@ -24,7 +24,7 @@ export function EndKeyDialog({
       }
       action={isRevoke ? 'Revoke key' : 'Delete key'}
       pending={end.isPending}
-      onConfirm={() => asked && end.mutate(asked)}
+      onConfirm={() => ending && end.mutate(ending)}
     />
   )
 }

@@ -40,11 +40,11 @@ export function KeysTab() {
   const keys = useQuery(keysQuery(api, { all }))
   const [isCreating, setCreating] = useState(false)
   const [newKey, setNewKey] = useState<NewKey | null>(null)
-  const [asked, setAsked] = useState<KeyEnding | null>(null)
+  const [ending, setEnding] = useState<KeyEnding | null>(null)
   const change = (next: Partial<Search>, replace = true) =>
     void navigate({ search: (now) => ({ ...now, ...next }), replace, resetScroll: false })
 
-  const columns = useMemo(() => keyColumns({ showsOwner: all, end: setAsked }), [all])
+  const columns = useMemo(() => keyColumns({ showsOwner: all, end: setEnding }), [all])
   const rows = useMemo(() => filterKeys(keys.data ?? [], q), [keys.data, q])
   const create = (
     <Button variant="primary" icon={<Plus aria-hidden />} onClick={() => setCreating(true)}>
@@ -113,7 +113,7 @@ export function KeysTab() {
         row={keys.data?.find(({ id }) => id === openedId) ?? null}
         isAdmin={isAdmin}
         onClose={() => change({ key: undefined })}
-        end={setAsked}
+        end={setEnding}
       />
       <CreateKeyDialog
         open={isCreating}
@@ -125,9 +125,9 @@ export function KeysTab() {
       />
       <NewKeyDialog newKey={newKey} onClose={() => setNewKey(null)} />
       <EndKeyDialog
-        asked={asked}
+        ending={ending}
         onClose={(ended) => {
-          setAsked(null)
+          setEnding(null)
           if (ended?.how === 'delete') change({ key: undefined })
         }}
       />

@@ -13,7 +13,7 @@ import { ErrorState } from '../../ui/error-state.tsx'
 import { ProgressBar } from '../../ui/progress.tsx'
 import { RelativeTime } from '../../ui/time.tsx'
 import { firstLine } from '../executions/first-line.ts'
-import { loopsQuery, mostShown } from './queries.ts'
+import { loopsQuery, maxLoops } from './queries.ts'
 import { isOpen, loopStatusWords, stopWords } from './words.ts'
 
 type LoopListProps = { agent: AgentDetails; onOpen: (id: string) => void; onStart: () => void }
@@ -65,8 +65,8 @@ export function LoopList({ agent: { name, status }, onOpen, onStart }: LoopListP
             />
           }
           footer={
-            loops.data?.length === mostShown ? (
-              <span className="text-muted text-xs">The newest {mostShown} are shown.</span>
+            loops.data?.length === maxLoops ? (
+              <span className="text-muted text-xs">The newest {maxLoops} are shown.</span>
             ) : undefined
           }
         />

@@ -7,13 +7,13 @@ export const loopKeys = {
   ofAgent: (name: string) => ['agent', name, 'loops'] as const,
 }
 
-export const mostShown = 100
+export const maxLoops = 100
 
 export const loopsQuery = (api: Client, name: string) =>
   queryOptions({
     queryKey: [...loopKeys.ofAgent(name), 'list'],
     queryFn: ({ signal }) =>
-      api.call(listLoops, { params: { name }, query: { limit: String(mostShown) }, signal }),
+      api.call(listLoops, { params: { name }, query: { limit: String(maxLoops) }, signal }),
   })
 
 export const loopQuery = (api: Client, name: string, id: string) =>

@@ -47,21 +47,21 @@ export function useFleetAct() {
 type FleetActsProps = { acts: ReturnType<typeof useFleetAct> }
 
 export function FleetActs({ acts }: FleetActsProps) {
-  const [asked, setAsked] = useState<Act | null>(null)
+  const [openAct, setOpenAct] = useState<Act | null>(null)
   return (
     <>
-      <Button icon={<RotateCw aria-hidden />} disabled={acts.isPending} onClick={() => setAsked('restart')}>
+      <Button icon={<RotateCw aria-hidden />} disabled={acts.isPending} onClick={() => setOpenAct('restart')}>
         Restart agents…
       </Button>
-      <Button icon={<Square aria-hidden />} disabled={acts.isPending} onClick={() => setAsked('stop')}>
+      <Button icon={<Square aria-hidden />} disabled={acts.isPending} onClick={() => setOpenAct('stop')}>
         Stop agents…
       </Button>
-      {asked && (
+      {openAct && (
         <AskWhich
-          act={asked}
+          act={openAct}
           isPending={acts.isPending}
-          onClose={() => setAsked(null)}
-          onConfirm={(which) => acts.mutate({ act: asked, which }, { onSettled: () => setAsked(null) })}
+          onClose={() => setOpenAct(null)}
+          onConfirm={(which) => acts.mutate({ act: openAct, which }, { onSettled: () => setOpenAct(null) })}
         />
       )}
     </>

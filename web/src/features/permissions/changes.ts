@@ -56,10 +56,10 @@ export function useRow(name: string) {
       toast({ title: message, tone: 'success', action: { label: 'Undo', onAction } })
     },
   })
-  function change(wanted: RowChange): void {
+  function change(next: RowChange): void {
     const now = queries.getQueryData<AgentPermissions>(queryKey)
     const before = now ? rowOf(now).filter((agent) => agent.permitted) : []
-    replace.mutate({ ...wanted, before: before.map((agent) => agent.name) })
+    replace.mutate({ ...next, before: before.map((agent) => agent.name) })
   }
   return { ...replace, mutate: change }
 }

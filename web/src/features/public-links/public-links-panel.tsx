@@ -24,7 +24,7 @@ import { publicLinksKey, publicLinksQuery } from './queries.ts'
 export function PublicLinksPanel({ name }: { name: string }) {
   const { api } = useApp()
   const links = useQuery(publicLinksQuery(api, name))
-  const [asked, setAsked] = useState<LinkDialogProps['link']>(null)
+  const [editing, setEditing] = useState<LinkDialogProps['link']>(null)
   const { pending, remove, change } = useLinkActions(name)
   if (!links.data) {
     if (!links.error) return <Skeleton className="h-28" />
@@ -39,7 +39,7 @@ export function PublicLinksPanel({ name }: { name: string }) {
   }
   const shown = links.data.filter(({ id }) => !pending.has(id))
   const add = (
-    <Button icon={<Plus aria-hidden />} onClick={() => setAsked('new')}>
+    <Button icon={<Plus aria-hidden />} onClick={() => setEditing('new')}>
       Create link
     </Button>
   )
@@ -64,7 +64,7 @@ export function PublicLinksPanel({ name }: { name: string }) {
                 key={link.id}
                 link={link}
                 onSwitch={(enabled) => change.mutate({ id: link.id, enabled })}
-                onEdit={() => setAsked(link)}
+                onEdit={() => setEditing(link)}
                 onDelete={() => remove(link)}
               />
             ))}
@@ -72,7 +72,7 @@ export function PublicLinksPanel({ name }: { name: string }) {
           <div>{add}</div>
         </>
       )}
-      <LinkDialog name={name} link={asked} onClose={() => setAsked(null)} />
+      <LinkDialog name={name} link={editing} onClose={() => setEditing(null)} />
     </>
   )
 }

@@ -7,7 +7,7 @@ export type TimelineEntry = { at: string | null; title: string; text: string | n
 type Fields = Record<string, unknown>
 
 /** Wider tables are not readable. */
-const mostColumns = 40
+const maxColumns = 40
 
 /** `[{…}, …]`, `[[…header], […], …]`, or `{columns: […], rows: [[…] or {…}, …]}`. */
 export function tableOf(payload: unknown): ReportTable | null {
@@ -16,13 +16,13 @@ export function tableOf(payload: unknown): ReportTable | null {
   const named = Array.isArray(columns) ? columns.map(columnName) : null
   if (rows.every(isFields)) {
     const names = named ?? [...new Set(rows.slice(0, 1000).flatMap((row) => Object.keys(row)))]
-    if (names.length === 0 || names.length > mostColumns) return null
+    if (names.length === 0 || names.length > maxColumns) return null
     return { columns: names, rows: rows.map((row) => names.map((name) => row[name])) }
   }
   if (!rows.every(Array.isArray)) return null
   const [first = [], ...rest] = rows
   const header = named ?? first.map(textOf)
-  if (header.length === 0 || header.length > mostColumns) return null
+  if (header.length === 0 || header.length > maxColumns) return null
   return { columns: header, rows: named ? rows : rest }
 }
 

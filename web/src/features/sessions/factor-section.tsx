@@ -23,7 +23,7 @@ export function FactorSection() {
   const { api, queries } = useApp()
   const { data: status } = useSuspenseQuery(factorQuery(api))
   const [offer, setOffer] = useState<EnrolmentOffer | null>(null)
-  const [asked, setAsked] = useState<'renew' | 'disable' | null>(null)
+  const [openDialog, setOpenDialog] = useState<'renew' | 'disable' | null>(null)
   const [codes, setCodes] = useState<string[] | null>(null)
   const refresh = () =>
     Promise.all([
@@ -48,13 +48,13 @@ export function FactorSection() {
   }
   async function renew(code: string): Promise<void> {
     const { recovery_codes } = await api.call(renewRecoveryCodes, { body: { code } })
-    setAsked(null)
+    setOpenDialog(null)
     setCodes(recovery_codes)
     await refresh()
   }
   async function disable(code: string): Promise<void> {
     await api.call(disableFactor, { body: { code } })
-    setAsked(null)
+    setOpenDialog(null)
     toast({ title: 'Second factor turned off.', tone: 'success' })
     await refresh()
   }
@@ -73,8 +73,8 @@ export function FactorSection() {
       <div className="flex flex-wrap gap-2">
         {status.enrolled ? (
           <>
-            <Button onClick={() => setAsked('renew')}>New recovery codes</Button>
-            {status.required ? null : <Button onClick={() => setAsked('disable')}>Turn off</Button>}
+            <Button onClick={() => setOpenDialog('renew')}>New recovery codes</Button>
+            {status.required ? null : <Button onClick={() => setOpenDialog('disable')}>Turn off</Button>}
           </>
         ) : (
           <Button pending={start.isPending} onClick={() => start.mutate()}>
@@ -91,8 +91,8 @@ export function FactorSection() {
         {offer ? <Enrolment offer={offer} action="Turn on" onCode={confirm} /> : null}
       </Dialog>
       <Dialog
-        open={asked === 'renew'}
-        onOpenChange={() => setAsked(null)}
+        open={openDialog === 'renew'}
+        onOpenChange={() => setOpenDialog(null)}
         title="New recovery codes"
         description="Creates ten new recovery codes. Your current codes stop working."
         size="sm"
@@ -100,8 +100,8 @@ export function FactorSection() {
         <FactorCodeForm action="Create new codes" onCode={renew} />
       </Dialog>
       <Dialog
-        open={asked === 'disable'}
-        onOpenChange={() => setAsked(null)}
+        open={openDialog === 'disable'}
+        onOpenChange={() => setOpenDialog(null)}
         title="Turn off second factor"
         description="Signing in no longer requires a code. The entry in your app and the recovery codes stop working."
         size="sm"

@@ -14,6 +14,6 @@ export function offeredWays(offers: Offers): Way[] {
 }
 
 /** The requested method if available, else the password. */
-export function wayOf(offers: Offers, asked: Way | undefined): Way {
-  return asked !== undefined && offeredWays(offers).includes(asked) ? asked : 'password'
+export function wayOf(offers: Offers, requested: Way | undefined): Way {
+  return requested !== undefined && offeredWays(offers).includes(requested) ? requested : 'password'
 }

@@ -60,16 +60,16 @@ function Choice({ name, assigned, onClose }: ChooseSkillsProps & { assigned: rea
     <div className="flex flex-col gap-3">
       <SearchInput label="Search skills" value={q} onValueChange={setQ} data-autofocus />
       <ul aria-label="Skills" className="flex max-h-[50dvh] min-h-24 flex-col overflow-y-auto">
-        {rows.map(({ name: skill, skill: known }) => (
+        {rows.map(({ name: skill, skill: details }) => (
           <li key={skill} className="border-b py-2 last:border-b-0">
             <Checkbox
               checked={chosen.has(skill)}
               onCheckedChange={(isOn) =>
                 setChosen(new Set(isOn ? [...chosen, skill] : [...chosen].filter((each) => each !== skill)))
               }
-              hint={known === null ? 'No longer in any enabled source.' : known.description}
+              hint={details === null ? 'No longer in any enabled source.' : details.description}
             >
-              {skill} {known && <span className="text-muted text-xs">{known.source_name}</span>}
+              {skill} {details && <span className="text-muted text-xs">{details.source_name}</span>}
             </Checkbox>
           </li>
         ))}

@@ -20,8 +20,8 @@ test('a pending delivery names its reason, a failed one the skill and the error'
     a: { ...result, status: 'conflict' as const },
     b: { ...result, status: 'injected' as const },
   }
-  const told = deliveryWords({ status: 'injected', reason: null, ...counts, results })
-  assert.deepEqual(told, { tone: 'danger', description: 'a: conflict' })
+  const report = deliveryWords({ status: 'injected', reason: null, ...counts, results })
+  assert.deepEqual(report, { tone: 'danger', description: 'a: conflict' })
 })
 
 test('only pending removals are reported', () => {
@@ -35,14 +35,14 @@ test('a sync names the sources with problems', () => {
   const source = { id: '1', name: 'lib', commit_sha: null, skill_count: null, error: null }
   const moved = { ...source, status: 'moved_tag' as const }
   const fine = { ...source, name: 'other', status: 'ok' as const }
-  const told = syncWords({
+  const report = syncWords({
     sources: [moved, fine],
     commit_changed: false,
     skills_count: 2,
     fleet_reinject_started: false,
   })
-  assert.equal(told.tone, 'warning')
-  assert.match(told.description ?? '', /^lib: the tag was moved/)
+  assert.equal(report.tone, 'warning')
+  assert.match(report.description ?? '', /^lib: the tag was moved/)
   const changed = syncWords({
     sources: [fine],
     commit_changed: true,

@@ -210,8 +210,8 @@ function addResult(draft: Draft, line: Fields, about: About): void {
 
 /** Nothing follows: pieces without their block were not stored, and open calls have no result. */
 function finish(draft: Draft): void {
-  const kept = draft.steps.filter((step) => !isPiece(step))
-  draft.steps = kept.map((step) =>
+  const complete = draft.steps.filter((step) => !isPiece(step))
+  draft.steps = complete.map((step) =>
     step.kind === 'tool' && step.state === 'running' ? { ...step, state: 'unfinished' } : step,
   )
   for (const [index, step] of draft.steps.entries()) if (step.kind === 'tool') draft.calls.set(step.id, index)

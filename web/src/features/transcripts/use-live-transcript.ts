@@ -83,10 +83,10 @@ function withItems(live: LiveTranscript, items: StreamItem[]): LiveTranscript {
 /** Batches input until the next frame. There are no frames while the page is hidden. */
 function createFrame(deliver: (items: StreamItem[]) => void) {
   let gathered: StreamItem[] = []
-  let asked: number | null = null
+  let frame: number | null = null
   function flush() {
-    if (asked !== null) cancelAnimationFrame(asked)
-    asked = null
+    if (frame !== null) cancelAnimationFrame(frame)
+    frame = null
     const items = gathered
     gathered = []
     if (items.length > 0) deliver(items)
@@ -95,7 +95,7 @@ function createFrame(deliver: (items: StreamItem[]) => void) {
     flush,
     add(item: StreamItem) {
       gathered.push(item)
-      asked ??= requestAnimationFrame(flush)
+      frame ??= requestAnimationFrame(flush)
     },
   }
 }

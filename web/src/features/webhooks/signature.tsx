@@ -34,20 +34,20 @@ export function Signature({ name, schedule, webhook }: SignatureProps) {
       toast({ title: sentence, description: code, tone: 'danger' })
     },
   }
-  const keep = ({ signing_secret: _, ...shown }: Webhook) =>
+  const storeWebhook = ({ signing_secret: _, ...shown }: Webhook) =>
     storeReply(queries, webhookQuery(api, name, schedule.id).queryKey, shown)
   const create = useMutation({
     ...options,
     mutationFn: () => api.call(createWebhookSecret, { params, body: { require_timestamp: withTime } }),
-    onSuccess: async (made) => {
-      await keep(made)
-      setSecret(made.signing_secret ?? null)
+    onSuccess: async (created) => {
+      await storeWebhook(created)
+      setSecret(created.signing_secret ?? null)
     },
   })
   const end = useMutation({
     ...options,
     mutationFn: () => api.call(deleteWebhookSecret, { params }),
-    onSuccess: keep,
+    onSuccess: storeWebhook,
     onSettled: () => setConfirming(false),
   })
   const isOn = webhook.auth_enabled

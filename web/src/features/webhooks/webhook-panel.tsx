@@ -75,12 +75,12 @@ function useChange({ name, schedule: { id } }: PanelProps) {
       return how
     },
     onSuccess: (how) => {
-      const said = {
+      const messages = {
         make: 'Webhook created.',
         rotate: 'Webhook rotated. The old URL no longer works.',
         revoke: 'Webhook revoked.',
       }
-      toast({ title: said[how], tone: 'success' })
+      toast({ title: messages[how], tone: 'success' })
     },
     onError: (error) => {
       const { sentence, code } = describeFault(error)
@@ -93,8 +93,8 @@ function useChange({ name, schedule: { id } }: PanelProps) {
 type AddressProps = { webhook: Webhook; url: string; change: ReturnType<typeof useChange> }
 
 function Address({ webhook, url, change }: AddressProps) {
-  const [asked, setAsked] = useState<'rotate' | 'revoke' | null>(null)
-  const close = () => setAsked(null)
+  const [openDialog, setOpenDialog] = useState<'rotate' | 'revoke' | null>(null)
+  const close = () => setOpenDialog(null)
   return (
     <Card>
       <CardHeader
@@ -113,26 +113,26 @@ function Address({ webhook, url, change }: AddressProps) {
         ]}
       />
       <div className="mt-4 flex flex-wrap gap-2">
-        <Button icon={<RefreshCw aria-hidden />} onClick={() => setAsked('rotate')}>
+        <Button icon={<RefreshCw aria-hidden />} onClick={() => setOpenDialog('rotate')}>
           Rotate…
         </Button>
-        <Button icon={<Trash2 aria-hidden />} onClick={() => setAsked('revoke')}>
+        <Button icon={<Trash2 aria-hidden />} onClick={() => setOpenDialog('revoke')}>
           Revoke…
         </Button>
       </div>
       <ConfirmDialog
-        open={asked !== null}
+        open={openDialog !== null}
         onOpenChange={close}
-        title={asked === 'revoke' ? 'Revoke webhook?' : 'Rotate webhook?'}
+        title={openDialog === 'revoke' ? 'Revoke webhook?' : 'Rotate webhook?'}
         description={
-          asked === 'revoke'
+          openDialog === 'revoke'
             ? 'The URL returns 404 immediately. The schedule is kept.'
             : 'The old URL returns 404 immediately, and the signing secret is deleted.'
         }
-        action={asked === 'revoke' ? 'Revoke webhook' : 'Rotate webhook'}
+        action={openDialog === 'revoke' ? 'Revoke webhook' : 'Rotate webhook'}
         pending={change.isPending}
         onConfirm={() => {
-          if (asked) change.mutate(asked, { onSettled: close })
+          if (openDialog) change.mutate(openDialog, { onSettled: close })
         }}
       />
     </Card>

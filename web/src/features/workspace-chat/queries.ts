@@ -66,7 +66,7 @@ export const clientsQuery = (api: Client, name: string) =>
   })
 
 /** The newest messages of a conversation that are shown. */
-export const mostMessages = 200
+export const maxMessages = 200
 
 export const historyQuery = (api: Client, name: string, id: string) =>
   queryOptions({
@@ -74,7 +74,7 @@ export const historyQuery = (api: Client, name: string, id: string) =>
     queryFn: ({ signal }) =>
       api.call(getWorkspaceHistory, {
         params: { name },
-        query: { session_id: id, limit: String(mostMessages) },
+        query: { session_id: id, limit: String(maxMessages) },
         signal,
       }),
   })

@@ -9,11 +9,14 @@ const folder = (path: string) => ({
   type: 'directory' as const,
 })
 const file = (path: string) => ({ ...folder(path), type: 'file' as const })
-const known = (...entries: NonNullable<FolderState['entries']>): FolderState => ({ entries, isFailed: false })
+const loaded = (...entries: NonNullable<FolderState['entries']>): FolderState => ({
+  entries,
+  isFailed: false,
+})
 
 const folders = new Map([
-  ['', known(folder('docs'), folder('src'), file('a.md'), file('b.md'))],
-  ['src', known(folder('src/deep'), file('src/x.ts'))],
+  ['', loaded(folder('docs'), folder('src'), file('a.md'), file('b.md'))],
+  ['src', loaded(folder('src/deep'), file('src/x.ts'))],
 ])
 const rows = treeRows({ folders, open: new Set(['src', 'src/deep']), removed: new Set() })
 const names = rows.map(({ path }) => path)

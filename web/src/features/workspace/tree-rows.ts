@@ -103,11 +103,11 @@ export function treeStep(rows: readonly TreeRow[], from: number, key: string, pa
  * The next row whose name begins with the typed text. A single character always moves on from the active row.
  */
 export function typeAhead(rows: readonly TreeRow[], from: number, typed: string): number | null {
-  const wanted = typed.toLowerCase()
+  const prefix = typed.toLowerCase()
   const start = [...typed].length === 1 ? from + 1 : from
   for (let step = 0; step < rows.length; step++) {
     const index = (start + step) % rows.length
-    if (rows[index]?.name.toLowerCase().startsWith(wanted)) return index
+    if (rows[index]?.name.toLowerCase().startsWith(prefix)) return index
   }
   return null
 }

@@ -112,10 +112,10 @@ export function Workspace({ agent, place, desk, onGo }: WorkspaceProps) {
         kind={creating}
         onClose={() => setCreating(null)}
         create={actions.create}
-        onCreated={(made) => {
+        onCreated={(created) => {
           setCreating(null)
-          if (made.kind === 'file') desk.begin({ path: made.path, base: '', text: '', ends: 'lf' })
-          onGo(made)
+          if (created.kind === 'file') desk.begin({ path: created.path, base: '', text: '', ends: 'lf' })
+          onGo(created)
         }}
       />
       <DeleteFolderDialog

@@ -2,7 +2,7 @@ import { useEffect, useEffectEvent, useState } from 'react'
 import { useApp } from '../../shell/app-context.ts'
 
 /** Follows the shown agent: calls `onRenamed` with its new name, and returns whether it was deleted. */
-export function useAgentFate(name: string, onRenamed: (newName: string) => void): { isDeleted: boolean } {
+export function useAgentChanges(name: string, onRenamed: (newName: string) => void): { isDeleted: boolean } {
   const { live } = useApp()
   const [deleted, setDeleted] = useState<string | null>(null)
   const follow = useEffectEvent(onRenamed)
