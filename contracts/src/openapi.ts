@@ -1,3 +1,4 @@
+import type { z } from 'zod'
 import { schemas } from './index.ts'
 import { type Endpoint, isStrict } from './kit/endpoint.ts'
 import { type HeaderInfo, type RequestHeader, replyHeaders, requestHeaders } from './kit/headers.ts'
@@ -8,7 +9,7 @@ export type OpenApiDocument = { openapi: '3.1.0'; info: Json; [key: string]: unk
 
 /** The document behind `/docs`, made from the same values that serve the calls. */
 export function openApiDocument(endpoints: readonly Endpoint[], version: string): OpenApiDocument {
-  const writer = createSchemaWriter(schemas)
+  const writer = createSchemaWriter(schemas, endpoints.flatMap(shapesOf), endpoints.flatMap(parametersOf))
   const shared: SharedReplies = new Map()
   const paths: Record<string, Json> = {}
   for (const endpoint of endpoints) {
@@ -60,6 +61,16 @@ function operation(endpoint: Endpoint, writer: SchemaWriter, shared: SharedRepli
     ...(endpoint.body || endpoint.bodyKind === 'raw' ? { requestBody: requestBody(endpoint, writer) } : {}),
     responses: repliesOf(endpoint, writer, shared),
   }
+}
+
+function shapesOf({ body, rawJson, returns, also = [] }: Endpoint): z.ZodType[] {
+  return [body, rawJson, returns, ...also.map((other) => other.returns)].filter(
+    (shape) => shape !== undefined,
+  )
+}
+
+function parametersOf({ params, query }: Endpoint): z.ZodType[] {
+  return [params, query].filter((shape) => shape !== undefined)
 }
 
 function headersOf({ headers = [] }: Endpoint): RequestHeader[] {

@@ -16,53 +16,52 @@ export type SchemaWriter = {
 
 /**
  * `names`: schemas that become components. A reply of another shape than its request, because of defaults or
- * conversions, is a component `<name>Output`: the name depends on the schema alone, never on who uses it.
+ * conversions, is a component `<name>Output`: the name depends on the schema alone, never on who uses it. `parts` and
+ * `parameters` are all that will be written: one conversion of all is faster than one of each.
  */
-export function createSchemaWriter(names: ReadonlyMap<string, z.ZodType>): SchemaWriter {
-  const shapes = new Map([...names].filter(([, schema]) => isShape(schema)))
-  const nameOf = new Map([...shapes].map(([name, schema]) => [schema, name]))
-  const convert = (schema: z.ZodType, io: Direction) => convertNamed(schema, io, nameOf)
-  const forms = new Map(
-    [...shapes].map(([name, schema]) => {
-      const [input, output] = (['input', 'output'] as const).map((io) => convert(schema, io).$defs?.[name])
-      if (!input || !output) throw new Error(`The schema "${name}" has no form of its own.`)
-      return [name, { input, output }]
-    }),
-  )
+export function createSchemaWriter(
+  names: ReadonlyMap<string, z.ZodType>,
+  parts: readonly z.ZodType[],
+  parameters: readonly z.ZodType[],
+): SchemaWriter {
+  const ids = new Map<z.ZodType, string>()
+  for (const [name, schema] of names) if (isShape(schema)) ids.set(schema, name)
+  // The whole of a path or a query is no component: its properties become parameters one by one.
+  const copies = new Map([...new Set(parameters)].map((schema) => [schema, z.object(fieldsOf(schema))]))
+  for (const schema of [...parts, ...copies.values()]) if (!ids.has(schema)) ids.set(schema, `${ids.size}`)
+  const forms = convertAll(ids)
   const twofold = differing(forms)
   const used = new Map<string, Json>()
 
-  function refer(name: string, io: Direction): string {
-    const form = forms.get(name)?.[io]
+  /** The reference of a component, or what stands in its place when it has no name. */
+  function refer(id: string, io: Direction): string | Json {
+    const form = forms.get(id)?.[io]
     // Only what refers to itself without a name is given one by the library.
-    if (!form) throw new Error(`A recursive schema needs an exported name: ${name}`)
-    const component = io === 'output' && twofold.has(name) ? `${name}Output` : name
-    if (component !== name && names.has(component)) throw new Error(`Two schemas are named ${component}.`)
+    if (!form) throw new Error(`A recursive schema needs an exported name: ${id}`)
+    if (/^\d/.test(id)) return rewritten(form, io)
+    const component = io === 'output' && twofold.has(id) ? `${id}Output` : id
+    if (component !== id && names.has(component)) throw new Error(`Two schemas are named ${component}.`)
     if (!used.has(component)) {
       used.set(component, {})
       used.set(component, rewritten(form, io))
     }
     return `#/components/schemas/${component}`
   }
-  const rewritten = (json: Json, io: Direction) =>
-    mapRefs(json, (ref) => refer(ref.slice('#/$defs/'.length), io)) as Json
+  const rewritten = (json: Json, io: Direction) => mapRefs(json, (id) => refer(id, io)) as Json
 
   function write(schema: z.ZodType, io: Direction): Json {
-    const { $defs: _, ...json } = convert(schema, io)
-    return rewritten(json, io)
+    const found = refer(ids.get(schema) ?? '', io)
+    return typeof found === 'string' ? { $ref: found } : found
   }
 
   return {
     write,
     writeParameters(schema) {
-      // The whole is no component: its properties become parameters one by one.
-      const inner = new Map([...nameOf].filter(([named]) => named !== schema))
-      const [sent, read] = (['input', 'output'] as const).map(
-        (io) => rewritten(convertNamed(schema, io, inner), io) as ObjectJson,
-      )
-      return Object.entries(sent?.properties ?? {}).map(([name, asText]) => {
-        const json = valueFrom(asText, read?.properties?.[name] ?? {})
-        return { name, isRequired: (sent?.required ?? []).includes(name), schema: withoutNull(json) }
+      const copy = copies.get(schema) ?? schema
+      const [sent, read] = [write(copy, 'input') as ObjectJson, write(copy, 'output') as ObjectJson]
+      return Object.entries(sent.properties ?? {}).map(([name, asText]) => {
+        const json = valueFrom(asText, read.properties?.[name] ?? {})
+        return { name, isRequired: (sent.required ?? []).includes(name), schema: withoutNull(json) }
       })
     },
     components: () =>
@@ -70,30 +69,38 @@ export function createSchemaWriter(names: ReadonlyMap<string, z.ZodType>): Schem
   }
 }
 
-type ObjectJson = { properties?: Record<string, Json>; required?: string[] }
-type Converted = Json & { $defs?: Record<string, Json> }
+function fieldsOf(schema: z.ZodType): z.ZodRawShape {
+  if (schema instanceof z.ZodObject) return schema.shape
+  throw new Error('The parameters of a path or a query are an object.')
+}
 
-function convertNamed(
-  schema: z.ZodType,
-  io: Direction,
-  nameOf: ReadonlyMap<z.core.$ZodType, string>,
-): Converted {
+type ObjectJson = { properties?: Record<string, Json>; required?: string[] }
+type Forms = Map<string, { input: Json; output: Json }>
+
+/** Every schema in both directions, by its id; one refers to another by `#<id>`. */
+function convertAll(ids: ReadonlyMap<z.ZodType, string>): Forms {
+  const registry = z.registry<{ id: string }>()
+  for (const [schema, id] of ids) registry.add(schema, { id })
   // Descriptions come from where they were written, names from here.
   const metadata = {
     get(one: z.core.$ZodType) {
       const { id: _, ...given } = z.globalRegistry.get(one) ?? {}
-      const id = nameOf.get(one)
-      return id === undefined ? given : { ...given, id }
+      return given
     },
   }
-  const { $schema: _, ...json } = z.toJSONSchema(schema, {
-    io,
-    unrepresentable: 'any',
-    reused: 'inline',
-    metadata: metadata as unknown as typeof z.globalRegistry,
-    override: ({ zodSchema, jsonSchema }) => simplify(zodSchema, jsonSchema),
-  })
-  return json as Converted
+  const [input = {}, output = {}] = (['input', 'output'] as const).map(
+    (io) =>
+      z.toJSONSchema(registry, {
+        io,
+        unrepresentable: 'any',
+        reused: 'inline',
+        uri: (id) => `#${id}`,
+        metadata: metadata as unknown as typeof z.globalRegistry,
+        override: ({ zodSchema, jsonSchema }) => simplify(zodSchema, jsonSchema),
+      }).schemas as Record<string, Json>,
+  )
+  const bare = ({ $schema: _, $id: __, ...json }: Json = {}) => json
+  return new Map([...ids.values()].map((id) => [id, { input: bare(input[id]), output: bare(output[id]) }]))
 }
 
 /** Replies may grow, integers need no bounds of their own, and a time may come without an offset. */
@@ -143,34 +150,34 @@ function isShape(schema: z.ZodType): boolean {
   return ['object', 'record', 'enum', 'union', 'intersection', 'lazy'].includes(def.type)
 }
 
-/** Names whose input differs from their output, be it in a part that they refer to. */
-function differing(forms: ReadonlyMap<string, { input: Json; output: Json }>): Set<string> {
+/** Ids whose input differs from their output, be it in a part that they refer to. */
+function differing(forms: Forms): Set<string> {
   const found = new Set<string>()
   for (let before = -1; before !== found.size; ) {
     before = found.size
-    for (const [name, { input, output }] of forms) {
-      if (found.has(name)) continue
+    for (const [id, { input, output }] of forms) {
+      if (found.has(id)) continue
       const refs: string[] = []
       mapRefs(output, (ref) => {
-        refs.push(ref.slice('#/$defs/'.length))
+        refs.push(ref)
         return ref
       })
       if (JSON.stringify(input) !== JSON.stringify(output) || refs.some((ref) => found.has(ref)))
-        found.add(name)
+        found.add(id)
     }
   }
   return found
 }
 
-function mapRefs(json: unknown, map: (ref: string) => string): unknown {
+/** With each `$ref` replaced; `map` is given the id, and answers a reference or the schema itself. */
+function mapRefs(json: unknown, map: (id: string) => string | Json): unknown {
   if (Array.isArray(json)) return json.map((item) => mapRefs(item, map))
   if (typeof json !== 'object' || json === null) return json
-  return Object.fromEntries(
-    Object.entries(json).map(([key, value]) => [
-      key,
-      key === '$ref' && typeof value === 'string' ? map(value) : mapRefs(value, map),
-    ]),
-  )
+  const { $ref, ...rest } = json as Json
+  const mapped = Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, mapRefs(value, map)]))
+  if (typeof $ref !== 'string') return mapped
+  const found = map($ref.slice(1))
+  return typeof found === 'string' ? { $ref: found, ...mapped } : { ...found, ...mapped }
 }
 
 /** A parameter as the value that its text stands for; as text where the server does not say what it reads. */
