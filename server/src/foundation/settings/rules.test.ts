@@ -51,6 +51,8 @@ for (const key of [
   'github_pat',
   'smtp_password',
   'aws_credentials',
+  'api_key',
+  'token',
 ]) {
   test(`${key} names a secret`, () => {
     assert.deepEqual(refuseKey(key), {
@@ -99,7 +101,6 @@ for (const key of [
   'password_hint',
   'credentials_note',
   'secret_santa',
-  'token',
   'public-key',
   'ops_motto',
   'max_agents_shown',

@@ -91,8 +91,8 @@ export function checkPlain(key: string, text: string): { code: ErrorCode; messag
   return null
 }
 
-/** The endings of the specification and no others: `token_display_name` and `sort_key` are plain settings. */
-const secretShape = /_(api_key|token|secret|pat|password|credentials)$/
+/** The endings of the specification, also as whole keys. `token_display_name` and `sort_key` are plain settings. */
+const secretShape = /(^|_)(api_key|token|secret|pat|password|credentials)$/
 
 /** Variables of the environment that hold a secret and do not end like one, without `ROOST_`. */
 const ownSecrets = new Set(['encryption_key', 'database_url', 'redis_url', 'mail_url'])
