@@ -75,7 +75,7 @@ test('each way to misbehave ends as what it is, leaves no process, and costs the
   await t.test('half a line and then nothing: stalled', async () => {
     const row = await end('half-a-line')
     assert.deepEqual(told(row), ['failed', 'stalled', 'stall_no_output'])
-    assert.match(row.error, /said nothing for 15 seconds/)
+    assert.match(row.error, /wrote no output for 15 seconds/)
     await nothingLeft()
   })
 
