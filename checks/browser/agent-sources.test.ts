@@ -264,7 +264,7 @@ describe('git', () => {
     await dialog.getByRole('button', { name: 'Change repository' }).click()
     await dialog.getByText('must be owner/repository').waitFor()
     await saveScreenshot(tab, 'git-rebind-refused-light-desktop')
-    await assertAccessible(tab, 'a repository that is none')
+    await assertAccessible(tab, 'an invalid repository')
     await field.fill('acme/own-helper')
     await dialog.getByRole('button', { name: 'Change repository' }).click()
     await page.getByText('acme/own-helper', { exact: true }).waitFor()

@@ -59,7 +59,7 @@ async function seed(): Promise<void> {
     `${hostile}\n\n[click](javascript:window.harmed=4) ![x](https://example.com/x.png)\n`,
   )
   await put('names/<img src=x onerror=alert(1)>.txt', 'a tag')
-  await put('names/a b%2F.md', 'a slash that is none')
+  await put('names/a b%2F.md', 'an encoded slash')
   await put('names/exe.\u202etxt', 'turned around')
   await put('names/...hidden', 'dots')
   await put('names/" onclick="x', 'quotes')
@@ -312,7 +312,7 @@ describe('kinds of files', () => {
       '" onclick="x',
       '?a=b&c#d',
     ]
-    const contents = ['a tag', 'a slash that is none', 'turned around', 'dots', 'quotes', 'an address']
+    const contents = ['a tag', 'an encoded slash', 'turned around', 'dots', 'quotes', 'an address']
     for (const [index, label] of shown.entries()) {
       await item(page, label).click()
       await page

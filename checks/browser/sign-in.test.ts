@@ -237,7 +237,7 @@ describe('signing in', () => {
     await dialog.getByLabel(/^Token/).fill('two words')
     await dialog.getByRole('button', { name: 'Save token' }).click()
     await dialog.getByText('must be printable characters without blanks').waitFor()
-    await assertAccessible(tab, 'a token that is none')
+    await assertAccessible(tab, 'an invalid token')
     await dialog.getByLabel(/^Token/).fill('ghp_of-the-account')
     await dialog.getByRole('button', { name: 'Save token' }).click()
     await section.getByText('Token set.').waitFor()
