@@ -1,4 +1,4 @@
-/** The OpenAPI document as the checks read it: looked into by path, whatever the generator's types are. */
+/** The OpenAPI document and its operations, as the checks read them. */
 import { endpoints } from '@roost/contracts'
 import { openApiDocument } from '@roost/contracts/openapi'
 
@@ -23,12 +23,12 @@ export type Operation = {
 
 export const version = '0.0.0'
 
-/** All of the API, the internal listener included. */
+/** Returns the document of the whole API, with the internal listener. */
 export function wholeDocument(): Json {
   return JSON.parse(JSON.stringify(openApiDocument(endpoints, version)))
 }
 
-/** What a `$ref` of this document stands for; undefined when it leads nowhere. */
+/** Returns the target of a `$ref`, or undefined when there is none. */
 export function resolve(document: Json, ref: string): Json | undefined {
   if (!ref.startsWith('#/')) return undefined
   let found: unknown = document
@@ -39,7 +39,7 @@ export function resolve(document: Json, ref: string): Json | undefined {
   return typeof found === 'object' && found !== null ? (found as Json) : undefined
 }
 
-/** Every operation with its shared parts in place; schemas keep their references. */
+/** Returns every operation with shared parameters and replies in place; schemas keep their references. */
 export function operationsOf(document: Json): Operation[] {
   const inPlace = <T>(value: T): T => {
     const ref = (value as { $ref?: string }).$ref

@@ -1,6 +1,6 @@
 /**
- * Requests made from the document, sent to a platform that is thrown away: every reply is one that the document
- * describes. `ROOST_FUZZ_ROUNDS` says how often each operation is asked, `ROOST_FUZZ_SEED` repeats a run.
+ * Sends requests made from the document to a temporary platform. Each reply must be documented.
+ * `ROOST_FUZZ_ROUNDS` sets the requests per operation, `ROOST_FUZZ_SEED` repeats a run.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -27,7 +27,7 @@ const operations = operationsOf(document).toSorted(
 const random = createRandom(seed)
 /** Their programs run. */
 const agents = ['alpha', 'beta']
-/** Stopped, renamed and deleted instead of the others. */
+/** Stopped, renamed and deleted, so that the others keep running. */
 const sacrifice = 'gamma'
 const endsAgents = ['deleteAgent', 'renameAgent', 'startAgent', 'stopAgent', 'regenerateAgentKey']
 const things = createThings(random, (id) =>
@@ -57,7 +57,7 @@ after(async () => {
   await platform?.[Symbol.asyncDispose]()
 })
 
-/** Brings back what the round before has stopped or deleted. */
+/** Restores the agents that the last round stopped or deleted. */
 async function repair(): Promise<void> {
   const token = await callers.session()
   await platform.request('POST', '/api/agents', { name: sacrifice }, { token })
@@ -65,7 +65,7 @@ async function repair(): Promise<void> {
   for (const name of agents) await platform.request('POST', `/api/agents/${name}/start`, undefined, { token })
 }
 
-/** What was sent and what is wrong with its answer; null: nothing. */
+/** Sends one request. Returns it with what is wrong with its reply, or null. */
 async function ask(operation: Operation, manner: Manner): Promise<string | null> {
   const request = makeRequest(operation, manner)
   const caller = callers.choose(operation, manner, request.params)
@@ -101,7 +101,7 @@ for (let first = 1; first <= rounds; first += roundsPerTest) {
       for (const operation of operations) {
         const manner = manners[(round - 1) % manners.length] ?? 'fitting'
         const problem = await ask(operation, manner)
-        // Of one fault, one request.
+        // One request per kind of problem is enough.
         if (problem)
           problems.set(
             `${operation.id}: ${problem.split('\n', 1)[0]?.slice(0, 80)}`,
@@ -114,7 +114,7 @@ for (let first = 1; first <= rounds; first += roundsPerTest) {
   })
 }
 
-test('most operations were used, and most refuse what is wrong', () => {
+test('most operations succeed at least once and refuse at least once', () => {
   const share = (isMeant: (status: number) => boolean) =>
     operations.filter(({ id }) => [...(seen.get(id) ?? [])].some(isMeant)).length / operations.length
   const used = share((status) => status < 300)

@@ -1,4 +1,4 @@
-/** The program of an agent without a container: the stand-in engine starts none, and unanswered links cost time. */
+/** Runs an agent's program without a container. The fake engine starts none, and calls to an absent agent wait. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, chown, mkdir, mkdtemp, rm } from 'node:fs/promises'
@@ -9,7 +9,7 @@ import { silentLog } from '../../../server/src/ports/log.ts'
 import type { Platform } from '../../acceptance/platform.ts'
 
 const program = resolve(import.meta.dirname, '../../../agent/src/start.ts')
-/** As the entry of a container starts it. */
+/** The command of the container's entry point. */
 const asDeveloper = [
   '/usr/bin/setpriv',
   '--reuid=1000',
@@ -21,7 +21,7 @@ const asDeveloper = [
 
 export type AttachedAgent = AsyncDisposable & { key: string; readonly isRunning: boolean }
 
-/** Runs the program of an agent, in a workspace of its own, until it is disposed. */
+/** Runs the program of an agent in a temporary workspace until it is disposed. */
 export async function attachAgent(platform: Platform, name: string): Promise<AttachedAgent> {
   const key = await plantKey(platform, name)
   const root = await mkdtemp('/tmp/roost-fuzz-')
@@ -66,7 +66,7 @@ export async function attachAgent(platform: Platform, name: string): Promise<Att
   }
 }
 
-/** The platform gives an agent's key to its container alone, and this engine has none. */
+/** Replaces the agent's key in the database: the platform gives the original to the container alone. */
 async function plantKey({ dataDir, request }: Platform, name: string): Promise<string> {
   const db = await openDatabase(`sqlite:${join(dataDir, 'roost.db')}`, silentLog)
   try {

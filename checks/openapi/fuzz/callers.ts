@@ -1,4 +1,4 @@
-/** Who sends the requests: mostly an admin, sometimes a key or nobody. */
+/** Callers of the requests: mostly an admin, sometimes a key, an invalid token or none. */
 import { adminPassword, type Platform } from '../../acceptance/platform.ts'
 import type { Operation } from '../document.ts'
 import type { Random } from './random.ts'
@@ -8,7 +8,7 @@ import type { Things } from './things.ts'
 
 export type Caller = { name: string; token: string | null }
 
-/** Sessions kept for the time after a request ended the one in use. */
+/** Sessions for the time after a request ended the one in use. */
 const spareSessions = 8
 
 /** `agentKeys`: by the name of their agent. */
@@ -37,7 +37,7 @@ export async function createCallers(
   ]
 
   return {
-    /** Of the admin. Throws when the platform lets the admin in no more. */
+    /** Returns a session of the admin. Throws when the admin cannot sign in any more. */
     async session(): Promise<string> {
       const reply = await platform.request('GET', '/api/users/me', undefined, { token: sessions[0] ?? null })
       if (reply.status === 200 && sessions[0]) return sessions[0]

@@ -1,8 +1,8 @@
-/** Chance that repeats: the same seed gives the same values. */
+/** Random values that repeat: the same seed gives the same values. */
 export type Random = {
   /** 0 or more, less than 1. */
   next(): number
-  /** Both bounds are possible. */
+  /** Includes both bounds. */
   integer(least: number, most: number): number
   chance(probability: number): boolean
   pick<T>(items: readonly T[]): T

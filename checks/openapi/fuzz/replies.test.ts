@@ -16,21 +16,29 @@ function check(id: string, status: number, body: unknown, over: Partial<Received
 const label = { agent_name: 'scout', label: null }
 const fault = (error: string) => ({ detail: 'A sentence.', error, request_id: 'r1' })
 
-test('replies that the document describes', () => {
+test('accepts replies that the document describes', () => {
   assert.equal(check('getAgentLabel', 200, label), null)
   assert.equal(check('getAgentLabel', 404, fault('agent_not_found')), null)
   assert.equal(check('getAgentLabel', 404, { ...fault('agent_not_found'), more: 1 }), null)
 })
 
 for (const [what, expected, problem] of [
-  ['a status', 'the status 418 is not documented', () => check('getAgentLabel', 418, {})],
-  ['a type', 'body/label must be string', () => check('getAgentLabel', 200, { ...label, label: 1 })],
+  ['an undocumented status', 'the status 418 is not documented', () => check('getAgentLabel', 418, {})],
+  ['a wrong type', 'body/label must be string', () => check('getAgentLabel', 200, { ...label, label: 1 })],
   ['a missing field', 'required property', () => check('getAgentLabel', 200, { label: null })],
-  ['a further field', 'must NOT have additional', () => check('getAgentLabel', 200, { ...label, more: 1 })],
-  ['a code of its status', 'allowed values', () => check('getAgentLabel', 404, fault('loop_not_found'))],
-  ['text', 'not JSON', () => check('getAgentLabel', 200, 'oh')],
   [
-    'a media type',
+    'an undocumented field',
+    'must NOT have additional',
+    () => check('getAgentLabel', 200, { ...label, more: 1 }),
+  ],
+  [
+    'an error code of another operation',
+    'allowed values',
+    () => check('getAgentLabel', 404, fault('loop_not_found')),
+  ],
+  ['text instead of JSON', 'not JSON', () => check('getAgentLabel', 200, 'oh')],
+  [
+    'an undocumented media type',
     'the media type "text/html" is not documented',
     () => check('getAgentLabel', 200, '', { headers: { 'content-type': 'text/html', 'x-request-id': 'r' } }),
   ],
@@ -45,6 +53,5 @@ for (const [what, expected, problem] of [
     () => check('getAgentLabel', 500, fault('internal_error')),
   ],
 ] as const) {
-  test(`a reply that departs by ${what} is a problem`, () =>
-    assert.match(problem() ?? 'nothing', new RegExp(expected)))
+  test(`reports ${what}`, () => assert.match(problem() ?? 'nothing', new RegExp(expected)))
 }

@@ -1,4 +1,4 @@
-/** Whether a reply is one that the document describes. */
+/** Checks replies against the document. */
 
 import { platformFailures } from '@roost/contracts/kit/failures'
 import { Ajv2020 } from 'ajv/dist/2020.js'
@@ -8,7 +8,7 @@ import { walk } from '../document.ts'
 
 export type Received = { status: number; headers: Record<string, unknown>; text: string; isWhole: boolean }
 
-/** What is wrong with a reply; null: nothing. */
+/** Returns what is wrong with a reply, or null. */
 export type CheckReply = (operation: Operation, reply: Received) => string | null
 
 const base = 'roost:document'
@@ -48,7 +48,7 @@ export function createReplyCheck(document: Json): CheckReply {
   }
 }
 
-/** Replies may grow, but what they hold today is documented: here further fields are faults. */
+/** Clients ignore unknown fields, but every field must be documented: here unknown fields are errors. */
 function closed(document: Json): Json {
   const copy = structuredClone(document)
   walk(copy, (schema, way) => {
@@ -59,7 +59,7 @@ function closed(document: Json): Json {
   return copy
 }
 
-/** Of a reply in the document, which may stand for one that many operations share. */
+/** Returns the JSON pointer of a reply, or of the component that it refers to. */
 function pointer(document: Json, { path, method }: Operation, status: string): string {
   const way = `/paths/${escaped(path)}/${method.toLowerCase()}/responses/${status}`
   const paths = document.paths as Record<

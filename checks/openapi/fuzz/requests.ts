@@ -1,4 +1,4 @@
-/** Requests for an operation: as documented, broken in one place, or strange all over. */
+/** Requests for an operation: valid, with one invalid part, or with several. */
 import type { Json, Operation, Parameter } from '../document.ts'
 import type { Random } from './random.ts'
 import type { Things } from './things.ts'
@@ -18,7 +18,7 @@ export type Request = {
 
 type Deps = { random: Random; values: Values; things: Things }
 
-/** Never empty, `.` or `..`: these are no address of the operation. */
+/** Path segments. Never empty, `.` or `..`: these lead to another operation. */
 const strangeSteps = [
   '%00',
   '%2F',
@@ -92,7 +92,7 @@ export function createRequests({ random, values, things }: Deps) {
   ): Record<string, string> {
     const names = parametersIn(operation, 'header').map(({ name }) => name)
     const headers: Record<string, string> = type === undefined ? {} : { 'Content-Type': type }
-    // Nobody waits for an agent that never answers.
+    // No request waits for the end of a run.
     if (names.includes('Prefer')) headers.Prefer = 'wait=0'
     if (names.includes('Idempotency-Key') && random.chance(0.3))
       headers['Idempotency-Key'] = `key-${random.integer(1, 50)}`
@@ -152,7 +152,7 @@ function encoded(params: Record<string, string>): Record<string, string> {
   )
 }
 
-/** What is encoded already stays as it is. */
+/** Leaves encoded segments unchanged. */
 function encodeLoose(step: string): string {
   return step.startsWith('%') ? step : encodeURIComponent(step)
 }

@@ -2,13 +2,13 @@ import { Agent, request } from 'node:http'
 import type { Received } from './replies.ts'
 import type { Request } from './requests.ts'
 
-/** Longer than any reply takes on a busy machine; only a request that hangs is cut. */
+/** Far above the time of any reply, so that only a request that hangs fails. */
 const hangMs = 60_000
-/** Streams last as long as their run: their beginning is enough. */
+/** Time to read a stream, which lasts as long as its run. */
 const streamMs = 150
 const agent = new Agent({ keepAlive: true })
 
-/** Sends a request as it is: no client resolves its path or repairs its headers. Rejects when nothing answers. */
+/** Sends a request without normalizing its path or headers. Rejects when there is no reply. */
 export function send(baseUrl: string, { method, path, headers, body }: Request): Promise<Received> {
   const { hostname, port } = new URL(baseUrl)
   // Node leaves the length out for some methods, and the server then takes the body for another request.

@@ -1,13 +1,13 @@
-/** What exists on the platform, learnt from its replies: names and ids for paths, queries and bodies. */
+/** Existing ids and names, taken from replies, for paths, queries and bodies. */
 import type { Json, Operation } from '../document.ts'
 import type { Random } from './random.ts'
 
 export type Things = {
-  /** Remembers what the reply of a successful call names. */
+  /** Stores the ids and names in the reply of a successful call. */
   learn(path: string, params: Record<string, string>, reply: unknown): void
   /** A value seen in a field of this name. */
   known(field: string): string | undefined
-  /** Parameters for the path of an operation: of one thing that exists where one is known. */
+  /** Returns path parameters that name an existing resource where one is known. */
   paramsFor(operation: Pick<Operation, 'id' | 'path'>): Record<string, string>
   /** Keys that replies contained. */
   keys(): readonly string[]

@@ -1,4 +1,4 @@
-/** Values for a JSON Schema: such that fit it, and such that do not. */
+/** Values for a JSON Schema: valid ones, and ones that usually break a rule. */
 import { type Json, resolve } from '../document.ts'
 import type { Random } from './random.ts'
 
@@ -26,14 +26,14 @@ const meaningful: Record<string, unknown> = {
   timezone: 'UTC',
   model: 'sonnet',
   email: 'ada@example.org',
-  // Whoever waits would wait for an agent that never answers.
+  // A synchronous run could wait for minutes.
   async_mode: true,
 }
 
 export type Values = {
-  /** Fits the schema. `known` gives values of things that exist, by the name of the field. */
+  /** Returns a valid value. Some come from `known`, which returns existing ids by the name of a field. */
   fitting(schema: Json, field?: string): unknown
-  /** Often breaks a rule of the schema; never because of `async_mode`. */
+  /** Returns a value that usually breaks a rule of the schema. `async_mode` stays true. */
   breaking(schema: Json, field?: string): unknown
 }
 
@@ -135,7 +135,7 @@ export function createValues(
     return keepShort(damaged(structuredClone(value) as Json))
   }
 
-  /** A value in which one part, at any depth, is missing, added or strange. */
+  /** Removes, adds or replaces one part of a value, at any depth. */
   function damaged(value: Json | unknown[]): unknown {
     const keys = Object.keys(value)
     const key = keys.length > 0 ? random.pick(keys) : null
@@ -174,7 +174,7 @@ export function createValues(
     ])
   }
 
-  /** Nobody waits in a broken request either. */
+  /** A broken request must not wait for a run either. */
   function keepShort(value: unknown): unknown {
     return typeof value === 'object' && value !== null && 'async_mode' in value
       ? { ...value, async_mode: true }

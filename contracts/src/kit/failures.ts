@@ -4,15 +4,15 @@ import { type Endpoint, isStrict } from './endpoint.ts'
 import type { ErrorCode } from './errors.ts'
 
 /**
- * Every code that an endpoint can answer, in the order of the checks: those that follow from its value, then its own.
- * The documentation lists them, and the server refuses to answer with any other one while tests run.
+ * Returns every error of an endpoint: those that follow from its value, then its own `fails`. The documentation lists
+ * them. In tests the server refuses to answer with any other.
  */
 export function failuresOf(endpoint: Endpoint): ErrorCode[] {
   const own = endpoint.fails ?? []
   return [...new Set([...generalFailures(endpoint), ...own])]
 }
 
-/** Those that follow from the value of the endpoint alone. */
+/** Returns the errors that follow from the endpoint's value alone. */
 export function generalFailures(endpoint: Endpoint): ErrorCode[] {
   return [
     ...accessFailures(endpoint.access),
@@ -22,7 +22,7 @@ export function generalFailures(endpoint: Endpoint): ErrorCode[] {
   ]
 }
 
-/** What any call can meet, whatever it asks. */
+/** Errors of every endpoint. */
 export const platformFailures = [
   'internal_error',
   'store_unavailable',
@@ -30,7 +30,7 @@ export const platformFailures = [
   'store_full',
 ] as const satisfies readonly ErrorCode[]
 
-/** Refusals of the guard. `checks/access/failures.test.ts` compares them with the guard's own. */
+/** Returns the refusals of the guard; `checks/access/failures.test.ts` compares them with the guard. */
 export function accessFailures(access: Access): ErrorCode[] {
   const { who, gate, role, scopes = [], refuses = [] } = access
   if (who === 'none' || who === 'internal') return []
@@ -50,7 +50,7 @@ export function accessFailures(access: Access): ErrorCode[] {
   return codes
 }
 
-/** A path that cannot be read has nothing behind it; a parameter with a rule of its own may break it. */
+/** A path that cannot be decoded is 404. A parameter with a rule of its own can fail validation. */
 function pathFailures(params: z.ZodType | undefined): ErrorCode[] {
   if (!(params instanceof z.ZodObject)) return []
   const hasRule = Object.values(params.shape).some((field) => !isAnyText(field))
@@ -65,7 +65,7 @@ function requestFailures(endpoint: Endpoint): ErrorCode[] {
   const { method, query, body, bodyKind, rawJson, headers = [] } = endpoint
   const codes: ErrorCode[] = []
   const isRead = method === 'GET'
-  // The framework reads every body, whether anybody wants it or not.
+  // The framework reads the body of every call, also where the endpoint takes none.
   if (!isRead) codes.push('body_too_large', 'unsupported_media_type')
   const isJson = rawJson || (bodyKind !== 'raw' && bodyKind !== 'form' && (body || isStrict(endpoint)))
   if (isJson) codes.push('invalid_json')

@@ -7,7 +7,7 @@ const text = { type: 'string' } as const
 const integer = { type: 'integer', minimum: 0 } as const
 const flag = { type: 'string', enum: ['true'] } as const
 
-/** Headers that every call may send, and those that an endpoint names in `headers`. */
+/** Request headers: one for every call, the others for endpoints that name them in `headers`. */
 export const requestHeaders = {
   'X-Request-ID': {
     description:
@@ -57,7 +57,7 @@ export const requestHeaders = {
 } as const satisfies Record<string, HeaderInfo>
 export type RequestHeader = keyof typeof requestHeaders
 
-/** Headers of replies, apart from those about the connection, the cache and the body's length. */
+/** Reply headers, without those about the connection, the cache and the length of the body. */
 export const replyHeaders = {
   'X-Request-ID': {
     description: 'The id of the request, also in the log, the audit entry and every error body.',
@@ -93,7 +93,7 @@ export const replyHeaders = {
 } as const satisfies Record<string, HeaderInfo>
 export type ReplyHeader = keyof typeof replyHeaders
 
-/** Headers of an error reply: those of its status, of its codes, and of an operation that names its run. */
+/** Returns the headers of an error: those of its status and codes, and the run if successes name one. */
 export function errorHeaders(
   status: number,
   codes: readonly ErrorCode[],
@@ -108,7 +108,7 @@ export function errorHeaders(
   ].filter((name, index, all) => all.indexOf(name) === index) as ReplyHeader[]
 }
 
-/** Errors with these statuses may name a wait, `retry_after_seconds`. */
+/** Errors with these statuses can have `retry_after_seconds`. */
 const waitStatuses = [429, 503, 507]
 
 const run: ReplyHeader[] = ['X-Execution-Id']

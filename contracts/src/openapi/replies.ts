@@ -4,10 +4,10 @@ import { failuresOf, generalFailures } from '../kit/failures.ts'
 import { errorHeaders, type ReplyHeader } from '../kit/headers.ts'
 import type { Json, SchemaWriter } from './schemas.ts'
 
-/** Replies that many operations share, by the name of their component. */
+/** Replies shared by several operations, by the name of their component. */
 export type SharedReplies = Map<string, Json>
 
-/** Every reply of an endpoint by status: the successful ones and those of `failuresOf`. */
+/** Returns every reply of an endpoint by status: successes, and the errors of `failuresOf`. */
 export function repliesOf(endpoint: Endpoint, writer: SchemaWriter, shared: SharedReplies): Json {
   return { ...successes(endpoint, writer), ...failures(endpoint, shared) }
 }
@@ -34,7 +34,7 @@ function successes(endpoint: Endpoint, writer: SchemaWriter): Json {
   ])
 }
 
-/** Text as it is, anything else as bytes. */
+/** Returns the schema of a body that is not JSON: text or bytes. */
 export function mediaSchema(type: string): Json {
   const isText = type.startsWith('text/') || /^application\/x-(ndjson|www-form-urlencoded)$/.test(type)
   const note = noteOf[type]
@@ -56,7 +56,7 @@ function failures(endpoint: Endpoint, shared: SharedReplies): Json {
       const codes = unordered.toSorted((one, other) => order.indexOf(one) - order.indexOf(other))
       if (codes.some((code) => !general.has(code)))
         return [status, failure(status, codes, endpoint.replyHeaders)]
-      // Named by what it holds, so that the name of one endpoint's reply never depends on another one.
+      // The name lists the codes, so it never depends on other endpoints.
       const name = codes.map(pascal).join('Or')
       if (!shared.has(name)) shared.set(name, failure(status, codes))
       return [status, { $ref: `#/components/responses/${name}` }]

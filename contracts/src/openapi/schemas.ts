@@ -4,20 +4,19 @@ import { JsonValue } from '../kit/json.ts'
 export type Json = Record<string, unknown>
 type Direction = 'input' | 'output'
 
-/** Turns schemas into JSON Schema 2020-12 whose named parts are components of the document. */
+/** Converts schemas into JSON Schema 2020-12. Named schemas become components of the document. */
 export type SchemaWriter = {
   /** `input`: what a client may send. `output`: what the server answers. */
   write(schema: z.ZodType, direction: Direction): Json
-  /** The properties of an object in a path or a query, as the values that they stand for. */
+  /** Returns the parameters of a path or query, with the type of the value that the server reads. */
   writeParameters(schema: z.ZodType): { name: string; isRequired: boolean; schema: Json }[]
-  /** The components that were referred to so far, and those that these refer to. */
+  /** Returns the components that were referenced so far, directly or not. */
   components(): Record<string, Json>
 }
 
 /**
- * `names`: schemas that become components. A reply of another shape than its request, because of defaults or
- * conversions, is a component `<name>Output`: the name depends on the schema alone, never on who uses it. `parts` and
- * `parameters` are all that will be written: one conversion of all is faster than one of each.
+ * `names` become components; `parts` and `parameters` are all that will be written. Where a reply differs from the
+ * request of the same schema, its component is `<name>Output`. A name depends on the schema alone, never on its users.
  */
 export function createSchemaWriter(
   names: ReadonlyMap<string, z.ZodType>,
@@ -26,17 +25,17 @@ export function createSchemaWriter(
 ): SchemaWriter {
   const ids = new Map<z.ZodType, string>()
   for (const [name, schema] of names) if (isShape(schema)) ids.set(schema, name)
-  // The whole of a path or a query is no component: its properties become parameters one by one.
+  // A path or query is never a component: each of its properties becomes a parameter.
   const copies = new Map([...new Set(parameters)].map((schema) => [schema, z.object(fieldsOf(schema))]))
   for (const schema of [...parts, ...copies.values()]) if (!ids.has(schema)) ids.set(schema, `${ids.size}`)
   const forms = convertAll(ids)
   const twofold = differing(forms)
   const used = new Map<string, Json>()
 
-  /** The reference of a component, or what stands in its place when it has no name. */
+  /** Returns the reference of a component, or the schema itself when it has no name. */
   function refer(id: string, io: Direction): string | Json {
     const form = forms.get(id)?.[io]
-    // Only what refers to itself without a name is given one by the library.
+    // The library invents an id only for a recursive schema without a name.
     if (!form) throw new Error(`A recursive schema needs an exported name: ${id}`)
     if (/^\d/.test(id)) return rewritten(form, io)
     const component = io === 'output' && twofold.has(id) ? `${id}Output` : id
@@ -77,11 +76,11 @@ function fieldsOf(schema: z.ZodType): z.ZodRawShape {
 type ObjectJson = { properties?: Record<string, Json>; required?: string[] }
 type Forms = Map<string, { input: Json; output: Json }>
 
-/** Every schema in both directions, by its id; one refers to another by `#<id>`. */
+/** Converts every schema in both directions. References have the form `#<id>`. */
 function convertAll(ids: ReadonlyMap<z.ZodType, string>): Forms {
   const registry = z.registry<{ id: string }>()
   for (const [schema, id] of ids) registry.add(schema, { id })
-  // Descriptions come from where they were written, names from here.
+  // The registry of the names replaces the ids in the metadata.
   const metadata = {
     get(one: z.core.$ZodType) {
       const { id: _, ...given } = z.globalRegistry.get(one) ?? {}
@@ -103,7 +102,7 @@ function convertAll(ids: ReadonlyMap<z.ZodType, string>): Forms {
   return new Map([...ids.values()].map((id) => [id, { input: bare(input[id]), output: bare(output[id]) }]))
 }
 
-/** Replies may grow, integers need no bounds of their own, and a time may come without an offset. */
+/** Drops what says too much: replies may grow, integers have no bounds of their own, offsets are optional. */
 function simplify(schema: z.core.$ZodTypes, json: Json): void {
   const { def } = schema._zod
   delete json.id
@@ -119,13 +118,13 @@ function simplify(schema: z.core.$ZodTypes, json: Json): void {
 
 const anyJson = JsonValue._zod.def as unknown as z.core.$ZodLazyDef
 
-/** JSON Schema has no shorter way to say it; spelt out, it refers to itself, which TypeScript refuses. */
+/** Written out, the schema refers to itself, which TypeScript refuses in a generated client. */
 function anything(json: Json): void {
   for (const key of Object.keys(json)) if (key !== 'description') delete json[key]
   json.description ??= 'Any JSON value.'
 }
 
-/** A record of a fixed set of names is an object with these properties. */
+/** Writes a record of fixed names as an object with these properties. */
 function namedFields(json: Json): void {
   const { enum: names, type, ...rules } = (json.propertyNames ?? {}) as { enum?: string[]; type?: string }
   if (names) {
@@ -135,7 +134,7 @@ function namedFields(json: Json): void {
   if (names || (type === 'string' && Object.keys(rules).length === 0)) delete json.propertyNames
 }
 
-/** A tuple of one type is a list of that length: not every tool knows tuples. */
+/** Writes a tuple of one type as a list of that length, because not every tool knows tuples. */
 function evenList(json: Json): void {
   const items = json.prefixItems as Json[]
   if (json.items || new Set(items.map((item) => JSON.stringify(item))).size !== 1) return
@@ -143,14 +142,14 @@ function evenList(json: Json): void {
   delete json.prefixItems
 }
 
-/** Objects, choices and what refers to itself; texts, numbers and lists of them read better in place. */
+/** True for objects, choices and recursive schemas. Texts, numbers and lists read better in place. */
 function isShape(schema: z.ZodType): boolean {
   const { def } = schema._zod as unknown as z.core.$ZodTypes['_zod']
   if (def.type === 'pipe') return isShape(def.in as z.ZodType)
   return ['object', 'record', 'enum', 'union', 'intersection', 'lazy'].includes(def.type)
 }
 
-/** Ids whose input differs from their output, be it in a part that they refer to. */
+/** Returns the ids whose input differs from their output, in themselves or in a part. */
 function differing(forms: Forms): Set<string> {
   const found = new Set<string>()
   for (let before = -1; before !== found.size; ) {
@@ -169,7 +168,7 @@ function differing(forms: Forms): Set<string> {
   return found
 }
 
-/** With each `$ref` replaced; `map` is given the id, and answers a reference or the schema itself. */
+/** Replaces each `$ref`. `map` gets the id and returns a reference or a schema. */
 function mapRefs(json: unknown, map: (id: string) => string | Json): unknown {
   if (Array.isArray(json)) return json.map((item) => mapRefs(item, map))
   if (typeof json !== 'object' || json === null) return json
@@ -180,7 +179,7 @@ function mapRefs(json: unknown, map: (id: string) => string | Json): unknown {
   return typeof found === 'string' ? { $ref: found, ...mapped } : { ...found, ...mapped }
 }
 
-/** A parameter as the value that its text stands for; as text where the server does not say what it reads. */
+/** Returns the type that the server reads from the text, or the text when that type is unknown. */
 function valueFrom(asText: Json, asValue: Json): Json {
   const isTyped = ['type', 'enum', 'const', 'anyOf', '$ref'].some((key) => key in asValue)
   if (!isTyped) return asText
@@ -192,7 +191,7 @@ function valueFrom(asText: Json, asValue: Json): Json {
   }
 }
 
-/** Text in an address is never null. */
+/** A parameter is never null. */
 function withoutNull(json: Json): Json {
   const { anyOf, ...rest } = json as { anyOf?: Json[] }
   if (!anyOf) return json

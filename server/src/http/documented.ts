@@ -1,13 +1,14 @@
+/**
+ * Keeps the documentation true: with `checkReplies`, which tests set, a route may read and answer only what its
+ * endpoint declares. An undeclared status, header, media type or error fails the request.
+ */
 import type { Endpoint } from '@roost/contracts/kit/endpoint'
 import { failuresOf } from '@roost/contracts/kit/failures'
 import { errorHeaders } from '@roost/contracts/kit/headers'
 import { Fault } from '../kit/fault.ts'
 import { type Problem, problemOf } from './problem.ts'
 
-/**
- * Compares what a route reads and answers with its endpoint, from which the documentation is made. It runs where replies
- * are checked, which is in tests: a status, header or media type that the endpoint does not name fails the request.
- */
+/** Throws when the endpoint does not declare a request header. */
 export function refuseUndeclaredHeader({ id, headers = [] }: Endpoint, name: string): void {
   const isGeneral = generalRequestHeaders.includes(name.toLowerCase())
   if (!isGeneral && !isAmong(headers, name)) undeclared(id, `reads the header ${name}`, 'headers')
@@ -39,7 +40,7 @@ export function refuseUndeclaredReply(endpoint: Endpoint, reply: Answered): void
   if (contentType === undefined) shape?.parse(body)
 }
 
-/** The problem, or a 500 in its place when the endpoint does not name its code and headers. */
+/** Returns the problem, or a 500 when the endpoint does not declare its code or headers. */
 export function declaredProblem(endpoint: Endpoint, problem: Problem): Problem {
   const { status, headers, body } = problem
   const { error, request_id } = body
@@ -55,7 +56,7 @@ export function declaredProblem(endpoint: Endpoint, problem: Problem): Problem {
   }
 }
 
-/** Read by the platform itself, or parts of HTTP that the documentation describes otherwise. */
+/** Headers that any route may read or send; OpenAPI describes them elsewhere. */
 const generalRequestHeaders = ['authorization', 'accept', 'content-type', 'x-request-id']
 const generalReplyHeaders = [
   'cache-control',
