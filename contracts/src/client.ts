@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { Endpoint } from './kit/endpoint.ts'
+import type { Endpoint, FurtherReplyOf } from './kit/endpoint.ts'
 import type { ErrorBody } from './kit/errors.ts'
 
 /**
@@ -28,7 +28,9 @@ export type CallInput<E> =
         CallExtras
     : never
 export type CallExtras = { headers?: Record<string, string>; signal?: AbortSignal }
-export type CallReply<E> = E extends Endpoint<z.ZodType, z.ZodType, z.ZodType, infer R> ? z.output<R> : never
+export type CallReply<E> =
+  | (E extends Endpoint<z.ZodType, z.ZodType, z.ZodType, infer R> ? z.output<R> : never)
+  | FurtherReplyOf<E>
 
 export type Client = {
   /** One call; throws `ApiError` for an error status and for an answer that cannot be read. */

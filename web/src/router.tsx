@@ -1,6 +1,6 @@
 import { createRootRouteWithContext, createRoute, createRouter, redirect } from '@tanstack/react-router'
 import { authModeQuery } from './features/sessions/queries.ts'
-import { ways } from './features/sessions/ways.ts'
+import { signInMethods } from './features/sessions/sign-in-methods.ts'
 import { meQuery } from './features/users/queries.ts'
 import { loadCode } from './lib/code.ts'
 import { flag, oneOf, searchOf, text, whole } from './lib/search-params.ts'
@@ -24,7 +24,7 @@ const setup = createRoute({
 }).lazy(() => loadCode(() => import('./pages/setup.tsx').then((page) => page.route)))
 
 // Declared apart: next to `beforeLoad` the route cannot infer its type.
-const loginSearch = searchOf({ next: text, way: oneOf(ways) })
+const loginSearch = searchOf({ next: text, way: oneOf(signInMethods) })
 
 const login = createRoute({
   getParentRoute: () => root,

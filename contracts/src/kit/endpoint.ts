@@ -52,12 +52,14 @@ export type Endpoint<
   /** Headers of a successful reply, besides those that every reply may have. */
   replyHeaders?: readonly ReplyHeader[]
   /** Further successful statuses. Without `returns` the reply has the form of `status`. */
-  also?: readonly { status: 200 | 201 | 202 | 206; when: string; returns?: z.ZodType }[]
+  also?: readonly FurtherReply[]
   /** Errors besides those that follow from this value; see `failuresOf`. */
   fails?: readonly ErrorCode[]
   /** Every write has one: how the call is named in the audit log. Reads have none unless they are sensitive. */
   audit?: { type: AuditType; action: string }
 }
+
+export type FurtherReply = { status: 200 | 201 | 202 | 206; when: string; returns?: z.ZodType }
 
 export const auditTypes = [
   'agent_lifecycle',
@@ -81,7 +83,10 @@ export function endpoint<
   Query extends z.ZodType = z.ZodUndefined,
   Body extends z.ZodType = z.ZodUndefined,
   Returns extends z.ZodType = z.ZodUndefined,
->(value: Endpoint<Params, Query, Body, Returns>): Endpoint<Params, Query, Body, Returns> {
+  const Also extends readonly FurtherReply[] = readonly [],
+>(
+  value: Endpoint<Params, Query, Body, Returns> & { also?: Also },
+): Endpoint<Params, Query, Body, Returns> & { also?: Also } {
   return value
 }
 
@@ -92,7 +97,15 @@ export function isStrict({ method, strict }: Pick<Endpoint, 'method' | 'strict'>
 export type ParamsOf<E> = E extends Endpoint<infer P, z.ZodType, z.ZodType, z.ZodType> ? z.output<P> : never
 export type QueryOf<E> = E extends Endpoint<z.ZodType, infer Q, z.ZodType, z.ZodType> ? z.output<Q> : never
 export type BodyOf<E> = E extends Endpoint<z.ZodType, z.ZodType, infer B, z.ZodType> ? z.output<B> : never
-export type ReplyOf<E> = E extends Endpoint<z.ZodType, z.ZodType, z.ZodType, infer R> ? z.output<R> : never
+export type ReplyOf<E> =
+  | (E extends Endpoint<z.ZodType, z.ZodType, z.ZodType, infer R> ? z.output<R> : never)
+  | FurtherReplyOf<E>
+/** The shapes of `also`. */
+export type FurtherReplyOf<E> = E extends { also?: readonly (infer Reply)[] }
+  ? Reply extends { returns: infer R extends z.ZodType }
+    ? z.output<R>
+    : never
+  : never
 export type QueryInputOf<E> =
   E extends Endpoint<z.ZodType, infer Q, z.ZodType, z.ZodType> ? z.input<Q> : never
 export type BodyInputOf<E> = E extends Endpoint<z.ZodType, z.ZodType, infer B, z.ZodType> ? z.input<B> : never

@@ -5,7 +5,7 @@ import { authModeQuery } from '../features/sessions/queries.ts'
 import { SignIn } from '../features/sessions/sign-in.tsx'
 import { safeNext } from '../lib/next-path.ts'
 import { useApp } from '../shell/app-context.ts'
-import { Doorway } from '../shell/doorway.tsx'
+import { SignedOutPage } from '../shell/signed-out-page.tsx'
 
 export const route = createLazyRoute('/login')({ component: Login })
 
@@ -24,7 +24,7 @@ function Login() {
   }
   const Frame = useCallback(
     (step: { title?: string; description?: string; children: ReactNode }) => (
-      <Doorway
+      <SignedOutPage
         title="Sign in to Roost"
         {...(hasPlace ? { description: 'You return to the page you requested after signing in.' } : {})}
         {...step}

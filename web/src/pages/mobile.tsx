@@ -1,6 +1,6 @@
 import { createLazyRoute, Link } from '@tanstack/react-router'
-import { PocketAgents } from '../features/agents/pocket-agents.tsx'
-import { PocketInbox } from '../features/operator-queue/pocket-inbox.tsx'
+import { MobileAgents } from '../features/agents/mobile-agents.tsx'
+import { MobileInbox } from '../features/operator-queue/mobile-inbox.tsx'
 import { Page } from '../shell/page.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { Title } from '../ui/title.tsx'
@@ -23,11 +23,11 @@ function Mobile() {
         }
       />
       <div className="flex min-w-0 flex-col gap-6">
-        <PocketInbox
+        <MobileInbox
           chosen={item}
           onChoose={(next) => void navigate({ search: { item: next }, resetScroll: false })}
         />
-        <PocketAgents />
+        <MobileAgents />
       </div>
     </Page>
   )

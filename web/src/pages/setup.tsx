@@ -5,7 +5,7 @@ import { createLazyRoute, useNavigate } from '@tanstack/react-router'
 import { z } from 'zod'
 import { PasswordStrength } from '../features/sessions/password-strength.tsx'
 import { useApp } from '../shell/app-context.ts'
-import { Doorway } from '../shell/doorway.tsx'
+import { SignedOutPage } from '../shell/signed-out-page.tsx'
 import { Button } from '../ui/button.tsx'
 import { Form, FormError, TextField, useZodForm } from '../ui/form.tsx'
 
@@ -41,7 +41,7 @@ function Setup() {
   }
 
   return (
-    <Doorway
+    <SignedOutPage
       title="Welcome to Roost"
       description="Set a password for the first account. Its user name is “admin”."
     >
@@ -73,6 +73,6 @@ function Setup() {
           Create admin account
         </Button>
       </Form>
-    </Doorway>
+    </SignedOutPage>
   )
 }

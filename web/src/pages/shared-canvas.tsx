@@ -8,8 +8,8 @@ import { sharedCanvasQuery } from '../features/canvas/queries.ts'
 import { SharedCanvasSheet } from '../features/canvas/shared-canvas.tsx'
 import { WorkspaceSignIn } from '../features/workspace-chat/workspace-sign-in.tsx'
 import { useApp } from '../shell/app-context.ts'
-import { Doorway } from '../shell/doorway.tsx'
 import { PagePending } from '../shell/page-pending.tsx'
+import { SignedOutPage } from '../shell/signed-out-page.tsx'
 import { Button } from '../ui/button.tsx'
 import { EmptyState } from '../ui/empty-state.tsx'
 import { ErrorState } from '../ui/error-state.tsx'
@@ -69,14 +69,14 @@ function SharedCanvasPage() {
 
 function NoAccess({ onOther }: { onOther: () => void }) {
   return (
-    <Doorway
+    <SignedOutPage
       title="No access with this account"
       description="You do not have access to the agent that owns this canvas."
     >
       <Button className="w-full" onClick={onOther}>
         Sign in with another account
       </Button>
-    </Doorway>
+    </SignedOutPage>
   )
 }
 

@@ -1,9 +1,9 @@
 import { createLazyRoute, useLocation } from '@tanstack/react-router'
 import { useState, useSyncExternalStore } from 'react'
 import { AsksPage } from '../features/workspace-chat/asks-page.tsx'
-import { ChosenAgent, ChosenConversation } from '../features/workspace-chat/chosen-agent.tsx'
 import { WorkspaceFrame } from '../features/workspace-chat/frame.tsx'
 import { GuestFrame } from '../features/workspace-chat/guest-frame.tsx'
+import { SelectedAgent, SelectedConversation } from '../features/workspace-chat/selected-agent.tsx'
 import { WorkspaceHome } from '../features/workspace-chat/workspace-home.tsx'
 import { WorkspaceSignIn } from '../features/workspace-chat/workspace-sign-in.tsx'
 import { useApp } from '../shell/app-context.ts'
@@ -34,10 +34,10 @@ function Door() {
 
 function WithAgent() {
   const { agent } = agentRoute.useParams()
-  return <ChosenAgent name={agent} chat={null} />
+  return <SelectedAgent name={agent} chat={null} />
 }
 
 function WithConversation() {
   const { id } = conversationRoute.useParams()
-  return <ChosenConversation key={id} id={id} />
+  return <SelectedConversation key={id} id={id} />
 }

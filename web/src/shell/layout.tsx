@@ -5,7 +5,7 @@ import { meQuery } from '../features/users/queries.ts'
 import { useApi } from './app-context.ts'
 import { LiveBanner } from './live-banner.tsx'
 import { CommandPalette } from './palette/command-palette.tsx'
-import { SessionLapsed } from './session-lapsed.tsx'
+import { SessionExpired } from './session-expired.tsx'
 import { Sidebar } from './sidebar.tsx'
 import { TopBar } from './top-bar.tsx'
 import { useShortcuts } from './use-shortcuts.ts'
@@ -33,7 +33,7 @@ export function Layout() {
           <Outlet />
         </main>
       </div>
-      <SessionLapsed me={me} />
+      <SessionExpired me={me} />
       <CommandPalette me={me} open={isPaletteOpen} onOpenChange={setPaletteOpen} />
     </div>
   )

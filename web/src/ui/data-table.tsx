@@ -6,7 +6,7 @@ import { ColumnMenu, DataTableHeader } from './data-table-header.tsx'
 import { type DataColumn, type Sort, useOwnOr, useTableModel } from './data-table-model.ts'
 import { useSelection } from './data-table-parts.tsx'
 import { useBoxWidth } from './use-box-width.ts'
-import { useRemembered } from './use-remembered.ts'
+import { useStoredState } from './use-stored-state.ts'
 
 export type { DataColumn, Sort } from './data-table-model.ts'
 
@@ -53,7 +53,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
   const scroller = useRef<HTMLDivElement>(null)
   const width = useBoxWidth(scroller)
   const [sort, setSort] = useOwnOr(props.sort, props.onSortChange, props.defaultSort ?? null)
-  const [choice, setChoice] = useRemembered<Record<string, boolean>>(
+  const [choice, setChoice] = useStoredState<Record<string, boolean>>(
     typeof columnChoice === 'string' ? `columns:${columnChoice}` : null,
     noChoice,
   )

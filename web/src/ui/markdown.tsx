@@ -4,7 +4,7 @@ import { CodeBlock } from './code-block.tsx'
 import { FormattedBlock } from './formatted-block.tsx'
 import { type MarkdownBlock, markdownBlocks, maxFormattedLength } from './markdown-blocks.ts'
 import { PlainText } from './plain-text.tsx'
-import { usePaced } from './use-paced.ts'
+import { useThrottled } from './use-throttled.ts'
 
 export type MarkdownProps = {
   text: string
@@ -19,7 +19,7 @@ export type MarkdownProps = {
  */
 export function Markdown({ text, isStreaming = false, className }: MarkdownProps) {
   // Parsing takes longer as the growing part gets longer, so it runs less often.
-  const shown = usePaced(text, isStreaming ? Math.min(1000, text.length / 400) : 0)
+  const shown = useThrottled(text, isStreaming ? Math.min(1000, text.length / 400) : 0)
   const blocks = useMemo(() => (shown.length > maxFormattedLength ? null : markdownBlocks(shown)), [shown])
   if (blocks === null) {
     const size = text.length.toLocaleString('en')

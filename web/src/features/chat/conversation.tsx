@@ -14,12 +14,12 @@ import type { LiveTurns } from './live-turns.ts'
 import { MessageList } from './message-list.tsx'
 import { ModelChoice } from './model-choice.tsx'
 import { chatKeys, messagesQuery } from './queries.ts'
-import { shownTurns, turnToStop, unread } from './shown-turns.ts'
 import { TurnAnnouncer } from './turn-announcer.tsx'
 import { turnsOf } from './turns-of.ts'
 import { useComposer } from './use-composer.ts'
 import { useTurnsOf } from './use-live-turns.ts'
 import { useTurnActions } from './use-turn-actions.ts'
+import { turnToStop, unread, visibleTurns } from './visible-turns.ts'
 
 export type ConversationProps = {
   agent: AgentDetails
@@ -49,7 +49,7 @@ export function Conversation(props: ConversationProps) {
     [messages.data],
   )
   const live = useTurnsOf(turns, sessionId)
-  const shown = shownTurns(stored, live)
+  const shown = visibleTurns(stored, live)
   const composer = useComposer(`${name}.${sessionId ?? 'new'}`)
   const input = useRef<HTMLTextAreaElement>(null)
   const actions = useTurnActions({

@@ -1,13 +1,13 @@
 import { ArrowDown } from 'lucide-react'
 import { useEffect, useRef } from 'react'
 import { Button, IconButton } from '../../ui/button.tsx'
-import type { ShownTurn, TurnActions } from './shown-turns.ts'
 import { TurnView } from './turn-view.tsx'
 import { useStickToBottom } from './use-stick-to-bottom.ts'
+import type { TurnActions, VisibleTurn } from './visible-turns.ts'
 
 export type MessageListProps = {
   agentName: string
-  turns: readonly ShownTurn[]
+  turns: readonly VisibleTurn[]
   actions: TurnActions
   /** Loads earlier messages; null when there are none. */
   onEarlier: (() => void) | null
@@ -87,7 +87,7 @@ function Earlier({ onEarlier, isLoading }: { onEarlier: () => void; isLoading: b
 }
 
 /** Changes with every new piece of text at the end. */
-function newestMark(turns: readonly ShownTurn[]): string {
+function newestMark(turns: readonly VisibleTurn[]): string {
   const last = turns.at(-1)
   const step = last?.live?.transcript.steps.at(-1)
   const length = step && 'text' in step ? (step.text?.length ?? 0) : 0

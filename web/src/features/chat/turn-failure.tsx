@@ -5,11 +5,11 @@ import { useApi } from '../../shell/app-context.ts'
 import { Banner } from '../../ui/banner.tsx'
 import { Button } from '../../ui/button.tsx'
 import { endedQuery } from './queries.ts'
-import type { ShownTurn, TurnActions } from './shown-turns.ts'
 import { endWords } from './turn-end.ts'
 import { RunLink } from './turn-foot.tsx'
+import type { TurnActions, VisibleTurn } from './visible-turns.ts'
 
-export type TurnFailureProps = Omit<ShownTurn, 'key'> & { agentName: string; actions: TurnActions }
+export type TurnFailureProps = Omit<VisibleTurn, 'key'> & { agentName: string; actions: TurnActions }
 
 /** Why there is no answer, and what to do. Renders nothing while an answer exists or may arrive. */
 export function TurnFailure({ stored, live, agentName, actions }: TurnFailureProps) {
@@ -27,7 +27,7 @@ export function TurnFailure({ stored, live, agentName, actions }: TurnFailurePro
   )
 }
 
-type Part = { turn: Omit<ShownTurn, 'key'>; actions: TurnActions }
+type Part = { turn: Omit<VisibleTurn, 'key'>; actions: TurnActions }
 
 function hasFailed(status: string | undefined): boolean {
   return status === 'failed' || status === 'skipped'

@@ -3,14 +3,14 @@ import { Markdown } from '../../ui/markdown.tsx'
 import { type AnswerParts, answerParts } from './answer-parts.ts'
 import type { LiveTurn } from './live-turns.ts'
 import { Question } from './question.tsx'
-import type { ShownTurn, TurnActions } from './shown-turns.ts'
 import { TurnFailure } from './turn-failure.tsx'
 import { TurnFoot } from './turn-foot.tsx'
 import { TurnProgress } from './turn-progress.tsx'
 import { TurnSteps } from './turn-steps.tsx'
+import type { TurnActions, VisibleTurn } from './visible-turns.ts'
 import { WorkFold } from './work-fold.tsx'
 
-export type TurnViewProps = Omit<ShownTurn, 'key'> & { agentName: string; actions: TurnActions }
+export type TurnViewProps = Omit<VisibleTurn, 'key'> & { agentName: string; actions: TurnActions }
 
 /** A question, the folded work, the answer and its cost. Browsers skip rendering it off screen. */
 export const TurnView = memo(function TurnView({ stored, live, agentName, actions }: TurnViewProps) {

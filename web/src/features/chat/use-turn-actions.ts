@@ -8,9 +8,9 @@ import { toast } from '../../ui/toast.tsx'
 import type { Attachment } from './attachments.ts'
 import type { LiveTurn, LiveTurns, SentQuestion } from './live-turns.ts'
 import { stopTurn } from './queries.ts'
-import type { ShownTurn, TurnActions } from './shown-turns.ts'
 import type { ComposerState } from './use-composer.ts'
 import { newKey } from './use-live-turns.ts'
+import type { TurnActions, VisibleTurn } from './visible-turns.ts'
 
 export type TurnActionsDeps = {
   agentName: string
@@ -58,14 +58,14 @@ export function useTurnActions(deps: TurnActionsDeps) {
     input.current?.focus()
   }
 
-  function edit({ stored, live }: Omit<ShownTurn, 'key'>): void {
+  function edit({ stored, live }: Omit<VisibleTurn, 'key'>): void {
     const files = (live?.question?.files ?? []).map((file) => ({ ...file, id: newKey() }))
     // The files were attachments of this page before they were sent.
     composer.restore(live?.question?.message ?? stored?.question?.content ?? '', files as Attachment[])
     if (live?.phase === 'refused') turns.forget(live.key)
     input.current?.focus()
   }
-  function retry(turn: Omit<ShownTurn, 'key'>): void {
+  function retry(turn: Omit<VisibleTurn, 'key'>): void {
     const { stored, live } = turn
     if (!live?.question && stored?.question?.files?.length) {
       toast({ title: 'Attach the files again', description: 'Roost stores only the names of sent files.' })

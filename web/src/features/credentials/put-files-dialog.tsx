@@ -10,7 +10,7 @@ import { DropZone } from '../../ui/drop-zone.tsx'
 import { Form, FormError, TextareaField, TextField, useZodForm } from '../../ui/form.tsx'
 import { toast } from '../../ui/toast.tsx'
 import { useInjectFiles } from './actions.ts'
-import { type GivenFile, givenFile } from './given-file.ts'
+import { type CredentialFile, readCredentialFile } from './credential-file.ts'
 
 type PutFilesProps = { name: string; isOpen: boolean; onClose: () => void }
 
@@ -150,10 +150,10 @@ function AddButtons({ onAdd, onFiles }: { onAdd: () => void; onFiles: (files: gl
 
 async function addFiles(
   list: UseFieldArrayReturn<Fields, 'files'>,
-  before: readonly GivenFile[],
+  before: readonly CredentialFile[],
   picked: readonly globalThis.File[],
 ): Promise<void> {
-  const added = await Promise.all(picked.map(givenFile))
+  const added = await Promise.all(picked.map(readCredentialFile))
   const tooLarge = picked.filter((_, index) => added[index] === null)
   if (tooLarge.length > 0) {
     toast({

@@ -2,12 +2,12 @@ import type { AgentDetails } from '@roost/contracts/agents/agent'
 import { getRouteApi } from '@tanstack/react-router'
 import { Button } from '../../ui/button.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
-import { usePaced } from '../../ui/use-paced.ts'
-import { Ask } from './ask.tsx'
+import { useThrottled } from '../../ui/use-throttled.ts'
 import { FanOutProgress } from './fan-out-progress.tsx'
 import { OpenRuns } from './open-runs.tsx'
 import { RunFilters } from './run-filters.tsx'
 import { RunsTable } from './runs-table.tsx'
+import { SendTask } from './send-task.tsx'
 
 const route = getRouteApi('/signed-in/agents/$name')
 type Search = ReturnType<typeof route.useSearch>
@@ -19,7 +19,7 @@ const typingPaceMs = 300
 export function ExecutionsTab({ agent }: { agent: AgentDetails }) {
   const { status, trigger, q, page = 1, fan_out: fanOut, ask } = route.useSearch()
   const navigate = route.useNavigate()
-  const search = usePaced(q, typingPaceMs)
+  const search = useThrottled(q, typingPaceMs)
   const change = (next: Partial<Search>) =>
     void navigate({
       search: (now) => ({ ...now, tab: 'executions', ...next }),
@@ -31,7 +31,7 @@ export function ExecutionsTab({ agent }: { agent: AgentDetails }) {
   const isFiltered = Boolean(status || trigger || q)
   return (
     <div className="flex min-w-0 flex-col gap-8">
-      <Ask
+      <SendTask
         agent={agent}
         mode={ask ?? 'one'}
         onModeChange={(mode) => change({ ask: mode === 'one' ? undefined : mode })}

@@ -9,8 +9,8 @@ import { Field } from '../../ui/field.tsx'
 import { NumberInput, Textarea } from '../../ui/input.tsx'
 import { newKey } from '../chat/use-live-turns.ts'
 import { useStartFanOut } from './actions.ts'
-import { type AskErrors, AskFault, errorsOf, faultsOf } from './ask-errors.tsx'
-import { type AskOptions, AskOptionsFields, bodyOptions, noOptions } from './ask-options.tsx'
+import { errorsOf, faultsOf, type TaskErrors, TaskFault } from './task-errors.tsx'
+import { bodyOptions, noOptions, TaskOptionFields, type TaskOptions } from './task-options.tsx'
 import { useSendKey } from './use-send-key.ts'
 
 type Draft = { key: string; message: string }
@@ -21,8 +21,8 @@ export type FanOutFormProps = { agent: AgentDetails; isBlocked: boolean; onStart
 export function FanOutForm({ agent, isBlocked, onStarted }: FanOutFormProps) {
   const [tasks, setTasks] = useState<readonly Draft[]>(() => [draft(), draft()])
   const [concurrency, setConcurrency] = useState<number | null>(defaultConcurrency)
-  const [options, setOptions] = useState<AskOptions>(noOptions)
-  const [errors, setErrors] = useState<AskErrors>({})
+  const [options, setOptions] = useState<TaskOptions>(noOptions)
+  const [errors, setErrors] = useState<TaskErrors>({})
   const start = useStartFanOut(agent.name)
   const sending = useSendKey()
   const filledTasks = tasks.filter(({ message }) => message.trim() !== '')
@@ -113,7 +113,7 @@ export function FanOutForm({ agent, isBlocked, onStarted }: FanOutFormProps) {
             : 'A failed task does not stop the others.'}
         </span>
       </div>
-      <AskOptionsFields agent={agent} options={options} errors={errors} onChange={setOptions}>
+      <TaskOptionFields agent={agent} options={options} errors={errors} onChange={setOptions}>
         <Field label="Parallel tasks" error={errors.max_concurrency ?? null}>
           <NumberInput
             min={1}
@@ -123,7 +123,7 @@ export function FanOutForm({ agent, isBlocked, onStarted }: FanOutFormProps) {
             unit="tasks at most"
           />
         </Field>
-      </AskOptionsFields>
+      </TaskOptionFields>
       <Button
         type="submit"
         variant="primary"
@@ -134,7 +134,7 @@ export function FanOutForm({ agent, isBlocked, onStarted }: FanOutFormProps) {
       >
         {filledTasks.length === 0 ? 'Send tasks' : `Send ${plural(filledTasks.length, 'task')}`}
       </Button>
-      <AskFault errors={errors} />
+      <TaskFault errors={errors} />
     </form>
   )
 }

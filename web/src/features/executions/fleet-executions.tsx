@@ -10,7 +10,7 @@ import { EmptyState } from '../../ui/empty-state.tsx'
 import { ErrorState } from '../../ui/error-state.tsx'
 import { Segmented } from '../../ui/segmented.tsx'
 import { StatCard } from '../../ui/stat-card.tsx'
-import { usePaced } from '../../ui/use-paced.ts'
+import { useThrottled } from '../../ui/use-throttled.ts'
 import { AgentFilter } from '../agents/agent-filter.tsx'
 import { FleetTimeline } from './fleet-timeline.tsx'
 import { runStatsQuery } from './queries.ts'
@@ -34,7 +34,7 @@ const typingPaceMs = 300
 export function FleetExecutions() {
   const { status, trigger, agent, hours = 24, q, page = 1 } = route.useSearch()
   const navigate = route.useNavigate()
-  const search = usePaced(q, typingPaceMs)
+  const search = useThrottled(q, typingPaceMs)
   const change = (next: Partial<Search>) =>
     void navigate({
       search: (now) => ({ ...now, page: undefined, ...next }),

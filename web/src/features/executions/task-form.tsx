@@ -13,16 +13,16 @@ import { AttachFiles } from '../chat/attach-files.tsx'
 import { AttachmentChips } from '../chat/attachment-chips.tsx'
 import { useComposer } from '../chat/use-composer.ts'
 import { type TaskInput, useSendTask } from './actions.ts'
-import { type AskErrors, AskFault, errorsOf, faultsOf } from './ask-errors.tsx'
-import { type AskOptions, AskOptionsFields, bodyOptions, noOptions } from './ask-options.tsx'
+import { errorsOf, faultsOf, type TaskErrors, TaskFault } from './task-errors.tsx'
+import { bodyOptions, noOptions, TaskOptionFields, type TaskOptions } from './task-options.tsx'
 import { useSendKey } from './use-send-key.ts'
 
 /** Sends one task and opens its run. */
 export function TaskForm({ agent, isBlocked }: { agent: AgentDetails; isBlocked: boolean }) {
   const navigate = useNavigate()
   const composer = useComposer(`task:${agent.name}`)
-  const [options, setOptions] = useState<AskOptions>(noOptions)
-  const [errors, setErrors] = useState<AskErrors>({})
+  const [options, setOptions] = useState<TaskOptions>(noOptions)
+  const [errors, setErrors] = useState<TaskErrors>({})
   const send = useSendTask(agent.name)
   const sending = useSendKey()
   const isReady = !isBlocked && composer.isSendable && !send.isPending
@@ -104,7 +104,7 @@ export function TaskForm({ agent, isBlocked }: { agent: AgentDetails; isBlocked:
             </Button>
           </div>
         </div>
-        <AskOptionsFields agent={agent} options={options} errors={errors} onChange={setOptions}>
+        <TaskOptionFields agent={agent} options={options} errors={errors} onChange={setOptions}>
           <Field label="Timeout" error={errors.timeout_seconds ?? null}>
             <NumberInput
               unit="seconds"
@@ -115,8 +115,8 @@ export function TaskForm({ agent, isBlocked }: { agent: AgentDetails; isBlocked:
               onValueChange={(timeoutSeconds) => setOptions({ ...options, timeoutSeconds })}
             />
           </Field>
-        </AskOptionsFields>
-        <AskFault errors={errors} />
+        </TaskOptionFields>
+        <TaskFault errors={errors} />
       </form>
     </DropZone>
   )

@@ -7,7 +7,7 @@ import { LogView } from '../../ui/log-view.tsx'
 import { Segmented } from '../../ui/segmented.tsx'
 import { Skeleton } from '../../ui/skeleton.tsx'
 import { RelativeTime } from '../../ui/time.tsx'
-import { useRemembered } from '../../ui/use-remembered.ts'
+import { useStoredState } from '../../ui/use-stored-state.ts'
 import { logsQuery } from './queries.ts'
 
 const tails = ['100', '500', '1000', '5000'] as const
@@ -18,7 +18,7 @@ const refreshMs = 5000
 /** The output of the agent's container: its start, its connection to the platform, its errors. */
 export function LogsTab({ agent }: { agent: AgentDetails }) {
   const isRunning = agent.status === 'running'
-  const [tail, setTail] = useRemembered<(typeof tails)[number]>('logs-tail', '500')
+  const [tail, setTail] = useStoredState<(typeof tails)[number]>('logs-tail', '500')
   const [isFollowing, setFollowing] = useState(true)
   const logs = useQuery({
     ...logsQuery(useApi(), agent.name, Number(tail)),

@@ -11,7 +11,7 @@ import { Alerts } from './alerts.tsx'
 import { AuthReport } from './auth-report.tsx'
 import { Costs } from './costs.tsx'
 import { EmergencyOutcome, EmergencyStop, useEmergencyStop } from './emergency-stop.tsx'
-import { FleetActOutcome, FleetActs, useFleetAct } from './fleet-acts.tsx'
+import { FleetActionOutcome, FleetActions, useFleetAction } from './fleet-actions.tsx'
 import { HealthTable } from './health-table.tsx'
 import { healthQuery } from './queries.ts'
 import { healthWords } from './words.ts'
@@ -23,7 +23,7 @@ export function FleetHealth() {
   const health = useQuery(healthQuery(api))
   const isAdmin = me.role === 'admin'
   const stop = useEmergencyStop()
-  const acts = useFleetAct()
+  const actions = useFleetAction()
   return (
     <section aria-label="Fleet health" className="flex min-w-0 flex-col gap-4">
       <CardHeader
@@ -32,7 +32,7 @@ export function FleetHealth() {
         actions={
           isAdmin && (
             <>
-              <FleetActs acts={acts} />
+              <FleetActions actions={actions} />
               <PauseAll of=" schedules" />
               <EmergencyStop stop={stop} />
             </>
@@ -40,7 +40,7 @@ export function FleetHealth() {
         }
         className="mb-0"
       />
-      {acts.data && <FleetActOutcome outcome={acts.data} />}
+      {actions.data && <FleetActionOutcome outcome={actions.data} />}
       {stop.data && <EmergencyOutcome outcome={stop.data} />}
       {health.data && !health.data.enabled && (
         <Banner tone="warning" title="Monitoring is off">

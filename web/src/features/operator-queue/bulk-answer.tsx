@@ -6,7 +6,7 @@ import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/field.tsx'
 import { Textarea } from '../../ui/input.tsx'
-import { type Alike, alikeOf } from './alike.ts'
+import { type CommonAnswer, commonAnswerOf } from './common-answer.ts'
 
 type BulkAnswerProps = {
   items: readonly QueueItem[]
@@ -20,7 +20,7 @@ export function BulkAnswer({ items, onOpenChange, onAnswer }: BulkAnswerProps) {
   const [text, setText] = useState('')
   const answered = items.filter(({ diverged }) => !diverged)
   const changed = items.length - answered.length
-  const alike = alikeOf(items)
+  const alike = commonAnswerOf(items)
   const written = text.trim() === '' ? null : text
   const onSubmit = (event: FormEvent) => {
     event.preventDefault()
@@ -70,7 +70,7 @@ export function BulkAnswer({ items, onOpenChange, onAnswer }: BulkAnswerProps) {
   )
 }
 
-function Options({ alike, onChoose }: { alike: Alike; onChoose: (option: string) => void }) {
+function Options({ alike, onChoose }: { alike: CommonAnswer; onChoose: (option: string) => void }) {
   if (alike.by !== 'option') return null
   return (
     <ul aria-label="Options" className="flex flex-wrap gap-2">

@@ -5,17 +5,17 @@ import { Checkbox } from '../../ui/checkbox.tsx'
 import { cx } from '../../ui/class-names.ts'
 import { RelativeTime } from '../../ui/time.tsx'
 import { ItemMarks } from './item-marks.tsx'
-import type { Marked } from './use-marked.ts'
+import type { InboxSelection } from './use-inbox-selection.ts'
 
 type InboxListProps = {
   items: readonly QueueItem[]
   shown: string | null
-  marked: Marked
+  selection: InboxSelection
   /** The item was chosen explicitly; otherwise the first one is shown. */
   isChosen: boolean
 }
 
-export function InboxList({ items, shown, marked, isChosen }: InboxListProps) {
+export function InboxList({ items, shown, selection, isChosen }: InboxListProps) {
   const list = useRef<HTMLUListElement>(null)
   useEffect(() => {
     if (shown === null || !isChosen) return
@@ -32,17 +32,17 @@ export function InboxList({ items, shown, marked, isChosen }: InboxListProps) {
           key={item.id}
           className={cx(
             'flex border-b last:border-b-0 hover:bg-hover',
-            item.id === shown ? 'lg:bg-accent-soft' : marked.ids.has(item.id) && 'bg-hover',
+            item.id === shown ? 'lg:bg-accent-soft' : selection.ids.has(item.id) && 'bg-hover',
           )}
         >
           {item.status === 'pending' && (
             <span className="flex pt-3 pr-1 pl-3">
               <Checkbox
                 label={`Select “${item.title}”`}
-                checked={marked.ids.has(item.id)}
+                checked={selection.ids.has(item.id)}
                 onClick={(event) => {
                   event.preventDefault()
-                  marked.toggle(item.id, event.shiftKey)
+                  selection.toggle(item.id, event.shiftKey)
                 }}
               />
             </span>

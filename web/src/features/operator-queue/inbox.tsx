@@ -23,12 +23,12 @@ import { InboxFilters } from './inbox-filters.tsx'
 import { InboxList } from './inbox-list.tsx'
 import { ItemView } from './item-view.tsx'
 import { KeyHints } from './key-hints.tsx'
-import { MarkBar } from './mark-bar.tsx'
 import { afterIt } from './order.ts'
 import { pageSize, type QueueFilter, queueQuery } from './queries.ts'
 import type { InboxSearch } from './search.ts'
+import { SelectionBar } from './selection-bar.tsx'
 import { useInboxKeys } from './use-inbox-keys.ts'
-import { useMarked } from './use-marked.ts'
+import { useInboxSelection } from './use-inbox-selection.ts'
 import { useTriage } from './use-triage.ts'
 
 const route = getRouteApi('/signed-in/operations')
@@ -55,7 +55,7 @@ export function Inbox({ usual = 'pending' }: { usual?: UsualStatus }) {
   const ids = items.map(({ id }) => id)
   const leave = (item: QueueItem) => change({ item: afterIt(ids, item.id) ?? undefined })
 
-  const marked = useMarked(ids)
+  const selection = useInboxSelection(ids)
   /** Excludes items that are about to be resolved. */
   const total = queue.data && queue.data.total - (queue.data.items.length - items.length)
 
@@ -64,7 +64,7 @@ export function Inbox({ usual = 'pending' }: { usual?: UsualStatus }) {
     shown,
     triage,
     onSelect: (id) => change({ item: id }),
-    onMark: marked.toggle,
+    onToggle: selection.toggle,
     onLeave: leave,
   })
   return (
@@ -112,16 +112,16 @@ export function Inbox({ usual = 'pending' }: { usual?: UsualStatus }) {
         <div className="grid min-h-0 min-w-0 items-start gap-4 lg:grid-cols-[minmax(18rem,2fr)_minmax(0,3fr)]">
           <div className={cx('min-w-0', chosen && 'max-lg:hidden')}>
             <div className="rounded-lg border border-line bg-surface">
-              <MarkBar
+              <SelectionBar
                 items={items}
-                marked={marked}
+                selection={selection}
                 triage={triage}
                 onLeave={() => change({ item: undefined })}
               />
               <InboxList
                 items={items}
                 shown={shown?.id ?? null}
-                marked={marked}
+                selection={selection}
                 isChosen={chosen !== undefined}
               />
             </div>

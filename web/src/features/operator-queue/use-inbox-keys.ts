@@ -9,7 +9,7 @@ type InboxKeys = {
   shown: QueueItem | null
   triage: Pick<Triage, 'choose' | 'dismiss' | 'mayDismiss'>
   onSelect: (id: string) => void
-  onMark: (id: string) => void
+  onToggle: (id: string) => void
   onLeave: (item: QueueItem) => void
 }
 
@@ -17,7 +17,7 @@ type InboxKeys = {
  * Keyboard shortcuts: `j` and `k` move, a digit chooses an option, `r` focuses the answer, `x` dismisses, `m`
  * selects.
  */
-export function useInboxKeys({ ids, shown, triage, onSelect, onMark, onLeave }: InboxKeys): void {
+export function useInboxKeys({ ids, shown, triage, onSelect, onToggle, onLeave }: InboxKeys): void {
   const press = useEffectEvent((key: string): boolean => {
     const step = { j: 1, k: -1 }[key] as 1 | -1 | undefined
     if (step !== undefined) {
@@ -27,7 +27,7 @@ export function useInboxKeys({ ids, shown, triage, onSelect, onMark, onLeave }: 
     }
     if (shown?.status !== 'pending') return false
     if (key === 'm') {
-      onMark(shown.id)
+      onToggle(shown.id)
       return true
     }
     if (key === 'r') {

@@ -1,5 +1,5 @@
 import { useApi } from '../../shell/app-context.ts'
-import { Doorway } from '../../shell/doorway.tsx'
+import { SignedOutPage } from '../../shell/signed-out-page.tsx'
 import { MailedCode } from '../sessions/mailed-code.tsx'
 import { askForCode, showCode } from './queries.ts'
 import type { Visit } from './visit.ts'
@@ -12,12 +12,12 @@ export function ConfirmAddress({ token, label, visit }: { token: string; label: 
     visit.store({ session_token })
   }
   return (
-    <Doorway title={label} description="Confirm your e-mail address to chat with this agent.">
+    <SignedOutPage title={label} description="Confirm your e-mail address to chat with this agent.">
       <MailedCode
         action="Start chat"
         onAddress={async (email) => (await askForCode(api, token, email)).message}
         onCode={prove}
       />
-    </Doorway>
+    </SignedOutPage>
   )
 }

@@ -12,12 +12,12 @@ import { ErrorState } from '../../ui/error-state.tsx'
 import { SkeletonText } from '../../ui/skeleton.tsx'
 import { Composer } from '../chat/composer.tsx'
 import type { LiveTurn } from '../chat/live-turns.ts'
-import { turnToStop } from '../chat/shown-turns.ts'
 import { type ComposerState, useComposer } from '../chat/use-composer.ts'
 import { useLiveTurns, useTurnsOf } from '../chat/use-live-turns.ts'
+import { turnToStop } from '../chat/visible-turns.ts'
 import { showFault } from '../workspace-chat/show-fault.ts'
-import { shownMessages } from '../workspace-chat/shown.ts'
-import { talkOf } from '../workspace-chat/talk.ts'
+import { createTurnActions } from '../workspace-chat/turn-actions.ts'
+import { visibleMessages } from '../workspace-chat/visible-messages.ts'
 import { PublicMessages } from './public-messages.tsx'
 import { beginAnew, publicCalls, publicHistoryQuery, stopPublicTurn } from './queries.ts'
 import type { Visit } from './visit.ts'
@@ -37,7 +37,7 @@ export function PublicConversation({ token, label, description, isAvailable, vis
   const history = useQuery(publicHistoryQuery(api, token, visit, as))
   const turns = useLiveTurns(() => publicCalls({ api, queries }, token, visit))
   const all = useTurnsOf(turns, token)
-  const shown = shownMessages(history.data?.messages ?? [], all)
+  const shown = visibleMessages(history.data?.messages ?? [], all)
   const composer = useComposer(`public.${token}`)
   const input = useRef<HTMLTextAreaElement>(null)
   const [isResetting, setResetting] = useState(false)
@@ -51,7 +51,7 @@ export function PublicConversation({ token, label, description, isAvailable, vis
   }, [turns, token, inFlight])
   useEnding(history.error, shown.live, composer, visit)
 
-  const talk = talkOf({
+  const talk = createTurnActions({
     turns,
     sessionId: token,
     composer,

@@ -6,20 +6,20 @@ import { Button, buttonClass } from '../../ui/button.tsx'
 import { EmailSignIn } from './email-sign-in.tsx'
 import { type FirstProofProps, PasswordSignIn } from './password-sign-in.tsx'
 import { RequestAccess } from './request-access.tsx'
-import { offeredWays, type Way, wayOf } from './ways.ts'
+import { methodOf, offeredMethods, type SignInMethod } from './sign-in-methods.ts'
 
 export type FirstStepProps = FirstProofProps & {
   mode: CallReply<typeof getAuthMode>
-  way: Way | undefined
+  way: SignInMethod | undefined
   notice: string | null
-  /** Called instead of navigating, where the other ways have no page of their own. */
-  onWay?: ((way: Way) => void) | undefined
+  /** Called instead of navigating, where the other methods have no page of their own. */
+  onWay?: ((way: SignInMethod) => void) | undefined
 }
 
-/** The first sign-in step in the chosen way, with links to the other ways. */
+/** The first sign-in step in the chosen method, with links to the others. */
 export function FirstStep({ mode, way, notice, onWay, ...proof }: FirstStepProps) {
-  const chosen = wayOf(mode, way)
-  const others = offeredWays(mode).filter((other) => other !== chosen)
+  const chosen = methodOf(mode, way)
+  const others = offeredMethods(mode).filter((other) => other !== chosen)
   return (
     <div className="flex flex-col gap-4">
       {notice ? <Banner tone="warning">{notice}</Banner> : null}

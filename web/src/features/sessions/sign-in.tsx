@@ -6,14 +6,14 @@ import { Enrolment } from './enrolment.tsx'
 import { FactorCodeForm } from './factor-code-form.tsx'
 import { FirstStep } from './first-step.tsx'
 import { RecoveryCodesDialog } from './recovery-codes-dialog.tsx'
+import { methodOf, type SignInMethod } from './sign-in-methods.ts'
 import { useSignIn } from './use-sign-in.ts'
-import { type Way, wayOf } from './ways.ts'
 
 type SignInProps = {
   mode: CallReply<typeof getAuthMode>
-  way: Way | undefined
-  /** Called instead of navigating, where the other ways have no page of their own. */
-  onWay?: (way: Way) => void
+  way: SignInMethod | undefined
+  /** Called instead of navigating, where the other methods have no page of their own. */
+  onWay?: (way: SignInMethod) => void
   /** Begins the session. */
   enter(accessToken: string): Promise<void>
   /** Wraps each step. Title and description are undefined for the first step. */
@@ -61,7 +61,7 @@ export function SignIn({ mode, way, onWay, enter, Frame }: SignInProps) {
       </Frame>
     )
   return (
-    <Frame {...(wayOf(mode, way) === 'request' ? { title: 'Request access' } : {})}>
+    <Frame {...(methodOf(mode, way) === 'request' ? { title: 'Request access' } : {})}>
       <FirstStep
         mode={mode}
         way={way}

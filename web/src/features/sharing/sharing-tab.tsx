@@ -9,7 +9,7 @@ import { Skeleton } from '../../ui/skeleton.tsx'
 import { AccessList } from './access-list.tsx'
 import { accessQuery } from './queries.ts'
 import { ShareForm } from './share-form.tsx'
-import { SharedMay } from './shared-may.tsx'
+import { UserPermissions } from './user-permissions.tsx'
 
 const PublicLinks = lazyPart(
   async () => (await import('../public-links/public-links-panel.tsx')).PublicLinksPanel,
@@ -60,7 +60,7 @@ export function SharingTab({ agent }: { agent: AgentDetails }) {
         title="Permissions of users"
         description="All users that an agent is shared with have the same permissions."
       >
-        <SharedMay />
+        <UserPermissions />
       </Section>
     </div>
   )

@@ -8,7 +8,7 @@ import { EmptyState } from '../../ui/empty-state.tsx'
 import { ErrorState } from '../../ui/error-state.tsx'
 import { Switch } from '../../ui/switch.tsx'
 import { Terminal } from '../../ui/terminal.tsx'
-import { useRemembered } from '../../ui/use-remembered.ts'
+import { useStoredState } from '../../ui/use-stored-state.ts'
 import { endingOf } from './endings.ts'
 import { openShell } from './open-shell.ts'
 
@@ -19,7 +19,7 @@ export function TerminalTab({ agent }: { agent: AgentDetails }) {
   const api = useApi()
   const [number, setNumber] = useState(1)
   const [state, setState] = useState<State>('opening')
-  const [isReadAloud, setReadAloud] = useRemembered<'on' | 'off'>('terminal-read-aloud', 'off')
+  const [isReadAloud, setReadAloud] = useStoredState<'on' | 'off'>('terminal-read-aloud', 'off')
   const isOver = typeof state === 'object'
   const again = () => {
     setState('opening')

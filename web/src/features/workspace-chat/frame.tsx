@@ -12,7 +12,7 @@ import { asksQuery, rosterQuery } from './queries.ts'
 import { Roster } from './roster.tsx'
 import { SearchResults } from './search-results.tsx'
 import { StarredLinks } from './starred-links.tsx'
-import { useChosen } from './use-chosen.ts'
+import { useSelected } from './use-selected.ts'
 
 const route = getRouteApi('/workspace/frame')
 
@@ -70,7 +70,7 @@ export function WorkspaceFrame() {
 }
 
 function Ways({ agents }: { agents: readonly RosterAgent[] }) {
-  const { agent, chat } = useChosen()
+  const { agent, chat } = useSelected()
   if (agents.length === 0) {
     return (
       <EmptyState

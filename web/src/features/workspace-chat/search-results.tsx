@@ -6,17 +6,17 @@ import { ErrorState } from '../../ui/error-state.tsx'
 import { SkeletonList } from '../../ui/skeleton.tsx'
 import { RelativeTime } from '../../ui/time.tsx'
 import { searchQuery } from './queries.ts'
-import { useChosen } from './use-chosen.ts'
-import { useSettled } from './use-settled.ts'
+import { useDebounced } from './use-debounced.ts'
+import { useSelected } from './use-selected.ts'
 
 /** Debounce of the search text in milliseconds. */
 const settledMs = 250
 
 /** Conversations that contain the words, newest first. */
 export function SearchResults({ words }: { words: string }) {
-  const settled = useSettled(words, settledMs)
+  const settled = useDebounced(words, settledMs)
   const results = useQuery(searchQuery(useApi(), settled))
-  const { chat } = useChosen()
+  const { chat } = useSelected()
   if (!results.data) {
     if (!results.error) return <SkeletonList rows={4} label="Searching" />
     return (

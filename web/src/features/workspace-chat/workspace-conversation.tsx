@@ -11,17 +11,17 @@ import { ErrorState } from '../../ui/error-state.tsx'
 import { SkeletonText } from '../../ui/skeleton.tsx'
 import { Composer } from '../chat/composer.tsx'
 import type { LiveTurn, LiveTurns } from '../chat/live-turns.ts'
-import { turnToStop } from '../chat/shown-turns.ts'
 import { useComposer } from '../chat/use-composer.ts'
 import { newKey, useTurnsOf } from '../chat/use-live-turns.ts'
 import { useStickToBottom } from '../chat/use-stick-to-bottom.ts'
+import { turnToStop } from '../chat/visible-turns.ts'
 import type { History } from './history.ts'
 import { LiveView } from './live-view.tsx'
 import { MessageView } from './message-view.tsx'
 import { type ModelOption, ModelOptions } from './model-options.tsx'
 import { historyQuery, stopTurn, workspaceKeys } from './queries.ts'
-import { shownMessages } from './shown.ts'
-import { talkOf } from './talk.ts'
+import { createTurnActions } from './turn-actions.ts'
+import { visibleMessages } from './visible-messages.ts'
 
 type ConversationProps = {
   agent: RosterAgent
@@ -38,7 +38,7 @@ export function WorkspaceConversation({ agent, conversation, models, turns }: Co
   const isArchived = conversation.archived_at !== null
   const history = useQuery(historyQuery(api, name, sessionId))
   const all = useTurnsOf(turns, sessionId)
-  const shown = shownMessages(history.data?.messages ?? [], all)
+  const shown = visibleMessages(history.data?.messages ?? [], all)
   const [model, setModel] = useState<string | null>(null)
   const composer = useComposer(`workspace.${name}.${sessionId}`)
   const input = useRef<HTMLTextAreaElement>(null)
@@ -48,7 +48,7 @@ export function WorkspaceConversation({ agent, conversation, models, turns }: Co
   useFollowing(turns, sessionId, history.data?.in_flight_execution_id ?? null)
   useRead(sessionId, history.data)
 
-  const talk = talkOf({
+  const talk = createTurnActions({
     turns,
     sessionId,
     composer,

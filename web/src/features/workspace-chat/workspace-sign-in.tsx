@@ -1,7 +1,7 @@
 import { requestWorkspaceCode, verifyWorkspaceCode } from '@roost/contracts/conversations/workspace'
 import { Link } from '@tanstack/react-router'
 import { useApp } from '../../shell/app-context.ts'
-import { Doorway } from '../../shell/doorway.tsx'
+import { SignedOutPage } from '../../shell/signed-out-page.tsx'
 import { Banner } from '../../ui/banner.tsx'
 import { buttonClass } from '../../ui/button.tsx'
 import { MailedCode } from '../sessions/mailed-code.tsx'
@@ -21,7 +21,7 @@ export function WorkspaceSignIn({ next, notice }: WorkspaceSignInProps) {
     guest.begin(token)
   }
   return (
-    <Doorway title="Your Workspace" description="Chat with the agents that are shared with you.">
+    <SignedOutPage title="Your Workspace" description="Chat with the agents that are shared with you.">
       <div className="flex flex-col gap-4">
         {notice !== null && <Banner>{notice}</Banner>}
         <MailedCode
@@ -35,6 +35,6 @@ export function WorkspaceSignIn({ next, notice }: WorkspaceSignInProps) {
           </Link>
         </nav>
       </div>
-    </Doorway>
+    </SignedOutPage>
   )
 }

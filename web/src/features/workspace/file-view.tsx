@@ -11,8 +11,8 @@ import { DraftView } from './draft-view.tsx'
 import { EntryMenu } from './entry-menu.tsx'
 import { FileMissing } from './file-missing.tsx'
 import { formattedOf } from './formatted.ts'
+import { PathHeader } from './path-header.tsx'
 import { isProtected, type Place } from './paths.ts'
-import { PlaceHeader } from './place-header.tsx'
 import { fileQuery } from './queries.ts'
 import type { FileContent } from './read-file.ts'
 import type { DraftDesk } from './use-draft.ts'
@@ -60,7 +60,7 @@ export function FileView(props: FileViewProps) {
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the key belongs to what is inside and focused
     <div className="flex min-h-0 min-w-0 flex-1 flex-col" onKeyDown={onKeyDown}>
-      <PlaceHeader agentName={agentName} place={place}>
+      <PathHeader agentName={agentName} place={place}>
         {draft ? (
           <EditButtons desk={desk} onDiscard={discard} />
         ) : (
@@ -86,7 +86,7 @@ export function FileView(props: FileViewProps) {
           onDelete={onDelete}
           trigger={{ pending: isDownloading }}
         />
-      </PlaceHeader>
+      </PathHeader>
       {draft ? (
         <DraftView draft={draft} desk={desk} file={file.data} />
       ) : file.data ? (

@@ -3,15 +3,15 @@ import { useState } from 'react'
 import { Banner } from '../../ui/banner.tsx'
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
 import { DropZone } from '../../ui/drop-zone.tsx'
-import { useRemembered } from '../../ui/use-remembered.ts'
+import { useStoredState } from '../../ui/use-stored-state.ts'
 import { DeleteFolderDialog } from './delete-folder-dialog.tsx'
 import { EntryMenu } from './entry-menu.tsx'
 import { FileView } from './file-view.tsx'
 import { FolderButtons } from './folder-buttons.tsx'
 import { FolderView } from './folder-view.tsx'
 import { NewEntryDialog } from './new-entry-dialog.tsx'
+import { PathHeader } from './path-header.tsx'
 import { isWithin, nameOf, type Place, parentOf, visibleName } from './paths.ts'
-import { PlaceHeader } from './place-header.tsx'
 import { TreePane } from './tree-pane.tsx'
 import type { DraftDesk } from './use-draft.ts'
 import { useFileActions } from './use-file-actions.ts'
@@ -27,7 +27,7 @@ export type WorkspaceProps = {
 /** The file tree on the left and the selected entry on the right; phones show only the latter. */
 export function Workspace({ agent, place, desk, onGo }: WorkspaceProps) {
   const { name } = agent
-  const [hidden, setHidden] = useRemembered('files-hidden', false)
+  const [hidden, setHidden] = useStoredState('files-hidden', false)
   const [creating, setCreating] = useState<Place['kind'] | null>(null)
   const [deleting, setDeleting] = useState<string | null>(null)
   const actions = useFileActions(name)
@@ -76,7 +76,7 @@ export function Workspace({ agent, place, desk, onGo }: WorkspaceProps) {
           />
         ) : (
           <>
-            <PlaceHeader agentName={name} place={place}>
+            <PathHeader agentName={name} place={place}>
               <FolderButtons onUpload={uploads.offer} isUploading={uploads.isBusy} onNew={setCreating} />
               <EntryMenu
                 place={place}
@@ -92,7 +92,7 @@ export function Workspace({ agent, place, desk, onGo }: WorkspaceProps) {
                   'separator',
                 ]}
               />
-            </PlaceHeader>
+            </PathHeader>
             <FolderView
               key={place.path}
               agentName={name}

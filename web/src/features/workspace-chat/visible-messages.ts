@@ -6,7 +6,7 @@ export type Message = { id: string; role: 'user' | 'assistant'; content: string 
  * The stored messages, followed by unfinished turns. The platform stores the question of a running turn as
  * well; it is shown once, with its turn.
  */
-export function shownMessages<Stored extends Message>(
+export function visibleMessages<Stored extends Message>(
   stored: readonly Stored[],
   live: readonly LiveTurn[],
 ): { stored: readonly Stored[]; live: readonly LiveTurn[] } {

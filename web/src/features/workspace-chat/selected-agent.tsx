@@ -13,10 +13,10 @@ import { SideRail } from './side-rail.tsx'
 import { WorkspaceConversation } from './workspace-conversation.tsx'
 
 /** A conversation by its ID, with any agent. */
-export function ChosenConversation({ id }: { id: string }) {
+export function SelectedConversation({ id }: { id: string }) {
   const every = useQuery(everyConversationQuery(useApi()))
   const found = every.data?.find((conversation) => conversation.id === id)
-  if (found) return <ChosenAgent name={found.agent_name} chat={id} />
+  if (found) return <SelectedAgent name={found.agent_name} chat={id} />
   if (every.error && !every.data) {
     return (
       <ErrorState
@@ -32,7 +32,7 @@ export function ChosenConversation({ id }: { id: string }) {
 }
 
 /** One agent with the conversation of this ID, or Main. */
-export function ChosenAgent({ name, chat }: { name: string; chat: string | null }) {
+export function SelectedAgent({ name, chat }: { name: string; chat: string | null }) {
   const roster = useQuery(rosterQuery(useApi()))
   if (roster.data?.agents.every((agent) => agent.name !== name))
     return <EmptyState isPage title={`${name} is not shared with you`} action={<ToAgents />} />

@@ -1,9 +1,9 @@
 import { credentialPathFault, maxCredentialBytes } from '@roost/contracts/link/credentials'
 
-export type GivenFile = { path: string; text: string; base64: string | null }
+export type CredentialFile = { path: string; text: string; base64: string | null }
 
 /** A local file; null when it is too large. */
-export async function givenFile(file: File): Promise<GivenFile | null> {
+export async function readCredentialFile(file: File): Promise<CredentialFile | null> {
   if (file.size > maxCredentialBytes) return null
   const bytes = new Uint8Array(await file.arrayBuffer())
   const text = textOf(bytes)

@@ -2,20 +2,20 @@ import type { LiveTurn } from './live-turns.ts'
 import { isOpen, type Turn } from './turns-of.ts'
 
 /** A turn on the page: its stored messages, and the live state if this page reads it. */
-export type ShownTurn = { key: string; stored: Turn | null; live: LiveTurn | null }
+export type VisibleTurn = { key: string; stored: Turn | null; live: LiveTurn | null }
 
 export type TurnActions = {
   /** Sends the same message again. */
-  onRetry: (turn: Omit<ShownTurn, 'key'>) => void
+  onRetry: (turn: Omit<VisibleTurn, 'key'>) => void
   /** Moves the question back to the composer and removes a refused turn. */
-  onEdit: (turn: Omit<ShownTurn, 'key'>) => void
+  onEdit: (turn: Omit<VisibleTurn, 'key'>) => void
 }
 
 /**
  * Stored turns merged with live ones; unsaved turns come last. While a message is being sent, a stored turn
  * that may be the same is hidden to avoid a duplicate.
  */
-export function shownTurns(stored: readonly Turn[], live: readonly LiveTurn[]): ShownTurn[] {
+export function visibleTurns(stored: readonly Turn[], live: readonly LiveTurn[]): VisibleTurn[] {
   const byExecution = new Map(live.map((turn) => [turn.executionId, turn]))
   const sending = live.filter(({ phase }) => phase === 'sending')
   const isBeingSent = (turn: Turn) =>

@@ -2,7 +2,7 @@ import type { User } from '@roost/contracts/identity/users'
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, Suspense, useState, useSyncExternalStore } from 'react'
 import { authModeQuery } from '../features/sessions/queries.ts'
-import type { Way } from '../features/sessions/ways.ts'
+import type { SignInMethod } from '../features/sessions/sign-in-methods.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { ErrorState } from '../ui/error-state.tsx'
@@ -13,7 +13,7 @@ import { useApp } from './app-context.ts'
 const SignIn = lazyPart(async () => (await import('../features/sessions/sign-in.tsx')).SignIn)
 
 /** A sign-in dialog over the page when the session has ended. The page below keeps its typed input. */
-export function SessionLapsed({ me }: { me: User }) {
+export function SessionExpired({ me }: { me: User }) {
   const { session } = useApp()
   const isLapsed = useSyncExternalStore(session.onChange, session.isLapsed)
   return (
@@ -42,7 +42,7 @@ function Again() {
   const { api, session } = useApp()
   // Queries below the dialog do not retry while the session is lapsed. `live/heal.ts` retries this one.
   const mode = useQuery({ ...authModeQuery(api), retry: false })
-  const [way, setWay] = useState<Way>()
+  const [way, setWay] = useState<SignInMethod>()
   if (mode.data)
     return (
       <SignIn

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react'
 
 /** The value, updated at most once per `ms`, or immediately with 0. The last value is never lost. */
-export function usePaced<T>(value: T, ms: number): T {
+export function useThrottled<T>(value: T, ms: number): T {
   const [shown, setShown] = useState(value)
   const updatedAt = useRef(0)
   useEffect(() => {

@@ -3,13 +3,13 @@ import { describeFault } from '../../lib/fault.ts'
 import { Banner } from '../../ui/banner.tsx'
 
 /** Messages by field; `all` for errors without a field, with the error code. */
-export type AskErrors = { [field: string]: string } & { all?: string; code?: string }
+export type TaskErrors = { [field: string]: string } & { all?: string; code?: string }
 
 /** Validation messages of the server's schema, by top-level field. */
-export function errorsOf(schema: z.ZodType, body: unknown): AskErrors {
+export function errorsOf(schema: z.ZodType, body: unknown): TaskErrors {
   const parsed = schema.safeParse(body)
   if (parsed.success) return {}
-  const errors: AskErrors = {}
+  const errors: TaskErrors = {}
   for (const { path, message } of parsed.error.issues) {
     const field = String(path[0] ?? 'all')
     errors[field] ??= path.length > 1 ? `${path.slice(1).join('.')}: ${message}` : message
@@ -18,9 +18,9 @@ export function errorsOf(schema: z.ZodType, body: unknown): AskErrors {
 }
 
 /** Assigns an API error to its field, or to `all` when that field is not shown. */
-export function faultsOf(error: unknown): AskErrors {
+export function faultsOf(error: unknown): TaskErrors {
   const { fields, sentence, code } = describeFault(error)
-  const errors: AskErrors = {}
+  const errors: TaskErrors = {}
   for (const [name, text] of Object.entries(fields)) {
     const [field = name] = name.split('.')
     errors[shownFields.includes(field) ? field : 'all'] ??= text
@@ -32,7 +32,7 @@ export function faultsOf(error: unknown): AskErrors {
 const shownFields = ['model', 'allowed_tools', 'timeout_seconds', 'max_concurrency']
 
 /** Shows the errors that belong to no field. */
-export function AskFault({ errors }: { errors: AskErrors }) {
+export function TaskFault({ errors }: { errors: TaskErrors }) {
   const words = errors.all ?? errors.message ?? errors.files ?? errors.tasks
   if (words === undefined) return null
   return (

@@ -3,28 +3,33 @@ import { useState } from 'react'
 import { Button } from '../../ui/button.tsx'
 import { Checkbox } from '../../ui/checkbox.tsx'
 import { BulkAnswer } from './bulk-answer.tsx'
-import type { Marked } from './use-marked.ts'
+import type { InboxSelection } from './use-inbox-selection.ts'
 import type { Triage } from './use-triage.ts'
 
-type MarkBarProps = { items: readonly QueueItem[]; marked: Marked; triage: Triage; onLeave: () => void }
+type SelectionBarProps = {
+  items: readonly QueueItem[]
+  selection: InboxSelection
+  triage: Triage
+  onLeave: () => void
+}
 
 /** Above the list: selects all items of the page, and acts on the selection. */
-export function MarkBar({ items, marked, triage, onLeave }: MarkBarProps) {
+export function SelectionBar({ items, selection, triage, onLeave }: SelectionBarProps) {
   const [isAnswering, setAnswering] = useState(false)
-  const markable = items.filter(({ status }) => status === 'pending')
-  const chosen = markable.filter(({ id }) => marked.ids.has(id))
-  if (markable.length === 0) return null
-  const isAll = chosen.length === markable.length
+  const selectable = items.filter(({ status }) => status === 'pending')
+  const chosen = selectable.filter(({ id }) => selection.ids.has(id))
+  if (selectable.length === 0) return null
+  const isAll = chosen.length === selectable.length
   const deal = (work: () => void) => {
     work()
-    marked.set([])
+    selection.set([])
     onLeave()
   }
   return (
     <div className="flex h-10 items-center gap-2 border-b px-3">
       <Checkbox
         checked={isAll || (chosen.length > 0 && 'indeterminate')}
-        onCheckedChange={() => marked.set(isAll ? [] : markable.map(({ id }) => id))}
+        onCheckedChange={() => selection.set(isAll ? [] : selectable.map(({ id }) => id))}
       >
         <span className="text-muted text-xs" data-numeric aria-live="polite">
           {chosen.length > 0 ? `${chosen.length} selected` : 'Select all'}

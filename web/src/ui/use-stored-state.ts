@@ -4,7 +4,7 @@ import { useState } from 'react'
  * State that is stored in this browser under a name; null keeps it in memory only. Storage errors (private
  * windows, full storage) are ignored.
  */
-export function useRemembered<Value>(name: string | null, initial: Value): [Value, (value: Value) => void] {
+export function useStoredState<Value>(name: string | null, initial: Value): [Value, (value: Value) => void] {
   const [value, setValue] = useState<Value>(() => (name === null ? initial : (read<Value>(name) ?? initial)))
   const change = (next: Value) => {
     setValue(next)

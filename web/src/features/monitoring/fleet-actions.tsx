@@ -21,17 +21,17 @@ import { toast } from '../../ui/toast.tsx'
 import { agentKeys } from '../agents/queries.ts'
 import { monitoringKey } from './queries.ts'
 
-type Act = 'restart' | 'stop'
-type Which = { filter_status: (typeof fleetFilters)[number]; name_prefix: string; recreate: boolean }
+type ActionKind = 'restart' | 'stop'
+type AgentFilter = { filter_status: (typeof fleetFilters)[number]; name_prefix: string; recreate: boolean }
 
-/** Restarts or stops many agents in sequence; admins only. `FleetActOutcome` shows the result. */
-export function useFleetAct() {
+/** Restarts or stops many agents in sequence; admins only. `FleetActionOutcome` shows the result. */
+export function useFleetAction() {
   const { api, queries } = useApp()
   return useMutation({
-    mutationFn: ({ act, which: { recreate, ...which } }: { act: Act; which: Which }) =>
-      act === 'restart'
-        ? api.call(restartFleet, { body: { ...which, recreate } })
-        : api.call(stopFleet, { body: which }),
+    mutationFn: ({ action, filter: { recreate, ...filter } }: { action: ActionKind; filter: AgentFilter }) =>
+      action === 'restart'
+        ? api.call(restartFleet, { body: { ...filter, recreate } })
+        : api.call(stopFleet, { body: filter }),
     onError: (error) => {
       const { sentence, code } = describeFault(error)
       toast({ title: sentence, description: code, tone: 'danger' })
@@ -44,24 +44,34 @@ export function useFleetAct() {
   })
 }
 
-type FleetActsProps = { acts: ReturnType<typeof useFleetAct> }
+type FleetActionsProps = { actions: ReturnType<typeof useFleetAction> }
 
-export function FleetActs({ acts }: FleetActsProps) {
-  const [openAct, setOpenAct] = useState<Act | null>(null)
+export function FleetActions({ actions }: FleetActionsProps) {
+  const [openAction, setOpenAction] = useState<ActionKind | null>(null)
   return (
     <>
-      <Button icon={<RotateCw aria-hidden />} disabled={acts.isPending} onClick={() => setOpenAct('restart')}>
+      <Button
+        icon={<RotateCw aria-hidden />}
+        disabled={actions.isPending}
+        onClick={() => setOpenAction('restart')}
+      >
         Restart agents…
       </Button>
-      <Button icon={<Square aria-hidden />} disabled={acts.isPending} onClick={() => setOpenAct('stop')}>
+      <Button
+        icon={<Square aria-hidden />}
+        disabled={actions.isPending}
+        onClick={() => setOpenAction('stop')}
+      >
         Stop agents…
       </Button>
-      {openAct && (
-        <AskWhich
-          act={openAct}
-          isPending={acts.isPending}
-          onClose={() => setOpenAct(null)}
-          onConfirm={(which) => acts.mutate({ act: openAct, which }, { onSettled: () => setOpenAct(null) })}
+      {openAction && (
+        <FleetActionDialog
+          action={openAction}
+          isPending={actions.isPending}
+          onClose={() => setOpenAction(null)}
+          onConfirm={(filter) =>
+            actions.mutate({ action: openAction, filter }, { onSettled: () => setOpenAction(null) })
+          }
         />
       )}
     </>
@@ -86,44 +96,48 @@ const words = {
 const stateWords = { running: 'Running', stopped: 'Stopped', exited: 'Exited', all: 'All' } as const
 const states = fleetFilters.map((value) => ({ value, label: stateWords[value] }))
 
-type AskWhichProps = {
-  act: Act
+type FleetActionDialogProps = {
+  action: ActionKind
   isPending: boolean
   onClose: () => void
-  onConfirm: (which: Which) => void
+  onConfirm: (filter: AgentFilter) => void
 }
 
-function AskWhich({ act, isPending, onClose, onConfirm }: AskWhichProps) {
-  const [which, setWhich] = useState<Which>({ filter_status: 'running', name_prefix: '', recreate: false })
-  const change = (next: Partial<Which>) => setWhich((now) => ({ ...now, ...next }))
+function FleetActionDialog({ action, isPending, onClose, onConfirm }: FleetActionDialogProps) {
+  const [filter, setFilter] = useState<AgentFilter>({
+    filter_status: 'running',
+    name_prefix: '',
+    recreate: false,
+  })
+  const change = (next: Partial<AgentFilter>) => setFilter((now) => ({ ...now, ...next }))
   return (
     <ConfirmDialog
       open
       onOpenChange={(open) => !open && onClose()}
-      {...words[act]}
-      typed={`${act} agents`}
+      {...words[action]}
+      typed={`${action} agents`}
       pending={isPending}
-      onConfirm={() => onConfirm({ ...which, name_prefix: which.name_prefix.trim() })}
+      onConfirm={() => onConfirm({ ...filter, name_prefix: filter.name_prefix.trim() })}
     >
       <div className="grid gap-3 sm:grid-cols-2">
         <Field label="Status of agents">
           <Select
             options={states}
-            value={which.filter_status}
+            value={filter.filter_status}
             onValueChange={(filter_status) => change({ filter_status })}
           />
         </Field>
         <Field label="Name prefix" hint="Leave empty for all names.">
           <Input
-            value={which.name_prefix}
+            value={filter.name_prefix}
             maxLength={63}
             onChange={({ target }) => change({ name_prefix: target.value })}
           />
         </Field>
       </div>
-      {act === 'restart' && (
+      {action === 'restart' && (
         <Checkbox
-          checked={which.recreate}
+          checked={filter.recreate}
           onCheckedChange={(recreate) => change({ recreate })}
           hint="Uses the current image and settings. Volumes are kept."
         >
@@ -135,7 +149,7 @@ function AskWhich({ act, isPending, onClose, onConfirm }: AskWhichProps) {
 }
 
 /** The number of successes, and each failure. */
-export function FleetActOutcome({ outcome: { summary, results } }: { outcome: FleetOutcome }) {
+export function FleetActionOutcome({ outcome: { summary, results } }: { outcome: FleetOutcome }) {
   const failed = results.filter(({ result }) => result === 'failed')
   const explained = results.filter(({ reason }) => reason !== undefined)
   const skipped = summary.skipped > 0 ? `, ${summary.skipped} skipped` : ''

@@ -3,10 +3,10 @@ import { ChevronRight, House } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { ancestorsOf, nameOf, type Place, paramOf, visibleName } from './paths.ts'
 
-export type PlaceHeaderProps = { agentName: string; place: Place; children: ReactNode }
+export type PathHeaderProps = { agentName: string; place: Place; children: ReactNode }
 
 /** Breadcrumbs and actions of the current place. */
-export function PlaceHeader({ agentName, place, children }: PlaceHeaderProps) {
+export function PathHeader({ agentName, place, children }: PathHeaderProps) {
   const above = place.path === '' ? [] : ancestorsOf(place.path)
   const crumb = (path: string, content: ReactNode, label?: string) => (
     <Link

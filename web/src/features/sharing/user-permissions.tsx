@@ -17,7 +17,7 @@ const mayNot = [
   'Rename or delete the agent',
 ]
 
-export function SharedMay() {
+export function UserPermissions() {
   return (
     <div className="grid gap-x-8 gap-y-5 sm:grid-cols-2">
       <Lines title="Users with access" icon={<Check aria-hidden className="text-success" />} lines={may} />

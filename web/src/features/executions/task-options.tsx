@@ -3,14 +3,14 @@ import type { ReactNode } from 'react'
 import { Field } from '../../ui/field.tsx'
 import { TagInput } from '../../ui/tag-input.tsx'
 import { ModelChoice } from '../chat/model-choice.tsx'
-import type { AskErrors } from './ask-errors.tsx'
+import type { TaskErrors } from './task-errors.tsx'
 
 /** Options of a task that override the agent's settings. Null: the agent's default. */
-export type AskOptions = { model: string | null; tools: readonly string[]; timeoutSeconds: number | null }
+export type TaskOptions = { model: string | null; tools: readonly string[]; timeoutSeconds: number | null }
 
-export const noOptions: AskOptions = { model: null, tools: [], timeoutSeconds: null }
+export const noOptions: TaskOptions = { model: null, tools: [], timeoutSeconds: null }
 
-export function bodyOptions({ model, tools, timeoutSeconds }: AskOptions) {
+export function bodyOptions({ model, tools, timeoutSeconds }: TaskOptions) {
   return {
     ...(model === null ? {} : { model }),
     ...(tools.length === 0 ? {} : { allowed_tools: [...tools] }),
@@ -18,16 +18,16 @@ export function bodyOptions({ model, tools, timeoutSeconds }: AskOptions) {
   }
 }
 
-export type AskOptionsProps = {
+export type TaskOptionFieldsProps = {
   agent: AgentDetails
-  options: AskOptions
-  errors: AskErrors
-  onChange: (options: AskOptions) => void
+  options: TaskOptions
+  errors: TaskErrors
+  onChange: (options: TaskOptions) => void
   /** An additional field. */
   children: ReactNode
 }
 
-export function AskOptionsFields({ agent, options, errors, onChange, children }: AskOptionsProps) {
+export function TaskOptionFields({ agent, options, errors, onChange, children }: TaskOptionFieldsProps) {
   return (
     <div className="grid gap-3 sm:grid-cols-[12rem_minmax(0,1fr)_9rem]">
       <Field label="Model" error={errors.model ?? null}>

@@ -11,14 +11,14 @@ import { ItemView } from './item-view.tsx'
 import { queueQuery } from './queries.ts'
 import { useTriage } from './use-triage.ts'
 
-type PocketInboxProps = {
+type MobileInboxProps = {
   /** The item shown in full; undefined: the list. */
   chosen: string | undefined
   onChoose: (item: string | undefined) => void
 }
 
 /** The pending items of this user, most urgent first, with a view to answer one. */
-export function PocketInbox({ chosen, onChoose }: PocketInboxProps) {
+export function MobileInbox({ chosen, onChoose }: MobileInboxProps) {
   const queue = useQuery(queueQuery(useApi(), { status: 'pending', page: 1 }))
   const triage = useTriage()
   const page = queue.data?.items ?? []

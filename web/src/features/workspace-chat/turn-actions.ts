@@ -6,7 +6,7 @@ import type { ComposerState } from '../chat/use-composer.ts'
 import { newKey } from '../chat/use-live-turns.ts'
 import { showFault } from './show-fault.ts'
 
-type TalkParts = {
+type TurnActionParts = {
   turns: LiveTurns
   sessionId: string
   composer: ComposerState
@@ -16,7 +16,7 @@ type TalkParts = {
 }
 
 /** The user's actions on the turns of one conversation. */
-export function talkOf({ turns, sessionId, composer, input, model, stopRun }: TalkParts) {
+export function createTurnActions({ turns, sessionId, composer, input, model, stopRun }: TurnActionParts) {
   return {
     send(): void {
       const files = composer.attachments.map(({ id: _, ...file }) => file)

@@ -3,7 +3,7 @@ import { Title } from '../ui/title.tsx'
 import { Logo } from './logo.tsx'
 
 /** The frame of the pages shown before sign-in. */
-export function Doorway({
+export function SignedOutPage({
   title,
   description,
   children,

@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import { between } from './order.ts'
 
-export type Marked = {
+export type InboxSelection = {
   ids: ReadonlySet<string>
   /** `withRange`: selects everything from the last selected item. */
   toggle: (id: string, withRange?: boolean) => void
@@ -9,7 +9,7 @@ export type Marked = {
 }
 
 /** The selected items of the list. An item that has left the list is not selected. */
-export function useMarked(listed: readonly string[]): Marked {
+export function useInboxSelection(listed: readonly string[]): InboxSelection {
   const [all, setAll] = useState<ReadonlySet<string>>(new Set())
   const [last, setLast] = useState<string | null>(null)
   return {

@@ -4,7 +4,7 @@ import { useApi } from '../../shell/app-context.ts'
 import { conversationsQuery, everyConversationQuery } from './queries.ts'
 
 /** The agent and the conversation in the address; Main by default. Null until known. */
-export function useChosen(): { agent: string | null; chat: string | null } {
+export function useSelected(): { agent: string | null; chat: string | null } {
   const api = useApi()
   const { agent, id } = useParams({ strict: false })
   const every = useQuery({ ...everyConversationQuery(api), enabled: id !== undefined })

@@ -17,7 +17,7 @@ import { agentsQuery } from './queries.ts'
 const searchableFrom = 8
 
 /** The agents with one action each, to start or stop it. */
-export function PocketAgents() {
+export function MobileAgents() {
   const agents = useQuery(agentsQuery(useApi()))
   const [text, setText] = useState('')
   const all = agents.data ?? []

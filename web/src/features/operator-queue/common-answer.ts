@@ -7,9 +7,9 @@ type Answerable = Pick<QueueItem, 'options' | 'entry_now' | 'diverged'>
  * How several items can be answered together: by an option that all offer, by text when none has options, or
  * not at all. Changed items must be answered individually.
  */
-export type Alike = { by: 'option'; options: string[] } | { by: 'text' } | { by: 'nothing' }
+export type CommonAnswer = { by: 'option'; options: string[] } | { by: 'text' } | { by: 'nothing' }
 
-export function alikeOf(items: readonly Answerable[]): Alike {
+export function commonAnswerOf(items: readonly Answerable[]): CommonAnswer {
   const offered = items.filter(({ diverged }) => !diverged).map(optionsOf)
   const [first, ...others] = offered
   if (first === undefined) return { by: 'nothing' }

@@ -7,11 +7,11 @@ import { useAgentPower } from '../agents/actions.ts'
 import { FanOutForm } from './fan-out-form.tsx'
 import { TaskForm } from './task-form.tsx'
 
-export type AskMode = 'one' | 'several'
-export type AskProps = {
+export type TaskMode = 'one' | 'several'
+export type SendTaskProps = {
   agent: AgentDetails
-  mode: AskMode
-  onModeChange: (mode: AskMode) => void
+  mode: TaskMode
+  onModeChange: (mode: TaskMode) => void
   onFanOut: (id: string) => void
 }
 
@@ -21,7 +21,7 @@ const modes = [
 ] as const
 
 /** Sends work to an agent: one task, or several in parallel. */
-export function Ask({ agent, mode, onModeChange, onFanOut }: AskProps) {
+export function SendTask({ agent, mode, onModeChange, onFanOut }: SendTaskProps) {
   const isUp = agent.status === 'running'
   return (
     <section aria-labelledby="ask" className="flex min-w-0 max-w-4xl flex-col gap-3">
