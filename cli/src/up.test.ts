@@ -169,7 +169,7 @@ function start(variables: NodeJS.ProcessEnv, ...options: string[]) {
         }
         listeners.add(check)
         check()
-        ended.then((code) => reject(new Error(`it exited with ${code}:\n${text}`)))
+        void ended.then((code) => reject(new Error(`it exited with ${code}:\n${text}`)))
       }),
     async stop() {
       child.kill('SIGTERM')

@@ -41,7 +41,7 @@ export function followServer(server: ClosableServer): { close(graceMs: number): 
     await new Promise<void>((resolve) => {
       answered = resolve
       const timer = setTimeout(resolve, graceMs)
-      closed.then(() => clearTimeout(timer))
+      void closed.then(() => clearTimeout(timer))
       if (replies.size === 0) resolve()
     })
     for (const connection of connections) connection.destroy()

@@ -81,7 +81,7 @@ export function startLoops(deps: {
     const deadline = new AbortController()
     const ended = new AbortController()
     const seconds = loop.deadlineSeconds ?? Math.max(30, loop.everySeconds)
-    clock.wait(seconds * 1000, ended.signal).then(() => {
+    void clock.wait(seconds * 1000, ended.signal).then(() => {
       if (ended.signal.aborted) return
       log.warn({ loop: loop.name, seconds }, 'a background loop takes longer than it may')
       deadline.abort()

@@ -15,7 +15,7 @@ const { values, positionals } = parseArgs({
 })
 
 const stop = new AbortController()
-stopRequested().then(() => stop.abort())
+void stopRequested().then(() => stop.abort())
 
 try {
   const config = parseConfig(process.env)

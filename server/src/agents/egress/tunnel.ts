@@ -56,7 +56,7 @@ export function joinNamed(
     near.pause()
     // Closed on purpose: of what cannot be read nobody knows whom it asks for.
     const allowed = hello === 'none' ? Promise.resolve(true) : mayName(hello === 'broken' ? null : hello.name)
-    allowed
+    void allowed
       .catch(() => false)
       .then((isAllowed) => {
         if (!isAllowed) return void far.destroy()

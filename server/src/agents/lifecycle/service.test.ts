@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { createAlerts } from '../../foundation/alerts/index.ts'
 import { forEachDialect } from '../../test/dialects.ts'
-import type { AgentsLaterAreas } from '../area-deps.ts'
 import { agentStore } from '../records/index.ts'
 import { type AgentsWorld, createShared, openAgents, until } from '../test/world.ts'
 
@@ -59,7 +59,7 @@ forEachDialect((_name, open) => {
     })
     const done = Promise.all(calls)
     let isDone = false
-    done.finally(() => {
+    void done.finally(() => {
       isDone = true
     })
     // The other process waits for the agent by the clock.
@@ -201,16 +201,17 @@ forEachDialect((_name, open) => {
     const shared = createShared({
       program: () => ({ output: [], exits: crashes ? { code: 3, oomKilled: false } : undefined }),
     })
-    const alerts: string[] = []
-    const raiseAlert: AgentsLaterAreas['raiseAlert'] = async (_tx, { kind, title }) =>
-      void alerts.push(`${kind}: ${title}`)
-    const clearAlert: AgentsLaterAreas['clearAlert'] = async (_tx, _id, kind) =>
-      void alerts.push(`over: ${kind}`)
-    await using world = await openAgents(await open(), { shared, needs: { raiseAlert, clearAlert } })
+    const alerts = createAlerts()
+    const changes: string[] = []
+    alerts.register({
+      raise: async (_tx, { kind, title }) => void changes.push(`${kind}: ${title}`),
+      clear: async (_tx, _id, kind) => void changes.push(`cleared: ${kind}`),
+    })
+    await using world = await openAgents(await open(), { shared, alerts })
     const owner = await world.person()
     await world.request(owner.key, 'POST', '/api/agents', { name: 'helper' })
     await until(async () => (await world.row('helper')).held, 'it is held down')
-    assert.equal(alerts.at(-1), 'restart_loop: The agent "helper" keeps crashing and stays down')
+    assert.equal(changes.at(-1), 'restart_loop: The agent "helper" keeps crashing and stays down')
     await until(async () => (await world.containers.list())[0]?.status === 'stopped', 'the engine let go')
     const events = await world.eventTypes()
     assert.equal(events.filter((type) => type === 'agent.exited').length, 5)

@@ -126,7 +126,7 @@ export function createConnection(deps: ConnectionDeps): Connection {
     const partial = PartialSignal.safeParse(frame)
     if (!partial.success || !isGreeted) return
     // Queued behind the run's lines that are being stored, so that readers see both in order.
-    inOrder(partial.data.execution_id, async () => handlers.partial(agent, partial.data))
+    void inOrder(partial.data.execution_id, async () => handlers.partial(agent, partial.data))
   }
 
   function receiveRequest<T extends keyof AgentCalls>(id: FrameId, t: T, frame: object) {

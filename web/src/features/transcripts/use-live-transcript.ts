@@ -44,7 +44,7 @@ export function useLiveTranscript(key: string | null, read: ReadStream): LiveTra
     setLive(nothing)
     if (key === null) return
     const stop = new AbortController()
-    follow(latest.current, stop.signal, setLive)
+    void follow(latest.current, stop.signal, setLive)
     return () => stop.abort()
   }, [key, latest])
   return live
