@@ -1,7 +1,7 @@
 import type { ScheduleError, ScheduleErrorCode } from '@roost/contracts/agents/registry'
 import type { TemplateSchedule } from '@roost/contracts/agents/templates'
+import { isTimezone, readCron } from '@roost/contracts/kit/cron'
 import { z } from 'zod'
-import { isTimezone, readCron } from '../../kit/cron.ts'
 
 export const maxTemplateSchedules = 20
 

@@ -1,6 +1,6 @@
-import { type Cron, isTimezone, parseCron } from '../../kit/cron.ts'
-import { nextTime, timesBetween } from '../../kit/next-time.ts'
-import { openZone, type Zone } from '../../kit/zone.ts'
+import { type Cron, isTimezone, parseCron } from '@roost/contracts/kit/cron'
+import { nextTime, timesBetween } from '@roost/contracts/kit/next-time'
+import { openZone, type Zone } from '@roost/contracts/kit/zone'
 
 export type Timed = { cron_expression: string; timezone: string }
 
@@ -66,7 +66,7 @@ export function createScheduleTimes(): ScheduleTimes {
     upcoming(schedule, after, count) {
       const opened = open(schedule)
       if (!opened) return []
-      const span = { after: after.getTime(), until: Number.POSITIVE_INFINITY, most: count }
+      const span = { after: after.getTime(), until: Number.POSITIVE_INFINITY, maxCount: count }
       return timesBetween(opened.cron, opened.zone, span).map((time) => new Date(time))
     },
   }

@@ -1,7 +1,7 @@
 import { EmailAddress } from '@roost/contracts/identity/users'
+import { isTimezone, readCron } from '@roost/contracts/kit/cron'
 import type { UpdateSchedule } from '@roost/contracts/triggers/schedules'
 import type { Relation, SignedIn } from '../../identity/access/caller.ts'
-import { isTimezone, readCron } from '../../kit/cron.ts'
 import { Fault } from '../../kit/fault.ts'
 import type { Schedule } from './store.ts'
 

@@ -1,10 +1,11 @@
+import { isTimezone } from '@roost/contracts/kit/cron'
 import { useController, useFormContext, useWatch } from 'react-hook-form'
 import { Combobox } from '../../ui/combobox.tsx'
 import { Field } from '../../ui/field.tsx'
 import { TextField } from '../../ui/form.tsx'
-import { cronWords, draftTimes } from './cron.ts'
+import { cronError, cronWords, draftTimes } from './cron.ts'
 import { DueTimes } from './due-times.tsx'
-import { dueWords, isZone, ownZone, zoneNames, zoneWords } from './time-words.ts'
+import { dueWords, ownZone, zoneNames, zoneWords } from './time-words.ts'
 import { cronStarts } from './words.ts'
 
 /** The cron expression and the time zone, with a preview of both. */
@@ -61,7 +62,7 @@ function ZoneField() {
         onValueChange={(zone) => field.onChange(zone ?? 'UTC')}
         options={zoneNames().map((zone) => ({ value: zone, label: zoneWords(zone) }))}
         searchPlaceholder="Search time zones"
-        typed={(text) => (isZone(text.trim()) ? text.trim() : null)}
+        typed={(text) => (isTimezone(text.trim()) ? text.trim() : null)}
       />
     </Field>
   )
@@ -73,9 +74,9 @@ function Preview({ expression, timezone }: { expression: string; timezone: strin
   const times = draftTimes({ expression, timezone }, now, 5)
   return (
     <div aria-live="polite" className="rounded-md border border-line bg-sunken px-3 py-2.5">
-      <p className="font-medium text-sm">{words ?? 'Enter a cron expression with five fields.'}</p>
+      <p className="font-medium text-sm">{words ?? cronError(expression)}</p>
       {words !== null && times.length === 0 && (
-        <p className="mt-1 text-muted text-xs">This schedule is never due, or the time zone is unknown.</p>
+        <p className="mt-1 text-muted text-xs">The time zone is unknown.</p>
       )}
       {times.length > 0 && (
         <>

@@ -1,14 +1,19 @@
-import { Cron } from 'croner'
-import cronstrue from 'cronstrue'
+import { isTimezone, readCron } from '@roost/contracts/kit/cron'
+import { cronWords as describe } from '@roost/contracts/kit/cron-words'
+import { timesBetween } from '@roost/contracts/kit/next-time'
+import { openZone } from '@roost/contracts/kit/zone'
 
-/** Describes an expression in words; null for anything but a five-field expression. */
+/** Describes an expression in words; null for an expression that the platform refuses. */
 export function cronWords(expression: string): string | null {
-  if (!isFiveFields(expression)) return null
-  try {
-    return cronstrue.toString(expression.trim(), { use24HourTimeFormat: true })
-  } catch {
-    return null
-  }
+  const cron = readCron(expression)
+  return typeof cron === 'string' ? null : describe(cron)
+}
+
+/** Says why the platform refuses an expression; null for a valid one. */
+export function cronError(expression: string): string | null {
+  if (expression.trim() === '') return 'Enter a cron expression with five fields.'
+  const cron = readCron(expression)
+  return typeof cron === 'string' ? `“${expression.trim().slice(0, 100)}” ${cron}.` : null
 }
 
 /**
@@ -20,24 +25,8 @@ export function draftTimes(
   after: Date,
   count: number,
 ): Date[] {
-  if (!isFiveFields(expression)) return []
-  try {
-    return new Cron(expression.trim(), { timezone, mode: '5-part', paused: true }).nextRuns(count, after)
-  } catch {
-    return []
-  }
+  const cron = readCron(expression)
+  if (typeof cron === 'string' || !isTimezone(timezone)) return []
+  const span = { after: after.getTime(), until: Number.POSITIVE_INFINITY, maxCount: count }
+  return timesBetween(cron, openZone(timezone), span).map((time) => new Date(time))
 }
-
-/** Both libraries accept more than the platform: macros, seconds, `L`, `W` and `#`. */
-function isFiveFields(expression: string): boolean {
-  const fields = expression.trim().split(/\s+/)
-  return fields.length === 5 && fields.every((field) => field.split(/[,/-]/).every(isPlain))
-}
-
-function isPlain(part: string): boolean {
-  return part === '*' || /^\d{1,4}$/.test(part) || names.has(part.toUpperCase())
-}
-
-const names = new Set(
-  'JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC SUN MON TUE WED THU FRI SAT'.split(' '),
-)

@@ -34,14 +34,3 @@ export function zoneWords(zone: string): string {
 export function zoneNames(): string[] {
   return ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')]
 }
-
-/** Accepts aliases, which are not in the list; refuses offsets. */
-export function isZone(name: string): boolean {
-  if (!/^[A-Za-z]/.test(name)) return false
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name })
-    return true
-  } catch {
-    return false
-  }
-}

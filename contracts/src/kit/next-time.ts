@@ -24,15 +24,15 @@ export function nextTime(cron: Cron, zone: Zone, after: number): number | null {
   return null
 }
 
-/** Returns the due times after `after` up to and including `until`, in order; at most `most`. */
+/** Returns the due times after `after` up to and including `until`, in order; at most `maxCount`. */
 export function timesBetween(
   cron: Cron,
   zone: Zone,
-  { after, until, most }: { after: number; until: number; most: number },
+  { after, until, maxCount }: { after: number; until: number; maxCount: number },
 ): number[] {
   const times: number[] = []
   let time = nextTime(cron, zone, after)
-  while (time !== null && time <= until && times.length < most) {
+  while (time !== null && time <= until && times.length < maxCount) {
     times.push(time)
     time = nextTime(cron, zone, time)
   }
