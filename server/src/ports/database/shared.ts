@@ -1,9 +1,8 @@
+import { type BatchEntry, createBatches } from '../../kit/batches.ts'
 import { DatabaseDown, type Db, type Shared, type Tx } from './port.ts'
 
-type Member = Shared & {
-  work(tx: Tx): Promise<unknown>
-  done: PromiseWithResolvers<unknown>
-}
+type Member = Shared & { work(tx: Tx): Promise<unknown> }
+type Entry = BatchEntry<Member, unknown>
 
 /** Members per commit; a larger commit delays its first members. */
 const maxMembers = 16
@@ -17,116 +16,62 @@ const maxConcurrent = 2
  * of their work.
  */
 export function createShared(atomically: Db['atomically']): Db['atomicallyShared'] {
-  let waiting: Member[] = []
-  let isPlanned = false
-  let open = 0
-  const busy = new Set<string>()
   /** Work that failed runs alone until it succeeds, so that it does not undo others again. */
   const failed = new Set<string>()
 
-  /** Sorted by subject, so that two processes take locks in the same order and cannot deadlock. */
-  function next(): Member[][] {
-    const lists = new Map<string, Member[]>()
-    const rest: Member[] = []
-    const skipped = new Set(busy)
-    let kind: string | null = null
-    let count = 0
-    for (const member of waiting) {
-      const { about } = member
-      const list = lists.get(about) ?? []
-      const isNext =
-        !skipped.has(about) &&
-        count < maxMembers &&
-        list.length < maxPerSubject &&
-        (kind === null || (kind === member.kind && !failed.has(about) && !lists.values().some(hasFailed)))
-      if (isNext) {
-        lists.set(about, [...list, member])
-        kind = member.kind
-        count += 1
-      } else {
-        rest.push(member)
-        // Later work about the same thing stays behind it.
-        skipped.add(about)
-      }
-    }
-    waiting = rest
-    return [...lists.keys()].sort().map((about) => lists.get(about) ?? [])
-  }
-
-  function hasFailed([first]: readonly Member[]): boolean {
-    return first !== undefined && failed.has(first.about)
-  }
-
-  async function runAlone({ about, work, lastly, done }: Member): Promise<void> {
+  async function runAlone({ item: { about, work, lastly }, resolve }: Entry): Promise<void> {
     try {
       const result = await atomically(async (tx) => {
         const value = await work(tx)
         lastly?.()
         return value
       })
-      done.resolve(result)
+      resolve(result)
       failed.delete(about)
     } catch (error) {
       failed.add(about)
-      done.reject(error)
+      throw error
     }
   }
 
-  async function runTogether(lists: readonly Member[][]): Promise<void> {
-    const members = lists.flat()
-    const [only, second] = members
+  async function run(entries: readonly Entry[]): Promise<void> {
+    const [only, second] = entries
     if (only && !second) return runAlone(only)
-    try {
-      const results = (await atomically((tx) => workOf(lists, tx))).flat()
-      for (const [index, { done }] of members.entries()) done.resolve(results[index])
-    } catch (error) {
-      // The commit's result is unknown, and a repetition could apply it twice.
-      if (error instanceof DatabaseDown) return members.forEach(({ done }) => void done.reject(error))
-      await Promise.all(lists.map((list) => oneByOne(list, runAlone)))
-    }
+    const bySubject = Map.groupBy(entries, ({ item }) => item.about)
+    // Sorted, so that two processes take locks in the same order and cannot deadlock.
+    const lists = [...bySubject.keys()].sort().map((about) => bySubject.get(about) ?? [])
+    const results = await atomically((tx) =>
+      workOf(
+        lists.map((list) => list.map(({ item }) => item)),
+        tx,
+      ),
+    )
+    for (const [index, { resolve }] of lists.flat().entries()) resolve(results[index])
   }
 
-  async function commit(lists: readonly Member[][]): Promise<void> {
-    const abouts = lists.flatMap(([first]) => first?.about ?? [])
-    open += 1
-    for (const about of abouts) busy.add(about)
-    await runTogether(lists)
-    for (const about of abouts) busy.delete(about)
-    open -= 1
-    start()
-  }
+  const share = createBatches<Member, unknown>({
+    run,
+    maxItems: maxMembers,
+    maxConcurrent,
+    keyOf: ({ about }) => about,
+    maxPerKey: maxPerSubject,
+    fits: (first, { kind, about }) => first.kind === kind && !failed.has(first.about) && !failed.has(about),
+    // After a lost connection the commit's result is unknown, and a repetition could apply it twice.
+    repeatsAlone: (error) => !(error instanceof DatabaseDown),
+  })
 
-  function start(): void {
-    while (open < maxConcurrent) {
-      const lists = next()
-      if (lists.length === 0) return
-      void commit(lists)
-    }
-  }
-
-  return async <T>(shared: Shared, work: (tx: Tx) => Promise<T>): Promise<T> => {
-    const done = Promise.withResolvers<unknown>()
-    waiting.push({ ...shared, work, done })
-    if (!isPlanned) {
-      isPlanned = true
-      // Runs after everything that has arrived by now.
-      setImmediate(() => {
-        isPlanned = false
-        start()
-      })
-    }
+  return async <T>(shared: Shared, work: (tx: Tx) => Promise<T>): Promise<T> =>
     // The result of its own work.
-    return (await done.promise) as T
-  }
+    (await share({ ...shared, work })) as T
 }
 
 /** Waits for all work before the transaction ends. */
-async function workOf(lists: readonly Member[][], tx: Tx): Promise<unknown[][]> {
+async function workOf(lists: readonly Member[][], tx: Tx): Promise<unknown[]> {
   const inTurn = createTurns()
   const settled = await Promise.allSettled(
     lists.map((list) => oneByOne(list, ({ work }) => work({ ...tx, inTurn: inTurn() }))),
   )
-  const results = settled.map((result) => {
+  const results = settled.flatMap((result) => {
     if (result.status === 'rejected') throw result.reason
     return result.value
   })
