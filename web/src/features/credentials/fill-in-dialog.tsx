@@ -97,7 +97,7 @@ function FillInForm({ name, requirements, onClose, present, bound }: FillInFormP
       {declared.map((each, index) => (
         <TextField
           key={each.name}
-          name={`wanted.${index}.value`}
+          name={`declaredValues.${index}.value`}
           label={each.title}
           hint={
             each.title === each.name

@@ -114,13 +114,13 @@ export function FanOutForm({ agent, isBlocked, onStarted }: FanOutFormProps) {
         </span>
       </div>
       <TaskOptionFields agent={agent} options={options} errors={errors} onChange={setOptions}>
-        <Field label="Parallel tasks" error={errors.max_concurrency ?? null}>
+        <Field label="Maximum parallel tasks" error={errors.max_concurrency ?? null}>
           <NumberInput
             min={1}
             max={maxConcurrency}
             value={concurrency}
             onValueChange={setConcurrency}
-            unit="tasks at most"
+            unit="tasks"
           />
         </Field>
       </TaskOptionFields>

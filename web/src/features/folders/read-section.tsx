@@ -71,7 +71,7 @@ function NothingToRead({ name }: { name: string }) {
             search={{ tab: 'permissions' }}
             className={buttonClass({ size: 'sm' })}
           >
-            Permissions
+            Set permissions
           </Link>
         }
       />
