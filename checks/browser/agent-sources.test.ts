@@ -133,7 +133,7 @@ describe('credentials', () => {
     )
     await page.getByRole('button', { name: 'Import…' }).click()
     await page.getByRole('button', { name: 'Import bundle' }).click()
-    await page.getByText(/^\d files taken out of the bundle\.$/).waitFor()
+    await page.getByText(/^\d files imported from the bundle\.$/).waitFor()
     await closeTab(tab)
     await reviewPage(bench, {
       name: 'agent-credentials',
@@ -175,7 +175,7 @@ describe('git', () => {
     await page.getByLabel('Commit message').fill('first work')
     await page.getByRole('button', { name: 'Sync', exact: true }).click()
     await page.getByRole('list', { name: 'Commits' }).getByText('first work').waitFor()
-    await page.getByText('No uncommitted changes').waitFor()
+    await page.getByText('No uncommitted changes.', { exact: true }).waitFor()
     await page.getByRole('list', { name: 'Files of the last sync' }).getByText('notes.txt').waitFor()
     await closeTab(tab)
     await reviewPage(bench, {

@@ -428,7 +428,7 @@ describe('the page', () => {
     await bench.platform.request('DELETE', `/api/agents/${fresh}`)
     await tab.page.getByText(`${fresh} is no longer available`).waitFor()
     await tab.goto('/agents/never-was')
-    await tab.page.getByText('There is no agent “never-was”').waitFor()
+    await tab.page.getByText('Agent “never-was” not found').waitFor()
     await tab.context.close()
   })
 })

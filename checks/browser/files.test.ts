@@ -278,7 +278,7 @@ describe('kinds of files', () => {
     await page.getByText('10 × 10 pixels').waitFor()
     assert.match((await page.getByRole('img', { name: 'dot.png' }).getAttribute('src')) ?? '', /^blob:/)
     await item(page, 'broken.png').click()
-    await page.getByText('broken.png is no picture that can be drawn').waitFor()
+    await page.getByText('broken.png is not a valid image').waitFor()
     await item(page, 'blob.bin').click()
     await page.getByText('blob.bin is not text').waitFor()
     await button(page, 'Download').waitFor()
@@ -431,7 +431,7 @@ describe('screenshots', () => {
     await reviewPage(bench, {
       name: 'files-stopped',
       path: `/agents/${name}?tab=files`,
-      ready: (page) => page.getByText('Start it to see and change its files').waitFor(),
+      ready: (page) => page.getByText('Start the agent to view and edit its files').waitFor(),
     })
     const tab = await bench.open()
     await tab.goto(`/agents/${name}?tab=files`)

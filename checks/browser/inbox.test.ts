@@ -542,7 +542,7 @@ describe('the inbox', () => {
     const { page } = tab
     await page.getByRole('button', { name: 'Restart agents…' }).click()
     const dialog = page.getByRole('dialog', { name: 'Restart agents?' })
-    await dialog.getByLabel('Agents that are').click()
+    await dialog.getByLabel('Status of agents').click()
     await page.getByRole('option', { name: 'Stopped' }).click()
     await dialog.getByLabel('Name prefix').fill(name)
     const confirm = dialog.getByRole('button', { name: 'Restart agents' })

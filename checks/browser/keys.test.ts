@@ -54,7 +54,8 @@ describe('keys', () => {
   test('creates a key with the scope ops and an expiry, shows it once, and it has the stated permissions', async () => {
     const tab = await open()
     const { page } = tab
-    await page.getByRole('button', { name: 'Create key' }).click()
+    // An empty list has a second button for the same dialog.
+    await page.getByRole('button', { name: 'Create key' }).first().click()
     const form = dialogOf(page, 'Create MCP key')
     await form.getByLabel('Name').fill('Monitoring')
     await form.getByRole('radio', { name: /^Ops/ }).click()
@@ -138,7 +139,8 @@ describe('keys', () => {
   test('users who are not admins see no other scopes and only their own keys', async () => {
     const tab = await open({ token: annToken })
     const { page } = tab
-    await page.getByRole('button', { name: 'Create key' }).click()
+    // An empty list has a second button for the same dialog.
+    await page.getByRole('button', { name: 'Create key' }).first().click()
     const form = dialogOf(page, 'Create MCP key')
     await form.getByLabel('Name').fill('My laptop')
     assert.equal(await form.getByRole('radio').count(), 0)
@@ -195,14 +197,14 @@ describe('the keys of an agent', () => {
     const tab = await bench.open()
     const { page } = tab
     await tab.goto(path)
-    const section = region(page, 'Own key')
+    const section = region(page, 'Agent key')
     await section.getByText(/^svc_mcp_/).waitFor()
     const before = await section.getByText(/^svc_mcp_/).textContent()
     await section.getByRole('button', { name: 'Check key in container' }).click()
     await section.getByText(/^In the container:/).waitFor()
     await section.scrollIntoViewIfNeeded()
     await saveScreenshot(tab, 'agent-own-key-light-desktop')
-    await assertAccessible(tab, 'own key')
+    await assertAccessible(tab, 'agent key')
     await section.getByRole('button', { name: 'Replace key…' }).click()
     await page.getByRole('button', { name: 'Replace key' }).click()
     await page.getByText('New agent key created.', { exact: true }).waitFor()
@@ -233,8 +235,8 @@ describe('the keys of an agent', () => {
     const check = async () =>
       (await bench.platform.request('POST', '/api/mcp/validate', {}, { token: key })).status
     assert.equal(await check(), 200)
-    await section.getByRole('switch', { name: 'All playbooks' }).click()
-    await section.getByLabel('Playbooks', { exact: true }).fill('morning-report')
+    await section.getByRole('switch', { name: 'Expose all playbooks' }).click()
+    await section.getByLabel('Exposed playbooks', { exact: true }).fill('morning-report')
     await page.keyboard.press('Enter')
     await eventually(
       () => bench.platform.request('GET', `/api/agents/${name}/connector`),
@@ -254,7 +256,7 @@ describe('the keys of an agent', () => {
       name: 'agent-keys',
       path,
       ready: async (page) => {
-        await region(page, 'Own key')
+        await region(page, 'Agent key')
           .getByText(/^svc_mcp_/)
           .waitFor()
         await page.getByRole('list', { name: 'Connector keys' }).waitFor()

@@ -67,7 +67,7 @@ describe('the pages of a small fleet', () => {
       path: '/settings?tab=keys',
       ready: (page) => page.getByText('Used by the build').waitFor(),
     },
-    { name: 'settings-agents', path: '/settings?tab=agents', ready: heading('Parallel tasks') },
+    { name: 'settings-agents', path: '/settings?tab=agents', ready: heading('Parallel runs') },
     { name: 'settings-retention', path: '/settings?tab=retention', ready: heading('Retention') },
     { name: 'account', path: '/account', ready: heading('Profile') },
     { name: 'agent-settings', path: '/agents/qa-scout?tab=settings', ready: heading('Circuit breaker') },
@@ -178,7 +178,7 @@ describe('the pages of a small fleet', () => {
     await dialog.getByRole('textbox', { name: 'Token' }).fill('sk-ant-oat01-team-plan')
     await dialog.getByRole('button', { name: 'Test token' }).click()
     await dialog.getByText('The provider accepts this token.').waitFor()
-    await dialog.getByRole('button', { name: 'Add', exact: true }).click()
+    await dialog.getByRole('button', { name: 'Add subscription' }).click()
     await dialog.waitFor({ state: 'detached' })
     const share = page.getByRole('switch', { name: 'Share usage statistics' })
     const ask = page.getByRole('button', { name: 'Keep off and do not ask again' })
@@ -196,12 +196,12 @@ describe('the pages of a small fleet', () => {
     await tab.goto('/agents/qa-scout?tab=settings')
     await page.getByRole('combobox', { name: 'Subscription' }).click()
     await page.getByRole('option', { name: 'team-plan' }).click()
-    await page.getByText('qa-scout asks with the subscription team-plan').first().waitFor()
+    await page.getByText('qa-scout uses subscription team-plan from the next model request.').first().waitFor()
     await tab.goto('/settings?tab=integrations')
     await page.getByText('used by qa-scout').waitFor()
     await page.getByRole('button', { name: 'Actions for team-plan' }).click()
     await page.getByRole('menuitem', { name: 'Delete…' }).click()
-    await page.getByText('qa-scout asks with the platform’s own key').first().waitFor()
+    await page.getByText('qa-scout switches to the platform’s key').first().waitFor()
     await page.getByRole('button', { name: 'Delete subscription' }).click()
     await page.getByText('team-plan', { exact: true }).waitFor({ state: 'detached' })
     const auth = await bench.platform.request('GET', '/api/subscriptions/agents/qa-scout/auth')

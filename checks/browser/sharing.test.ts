@@ -285,7 +285,7 @@ describe('folders', () => {
   test('explains folders for an agent that may call no publisher', async () => {
     const tab = await open(of(scout))
     await tab.page.getByText('No folders available').waitFor()
-    await tab.page.getByRole('link', { name: 'Permissions' }).click()
+    await tab.page.getByRole('link', { name: 'Set permissions' }).click()
     await rowsShown(tab.page)
     await closeTab(tab)
   })
@@ -301,7 +301,7 @@ describe('folders', () => {
     await reader.page.getByText('Restart required').waitFor()
     await saveScreenshot(reader, 'folders-waiting-light-desktop')
     await reader.page.getByRole('button', { name: 'Restart' }).click()
-    await reader.page.getByRole('dialog').getByRole('button', { name: 'Restart' }).click()
+    await reader.page.getByRole('dialog').getByRole('button', { name: 'Restart agent' }).click()
     await row(reader.page, 'Folders of other agents', writer).getByText('Mounted').waitFor()
     await row(publisher.page, 'Readers', scout).getByText('Mounted').waitFor()
     await reader.page.getByText('Restart required').waitFor({ state: 'detached' })
@@ -473,7 +473,7 @@ describe('Slack', () => {
     await settings.page.getByText('is refused by Slack').waitFor()
     await settings.page.getByLabel('Bot token').fill(slackApp.token)
     await settings.page.getByRole('button', { name: 'Connect', exact: true }).click()
-    await settings.page.getByText('Agents answer there as @roost').waitFor()
+    await settings.page.getByText('Agents answer as @roost').waitFor()
     await closeTab(settings)
 
     slack.channels.set('C0123456789', { name: 'team', isMember: false })
@@ -506,11 +506,11 @@ describe('Slack', () => {
     await reviewPage(bench, {
       name: 'settings-integrations-slack',
       path: '/settings?tab=integrations',
-      ready: (page) => page.getByText('Agents answer there as @roost').waitFor(),
+      ready: (page) => page.getByText('Agents answer as @roost').waitFor(),
     })
     const tab = await open(path)
     await tab.page.getByRole('button', { name: 'Unbind' }).click()
-    await tab.page.getByRole('dialog').getByRole('button', { name: 'Unbind' }).click()
+    await tab.page.getByRole('dialog').getByRole('button', { name: 'Unbind channel' }).click()
     await tab.page.getByText('Invite the bot to a channel').waitFor()
     assert.equal((await channel()).bound, false)
     await closeTab(tab)
