@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { constants } from 'node:fs'
 import { chown, lstat, mkdir, open, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { parseDotenv } from '@roost/contracts/kit/dotenv'
 import {
   bundleFile,
   type CredentialsCommitAnswer,
@@ -19,7 +20,6 @@ import type { FileReadAnswer } from '@roost/contracts/link/files'
 import type { Clock } from '../kit/clock.ts'
 import { isObject } from '../kit/json.ts'
 import { LinkFault } from '../link/link.ts'
-import { parseDotenv } from '../workspace/dotenv.ts'
 import { readSmall } from '../workspace/info.ts'
 import { asFault, codeOf } from '../workspace/paths.ts'
 import { readPiece } from '../workspace/read.ts'

@@ -119,6 +119,9 @@ test('what is secret is known from every kind of file, and an ordinary word is n
     of('.env', 'HOOK=https://hooks.example.org/T0/B0/zzzzzz\nexport PASSWORD=onlyletters # c'),
     ['https://hooks.example.org/T0/B0/zzzzzz', 'onlyletters'],
   )
+  // Escapes and an unclosed quote in another name are read as the agent reads them.
+  assert.deepEqual(of('.env', 'TOKEN="tab\\tand\\$ign"'), ['tab\tand$ign'])
+  assert.ok(of('.env', 'my-key="open\nTOKEN="abc-123-def"').includes('abc-123-def'))
   assert.deepEqual(of('.mcp.json', '{"mcpServers":{"a":{"headers":{"Authorization":"Bearer tok-12345"}}}}'), [
     'tok-12345',
   ])

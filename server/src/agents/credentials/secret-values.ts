@@ -1,3 +1,4 @@
+import { readAssignments, readIniAssignments } from '@roost/contracts/kit/dotenv'
 import { placeholderPrefix } from '@roost/contracts/link/egress'
 
 /**
@@ -38,17 +39,9 @@ export function isSecret(name: string, value: string): boolean {
 
 type Named = [name: string, value: string]
 
-const assignment =
-  /^[ \t]*(?:export[ \t]+)?([^\s=#;[\]]+)[ \t]*[=:][ \t]*(?:'([^']*)'|"((?:\\[\s\S]|[^"\\])*)"|([^\n]*))/gm
-
-/** As a `.env` is read, and the same for `.npmrc` and `.pypirc`. */
+/** Reads the text as a `.env` and as an `.npmrc` or `.pypirc`, because an unclosed quote ends elsewhere in each. */
 function assignments(text: string): Named[] {
-  return [...text.replace(/\r\n?/g, '\n').matchAll(assignment)].flatMap(
-    ([, name = '', single, double, plain = '']): Named[] => {
-      const quoted = single ?? double?.replace(/\\n/g, '\n').replace(/\\(["\\])/g, '$1')
-      return [[name, quoted ?? plain.replace(/\s#.*$/, '').trim()]]
-    },
-  )
+  return [...readAssignments(text), ...readIniAssignments(text)].map(({ name, value }) => [name, value])
 }
 
 /** `password x` of a `.netrc`. */

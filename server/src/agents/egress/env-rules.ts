@@ -1,7 +1,7 @@
 import { PutEgressCredential } from '@roost/contracts/agents/egress'
+import { readAssignments, rewriteAssignments } from '@roost/contracts/kit/dotenv'
 import { namesVariable, suppressedVariables } from '@roost/contracts/link/credentials'
 import { placeholderPrefix } from '@roost/contracts/link/egress'
-import { readAssignments, rewriteAssignments } from './dotenv.ts'
 
 /** A bound variable as `.env` sees it. */
 export type Kept = {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { parseDotenv } from '@roost/contracts/kit/dotenv'
 import { secret } from '../../kit/secret.ts'
-import { withPlaceholders } from './env-rules.ts'
+import { valuesIn, withPlaceholders } from './env-rules.ts'
 import { createMask, maskText } from './mask.ts'
 import { type Bound, isListed, judge, parseTarget, spellHosts } from './rules.ts'
 import { substitute } from './substitute.ts'
@@ -145,4 +146,26 @@ test('a .env holds placeholders for what is bound, everything else stays as it i
     ].join('\n'),
   )
   assert.equal(withPlaceholders('A=1\n', [], new Map()), 'A=1\n')
+})
+
+test('the platform takes out exactly the values that the agent would read', () => {
+  const text = [
+    '\uFEFF# keys',
+    "export A='first value' # one",
+    'B="two\\tand\\\\" # "three"',
+    'C= # no value',
+    'D=old',
+    'D=new # last',
+    'E="line 1',
+    'F=inside"',
+  ].join('\r\n')
+  const names = ['A', 'B', 'C', 'D', 'E', 'F']
+  const values = valuesIn(text, new Set(names))
+  const read = Object.entries(parseDotenv(text)).filter(([, value]) => value !== '')
+  assert.deepEqual([...values], read)
+  assert.deepEqual([...values.keys()], ['A', 'B', 'D', 'E'])
+
+  const bound = names.map((name) => ({ name, placeholder: `roost-placeholder-${name}`, hasValue: true }))
+  const placeholders = names.map((name) => [name, `roost-placeholder-${name}`])
+  assert.deepEqual(parseDotenv(withPlaceholders(text, bound, values)), Object.fromEntries(placeholders))
 })

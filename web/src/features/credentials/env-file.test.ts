@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseEnv } from 'node:util'
+import { parseDotenv } from '@roost/contracts/kit/dotenv'
 import { droppedNames, envText } from './env-file.ts'
 
 test('values with spaces, quotes and line breaks survive a round trip', () => {
@@ -10,9 +10,11 @@ test('values with spaces, quotes and line breaks survive a round trip', () => {
     DOLLAR: '$HOME `id`',
     DOUBLE: 'say "hi"',
     EMPTY: '',
+    BOTH: 'it\'s\r\n"b\\"',
+    COMMENT: '# none',
   }
   const text = envText(Object.entries(values).map(([name, value]) => ({ name, value })))
-  assert.deepEqual({ ...parseEnv(text) }, values)
+  assert.deepEqual(parseDotenv(text), values)
 })
 
 test('a single quote and a line break are escaped', () => {
