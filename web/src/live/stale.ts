@@ -1,79 +1,81 @@
+import type { socketEventTypes } from '@roost/contracts/operations/sockets'
 import type { LiveEvent } from './socket.ts'
 
+/** Keys begin with their subject: `['agents', …]` for the fleet, `['agent', name, …]` for one agent. */
 export type QueryKey = readonly unknown[]
 
+type EventType = (typeof socketEventTypes)[number]
+type Prefix<Type extends string> = Type extends `${infer First}_${infer Rest}`
+  ? `${First}_` | `${First}_${Prefix<Rest>}`
+  : never
+/** An event type, or all types with a prefix, such as `execution_*`. */
+export type EventPattern = EventType | `${Prefix<EventType>}*`
+
+/** A key prefix, or how to derive it from the event; null: this event makes nothing stale. */
+type StaleKey = QueryKey | ((event: LiveEvent) => QueryKey | null)
+
+const declarations: { patterns: readonly EventPattern[]; keys: readonly StaleKey[] }[] = []
+
 /**
- * Maps an event to the query key prefixes it makes stale. Keys begin with their subject: `['agents']` for the
- * fleet, `['agent', name, …]` for one agent, `['executions', …]` for all runs.
+ * Declares the events that make queries with these key prefixes stale. Each `queries.ts` calls it for its own
+ * keys, when it is loaded. Before that the feature has no queries in the cache.
  */
-export function staleBy(event: LiveEvent): QueryKey[] {
-  const name = agentOf(event)
-  const agent = (...rest: unknown[]): QueryKey[] => (name === null ? [] : [['agent', name, ...rest]])
-  const { type } = event
-  if (type === 'agent_activity') {
-    // Each step changes the cost and duration of the run.
-    const run: QueryKey[] =
-      typeof event.execution_id === 'string' ? [['execution', event.execution_id, 'details']] : []
-    return [...agent('activity'), ...run]
-  }
-  if (type === 'agent_event') return agent('events')
-  if (type === 'agent_notification' || type === 'notifications_cleared') return [['notifications']]
-  if (type === 'agent_report') return [['reports']]
-  if (type.startsWith('canvas_')) {
-    const shown: QueryKey[] = name === null ? [] : [['workspace', 'agent', name, 'canvas']]
-    return [...agent('canvas'), ...shown]
-  }
-  if (type === 'agent_health_changed') return [['monitoring']]
-  if (type === 'agent_renamed') return [['agents'], ['folders'], ['agent', event.old_name], ...agent()]
-  // One key covers libraries, assignments and deliveries.
-  if (type === 'skills_changed' || type === 'skills_library_synced')
-    return [['skills'], ...agent('playbooks')]
-  if (type === 'git_sync_changed') return agent('git')
-  if (type === 'agent_settings_changed') {
-    const parts = ['details', 'settings', 'egress'].flatMap((part) => agent(part))
-    return [['agents', 'list'], ['folders'], ['provider-subscriptions'], ...parts]
-  }
-  if (type.startsWith('agent_')) {
-    const inside = lifecycle.includes(type) ? insideOf.flatMap((part) => agent(part)) : []
-    const shown: QueryKey[] = [['agents'], ['folders'], ['workspace', 'roster']]
-    return [...shown, ...agent('details'), ...agent('settings'), ...inside]
-  }
-  if (type.startsWith('execution_') || type === 'fan_out_completed') {
-    const run: QueryKey[] = typeof event.execution_id === 'string' ? [['execution', event.execution_id]] : []
-    const talk = conversational.includes(String(event.triggered_by)) ? agent('sessions') : []
-    // Only the end of a run reports its changes to the workspace.
-    const left = type === 'execution_finished' ? leftBehind.flatMap((part) => agent(part)) : []
-    const loop = event.triggered_by === 'loop' ? agent('loops') : []
-    const visit = event.triggered_by === 'public' ? agent('public-links') : []
-    const payment = event.triggered_by === 'paid' ? agent('payments') : []
-    const turn: QueryKey[] =
-      name !== null && event.triggered_by === 'workspace' ? [['workspace', 'agent', name]] : []
-    const lists: QueryKey[] = [['executions'], ['agents', 'figures'], ...agent('executions')]
-    return [...lists, ...run, ...talk, ...left, ...loop, ...turn, ...visit, ...payment]
-  }
-  if (type.startsWith('operator_queue_')) {
-    return [['operator-queue'], ['workspace', 'asks'], ['monitoring', 'alerts']]
-  }
-  if (type.startsWith('schedule_')) return [['schedules'], ...agent('schedules')]
-  if (type.startsWith('loop_')) return agent('loops')
-  if (type.startsWith('reminder_')) return agent('reminders')
-  if (type.startsWith('public_link_')) return agent('public-links')
-  if (type === 'chat_response_ready') return [...agent('sessions'), ['workspace']]
-  return []
+export function staleOn(patterns: readonly EventPattern[], ...keys: readonly StaleKey[]): void {
+  declarations.push({ patterns, keys })
 }
 
-/** Queries that need a running agent. */
-const insideOf = ['files', 'logs', 'info', 'credentials', 'git', 'egress', 'playbooks']
-/** Queries whose data a run may change in the workspace. */
-const leftBehind = ['files', 'info', 'credentials', 'git', 'egress', 'playbooks']
+/** Returns the query key prefixes that the loaded features declare for an event, each once. */
+export function staleBy(event: LiveEvent): QueryKey[] {
+  const stale = declarations
+    .filter(({ patterns }) => patterns.some((pattern) => matches(event.type, pattern)))
+    .flatMap(({ keys }) => keys.map((key) => (typeof key === 'function' ? key(event) : key)))
+    .filter((key) => key !== null)
+  return [...new Map(stale.map((key) => [JSON.stringify(key), key])).values()]
+}
 
-/** The container was replaced or removed. */
-const lifecycle = ['agent_started', 'agent_stopped', 'agent_exited']
+function matches(type: string, pattern: EventPattern): boolean {
+  return pattern.endsWith('*') ? type.startsWith(pattern.slice(0, -1)) : type === pattern
+}
 
-/** Triggers of runs that are chat turns. No other event reports their start. */
-const conversational = ['chat', 'session', 'mcp', 'self_task']
+/** The agent's container was started, stopped or lost. */
+export const containerEvents = ['agent_started', 'agent_stopped', 'agent_exited'] as const
+/** A list of agents changes its rows. A rename and new settings have events of their own. */
+export const agentListEvents = [
+  ...containerEvents,
+  'agent_created',
+  'agent_deleted',
+  'agent_shared',
+  'agent_unshared',
+  'agent_label_changed',
+  'agent_tags_changed',
+  'agent_collaboration',
+] as const
+export const runEvents = ['execution_*', 'fan_out_completed'] as const
 
-function agentOf(event: LiveEvent): string | null {
+/** The key of the agent that the event is about. */
+export function ofAgent(keyOf: (name: string) => QueryKey): (event: LiveEvent) => QueryKey | null {
+  return (event) => {
+    const name = agentNameIn(event)
+    return name === null ? null : keyOf(name)
+  }
+}
+
+/** The key of the run that the event is about. */
+export function ofRun(keyOf: (id: string) => QueryKey): (event: LiveEvent) => QueryKey | null {
+  return ({ execution_id: id }) => (typeof id === 'string' ? keyOf(id) : null)
+}
+
+/** Like `ofAgent`, for runs with one of these triggers only. */
+export function ofAgentWhenTriggeredBy(
+  triggers: readonly string[],
+  keyOf: (name: string) => QueryKey,
+): (event: LiveEvent) => QueryKey | null {
+  const keyOfEvent = ofAgent(keyOf)
+  return (event) => (triggers.includes(String(event.triggered_by)) ? keyOfEvent(event) : null)
+}
+
+/** Lifecycle events name the agent in their data. */
+function agentNameIn(event: LiveEvent): string | null {
   if (typeof event.agent_name === 'string') return event.agent_name
   const { data } = event
   if (typeof data === 'object' && data !== null && 'name' in data && typeof data.name === 'string') {

@@ -14,9 +14,10 @@ import {
 import type { Client } from '@roost/contracts/client'
 import { getCircuitBreaker } from '@roost/contracts/runs/breaker'
 import { queryOptions } from '@tanstack/react-query'
+import { agentKeys } from '../agents/queries.ts'
 
 /** Under the prefix that every change of an agent's settings invalidates. */
-export const settingKey = (name: string, what: string) => ['agent', name, 'settings', what] as const
+export const settingKey = (name: string, what: string) => [...agentKeys.settings(name), what] as const
 type At = { params: { name: string }; signal: AbortSignal }
 
 function setting<Value>(name: string, what: string, call: (at: At) => Promise<Value>) {

@@ -4,14 +4,23 @@ import { getAgent, listAgents } from '@roost/contracts/agents/registry'
 import { type Client, errorOf } from '@roost/contracts/client'
 import { getExecutionStats, getFleetSlots } from '@roost/contracts/runs/fleet'
 import { queryOptions } from '@tanstack/react-query'
+import { agentListEvents, ofAgent, runEvents, staleOn } from '../../live/stale.ts'
 
-/** Keys begin with their subject; `live/stale.ts` names their prefixes. */
 export const agentKeys = {
+  all: ['agents'] as const,
   list: ['agents', 'list'] as const,
   figures: ['agents', 'figures'] as const,
+  one: (name: string) => ['agent', name] as const,
   details: (name: string) => ['agent', name, 'details'] as const,
   settings: (name: string) => ['agent', name, 'settings'] as const,
 }
+
+staleOn(agentListEvents, agentKeys.all, ofAgent(agentKeys.details), ofAgent(agentKeys.settings))
+staleOn(['agent_settings_changed'], agentKeys.list, ofAgent(agentKeys.details), ofAgent(agentKeys.settings))
+staleOn(runEvents, agentKeys.figures)
+staleOn(['agent_renamed'], agentKeys.all, ofAgent(agentKeys.one), ({ old_name: name }) =>
+  typeof name === 'string' ? agentKeys.one(name) : null,
+)
 
 /** All agents that the user can access. */
 export const agentsQuery = (api: Client) =>

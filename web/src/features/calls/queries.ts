@@ -2,11 +2,12 @@ import type { Client } from '@roost/contracts/client'
 import { getCallBinding } from '@roost/contracts/conversations/calls'
 import { listAgentExecutions } from '@roost/contracts/runs/executions'
 import { queryOptions } from '@tanstack/react-query'
+import { runKeys } from '../executions/queries.ts'
 
 /** Below the agent's runs: each call is a run, and changes today's call count. */
 export const callKeys = {
-  binding: (name: string) => ['agent', name, 'executions', 'call-binding'] as const,
-  history: (name: string) => ['agent', name, 'executions', 'calls'] as const,
+  binding: (name: string) => [...runKeys.ofAgent(name), 'call-binding'] as const,
+  history: (name: string) => [...runKeys.ofAgent(name), 'calls'] as const,
 }
 
 export const bindingQuery = (api: Client, name: string) =>

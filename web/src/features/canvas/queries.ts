@@ -7,11 +7,13 @@ import {
 } from '@roost/contracts/conversations/canvas'
 import { listCanvasShares, readSharedCanvas } from '@roost/contracts/conversations/canvas-shares'
 import { queryOptions } from '@tanstack/react-query'
+import { ofAgent, staleOn } from '../../live/stale.ts'
 import { workspaceKeys } from '../workspace-chat/queries.ts'
 
-/** Keys begin with their subject; `live/stale.ts` names their prefixes. */
 export const canvasKey = (name: string) => ['agent', name, 'canvas'] as const
 const rosterKey = (name: string) => [...workspaceKeys.conversations(name), 'canvas'] as const
+
+staleOn(['canvas_*'], ofAgent(canvasKey), ofAgent(rosterKey))
 
 export const canvasesQuery = (api: Client, name: string) =>
   queryOptions({

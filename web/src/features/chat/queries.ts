@@ -15,6 +15,8 @@ import {
   terminateExecution,
 } from '@roost/contracts/runs/executions'
 import { infiniteQueryOptions, type QueryClient, queryOptions } from '@tanstack/react-query'
+import { ofAgent, ofAgentWhenTriggeredBy, runEvents, staleOn } from '../../live/stale.ts'
+import { runKeys } from '../executions/queries.ts'
 import type { LiveTurnsDeps } from './live-turns.ts'
 
 export const chatKeys = {
@@ -22,8 +24,13 @@ export const chatKeys = {
   all: (name: string) => ['agent', name, 'sessions'] as const,
   list: (name: string) => [...chatKeys.all(name), 'list'] as const,
   messages: (name: string, id: string) => [...chatKeys.all(name), 'messages', id] as const,
-  execution: (id: string) => ['execution', id, 'details'] as const,
+  execution: (id: string) => runKeys.details(id),
 }
+
+// No other event reports the start of a chat turn.
+const chatTriggers = ['chat', 'session', 'mcp', 'self_task']
+staleOn(runEvents, ofAgentWhenTriggeredBy(chatTriggers, chatKeys.all))
+staleOn(['chat_response_ready'], ofAgent(chatKeys.all))
 
 /** The user's own conversations with an agent, latest first. */
 export const sessionsQuery = (api: Client, name: string) =>
@@ -65,7 +72,7 @@ export const endedQuery = (api: Client, name: string, id: string) =>
 /** The transcript of an ended turn. */
 export const logQuery = (api: Client, name: string, id: string) =>
   queryOptions({
-    queryKey: ['execution', id, 'log'],
+    queryKey: [...runKeys.one(id), 'log'],
     queryFn: ({ signal }) => api.call(getExecutionLog, { params: { name, id }, signal }),
     staleTime: Number.POSITIVE_INFINITY,
   })

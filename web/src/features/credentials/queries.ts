@@ -5,11 +5,13 @@ import {
 } from '@roost/contracts/agents/credentials'
 import type { Client } from '@roost/contracts/client'
 import { queryOptions } from '@tanstack/react-query'
+import { containerEvents, ofAgent, staleOn } from '../../live/stale.ts'
 
-/** Keys begin with their subject; `live/stale.ts` names their prefixes. */
 export const credentialKeys = {
   ofAgent: (name: string) => ['agent', name, 'credentials'] as const,
 }
+
+staleOn(['execution_finished', ...containerEvents], ofAgent(credentialKeys.ofAgent))
 
 /** Names only; the API never returns values. */
 export const credentialsStatusQuery = (api: Client, name: string) =>

@@ -1,11 +1,13 @@
 import { type EgressEntry, getAgentEgress, listEgressLog } from '@roost/contracts/agents/egress'
 import { type Client, errorOf } from '@roost/contracts/client'
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { containerEvents, ofAgent, staleOn } from '../../live/stale.ts'
 
-/** Keys begin with their subject; `live/stale.ts` names their prefixes. */
 export const egressKeys = {
   ofAgent: (name: string) => ['agent', name, 'egress'] as const,
 }
+
+staleOn(['agent_settings_changed', 'execution_finished', ...containerEvents], ofAgent(egressKeys.ofAgent))
 
 export const egressQuery = (api: Client, name: string) =>
   queryOptions({

@@ -18,14 +18,19 @@ import {
 } from '@roost/contracts/runs/fleet'
 import { getQueue } from '@roost/contracts/runs/queue'
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { ofAgent, ofRun, runEvents, staleOn } from '../../live/stale.ts'
 import type { OpenStream } from '../../live/stream.ts'
 
-/** Keys begin with their subject; `live/stale.ts` names their prefixes. */
 export const runKeys = {
   fleet: ['executions'] as const,
   ofAgent: (name: string) => ['agent', name, 'executions'] as const,
   one: (id: string) => ['execution', id] as const,
+  details: (id: string) => ['execution', id, 'details'] as const,
 }
+
+staleOn(runEvents, runKeys.fleet, ofAgent(runKeys.ofAgent), ofRun(runKeys.one))
+// Each step changes the cost and the duration of the run.
+staleOn(['agent_activity'], ofRun(runKeys.details))
 
 /** The filter of a list of runs. Omitted parts do not filter. `hours`: 0 for all time. */
 export type RunFilter = {
@@ -101,14 +106,14 @@ function windowOf({ agent, hours }: Pick<RunFilter, 'agent' | 'hours'>) {
 
 export const executionQuery = (api: Client, name: string, id: string) =>
   queryOptions({
-    queryKey: [...runKeys.one(id), 'details'],
+    queryKey: runKeys.details(id),
     queryFn: ({ signal }) => api.call(getExecution, { params: { name, id }, signal }),
   })
 
 /** A run by its ID only. Admins open the runs of deleted agents this way. */
 export const anyExecutionQuery = (api: Client, id: string) =>
   queryOptions({
-    queryKey: [...runKeys.one(id), 'details', 'any'],
+    queryKey: [...runKeys.details(id), 'any'],
     queryFn: ({ signal }) => api.call(getAnyExecution, { params: { id }, signal }),
   })
 

@@ -1,12 +1,15 @@
 import { getFolders, listAvailableFolders, listFolderConsumers } from '@roost/contracts/agents/folders'
 import type { Client } from '@roost/contracts/client'
 import { queryOptions } from '@tanstack/react-query'
+import { agentListEvents, staleOn } from '../../live/stale.ts'
 
 /** One prefix for all agents, because a change of one agent affects the pages of others. */
 export const folderKeys = {
   all: ['folders'] as const,
   of: (name: string) => ['folders', name] as const,
 }
+
+staleOn([...agentListEvents, 'agent_renamed', 'agent_settings_changed'], folderKeys.all)
 
 export const foldersQuery = (api: Client, name: string) =>
   queryOptions({

@@ -9,11 +9,13 @@ import { getAgentGitToken } from '@roost/contracts/agents/git-repository'
 import { ApiError, type Client } from '@roost/contracts/client'
 import { getGitToken } from '@roost/contracts/identity/git-token'
 import { queryOptions } from '@tanstack/react-query'
+import { containerEvents, ofAgent, staleOn } from '../../live/stale.ts'
 
-/** Keys begin with their subject; `live/stale.ts` names their prefixes. */
 export const gitKeys = {
   ofAgent: (name: string) => ['agent', name, 'git'] as const,
 }
+
+staleOn(['git_sync_changed', 'execution_finished', ...containerEvents], ofAgent(gitKeys.ofAgent))
 
 /** Null: the agent has no repository. */
 export const gitConfigQuery = (api: Client, name: string) =>

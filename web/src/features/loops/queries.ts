@@ -1,11 +1,14 @@
 import type { Client } from '@roost/contracts/client'
 import { getLoop, listLoops } from '@roost/contracts/runs/loops'
 import { queryOptions } from '@tanstack/react-query'
+import { ofAgent, ofAgentWhenTriggeredBy, runEvents, staleOn } from '../../live/stale.ts'
 
-/** Keys begin with their subject; `live/stale.ts` names their prefixes. */
 export const loopKeys = {
   ofAgent: (name: string) => ['agent', name, 'loops'] as const,
 }
+
+staleOn(['loop_*'], ofAgent(loopKeys.ofAgent))
+staleOn(runEvents, ofAgentWhenTriggeredBy(['loop'], loopKeys.ofAgent))
 
 export const maxLoops = 100
 

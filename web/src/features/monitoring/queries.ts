@@ -3,9 +3,14 @@ import { listAlerts } from '@roost/contracts/operations/alerts'
 import { getAuthReport, getFleetCosts } from '@roost/contracts/operations/fleet'
 import { getAgentHealth, getMonitoringStatus, listHealthChecks } from '@roost/contracts/operations/monitoring'
 import { queryOptions } from '@tanstack/react-query'
+import { staleOn } from '../../live/stale.ts'
 
-/** Keys begin with their subject; `live/stale.ts` names their prefixes. */
 export const monitoringKey = ['monitoring'] as const
+
+const alertsKey = [...monitoringKey, 'alerts'] as const
+
+staleOn(['agent_health_changed'], monitoringKey)
+staleOn(['operator_queue_*'], alertsKey)
 
 /** Polling interval in ms: no event reports heartbeats and memory. */
 const lookAgainMs = 30_000
@@ -20,7 +25,7 @@ export const healthQuery = (api: Client) =>
 /** Pending alerts that nobody has acknowledged. */
 export const alertsQuery = (api: Client) =>
   queryOptions({
-    queryKey: [...monitoringKey, 'alerts'],
+    queryKey: alertsKey,
     queryFn: ({ signal }) => api.call(listAlerts, { query: { status: 'pending' }, signal }),
   })
 

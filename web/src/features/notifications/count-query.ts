@@ -1,9 +1,11 @@
 import type { Client } from '@roost/contracts/client'
 import { countNotifications } from '@roost/contracts/operations/notification-count'
 import { queryOptions } from '@tanstack/react-query'
+import { staleOn } from '../../live/stale.ts'
 
-/** Keys begin with their subject; `live/stale.ts` names their prefixes. */
 export const notificationKey = ['notifications'] as const
+
+staleOn(['agent_notification', 'notifications_cleared'], notificationKey)
 
 /** The number of new notifications. */
 export const pendingCountQuery = (api: Client) =>

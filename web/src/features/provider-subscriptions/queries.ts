@@ -5,11 +5,15 @@ import {
   listSubscriptions,
 } from '@roost/contracts/runs/provider-subscriptions'
 import { queryOptions } from '@tanstack/react-query'
+import { staleOn } from '../../live/stale.ts'
+import { agentKeys } from '../agents/queries.ts'
 
 export const subscriptionKeys = {
   all: ['provider-subscriptions'] as const,
   usage: (id: string) => ['provider-subscriptions', 'usage', id] as const,
 }
+
+staleOn(['agent_settings_changed'], subscriptionKeys.all)
 
 export const subscriptionsQuery = (api: Client) =>
   queryOptions({
@@ -25,6 +29,6 @@ export const subscriptionUsageQuery = (api: Client, id: string) =>
 
 export const agentAuthQuery = (api: Client, name: string) =>
   queryOptions({
-    queryKey: ['agent', name, 'settings', 'auth'] as const,
+    queryKey: [...agentKeys.settings(name), 'auth'] as const,
     queryFn: ({ signal }) => api.call(getAgentAuth, { params: { name }, signal }),
   })

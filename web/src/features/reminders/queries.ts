@@ -1,11 +1,13 @@
 import type { Client } from '@roost/contracts/client'
 import { listReminders } from '@roost/contracts/triggers/reminders'
 import { queryOptions } from '@tanstack/react-query'
+import { ofAgent, staleOn } from '../../live/stale.ts'
 
-/** Keys begin with their subject; `live/stale.ts` names their prefixes. */
 export const reminderKeys = {
   ofAgent: (name: string) => ['agent', name, 'reminders'] as const,
 }
+
+staleOn(['reminder_*'], ofAgent(reminderKeys.ofAgent))
 
 export const maxReminders = 200
 

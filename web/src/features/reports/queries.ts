@@ -7,9 +7,11 @@ import {
   listRosterReports,
 } from '@roost/contracts/operations/reports'
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+import { staleOn } from '../../live/stale.ts'
 
-/** Keys begin with their subject; `live/stale.ts` names their prefixes. */
 export const reportKey = ['reports'] as const
+
+staleOn(['agent_report'], reportKey)
 
 const pageSize = 100
 

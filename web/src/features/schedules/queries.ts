@@ -9,14 +9,16 @@ import {
   listSchedules,
 } from '@roost/contracts/triggers/schedules'
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { ofAgent, staleOn } from '../../live/stale.ts'
 
-/** Keys begin with their subject; `live/stale.ts` names their prefixes. */
 export const scheduleKeys = {
   fleet: ['schedules'] as const,
   ofAgent: (name: string) => ['agent', name, 'schedules'] as const,
   list: (name: string) => [...scheduleKeys.ofAgent(name), 'list'] as const,
   one: (name: string, id: string) => [...scheduleKeys.ofAgent(name), id] as const,
 }
+
+staleOn(['schedule_*'], scheduleKeys.fleet, ofAgent(scheduleKeys.ofAgent))
 
 export const schedulesQuery = (api: Client, name: string) =>
   queryOptions({

@@ -8,12 +8,15 @@ import {
 } from '@roost/contracts/skills/library'
 import { listSkillSources } from '@roost/contracts/skills/sources'
 import { queryOptions } from '@tanstack/react-query'
+import { staleOn } from '../../live/stale.ts'
 
 /** All keys share a prefix, because a library sync may change each of them. */
 export const skillKeys = {
   all: ['skills'] as const,
   ofAgent: (name: string) => ['skills', 'of', name] as const,
 }
+
+staleOn(['skills_*'], skillKeys.all)
 
 export const libraryQuery = (api: Client) =>
   queryOptions({

@@ -2,7 +2,6 @@ import type { Client } from '@roost/contracts/client'
 import { getSlack, getSlackChannel } from '@roost/contracts/conversations/slack'
 import { queryOptions } from '@tanstack/react-query'
 
-/** Keys begin with their subject; `live/stale.ts` names their prefixes. */
 export const slackKeys = {
   connection: ['settings', 'slack'] as const,
   channel: (name: string) => ['agent', name, 'slack'] as const,

@@ -1,11 +1,13 @@
 import type { Client } from '@roost/contracts/client'
 import { listAgentEvents, listEventSubscriptions } from '@roost/contracts/triggers/events'
 import { queryOptions } from '@tanstack/react-query'
+import { ofAgent, staleOn } from '../../live/stale.ts'
 
-/** Keys begin with their subject; `live/stale.ts` names their prefixes. */
 export const eventKeys = {
   ofAgent: (name: string) => ['agent', name, 'events'] as const,
 }
+
+staleOn(['agent_event'], ofAgent(eventKeys.ofAgent))
 
 export type Direction = 'subscriber' | 'source'
 

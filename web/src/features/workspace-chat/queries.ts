@@ -14,9 +14,9 @@ import {
   terminateWorkspaceRun,
 } from '@roost/contracts/conversations/workspace-turns'
 import { keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query'
+import { agentListEvents, ofAgentWhenTriggeredBy, runEvents, staleOn } from '../../live/stale.ts'
 import type { LiveTurnsDeps } from '../chat/live-turns.ts'
 
-/** Keys begin with their subject; `live/stale.ts` names their prefixes. */
 export const workspaceKeys = {
   all: ['workspace'] as const,
   asks: ['workspace', 'asks'] as const,
@@ -25,6 +25,11 @@ export const workspaceKeys = {
   every: ['workspace', 'conversations'] as const,
   conversations: (name: string) => ['workspace', 'agent', name] as const,
 }
+
+staleOn([...agentListEvents, 'agent_renamed'], workspaceKeys.roster)
+staleOn(['operator_queue_*'], workspaceKeys.asks)
+staleOn(['chat_response_ready'], workspaceKeys.all)
+staleOn(runEvents, ofAgentWhenTriggeredBy(['workspace'], workspaceKeys.conversations))
 
 /** The user's own agents and those shared with them. */
 export const rosterQuery = (api: Client) =>

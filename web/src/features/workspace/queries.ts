@@ -8,6 +8,7 @@ import {
 import { type Client, errorOf } from '@roost/contracts/client'
 import { queryOptions } from '@tanstack/react-query'
 import { saveBlob } from '../../lib/save-blob.ts'
+import { containerEvents, ofAgent, staleOn } from '../../live/stale.ts'
 import { absolutePath, nameOf, type Place } from './paths.ts'
 import { readFile } from './read-file.ts'
 
@@ -17,6 +18,8 @@ export const fileKeys = {
   folder: (name: string, path: string, hidden: boolean) => [...fileKeys.folders(name), path, hidden] as const,
   file: (name: string, path: string) => [...fileKeys.all(name), 'file', path] as const,
 }
+
+staleOn(['execution_finished', ...containerEvents], ofAgent(fileKeys.all))
 
 /** The direct entries of a folder. */
 export const folderQuery = (api: Client, name: string, path: string, hidden: boolean) =>
