@@ -1,5 +1,6 @@
 import type { AgentsArea } from '../agents/area.ts'
 import type { Loop } from '../background/loops.ts'
+import type { Alerts } from '../foundation/alerts/index.ts'
 import type { Audit } from '../foundation/audit/index.ts'
 import type { Idempotency, WorkStates } from '../foundation/idempotency/index.ts'
 import type { Leases } from '../foundation/leases/index.ts'
@@ -24,7 +25,6 @@ import {
   fireRetention,
   firingRoutes,
   internalFiringRoutes,
-  type RaiseAlert,
   type ReachesAgent,
 } from './firing/index.ts'
 import { createReminders, type DeliverResult, reminderRetention, reminderRoutes } from './reminders/index.ts'
@@ -62,8 +62,7 @@ export type TriggersAreaDeps = {
   /** The output of a schedule's run for the Workspace chat of its recipient, and whom that reaches. */
   deliver: Deliver
   reachesAgent: ReachesAgent
-  /** For the operator's queue. */
-  raiseAlert: RaiseAlert
+  alerts: Alerts
   /** Under which people and programs reach the platform. */
   baseUrl: string
   /** Calls of webhooks in a minute. */
@@ -102,7 +101,7 @@ export function createTriggersArea(deps: TriggersAreaDeps): TriggersArea {
     link: records.link,
     hooks: records.hooks,
     registryHooks: agents.hooks,
-    factOf: agents.facts.find,
+    runContextOf: agents.runContexts.find,
     dispatch: runs.dispatch,
     settle: records.executions.settle,
     times: createScheduleTimes(),
@@ -140,7 +139,7 @@ export function createTriggersArea(deps: TriggersAreaDeps): TriggersArea {
   const subscriptions = createSubscriptions({
     ...shared,
     agentAccess: agents.agentAccess,
-    secrets: agents.facts.secrets,
+    secrets: agents.runContexts.secrets,
     agentName: async (id) => (await agentRecords.byId(id))?.name ?? null,
   })
   agents.hooks.onDeleting((tx, { agent }) => subscriptions.agentDeleted(tx, agent.id))

@@ -1,6 +1,7 @@
 import type { RunContext } from '../../agents/run-context/index.ts'
 import type { Outbox } from '../../foundation/outbox/index.ts'
 import type { Clock } from '../../kit/clock.ts'
+import { isFault } from '../../kit/fault.ts'
 import { newId } from '../../kit/ids.ts'
 import type { AgentLink } from '../../ports/agent-link/port.ts'
 import type { Tx } from '../../ports/database/port.ts'
@@ -24,24 +25,25 @@ export type BatchDeps = {
   breaker: DispatchBreaker
 }
 
-/** A run to take in, or the record of one that is not made. */
+/** The record of a run; `why` is the reason why it does not start, or null. */
 export type Entry = { agent: RunContext; request: RunRequest; why: NotRun | null }
 
 export type Batch = {
   /**
-   * Holds the queues of several agents, and their breakers, until the transaction ends: many runs are taken in
-   * by a handful of statements. `counts` says how many entries each agent gets at most; its other numbers stay
-   * unused.
+   * Locks the queues and breakers of several agents until the transaction ends, so that a few statements record
+   * many runs. `counts` is the maximum number of entries per agent; unused queue numbers are skipped.
    */
   lockQueues(tx: Tx, counts: ReadonlyMap<string, number>): Promise<LockedQueues>
 }
 
 export type LockedQueues = {
-  /** Runs of these may be entered. The breaker of another one wants to be asked for each run: `acceptIn`. */
-  free: ReadonlySet<string>
+  /** The schedules of these agents with a run that is queued, running or about to be retried. */
+  activeSchedules: ReadonlySet<string>
+  /** Asks the breaker of the agent; call it for each run before `insertAll`. A half-open one admits one probe. */
+  admit(agent: RunContext, executionId: string): Promise<'free' | 'probe' | 'refused'>
   /**
    * Writes the rows and their events, in order; agents with new runs are woken after the commit. Only for runs
-   * that the platform starts by itself, which count against no bound and come from no agent.
+   * that the platform itself starts: they are not bounded and come from no agent.
    */
   insertAll(entries: readonly Entry[], now: Date): ExecutionRow[]
 }
@@ -49,26 +51,50 @@ export type LockedQueues = {
 export function createBatch({ events, link, breaker }: BatchDeps): Batch {
   return {
     async lockQueues(tx, counts) {
-      // Sent together, the queues first.
-      const [lasts, free] = await Promise.all([
-        queueStore(tx).lockQueues(counts),
-        breaker.freeIn(tx, [...counts.keys()]),
+      const agentIds = [...counts.keys()]
+      const queue = queueStore(tx)
+      // Sent together, the locks first.
+      const [lasts, free, { activeSchedules, lastQueuedAt }] = await Promise.all([
+        queue.lockQueues(counts),
+        breaker.freeIn(tx, agentIds),
+        queue.openRuns(agentIds),
       ])
       const next = new Map(
         [...counts].map(([agentId, count]) => [agentId, (lasts.get(agentId) ?? count) - count + 1]),
       )
+      const asked = new Set<string>()
 
       function numberOf(agentId: string): number {
         const number = next.get(agentId)
-        if (number === undefined) throw new Error(`The queue of ${agentId} is not held.`)
+        if (number === undefined) throw new Error(`The queue of ${agentId} is not locked.`)
         next.set(agentId, number + 1)
         return number
       }
 
       return {
-        free,
+        activeSchedules,
+
+        async admit(agent, executionId) {
+          if (free.has(agent.id)) return 'free'
+          // At most one run gets through a breaker that is not closed.
+          if (asked.has(agent.id)) return 'refused'
+          asked.add(agent.id)
+          try {
+            return await breaker.admitIn(tx, agent, executionId)
+          } catch (error) {
+            if (isFault(error, 'circuit_open')) return 'refused'
+            throw error
+          }
+        },
+
         insertAll(entries, now) {
-          const rows = entries.map((entry) => rowIn(entry, { number: numberOf(entry.agent.id), now }))
+          const rows = entries.map((entry) =>
+            rowIn(entry, {
+              number: numberOf(entry.agent.id),
+              behind: lastQueuedAt.get(entry.agent.id) ?? null,
+              now,
+            }),
+          )
           tx.alongside(executionStore(tx).insertAll(rows))
           events.appendAll(tx, rows.flatMap(eventsOf), now)
           const woken = new Set(rows.filter(isWaiting).map((row) => row.agent_id))
@@ -82,12 +108,15 @@ export function createBatch({ events, link, breaker }: BatchDeps): Batch {
   }
 }
 
-function rowIn({ agent, request, why }: Entry, at: { number: number; now: Date }): ExecutionRow {
-  if (why) return notRunRow({ agent, request, why }, at)
+function rowIn(
+  { agent, request, why }: Entry,
+  place: { number: number; behind: string | null; now: Date },
+): ExecutionRow {
+  if (why) return notRunRow({ agent, request, why }, place)
   if (isBounded(request.triggeredBy) || request.source.agent || request.attachments?.length)
-    throw new Error('Only runs that the platform starts by itself are taken in together.')
+    throw new Error('Only runs that the platform itself starts can be recorded in a batch.')
   const id = request.executionId ?? newId()
-  return rowOf(agent, request, { id, bounded: false, chain_depth: 0, ...at })
+  return rowOf(agent, request, { id, bounded: false, chain_depth: 0, ...place })
 }
 
 function eventsOf(row: ExecutionRow) {

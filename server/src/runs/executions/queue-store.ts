@@ -15,6 +15,8 @@ export type QueueCounts = {
   last_place: string | null
 }
 
+export type OpenRuns = { activeSchedules: ReadonlySet<string>; lastQueuedAt: ReadonlyMap<string, string> }
+
 /** The condition of the index `executions_open`, which is small whatever the history: what has not ended. */
 export const isOpen = sql<boolean>`completed_at is null`
 /**
@@ -74,6 +76,39 @@ export function queueStore(executor: Executor) {
         .returning(['agent_id', 'last_number'])
         .execute()
       return new Map(rows.map((row) => [row.agent_id, row.last_number]))
+    },
+
+    /**
+     * The schedules of these agents with a run that is queued, running or about to be retried, and the `queued_at`
+     * of the last run in each queue. Validations do not count as runs of their schedule.
+     */
+    async openRuns(agentIds: readonly string[]): Promise<OpenRuns> {
+      const rows =
+        agentIds.length === 0
+          ? []
+          : await db
+              .selectFrom('executions')
+              .select([
+                'agent_id',
+                'schedule_id',
+                sql<number>`max(case when triggered_by != 'validation' then 1 else 0 end)`.as('is_active'),
+                sql<string | null>`max(case when status = 'queued' then queued_at end)`.as('last_queued_at'),
+              ])
+              .where('agent_id', 'in', [...agentIds])
+              .where(isOpen)
+              .where('status', 'in', ['queued', 'running', 'pending_retry'])
+              .groupBy(['agent_id', 'schedule_id'])
+              .execute()
+      const lastQueuedAt = new Map<string, string>()
+      for (const { agent_id, last_queued_at } of rows) {
+        const known = lastQueuedAt.get(agent_id) ?? ''
+        if (last_queued_at !== null && last_queued_at > known) lastQueuedAt.set(agent_id, last_queued_at)
+      }
+      const active = rows.filter(({ is_active }) => is_active === 1)
+      return {
+        activeSchedules: new Set(active.flatMap(({ schedule_id }) => schedule_id ?? [])),
+        lastQueuedAt,
+      }
     },
 
     /** How full the agent is, and how many runs of `serialKey` wait or are worked on. */

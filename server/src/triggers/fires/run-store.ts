@@ -1,10 +1,7 @@
-import type { ExecutionStatus } from '@roost/contracts/runs/executions'
 import { sql } from 'kysely'
 import type { Executor } from '../../ports/database/port.ts'
 import type { ExecutionRow } from '../../runs/executions/index.ts'
 import type { ScheduleRunTables } from './tables.ts'
-
-const active = ['queued', 'running', 'pending_retry'] as const satisfies ExecutionStatus[]
 
 /** Where a run stands among those that wait for a validation. */
 export type Unvalidated = { completed_at: string; id: string }
@@ -13,36 +10,6 @@ export type Unvalidated = { completed_at: string; id: string }
 export function scheduleRunStore(executor: Executor) {
   const db = executor.withTables<ScheduleRunTables>()
   return {
-    /** A run of the schedule other than `exceptId` is on its way; a validation looks back and counts for nothing. */
-    async isActive(scheduleId: string, exceptId: string): Promise<boolean> {
-      const row = await db
-        .selectFrom('executions')
-        .select('id')
-        .where('schedule_id', '=', scheduleId)
-        .where('status', 'in', [...active])
-        .where('triggered_by', '!=', 'validation')
-        .where('id', '!=', exceptId)
-        .limit(1)
-        .executeTakeFirst()
-      return row !== undefined
-    },
-
-    /** The schedules of these agents of which a run is on its way, as above. */
-    async activeOf(agentIds: readonly string[]): Promise<ReadonlySet<string>> {
-      if (agentIds.length === 0) return new Set()
-      // By agent, in the index of what has not ended: a schedule's history may be long.
-      const rows = await db
-        .selectFrom('executions')
-        .select('schedule_id')
-        .distinct()
-        .where('agent_id', 'in', [...agentIds])
-        .where('completed_at', 'is', null)
-        .where('status', 'in', [...active])
-        .where('triggered_by', '!=', 'validation')
-        .execute()
-      return new Set(rows.flatMap(({ schedule_id }) => schedule_id ?? []))
-    },
-
     /** Retries that wait, the next one first. */
     pendingRetries(limit: number): Promise<ExecutionRow[]> {
       return db

@@ -1,67 +1,80 @@
 import type { NewEvent } from '../../foundation/outbox/index.ts'
-import { type Clock, timestamp } from '../../kit/clock.ts'
-import type { Entry, NotRun, RunContext } from '../../runs/dispatch/index.ts'
+import { timestamp } from '../../kit/clock.ts'
+import type { Tx } from '../../ports/database/port.ts'
+import type { Entry, Source } from '../../runs/dispatch/index.ts'
 import type { ExecutionRow } from '../../runs/executions/index.ts'
-import type { Decision } from '../fires/index.ts'
+import type { Decision, FireRow } from '../fires/index.ts'
 import type { Schedule } from '../schedules/index.ts'
-import type { Fired } from './decided.ts'
 import { skippedEvent, startedEvent } from './events.ts'
-import type { createFireRequests } from './requests.ts'
 import type { Gate } from './rules.ts'
 
-/** A fire of the clock on its way through the gates. */
-export type Due = {
+/** A fire at a due time of the schedule. */
+export type ClockFire = {
   schedule: Schedule
-  key: { schedule_id: string; due_at: string; agent_id: string }
   executionId: string
+  key: { schedule_id: string; due_at: string; agent_id: string }
   isCatchUp: boolean
-  /** As it was when the fire came. */
-  isPreviousActive: boolean
 }
 
-/** A gate has closed; `fact` is null of an agent that is gone. */
-export type Closed = { due: Due; fact: RunContext | null; gate: Gate }
-/** All gates are open; `refusal` fails the run before it begins. */
-export type Open = { due: Due; fact: RunContext; message: string; refusal: NotRun | null }
-/** What is to become of a fire. */
-export type Choice = Closed | Open
+/** A fire that a person or a webhook triggers. */
+export type CalledFire = {
+  schedule: Schedule
+  executionId: string
+  cause: 'manual' | 'webhook'
+  context: string | null
+  metadata: Record<string, unknown> | null
+  by: Source | null
+  keep: ((tx: Tx, executionId: string) => Promise<void>) | null
+}
 
-export function decisionOf(choice: Choice, now: ReturnType<Clock['now']>): Decision {
-  const recorded_at = timestamp(now)
-  const execution_id = hasRecord(choice) ? choice.due.executionId : null
-  if ('gate' in choice) {
-    return { outcome: choice.gate.outcome, reason: choice.gate.reason, execution_id, recorded_at }
+/**
+ * The planned outcome of a fire. `gate` is the closed gate, or null. `entry` is the record to write: a run, or
+ * the reason why it does not start; null leaves no record.
+ */
+export type Choice<Fire = ClockFire> = { fire: Fire; gate: Gate | null; entry: Entry | null }
+
+/** A choice whose run starts, unless a gate closes before it is recorded. */
+export type OpenChoice = Choice & { gate: null; entry: Entry & { why: null } }
+
+/** The recorded outcome of a fire. */
+export type Fired =
+  | { outcome: 'fired'; executionId: string; message: string; isReplay?: true }
+  | { outcome: 'skipped' | 'suppressed' | 'missed'; reason: string; executionId?: string }
+
+export function isOpen(choice: Choice): choice is OpenChoice {
+  return choice.gate === null && choice.entry?.why === null
+}
+
+/** Closes a gate behind an open choice. The record shows the schedule's message, not that of the hook. */
+export function closed({ fire, entry }: OpenChoice, gate: Gate): Choice {
+  const request = { ...entry.request, message: fire.schedule.message }
+  return { fire, gate, entry: { ...entry, request, why: { status: 'skipped', reason: gate.reason } } }
+}
+
+export function decisionOf({ fire, gate, entry }: Choice, now: Date): Decision {
+  const recorded = { execution_id: entry && fire.executionId, recorded_at: timestamp(now) }
+  if (gate) return { outcome: gate.outcome, reason: gate.reason, ...recorded }
+  const reason = entry?.why?.status === 'failed' ? entry.why.error_code : null
+  return { outcome: 'fired', reason, ...recorded }
+}
+
+/** Events of the schedule, in addition to those of the run. */
+export function eventsOf({ fire, gate, entry }: Choice, row: ExecutionRow): NewEvent[] {
+  if (gate) return [skippedEvent(row, fire.schedule, gate.reason)]
+  return entry?.why ? [] : [startedEvent(row, fire.schedule)]
+}
+
+export function firedOf({ fire, gate, entry }: Choice<{ executionId: string }>): Fired {
+  const { executionId } = fire
+  if (gate) return { ...gate, ...(entry ? { executionId } : {}) }
+  return { outcome: 'fired', executionId, message: entry?.request.message ?? '' }
+}
+
+/** The stored outcome; null while the fire is claimed and not decided. */
+export function decidedFire({ outcome, reason, execution_id }: FireRow): Fired | null {
+  if (outcome === null) return null
+  if (outcome === 'fired') {
+    return { outcome, executionId: execution_id ?? '', message: '', isReplay: true }
   }
-  const reason = choice.refusal?.status === 'failed' ? choice.refusal.error_code : null
-  return { outcome: 'fired', reason, execution_id, recorded_at }
-}
-
-/** What is suppressed, or of an agent that is gone, leaves no record of a run. */
-export function hasRecord(choice: Choice): choice is Choice & { fact: RunContext } {
-  return 'gate' in choice ? choice.gate.outcome === 'skipped' && choice.fact !== null : true
-}
-
-export function entryOf(
-  choice: Choice & { fact: RunContext },
-  requestOf: ReturnType<typeof createFireRequests>['requestOf'],
-): Entry {
-  const { schedule, executionId } = choice.due
-  const message = 'gate' in choice ? schedule.message : choice.message
-  const request = requestOf(schedule, { executionId, message, trigger: 'schedule' })
-  if (!('gate' in choice)) return { agent: choice.fact, request, why: choice.refusal }
-  return { agent: choice.fact, request, why: { status: 'skipped', reason: choice.gate.reason } }
-}
-
-/** What is told of it beside the run's own events. */
-export function eventsOf(choice: Choice, row: ExecutionRow): NewEvent[] {
-  const { schedule } = choice.due
-  if ('gate' in choice) return [skippedEvent(row, schedule, choice.gate.reason)]
-  return choice.refusal ? [] : [startedEvent(row, schedule)]
-}
-
-/** What is answered once it is recorded. */
-export function firedOf(choice: Choice): Fired {
-  const { executionId } = choice.due
-  if (!('gate' in choice)) return { outcome: 'fired', executionId, message: choice.message }
-  return { ...choice.gate, ...(hasRecord(choice) ? { executionId } : {}) }
+  return { outcome, reason: reason ?? '', ...(execution_id === null ? {} : { executionId: execution_id }) }
 }

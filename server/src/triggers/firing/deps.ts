@@ -8,23 +8,16 @@ import type { Dispatch, RunContext } from '../../runs/dispatch/index.ts'
 import type { ScheduleTimes } from '../schedule-times/index.ts'
 import type { FrozenAfter, ReachesAgent } from './ports.ts'
 
-/** What a fire is made with. */
 export type FireDeps = {
   db: Db
   clock: Pick<Clock, 'now' | 'wait'>
   log: Log
-  events: Pick<Outbox, 'append'>
+  events: Pick<Outbox, 'append' | 'appendAll'>
   link: Pick<AgentLink, 'call' | 'isConnected'>
   agentRecords: Pick<AgentRecords, 'byId'>
-  factOf(agentId: string): Promise<RunContext | null>
-  dispatch: Pick<Dispatch, 'checkAgent' | 'transaction' | 'enqueue' | 'recordSkipped'>
+  runContextOf(agentId: string): Promise<RunContext | null>
+  dispatch: Pick<Dispatch, 'checkAgent' | 'transaction' | 'enqueue' | 'recordSkipped' | 'lockQueues'>
   times: Pick<ScheduleTimes, 'next'>
   frozenAfter: FrozenAfter
   reachesAgent: ReachesAgent
-}
-
-/** What fires that are due together are made with. */
-export type FireTogetherDeps = Omit<FireDeps, 'events' | 'dispatch'> & {
-  events: Pick<Outbox, 'append' | 'appendAll'>
-  dispatch: FireDeps['dispatch'] & Pick<Dispatch, 'lockQueues'>
 }

@@ -1,52 +1,54 @@
 import { statusOf } from '@roost/contracts/kit/errors'
-import type {
-  ExecuteTask,
-  ExecuteTaskReply,
-  ExecuteTasks,
-  ExecuteTasksReply,
-} from '@roost/contracts/triggers/firing'
+import type { ExecuteTasks, ExecuteTasksReply } from '@roost/contracts/triggers/firing'
 import { takenAheadSeconds } from '@roost/contracts/triggers/firing'
 import type { Clock } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import type { Log } from '../../ports/log.ts'
+import type { DueTime } from '../fires/index.ts'
 import type { Schedules } from '../schedules/index.ts'
-import type { Fired } from './decided.ts'
+import type { Fired } from './choice.ts'
+import type { DueRequest } from './fire.ts'
 import type { Firing } from './service.ts'
 
 export type ExecuteAllDeps = {
   clock: Pick<Clock, 'now' | 'wait'>
   log: Pick<Log, 'error'>
   schedules: Pick<Schedules, 'byIds' | 'position'>
-  firing: Pick<Firing, 'fireTogether' | 'recordsOf' | 'rehearse'>
-  /** One by itself; answered without its end. */
-  one(task: ExecuteTask): Promise<ExecuteTaskReply>
+  firing: Pick<Firing, 'fireAll' | 'recordsOf' | 'rehearse'>
+  /** Records the fire of a schedule that does not exist any more. */
+  suppressDeleted(due: DueTime): Promise<Fired>
 }
 
 type Task = ExecuteTasks['tasks'][number]
 type Result = ExecuteTasksReply['results'][number]
 
-/** Many fires of the clock; what is out of the ordinary about one of them is seen to by itself. */
-export function createExecuteAll({ clock, log, schedules, firing, one }: ExecuteAllDeps) {
-  /** What stands in the way of none of them: the schedule is there, and nothing is asked for but its fire. */
-  async function ordinaryOf(tasks: readonly Task[]) {
+/** Fires many due times; each has its own result. */
+export function createExecuteAll({ clock, log, schedules, firing, suppressDeleted }: ExecuteAllDeps) {
+  /** The requests of tasks whose schedule exists, and their positions. */
+  async function requestsOf(tasks: readonly Task[]) {
     const found = await schedules.byIds([...new Set(tasks.map((task) => task.schedule_id))])
-    const known = new Map(found.map((schedule) => [schedule.id, schedule]))
-    const ordinary = tasks.flatMap((task) => {
-      const schedule = known.get(task.schedule_id)
-      return schedule && !task.execution_id ? [{ task, due: { schedule, dueAt: task.due_at } }] : []
+    const byId = new Map(found.map((schedule) => [schedule.id, schedule]))
+    const known = tasks.flatMap((task) => {
+      const schedule = byId.get(task.schedule_id)
+      if (!schedule) return []
+      const executionId = task.execution_id ?? undefined
+      const request: DueRequest = { schedule, cause: 'clock', dueAt: task.due_at, executionId }
+      return [{ task, request }]
     })
-    const dues = ordinary.map(({ due }) => due)
-    return { places: new Map(ordinary.map(({ task }, index) => [task, index])), dues }
+    return {
+      places: new Map(known.map(({ task }, index) => [task, index])),
+      requests: known.map(({ request }) => request),
+    }
   }
 
   async function look(tasks: readonly Task[]) {
-    const { places, dues } = await ordinaryOf(tasks)
-    return { places, dues, records: await firing.recordsOf(dues) }
+    const { places, requests } = await requestsOf(tasks)
+    return { places, requests, records: await firing.recordsOf(requests) }
   }
 
   /**
-   * Looks while there is time, and again when they are due, if anything may have changed since. What others decide
-   * meanwhile is seen when they are recorded.
+   * Reads before the due time, and again at the due time if anything may have changed since. Fires that others
+   * decide in between are noticed when they are recorded.
    */
   async function lookAhead(tasks: readonly Task[]) {
     const until = Math.max(...tasks.map(({ due_at }) => Date.parse(due_at)))
@@ -55,7 +57,7 @@ export function createExecuteAll({ clock, log, schedules, firing, one }: Execute
     refuseTooEarly(early())
     const position = await schedules.position()
     const looked = await look(tasks)
-    // More than once: a timer may end a moment before the clock says so, and a clock may be set back.
+    // Repeated: a timer may end slightly early, and the clock may be set back.
     while (early() > 0) {
       refuseTooEarly(early())
       await clock.wait(early())
@@ -64,7 +66,7 @@ export function createExecuteAll({ clock, log, schedules, firing, one }: Execute
     return isSame ? looked : look(tasks)
   }
 
-  function resultOf(settled: PromiseSettledResult<Result>): Result {
+  function replyOf(settled: PromiseSettledResult<Result>): Result {
     if (settled.status === 'fulfilled') return settled.value
     const { reason } = settled
     const code = reason instanceof Fault ? reason.code : 'internal_error'
@@ -74,32 +76,26 @@ export function createExecuteAll({ clock, log, schedules, firing, one }: Execute
 
   return async function executeAll({ tasks, rehearsal }: ExecuteTasks): Promise<ExecuteTasksReply> {
     if (rehearsal) {
-      await firing.rehearse((await ordinaryOf(tasks)).dues)
+      await firing.rehearse((await requestsOf(tasks)).requests)
       return { results: [] }
     }
-    const { places, dues, records } = await lookAhead(tasks)
-    const fired = firing.fireTogether(dues, records)
+    const { places, requests, records } = await lookAhead(tasks)
+    const fired = firing.fireAll(requests, records)
 
-    async function answer(task: Task): Promise<Result> {
+    async function resultOf(task: Task): Promise<Result> {
       const place = places.get(task)
-      if (place === undefined) return unended(await one({ ...task, async_mode: true }))
-      const settled = (await fired)[place]
-      if (settled?.status !== 'fulfilled') throw settled?.reason
-      return repliedOf(settled.value)
+      if (place === undefined) return repliedOf(await suppressDeleted(task))
+      const result = (await fired)[place]
+      if (result?.status !== 'fulfilled') throw result?.reason
+      return repliedOf(result.value)
     }
 
-    return { results: (await Promise.allSettled(tasks.map(answer))).map(resultOf) }
+    return { results: (await Promise.allSettled(tasks.map(resultOf))).map(replyOf) }
   }
 }
 
 function refuseTooEarly(ms: number): void {
   if (ms > takenAheadSeconds * 1000) throw new Fault('conflict', 'The fires are not due yet.')
-}
-
-/** Who asks in asynchronous mode is never answered with an end. */
-function unended(reply: ExecuteTaskReply): Result {
-  if ('async_mode' in reply || 'reason' in reply) return reply
-  throw new Error('A fire was answered with the end of its run.')
 }
 
 export function repliedOf(fired: Fired) {

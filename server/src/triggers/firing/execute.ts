@@ -15,8 +15,9 @@ import type { Db } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
 import { type Dispatch, modelOf, type RunRequest, sourceOf, triggerOf } from '../../runs/dispatch/index.ts'
 import { dollars, type ExecutionRow, type Executions, executionStore } from '../../runs/executions/index.ts'
-import { fireStore } from '../fires/index.ts'
+import { type DueTime, fireStore } from '../fires/index.ts'
 import type { Schedules } from '../schedules/index.ts'
+import type { Fired } from './choice.ts'
 import { accepted, createExecuteAll, notFired } from './execute-all.ts'
 import type { Firing } from './service.ts'
 
@@ -30,7 +31,7 @@ export type ExecuteDeps = {
   executions: Pick<Executions, 'watch'>
   idempotency: Pick<Idempotency, 'enter'>
   schedules: Pick<Schedules, 'byId' | 'byIds' | 'position'>
-  firing: Pick<Firing, 'fire' | 'fireTogether' | 'recordsOf' | 'rehearse'>
+  firing: Pick<Firing, 'fire' | 'fireAll' | 'recordsOf' | 'rehearse'>
 }
 
 export type Execute = {
@@ -47,17 +48,19 @@ type Run = Pick<RunRequest, 'triggeredBy' | 'source' | 'links' | 'schedule' | 'a
 export function createExecute(deps: ExecuteDeps): Execute {
   const { db, clock, dispatch, idempotency, schedules, firing } = deps
 
-  async function fireDue(body: ExecuteTask, due: { schedule_id: string; due_at: string }, call: Call) {
+  async function suppressDeleted({
+    schedule_id,
+    due_at,
+  }: DueTime): Promise<Exclude<Fired, { outcome: 'fired' }>> {
+    const fired = { outcome: 'suppressed', reason: 'schedule_deleted' } as const
+    const decision = { ...fired, execution_id: null, recorded_at: timestamp(clock.now()) }
+    await fireStore(db).decide({ schedule_id, due_at, agent_id: '' }, decision)
+    return fired
+  }
+
+  async function fireDue(body: ExecuteTask, due: DueTime, call: Call) {
     const schedule = await schedules.byId(due.schedule_id)
-    if (!schedule) {
-      const reason = 'schedule_deleted'
-      const decision = { outcome: 'suppressed', reason, execution_id: null } as const
-      await fireStore(db).decide(
-        { ...due, agent_id: '' },
-        { ...decision, recorded_at: timestamp(clock.now()) },
-      )
-      return { status: 'suppressed' as const, reason }
-    }
+    if (!schedule) return notFired(await suppressDeleted(due))
     const executionId = body.execution_id ?? undefined
     const fired = await firing.fire(schedule, { cause: 'clock', dueAt: due.due_at, executionId })
     if (fired.outcome !== 'fired') return notFired(fired)
@@ -148,11 +151,9 @@ export function createExecute(deps: ExecuteDeps): Execute {
     return run(agent, body, as, call)
   }
 
-  const withoutEnd = { key: undefined, signal: AbortSignal.abort() }
-
   return {
     asPlatform,
-    allAsPlatform: createExecuteAll({ ...deps, one: (task) => asPlatform(task, withoutEnd) }),
+    allAsPlatform: createExecuteAll({ ...deps, suppressDeleted }),
 
     async asAgent(caller, body, call) {
       const own = agentOf(caller)

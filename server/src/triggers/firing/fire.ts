@@ -1,66 +1,91 @@
+import { setImmediate as immediate } from 'node:timers/promises'
+import type { PreCheckAnswer } from '@roost/contracts/link/messages'
 import { Fault } from '../../kit/fault.ts'
 import { newId } from '../../kit/ids.ts'
 import type { Tx } from '../../ports/database/port.ts'
 import type { Source } from '../../runs/dispatch/index.ts'
-import { executionStore } from '../../runs/executions/index.ts'
-import { fireStore, scheduleRunStore } from '../fires/index.ts'
+import { executionStore, queueStore } from '../../runs/executions/index.ts'
+import { type FireRow, fireStore, keyOf } from '../fires/index.ts'
 import type { Schedule } from '../schedules/index.ts'
-import { createByClock } from './by-clock.ts'
-import { decidedFire, type Fired } from './decided.ts'
+import { type ClockFire, decidedFire, type Fired } from './choice.ts'
 import type { FireDeps } from './deps.ts'
-import { startedEvent } from './events.ts'
-import { withContext } from './message.ts'
-import { createFireRequests } from './requests.ts'
-import { createWithin } from './within.ts'
+import { type AskHook, createGates } from './gates.ts'
+import { createPreCheck } from './pre-check.ts'
+import { createRecord, lanes, maxPerBatch } from './record.ts'
+import { createRecordCalled } from './record-called.ts'
 
-export type FireAsked = {
-  cause: 'clock' | 'manual' | 'webhook'
-  /** Of the clock: the due time, which fires at most once. */
-  dueAt?: string | undefined
-  /** What came with the call; follows the message as data. */
-  context?: string | null | undefined
-  /** Kept with the record. */
-  metadata?: Record<string, unknown> | null | undefined
-  /** Who asked; null is nobody. */
-  by?: Source | null
-  /** The id that the record gets; the same again is answered with the run that has it. */
+type Cause =
+  | {
+      cause: 'clock'
+      /** Fires at most once. */
+      dueAt: string
+    }
+  | {
+      cause: 'manual' | 'webhook'
+      /** The caller's text, which follows the message as data. */
+      context?: string | null | undefined
+      /** Stored with the record. */
+      metadata?: Record<string, unknown> | null | undefined
+      /** The caller; null without one. */
+      by?: Source | null
+      /** Called in the transaction that records the run. */
+      keep?: ((tx: Tx, executionId: string) => Promise<void>) | undefined
+    }
+
+export type FireOptions = Cause & {
+  /** The id of the record; a repeated one returns the run that has it. */
   executionId?: string | undefined
-  /** Of a call by hand or a webhook: written in the transaction that makes the run. */
-  keep?: ((tx: Tx, executionId: string) => Promise<void>) | undefined
 }
+export type FireRequest = FireOptions & { schedule: Schedule }
+export type DueRequest = Extract<FireRequest, { cause: 'clock' }>
 
+/** What is stored about due times: their rows by key, and the schedules of their agents with an active run. */
+export type Records = { rows: ReadonlyMap<string, FireRow>; active: ReadonlySet<string> }
+
+const rehearsedPerTransaction = 50
+/** Fires chosen without a pause: enough to fill the first batch of each lane. */
+const chosenPerTurn = lanes * maxPerBatch
+
+/**
+ * The one path of a fire, whatever its cause, alone or with others: gates choose its outcome, then it is recorded.
+ * Each fire is recorded as soon as it can be, and fails alone.
+ */
 export function createFire(deps: FireDeps) {
-  const { db, clock, events, agentRecords, dispatch } = deps
-  const within = createWithin(deps)
-  const { byClock } = createByClock(deps)
-  const { requestOf, recipientRefusal } = createFireRequests(deps)
+  const { db } = deps
+  const { stateOf, chooseClock, chooseCalled } = createGates(deps)
+  const preCheck = createPreCheck(deps)
+  const { record, rehearse: rehearseChoices } = createRecord(deps)
+  const recordCalled = createRecordCalled(deps)
+  let received = 0
 
-  async function byHand(schedule: Schedule, asked: FireAsked): Promise<Fired> {
-    const message = withContext(schedule.message, asked.context, newId())
-    const executionId = asked.executionId ?? newId()
-    const fact = await dispatch.checkAgent(schedule.agent_id)
-    const agent = await agentRecords.byId(schedule.agent_id)
-    if (!agent) throw new Fault('agent_not_found')
-    const refusal = await recipientRefusal(schedule, agent)
-    const { metadata, by } = asked
-    const trigger = asked.cause === 'webhook' ? 'webhook' : 'manual'
-    const request = requestOf(schedule, { executionId, message, trigger, by: by ?? null, metadata })
-    // All of them take the caller's own locks first and then their agent's queue, so they go together.
-    const transaction = (work: (tx: Tx) => Promise<void>, lastly: () => void) =>
-      dispatch.transaction(work, { kind: 'fire', about: schedule.agent_id, lastly })
-    await within(transaction, async (tx) => {
-      await asked.keep?.(tx, executionId)
-      if (refusal) {
-        await dispatch.recordSkipped(tx, fact, request, refusal)
-        return
-      }
-      const { row } = await dispatch.enqueue(tx, fact, request)
-      await events.append(tx, startedEvent(row, schedule), clock.now())
-    })
-    return { outcome: 'fired', executionId, message }
+  /** Read when the fires are due, or shortly before. */
+  async function recordsOf(requests: readonly FireRequest[]): Promise<Records> {
+    const due = requests.filter(isDue)
+    const [rows, { activeSchedules }] = await Promise.all([
+      fireStore(db).findAll(due.map(timeOf)),
+      queueStore(db).openRuns(agentIdsOf(due)),
+    ])
+    return { rows: new Map(rows.map((row) => [keyOf(row), row])), active: activeSchedules }
   }
 
-  /** A run that has the id already; throws `conflict` when it is another schedule's. */
+  /** Asks the hook once per agent, and for each further fire only if there is a hook. */
+  function createAskHook(): AskHook {
+    const firsts = new Map<string, Promise<PreCheckAnswer | null>>()
+    return async (agentId) => {
+      const first = firsts.get(agentId)
+      if (first) return (await first)?.hook_present ? preCheck(agentId) : null
+      const answer = preCheck(agentId)
+      firsts.set(agentId, answer)
+      return answer
+    }
+  }
+
+  /** A failed read fails the fires of its agent only. */
+  function statesOf(requests: readonly FireRequest[]) {
+    return new Map(agentIdsOf(requests.filter(isDue)).map((id) => [id, handled(stateOf(id))]))
+  }
+
+  /** Throws `conflict` when the id belongs to a run of another schedule. */
   async function replayOf(schedule: Schedule, executionId: string): Promise<Fired | null> {
     const row = await executionStore(db).byId(executionId)
     if (!row) return null
@@ -69,25 +94,98 @@ export function createFire(deps: FireDeps) {
     return { outcome: 'fired', executionId, message: row.message, isReplay: true }
   }
 
-  /**
-   * Fires a schedule. By the clock: every gate leaves its record, and a due time that was decided before is
-   * answered as it was then. By hand or webhook: throws `agent_not_running`, `queue_full`, `circuit_open`,
-   * `scheduler_unavailable`, `scheduler_timeout`; then nothing was kept.
-   */
-  return async function fire(schedule: Schedule, asked: FireAsked): Promise<Fired> {
-    const { executionId = newId(), dueAt } = asked
-    const replay = asked.executionId === undefined ? null : await replayOf(schedule, asked.executionId)
-    if (replay) return replay
-    if (asked.cause !== 'clock') return byHand(schedule, asked)
-    if (dueAt === undefined) throw new Error('A fire of the clock needs its due time.')
-    const key = { schedule_id: schedule.id, due_at: dueAt, agent_id: schedule.agent_id }
-    // Read together: on SQLite each look may wait for a transaction to end.
-    const [known, isActive] = await Promise.all([
-      fireStore(db).find(key),
-      scheduleRunStore(db).isActive(schedule.id, ''),
-    ])
-    const isCatchUp = known?.is_catch_up === 1
-    const due = { schedule, key, executionId, isCatchUp, isPreviousActive: isActive && !isCatchUp }
-    return (known && decidedFire(known)) ?? byClock(due)
+  function choosing({ rows, active }: Records, states: ReturnType<typeof statesOf>, askHook: AskHook) {
+    return async function choose(request: DueRequest) {
+      const { schedule, executionId = newId() } = request
+      const time = timeOf(request)
+      const fire: ClockFire = {
+        schedule,
+        executionId,
+        key: { ...time, agent_id: schedule.agent_id },
+        isCatchUp: rows.get(keyOf(time))?.is_catch_up === 1,
+      }
+      const state = (await states.get(schedule.agent_id)) ?? null
+      return chooseClock(fire, state, { isPreviousActive: active.has(schedule.id), askHook })
+    }
   }
+
+  /**
+   * Fires schedules; the results have the order of the requests. By the clock, every gate leaves its record, and a
+   * due time that was decided before returns its stored outcome. By hand or webhook, rejects with
+   * `agent_not_running`, `queue_full`, `circuit_open`, `scheduler_unavailable` or `scheduler_timeout`, and then
+   * stores nothing. `stored` is the result of `recordsOf` for these requests.
+   */
+  async function fireAll(
+    requests: readonly FireRequest[],
+    stored?: Records,
+  ): Promise<PromiseSettledResult<Fired>[]> {
+    const records = stored ?? (await recordsOf(requests))
+    const states = statesOf(requests)
+    const choose = choosing(records, states, createAskHook())
+    const firstOrder = received
+    received += requests.length
+
+    async function fireOne(request: FireRequest, order: number): Promise<Fired> {
+      const { schedule, executionId } = request
+      const replay = executionId === undefined ? null : await replayOf(schedule, executionId)
+      if (replay) return replay
+      if (!isDue(request)) {
+        const { cause, context = null, metadata = null, by = null, keep = null } = request
+        const call = { cause, context, metadata, by, keep }
+        return recordCalled(await chooseCalled({ schedule, executionId: executionId ?? newId(), ...call }))
+      }
+      const row = records.rows.get(keyOf(timeOf(request)))
+      return (row && decidedFire(row)) ?? record(await choose(request), order)
+    }
+
+    await Promise.allSettled(states.values())
+    const results: Promise<PromiseSettledResult<Fired>[]>[] = []
+    for (const [index, request] of requests.entries()) {
+      // Chosen fires go to the database while others are chosen.
+      if (index > 0 && index % chosenPerTurn === 0) await immediate()
+      results.push(Promise.allSettled([fireOne(request, firstOrder + index)]))
+    }
+    return (await Promise.all(results)).flat()
+  }
+
+  return {
+    recordsOf,
+    fireAll,
+
+    /** A batch of one. */
+    async fire(schedule: Schedule, options: FireOptions): Promise<Fired> {
+      const [result] = await fireAll([{ schedule, ...options }])
+      if (result?.status !== 'fulfilled') throw result?.reason
+      return result.value
+    },
+
+    /** Does the work of fires that will be due in a moment, without asking agents or storing anything. */
+    async rehearse(requests: readonly DueRequest[]): Promise<void> {
+      const records = await recordsOf(requests)
+      const choose = choosing(records, statesOf(requests), async () => null)
+      const choices = await Promise.all(requests.map(choose))
+      // In small transactions: on SQLite other writers wait for them.
+      for (let from = 0; from < choices.length; from += rehearsedPerTransaction) {
+        await rehearseChoices(choices.slice(from, from + rehearsedPerTransaction))
+      }
+    },
+  }
+}
+
+function isDue(request: FireRequest): request is DueRequest {
+  return request.cause === 'clock'
+}
+
+function agentIdsOf(requests: readonly FireRequest[]): string[] {
+  return [...new Set(requests.map(({ schedule }) => schedule.agent_id))]
+}
+
+function timeOf({ schedule, dueAt }: DueRequest) {
+  return { schedule_id: schedule.id, due_at: dueAt }
+}
+
+/** Its rejection reaches those who await it, and is never unhandled. */
+function handled<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => {})
+  return promise
 }

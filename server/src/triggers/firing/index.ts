@@ -16,10 +16,10 @@ export {
   scheduleRunStore,
 } from '../fires/index.ts'
 export { createFeed } from './changes.ts'
-export type { Fired } from './decided.ts'
+export type { Fired } from './choice.ts'
 export { createExecute, type Execute } from './execute.ts'
-export type { FireAsked } from './fire.ts'
-export type { Deliver, FrozenAfter, RaiseAlert, ReachesAgent } from './ports.ts'
+export type { FireOptions } from './fire.ts'
+export type { Deliver, FrozenAfter, ReachesAgent } from './ports.ts'
 export { fireRetention } from './retention.ts'
 export { firingRoutes, internalFiringRoutes } from './routes.ts'
 export { createFiring, type Firing, type FiringDeps } from './service.ts'

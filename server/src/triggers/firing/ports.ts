@@ -1,11 +1,7 @@
-import type { PlatformAlert } from '@roost/contracts/operations/operator-queue'
 import type { Agent } from '../../agents/records/index.ts'
 import type { Tx } from '../../ports/database/port.ts'
 import type { ExecutionRow } from '../../runs/executions/index.ts'
 import type { Schedule } from '../schedules/index.ts'
-
-/** An item for the operator's queue, written in the transaction that causes it. */
-export type RaiseAlert = (tx: Tx, alert: PlatformAlert) => Promise<void>
 
 /** The output of a run for the Workspace chat of the schedule's recipient; called once for each fire, at its last attempt. */
 export type Deliver = (tx: Tx, run: { row: ExecutionRow; schedule: Schedule; email: string }) => Promise<void>

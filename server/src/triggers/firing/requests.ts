@@ -13,48 +13,42 @@ export type FireRequestsDeps = {
 
 const nobody: Source = { userId: null, userEmail: null, agent: null, key: null }
 
-/** The run that a schedule asks for. */
 export function createFireRequests({ clock, times, reachesAgent }: FireRequestsDeps) {
-  /** Null: it cannot be registered. */
+  /** Null for a schedule without a due time. */
   function nextRunAt(schedule: Schedule): string | null {
     const next = times.next(schedule, clock.now())
     return next && timestamp(next)
   }
 
+  /** The request for the run of a schedule. */
   function requestOf(
-    schedule: Schedule,
-    {
-      executionId,
-      message,
-      trigger,
-      by = null,
-      metadata = null,
-    }: {
-      executionId: string
+    { schedule, executionId }: { schedule: Schedule; executionId: string },
+    run: {
       message: string
       trigger: RunRequest['triggeredBy']
+      nextRunAt: string | null
       by?: Source | null
-      metadata?: Record<string, unknown> | null | undefined
+      metadata?: Record<string, unknown> | null
     },
   ): RunRequest {
     return {
       executionId,
       agentId: schedule.agent_id,
       kind: 'task',
-      triggeredBy: trigger,
-      message,
-      source: by ?? nobody,
+      triggeredBy: run.trigger,
+      message: run.message,
+      source: run.by ?? nobody,
       model: schedule.model,
       timeoutSeconds: schedule.timeout_seconds,
       // Written by the feature that owns schedules.
       allowedTools: schedule.allowed_tools === null ? null : (JSON.parse(schedule.allowed_tools) as string[]),
       links: { scheduleId: schedule.id },
-      schedule: { name: schedule.name, nextRunAt: nextRunAt(schedule) },
-      metadata,
+      schedule: { name: schedule.name, nextRunAt: run.nextRunAt },
+      metadata: run.metadata ?? null,
     }
   }
 
-  /** Why the run fails before it begins, because of whom its output is for; null lets it run. */
+  /** The failure of a run whose recipient cannot reach the agent; null if it may run. */
   async function recipientRefusal(schedule: Schedule, agent: Agent): Promise<NotRun | null> {
     const email = schedule.deliver_to_workspace_email
     if (email === null || (await reachesAgent(agent, email))) return null

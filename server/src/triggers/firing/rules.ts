@@ -16,7 +16,12 @@ export type GateFacts = {
   /** Failed syncs of an agent whose schedules are frozen by them; null for all others. */
   frozenAfter: number | null
   isRunning: boolean
-  /** A run of an earlier fire is on its way. */
+} & PreviousRunFacts
+
+export type PreviousRunFacts = {
+  /** One of several missed times that all run, so it waits in the queue behind the others. */
+  isCatchUp: boolean
+  /** A run of an earlier fire has not ended. */
   isPreviousActive: boolean
 }
 
@@ -27,8 +32,12 @@ export function closedGate(facts: GateFacts): Gate | null {
   if (!facts.isAutonomous) return suppressed('autonomy_off')
   if (facts.frozenAfter !== null) return skipped(`git_sync_frozen: ${facts.frozenAfter} failed syncs`)
   if (!facts.isRunning) return skipped('agent_not_running')
-  if (facts.isPreviousActive) return skipped('previous_run_active')
-  return null
+  return previousRunGate(facts)
+}
+
+/** The gate that concurrent fires can close, so it is also checked while the agent's queue is locked. */
+export function previousRunGate({ isCatchUp, isPreviousActive }: PreviousRunFacts): Gate | null {
+  return isPreviousActive && !isCatchUp ? skipped('previous_run_active') : null
 }
 
 export function suppressed(reason: string): Gate {

@@ -4,44 +4,42 @@ import type { LastFire } from '@roost/contracts/triggers/schedules'
 import type { AgentHooks } from '../../agents/management/index.ts'
 import type { Agent } from '../../agents/records/index.ts'
 import type { Loop } from '../../background/loops.ts'
+import type { Alerts } from '../../foundation/alerts/index.ts'
 import { type Clock, secondsLater, timestamp } from '../../kit/clock.ts'
 import type { Db } from '../../ports/database/port.ts'
 import type { Dispatch } from '../../runs/dispatch/index.ts'
 import type { ExecutionRow, RunHooks, Settle } from '../../runs/executions/index.ts'
 import { type FireRow, fireStore, type SchedulerState } from '../fires/index.ts'
 import type { Schedule, Schedules } from '../schedules/index.ts'
-import type { Fired } from './decided.ts'
-import type { FireDeps, FireTogetherDeps } from './deps.ts'
+import type { Fired } from './choice.ts'
+import type { FireDeps } from './deps.ts'
 import { completedEvent } from './events.ts'
-import { createFire, type FireAsked } from './fire.ts'
-import { createFireTogether, type DueAsked, type Records } from './fire-together.ts'
-import type { Deliver, RaiseAlert } from './ports.ts'
+import { createFire, type DueRequest, type FireOptions, type FireRequest, type Records } from './fire.ts'
+import type { Deliver } from './ports.ts'
 import { createAskPreCheck } from './pre-check.ts'
 import { createRetries } from './retries.ts'
 import { createValidation, type Validation } from './validation.ts'
 
 export type FiringDeps = Settle &
-  Omit<FireDeps, 'dispatch' | 'events'> & {
+  Omit<FireDeps, 'dispatch'> & {
     db: Db
     clock: Clock
     hooks: RunHooks
     registryHooks: Pick<AgentHooks, 'onDeleting'>
     dispatch: Dispatch
-    events: FireTogetherDeps['events']
     schedules: Pick<Schedules, 'byId' | 'onDeleted'>
-    raiseAlert: RaiseAlert
+    alerts: Pick<Alerts, 'raise'>
     deliver: Deliver
   }
 
 export type Firing = {
   /** Fires a schedule; see `createFire`. */
-  fire(schedule: Schedule, asked: FireAsked): Promise<Fired>
-  /** Fires of the clock that are due together; see `createFireTogether`. Answers in their order. */
-  fireTogether(dues: readonly DueAsked[], records: Records): Promise<PromiseSettledResult<Fired>[]>
-  /** Read for `fireTogether`, when they are due or shortly before. */
-  recordsOf(dues: readonly DueAsked[]): Promise<Records>
-  /** Fires that will be due in a moment: does what they will need, asks no agent, and keeps nothing. */
-  rehearse(dues: readonly DueAsked[]): Promise<void>
+  fire(schedule: Schedule, options: FireOptions): Promise<Fired>
+  /** Fires schedules; `records` is the result of `recordsOf`. The results have the order of the requests. */
+  fireAll(requests: readonly FireRequest[], records?: Records): Promise<PromiseSettledResult<Fired>[]>
+  recordsOf(requests: readonly FireRequest[]): Promise<Records>
+  /** Does the work of fires that will be due in a moment, without asking agents or storing anything. */
+  rehearse(requests: readonly DueRequest[]): Promise<void>
   validate: Validation['begin']
   askPreCheck(agent: Agent): Promise<PreCheckAnswer>
   /** What became of the newest due time of each; those without any are left out. */
@@ -60,7 +58,6 @@ const aliveSeconds = 30
 export function createFiring(deps: FiringDeps): Firing {
   const { db, clock, events, hooks, schedules } = deps
   const store = fireStore(db)
-  const fire = createFire(deps)
   const retries = createRetries(deps)
   const validation = createValidation(deps)
 
@@ -79,8 +76,7 @@ export function createFiring(deps: FiringDeps): Firing {
   })
 
   return {
-    fire,
-    ...createFireTogether({ ...deps, fire }),
+    ...createFire(deps),
     validate: validation.begin,
     askPreCheck: createAskPreCheck(deps),
     settled: validation.settled,

@@ -1,4 +1,5 @@
 import { createFollowUps } from '../../background/follow-ups.ts'
+import type { Alerts } from '../../foundation/alerts/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault, isFault } from '../../kit/fault.ts'
 import { newId } from '../../kit/ids.ts'
@@ -8,7 +9,6 @@ import type { Dispatch, RunContext } from '../../runs/dispatch/index.ts'
 import { type ExecutionRow, executionStore } from '../../runs/executions/index.ts'
 import { scheduleRunStore } from '../fires/index.ts'
 import type { Schedule, Schedules } from '../schedules/index.ts'
-import type { RaiseAlert } from './ports.ts'
 import { readReport, validationMessage } from './validation-rules.ts'
 
 export type ValidationDeps = {
@@ -17,8 +17,8 @@ export type ValidationDeps = {
   log: Pick<Log, 'warn'>
   dispatch: Pick<Dispatch, 'enqueue'>
   schedules: Pick<Schedules, 'byId'>
-  factOf(agentId: string): Promise<RunContext | null>
-  raiseAlert: RaiseAlert
+  runContextOf(agentId: string): Promise<RunContext | null>
+  alerts: Pick<Alerts, 'raise'>
 }
 
 export type Validation = {
@@ -38,7 +38,7 @@ const nobody = { userId: null, userEmail: null, agent: null, key: null }
 
 /** After a scheduled run that succeeded, the same agent is asked in a clean context whether it did what it should. */
 export function createValidation(deps: ValidationDeps): Validation {
-  const { db, clock, log, dispatch, schedules, factOf, raiseAlert } = deps
+  const { db, clock, log, dispatch, schedules, runContextOf, alerts } = deps
   const followUps = createFollowUps({
     look: async (id) => void (await begin(id)),
     failed(id, error) {
@@ -55,10 +55,10 @@ export function createValidation(deps: ValidationDeps): Validation {
       throw new Fault('conflict', 'The execution waits for no validation.')
     }
     const schedule = run.schedule_id === null ? null : await schedules.byId(run.schedule_id)
-    const fact = await factOf(run.agent_id)
-    if (!schedule || !fact) {
+    const context = await runContextOf(run.agent_id)
+    if (!schedule || !context) {
       await db.atomically((tx) => withdraw(tx, run.id))
-      throw new Fault(fact ? 'conflict' : 'agent_not_found', 'What was to be validated is gone.')
+      throw new Fault(context ? 'conflict' : 'agent_not_found', 'What was to be validated is gone.')
     }
     const validationId = newId()
     const message = validationMessage(
@@ -69,7 +69,7 @@ export function createValidation(deps: ValidationDeps): Validation {
     const isMine = await db.atomically(async (tx) => {
       if (!(await scheduleRunStore(tx).linkValidation(run.id, validationId))) return false
       // Of an agent that was stopped meanwhile it waits in the line, as what was accepted before does.
-      await dispatch.enqueue(tx, fact, {
+      await dispatch.enqueue(tx, context, {
         executionId: validationId,
         agentId: run.agent_id,
         kind: 'task',
@@ -120,7 +120,7 @@ export function createValidation(deps: ValidationDeps): Validation {
         validation_report: report && JSON.stringify(report),
       })
       if (!run || isValid) return
-      await raiseAlert(tx, {
+      await alerts.raise(tx, {
         agentId: run.agent_id,
         kind: 'validation_failed',
         priority: 'high',

@@ -1,4 +1,3 @@
-import type { PlatformAlert } from '@roost/contracts/operations/operator-queue'
 import { agentStore, blankRow, createAgentRecords } from '../../../agents/records/index.ts'
 import { createIdempotency, createWorkStates } from '../../../foundation/idempotency/index.ts'
 import { createFakeAgentLink } from '../../../ports/agent-link/fake.ts'
@@ -6,6 +5,7 @@ import type { Db } from '../../../ports/database/port.ts'
 import { memoryEphemeral } from '../../../ports/ephemeral/memory.ts'
 import { silentLog } from '../../../ports/log.ts'
 import type { ExecutionRow } from '../../../runs/executions/index.ts'
+import { createTestAlerts } from '../../../test/alerts.ts'
 import { createTestClock } from '../../../test/clock.ts'
 import {
   agentFact,
@@ -44,8 +44,9 @@ export async function startFiringPlatform(db: Db, over: Partial<RunPlatformOptio
     retentionDays: () => 30,
     lastFires: (ids) => firing.lastFires(ids),
   })
+  const { alerts, raised } = createTestAlerts()
   const told = {
-    alerts: [] as PlatformAlert[],
+    alerts: raised,
     delivered: [] as string[],
     frozenAfter: null as number | null,
     unreachable: new Set<string>(),
@@ -58,11 +59,11 @@ export async function startFiringPlatform(db: Db, over: Partial<RunPlatformOptio
     log: silentLog,
     registryHooks: noHooks,
     settle: executions.settle,
-    factOf: async (id) => agents.get(id) ?? null,
+    runContextOf: async (id) => agents.get(id) ?? null,
     times: createScheduleTimes(),
     frozenAfter: async () => told.frozenAfter,
     reachesAgent: async (_agent, email) => !told.unreachable.has(email),
-    raiseAlert: async (_tx, alert) => void told.alerts.push(alert),
+    alerts,
     deliver: async (_tx, run) => void told.delivered.push(`${run.email} ${run.row.status}`),
   })
   const execute = createExecute({

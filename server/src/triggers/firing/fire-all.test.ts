@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ExecuteTasks } from '@roost/contracts/triggers/firing'
-import type { Db } from '../../ports/database/port.ts'
+import type { KyselyPlugin } from 'kysely'
+import type { Db, Tx } from '../../ports/database/port.ts'
 import { forEachDialect } from '../../test/dialects.ts'
 import { fireStore } from '../fires/index.ts'
 import { dueAt, startFiringPlatform } from './test/firing-platform.ts'
@@ -27,6 +28,30 @@ async function start(db: Db, count: number, over: Parameters<typeof startFiringP
   return { ...platform, ask, askAll }
 }
 
+/** Counts the statements of transactions; rows that are sent in one call count once. */
+function countStatements(db: Db): { db: Db; count(): number } {
+  let count = 0
+  const plugin: KyselyPlugin = {
+    transformQuery({ node }) {
+      count += 1
+      return node
+    },
+    transformResult: async ({ result }) => result,
+  }
+  const counted = (tx: Tx): Tx => ({
+    ...tx,
+    withTables: <Tables>() => tx.withTables<Tables>().withPlugin(plugin),
+    manyRows(statement, rows) {
+      count += 1
+      return tx.manyRows(statement, rows)
+    },
+  })
+  return {
+    db: { ...db, atomically: (work) => db.atomically((tx) => work(counted(tx))) },
+    count: () => count,
+  }
+}
+
 forEachDialect((_dialect, open) => {
   test('fires that are due together make a run each, in their order, and tell of it', async () => {
     const platform = await start(await open(), 30)
@@ -47,6 +72,32 @@ forEachDialect((_dialect, open) => {
     assert.equal(told.filter(({ type }) => type === 'schedule.execution_started').length, 30)
     assert.equal(platform.link.asked.filter(({ t }) => t === 'wake').length, 1)
     assert.equal((await platform.firing.fires('s7', 9))[0]?.execution_id, runs[6]?.id)
+  })
+
+  test('a batch of many fires needs no more statements than a batch of one', async () => {
+    const { db, count } = countStatements(await open())
+    const platform = await start(db, 31)
+    const fires = async (schedules: readonly string[]) => {
+      const before = count()
+      await platform.ask(schedules.map((id) => ({ id })))
+      return count() - before
+    }
+    const ofOne = await fires(ids(1))
+    assert.ok(ofOne > 0)
+    assert.equal(await fires(ids(31).slice(1)), ofOne)
+    assert.equal((await platform.runs()).length, 31)
+  })
+
+  test('after the clock was set back, a fire still queues behind earlier runs', async () => {
+    const platform = await start(await open(), 2)
+    const [schedule] = await platform.schedules.byIds(['s1'])
+    assert.ok(schedule)
+    await platform.firing.fire(schedule, { cause: 'manual' })
+    platform.clock.set('2026-01-05T08:59:00.000Z')
+    await platform.ask([{ id: 's2', dueAt: '2026-01-05T08:59:00.000Z' }])
+    const [first, second] = await platform.runs()
+    assert.deepEqual([first?.schedule_id, second?.schedule_id].toSorted(), ['s1', 's2'])
+    assert.deepEqual([first?.queued_at, second?.queued_at], [dueAt, dueAt])
   })
 
   test('a rehearsal keeps nothing, asks and wakes nobody, and takes nothing from the fires that follow', async () => {
