@@ -4,6 +4,7 @@ import { createStopRequest } from './platform/stop-request.ts'
 import { duration } from './terminal/duration.ts'
 import { createProgress, type Progress } from './terminal/progress.ts'
 import { runFuzz } from './testing/fuzz.ts'
+import { coverageLines } from './testing/outcome.ts'
 import { prepareTestMachine } from './testing/prepare.ts'
 import { planQuick } from './testing/quick.ts'
 import {
@@ -77,7 +78,7 @@ export const test: Command = {
       const failed = await runStages(isPart ? [] : staticStages(), { stage, progress, times })
       const from = Date.now()
       progress.line(`\n— node --test (${files.length} files)`)
-      const tests = await runTests(files, values.name, stage)
+      const tests = await runTests(files, values.name, { ...stage, measuresCoverage: !isPart })
       times.push(`node --test ${duration(Date.now() - from)}`)
       if (!tests.isGreen) failed.push('node --test')
       if (!isPart) failed.push(...(await unstableProblems(tests, progress)))
@@ -105,6 +106,8 @@ async function runStages(
   return failed
 }
 
+const noTests = { passed: 0, failed: 0, skipped: 0 }
+
 async function runQuick(): Promise<number> {
   const stop = createStopRequest()
   const { signal } = stop
@@ -119,7 +122,7 @@ async function runQuick(): Promise<number> {
     progress.line(`\n— node --test (${plan.tests.length} files)`)
     const tests: TestsRun =
       plan.tests.length === 0
-        ? { isGreen: true, counts: { passed: 0, failed: 0, skipped: 0 }, unstable: [], slowest: '' }
+        ? { isGreen: true, counts: noTests, unstable: [], slowest: '', coverage: [] }
         : await runTests(plan.tests, [], stage)
     times.push(`node --test ${duration(Date.now() - from)}`)
     if (!tests.isGreen) failed.push('node --test')
@@ -133,13 +136,15 @@ async function runQuick(): Promise<number> {
   }
 }
 
-/** Problems of the list of unstable tests, which fail a full run. Unlisted unstable files are only printed. */
+/** Fails a full run when the list of unstable tests has a problem or lacks a file that is unstable. */
 async function unstableProblems({ unstable }: TestsRun, progress: Progress): Promise<string[]> {
   const list = await readUnstableList(repository.root)
-  for (const file of unlisted(unstable, list)) {
-    progress.line(`${file} passed only in its second run: fix it, or list it in ${unstableListPath}`)
-  }
-  const problems = listProblems(list, new Date())
+  const problems = [
+    ...unlisted(unstable, list).map(
+      (file) => `${file} passed only in its second run: fix it, or list it in ${unstableListPath}`,
+    ),
+    ...listProblems(list, new Date()),
+  ]
   for (const problem of problems) progress.line(problem)
   return problems.length > 0 ? [unstableListPath] : []
 }
@@ -150,6 +155,7 @@ type Ending = { times: string[]; failed: string[]; tests: TestsRun; isStopped: b
 function summary({ times, failed, tests, isStopped }: Ending): string[] {
   const lines = ['', `Times: ${times.join(', ')}`]
   if (tests.slowest) lines.push(`Slowest files: ${tests.slowest}`)
+  lines.push(...coverageLines(tests.coverage, repository.root))
   if (tests.unstable.length > 0) lines.push(`Passed only in the second run: ${tests.unstable.join(', ')}`)
   if (isStopped) lines.push('Stopped before the end.')
   else if (failed.length > 0) lines.push(`Failed: ${failed.join(', ')}`)

@@ -3,7 +3,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { afterSecondRun, type FileOutcome, secondRun, slowest } from './outcome.ts'
+import { repository } from '../machine/repository.ts'
+import { afterSecondRun, coverageLines, type FileOutcome, secondRun, slowest } from './outcome.ts'
 import { runFiles } from './stages.ts'
 
 const failed = (path: string): FileOutcome => ({
@@ -20,10 +21,9 @@ const green = (path: string, seconds: number): FileOutcome => ({
 })
 
 test('a few failed files run again, many do not', () => {
-  const counts = { passed: 0, failed: 0, skipped: 0 }
-  assert.deepEqual(secondRun({ counts, files: [failed('/a'), green('/b', 1)] }), ['/a'])
+  assert.deepEqual(secondRun({ files: [failed('/a'), green('/b', 1)] }), ['/a'])
   const many = Array.from({ length: 7 }, (_, index) => failed(`/${index}`))
-  assert.deepEqual(secondRun({ counts, files: many }), [])
+  assert.deepEqual(secondRun({ files: many }), [])
 })
 
 test('the second result of a file replaces the first; a file that fails twice has failed', () => {
@@ -37,10 +37,7 @@ test('the second result of a file replaces the first; a file that fails twice ha
 
 test('the slowest files are listed first', () => {
   const files = [green('/root/x/fast.test.ts', 1), green('/root/y/slow.test.ts', 62.4)]
-  assert.equal(
-    slowest({ counts: { passed: 0, failed: 0, skipped: 0 }, files }, '/root', 2),
-    'y/slow 62 s, x/fast 1 s',
-  )
+  assert.equal(slowest({ files }, '/root', 2), 'y/slow 62 s, x/fast 1 s')
 })
 
 test('a real run reports each file: passed, failed, exited early, never ended', async () => {
@@ -74,4 +71,36 @@ test('a real run reports each file: passed, failed, exited early, never ended', 
   } finally {
     await rm(folder, { recursive: true })
   }
+})
+
+test('branch coverage is printed per package, and files below 70 % are listed, the lowest first', () => {
+  const file = (path: string, covered: number, branches: number) => ({
+    path: `/root/${path}`,
+    covered,
+    branches,
+  })
+  const coverage = [
+    file('server/src/a.ts', 9, 10),
+    file('server/src/b.ts', 6, 10),
+    file('agent/src/c.ts', 0, 4),
+    file('agent/src/types.ts', 0, 0),
+  ]
+  assert.deepEqual(coverageLines(coverage, '/root'), [
+    'Branch coverage: agent 0.0 %, server 75.0 %',
+    'Files with less than 70 % of their branches covered: 2',
+    '    0 %  agent/src/c.ts',
+    '   60 %  server/src/b.ts',
+  ])
+  assert.deepEqual(coverageLines([], '/root'), [])
+})
+
+test('a measured run reports the branches of sources, not of tests', async () => {
+  const { NODE_TEST_CONTEXT: _, NODE_V8_COVERAGE: __, ...env } = process.env
+  const unit = join(repository.root, 'server/src/kit/figures.test.ts')
+  const stage = { env, signal: AbortSignal.timeout(60_000), isQuiet: true, measuresCoverage: true }
+  const { outcome } = await runFiles([unit], [], stage)
+  const paths = outcome?.coverage.map(({ path }) => path) ?? []
+  assert.ok(paths.includes(join(repository.root, 'server/src/kit/figures.ts')), paths.join())
+  assert.ok(!paths.includes(unit))
+  assert.ok(outcome?.coverage.every(({ covered, branches }) => covered > 0 || branches === 0))
 })

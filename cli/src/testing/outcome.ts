@@ -3,7 +3,10 @@ import { basename, dirname, relative, sep } from 'node:path'
 export type Counts = { passed: number; failed: number; skipped: number }
 /** The outcome of one test file; `counts` is null when it broke off before its summary. */
 export type FileOutcome = { path: string; counts: Counts | null; seconds: number; isGreen: boolean }
-export type Outcome = { counts: Counts; files: FileOutcome[] }
+/** Branches of one source file: how many it has and how many ran in any process of the run. */
+export type FileCoverage = { path: string; branches: number; covered: number }
+/** `coverage` is empty unless the run measured it. */
+export type Outcome = { counts: Counts; files: FileOutcome[]; coverage: FileCoverage[] }
 
 /** With more failed files than this, none runs again. */
 const maxRepeatedFiles = 6
@@ -12,13 +15,15 @@ const maxRepeatedFiles = 6
  * Returns the failed files to run a second time, alone: a few may have failed because of load. Empty when none or
  * too many failed.
  */
-export function secondRun({ files }: Outcome): string[] {
+export function secondRun({ files }: Pick<Outcome, 'files'>): string[] {
   const failed = files.filter(({ isGreen }) => !isGreen).map(({ path }) => path)
   return failed.length <= maxRepeatedFiles ? failed : []
 }
 
+type Results = Pick<Outcome, 'counts' | 'files'>
+
 /** Totals after a second run, whose results replace the first results of the same files. */
-export function afterSecondRun(first: Outcome, second: Outcome): Counts {
+export function afterSecondRun(first: Results, second: Results): Counts {
   const again = new Set(second.files.map(({ path }) => path))
   const replaced = first.files.filter(({ path }) => again.has(path)).map(({ counts }) => counts)
   const total = (field: keyof Counts) =>
@@ -28,7 +33,7 @@ export function afterSecondRun(first: Outcome, second: Outcome): Counts {
 }
 
 /** Formats the slowest files as one line. */
-export function slowest({ files }: Outcome, root: string, count = 12): string {
+export function slowest({ files }: Pick<Outcome, 'files'>, root: string, count = 12): string {
   return [...files]
     .sort((a, b) => b.seconds - a.seconds)
     .slice(0, count)
@@ -39,4 +44,33 @@ export function slowest({ files }: Outcome, root: string, count = 12): string {
 export function shortName(path: string, root: string): string {
   const folder = relative(root, dirname(path)).split(sep).at(-1)
   return `${folder}/${basename(path, '.test.ts')}`
+}
+
+/** Files with a lower share of covered branches are listed. */
+const minPercent = 70
+
+/** Formats the share of covered branches per package and the files below the minimum, the lowest first. */
+export function coverageLines(coverage: readonly FileCoverage[], root: string): string[] {
+  if (coverage.length === 0) return []
+  const files = coverage.map((file) => ({ ...file, path: relative(root, file.path) }))
+  const packages = [...new Set(files.map(({ path }) => path.split(sep)[0] ?? ''))].sort()
+  const shares = packages.map((name) => {
+    const own = files.filter(({ path }) => path.startsWith(`${name}${sep}`))
+    const sum = (field: 'branches' | 'covered') => own.reduce((all, file) => all + file[field], 0)
+    return `${name} ${percentOf(sum('covered'), sum('branches')).toFixed(1)} %`
+  })
+  const low = files
+    .map(({ path, branches, covered }) => ({ path, percent: percentOf(covered, branches) }))
+    .filter(({ percent }) => percent < minPercent)
+    .sort((a, b) => a.percent - b.percent)
+  const heading = `Files with less than ${minPercent} % of their branches covered: ${low.length}`
+  return [
+    `Branch coverage: ${shares.join(', ')}`,
+    heading,
+    ...low.map(({ path, percent }) => `  ${percent.toFixed(0).padStart(3)} %  ${path}`),
+  ]
+}
+
+function percentOf(covered: number, branches: number): number {
+  return branches === 0 ? 100 : (covered / branches) * 100
 }

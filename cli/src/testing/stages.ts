@@ -5,7 +5,14 @@ import { availableParallelism } from 'node:os'
 import { join, relative } from 'node:path'
 import { repository } from '../machine/repository.ts'
 import { endProcess } from '../machine/run.ts'
-import { afterSecondRun, type Counts, type Outcome, secondRun, slowest } from './outcome.ts'
+import {
+  afterSecondRun,
+  type Counts,
+  type FileCoverage,
+  type Outcome,
+  secondRun,
+  slowest,
+} from './outcome.ts'
 
 export type StageOptions = { env: NodeJS.ProcessEnv; signal: AbortSignal }
 
@@ -58,21 +65,33 @@ export type TestsRun = {
   unstable: string[]
   /** The files that took longest. */
   slowest: string
+  /** Branches of the source files of the server and the agent; empty unless measured. */
+  coverage: FileCoverage[]
 }
 
 /**
  * Runs all files; if only a few fail, they run again, one at a time. A file that passes only then is unstable; the
  * caller decides what follows.
  */
-export async function runTests(files: string[], names: string[], options: StageOptions): Promise<TestsRun> {
+export async function runTests(files: string[], names: string[], options: TestsOptions): Promise<TestsRun> {
   const signal = AbortSignal.any([options.signal, AbortSignal.timeout(totalTimeoutMs)])
   const first = await runFiles(files, names, { ...options, signal })
   const { outcome } = first
-  if (!outcome) return { isGreen: false, counts: null, unstable: [], slowest: '' }
-  const base = { counts: outcome.counts, unstable: [], slowest: slowest(outcome, repository.root) }
+  if (!outcome) return { isGreen: false, counts: null, unstable: [], slowest: '', coverage: [] }
+  const base = {
+    counts: outcome.counts,
+    unstable: [],
+    slowest: slowest(outcome, repository.root),
+    coverage: outcome.coverage,
+  }
   const repeated = first.isGreen || signal.aborted ? [] : secondRun(outcome)
   if (repeated.length === 0) return { ...base, isGreen: first.isGreen }
-  const second = await runFiles(repeated, names, { ...options, signal, concurrency: 1 })
+  const second = await runFiles(repeated, names, {
+    ...options,
+    signal,
+    concurrency: 1,
+    measuresCoverage: false,
+  })
   if (!second.outcome) return { ...base, isGreen: false }
   const passedAgain = new Map(second.outcome.files.map(({ path, isGreen }) => [path, isGreen]))
   return {
@@ -83,12 +102,26 @@ export async function runTests(files: string[], names: string[], options: StageO
   }
 }
 
-type FilesOptions = StageOptions & {
+export type TestsOptions = StageOptions & {
+  /** Measures which branches of the server and the agent run, in tests and in the processes they start. */
+  measuresCoverage?: boolean
+}
+
+type FilesOptions = TestsOptions & {
   /** Files that run concurrently; by default one more than there are processors, at most four. */
   concurrency?: number
   /** Suppresses the report of Node's runner. */
   isQuiet?: boolean
 }
+
+const specReporter = join(import.meta.dirname, 'spec-reporter.ts')
+const coverageArgs = [
+  '--experimental-test-coverage',
+  '--test-coverage-include=server/src/**/*.ts',
+  '--test-coverage-include=agent/src/**/*.ts',
+  '--test-coverage-exclude=**/*.test.ts',
+  '--test-coverage-exclude=**/test/**',
+]
 
 /** Runs the files with Node's runner. A null outcome means that it broke off before its summary. */
 export async function runFiles(
@@ -106,7 +139,8 @@ export async function runFiles(
     '--test',
     `--test-concurrency=${concurrency}`,
     `--test-timeout=${testTimeoutMs}`,
-    ...(options.isQuiet ? [] : ['--test-reporter=spec', '--test-reporter-destination=stdout']),
+    ...(options.isQuiet ? [] : [`--test-reporter=${specReporter}`, '--test-reporter-destination=stdout']),
+    ...(options.measuresCoverage ? coverageArgs : []),
     `--test-reporter=${join(import.meta.dirname, 'outcome-reporter.ts')}`,
     `--test-reporter-destination=${outcomeFile}`,
     ...names.map((name) => `--test-name-pattern=${name}`),
