@@ -1,23 +1,23 @@
 import type { Client } from '@roost/contracts/client'
 import { recordAuditEntry } from '@roost/contracts/foundation/audit'
-import type { CallNote } from './server.ts'
+import type { FinishedCall } from './server.ts'
 
-/** Calls that wait to be told of; beyond it they are counted and left out, rather than hold up work. */
-const mostWaiting = 1_000
+/** Limit of pending entries. Further entries are counted and dropped, so that tool calls do not wait. */
+const maxPending = 1_000
 
 /**
- * One audit entry for each call: the tool, how long it took, how it ended, the names of its arguments and never
- * their values. Fails open: a call is not undone because its entry could not be written, and the log says so.
+ * Writes one audit entry per call: tool, duration, outcome and the names of its arguments, never their values.
+ * Fails open: a call succeeds even if its entry cannot be written, which is logged.
  */
 export function createCallAudit(internal: Client, onLost: (error: unknown, lost: number) => void) {
-  let waiting = 0
+  let pending = 0
   let lost = 0
-  return function called({ tool, key, target, outcome, durationMs, argumentNames }: CallNote): void {
-    if (waiting >= mostWaiting) {
+  return function called({ tool, key, target, outcome, durationMs, argumentNames }: FinishedCall): void {
+    if (pending >= maxPending) {
       lost += 1
       return
     }
-    waiting += 1
+    pending += 1
     internal
       .call(recordAuditEntry, {
         body: {
@@ -28,8 +28,8 @@ export function createCallAudit(internal: Client, onLost: (error: unknown, lost:
           mcp_scope: key.scope,
           actor_id: key.user_id,
           actor_agent_name: key.agent_name,
-          ...(target === null ? {} : { target_type: 'agent', target_id: kept(target) }),
-          details: { duration_ms: durationMs, outcome, arguments: argumentNames.map(kept) },
+          ...(target === null ? {} : { target_type: 'agent', target_id: storable(target) }),
+          details: { duration_ms: durationMs, outcome, arguments: argumentNames.map(storable) },
         },
       })
       .catch((error: unknown) => {
@@ -37,12 +37,12 @@ export function createCallAudit(internal: Client, onLost: (error: unknown, lost:
         onLost(error, lost)
       })
       .finally(() => {
-        waiting -= 1
+        pending -= 1
       })
   }
 }
 
-/** What a caller has named, as an entry keeps it: a call with a name that no database takes is written down, too. */
-function kept(name: string): string {
+/** Makes a name from the caller storable in any database, so that its call is recorded too. */
+function storable(name: string): string {
   return name.slice(0, 100).toWellFormed().replaceAll('\0', '\ufffd')
 }

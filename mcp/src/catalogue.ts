@@ -2,8 +2,8 @@ import type { KeyScope } from '@roost/contracts/kit/access'
 import { z } from 'zod'
 import type { Audience, Tool } from './tool.ts'
 
-/** Which tools a key sees, by its scope; the others do not exist for it. */
-const seenBy: Record<Audience, readonly KeyScope[]> = {
+/** The scopes whose keys see a tool. For other keys the tool does not exist. */
+const visibleTo: Record<Audience, readonly KeyScope[]> = {
   everyone: ['user', 'system', 'agent'],
   person: ['user', 'system'],
   agent: ['user', 'system', 'agent'],
@@ -11,7 +11,7 @@ const seenBy: Record<Audience, readonly KeyScope[]> = {
 }
 
 export function isSeenBy(tool: Pick<Tool, 'audience'>, scope: KeyScope): boolean {
-  return seenBy[tool.audience].includes(scope)
+  return visibleTo[tool.audience].includes(scope)
 }
 
 export type ListedTool = {
@@ -30,7 +30,7 @@ export type ListedTool = {
   _meta?: Record<string, unknown>
 }
 
-/** A tool as it is listed. */
+/** Returns the entry of a tool in the list of tools. */
 export function listed(tool: Tool): ListedTool {
   const { name, title, description, effect } = tool
   return {
@@ -46,14 +46,13 @@ export function listed(tool: Tool): ListedTool {
       idempotentHint: effect === 'read',
       openWorldHint: true,
     },
-    // Read by Claude Code, which else finds a tool only after it has searched for it.
+    // For Claude Code, which otherwise loads a tool only after a search for it.
     ...(tool.isCore ? { _meta: { 'anthropic/alwaysLoad': true } } : {}),
   }
 }
 
 /**
- * The schema of the input. It serves for outputs too: there it allows fields that a newer platform adds, which the
- * schema of the output would forbid.
+ * Returns the JSON Schema of inputs. Used for outputs too, because it allows fields that a newer platform adds.
  */
 function schemaOf(type: z.ZodType, override: Override): { type: 'object'; [key: string]: unknown } {
   const { $schema: _, ...schema } = z.toJSONSchema(type, { io: 'input', unrepresentable: 'any', override })
@@ -62,10 +61,10 @@ function schemaOf(type: z.ZodType, override: Override): { type: 'object'; [key: 
 
 type Override = NonNullable<Parameters<typeof z.toJSONSchema>[1]>['override']
 
-/** Patterns that not every validator of a client can read: Unicode properties and look-arounds. */
+/** Patterns that some clients' validators cannot read: Unicode properties and look-arounds. */
 const unportable = /\\p\{|\(\?[=!<]/i
 
-/** Leaves out what does not help a model, and patterns that its client may refuse. The server checks all of them. */
+/** Removes details that do not help a model and patterns that a client may reject. The server checks all of them. */
 const tidy: Override = ({ zodSchema, jsonSchema }) => {
   const { def } = zodSchema._zod
   if (def.type === 'string' && 'format' in def && def.format === 'datetime') {
@@ -76,7 +75,7 @@ const tidy: Override = ({ zodSchema, jsonSchema }) => {
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
 }
 
-/** As the server reads parameters: keys without a name in the schema are refused. */
+/** Forbids unknown keys in inputs, as the server does. */
 const closed: Override = (context) => {
   tidy(context)
   const { jsonSchema } = context

@@ -1,4 +1,4 @@
-/** What the MCP server needs to know, read once from the environment. */
+/** The configuration of the MCP server, read once from the environment. */
 export type McpConfig = {
   host: string
   port: number
@@ -6,7 +6,7 @@ export type McpConfig = {
   apiUrl: string
   /** The internal listener of the API, on this machine. */
   internalUrl: string
-  /** Under which people reach the platform. */
+  /** The public address of the platform. */
   baseUrl: string
   waitSeconds: number
   version: string
@@ -19,9 +19,9 @@ export function parseMcpConfig(env: NodeJS.ProcessEnv, version: string): McpConf
   const apiPort = integer(env, 'ROOST_PORT', 8000, 1, 65_535)
   const internalPort = integer(env, 'ROOST_INTERNAL_PORT', 8001, 1, 65_535)
   const waitMs = integer(env, 'ROOST_MCP_CHAT_TIMEOUT_MS', 25_000, 1_000, 3_600_000)
-  const listens = env.ROOST_HOST?.trim() || '127.0.0.1'
-  const everywhere = listens === '0.0.0.0' || listens === '::'
-  const apiHost = everywhere ? '127.0.0.1' : listens
+  const apiListenHost = env.ROOST_HOST?.trim() || '127.0.0.1'
+  const isWildcard = apiListenHost === '0.0.0.0' || apiListenHost === '::'
+  const apiHost = isWildcard ? '127.0.0.1' : apiListenHost
   return {
     host: env.ROOST_MCP_HOST?.trim() || '127.0.0.1',
     port: integer(env, 'ROOST_MCP_PORT', 8080, 0, 65_535),
@@ -33,18 +33,12 @@ export function parseMcpConfig(env: NodeJS.ProcessEnv, version: string): McpConf
   }
 }
 
-function integer(
-  env: NodeJS.ProcessEnv,
-  name: string,
-  fallback: number,
-  least: number,
-  most: number,
-): number {
+function integer(env: NodeJS.ProcessEnv, name: string, fallback: number, min: number, max: number): number {
   const text = env[name]?.trim()
   if (!text) return fallback
   const value = Number(text)
-  if (!Number.isInteger(value) || value < least || value > most) {
-    throw new McpConfigError(`${name} must be an integer from ${least} to ${most}, not "${text}".`)
+  if (!Number.isInteger(value) || value < min || value > max) {
+    throw new McpConfigError(`${name} must be an integer from ${min} to ${max}, not "${text}".`)
   }
   return value
 }

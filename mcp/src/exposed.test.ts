@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { Client } from '@roost/contracts/client'
 import { createExposed } from './exposed.ts'
 
-/** Agents of a platform, and which of them are published. */
+/** A platform with agents, some of them published. */
 function start() {
   const platform = { reached: ['scout'], published: ['scout'] }
   const clock = { now: () => 0 }
@@ -14,7 +14,7 @@ function start() {
       description: name,
     }))
   const exposed = createExposed({ load, clock, onLost: assert.fail })
-  // Of the whole API this asks for the agents in reach alone.
+  // The only request is the list of visible agents.
   const api = { call: async () => platform.reached.map((name) => ({ name })) } as unknown as Client
   const caller = { key: facts, api }
   const names = async () => (await exposed.toolsFor(caller)).map(({ name }) => name)
@@ -31,7 +31,7 @@ const facts = {
   agent_name: null,
 }
 
-test('who is told of a change and asks at once sees the new name, though the agents in reach were just asked', async () => {
+test('a client that lists tools right after a change sees the new name, despite the cache', async () => {
   const { platform, exposed, names } = start()
   await exposed.refresh()
   assert.deepEqual(await names(), ['chat_with_scout'])

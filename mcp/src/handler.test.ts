@@ -13,16 +13,16 @@ import { tools } from './tools/index.ts'
 setFlagsFromString('--expose-gc')
 const collectGarbage: () => void = runInNewContext('gc')
 
-/** A handler whose callers can be watched: `held` counts those still in memory. */
+/** A handler that tracks its callers: `held` counts those still in memory. */
 async function startHandler() {
-  const made: WeakRef<object>[] = []
+  const callers: WeakRef<object>[] = []
   const api = createClient('http://127.0.0.1:1')
   const clock = { time: 0, now: () => clock.time }
   const handler = createHandler({
     keys: {
       check: async (token) => ({
         id: token,
-        facts: {
+        details: {
           valid: true,
           key_id: token,
           key_name: token,
@@ -38,7 +38,7 @@ async function startHandler() {
       ...api,
       withToken(token) {
         const own = api.withToken(token)
-        made.push(new WeakRef(own))
+        callers.push(new WeakRef(own))
         return own
       },
     },
@@ -69,16 +69,16 @@ async function startHandler() {
       await client.connect(transport)
       return { client, transport }
     },
-    made: () => made.length,
-    /** Callers that are still in memory after the connections are closed; stops looking at `expected`. */
+    callers: () => callers.length,
+    /** Returns the number of callers in memory after the connections are closed. Waits for `expected`. */
     async held(expected: number) {
       server.closeAllConnections()
       let held = Number.POSITIVE_INFINITY
-      // What a closed connection refers to is released over some turns of the event loop.
+      // Objects of a closed connection are released over several turns of the event loop.
       for (let turn = 0; turn < 50 && held > expected; turn += 1) {
         await new Promise<void>((done) => setImmediate(done))
         collectGarbage()
-        held = made.filter((ref) => ref.deref() !== undefined).length
+        held = callers.filter((ref) => ref.deref() !== undefined).length
       }
       return held
     },
@@ -90,7 +90,7 @@ async function startHandler() {
   }
 }
 
-test('a key without an open request or session leaves nothing in memory', async () => {
+test('a caller without an open request or session is released from memory', async () => {
   await using world = await startHandler()
   for (const token of ['m1', 'm2', 'm3']) {
     const { client } = await world.connect(token, { pin: '2026-07-28' })
@@ -103,7 +103,7 @@ test('a key without an open request or session leaves nothing in memory', async 
     await transport.terminateSession()
     await client.close()
   }
-  assert.ok(world.made() >= 12)
+  assert.ok(world.callers() >= 12)
   assert.equal(await world.held(0), 0)
 })
 

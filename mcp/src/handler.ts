@@ -16,11 +16,11 @@ import { createSessions, type Sessions } from './sessions.ts'
 
 export type HandlerDeps = {
   keys: KeyCheck
-  /** The API without a credential. */
+  /** A client of the API without a credential. */
   api: Client
   createServer: ReturnType<typeof createServerFactory>
   clock: { now(): number }
-  /** Names under which people reach the platform, without ports. */
+  /** Public host names of the platform, without ports. */
   hostNames: readonly string[]
   failed(error: unknown): void
 }
@@ -33,15 +33,15 @@ export type Handler = {
   close(): Promise<void>
 }
 
-/** Largest request, bytes: a report of an agent, with room around its payload. */
+/** Largest request in bytes: a report of an agent plus overhead. */
 const maxRequestBytes = 6 * 1024 * 1024
 
 /**
- * `/mcp`, in both ways in which clients speak it: each request for itself (2026-07-28), and within a session
- * (before that). Whoever asks is known by the bearer key of each request.
+ * Serves `/mcp` for both protocol eras: single requests (2026-07-28) and sessions (earlier). The bearer key of
+ * each request identifies the caller.
  */
 export function createHandler(deps: HandlerDeps): Handler {
-  // A caller is held by its request and its session alone, so that nothing of a key outlives them.
+  // Only a request or session refers to its caller, so memory does not grow with the number of keys.
   const sessions: Sessions = createSessions({ serverFor: deps.createServer, clock: deps.clock })
   const modern = createMcpHandler(({ authInfo }) => deps.createServer(() => callerOf(authInfo)), {
     legacy: 'reject',
@@ -50,8 +50,8 @@ export function createHandler(deps: HandlerDeps): Handler {
   })
 
   const fetchFor = (keyId: string, caller: Caller) => async (request: Request) => {
-    const refused = refusedOrigin(request, deps.hostNames)
-    if (refused) return refused
+    const rejection = rejectForeignOrigin(request, deps.hostNames)
+    if (rejection) return rejection
     if (await isLegacyRequest(request, undefined, { maxRequestBodySize: maxRequestBytes })) {
       return sessions.handle(request, { keyId, caller })
     }
@@ -62,7 +62,7 @@ export function createHandler(deps: HandlerDeps): Handler {
     const token = bearerOf(request.headers.authorization)
     const key = token === null ? null : await deps.keys.check(token)
     if (token === null || !key) return refuse(response)
-    const caller = key.facts && { key: key.facts, api: deps.api.withToken(token) }
+    const caller = key.details && { key: key.details, api: deps.api.withToken(token) }
     if (Number(request.headers['content-length']) > maxRequestBytes) return refuseTooLarge(request, response)
     const node = toNodeHandler(
       { fetch: fetchFor(key.id, caller) },
@@ -75,12 +75,12 @@ export function createHandler(deps: HandlerDeps): Handler {
     listener(request, response) {
       response.setHeader('x-request-id', requestIdOf(request.headers['x-request-id'], randomUUID))
       const path = request.url?.split('?', 1)[0]
-      if (path === '/health') return answer(response, 200, { status: 'ok', sessions: sessions.size() })
-      if (path !== '/mcp') return answerError(response, 404, 'not_found', 'Not found.')
+      if (path === '/health') return send(response, 200, { status: 'ok', sessions: sessions.size() })
+      if (path !== '/mcp') return sendError(response, 404, 'not_found', 'Not found.')
       serve(request, response).catch((error: unknown) => {
         deps.failed(error)
         if (response.headersSent) return void response.destroy()
-        answerError(response, 503, 'platform_unreachable', 'The platform cannot be reached.')
+        sendError(response, 503, 'platform_unreachable', 'The platform cannot be reached.')
       })
     },
     sweep: () => sessions.sweep(),
@@ -94,13 +94,13 @@ export function createHandler(deps: HandlerDeps): Handler {
   }
 }
 
-/** What the SDK hands from a request to the protocol server that answers it. */
+/** The data that the SDK passes from a request to its protocol server. */
 function authInfoOf(clientId: string, caller: Caller): AuthInfo {
   return { token: '', clientId, scopes: [], extra: { caller } }
 }
 
 function callerOf(info: AuthInfo | undefined): Caller {
-  // Put there by `authInfoOf`.
+  // Set by `authInfoOf`.
   return (info?.extra?.caller as Caller | undefined) ?? null
 }
 
@@ -110,34 +110,34 @@ function bearerOf(header: string | undefined): string | null {
 
 function refuse(response: ServerResponse): void {
   response.setHeader('www-authenticate', 'Bearer realm="roost"')
-  answerError(response, 401, 'invalid_token', 'A valid MCP key is needed as bearer token.')
+  sendError(response, 401, 'invalid_token', 'A valid MCP key is required as bearer token.')
 }
 
 /**
- * What is too large is read and thrown away: an answer in the middle of it ends the connection, and who still writes
- * never sees the answer.
+ * Reads and discards a body that is too large, because an early response would close the connection before the
+ * client reads it.
  */
 function refuseTooLarge(request: IncomingMessage, response: ServerResponse): void {
   const error = { code: -32_000, message: `A request must not exceed ${maxRequestBytes} bytes.` }
-  request.once('end', () => answer(response, 413, { jsonrpc: '2.0', error, id: null }))
+  request.once('end', () => send(response, 413, { jsonrpc: '2.0', error, id: null }))
   request.resume()
 }
 
-/** In the form of the API's errors, which names the request. */
-function answerError(response: ServerResponse, status: number, error: string, detail: string): void {
-  answer(response, status, { detail, error, request_id: response.getHeader('x-request-id') })
+/** Sends the error body of the API, with the request id. */
+function sendError(response: ServerResponse, status: number, error: string, detail: string): void {
+  send(response, status, { detail, error, request_id: response.getHeader('x-request-id') })
 }
 
-function answer(response: ServerResponse, status: number, body: object): void {
+function send(response: ServerResponse, status: number, body: object): void {
   response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' })
   response.end(JSON.stringify(body))
 }
 
 /**
- * A page of somebody else must not reach the platform through a browser by giving its own name this machine's
- * address: names are those of the platform, and an address that was asked is no name. Pages come from there too.
+ * Prevents DNS rebinding: a foreign page must not reach the platform under its own host name. Allows the
+ * platform's host names and a literal address, for the host and for the origin.
  */
-function refusedOrigin(request: Request, hostNames: readonly string[]): Response | null {
+function rejectForeignOrigin(request: Request, hostNames: readonly string[]): Response | null {
   const host = hostnameOf(`http://${request.headers.get('host')}`)
   const allowed = host !== null && isAddress(host) ? [...hostNames, host] : [...hostNames]
   return hostHeaderValidationResponse(request, allowed) ?? originValidationResponse(request, allowed) ?? null

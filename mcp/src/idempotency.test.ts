@@ -8,9 +8,9 @@ const message = { agent_name: 'scout', message: 'hi' }
 const fanOut = { agent_name: 'scout', tasks: [{ message: 'a' }] }
 const fanOutReply = { status: 'completed', fan_out_id: 'f1', total: 1, results: [] }
 
-/** The `Idempotency-Key` of every request to this path, in order; undefined for one without. */
+/** Returns the `Idempotency-Key` of every request to this path, in order; undefined without one. */
 function keysSentTo(world: World, path: string): unknown[] {
-  return world.asked
+  return world.requests
     .filter((request) => request.path === path)
     .map(({ headers }) => headers['idempotency-key'])
 }
@@ -40,7 +40,7 @@ for (const way of ways) {
     assert.deepEqual(keysSentTo(world, '/api/agents/scout/fan-out'), ['order 7'])
   })
 
-  test(`${way}: the header counts for the tool of one published agent`, async () => {
+  test(`${way}: the header is used by the tool of a published agent`, async () => {
     await using world = await startWorld({
       exposed: [{ agent_name: 'scout', tool_name: 'chat_with_scout', description: 'scout' }],
     })
@@ -64,12 +64,12 @@ for (const way of ways) {
       assert.deepEqual([refused.error, refused.isError], ['invalid_parameters', true])
       assert.match(refused.message, /idempotency_key.*Idempotency-Key/)
     }
-    assert.equal(world.asked.filter(({ path }) => path.startsWith('/api/agents/scout/')).length, 0)
+    assert.equal(world.requests.filter(({ path }) => path.startsWith('/api/agents/scout/')).length, 0)
     await call(client, 'chat_with_agent', { ...message, idempotency_key: 'k1' })
     assert.deepEqual(keysSentTo(world, '/api/agents/scout/chat'), ['k1'])
   })
 
-  test(`${way}: an empty header counts as none`, async () => {
+  test(`${way}: an empty header is ignored`, async () => {
     await using world = await startWorld()
     answerRuns(world)
     const client = await world.connect(world.key('user'), way, { 'idempotency-key': '' })
@@ -82,7 +82,7 @@ for (const way of ways) {
   })
 }
 
-test('every call of a JSON-RPC batch gets the header of its HTTP request', async () => {
+test('every call of a JSON-RPC batch uses the header of its HTTP request', async () => {
   await using world = await startWorld()
   answerRuns(world)
   const token = world.key('user')
@@ -108,7 +108,7 @@ test('every call of a JSON-RPC batch gets the header of its HTTP request', async
   assert.deepEqual(keysSentTo(world, '/api/agents/scout/fan-out'), ['once'])
 })
 
-test('the header belongs to one HTTP request: the next one of the session has its own', async () => {
+test('the header applies to one HTTP request, not to the rest of the session', async () => {
   await using world = await startWorld()
   answerRuns(world)
   const headers: Record<string, string> = {}
@@ -121,7 +121,7 @@ test('the header belongs to one HTTP request: the next one of the session has it
   assert.deepEqual(keysSentTo(world, '/api/agents/scout/chat'), ['a', 'b'])
 })
 
-test('the header reaches every endpoint that reads it, and a repeated loop or agent is one request', async () => {
+test('the header reaches every endpoint that reads it, and a repeated loop or agent creation is one request', async () => {
   await using world = await startWorld()
   const person = await world.connect(world.key('user'), 'modern', { 'idempotency-key': 'k' })
   const agent = await world.connect(world.key('agent', 'scout'), 'modern', { 'idempotency-key': 'k' })
@@ -139,7 +139,7 @@ test('the header reaches every endpoint that reads it, and a repeated loop or ag
   }
 })
 
-test('a key that no header can carry is sent as its digest', async () => {
+test('a key that is not a valid header value is sent as its digest', async () => {
   await using world = await startWorld()
   answerRuns(world)
   const client = await world.connect(world.key('user'))

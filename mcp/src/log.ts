@@ -1,4 +1,4 @@
-/** One JSON line per message, as every process of the platform writes its log. */
+/** Writes one JSON line per message, like every process of the platform. */
 export type Log = {
   info(fields: object, message: string): void
   warn(fields: object, message: string): void
@@ -13,7 +13,7 @@ export function createLog(write: (line: string) => void, now: () => Date): Log {
   return { info: at('info'), warn: at('warn') }
 }
 
-/** What a log may hold of an error: never its cause's text, which may carry a credential. */
+/** Returns the loggable fields of an error, without its cause, which may contain a credential. */
 export function errorFields(error: unknown): object {
   return error instanceof Error
     ? { err: { name: error.name, message: error.message } }

@@ -1,14 +1,14 @@
 import { ApiError } from '@roost/contracts/client'
 
 /**
- * Answers that come in place of a result: somebody who calls a tool waits for less long than an agent may
- * work. What was asked goes on in each case; the caller asks for its result later.
+ * A response in place of a result, because a tool call waits less long than a run may take. The work continues,
+ * and the caller reads its result later.
  */
 export type Receipt = { status: string; agent: string; message: string; [field: string]: unknown }
 
-const later = (id: unknown) => `Ask get_execution_result for ${JSON.stringify(id)} in a while.`
+const later = (id: unknown) => `Call get_execution_result for ${JSON.stringify(id)} later.`
 
-/** The receipt that an error of a run request stands for; throws the error when it is none. */
+/** Turns an error of a run request into a receipt; throws any other error. */
 export function receiptOf(error: unknown, agent: string): Receipt {
   if (!(error instanceof ApiError) || error.body === null) throw error
   const { body, message } = error
@@ -34,7 +34,7 @@ export function receiptOf(error: unknown, agent: string): Receipt {
             }
           : {
               fan_out_id: body.fan_out_id,
-              message: 'The same request is still running. Ask get_fan_out_result.',
+              message: 'The same request is still running. Call get_fan_out_result.',
             }),
       }
     default:
@@ -47,6 +47,6 @@ export function queuedTimeout(agent: string, executionId: unknown): Receipt {
     status: 'queued_timeout',
     agent,
     execution_id: executionId,
-    message: `The agent works on it still, or it waits for its turn. It is not lost and must not be asked again. ${later(executionId)}`,
+    message: `The run is queued or still running. Do not send the request again. ${later(executionId)}`,
   }
 }

@@ -1,7 +1,7 @@
 import { ApiError } from '@roost/contracts/client'
 import type { Call, Tool } from './tool.ts'
 
-/** A refusal that a tool makes by itself; `fields` go into the result beside `error`. */
+/** A refusal by a tool itself; `fields` are added to the result. */
 export class Refusal extends Error {
   readonly code: string
   readonly fields: Record<string, unknown>
@@ -13,7 +13,7 @@ export class Refusal extends Error {
   }
 }
 
-/** What a caller is told instead of a result. Null: the error is ours, and its text is nobody's business. */
+/** Returns the result for a refused call. Null for an internal error, whose text must stay private. */
 export function refusalOf(
   error: unknown,
   tool: Pick<Tool, 'hides' | 'target'>,
@@ -31,7 +31,7 @@ export function refusalOf(
   }
   const target = tool.target(input, key)
   const isAgent = key.scope === 'agent'
-  // An agent is not told which other agents there are.
+  // An agent must not learn which other agents exist.
   const isDenied = error.status === 403 || (isAgent && code === 'agent_not_found')
   if (isDenied) return { ...denied({ reason: error.message, code, key, target }) }
   return { error: code, message: error.message, ...fields }

@@ -2,8 +2,8 @@ import type { Endpoint } from '@roost/contracts/kit/endpoint'
 import { z } from 'zod'
 
 /**
- * One request that a tool makes, and how the tool's parameters relate to the fields of its endpoint. Fields have the
- * names of the endpoint; a path parameter is written in braces. A test compares every tool with its endpoints.
+ * A request that a tool makes, and how its parameters map to the fields of the endpoint. Path parameters are in
+ * braces. A test compares every tool with its endpoints.
  */
 export type RequestForm = {
   endpoint: Endpoint
@@ -17,7 +17,7 @@ export type RequestForm = {
   when: Readonly<Record<string, unknown>>
 }
 
-// Only what is needed of an endpoint: its own type pins its schemas in both directions.
+// A subset of Endpoint, whose full type is invariant in its schemas.
 type AnyEndpoint = Pick<Endpoint, 'id' | 'method' | 'path'>
 
 /** Declares a request. `{name}` is the parameter `agent_name` of a path below `/agents/`, unless `as` says otherwise. */
@@ -71,7 +71,7 @@ export function asQuery<V extends object>(values: V): { [Name in keyof V]: AsTex
 
 type AsText<Value> = Value extends number | boolean ? string : Value
 
-/** What a field takes: optional where its input is. */
+/** The input type of a field; optional if the input is optional. */
 type GivenField<F extends z.ZodType> =
   undefined extends z.input<F>
     ? z.ZodOptional<z.ZodType<Exclude<z.input<F>, undefined>, Exclude<z.input<F>, undefined>>>
@@ -99,8 +99,8 @@ function mapShape(
 type Node = z.core.$ZodTypes
 
 /**
- * The field without its transforms and defaults, so that a tool sends what it was given and the API applies both. The
- * default is still shown.
+ * Returns the field without transforms and defaults: a tool sends the input as given and the API applies both.
+ * The default stays in the description.
  */
 function asGiven(field: z.ZodType): z.ZodType {
   const { def } = (field as unknown as Node)._zod
@@ -110,36 +110,36 @@ function asGiven(field: z.ZodType): z.ZodType {
     case 'prefault':
       return inner(def.innerType)
         .optional()
-        .meta({ ...facts(field), default: def.defaultValue })
+        .meta({ ...metaOf(field), default: def.defaultValue })
     case 'optional':
-      return inner(def.innerType).optional().meta(facts(field))
+      return inner(def.innerType).optional().meta(metaOf(field))
     case 'nullable':
-      return inner(def.innerType).nullable().meta(facts(field))
+      return inner(def.innerType).nullable().meta(metaOf(field))
     case 'pipe':
-      return (def.in as Node)._zod.def.type === 'transform' ? field : inner(def.in).meta(facts(field))
+      return (def.in as Node)._zod.def.type === 'transform' ? field : inner(def.in).meta(metaOf(field))
     default:
       return field
   }
 }
 
-/** A number or boolean in a query stands at the end of the pipe that reads its text; null for other fields. */
+/** Returns the number or boolean at the end of a query field's pipe; null for other fields. */
 function parsed(field: z.ZodType): z.ZodType | null {
-  let end = field as unknown as Node
+  let last = field as unknown as Node
   for (;;) {
-    const { def } = end._zod
-    if (def.type === 'optional' || def.type === 'default') end = def.innerType as Node
-    else if (def.type === 'pipe') end = def.out as Node
+    const { def } = last._zod
+    if (def.type === 'optional' || def.type === 'default') last = def.innerType as Node
+    else if (def.type === 'pipe') last = def.out as Node
     else break
   }
-  const { def } = end._zod
+  const { def } = last._zod
   if (def.type !== 'number' && def.type !== 'boolean') return null
-  // A schema that coerces text would take text from a model too.
-  const value = z.clone(end, { ...def, coerce: false } as never) as unknown as z.ZodType
-  return value.optional().meta({ ...facts(field), default: field.parse(undefined) })
+  // Without coercion, which would accept text from a model too.
+  const value = z.clone(last, { ...def, coerce: false } as never) as unknown as z.ZodType
+  return value.optional().meta({ ...metaOf(field), default: field.parse(undefined) })
 }
 
-/** What is known about a field, without the name under which the documentation lists its schema. */
-function facts(field: z.ZodType): Record<string, unknown> {
+/** Returns the metadata of a field, without its schema id in the documentation. */
+function metaOf(field: z.ZodType): Record<string, unknown> {
   const { id: _, ...rest } = field.meta() ?? {}
   return rest
 }

@@ -14,7 +14,7 @@ import { tools } from './tools/index.ts'
 export type McpServer = { port: number; close(): Promise<void> }
 
 const refreshMs = 20_000
-/** How long open calls may take to end once the process was asked to stop. */
+/** Time for open calls to end after the process is asked to stop. */
 const graceMs = 3_000
 
 /** Serves the platform as tools, as a client of its API. */

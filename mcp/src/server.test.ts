@@ -8,14 +8,14 @@ const reply = { status: 'success', execution_id: 'e1', response: 'hello', execut
 const ways = ['sessions', 'modern'] as const
 
 for (const way of ways) {
-  test(`${way}: a call is one request with the key of the caller, and its answer is text and structure`, async () => {
+  test(`${way}: a call is one request with the caller's key; its result is text and structured content`, async () => {
     await using world = await startWorld()
     const token = world.key('user')
     world.routes.set(chatPath, () => ({ body: reply }))
     const client = await world.connect(token, way)
     const result = await call(client, 'chat_with_agent', { agent_name: 'scout', message: 'hi' })
     assert.deepEqual(result, { status: 'success', execution_id: 'e1', response: 'hello', isError: false })
-    const sent = world.asked.filter(({ path }) => path.endsWith('/chat'))
+    const sent = world.requests.filter(({ path }) => path.endsWith('/chat'))
     assert.equal(sent.length, 1)
     assert.deepEqual(sent[0]?.body, { message: 'hi' })
     assert.equal(sent[0]?.headers.authorization, `Bearer ${token}`)
@@ -36,16 +36,16 @@ for (const way of ways) {
     assert.deepEqual(connector.names.toSorted(), ['ask', 'list_playbooks', 'run_playbook'])
     const ops = await sees(world.key('ops'))
     assert.deepEqual(ops.names, [])
-    // As MCP 2025-06-18 and later define it: -32601 would say that the server has no tools at all.
+    // As MCP 2025-06-18 and later define it: -32601 would mean that the server has no tools at all.
     const unknown = { name: 'ProtocolError', code: -32602, message: /no tool/ }
     for (const { client } of [agent, connector, ops]) {
       await assert.rejects(client.callTool({ name: 'delete_agent', arguments: { name: 'x' } }), unknown)
       await assert.rejects(client.callTool({ name: 'no_such_tool', arguments: {} }), unknown)
     }
-    assert.equal(world.asked.filter(({ path }) => path.startsWith('/api/agents')).length, 0)
+    assert.equal(world.requests.filter(({ path }) => path.startsWith('/api/agents')).length, 0)
   })
 
-  test(`${way}: while the API is away a call says so, and the next one works once it answers`, async () => {
+  test(`${way}: a call fails with a message while the API is down, and the next one works once it is back`, async () => {
     await using world = await startWorld()
     const client = await world.connect(world.key('user'), way)
     world.routes.set('GET /api/agents', () => ({ status: 502, body: [] }))
@@ -54,13 +54,13 @@ for (const way of ways) {
     world.routes.set('GET /api/agents', () => ({ body: [] }))
     assert.deepEqual(await call(client, 'list_agents'), { agents: [], count: 0, isError: false })
     await world.stopApi()
-    const gone = await call(client, 'list_agents')
-    assert.deepEqual([gone.error, gone.isError], ['platform_unreachable', true])
-    assert.match(gone.message, /Try again/)
+    const failed = await call(client, 'list_agents')
+    assert.deepEqual([failed.error, failed.isError], ['platform_unreachable', true])
+    assert.match(failed.message, /Try again/)
     assert.ok(world.lines.some((line) => line.includes('a tool could not ask the platform')))
   })
 
-  test(`${way}: a call that its client cancels is given up at the API`, async () => {
+  test(`${way}: a cancelled call aborts its API request`, async () => {
     await using world = await startWorld()
     const client = await world.connect(world.key('user'), way)
     const begun = Promise.withResolvers<void>()
@@ -72,8 +72,8 @@ for (const way of ways) {
       return { body: reply }
     })
     const cancel = new AbortController()
-    const asked = { name: 'chat_with_agent', arguments: { agent_name: 'scout', message: 'hi' } }
-    const calling = client.callTool(asked, { signal: cancel.signal })
+    const sent = { name: 'chat_with_agent', arguments: { agent_name: 'scout', message: 'hi' } }
+    const calling = client.callTool(sent, { signal: cancel.signal })
     await begun.promise
     cancel.abort()
     await assert.rejects(calling)
@@ -81,7 +81,7 @@ for (const way of ways) {
   })
 }
 
-test('503 for a request whose key cannot be checked; it is asked anew, and a key that is wrong is 401', async () => {
+test('503 while the key cannot be checked; the next request checks again, 401 for an invalid key', async () => {
   await using world = await startWorld()
   const token = world.key('user')
   const validate = world.routes.get('POST /api/mcp/validate') ?? assert.fail()
@@ -94,7 +94,7 @@ test('503 for a request whose key cannot be checked; it is asked anew, and a key
   assert.equal((await list()).status, 401)
 })
 
-test('a long answer comes as a receipt; a busy agent and a request that runs already are told as such', async () => {
+test('a long run, a busy agent and a request in progress return receipts', async () => {
   await using world = await startWorld()
   const client = await world.connect(world.key('user'))
   const ask = () => call(client, 'chat_with_agent', { agent_name: 'scout', message: 'hi', parallel: true })
@@ -127,7 +127,7 @@ test('a long answer comes as a receipt; a busy agent and a request that runs alr
   }
 })
 
-test('an agent that may not is told why and by whom it can be permitted; a person gets the code alone', async () => {
+test('a refused agent gets the reason and a hint; a person gets the error code', async () => {
   await using world = await startWorld()
   world.routes.set(chatPath, () => ({
     status: 403,
@@ -148,8 +148,8 @@ test('an agent that may not is told why and by whom it can be permitted; a perso
   const unknown = await call(agent, 'chat_with_agent', { agent_name: 'scout', message: 'hi' })
   assert.deepEqual([unknown.error, unknown.reason], ['Access denied', 'agent_not_found'])
   const person = await world.connect(world.key('user'))
-  const told = await call(person, 'chat_with_agent', { agent_name: 'scout', message: 'hi' })
-  assert.deepEqual([told.error, told.isError], ['agent_not_found', true])
+  const recorded = await call(person, 'chat_with_agent', { agent_name: 'scout', message: 'hi' })
+  assert.deepEqual([recorded.error, recorded.isError], ['agent_not_found', true])
   for (const given of [{ message: 'x', delay_seconds: 60 }, { no_such: 1 }]) {
     assert.equal((await call(person, 'set_reminder', given)).error, 'agent_identity_required')
   }
@@ -157,7 +157,7 @@ test('an agent that may not is told why and by whom it can be permitted; a perso
   assert.equal(hidden.error, 'not found or not accessible')
 })
 
-test('a refusal is not held against the shape that a tool has advertised: it is text alone there', async () => {
+test('a refusal of a tool with an output schema is text only', async () => {
   await using world = await startWorld()
   const client = await world.connect(world.key('user'))
   const { tools } = await client.listTools()
@@ -171,10 +171,10 @@ test('a refusal is not held against the shape that a tool has advertised: it is 
   }
 })
 
-test('unknown and misspelt parameters are refused by name, and nothing is asked', async () => {
+test('unknown and misspelt parameters are refused by name, without an API request', async () => {
   await using world = await startWorld()
   const client = await world.connect(world.key('user'))
-  const before = world.asked.length
+  const before = world.requests.length
   const refused = await call(client, 'get_agent', { nmae: 'x', name: 'scout' })
   assert.deepEqual([refused.error, refused.isError], ['invalid_parameters', true])
   assert.match(refused.message, /"nmae".*takes name/)
@@ -187,11 +187,11 @@ test('unknown and misspelt parameters are refused by name, and nothing is asked'
   assert.match(missing.message, /^message: /)
   const idle = await call(client, 'chat_with_agent', { agent_name: 'scout', message: 'x', max_turns: 3 })
   assert.match(idle.message, /max_turns: only with parallel=true/)
-  const asked = world.asked.slice(before).filter(({ path }) => path.startsWith('/api/agents'))
-  assert.deepEqual(asked, [])
+  const sent = world.requests.slice(before).filter(({ path }) => path.startsWith('/api/agents'))
+  assert.deepEqual(sent, [])
 })
 
-test('within a session a request that comes again has the same idempotency key, a repeated question another', async () => {
+test('within a session a retried request has the same idempotency key, a new request another one', async () => {
   await using world = await startWorld()
   const token = world.key('user')
   world.routes.set(chatPath, () => ({ body: reply }))
@@ -206,7 +206,7 @@ test('within a session a request that comes again has the same idempotency key, 
   const client = await world.connect(token)
   await call(client, 'chat_with_agent', { ...given, idempotency_key: 'mine' })
   await call(await world.connect(token, 'modern'), 'chat_with_agent', given)
-  const keys = world.asked
+  const keys = world.requests
     .filter(({ path }) => path.endsWith('/chat'))
     .map(({ headers }) => headers['idempotency-key'])
   const [first, again, other, own, none] = keys
@@ -216,7 +216,7 @@ test('within a session a request that comes again has the same idempotency key, 
   assert.deepEqual([own, none], ['mine', undefined])
 })
 
-test('a connector asks its own agent without naming it, and is told what it may run', async () => {
+test('a connector calls its own agent without naming it, and gets the list of allowed playbooks', async () => {
   await using world = await startWorld()
   const client = await world.connect(world.key('connector', 'scout'))
   world.routes.set(chatPath, () => ({ body: reply }))
@@ -229,7 +229,7 @@ test('a connector asks its own agent without naming it, and is told what it may 
   const receipt = await call(client, 'run_playbook', { name: 'report', input: 'week 3' })
   assert.equal(receipt.status, 'queued_timeout')
   assert.match(receipt.message, /GET \/api\/agents\/scout\/executions\/e1/)
-  assert.deepEqual(world.asked.find((asked) => asked.path === path)?.body, { input: 'week 3' })
+  assert.deepEqual(world.requests.find((sent) => sent.path === path)?.body, { input: 'week 3' })
   world.routes.set('POST /api/agents/scout/playbooks/secret/run', () => ({
     status: 404,
     body: { detail: 'There is no such playbook.', error: 'skill_not_found' },
@@ -241,13 +241,13 @@ test('a connector asks its own agent without naming it, and is told what it may 
   assert.equal((await call(person, 'ask', { message: 'hi', agent: 'scout' })).response, 'hello')
 })
 
-test('each call leaves one entry: tool, agent, outcome, names of arguments, never values; none is no failure', async () => {
+test('each call writes one audit entry without argument values; a failed entry does not fail the call', async () => {
   await using world = await startWorld()
   const noted: Loose[] = []
-  const told = Promise.withResolvers<void>()
+  const recorded = Promise.withResolvers<void>()
   world.routes.set('POST /api/internal/audit', ({ body }) => {
     noted.push(body)
-    if (noted.length === 3) told.resolve()
+    if (noted.length === 3) recorded.resolve()
     return { status: 500, body: {} }
   })
   world.routes.set(chatPath, () => ({ body: reply }))
@@ -255,7 +255,7 @@ test('each call leaves one entry: tool, agent, outcome, names of arguments, neve
   await call(client, 'ask', { message: 'a secret' })
   await call(client, 'run_playbook', { name: 'none' })
   await call(client, 'ask', { mesage: 'x' })
-  await told.promise
+  await recorded.promise
   const facts = noted.map((entry) => [entry.event_action, entry.target_id, entry.details.outcome])
   assert.deepEqual(facts, [
     ['ask', 'scout', 'ok'],
@@ -266,7 +266,7 @@ test('each call leaves one entry: tool, agent, outcome, names of arguments, neve
   assert.ok(!JSON.stringify(noted).includes('a secret'))
 })
 
-test('a call that names what no database keeps leaves its entry as well', async () => {
+test('a call with an unstorable name is recorded too', async () => {
   await using world = await startWorld()
   const noted = Promise.withResolvers<Loose>()
   world.routes.set('POST /api/internal/audit', ({ body }) => {
@@ -281,7 +281,7 @@ test('a call that names what no database keeps leaves its entry as well', async 
   assert.deepEqual(details.arguments, ['name', 'y'.repeat(100), 'a\ufffd\ufffd'])
 })
 
-test('a session goes on under the new name of its agent', async () => {
+test('a session continues under the new name of its agent', async () => {
   await using world = await startWorld()
   const token = world.key('agent', 'scout')
   const client = await world.connect(token)
@@ -291,7 +291,7 @@ test('a session goes on under the new name of its agent', async () => {
   assert.equal((await call(client, 'list_canvases')).count, 0)
 })
 
-test('413 for what is too large, once all of it has been read', async () => {
+test('413 for a request that is too large, after its whole body was read', async () => {
   await using world = await startWorld()
   const body = { id: 1, method: 'ping', params: { pad: 'x'.repeat(7 * 1024 * 1024) } }
   const refused = await world.post(world.key('user'), body)
@@ -299,7 +299,7 @@ test('413 for what is too large, once all of it has been read', async () => {
   assert.match(refused.text, /must not exceed 6291456 bytes/)
 })
 
-test('a page from an address is let in where that address was asked, and nowhere else', async () => {
+test('a page from a literal address is accepted only at that address', async () => {
   await using world = await startWorld()
   const token = world.key('user')
   const from = async (origin: string) => {

@@ -15,8 +15,8 @@ import { Refusal, refusalOf } from './refusals.ts'
 import type { Tool } from './tool.ts'
 import { createWaiting } from './waiting.ts'
 
-/** What is told about a call that has ended. */
-export type CallNote = {
+/** The audit data of a finished call. */
+export type FinishedCall = {
   tool: string
   key: ValidKey
   target: string | null
@@ -31,7 +31,7 @@ export type ServerDeps = {
   exposed: Pick<Exposed, 'toolsFor'>
   waitSeconds: number
   clock: { now(): number }
-  called(note: CallNote): void
+  called(note: FinishedCall): void
   failed(tool: string, error: unknown): void
 }
 
@@ -39,16 +39,16 @@ const instructions =
   'Roost hosts AI agents: each is a coding CLI in a container with a workspace of its own. Start with list_agents; chat_with_agent talks to one and waits for its answer; with a long answer you get a receipt with an execution_id, and get_execution_result brings the answer when it is there.'
 
 /**
- * Makes a protocol server for one key: the tools that it sees, and their calls. Who it is is asked each time, because
- * a session outlives what was known when it began: its agent may have another name by now.
+ * Creates the protocol server of one key: its visible tools and their calls. `callerNow` runs for each request,
+ * because details may change during a session, for example the name of an agent.
  */
 export function createServerFactory(deps: ServerDeps): (callerNow: () => Caller) => Server {
   const byName = new Map(deps.tools.map((tool) => [tool.name, tool]))
   const listing = new Map<Tool, ListedTool>()
   const listingOf = (tool: Tool) => {
-    const known = listing.get(tool) ?? listed(tool)
-    listing.set(tool, known)
-    return known
+    const entry = listing.get(tool) ?? listed(tool)
+    listing.set(tool, entry)
+    return entry
   }
 
   return function createServer(callerNow) {
@@ -65,11 +65,11 @@ export function createServerFactory(deps: ServerDeps): (callerNow: () => Caller)
     })
     server.setRequestHandler('tools/call', async ({ params }, context) => {
       const caller = callerNow()
-      const found = caller && (await find(caller, params.name))
-      if (!caller || !found) {
+      const match = caller && (await find(caller, params.name))
+      if (!caller || !match) {
         throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool "${params.name}".`)
       }
-      return call(found, caller, params.arguments ?? {}, context)
+      return call(match, caller, params.arguments ?? {}, context)
     })
 
     async function find(by: NonNullable<Caller>, name: string): Promise<Tool | undefined> {
@@ -85,23 +85,23 @@ export function createServerFactory(deps: ServerDeps): (callerNow: () => Caller)
       context: ServerContext,
     ): Promise<CallToolResult> {
       const began = deps.clock.now()
-      const answered = await answer(tool, by, given, context)
+      const executed = await execute(tool, by, given, context)
       const target = tool.target(given, by.key)
       deps.called({
         tool: tool.name,
         key: by.key,
         target: typeof target === 'string' ? target : null,
-        outcome: answered.outcome,
+        outcome: executed.outcome,
         durationMs: deps.clock.now() - began,
         argumentNames: Object.keys(given).slice(0, 50),
       })
       const advertised = tool.output ? listingOf(tool).outputSchema : undefined
-      return server.projectCallToolResult(resultOf(answered, advertised !== undefined), advertised)
+      return server.projectCallToolResult(resultOf(executed, advertised !== undefined), advertised)
     }
     return server
   }
 
-  async function answer(
+  async function execute(
     tool: Tool,
     by: NonNullable<Caller>,
     given: Record<string, unknown>,
@@ -123,7 +123,7 @@ export function createServerFactory(deps: ServerDeps): (callerNow: () => Caller)
           retryKey: retryKeyOf(tool.name, given, context),
           waiting: createWaiting(context),
         },
-        // Checked by the tool's own schema the line before.
+        // Validated by the tool's schema above.
         read.data as never,
       )
       return { body, isError: false, outcome: 'ok' }
@@ -138,8 +138,8 @@ export function createServerFactory(deps: ServerDeps): (callerNow: () => Caller)
 }
 
 /**
- * A client numbers its requests within a session, so that a number which comes again is a repetition. Without a
- * session every client begins at the same number, and nothing is known.
+ * Returns a key that is equal for retries. Within a session a repeated request id means a retry; without a
+ * session every client starts at the same id, so the result is null.
  */
 function retryKeyOf(tool: string, given: object, { sessionId, mcpReq }: ServerContext): string | null {
   if (sessionId === undefined) return null
@@ -149,18 +149,18 @@ function retryKeyOf(tool: string, given: object, { sessionId, mcpReq }: ServerCo
 }
 
 /**
- * One text that holds the JSON, the same as the structured content. A client holds what is structured against the
- * shape that the tool has advertised, and would show that instead of the refusal: so a refusal is text there.
+ * Returns the JSON as text and as structured content. A refusal of a tool with an output schema is text only:
+ * clients validate structured content and would report the mismatch instead of the refusal.
  */
-function resultOf({ body, isError }: { body: object; isError: boolean }, hasShape: boolean): CallToolResult {
+function resultOf({ body, isError }: { body: object; isError: boolean }, hasSchema: boolean): CallToolResult {
   const content = [{ type: 'text' as const, text: JSON.stringify(body) }]
-  if (isError && hasShape) return { content, isError }
-  // A JSON object by the sign of every tool.
+  if (isError && hasSchema) return { content, isError }
+  // Every tool returns a JSON object.
   return { content, structuredContent: body as Record<string, unknown>, isError }
 }
 
-/** A message needs no more to be understood, and names may be long. */
-const maxFaultsNamed = 20
+/** Limits the length of the message. */
+const maxListedFaults = 20
 
 function badParameters(
   tool: Tool,
@@ -175,5 +175,5 @@ function badParameters(
     ),
     ...issues.map(({ path, message }) => (path.length > 0 ? `${path.join('.')}: ${message}` : message)),
   ]
-  return new Refusal('invalid_parameters', faults.slice(0, maxFaultsNamed).join('; '))
+  return new Refusal('invalid_parameters', faults.slice(0, maxListedFaults).join('; '))
 }

@@ -28,8 +28,8 @@ function start() {
   const begin = async (keyId = 'k1') => {
     const clientInfo = { name: 'raw', version: '1' }
     const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo }
-    const asked = request({ jsonrpc: '2.0', id: 1, method: 'initialize', params })
-    const response = await sessions.handle(asked, { keyId, caller: null })
+    const initialize = request({ jsonrpc: '2.0', id: 1, method: 'initialize', params })
+    const response = await sessions.handle(initialize, { keyId, caller: null })
     await response.text()
     return response.headers.get('mcp-session-id') ?? assert.fail('no session')
   }
@@ -44,42 +44,42 @@ function start() {
   return { sessions, clock, begin, list, request }
 }
 
-test('a session answers the key that began it, and nobody else knows of it', async () => {
+test('a session is available only to the key that started it', async () => {
   const { begin, list } = start()
   const session = await begin()
   assert.deepEqual([await list(session), await list(session, 'k2'), await list('none')], [200, 404, 404])
 })
 
-test('a session that nobody has used for half an hour is ended; one that is listened to is not', async () => {
+test('a session idle for half an hour is ended, unless a stream is open', async () => {
   const { sessions, clock, begin, list, request } = start()
-  const [idle, used, heard] = [await begin(), await begin(), await begin()]
-  const stream = await sessions.handle(request({}, heard, 'GET'), k1)
+  const [idle, used, streaming] = [await begin(), await begin(), await begin()]
+  const stream = await sessions.handle(request({}, streaming, 'GET'), k1)
   clock.time = 20 * 60_000
   await list(used)
   clock.time = 31 * 60_000
   await sessions.sweep()
   assert.equal(sessions.size(), 2)
-  assert.deepEqual([await list(idle), await list(used), await list(heard)], [404, 200, 200])
+  assert.deepEqual([await list(idle), await list(used), await list(streaming)], [404, 200, 200])
   await stream.body?.cancel()
   await sessions.close()
   assert.equal(sessions.size(), 0)
 })
 
-test('its client ends a session', async () => {
+test('a client can end its session', async () => {
   const { sessions, begin, list, request } = start()
   const session = await begin()
   assert.equal((await sessions.handle(request({}, session, 'DELETE'), k1)).status, 200)
   assert.equal(await list(session), 404)
 })
 
-test('a request that begins no session leaves none', async () => {
+test('a request that fails to start a session leaves none', async () => {
   const { sessions, request } = start()
   const response = await sessions.handle(request({ jsonrpc: '2.0', id: 1, method: 'tools/list' }), k1)
   assert.equal(response.status, 400)
   assert.equal(sessions.size(), 0)
 })
 
-test('one key holds two hundred sessions at most: the one used longest ago goes, those of others stay', async () => {
+test('one key has at most two hundred sessions: the least recently used one ends, those of other keys stay', async () => {
   const { sessions, clock, begin, list } = start()
   const [other, first, second] = [await begin('k2'), await begin(), await begin()]
   clock.time = 1
@@ -90,7 +90,7 @@ test('one key holds two hundred sessions at most: the one used longest ago goes,
   await sessions.close()
 })
 
-test('a change of the tools is told to who listens', async () => {
+test('a change of the tools is sent to open streams', async () => {
   const { sessions, begin, request } = start()
   const stream = await sessions.handle(request({}, await begin(), 'GET'), k1)
   const reader = stream.body?.getReader() ?? assert.fail('no stream')
@@ -102,14 +102,14 @@ test('a change of the tools is told to who listens', async () => {
   await sessions.close()
 })
 
-test('who listens and loses the connection may listen again at once', async () => {
+test('a client that loses its stream can open it again immediately', async () => {
   const { sessions, begin, request } = start()
   const session = await begin()
-  const gone = new AbortController()
+  const disconnect = new AbortController()
   const listen = (signal: AbortSignal | null) => sessions.handle(request({}, session, 'GET', signal), k1)
-  const first = await listen(gone.signal)
+  const first = await listen(disconnect.signal)
   assert.equal((await listen(null)).status, 409)
-  gone.abort()
+  disconnect.abort()
   await assert.rejects(first.text())
   assert.equal((await listen(null)).status, 200)
   await sessions.close()

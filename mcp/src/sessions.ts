@@ -2,34 +2,34 @@ import { randomUUID } from 'node:crypto'
 import { type Server, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server'
 import type { Caller } from './keys.ts'
 
-/** Whose request it is: the key, and what it can do at this moment. */
+/** The key of a request and its current caller. */
 export type KeyHolder = { keyId: string; caller: Caller }
 
 /** A session of a client that speaks a protocol with sessions (before 2026-07-28). */
 type Session = {
-  /** Of the newest request; the key never changes. */
+  /** The holder of the newest request; its key never changes. */
   current: { holder: KeyHolder }
   transport: WebStandardStreamableHTTPServerTransport
   server: Server
   usedAt: number
-  /** Requests that are being answered; a stream that is listened to is one. */
+  /** Number of open requests, including streams. */
   open: number
 }
 
 export type Sessions = {
-  /** Answers a request of a session, or the one that begins a session. */
+  /** Handles a request of a session, or the request that starts one. */
   handle(request: Request, holder: KeyHolder, parsedBody?: unknown): Promise<Response>
-  /** The tools of the platform have changed. */
+  /** Notifies the clients that the tools have changed. */
   toolsChanged(): Promise<void>
-  /** Ends the sessions that nobody has used for a while. */
+  /** Ends idle sessions. */
   sweep(): Promise<void>
   size(): number
   close(): Promise<void>
 }
 
 const idleMs = 30 * 60_000
-/** A client that begins sessions without ending them loses its oldest. */
-const mostOfOneKey = 200
+/** Above this number the least recently used session of a key is ended. */
+const maxSessionsPerKey = 200
 
 export function createSessions(deps: {
   serverFor(callerNow: () => Caller): Server
@@ -45,7 +45,7 @@ export function createSessions(deps: {
     await session.server.close()
   }
 
-  async function begin(request: Request, holder: KeyHolder, parsedBody: unknown): Promise<Response> {
+  async function startSession(request: Request, holder: KeyHolder, parsedBody: unknown): Promise<Response> {
     const current = { holder }
     const server = deps.serverFor(() => current.holder.caller)
     const transport = new WebStandardStreamableHTTPServerTransport({
@@ -57,15 +57,15 @@ export function createSessions(deps: {
     })
     await server.connect(transport)
     const response = await transport.handleRequest(request, { parsedBody })
-    const isBegun = transport.sessionId !== undefined && sessions.has(transport.sessionId)
-    if (!isBegun) await server.close()
+    const isStarted = transport.sessionId !== undefined && sessions.has(transport.sessionId)
+    if (!isStarted) await server.close()
     await endOldestOf(holder.keyId)
     return response
   }
 
   async function endOldestOf(keyId: string): Promise<void> {
     const own = [...sessions].filter(([, session]) => session.current.holder.keyId === keyId)
-    if (own.length <= mostOfOneKey) return
+    if (own.length <= maxSessionsPerKey) return
     const oldest = own.toSorted(([, a], [, b]) => a.usedAt - b.usedAt)[0]
     if (oldest) await end(oldest[0])
   }
@@ -73,9 +73,9 @@ export function createSessions(deps: {
   return {
     async handle(request, holder, parsedBody) {
       const id = request.headers.get('mcp-session-id')
-      if (id === null) return begin(request, holder, parsedBody)
+      if (id === null) return startSession(request, holder, parsedBody)
       const session = sessions.get(id)
-      // A session of another key does not exist for this one.
+      // Sessions of other keys are reported as unknown.
       if (!session || session.current.holder.keyId !== holder.keyId) return unknownSession()
       session.current.holder = holder
       session.usedAt = clock.now()
@@ -87,8 +87,8 @@ export function createSessions(deps: {
       })
     },
     async toolsChanged() {
-      const told = [...sessions.values()].map(({ server }) => server.sendToolListChanged())
-      await Promise.allSettled(told)
+      const notified = [...sessions.values()].map(({ server }) => server.sendToolListChanged())
+      await Promise.allSettled(notified)
     },
     async sweep() {
       const limit = clock.now() - idleMs
@@ -103,22 +103,22 @@ export function createSessions(deps: {
 }
 
 /**
- * The same response; `done` is called once its body has been sent or given up. A stream that is listened to begins
- * with a comment, because headers wait for the first bytes, and it ends when its listener goes: else the session
- * would refuse the one who comes back as a second listener.
+ * Returns the same response and calls `done` once its body is sent or aborted. A GET stream starts with a comment,
+ * because headers are sent with the first bytes. It ends when its client disconnects; otherwise the session would
+ * refuse a reconnecting client as a second listener.
  */
 function whenRead(response: Response, { method, signal }: Request, done: () => void): Response {
   if (!response.body) {
     done()
     return response
   }
-  const isStanding = method === 'GET' && response.ok
+  const isStream = method === 'GET' && response.ok
   const through = new TransformStream<Uint8Array, Uint8Array>({
     start(controller) {
-      if (isStanding) controller.enqueue(new TextEncoder().encode(': listening\n\n'))
+      if (isStream) controller.enqueue(new TextEncoder().encode(': listening\n\n'))
     },
   })
-  response.body.pipeTo(through.writable, isStanding ? { signal } : {}).then(done, done)
+  response.body.pipeTo(through.writable, isStream ? { signal } : {}).then(done, done)
   return new Response(through.readable, response)
 }
 

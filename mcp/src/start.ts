@@ -1,11 +1,11 @@
-/** The MCP server as a process of its own. */
+/** The MCP server process. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { McpConfigError, parseMcpConfig } from './config.ts'
 import { createLog } from './log.ts'
 import { serveMcp } from './serve.ts'
 
-/** Exit code for a configuration that cannot work: starting again would not help (EX_CONFIG). */
+/** Exit code for an invalid configuration: a restart would not help (EX_CONFIG). */
 const exitConfig = 78
 
 const log = createLog(
@@ -38,22 +38,22 @@ async function run(): Promise<void> {
     notices: [],
   })
   log.info({ host: config.host, port: server.port }, 'ready')
-  log.info({ why: await stop }, 'stopping')
+  log.info({ reason: await stop }, 'stopping')
   await server.close()
   process.exit(0)
 }
 
-/** Resolves once, with what asked for the stop; a second signal ends the process at once. */
+/** Resolves once, with the reason for the stop. A second signal ends the process immediately. */
 function stopRequested(): Promise<string> {
   return new Promise((resolve) => {
-    let asked = false
-    const ask = (why: string) => {
-      if (asked) process.exit(130)
-      asked = true
-      resolve(why)
+    let isRequested = false
+    const request = (reason: string) => {
+      if (isRequested) process.exit(130)
+      isRequested = true
+      resolve(reason)
     }
-    process.on('SIGTERM', () => ask('SIGTERM'))
-    process.on('SIGINT', () => ask('SIGINT'))
-    if (process.send) process.on('disconnect', () => ask('the supervisor is gone'))
+    process.on('SIGTERM', () => request('SIGTERM'))
+    process.on('SIGINT', () => request('SIGINT'))
+    if (process.send) process.on('disconnect', () => request('the supervisor exited'))
   })
 }

@@ -4,54 +4,54 @@ import type { ValidKey } from './keys.ts'
 import type { RequestForm } from './requests.ts'
 
 /**
- * Which keys see a tool. `everyone`: `user`, `system` and `agent` keys. `person`: not agents. `agent`: shown to
- * all three, answered to agents alone, because the acting agent is taken from the key. `connector`: connector
- * keys, and the others with the agent named.
+ * The keys that see a tool. `everyone`: `user`, `system` and `agent` keys. `person`: not agents. `agent`: visible
+ * to all three but usable by agents only, because the key determines the acting agent. `connector`: also connector
+ * keys; other keys name the agent.
  */
 export const audiences = ['everyone', 'person', 'agent', 'connector'] as const
 export type Audience = (typeof audiences)[number]
 
-/** What a call does to the platform, for clients that ask their person first. */
+/** The effect of a call, for clients that ask for confirmation. */
 export type Effect = 'read' | 'write' | 'destroy'
 
-/** One call of a tool: who makes it, and the API as that caller. */
+/** One call of a tool, with the caller's key and the API as that caller. */
 export type Call = {
   key: ValidKey
-  /** Carries the caller's key, and nothing that the caller has not. */
+  /** Uses the caller's key, so it has the caller's rights only. */
   api: Client
-  /** Ends when the caller goes away or cancels. */
+  /** Aborts when the caller disconnects or cancels. */
   signal: AbortSignal
-  /** Seconds that a tool may keep its caller waiting before it answers with a receipt. */
+  /** Seconds that a tool may wait before it returns a receipt. */
   waitSeconds: number
   /** The header `Idempotency-Key` of the HTTP request that carries the call; null without one. */
   headerKey: string | null
   /** Equal for a retry of this call within its session, as after a lost connection; null without a session. */
   retryKey: string | null
-  /** Does something slow and tells the caller every few seconds that it goes on. */
+  /** Waits for slow work and sends progress notifications every few seconds. */
   waiting<T>(what: string, work: Promise<T>): Promise<T>
 }
 
 export type Tool = {
   name: string
   title: string
-  /** For a model that has never seen the platform: what it does, when to use it, what comes back. */
+  /** For a model that does not know the platform: what the tool does, when to use it, what it returns. */
   description: string
   audience: Audience
   effect: Effect
   input: z.ZodObject
-  /** The API requests that it makes. */
+  /** The API requests of the tool. */
   requests: readonly RequestForm[]
-  /** Parameters that are no field of an endpoint, with what they do instead. */
+  /** Parameters that do not map to a field of an endpoint, with their purpose. */
   own: Readonly<Record<string, string>>
-  /** What it answers when nothing is refused; objects only. */
+  /** The schema of a successful result; objects only. */
   output: z.ZodType | null
-  /** Part of every agent's daily work: clients that load tools on demand have it at hand from the start. */
+  /** Frequently used: clients that load tools on demand load it at the start. */
   isCore: boolean
-  /** Refusals do not tell whether there is such a thing. */
+  /** Refusals do not reveal whether the requested item exists. */
   hides: boolean
-  /** The agent that a call is about, for refusals and the audit log; what is no text is none. */
+  /** Returns the agent of a call, for refusals and the audit log. A value other than text is ignored. */
   target(given: Record<string, unknown>, key: ValidKey): unknown
-  // The schema has checked the input; its type is known where the tool is made.
+  // Validated by the schema; the input type is known where the tool is defined.
   run(call: Call, input: never): Promise<object>
 }
 
@@ -69,7 +69,7 @@ type Described<I extends z.ZodRawShape> = Omit<
   run(call: Call, input: z.output<z.ZodObject<I>>): Promise<object>
 }
 
-/** Keys that `input` does not name are refused by name, at any depth. */
+/** Creates a tool. Keys missing in `input` are refused by name, at any depth. */
 export function tool<const I extends z.ZodRawShape>(described: Described<I>): Tool {
   const { input, own, title, output, hides, isCore, target, run, ...rest } = described
   return {

@@ -2,36 +2,36 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createWaiting } from './waiting.ts'
 
-type Told = { params: { progress: number; message: string } }
+type Notification = { params: { progress: number; message: string } }
 
-/** What is told, by a caller who asked for it or did not. */
-function start(progressToken: string | undefined, notify: (told: Told) => Promise<void>) {
-  // Of a call's context this alone is looked at.
+/** Records the notifications to a caller with or without a progress token. */
+function start(progressToken: string | undefined, notify: (notifications: Notification) => Promise<void>) {
+  // The only fields of the context that are used.
   const context = { mcpReq: { _meta: { progressToken }, notify } } as unknown
   return createWaiting(context as Parameters<typeof createWaiting>[0])
 }
 
-test('who asked to be told hears every five seconds that it goes on, until it has ended', async (t) => {
+test('a caller with a progress token gets a notification every five seconds until the work ends', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] })
-  const told: string[] = []
-  const waiting = start('p', async ({ params }) => void told.push(params.message))
+  const notifications: string[] = []
+  const waiting = start('p', async ({ params }) => void notifications.push(params.message))
   const work = Promise.withResolvers<string>()
   const waited = waiting('scout is working', work.promise)
   t.mock.timers.tick(14_000)
-  assert.equal(told.length, 2)
-  assert.match(told[0] ?? '', /^scout is working \(\d+ s\)$/)
+  assert.equal(notifications.length, 2)
+  assert.match(notifications[0] ?? '', /^scout is working \(\d+ s\)$/)
   work.resolve('done')
   assert.equal(await waited, 'done')
   t.mock.timers.tick(60_000)
-  assert.equal(told.length, 2)
+  assert.equal(notifications.length, 2)
 })
 
-test('who did not ask hears nothing; who is gone is told once, and the work goes on', async (t) => {
+test('no notification without a token; one failed notification stops them, and the work continues', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] })
   let tries = 0
   const notify = async () => {
     tries += 1
-    throw new Error('gone')
+    throw new Error('disconnected')
   }
   const silent = start(undefined, notify)('x', Promise.resolve(1))
   t.mock.timers.tick(60_000)
@@ -47,11 +47,11 @@ test('who did not ask hears nothing; who is gone is told once, and the work goes
   assert.equal(await waited, 2)
 })
 
-test('a failure of the work is that of the call, and nothing is told after it', async (t) => {
+test('a failure of the work fails the call and stops notifications', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] })
-  const told: Told[] = []
-  const waiting = start('p', async (each) => void told.push(each))
+  const notifications: Notification[] = []
+  const waiting = start('p', async (each) => void notifications.push(each))
   await assert.rejects(waiting('x', Promise.reject(new Error('no'))), /no/)
   t.mock.timers.tick(60_000)
-  assert.deepEqual(told, [])
+  assert.deepEqual(notifications, [])
 })

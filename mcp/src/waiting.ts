@@ -3,8 +3,8 @@ import type { ServerContext } from '@modelcontextprotocol/server'
 const everyMs = 5_000
 
 /**
- * Tells the caller every five seconds that a slow piece of work goes on, when it asked to be told
- * (`progressToken`). A caller who cannot be told any more does not end the work.
+ * Sends a progress notification every five seconds while slow work runs, if the caller requested them with a
+ * `progressToken`. A failed notification does not end the work.
  */
 export function createWaiting(context: Pick<ServerContext, 'mcpReq'>) {
   return async function waiting<T>(what: string, work: Promise<T>): Promise<T> {

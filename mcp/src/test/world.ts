@@ -6,25 +6,22 @@ import type { KeyScope } from '@roost/contracts/kit/access'
 import { serveMcp } from '../serve.ts'
 import type { ExposedAgent } from '../tools/chat.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: results are looked at field by field
+// biome-ignore lint/suspicious/noExplicitAny: tests read results field by field
 export type Loose = any
 
-export type Asked = {
+export type ApiRequest = {
   method: string
   path: string
   headers: IncomingMessage['headers']
   body: Loose
-  /** Ends when the MCP server has given this request up. */
+  /** Aborts when the MCP server cancels this request. */
   signal: AbortSignal
 }
 export type Answer = { status?: number; body: object }
 
 export type World = Awaited<ReturnType<typeof startWorld>>
 
-/**
- * The MCP server before an API whose answers a test decides: what it asks, with which key, and what it makes of
- * answers that come late, refuse, or do not come.
- */
+/** The MCP server in front of an API whose responses the test defines. Records its requests and their keys. */
 export async function startWorld({
   waitSeconds = 1,
   exposed = [],
@@ -32,24 +29,24 @@ export async function startWorld({
 }: {
   waitSeconds?: number
   exposed?: readonly ExposedAgent[]
-  /** Answers requests that have no route. */
-  otherwise?: (asked: Asked) => Answer
+  /** Handles requests without a route. */
+  otherwise?: (request: ApiRequest) => Answer
 } = {}) {
-  const asked: Asked[] = []
-  const routes = new Map<string, (asked: Asked) => Answer | Promise<Answer>>()
+  const requests: ApiRequest[] = []
+  const routes = new Map<string, (request: ApiRequest) => Answer | Promise<Answer>>()
   const keys = new Map<string, { scope: KeyScope; agent_name: string | null }>()
   const lines: string[] = []
   const clock = { time: 0, now: () => clock.time }
 
   const api = createServer(async (request, response) => {
-    const gone = new AbortController()
-    response.once('close', () => gone.abort())
+    const closed = new AbortController()
+    response.once('close', () => closed.abort())
     const { method = '', url = '', headers } = request
     const [path = ''] = url.split('?', 1)
     let text = ''
     for await (const chunk of request) text += chunk
-    const call = { method, path: url, headers, body: text ? JSON.parse(text) : null, signal: gone.signal }
-    asked.push(call)
+    const call = { method, path: url, headers, body: text ? JSON.parse(text) : null, signal: closed.signal }
+    requests.push(call)
     const answer = await (routes.get(`${method} ${path}`) ?? otherwise)(call)
     response.writeHead(answer.status ?? 200, { 'content-type': 'application/json' })
     response.end(JSON.stringify(answer.body))
@@ -84,12 +81,12 @@ export async function startWorld({
   const clients: Client[] = []
 
   return {
-    asked,
+    requests,
     routes,
     keys,
     lines,
     clock,
-    /** A key of a scope, good from now on. */
+    /** Creates a valid key of a scope. */
     key(scope: KeyScope, agent_name: string | null = null): string {
       const token = `svc_mcp_${scope}_${keys.size}`
       keys.set(token, { scope, agent_name })
@@ -109,7 +106,7 @@ export async function startWorld({
       clients.push(client)
       return client
     },
-    /** The id of a new session. */
+    /** Starts a session and returns its id. */
     async begin(token: string, protocolVersion = '2025-06-18'): Promise<string> {
       const clientInfo = { name: 'raw', version: '1' }
       const params = { protocolVersion, capabilities: {}, clientInfo }
@@ -139,7 +136,7 @@ export async function startWorld({
   }
 }
 
-/** The result of a call, with whether it is an error; its text and what is structured say the same. */
+/** Returns the result of a call, and whether it is an error. Checks that text and structured content are equal. */
 export async function call(
   client: Client,
   name: string,
@@ -147,12 +144,12 @@ export async function call(
   options: object = {},
 ): Promise<Loose> {
   const result: Loose = await client.callTool({ name, arguments: { ...given } }, options)
-  const said = JSON.parse(result.content[0].text)
-  if (!result.isError || result.structuredContent) assert.deepEqual(said, result.structuredContent)
-  return { ...said, isError: result.isError ?? false }
+  const content = JSON.parse(result.content[0].text)
+  if (!result.isError || result.structuredContent) assert.deepEqual(content, result.structuredContent)
+  return { ...content, isError: result.isError ?? false }
 }
 
-function refuse({ method, path }: Asked): Answer {
+function refuse({ method, path }: ApiRequest): Answer {
   return { status: 404, body: { detail: `${method} ${path}`, error: 'not_found' } }
 }
 

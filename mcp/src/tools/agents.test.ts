@@ -16,7 +16,7 @@ test('create_agent returns the warnings about its template', async () => {
   const client = await world.connect(world.key('user'))
   const given = { name: 'odd', template: 'github:acme/odd', tags: ['a'], source_branch: 'main' }
   assert.deepEqual(await call(client, 'create_agent', given), { ...made, isError: false })
-  assert.deepEqual(world.asked.find(({ path }) => path === '/api/agents')?.body, given)
+  assert.deepEqual(world.requests.find(({ path }) => path === '/api/agents')?.body, given)
 })
 
 test('the guide to templates has a complete example', async () => {

@@ -9,51 +9,51 @@ import {
   type AgreedTool,
   addedParameters,
   agreedTools,
-  notThere,
+  missingTools,
   readAgreed,
 } from './test/agreed-tools.ts'
 
 const agreed = readAgreed(agreedTools)
 const marks: Record<Audience, string> = { everyone: '', person: 'P', agent: 'A', connector: 'C' }
 
-test('every agreed tool is there or is said to be missing, and there is no other one', () => {
-  const expected = [...agreed.keys()].filter((name) => !Object.hasOwn(notThere, name))
+test('every agreed tool exists or is listed as missing, and there are no others', () => {
+  const expected = [...agreed.keys()].filter((name) => !Object.hasOwn(missingTools, name))
   assert.deepEqual(tools.map(({ name }) => name).sort(), expected.sort())
 })
 
-test('what is said to be missing is agreed', () => {
-  for (const name of Object.keys(notThere)) assert.ok(agreed.has(name), name)
+test('every tool listed as missing is agreed', () => {
+  for (const name of Object.keys(missingTools)) assert.ok(agreed.has(name), name)
 })
 
 for (const tool of tools) {
-  const found = agreed.get(tool.name)
-  if (!found) continue
+  const agreement = agreed.get(tool.name)
+  if (!agreement) continue
   const added = (addedParameters[tool.name] ?? []).map((name) => [name, { isOptional: true }])
-  const wanted = { ...found, parameters: { ...found.parameters, ...Object.fromEntries(added) } }
+  const expected = { ...agreement, parameters: { ...agreement.parameters, ...Object.fromEntries(added) } }
   test(`${tool.name}: has the agreed parameters and audience`, () => {
-    assert.deepEqual(asAgreed(tool, wanted), wanted)
+    assert.deepEqual(asAgreed(tool, expected), expected)
   })
 }
 
-test('parameters were added to agreed tools, and only where they were not agreed already', () => {
+test('added parameters belong to agreed tools and were not agreed before', () => {
   for (const [name, added] of Object.entries(addedParameters)) {
     const { parameters } = agreed.get(name) ?? assert.fail(name)
     for (const parameter of added) assert.ok(!Object.hasOwn(parameters, parameter), `${name}.${parameter}`)
   }
 })
 
-test('the tool of one agent takes what chat_with_agent takes, without the agent', () => {
+test('the tool of one agent has the parameters of chat_with_agent except the agent', () => {
   const { agent_name: _, ...parameters } = agreed.get('chat_with_agent')?.parameters ?? assert.fail()
   const own = chatWith({ agent_name: 'scout', tool_name: 'chat_with_scout', description: 'scout' })
   assert.deepEqual(asAgreed(own, { mark: '', parameters }), { mark: '', parameters })
 })
 
-/** The tool in the terms of the agreement; defaults and bounds that nothing is agreed upon are the tool's own. */
-function asAgreed(tool: Tool, wanted: AgreedTool): AgreedTool {
-  // A JSON Schema, of which this is a part.
+/** Converts a tool to the form of the agreement. Defaults and bounds that are not agreed are ignored. */
+function asAgreed(tool: Tool, expected: AgreedTool): AgreedTool {
+  // A JSON Schema, of which this is a subset.
   const { properties = {}, required = [] } = listed(tool).inputSchema as Schema
   const parameters = Object.entries(properties).map(([name, schema]): [string, AgreedParameter] => {
-    const isAgreed = (field: 'default' | 'maximum') => wanted.parameters[name]?.[field] !== undefined
+    const isAgreed = (field: 'default' | 'maximum') => expected.parameters[name]?.[field] !== undefined
     return [
       name,
       {
@@ -66,7 +66,7 @@ function asAgreed(tool: Tool, wanted: AgreedTool): AgreedTool {
   return { mark: marks[tool.audience], parameters: Object.fromEntries(parameters) }
 }
 
-/** What of JSON Schema is looked at. */
+/** The used part of JSON Schema. */
 type Schema = {
   properties?: Record<string, { default?: unknown; maximum?: unknown }>
   required?: string[]

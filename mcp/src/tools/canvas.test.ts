@@ -17,7 +17,7 @@ const summary = {
 const block = { kind: 'kpi', payload: { tiles: [{ label: 'Cost', value: 1.2, unit: 'USD' }] } }
 const stored = { ...block, id: 'b1', title: null, slot: null }
 
-test('an agent writes, changes, reads and clears its own canvas, "main" unless it names one; people are refused', async () => {
+test('an agent writes, changes, reads and clears its own canvas, by default "main"; people are refused', async () => {
   await using world = await startWorld()
   const canvas = { ...summary, blocks: [stored] }
   const path = '/api/agents/scout/canvas'
@@ -35,7 +35,7 @@ test('an agent writes, changes, reads and clears its own canvas, "main" unless i
   assert.equal((await call(agent, 'list_canvases', {})).count, 1)
   assert.equal((await call(agent, 'clear_canvas', {})).deleted, true)
   assert.deepEqual(
-    world.asked.filter(({ method }) => method === 'PUT' || method === 'PATCH').map(({ body }) => body),
+    world.requests.filter(({ method }) => method === 'PUT' || method === 'PATCH').map(({ body }) => body),
     [{ title: 'State', blocks: [block] }, { blocks: change.blocks }],
   )
   const person = await world.connect(world.key('user'))
@@ -46,7 +46,7 @@ test('an agent writes, changes, reads and clears its own canvas, "main" unless i
     )
 })
 
-test('what the API finds wrong is named by block and field', async () => {
+test('an API error names block and field', async () => {
   await using world = await startWorld()
   const detail = [{ loc: ['body', 'blocks', 0, 'payload', 'tiles'], msg: 'is required', type: 'missing' }]
   world.routes.set('PUT /api/agents/scout/canvas/main', () => ({

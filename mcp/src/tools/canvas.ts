@@ -31,7 +31,7 @@ const canvasId = pathOf(getCanvas).canvas_id.optional().describe(canvasIdWords)
 const differs = { '{canvas_id}': `Defaults to "${mainCanvas}".` }
 const leftOut = { '{name}': reasons.self }
 
-/** A block as it is written; the API checks the payload by the kind. */
+/** A block as input. The API checks the payload by the kind. */
 const Block = BlockPatch.extend({
   id: BlockPatch.shape.id.nullish().describe('A name by which patch_canvas finds it. Defaults to b1, b2, …'),
   kind: BlockPatch.shape.kind.unwrap(),

@@ -76,7 +76,7 @@ export const chatTools: Tool[] = [
     requests,
     own,
     input: { agent_name: agentName, ...chatInput },
-    run: (call, { agent_name, ...asked }) => chat(call, agent_name, asked),
+    run: (call, { agent_name, ...input }) => chat(call, agent_name, input),
   }),
   tool({
     name: 'get_chat_history',
@@ -111,13 +111,13 @@ export function chatWith({ agent_name, tool_name, description }: ExposedAgent): 
     own,
     input: chatInput,
     target: () => agent_name,
-    run: (call, asked) => chat(call, agent_name, asked),
+    run: (call, input) => chat(call, agent_name, input),
   })
 }
 
-async function chat(call: Call, agent: string, asked: ChatInput): Promise<object> {
-  refuseUnused(asked)
-  const work = asked.parallel ? runAsTask(call, agent, asked) : takeTurn(call, agent, asked)
+async function chat(call: Call, agent: string, input: ChatInput): Promise<object> {
+  refuseUnused(input)
+  const work = input.parallel ? runAsTask(call, agent, input) : takeTurn(call, agent, input)
   try {
     return await call.waiting(`${agent} is working`, work)
   } catch (error) {
@@ -126,33 +126,33 @@ async function chat(call: Call, agent: string, asked: ChatInput): Promise<object
 }
 
 /** Refuses parameters that would have no effect. */
-function refuseUnused(asked: ChatInput): void {
-  const unused = asked.parallel
+function refuseUnused(input: ChatInput): void {
+  const unused = input.parallel
     ? []
     : (['async', 'allowed_tools', 'system_prompt', 'max_turns', 'inject_result'] as const).filter(
-        (name) => (asked[name] ?? false) !== false,
+        (name) => (input[name] ?? false) !== false,
       )
   if (unused.length > 0) {
     throw new Refusal('invalid_parameters', `${unused.join(', ')}: only with parallel=true.`)
   }
-  if (!asked.parallel && (asked.timeout_seconds ?? null) !== null && (asked.session_id ?? null) === null) {
+  if (!input.parallel && (input.timeout_seconds ?? null) !== null && (input.session_id ?? null) === null) {
     throw new Refusal('invalid_parameters', 'timeout_seconds: only with parallel=true or a session_id.')
   }
 }
 
-function headers(call: Call, asked: ChatInput): Record<string, string> {
+function headers(call: Call, input: ChatInput): Record<string, string> {
   return {
     accept: 'application/json',
     // The transcript is not part of the answer.
     prefer: `wait=${call.waitSeconds}, return=minimal`,
-    ...idempotent(call, asked.idempotency_key),
+    ...idempotent(call, input.idempotency_key),
   }
 }
 
-async function takeTurn(call: Call, agent: string, asked: ChatInput): Promise<object> {
-  const { message, model, timeout_seconds } = asked
-  const session_id = asked.session_id ?? null
-  const common = { headers: headers(call, asked), signal: call.signal }
+async function takeTurn(call: Call, agent: string, input: ChatInput): Promise<object> {
+  const { message, model, timeout_seconds } = input
+  const session_id = input.session_id ?? null
+  const common = { headers: headers(call, input), signal: call.signal }
   const reply =
     session_id === null
       ? await call.api.call(sendChat, { params: { name: agent }, body: { message, model }, ...common })
@@ -165,8 +165,8 @@ async function takeTurn(call: Call, agent: string, asked: ChatInput): Promise<ob
   return withoutLog(reply)
 }
 
-async function runAsTask(call: Call, agent: string, asked: ChatInput): Promise<object> {
-  const { message, model, allowed_tools, system_prompt, timeout_seconds, max_turns, session_id } = asked
+async function runAsTask(call: Call, agent: string, input: ChatInput): Promise<object> {
+  const { message, model, allowed_tools, system_prompt, timeout_seconds, max_turns, session_id } = input
   const reply = await call.api.call(runTask, {
     params: { name: agent },
     body: {
@@ -178,10 +178,10 @@ async function runAsTask(call: Call, agent: string, asked: ChatInput): Promise<o
       max_turns,
       session_id,
       save_to_session: (session_id ?? null) !== null,
-      inject_result: asked.inject_result,
-      async_mode: asked.async,
+      inject_result: input.inject_result,
+      async_mode: input.async,
     },
-    headers: headers(call, asked),
+    headers: headers(call, input),
     signal: call.signal,
   })
   if (reply.status === 'accepted') {

@@ -18,7 +18,7 @@ const ofConnector = {
   differs: { '{name}': 'A connector key belongs to one agent and leaves it out.' },
 }
 
-/** The agent of a call: the one named, else that of a connector's key. */
+/** Returns the named agent, else the agent of a connector key. */
 function agentOf(given: string | undefined, key: ValidKey): string {
   const name = given ?? (key.scope === 'connector' ? key.agent_name : null)
   if (name === null) throw new Refusal('invalid_parameters', 'agent: is required with this key.')
@@ -84,13 +84,13 @@ export const connectorTools: Tool[] = [
 ]
 
 async function run(call: Call, agent: string, name: string, body: BodyInputOf<typeof runPlaybook>) {
-  const asked = call.api.call(runPlaybook, {
+  const pending = call.api.call(runPlaybook, {
     params: { name: agent, playbook: name },
     body,
     ...waitingFor(call),
   })
   try {
-    return await ended(call, agent, asked)
+    return await ended(call, agent, pending)
   } catch (error) {
     if (!(error instanceof ApiError) || error.body?.error !== 'skill_not_found') throw error
     const { playbooks } = await call.api.call(listPlaybooks, { params: { name: agent } })
@@ -108,10 +108,10 @@ function waitingFor(call: Call) {
 async function ended(
   call: Call,
   agent: string,
-  asked: Promise<{ status: string; execution_id?: string }>,
+  pending: Promise<{ status: string; execution_id?: string }>,
 ): Promise<object> {
   try {
-    const reply = await call.waiting(`${agent} is working`, asked)
+    const reply = await call.waiting(`${agent} is working`, pending)
     return reply.status === 'queued_timeout'
       ? readable(call, queuedTimeout(agent, reply.execution_id))
       : withoutLog(reply)
@@ -120,10 +120,10 @@ async function ended(
   }
 }
 
-/** A connector has no tool for results: it is told where the same key reads them. */
+/** Adds the address of the result for connector keys, which have no tool for results. */
 function readable({ key }: Call, receipt: Receipt): Receipt {
   if (key.scope !== 'connector' || receipt.execution_id === undefined) return receipt
   const { agent, execution_id } = receipt
-  const message = `The agent works on it still, or it waits for its turn. Do not ask again: GET /api/agents/${agent}/executions/${execution_id} with this key has the result once it is there.`
+  const message = `The run is queued or still running. Do not send the request again. Read the result with this key: GET /api/agents/${agent}/executions/${execution_id}.`
   return { ...receipt, message }
 }

@@ -8,21 +8,21 @@ import { asQuery, bodyOf, described, queryOf, request, without } from '../reques
 import { tool } from '../tool.ts'
 import { chatWith } from './chat.ts'
 import { tools } from './index.ts'
-import { departures } from './test/compare.ts'
+import { differences } from './test/compare.ts'
 
 const published = chatWith({ agent_name: 'scout', tool_name: 'chat_with_scout', description: 'scout' })
 
 for (const each of [...tools, published]) {
-  test(`${each.name}: takes what its endpoints take, and gives a reason for every difference`, () => {
-    assert.deepEqual(departures(each), [])
+  test(`${each.name}: has the parameters of its endpoints, with a reason for every difference`, () => {
+    assert.deepEqual(differences(each), [])
   })
 }
 
 test('the misfire policy of a schedule can be set, and an agent can have a hundred tags', () => {
   const schemaOf = (name: string) => {
-    const found = tools.find((each) => each.name === name) ?? assert.fail(name)
+    const candidate = tools.find((each) => each.name === name) ?? assert.fail(name)
     // A JSON Schema.
-    return listed(found).inputSchema.properties as Record<string, { enum?: string[]; maxItems?: number }>
+    return listed(candidate).inputSchema.properties as Record<string, { enum?: string[]; maxItems?: number }>
   }
   for (const name of ['create_agent_schedule', 'update_agent_schedule']) {
     assert.deepEqual(schemaOf(name).misfire_policy?.enum, ['run_once', 'skip', 'run_all'])
@@ -45,7 +45,7 @@ test('no parameter is listed by reference, and every object refuses unknown keys
 
 type Loose = Record<string, unknown>
 
-// An endpoint and tools that break the rules, so that the comparison is known to find each breach.
+// An endpoint and tools that break the rules, to verify that the comparison finds each breach.
 const paint = endpoint({
   id: 'paint',
   method: 'POST',
@@ -70,7 +70,7 @@ const paint = endpoint({
   }),
 })
 const painter = (input: z.ZodRawShape, form: Parameters<typeof request>[1] = {}, own = {}) =>
-  departures(
+  differences(
     tool({
       name: 'paint',
       description: 'For tests.',
@@ -130,7 +130,7 @@ const breaches: [string, string[], RegExp][] = [
     painter({ ...right, colour: z.enum(['red', 'blue']).optional() }),
     /colour is required/,
   ],
-  ['a parameter without a field', painter({ ...right, gloss: z.boolean() }), /gloss is no field/],
+  ['a parameter without a field', painter({ ...right, gloss: z.boolean() }), /gloss is not a field/],
   ['a path parameter that is missing', painter(without(right, 'agent_name')), /\{name\} has no parameter/],
   [
     'an excuse for no difference',
@@ -145,16 +145,16 @@ const breaches: [string, string[], RegExp][] = [
   ],
   ['an own parameter that is a field', painter(right, {}, { note: 'Own.' }), /note needs no reason/],
 ]
-for (const [title, found, words] of breaches) {
+for (const [title, candidate, words] of breaches) {
   test(`the comparison finds: ${title}`, () => {
-    assert.equal(found.length, 1, found.join('\n'))
-    assert.match(found[0] ?? '', words)
+    assert.equal(candidate.length, 1, candidate.join('\n'))
+    assert.match(candidate[0] ?? '', words)
   })
 }
 
 test('the comparison allows descriptions, defaults of the tool, names of its own and reasons', () => {
   const renamed = { ...without(right, 'colour'), hue: right.colour }
-  for (const found of [
+  for (const candidate of [
     painter(right),
     painter(described(right, { note: 'A remark.' })),
     painter({ ...right, layers: z.number().int().min(1).max(5).default(3) }),
@@ -166,7 +166,7 @@ test('the comparison allows descriptions, defaults of the tool, names of its own
     ),
     painter({ ...right, gloss: z.boolean() }, {}, { gloss: 'Chooses the brush.' }),
   ]) {
-    assert.deepEqual(found, [])
+    assert.deepEqual(candidate, [])
   }
 })
 

@@ -4,7 +4,7 @@ import { keyScopes } from '@roost/contracts/kit/access'
 import { isSeenBy, listed } from '../catalogue.ts'
 import { tools } from './index.ts'
 
-test('names are unique, and words for a model are there for every tool', () => {
+test('names are unique, and every tool has a description for models', () => {
   assert.equal(new Set(tools.map(({ name }) => name)).size, tools.length)
   for (const { name, description } of tools) {
     assert.match(name, /^[a-z][a-z0-9_]{1,63}$/)
@@ -21,7 +21,7 @@ test('every schema is an object that names its unknown parameters', () => {
   }
 })
 
-test('agents see nothing that is for people, and fenced keys see only what is theirs', () => {
+test('agents see no tools for people, and fenced keys see only their own tools', () => {
   for (const tool of tools) {
     const scopes = keyScopes.filter((scope) => isSeenBy(tool, scope))
     assert.ok(scopes.includes('user') && scopes.includes('system'), tool.name)
@@ -31,7 +31,7 @@ test('agents see nothing that is for people, and fenced keys see only what is th
   }
 })
 
-test('the whole list stays small enough for the memory of a model', () => {
+test('the whole list is small enough for the context of a model', () => {
   const bytes = JSON.stringify(tools.map(listed)).length
   assert.ok(bytes < 200_000, `${bytes} bytes`)
 })

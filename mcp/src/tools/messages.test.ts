@@ -17,7 +17,7 @@ const stored = {
 }
 const payload = { rows: [1, 2] }
 
-test('an agent reports and tells as itself, and is not sent its own payload again; people are refused', async () => {
+test('an agent reports and notifies as itself and does not get its payload back; people are refused', async () => {
   await using world = await startWorld()
   world.routes.set('POST /api/agents/scout/reports', () => ({ status: 201, body: { ...stored, payload } }))
   world.routes.set('POST /api/notifications', ({ body }) => ({
@@ -29,7 +29,7 @@ test('an agent reports and tells as itself, and is not sent its own payload agai
   assert.deepEqual(await call(agent, 'report', given), { ...stored, isError: false })
   const words = { notification_type: 'completion', title: 'Done' }
   assert.equal((await call(agent, 'send_notification', words)).status, 'pending')
-  const sent = world.asked.filter(({ method, path }) => method === 'POST' && /reports|notif/.test(path))
+  const sent = world.requests.filter(({ method, path }) => method === 'POST' && /reports|notif/.test(path))
   assert.deepEqual(
     sent.map(({ body }) => body),
     [given, words],
@@ -42,7 +42,7 @@ test('an agent reports and tells as itself, and is not sent its own payload agai
     assert.equal((await call(person, name, body)).error, 'agent_identity_required')
 })
 
-test('a report of 5 MiB goes through', async () => {
+test('a report of 5 MiB is accepted', async () => {
   await using world = await startWorld()
   const large = 'x'.repeat(5 * 1024 * 1024 - 2)
   world.routes.set('POST /api/agents/scout/reports', ({ body }) => ({
@@ -54,13 +54,13 @@ test('a report of 5 MiB goes through', async () => {
   assert.equal((await call(agent, 'report', given)).payload_bytes, large.length)
 })
 
-test('everybody lists reports and reads one in full; one that is out of reach looks like an unknown one', async () => {
+test('all keys list reports and read one in full; an inaccessible report looks like an unknown one', async () => {
   await using world = await startWorld()
   world.routes.set('GET /api/reports', () => ({ body: [stored] }))
   world.routes.set('GET /api/reports/r1', () => ({ body: { ...stored, payload } }))
   const client = await world.connect(world.key('user'))
   assert.equal((await call(client, 'list_reports', { agent_name: 'scout', limit: 5 })).count, 1)
-  const query = world.asked.find(({ path }) => path.startsWith('/api/reports?'))?.path.split('?')[1]
+  const query = world.requests.find(({ path }) => path.startsWith('/api/reports?'))?.path.split('?')[1]
   assert.deepEqual(Object.fromEntries(new URLSearchParams(query)), { agent_name: 'scout', limit: '5' })
   assert.deepEqual((await call(client, 'get_report', { report_id: 'r1' })).payload, payload)
   const hidden = await call(client, 'get_report', { report_id: 'r2' })

@@ -49,7 +49,7 @@ export function idempotent(
   return key === null ? {} : { 'idempotency-key': headerValue(key) }
 }
 
-/** Other text does not survive as a header value, so its digest stands for it. */
+/** Text that is not a valid header value is replaced by its digest. */
 function headerValue(key: string): string {
   if (/^[\x21-\x7e\x80-\xff]([\x20-\x7e\x80-\xff]*[\x21-\x7e\x80-\xff])?$/.test(key)) return key
   return createHash('sha256').update(key).digest('base64url')

@@ -16,7 +16,7 @@ const set = {
   url: 'https://roost.example/api/paid/scout/chat',
 }
 
-test('a person sets the price of an agent, reads it, and lists the payments; agents do not see these tools', async () => {
+test('a person sets and reads the price of an agent and lists the payments; agents do not see these tools', async () => {
   await using world = await startWorld()
   world.routes.set('GET /api/agents/scout/paid', () => ({ body: set }))
   world.routes.set('PUT /api/agents/scout/paid', () => ({ body: set }))
@@ -26,8 +26,8 @@ test('a person sets the price of an agent, reads it, and lists the payments; age
   assert.deepEqual(await call(person, 'configure_paid_chat', { agent_name: 'scout', ...offer }), done)
   assert.deepEqual(await call(person, 'get_paid_chat', { agent_name: 'scout' }), done)
   assert.equal((await call(person, 'list_payments', { agent_name: 'scout', limit: 5 })).count, 0)
-  assert.deepEqual(world.asked.find(({ method }) => method === 'PUT')?.body, offer)
-  assert.match(world.asked.at(-1)?.path ?? '', /payments/)
+  assert.deepEqual(world.requests.find(({ method }) => method === 'PUT')?.body, offer)
+  assert.match(world.requests.at(-1)?.path ?? '', /payments/)
   const agent = await world.connect(world.key('agent', 'scout'))
   const { tools } = await agent.listTools()
   assert.deepEqual(

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test'
 import type { Client } from '@modelcontextprotocol/client'
 import type { z } from 'zod'
 import type { RequestForm } from '../requests.ts'
-import { type Asked, startWorld, type World } from '../test/world.ts'
+import { type ApiRequest, startWorld, type World } from '../test/world.ts'
 import type { Tool } from '../tool.ts'
 import { tools } from './index.ts'
 import { type Field, fieldsOf, parameterOf } from './test/compare.ts'
@@ -29,7 +29,7 @@ for (const tool of tools) {
     const condition = Object.keys(when).length > 0 ? ` with ${JSON.stringify(when)}` : ''
     test(`${tool.name}${condition}: every parameter reaches ${endpoint.id}`, async () => {
       const given = argumentsFor(tool, form)
-      const sent = (await requestsOf(tool, given)).find((asked) => matches(form, asked))
+      const sent = (await requestsOf(tool, given)).find((sent) => matches(form, sent))
       assert.ok(sent, `no request to ${endpoint.method} ${endpoint.path}`)
       for (const field of fieldsOf(endpoint)) {
         if (form.leftOut[field.field] !== undefined) continue
@@ -45,38 +45,38 @@ for (const tool of tools) {
   test(`${tool.name}: makes the requests that it declares and no others`, async () => {
     for (const form of tool.requests.length > 0 ? tool.requests : [null]) {
       const sent = await requestsOf(tool, form ? argumentsFor(tool, form) : {})
-      for (const asked of sent) {
+      for (const apiRequest of sent) {
         assert.ok(
-          tool.requests.some((declared) => matches(declared, asked)),
-          `${asked.method} ${asked.path}`,
+          tool.requests.some((declared) => matches(declared, apiRequest)),
+          `${apiRequest.method} ${apiRequest.path}`,
         )
       }
     }
   })
 }
 
-/** The requests that one call makes, without those of the server itself. */
-async function requestsOf(tool: Tool, given: Record<string, unknown>): Promise<Asked[]> {
-  const from = world.asked.length
+/** Returns the requests of one call, without those of the server itself. */
+async function requestsOf(tool: Tool, given: Record<string, unknown>): Promise<ApiRequest[]> {
+  const from = world.requests.length
   const client = tool.audience === 'agent' ? agent : person
   const result = await client.callTool({ name: tool.name, arguments: given })
   const said = JSON.stringify(result.content)
   assert.ok(!said.includes('invalid_parameters'), said)
   const ofServer = /^\/api\/(mcp\/validate|internal\/)/
-  return world.asked.slice(from).filter(({ path }) => !ofServer.test(path))
+  return world.requests.slice(from).filter(({ path }) => !ofServer.test(path))
 }
 
-/** A value for every parameter that may be given together. */
+/** Returns a value for every parameter that may be combined. */
 function argumentsFor(tool: Tool, form: RequestForm): Record<string, unknown> {
   const shape = Object.entries(tool.input.shape as Record<string, z.ZodType>)
   const samples = Object.fromEntries(shape.map(([name, schema]) => [name, sampleOf(name, schema)]))
   const given = { ...samples, ...form.when }
-  for (const name of notTogether(tool, form)) delete given[name]
+  for (const name of incompatible(tool, form)) delete given[name]
   return given
 }
 
-/** Parameters that the tool refuses, or that lead to another of its requests, in the call of this form. */
-function notTogether(tool: Tool, form: RequestForm): string[] {
+/** Returns the parameters that the tool refuses for this request, or that select another one. */
+function incompatible(tool: Tool, form: RequestForm): string[] {
   const used = new Set(fieldsOf(form.endpoint).map(({ field }) => parameterOf(form, field)))
   const isChoice = (each: RequestForm) => Object.keys(each.when).length > 0
   const ofOthers = tool.requests
@@ -88,7 +88,7 @@ function notTogether(tool: Tool, form: RequestForm): string[] {
   return ofOthers.filter((name) => !used.has(name) && !Object.hasOwn(form.when, name))
 }
 
-function matches({ endpoint }: RequestForm, { method, path }: Asked): boolean {
+function matches({ endpoint }: RequestForm, { method, path }: ApiRequest): boolean {
   return endpoint.method === method && pathPattern(endpoint.path).test(path.split('?')[0] ?? '')
 }
 
@@ -96,12 +96,12 @@ function pathPattern(path: string): RegExp {
   return new RegExp(`^${path.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`)
 }
 
-function valueIn({ path, body }: Asked, { endpoint }: RequestForm, { field, place }: Field): unknown {
+function valueIn({ path, body }: ApiRequest, { endpoint }: RequestForm, { field, place }: Field): unknown {
   const [address = '', query] = path.split('?')
   if (place === 'query') return new URLSearchParams(query).get(field)
   if (place === 'body') return body?.[field]
-  const found = pathPattern(endpoint.path).exec(address)?.groups?.[field.slice(1, -1)]
-  return found === undefined ? undefined : decodeURIComponent(found)
+  const value = pathPattern(endpoint.path).exec(address)?.groups?.[field.slice(1, -1)]
+  return value === undefined ? undefined : decodeURIComponent(value)
 }
 
 function wireValue({ place }: Field, value: unknown): unknown {

@@ -146,7 +146,7 @@ export const skillTools: Tool[] = [
     audience: 'everyone',
     effect: 'read',
     requests: [request(getVersion), request(getLibrarySkill, { as: { '{name}': 'skill_name' } })],
-    own: { input: 'Returned beside the instructions.' },
+    own: { input: 'Returned with the instructions.' },
     input: { skill_name: skillName, input: z.string().max(20_000).optional() },
     async run(call, { skill_name, input }) {
       const refusal = await disabled(call)

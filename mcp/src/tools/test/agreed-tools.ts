@@ -1,9 +1,7 @@
 /**
- * What the MCP server is agreed to offer, written down by hand and apart from the code: the test beside this folder
- * fails for a tool, a parameter, a default or a mark that differs. One line a tool: `name(parameters) mark`.
- *
- * A parameter with `?` may be left out, and its default is the tool's own; `=` gives a default, `≤` the largest value. Marks: `P` for people alone,
- * `A` for agents alone, who act as themselves, `C` for connector keys as well; none: for people and agents.
+ * The agreed tools of the MCP server, written by hand; a test reports every difference. Each line is
+ * `name(parameters) mark`. `?` marks an optional parameter, `=` a default, `≤` a maximum. Marks: `P` people only,
+ * `A` agents only, `C` also connector keys; without a mark: people and agents.
  */
 export const agreedTools = `
 list_agents()
@@ -115,7 +113,7 @@ run_playbook(name, input?, agent?) C
 ask(message, agent?) C
 `
 
-/** Optional parameters that tools have gained since; the agreement allows tools to grow, never to shrink. */
+/** Optional parameters added since the agreement, which allows additions but no removals. */
 export const addedParameters: Readonly<Record<string, readonly string[]>> = {
   list_agents: ['tags'],
   create_agent: ['source_branch', 'label', 'tags'],
@@ -134,8 +132,8 @@ export const addedParameters: Readonly<Record<string, readonly string[]>> = {
   run_playbook: ['timeout_seconds'],
 }
 
-/** Agreed tools that the server does not have, and why. Remove the line of a tool when you build it. */
-export const notThere: Record<string, string> = {}
+/** Agreed tools that the server does not have, with the reason. Remove a line when you add its tool. */
+export const missingTools: Record<string, string> = {}
 
 export type AgreedParameter = { isOptional: boolean; default?: unknown; maximum?: unknown }
 export type AgreedTool = { mark: string; parameters: Record<string, AgreedParameter> }
@@ -143,7 +141,7 @@ export type AgreedTool = { mark: string; parameters: Record<string, AgreedParame
 export function readAgreed(text: string): Map<string, AgreedTool> {
   const lines = text.split('\n').filter(Boolean)
   const tools = new Map(lines.map(readTool))
-  if (tools.size !== lines.length) throw new Error('A tool is written down twice.')
+  if (tools.size !== lines.length) throw new Error('A tool is listed twice.')
   return tools
 }
 

@@ -8,7 +8,7 @@ export type Compared = Pick<Tool, 'name' | 'input' | 'requests' | 'own'>
 /** A field of a request: `{name}` is in the path. */
 export type Field = { field: string; place: 'path' | 'query' | 'body'; schema: z.ZodType }
 
-/** Every field of the endpoint as a tool would take it. A field of query and body alike is sent in the body. */
+/** Returns every field of the endpoint as a parameter. A field in both query and body is sent in the body. */
 export function fieldsOf(endpoint: Endpoint): Field[] {
   const { params, query, body } = endpoint as Record<'params' | 'query' | 'body', z.ZodType | undefined>
   for (const schema of [params, query, body]) {
@@ -29,16 +29,16 @@ export function fieldsOf(endpoint: Endpoint): Field[] {
 
 type Shape = Record<string, z.ZodType>
 
-/** The parameter of a tool that carries a field; it may not have one. */
+/** Returns the name of the parameter for a field, which the tool may lack. */
 export function parameterOf(form: RequestForm, field: string): string {
   return form.as[field] ?? field.replace(/^\{(.*)\}$/, '$1')
 }
 
-/** Where a tool departs from its endpoints without saying so, and where it says so without departing. */
-export function departures(tool: Compared): string[] {
+/** Returns undeclared differences between a tool and its endpoints, and declared ones that do not exist. */
+export function differences(tool: Compared): string[] {
   const shape = tool.input.shape as Shape
   const carried = new Set<string>()
-  const found = tool.requests.flatMap((form) => {
+  const ofRequests = tool.requests.flatMap((form) => {
     const at = `${tool.name} → ${form.endpoint.id}`
     const fields = fieldsOf(form.endpoint)
     const known = new Set(fields.map(({ field }) => field))
@@ -65,26 +65,26 @@ export function departures(tool: Compared): string[] {
   })
   const own = Object.entries(tool.own)
   return [
-    ...found,
+    ...ofRequests,
     ...Object.keys(shape)
       .filter((name) => !carried.has(name) && !Object.hasOwn(tool.own, name))
-      .map((name) => `${tool.name}: ${name} is no field of an endpoint and has no reason`),
+      .map((name) => `${tool.name}: ${name} is not a field of an endpoint and has no reason`),
     ...own
       .filter(([name, reason]) => !Object.hasOwn(shape, name) || carried.has(name) || reason === '')
-      .map(([name]) => `${tool.name}: ${name} needs no reason of its own, or gives none`),
+      .map(([name]) => `${tool.name}: ${name} needs no reason, or its reason is empty`),
   ]
 }
 
-/** Null: the parameter takes exactly what the field takes. */
+/** Returns null if parameter and field accept the same values. */
 function differenceOf(field: z.ZodType, parameter: z.ZodType): string | null {
-  const [wanted, given] = [rules(field), rules(parameter)].map((schema) => JSON.stringify(schema))
-  if (wanted !== given) return `takes ${wanted} and the parameter ${given}`
+  const [expected, actual] = [rules(field), rules(parameter)].map((schema) => JSON.stringify(schema))
+  if (expected !== actual) return `takes ${expected} and the parameter ${actual}`
   const [isOptional, maySkip] = [field, parameter].map((schema) => schema.safeParse(undefined).success)
   if (isOptional === maySkip) return null
   return isOptional ? 'is optional and the parameter is required' : 'is required and the parameter optional'
 }
 
-/** The JSON Schema without descriptions and defaults, in a fixed order. */
+/** Returns the JSON Schema without descriptions and defaults, in a fixed order. */
 function rules(schema: z.ZodType): unknown {
   const json = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any', reused: 'inline' })
   return sorted(json)

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** Values that a pattern or a rule outside the schema asks for, by the name of the parameter. */
+/** Values for parameters with a pattern or a rule outside of the schema. */
 const byName: Readonly<Record<string, unknown>> = {
   cron_expression: '0 9 * * MON',
   timezone: 'Europe/Berlin',
@@ -44,17 +44,19 @@ type Json = {
   minLength?: number
 }
 
-/** A value that the parameter takes, other than its default. */
+/** Returns a valid value other than the default. */
 export function sampleOf(name: string, schema: z.ZodType): unknown {
   const { default: fallback, ...json } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })
   const sample =
-    Object.hasOwn(byName, name) && schema.safeParse(byName[name]).success ? byName[name] : made(json as Json)
+    Object.hasOwn(byName, name) && schema.safeParse(byName[name]).success
+      ? byName[name]
+      : sampleFor(json as Json)
   return sample === fallback ? other(json as Json, sample) : sample
 }
 
-function made(json: Json): unknown {
+function sampleFor(json: Json): unknown {
   const [first] = json.anyOf ?? []
-  if (first) return made(first)
+  if (first) return sampleFor(first)
   if (json.const !== undefined) return json.const
   if (json.enum) return json.enum[0]
   switch ([json.type].flat()[0]) {
@@ -67,10 +69,10 @@ function made(json: Json): unknown {
     case 'boolean':
       return true
     case 'array':
-      return [made(json.items ?? {})]
+      return [sampleFor(json.items ?? {})]
     case 'object': {
       const names = json.required ?? []
-      return Object.fromEntries(names.map((name) => [name, made(json.properties?.[name] ?? {})]))
+      return Object.fromEntries(names.map((name) => [name, sampleFor(json.properties?.[name] ?? {})]))
     }
     default:
       return 'sample'
