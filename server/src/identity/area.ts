@@ -27,13 +27,13 @@ export type IdentityAreaDeps = Pick<KeysDeps, 'agentNames'> & {
   vault: Vault
   limits: RateLimits
   settings: Pick<Settings, 'value' | 'providerKey' | 'secondFactorRoles' | 'putSecondFactorRoles'>
-  /** Null: nobody signs in by e-mail. */
+  /** Null: sign-in by e-mail is off. */
   mail: Mailer | null
-  /** Under which people reach the platform. */
+  /** The public address of the platform. */
   baseUrl: string
 }
 
-/** What the areas to the right use of who is asking. */
+/** The parts of this area that later areas use. */
 export type IdentityArea = {
   changes: IdentityChanges
   users: Users
@@ -48,14 +48,14 @@ export type IdentityArea = {
   close(): Promise<void>
 }
 
-/** How long a stop waits for mail that is on its way: whoever misses a code asks for another. */
+/** How long a stop waits for outgoing mail. A user without a code can request another. */
 const mailGraceMs = 3_000
 
 export async function openIdentityArea(deps: IdentityAreaDeps): Promise<IdentityArea> {
   const { db, clock, log, ephemeral, vault, limits, settings, mail, baseUrl } = deps
   const changes = await openIdentityChanges({
     ephemeral,
-    onLost: (error) => log.warn({ err: error }, 'a change of identity did not agentAccess other processes'),
+    onLost: (error) => log.warn({ err: error }, 'an identity change did not reach other processes'),
   })
   const users = createUsers({ db, clock, changes })
   const people = createPeople({ db, clock, changes })
@@ -115,9 +115,9 @@ export async function openIdentityArea(deps: IdentityAreaDeps): Promise<Identity
     ],
     loops: [...sessions.loops, ...secondFactor.loops, ...codes.loops, ...keys.loops],
     async close() {
-      const sent = new AbortController()
-      await Promise.race([emailLogin.settled(), clock.wait(mailGraceMs, sent.signal)])
-      sent.abort()
+      const waiting = new AbortController()
+      await Promise.race([emailLogin.settled(), clock.wait(mailGraceMs, waiting.signal)])
+      waiting.abort()
       await keys.close()
       await signingKeys.close()
       await changes.close()

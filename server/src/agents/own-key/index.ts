@@ -1,9 +1,8 @@
 /**
- * Own key: with what an agent comes to the platform.
+ * Own key: the key an agent uses for the platform.
  *
- * Tells how the agent's key is, looks into its container for the keys that are there, and gives it another one.
- * Promises that the text of a key is in no answer and that the key before stops in the moment in which the new
- * one is written. Refuses to know what an agent may do with it.
+ * Reports the key's health, checks the keys in the container's MCP configuration, and replaces the key.
+ * Replies never contain a key. The old key is revoked in the transaction that stores the new one.
  */
 export { ownKeyRoutes } from './routes.ts'
 export { createOwnKey, type OwnKey, type OwnKeyDeps } from './service.ts'

@@ -17,7 +17,7 @@ forEachDialect((_name, open) => {
     return { world, ann, ask, row, [Symbol.asyncDispose]: () => world[Symbol.asyncDispose]() }
   }
 
-  test('200 how the key is, never the key', async () => {
+  test('200 the health of the key, never the key itself', async () => {
     await using it = await start()
     const { id, agent_key_id } = await it.row()
     const key = await it.world.agentKey(id)
@@ -45,7 +45,7 @@ forEachDialect((_name, open) => {
     }
   })
 
-  test('another key: the one before stops at once, and a running agent is made anew with it', async () => {
+  test('a new key: the old one stops working immediately, and a running agent is recreated with it', async () => {
     await using it = await start()
     const before = await it.row()
     const oldKey = await it.world.agentKey(before.id)
@@ -64,7 +64,7 @@ forEachDialect((_name, open) => {
     assert.equal((await keys.verifyKey(newKey))?.key.id, json.key_id)
   })
 
-  test('a new key is no crash: an agent that gets one again and again keeps running', async () => {
+  test('a new key is not a crash: an agent keeps running after repeated regeneration', async () => {
     await using it = await start()
     const { stop } = it.world.containers
     it.world.containers.stop = async (...of) => {
@@ -80,7 +80,7 @@ forEachDialect((_name, open) => {
     assert.equal((await it.world.eventTypes()).includes('agent.exited'), false)
   })
 
-  test('a stopped agent gets it when it starts', async () => {
+  test('a stopped agent gets its new key at the next start', async () => {
     await using it = await start()
     await it.world.request(it.ann.key, 'POST', '/api/agents/one/stop')
     const { json } = await it.ask('POST', '/regenerate')
@@ -91,21 +91,21 @@ forEachDialect((_name, open) => {
     assert.equal((await it.ask('GET')).json.health, 'never_used')
   })
 
-  test('of ten new keys at once one works in the end', async () => {
+  test('of ten concurrently created keys exactly one is valid', async () => {
     await using it = await start()
     await it.world.request(it.ann.key, 'POST', '/api/agents/one/stop')
     const replies = await Promise.all(Array.from({ length: 10 }, () => it.ask('POST', '/regenerate')))
     const { agent_key_id } = await it.row()
     const works: string[] = []
     for (const { json } of replies)
-      if ((await it.world.identity.keys.facts(json.key_id))?.revoked_at === null) works.push(json.key_id)
+      if ((await it.world.identity.keys.summary(json.key_id))?.revoked_at === null) works.push(json.key_id)
     assert.deepEqual(works, [agent_key_id])
   })
 
-  test('verify tells what the workspace says; an agent that cannot be asked is unavailable', async () => {
+  test("verify reports the workspace's entries; an unreachable agent is unavailable", async () => {
     await using it = await start()
     const own = await it.world.agentKey((await it.row()).id)
-    const says = async (file: unknown) => {
+    const verifyWith = async (file: unknown) => {
       const text = typeof file === 'string' ? file : JSON.stringify({ mcpServers: file })
       const data_base64 = Buffer.from(text).toString('base64')
       const read = () => ({ data_base64, size: text.length, eof: true })
@@ -116,12 +116,15 @@ forEachDialect((_name, open) => {
       return json
     }
     const bearer = (key: string) => ({ headers: { Authorization: `Bearer ${key}` } })
-    assert.equal((await says({ roost: bearer(own) })).verdict, 'ok')
-    assert.equal((await says({ roost: bearer('$' + '{ROOST_AGENT_KEY}') })).verdict, 'ok')
-    assert.equal((await says({ roost: { url: 'x' } })).verdict, 'not_configured')
-    assert.equal((await says({ other: { url: 'https://elsewhere.example.org' } })).verdict, 'not_configured')
-    assert.equal((await says('no JSON')).verdict, 'not_configured')
-    const foreign = await says({ roost: bearer(own), mine: bearer(it.ann.key) })
+    assert.equal((await verifyWith({ roost: bearer(own) })).verdict, 'ok')
+    assert.equal((await verifyWith({ roost: bearer('$' + '{ROOST_AGENT_KEY}') })).verdict, 'ok')
+    assert.equal((await verifyWith({ roost: { url: 'x' } })).verdict, 'not_configured')
+    assert.equal(
+      (await verifyWith({ other: { url: 'https://elsewhere.example.org' } })).verdict,
+      'not_configured',
+    )
+    assert.equal((await verifyWith('no JSON')).verdict, 'not_configured')
+    const foreign = await verifyWith({ roost: bearer(own), mine: bearer(it.ann.key) })
     assert.equal(foreign.verdict, 'foreign_user_key')
     assert.deepEqual(
       foreign.entries.map((entry: { verdict: string; key_scope: string }) => [
@@ -133,8 +136,8 @@ forEachDialect((_name, open) => {
         ['foreign_user_key', 'user'],
       ],
     )
-    assert.equal((await says({ again: bearer(own) })).verdict, 'shadow_entry')
-    assert.equal((await says({ roost: bearer(`svc_mcp_${'x'.repeat(43)}`) })).verdict, 'unknown_key')
+    assert.equal((await verifyWith({ again: bearer(own) })).verdict, 'shadow_entry')
+    assert.equal((await verifyWith({ roost: bearer(`svc_mcp_${'x'.repeat(43)}`) })).verdict, 'unknown_key')
     await it.world.request(it.ann.key, 'POST', '/api/agents/one/stop')
     assert.equal((await it.ask('POST', '/verify')).json.verdict, 'unavailable')
   })

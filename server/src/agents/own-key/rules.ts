@@ -2,37 +2,37 @@ import type { AgentKey, AgentKeyCheck, keyVerdicts } from '@roost/contracts/agen
 import type { KeyScope } from '@roost/contracts/kit/access'
 
 export type Verdict = (typeof keyVerdicts)[number]
-/** What is told of a key that was found. */
+/** The reported properties of a key that was found. */
 export type FoundKey = { id: string; scope: KeyScope; key_prefix: string; revoked_at: string | null }
-/** An entry that leads here, with the texts of the keys in it. */
+/** An MCP server entry for this platform, with the keys it contains. */
 export type Entry = { server_name: string; keys: string[]; usesOwnVariable: boolean }
 
-/** An agent greets with its key at every start; one that did not for so long while it runs has lost it. */
+/** Agents use their key at every start; a running agent that has not used it for this long has lost it. */
 const staleAfterMs = 24 * 3600 * 1000
 
-type KeyNow = { created_at: string; last_used_at: string | null; revoked_at: string | null }
-type AgentNow = {
+type KeyState = { created_at: string; last_used_at: string | null; revoked_at: string | null }
+type AgentState = {
   is_system: boolean
   status: string
-  /** Id of the key that the present container was made with; undefined without a container. */
+  /** Id of the key that the current container was created with; undefined without a container. */
   inContainer: string | null | undefined
   key_id: string | null
 }
 
 export function healthOf(
-  agent: AgentNow,
-  key: KeyNow | null,
+  agent: AgentState,
+  key: KeyState | null,
   now: Date,
 ): Pick<AgentKey, 'health' | 'health_detail'> {
-  if (agent.is_system) return health('exempt', 'The system agent gets its key with its first start.')
-  if (!key || key.revoked_at !== null) return health('missing', 'The agent has no key that works.')
-  if (agent.inContainer === null) return health('env_absent', 'The container was made without a key.')
+  if (agent.is_system) return health('exempt', 'The system agent gets its key at its first start.')
+  if (!key || key.revoked_at !== null) return health('missing', 'The agent has no valid key.')
+  if (agent.inContainer === null) return health('env_absent', 'The container was created without a key.')
   if (agent.inContainer !== undefined && agent.inContainer !== agent.key_id)
-    return health('env_mismatch', 'The container holds another key; the next start brings the present one.')
+    return health('env_mismatch', 'The container has an old key. The next start provides the current one.')
   if (key.last_used_at === null) return health('never_used', null)
-  const silentMs = now.getTime() - Date.parse(key.last_used_at)
-  if (agent.status === 'running' && silentMs > staleAfterMs)
-    return health('stale', 'The agent runs and has not used its key for a day.')
+  const unusedMs = now.getTime() - Date.parse(key.last_used_at)
+  if (agent.status === 'running' && unusedMs > staleAfterMs)
+    return health('stale', 'The agent is running but has not used its key for a day.')
   return health('active', null)
 }
 
@@ -43,17 +43,17 @@ function health(name: AgentKey['health'], health_detail: string | null) {
 const keyText = /svc_mcp_[A-Za-z0-9_-]{43}/g
 const ownEntry = 'roost'
 
-/** The entries of an `.mcp.json` that lead to this platform; null when it is no such file. */
+/** The entries of an `.mcp.json` for this platform; null if the file is invalid. */
 export function entriesOf(text: string, mcpUrls: readonly string[]): Entry[] | null {
   const servers = serversOf(text)
   if (!servers) return null
   return Object.entries(servers).flatMap(([server_name, server]) => {
-    const written = JSON.stringify(server) ?? ''
-    const keys = [...new Set(written.match(keyText) ?? [])]
-    const usesOwnVariable = written.includes('ROOST_AGENT_KEY')
-    const leadsHere = mcpUrls.some((url) => written.includes(JSON.stringify(url).slice(1, -1)))
-    const isOurs = server_name === ownEntry || keys.length > 0 || usesOwnVariable || leadsHere
-    return isOurs ? [{ server_name, keys, usesOwnVariable }] : []
+    const serialized = JSON.stringify(server) ?? ''
+    const keys = [...new Set(serialized.match(keyText) ?? [])]
+    const usesOwnVariable = serialized.includes('ROOST_AGENT_KEY')
+    const pointsHere = mcpUrls.some((url) => serialized.includes(JSON.stringify(url).slice(1, -1)))
+    const isForPlatform = server_name === ownEntry || keys.length > 0 || usesOwnVariable || pointsHere
+    return isForPlatform ? [{ server_name, keys, usesOwnVariable }] : []
   })
 }
 
@@ -62,7 +62,7 @@ function serversOf(text: string): Record<string, unknown> | null {
     const file: unknown = JSON.parse(text)
     if (typeof file !== 'object' || file === null || !('mcpServers' in file)) return null
     const { mcpServers } = file
-    // Checked just here: an object, whose values are only written out again.
+    // The cast is safe: the value is an object, and its values are only serialized.
     return typeof mcpServers === 'object' && mcpServers !== null
       ? (mcpServers as Record<string, unknown>)
       : null
@@ -71,7 +71,7 @@ function serversOf(text: string): Record<string, unknown> | null {
   }
 }
 
-/** What one entry carries. `found` answers each key of the entry; null is one that nobody knows. */
+/** The verdict for one entry. `found` contains the result for each of its keys; null is an unknown key. */
 export function entryVerdict(
   entry: Entry,
   found: readonly (FoundKey | null)[],
@@ -81,14 +81,14 @@ export function entryVerdict(
   const foreign = found.find((key) => key === null || key.revoked_at !== null || key.id !== ownKeyId)
   if (foreign !== undefined) {
     const verdict = foreign === null || foreign.revoked_at !== null ? 'unknown_key' : verdictOfScope(foreign)
-    return row(server_name, verdict, foreign)
+    return entryRow(server_name, verdict, foreign)
   }
   const own = found[0] ?? null
-  if (!own && !entry.usesOwnVariable) return row(server_name, 'not_configured', null)
-  return row(server_name, server_name === ownEntry ? 'ok' : 'shadow_entry', own)
+  if (!own && !entry.usesOwnVariable) return entryRow(server_name, 'not_configured', null)
+  return entryRow(server_name, server_name === ownEntry ? 'ok' : 'shadow_entry', own)
 }
 
-function row(server_name: string, verdict: Verdict, key: FoundKey | null) {
+function entryRow(server_name: string, verdict: Verdict, key: FoundKey | null) {
   return { server_name, verdict, key_scope: key?.scope ?? null, key_prefix: key?.key_prefix ?? null }
 }
 
@@ -106,8 +106,8 @@ function verdictOfScope({ scope }: FoundKey): Verdict {
   }
 }
 
-/** The worst comes first: an agent that acts as a person matters more than one that cannot come here at all. */
-const worst: readonly Verdict[] = [
+/** Worst first: an agent acting as a person matters more than one that cannot connect. */
+const worstFirst: readonly Verdict[] = [
   'foreign_user_key',
   'foreign_ops_key',
   'foreign_agent_key',
@@ -118,5 +118,5 @@ const worst: readonly Verdict[] = [
 ]
 
 export function overallVerdict(entries: readonly { verdict: Verdict }[]): Verdict {
-  return worst.find((verdict) => entries.some((entry) => entry.verdict === verdict)) ?? 'not_configured'
+  return worstFirst.find((verdict) => entries.some((entry) => entry.verdict === verdict)) ?? 'not_configured'
 }

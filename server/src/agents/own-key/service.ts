@@ -11,12 +11,12 @@ import { entriesOf, entryVerdict, healthOf, overallVerdict } from './rules.ts'
 
 export type OwnKeyDeps = {
   clock: Pick<Clock, 'now'>
-  keys: Pick<Keys, 'facts' | 'recognise' | 'mintAgentKey' | 'revokeAgentKeys'>
+  keys: Pick<Keys, 'summary' | 'findByText' | 'mintAgentKey' | 'revokeAgentKeys'>
   vault: Pick<Vault, 'seal'>
   lifecycle: Pick<Lifecycle, 'renew'>
   ask: CallAgent
   mcpUrl(): string
-  /** Bounds how often a container is looked into. */
+  /** Limits how often a container is inspected. */
   limitVerify(agentId: string): Promise<void>
 }
 
@@ -27,17 +27,22 @@ export type RenewedKey = {
   superseded_key_id: string | null
 }
 
-/** The key with which an agent comes to the platform: how it is, what the container says of it, another one. */
+/**
+ * The key that an agent uses for the platform: its health, its state in the container, and its replacement.
+ */
 export type OwnKey = {
   health(agent: Agent): Promise<AgentKey>
-  /** An agent that cannot be asked is a verdict, not an error. Throws `rate_limited`. */
+  /** An unreachable agent is a verdict, not an error. Throws `rate_limited`. */
   verify(agent: Agent, signal: AbortSignal): Promise<AgentKeyCheck>
-  /** The key before stops at once. Throws `system_agent_protected`, `agent_busy`, `container_engine_error`. */
+  /**
+   * The old key stops working immediately. Throws `system_agent_protected`, `agent_busy`,
+   * `container_engine_error`.
+   */
   regenerate(agent: Agent): Promise<RenewedKey>
 }
 
 const configPath = '/home/developer/.mcp.json'
-/** Larger is no file that a client reads. */
+/** MCP clients do not read larger files. */
 const maxConfigBytes = 256 * 1024
 
 export function createOwnKey(deps: OwnKeyDeps): OwnKey {
@@ -59,14 +64,14 @@ export function createOwnKey(deps: OwnKeyDeps): OwnKey {
     if (!found) return null
     return Promise.all(
       found.map(async (entry) =>
-        entryVerdict(entry, await Promise.all(entry.keys.map(keys.recognise)), agent.agent_key_id),
+        entryVerdict(entry, await Promise.all(entry.keys.map(keys.findByText)), agent.agent_key_id),
       ),
     )
   }
 
   return {
     async health(agent) {
-      const key = agent.agent_key_id === null ? null : await keys.facts(agent.agent_key_id)
+      const key = agent.agent_key_id === null ? null : await keys.summary(agent.agent_key_id)
       const inContainer = agent.applied?.agent_key_id
       return {
         agent_name: agent.name,
@@ -92,9 +97,9 @@ export function createOwnKey(deps: OwnKeyDeps): OwnKey {
       })
       try {
         const config = await configOf(agent, signal)
-        if (config === null) return answer('not_configured', 'The workspace has no .mcp.json.')
+        if (config === null) return answer('not_configured', 'The workspace has no .mcp.json file.')
         const found = await entries(agent, config)
-        if (!found) return answer('not_configured', 'The .mcp.json of the workspace cannot be read.')
+        if (!found) return answer('not_configured', 'The .mcp.json file in the workspace is invalid.')
         return { ...answer(overallVerdict(found), null), entries: found }
       } catch (error) {
         if (isFault(error, 'agent_stopped', 'agent_unresponsive')) return answer('unavailable', error.message)
@@ -105,19 +110,19 @@ export function createOwnKey(deps: OwnKeyDeps): OwnKey {
 
     async regenerate(agent) {
       if (agent.is_system) throw new Fault('system_agent_protected')
-      const minted: { id: string; superseded: string | null }[] = []
+      const attempts: { id: string; superseded: string | null }[] = []
       const delivery = await lifecycle.renew(agent.id, async (tx, now) => {
-        const wanted = { agentId: now.id, ownerId: now.owner_id, name: `Agent ${now.name}` }
-        const { id, key } = await keys.mintAgentKey(tx, wanted)
+        const request = { agentId: now.id, ownerId: now.owner_id, name: `Agent ${now.name}` }
+        const { id, key } = await keys.mintAgentKey(tx, request)
         const agent_key_sealed = vault.seal(key, agentKeyContext(now.id))
         if (!(await agentStore(tx).update(now.id, { agent_key_id: id, agent_key_sealed })))
           throw new Fault('agent_not_found')
         await keys.revokeAgentKeys(tx, now.id, id)
-        // The transaction may run more than once: the last time counts.
-        minted.push({ id, superseded: now.agent_key_id })
+        // The transaction may be retried; the last attempt counts.
+        attempts.push({ id, superseded: now.agent_key_id })
       })
-      const last = minted.at(-1)
-      const facts = last && (await keys.facts(last.id))
+      const last = attempts.at(-1)
+      const facts = last && (await keys.summary(last.id))
       if (!last || !facts) throw new Fault('agent_not_found')
       return { key_id: last.id, key_prefix: facts.key_prefix, delivery, superseded_key_id: last.superseded }
     },

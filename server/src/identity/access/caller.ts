@@ -1,6 +1,6 @@
 import type { KeyScope, Role } from '@roost/contracts/kit/access'
 
-/** Who is asking, decided once per request. */
+/** The identity behind a request, determined once per request. */
 export type Caller = Anonymous | SessionCaller | KeyCaller
 
 export type Anonymous = { kind: 'anonymous' }
@@ -13,7 +13,7 @@ export type SessionCaller = {
 
 export type KeyCaller = {
   kind: 'key'
-  /** The key's owner: a key carries its owner's role and never more than the owner. */
+  /** The key's owner. A key has its owner's role and never exceeds the owner's rights. */
   user: CallerUser
   key: { id: string; name: string; scope: KeyScope; agent_id: string | null }
 }
@@ -24,5 +24,5 @@ export type SignedIn = SessionCaller | KeyCaller
 
 export const anonymous: Anonymous = { kind: 'anonymous' }
 
-/** How a caller stands to one agent. `self`: the agent's own key. `permitted`: an agent key with a matrix edge. */
+/** A caller's relation to one agent. `self`: the agent's own key. `permitted`: an agent key with a matrix edge. */
 export type Relation = 'owner' | 'admin' | 'shared' | 'self' | 'permitted'

@@ -1,14 +1,14 @@
 import type { Ephemeral } from '../../ports/ephemeral/port.ts'
 import type { Caller } from './caller.ts'
 
-/** Something that callers are made of has changed: whoever remembers a caller forgets those it touches. */
+/** A change of a user, key, agent or session. Caches drop the callers that it affects. */
 export type IdentityChange =
   | { user_id: string }
   | { key_id: string }
   | { agent_id: string }
   | { session_id: string }
 
-/** Whether a change may touch what this caller is, or whether it still is. */
+/** True if the change may alter this caller or end its validity. */
 export function isTouched(caller: Caller, change: IdentityChange | 'all'): boolean {
   if (change === 'all') return true
   if (caller.kind === 'anonymous') return false
@@ -19,41 +19,41 @@ export function isTouched(caller: Caller, change: IdentityChange | 'all'): boole
 }
 
 export type IdentityChanges = {
-  /** After the commit. Listeners of this process have been called when it returns; other processes follow. */
+  /** Call after the commit. Notifies the listeners of this process synchronously, other processes later. */
   announce(change: IdentityChange): void
-  /** `all`: messages of other processes may have been lost, forget everything. */
+  /** `all`: messages of other processes may have been lost, so drop everything. */
   on(listener: (change: IdentityChange | 'all') => void): void
   close(): Promise<void>
 }
 
 const topic = 'identity.changed'
 
-/** Opens the channel between processes; without the ephemeral store it works for this process alone. */
+/** Opens the channel between processes. Without the ephemeral store it covers this process only. */
 export async function openIdentityChanges(deps: {
   ephemeral: Pick<Ephemeral, 'publish' | 'subscribe'>
   /** A message to or from the other processes was lost. */
   onLost(error: unknown): void
 }): Promise<IdentityChanges> {
   const listeners: ((change: IdentityChange | 'all') => void)[] = []
-  const tell = (change: IdentityChange | 'all') => {
+  const notify = (change: IdentityChange | 'all') => {
     for (const listener of listeners) listener(change)
   }
-  // Fails open: what other processes remember is bounded by the age of their caches.
-  const lost = (error: unknown) => {
+  // Fails open: the caches of other processes expire by themselves.
+  const onLost = (error: unknown) => {
     deps.onLost(error)
     return null
   }
   const subscription = await deps.ephemeral
     .subscribe(
       topic,
-      (message) => tell(readChange(message)),
-      () => tell('all'),
+      (message) => notify(readChange(message)),
+      () => notify('all'),
     )
-    .catch(lost)
+    .catch(onLost)
   return {
     announce(change) {
-      tell(change)
-      deps.ephemeral.publish(topic, JSON.stringify(change)).catch(lost)
+      notify(change)
+      deps.ephemeral.publish(topic, JSON.stringify(change)).catch(onLost)
     },
     on: (listener) => {
       listeners.push(listener)
@@ -64,18 +64,18 @@ export async function openIdentityChanges(deps: {
   }
 }
 
-/** A message of another version that cannot be read counts as `all`. */
+/** Returns `all` for an unreadable message, for example from another version. */
 function readChange(message: string): IdentityChange | 'all' {
   try {
     const change: unknown = JSON.parse(message)
     const known = ['user_id', 'key_id', 'agent_id', 'session_id']
     if (typeof change === 'object' && change !== null) {
       const [field, value] = Object.entries(change)[0] ?? []
-      // Checked by hand just above: one known field that holds text.
+      // Verified here: one known field with a string value.
       if (field && known.includes(field) && typeof value === 'string') return change as IdentityChange
     }
   } catch {
-    // falls through
+    // Not JSON: treated as `all`.
   }
   return 'all'
 }

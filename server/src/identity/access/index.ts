@@ -1,7 +1,7 @@
 /**
- * Who is asking, and whether they may. Promises one order of checks for every endpoint, decided by pure
- * rules over the caller, the endpoint's access and the caller's relation to the agent. Refuses to know how
- * agents are looked up, and what a session or a key is made of: both are handed in.
+ * Identifies and authorizes callers. Every endpoint has the same order of checks, made by pure rules over
+ * the caller, the endpoint's access and the caller's relation to the agent. Independent of agent lookup and
+ * of the format of sessions and keys: both are passed in.
  */
 export * from './caller.ts'
 export { type IdentityChange, type IdentityChanges, isTouched, openIdentityChanges } from './changes.ts'

@@ -50,23 +50,23 @@ const everyAccess: Access[] = (
   ),
 )
 
-function answer(caller: Caller, access: Access, relation: Relation | null = null): string {
+function verdictOf(caller: Caller, access: Access, relation: Relation | null = null): string {
   const verdict = may(caller, access, relation)
   return 'allow' in verdict ? 'allow' : verdict.refuse
 }
 
 const scopeOf = (caller: SignedIn) => (caller.kind === 'key' ? caller.key.scope : 'session')
 
-/** Caller, access, relation → answer. One row for every sentence of the contract about who may call. */
+/** Caller, access, relation → verdict. One row for each access rule of the contract. */
 const table: [why: string, caller: Caller, access: Access, relation: Relation | null, expected: string][] = [
-  ['an open route asks nobody', anonymous, { who: 'none' }, null, 'allow'],
-  ['the internal listener decides by itself', anonymous, { who: 'internal' }, null, 'allow'],
+  ['an open route needs no credential', anonymous, { who: 'none' }, null, 'allow'],
+  ['the internal listener has its own checks', anonymous, { who: 'internal' }, null, 'allow'],
   ['no credential', anonymous, { who: 'any' }, null, 'not_authenticated'],
   ['no credential for an agent that exists', anonymous, { who: 'access' }, 'owner', 'not_authenticated'],
 
-  ['a session on any', session(), { who: 'any' }, null, 'allow'],
-  ['a user key on any', key('user'), { who: 'any' }, null, 'allow'],
-  ['an agent key on any', key('agent'), { who: 'any' }, null, 'allow'],
+  ['a session on a route for any caller', session(), { who: 'any' }, null, 'allow'],
+  ['a user key on a route for any caller', key('user'), { who: 'any' }, null, 'allow'],
+  ['an agent key on a route for any caller', key('agent'), { who: 'any' }, null, 'allow'],
   ['an ops key where it is not listed', key('ops', 'admin'), { who: 'any' }, null, 'scope_not_allowed'],
   ['an ops key where it is listed', key('ops', 'admin'), { who: 'any', scopes: ['ops'] }, null, 'allow'],
   [
@@ -77,13 +77,19 @@ const table: [why: string, caller: Caller, access: Access, relation: Relation | 
     'scope_not_allowed',
   ],
   [
-    'the fence comes before the gate',
+    'the fence is checked before the gate',
     key('ops', 'admin'),
     { who: 'any', gate: 'human' },
     null,
     'scope_not_allowed',
   ],
-  ['the fence comes before the look-up', key('ops', 'admin'), { who: 'access' }, null, 'scope_not_allowed'],
+  [
+    'the fence is checked before the lookup',
+    key('ops', 'admin'),
+    { who: 'access' },
+    null,
+    'scope_not_allowed',
+  ],
   [
     'a listed scope does not pass a gate',
     key('ops', 'admin'),
@@ -135,8 +141,8 @@ const table: [why: string, caller: Caller, access: Access, relation: Relation | 
     null,
     'person_required',
   ],
-  ['a session where a key is asked about', session(), { who: 'any', gate: 'key' }, null, 'invalid_token'],
-  ['a key where a key is asked about', key('agent'), { who: 'any', gate: 'key' }, null, 'allow'],
+  ['a session where a key is required', session(), { who: 'any', gate: 'key' }, null, 'invalid_token'],
+  ['a key where a key is required', key('agent'), { who: 'any', gate: 'key' }, null, 'allow'],
   ['a session at the human gate', session(), { who: 'any', gate: 'human' }, null, 'allow'],
   ['a user key at the human gate', key('user', 'admin'), { who: 'any', gate: 'human' }, null, 'human_only'],
   [
@@ -147,26 +153,50 @@ const table: [why: string, caller: Caller, access: Access, relation: Relation | 
     'human_only',
   ],
   [
-    'the gate comes before the look-up',
+    'the gate is checked before the lookup',
     key('agent'),
     { who: 'owner', gate: 'person' },
     null,
     'person_required',
   ],
-  ['the gate comes before the role', key('user'), { who: 'admin', gate: 'human' }, null, 'human_only'],
+  ['the gate is checked before the role', key('user'), { who: 'admin', gate: 'human' }, null, 'human_only'],
 
-  ['an agent that cannot be reached', session(), { who: 'access' }, null, 'agent_not_found'],
-  ['an owner-only act on one that cannot be reached', session(), { who: 'owner' }, null, 'agent_not_found'],
-  ['shared is access', session(), { who: 'access' }, 'shared', 'allow'],
-  ['permitted is access', key('agent'), { who: 'access' }, 'permitted', 'allow'],
-  ['shared is not owner', session(), { who: 'owner' }, 'shared', 'owner_required'],
+  ['an agent that is not visible', session(), { who: 'access' }, null, 'agent_not_found'],
+  [
+    'an owner-only action on an agent that is not visible',
+    session(),
+    { who: 'owner' },
+    null,
+    'agent_not_found',
+  ],
+  ['a shared agent is accessible', session(), { who: 'access' }, 'shared', 'allow'],
+  ['a permitted agent is accessible', key('agent'), { who: 'access' }, 'permitted', 'allow'],
+  ['sharing does not make an owner', session(), { who: 'owner' }, 'shared', 'owner_required'],
   ['the owner', session(), { who: 'owner' }, 'owner', 'allow'],
   ['an admin counts as owner', session('admin'), { who: 'owner' }, 'admin', 'allow'],
   ["the owner's user key", key('user'), { who: 'owner', gate: 'person' }, 'owner', 'allow'],
   ['an agent key is owner of its own agent', key('agent'), { who: 'owner' }, 'self', 'allow'],
-  ['but of no permitted one', key('agent'), { who: 'owner' }, 'permitted', 'owner_required'],
-  ["nor through its owner's role", key('agent', 'admin'), { who: 'owner' }, 'admin', 'owner_required'],
-  ['nor at a gate', key('agent'), { who: 'owner', gate: 'person' }, 'self', 'person_required'],
+  [
+    'an agent key is not owner of a permitted agent',
+    key('agent'),
+    { who: 'owner' },
+    'permitted',
+    'owner_required',
+  ],
+  [
+    "an agent key is not owner through its owner's role",
+    key('agent', 'admin'),
+    { who: 'owner' },
+    'admin',
+    'owner_required',
+  ],
+  [
+    'an agent key does not pass the person gate of its own agent',
+    key('agent'),
+    { who: 'owner', gate: 'person' },
+    'self',
+    'person_required',
+  ],
   [
     'a connector key owns nothing',
     key('connector'),
@@ -175,7 +205,7 @@ const table: [why: string, caller: Caller, access: Access, relation: Relation | 
     'owner_required',
   ],
   [
-    'the relation comes before the role',
+    'the relation is checked before the role',
     session(),
     { who: 'owner', role: 'creator' },
     'shared',
@@ -184,7 +214,13 @@ const table: [why: string, caller: Caller, access: Access, relation: Relation | 
 
   ["the agent's own key", key('agent'), { who: 'agent' }, 'self', 'allow'],
   ["another agent's key", key('agent'), { who: 'agent' }, 'permitted', 'agent_identity_required'],
-  ['an agent key for an agent it cannot reach', key('agent'), { who: 'agent' }, null, 'agent_not_found'],
+  [
+    'an agent key for an agent that is not visible to it',
+    key('agent'),
+    { who: 'agent' },
+    null,
+    'agent_not_found',
+  ],
   ['a session for an agent route', session('admin'), { who: 'agent' }, 'admin', 'agent_identity_required'],
   [
     'a user key for an agent route',
@@ -222,37 +258,39 @@ const table: [why: string, caller: Caller, access: Access, relation: Relation | 
   ],
 
   [
-    'a user where a creator is needed',
+    'a user where creator is required',
     session('user'),
     { who: 'any', role: 'creator' },
     null,
     'role_required',
   ],
   [
-    'an operator where a creator is needed',
+    'an operator where creator is required',
     session('operator'),
     { who: 'any', role: 'creator' },
     null,
     'role_required',
   ],
   ['a creator', session('creator'), { who: 'any', role: 'creator' }, null, 'allow'],
-  ['an admin where an operator is needed', session('admin'), { who: 'any', role: 'operator' }, null, 'allow'],
+  ['an admin where operator is required', session('admin'), { who: 'any', role: 'operator' }, null, 'allow'],
 ]
 
 for (const [why, caller, access, relation, expected] of table) {
   test(`${expected}: ${why}`, () => {
-    assert.equal(answer(caller, access, relation), expected)
+    assert.equal(verdictOf(caller, access, relation), expected)
   })
 }
 
-test('roles stand in the order user, operator, creator, admin', () => {
+test('roles are ordered user, operator, creator, admin', () => {
   const order: Role[] = ['user', 'operator', 'creator', 'admin']
   for (const [i, role] of order.entries())
     for (const [j, least] of order.entries()) assert.equal(roleAtLeast(role, least), i >= j)
 })
 
 /** Every caller × every access × every relation. */
-function forEverything(check: (caller: SignedIn, access: Access, relation: Relation | null) => void): void {
+function forEachCombination(
+  check: (caller: SignedIn, access: Access, relation: Relation | null) => void,
+): void {
   let cases = 0
   for (const caller of everySignedIn)
     for (const access of everyAccess)
@@ -263,77 +301,78 @@ function forEverything(check: (caller: SignedIn, access: Access, relation: Relat
   assert.equal(cases, 4 * 7 * (7 * 3 * 3 * 4 * 3) * 6)
 }
 
-test('401 for anybody without a credential, everywhere but on open routes', () => {
+test('401 without a credential, except on open routes', () => {
   for (const access of everyAccess) {
     const open = access.who === 'none' || access.who === 'internal'
     for (const relation of everyRelation)
-      assert.equal(answer(anonymous, access, relation), open ? 'allow' : 'not_authenticated')
+      assert.equal(verdictOf(anonymous, access, relation), open ? 'allow' : 'not_authenticated')
   }
 })
 
-test('an open route lets everybody in', () => {
-  forEverything((caller, access, relation) => {
+test('an open route admits every caller', () => {
+  forEachCombination((caller, access, relation) => {
     if (access.who === 'none' || access.who === 'internal')
-      assert.equal(answer(caller, access, relation), 'allow')
+      assert.equal(verdictOf(caller, access, relation), 'allow')
   })
 })
 
-test('a fenced scope gets nothing but the fence where it is not listed, whatever else stands there', () => {
-  forEverything((caller, access, relation) => {
+test('a fenced scope is refused by the fence where it is not listed, whatever the other checks say', () => {
+  forEachCombination((caller, access, relation) => {
     const scope = scopeOf(caller)
-    const fenced = fencedScopes.find((one) => one === scope)
+    const fenced = fencedScopes.find((candidate) => candidate === scope)
     if (!fenced || access.who === 'none' || access.who === 'internal' || access.scopes?.includes(fenced))
       return
-    assert.equal(answer(caller, access, relation), 'scope_not_allowed')
+    assert.equal(verdictOf(caller, access, relation), 'scope_not_allowed')
   })
 })
 
 test('no key passes the human gate, and only session, user and system keys the person gate', () => {
-  forEverything((caller, access, relation) => {
+  forEachCombination((caller, access, relation) => {
     if (access.who === 'none' || access.who === 'internal' || !access.gate) return
-    if (answer(caller, access, relation) !== 'allow') return
+    if (verdictOf(caller, access, relation) !== 'allow') return
     const admitted = access.gate === 'human' ? ['session'] : ['session', 'user', 'system']
     assert.ok(admitted.includes(scopeOf(caller)))
   })
 })
 
-test('a refused scope never comes in', () => {
-  forEverything((caller, access, relation) => {
+test('a refused scope is never admitted', () => {
+  forEachCombination((caller, access, relation) => {
     if (access.who === 'none' || access.who === 'internal' || caller.kind === 'session') return
-    if (access.refuses?.includes(caller.key.scope)) assert.notEqual(answer(caller, access, relation), 'allow')
+    if (access.refuses?.includes(caller.key.scope))
+      assert.notEqual(verdictOf(caller, access, relation), 'allow')
   })
 })
 
-test('an agent that cannot be reached is never acted on and shows no difference to an unknown one', () => {
-  forEverything((caller, access) => {
+test('an agent that is not visible is never acted on and is indistinguishable from an unknown one', () => {
+  forEachCombination((caller, access) => {
     if (!['access', 'owner', 'agent'].includes(access.who)) return
     const before = refuseBefore(caller, access)
-    assert.equal(answer(caller, access, null), before ?? 'agent_not_found')
+    assert.equal(verdictOf(caller, access, null), before ?? 'agent_not_found')
   })
 })
 
-test('the admin gate admits role admin through session, user, system and a listed ops key alone', () => {
-  forEverything((caller, access, relation) => {
-    if (access.who !== 'admin' || answer(caller, access, relation) !== 'allow') return
+test('the admin gate admits role admin only with a session, a user key, a system key or a listed ops key', () => {
+  forEachCombination((caller, access, relation) => {
+    if (access.who !== 'admin' || verdictOf(caller, access, relation) !== 'allow') return
     assert.equal(caller.user.role, 'admin')
     const admitted = ['session', 'user', 'system', ...(access.scopes?.includes('ops') ? ['ops'] : [])]
     assert.ok(admitted.includes(scopeOf(caller)))
   })
 })
 
-test('owner routes admit owners and admins, and an agent key for itself where no gate stands', () => {
-  forEverything((caller, access, relation) => {
-    if (access.who !== 'owner' || answer(caller, access, relation) !== 'allow') return
+test('owner routes admit owners, admins and, without a gate, the key of the agent itself', () => {
+  forEachCombination((caller, access, relation) => {
+    if (access.who !== 'owner' || verdictOf(caller, access, relation) !== 'allow') return
     if (scopeOf(caller) === 'agent') assert.deepEqual([relation, access.gate], ['self', undefined])
     else assert.ok(relation === 'owner' || relation === 'admin')
   })
 })
 
-test('the first failing check is the answer: nothing after the look-up overrides what came before it', () => {
-  forEverything((caller, access, relation) => {
+test('the first failing check is the response: checks after the lookup never override earlier ones', () => {
+  forEachCombination((caller, access, relation) => {
     const before = refuseBefore(caller, access)
     const after = refuseAfter(caller, access, relation)
-    assert.equal(answer(caller, access, relation), before ?? after ?? 'allow')
+    assert.equal(verdictOf(caller, access, relation), before ?? after ?? 'allow')
     const early = ['not_authenticated', 'scope_not_allowed', 'human_only', 'person_required']
     assert.ok(!after || !early.includes(after))
   })

@@ -5,32 +5,32 @@ import type { Caller, Relation, SignedIn } from './caller.ts'
 export type Verdict = { allow: true } | { refuse: ErrorCode }
 
 /**
- * Whether the caller may use an endpoint. The order of the checks is part of the contract, because the
- * first that fails is the answer: credential, scope fence, gate, reach of the agent, relation to it, role.
- * `relation` is null when the agent does not exist or cannot be reached, and for endpoints about no agent.
+ * Decides whether the caller may use an endpoint. The first failing check is the response: credential, scope
+ * fence, gate, visibility of the agent, relation to it, role. `relation` is null for an agent that does not
+ * exist or is not visible, and for endpoints without an agent.
  */
 export function may(caller: Caller, access: Access, relation: Relation | null): Verdict {
   const refuse = refuseBefore(caller, access) ?? refuseAfter(caller, access, relation)
   return refuse ? { refuse } : { allow: true }
 }
 
-/** The checks that need no look-up: credential, scope fence, gate. Null admits. */
+/** The checks that need no lookup: credential, scope fence, gate. Null means allowed. */
 export function refuseBefore(caller: Caller, access: Access): ErrorCode | null {
   if (isOpen(access)) return null
   if (caller.kind === 'anonymous') return 'not_authenticated'
   return refuseAtFence(caller, access) ?? refuseAtGate(caller, access)
 }
 
-/** The checks after the agent was looked for: its reach, the relation to it, the role. Null admits. */
+/** The checks after the agent lookup: visibility, relation, role. Null means allowed. */
 export function refuseAfter(caller: Caller, access: Access, relation: Relation | null): ErrorCode | null {
   if (isOpen(access)) return null
   if (caller.kind === 'anonymous') return 'not_authenticated'
   return refuseByRelation(caller, access, relation) ?? refuseByRole(caller, access)
 }
 
-/** Roles stand in one order; a higher one may whatever a lower one may. */
-export function roleAtLeast(role: Role, least: Role): boolean {
-  return roles.indexOf(role) >= roles.indexOf(least)
+/** Roles are ordered; each includes the rights of the lower ones. */
+export function roleAtLeast(role: Role, minimum: Role): boolean {
+  return roles.indexOf(role) >= roles.indexOf(minimum)
 }
 
 function isOpen(access: Access): boolean {
@@ -42,7 +42,7 @@ function refuseAtFence(caller: SignedIn, access: Access): ErrorCode | null {
   const { scope } = caller.key
   const listed: readonly KeyScope[] = access.scopes ?? []
   if (isFenced(scope) && !listed.includes(scope)) return 'scope_not_allowed'
-  // Where a gate stands too, the gate's own code is the more telling answer.
+  // With a gate, the gate's own error code is more specific.
   return !access.gate && access.refuses?.includes(scope) ? 'scope_not_allowed' : null
 }
 
@@ -75,7 +75,7 @@ function refuseByRelation(caller: SignedIn, access: Access, relation: Relation |
   }
 }
 
-/** An agent key carries its owner's role, but never acts as the owner of anything but its own agent. */
+/** An agent key has its owner's role, but acts as the owner of its own agent only. */
 function countsAsOwner(caller: SignedIn, access: Access, relation: Relation): boolean {
   const scope = scopeOf(caller)
   if (scope === 'agent') return relation === 'self' && !access.gate
@@ -87,14 +87,14 @@ function refuseByRole(caller: SignedIn, access: Access): ErrorCode | null {
   return access.role && !roleAtLeast(caller.user.role, access.role) ? 'role_required' : null
 }
 
-/** An allow-list over scopes, so that a scope added later is refused; `ops` where the endpoint says so. */
+/** An allow list of scopes, so that scopes added later are refused. `ops` passes where the endpoint lists it. */
 function passesAdminGate(caller: SignedIn, access: Access): boolean {
   const scope = scopeOf(caller)
   const admitted = actsForPerson(scope) || (scope === 'ops' && (access.scopes?.includes('ops') ?? false))
   return admitted && caller.user.role === 'admin'
 }
 
-/** Null stands for a session. */
+/** Null for a session. */
 function scopeOf(caller: SignedIn): KeyScope | null {
   return caller.kind === 'key' ? caller.key.scope : null
 }

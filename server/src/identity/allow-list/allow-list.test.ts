@@ -6,7 +6,7 @@ import { faultOf, outcomes } from '../test/fault-of.ts'
 import { createAllowList } from './index.ts'
 
 const email = 'ann@example.com'
-const wanted = { email, default_role: 'creator', added_by: 'admin' } as const
+const request = { email, default_role: 'creator', added_by: 'admin' } as const
 
 forEachDialect((_name, open) => {
   async function start() {
@@ -16,14 +16,14 @@ forEachDialect((_name, open) => {
     return { db, clock, allowList, [Symbol.asyncDispose]: () => db[Symbol.asyncDispose]() }
   }
 
-  test('an address stands there once, newest first, until it is removed', async () => {
+  test('an address is listed once, newest first, until it is removed', async () => {
     await using it = await start()
-    const { id, ...entry } = await it.allowList.add(wanted)
+    const { id, ...entry } = await it.allowList.add(request)
     assert.ok(id)
-    assert.deepEqual(entry, { ...wanted, source: 'manual', added_at: '2030-01-01T00:00:00.000Z' })
-    assert.equal(await faultOf(it.allowList.add(wanted)), 'already_exists')
+    assert.deepEqual(entry, { ...request, source: 'manual', added_at: '2030-01-01T00:00:00.000Z' })
+    assert.equal(await faultOf(it.allowList.add(request)), 'already_exists')
     await it.clock.advance(1)
-    await it.allowList.add({ ...wanted, email: 'bob@example.com' })
+    await it.allowList.add({ ...request, email: 'bob@example.com' })
     assert.deepEqual(
       (await it.allowList.list()).map((each) => each.email),
       ['bob@example.com', email],
@@ -33,15 +33,15 @@ forEachDialect((_name, open) => {
     assert.equal(await it.allowList.find(it.db, email), null)
   })
 
-  test('of twenty who add one address at once, one does', async () => {
+  test('of twenty concurrent additions of one address, one succeeds', async () => {
     await using it = await start()
-    const found = await outcomes(Array.from({ length: 20 }, () => it.allowList.add(wanted)))
+    const found = await outcomes(Array.from({ length: 20 }, () => it.allowList.add(request)))
     assert.deepEqual(found, { already_exists: 19, none: 1 })
   })
 
-  test('letting in an address that is there changes nothing of it', async () => {
+  test('allowing an address that is listed does not change its entry', async () => {
     await using it = await start()
-    await it.allowList.add(wanted)
+    await it.allowList.add(request)
     const { allowList, db } = it
     const share = (address: string) =>
       db.atomically((tx) => allowList.allowAddress(tx, address, 'zoe', 'agent_sharing'))
@@ -55,7 +55,7 @@ forEachDialect((_name, open) => {
     )
   })
 
-  test('letting in is undone with the transaction it belongs to', async () => {
+  test('allowing an address is rolled back with its transaction', async () => {
     await using it = await start()
     const undone = it.db.atomically(async (tx) => {
       await it.allowList.allowAddress(tx, email, null, 'agent_sharing')

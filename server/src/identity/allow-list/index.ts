@@ -1,6 +1,6 @@
 /**
- * The addresses that may sign in by e-mail, and the role that each gets at first. Promises that an address
- * stands there once and that a removal acts on the next sign-in. Refuses to know accounts and sessions.
+ * The addresses that may sign in by e-mail, each with the role of a new account. An address is listed once,
+ * and a removal takes effect at the next sign-in. Independent of accounts and sessions.
  */
 export { allowListRoutes } from './routes.ts'
 export { type AllowList, createAllowList } from './service.ts'

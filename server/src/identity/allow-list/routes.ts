@@ -16,7 +16,7 @@ export function allowListRoutes(allowList: AllowList): Route[] {
     signedInRoute(deleteAllowListEntry, async ({ params, request }) => {
       request.note({ email: params.email.slice(0, 254) })
       await allowList.remove(params.email)
-      return { message: 'This e-mail address may sign in no more.', email: params.email.toLowerCase() }
+      return { message: 'This e-mail address can no longer sign in.', email: params.email.toLowerCase() }
     }),
   ]
 }

@@ -5,17 +5,17 @@ import { admits } from './rules.ts'
 
 const email = 'ann@example.com'
 
-test('an address off the list opens nothing', () => {
+test('an address that is not listed is not admitted', () => {
   for (const holder of [null, { username: email }, { username: 'admin' }])
     assert.equal(admits(null, email, holder), false)
 })
 
-test('an address on the list opens a new account and the one that it proved', () => {
+test('a listed address opens a new account and the account whose user name it is', () => {
   for (const source of allowListSources)
     for (const holder of [null, { username: email }]) assert.equal(admits({ source }, email, holder), true)
 })
 
-test('an address that was registered without proof opens its account only when an admin listed it', () => {
+test('an address registered without proof opens its account only if an admin listed it', () => {
   const opens = allowListSources.filter((source) => admits({ source }, email, { username: 'admin' }))
   assert.deepEqual(opens, ['manual', 'cli'])
 })

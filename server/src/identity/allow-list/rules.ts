@@ -1,10 +1,9 @@
 import type { AllowListEntry } from '@roost/contracts/identity/allow-list'
 
 /**
- * Whether whoever proves to own `email` may sign in, as `holder`: the account that the address signs in as by
- * now, null when there is none. An address that was registered for an account without proof, and is not its
- * user name, opens it only when an admin has put it on the list on purpose: whoever owns a mistyped address
- * could otherwise have it listed and take the account over.
+ * Decides whether the proven owner of `email` may sign in as `holder` (null: no account yet). An address that
+ * an account registered without proof opens it only if an admin listed the address. Otherwise the owner of a
+ * mistyped address could request access and take over the account.
  */
 export function admits(
   entry: Pick<AllowListEntry, 'source'> | null,

@@ -10,12 +10,12 @@ import { allowListStore } from './store.ts'
 export type AllowList = {
   list(): Promise<AllowListEntry[]>
   /** Throws `already_exists`. */
-  add(wanted: { email: string; default_role: Role; added_by: string }): Promise<AllowListEntry>
-  /** `email` in any case. Throws `not_found`. */
+  add(request: { email: string; default_role: Role; added_by: string }): Promise<AllowListEntry>
+  /** `email` is case-insensitive. Throws `not_found`. */
   remove(email: string): Promise<void>
   /**
-   * Lets an address sign in with the least role, in the caller's own transaction. False when it may already;
-   * then nothing changes. `addedBy` is a user name, null when nobody was signed in.
+   * Lists an address with the lowest role, in the caller's transaction. False if it is listed already; then
+   * nothing changes. `addedBy` is a user name, null without a signed-in user.
    */
   allowAddress(
     on: Executor,
@@ -23,48 +23,45 @@ export type AllowList = {
     addedBy: string | null,
     source: Exclude<AllowListSource, 'manual'>,
   ): Promise<boolean>
-  /** The entry of the address; null when it is not on the list. Never from memory. */
+  /** Returns the entry of the address, or null. Never cached. */
   find(on: Executor, email: string): Promise<AllowListEntry | null>
-  /**
-   * The entry under which the owner of the address may sign in as `holder`, the account that it signs in as by
-   * now; null when he may not. Never from memory.
-   */
+  /** Returns the entry that lets the owner of the address sign in as `holder`, or null. Never cached. */
   admit(on: Executor, email: string, holder: { username: string } | null): Promise<AllowListEntry | null>
 }
 
 export function createAllowList({ db, clock }: { db: Db; clock: Pick<Clock, 'now'> }): AllowList {
-  const entry = (wanted: Omit<AllowListEntry, 'id' | 'added_at'>): AllowListEntry => ({
-    ...wanted,
-    email: lowered(wanted.email),
+  const newEntry = (request: Omit<AllowListEntry, 'id' | 'added_at'>): AllowListEntry => ({
+    ...request,
+    email: normalized(request.email),
     id: newId(),
     added_at: timestamp(clock.now()),
   })
   return {
     list: () => allowListStore(db).list(),
 
-    async add(wanted) {
-      const row = entry({ ...wanted, source: 'manual' })
+    async add(request) {
+      const row = newEntry({ ...request, source: 'manual' })
       if (await allowListStore(db).insert(row)) return row
-      throw new Fault('already_exists', 'This e-mail address may sign in already.')
+      throw new Fault('already_exists', 'This e-mail address may already sign in.')
     },
 
     async remove(email) {
-      if (await allowListStore(db).remove(lowered(email))) return
+      if (await allowListStore(db).remove(normalized(email))) return
       throw new Fault('not_found', 'This e-mail address is not on the list.')
     },
 
     allowAddress: (on, email, addedBy, source) =>
-      allowListStore(on).insert(entry({ email, default_role: 'user', source, added_by: addedBy })),
+      allowListStore(on).insert(newEntry({ email, default_role: 'user', source, added_by: addedBy })),
 
-    find: (on, email) => allowListStore(on).byEmail(lowered(email)),
+    find: (on, email) => allowListStore(on).byEmail(normalized(email)),
 
     async admit(on, email, holder) {
-      const found = await allowListStore(on).byEmail(email)
-      return admits(found, email, holder) ? found : null
+      const entry = await allowListStore(on).byEmail(email)
+      return admits(entry, email, holder) ? entry : null
     },
   }
 }
 
-function lowered(email: string): string {
+function normalized(email: string): string {
   return email.trim().toLowerCase()
 }

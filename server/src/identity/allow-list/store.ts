@@ -1,5 +1,20 @@
+import type { AllowListSource } from '@roost/contracts/identity/allow-list'
+import type { Role } from '@roost/contracts/kit/access'
 import type { Executor } from '../../ports/database/port.ts'
-import type { AllowListRow, AllowListTables } from './tables.ts'
+
+type AllowListRow = {
+  /** In lower case. */
+  email: string
+  id: string
+  /** Role of the account that the first sign-in creates. */
+  default_role: Role
+  source: AllowListSource
+  /** A user name. */
+  added_by: string | null
+  added_at: string
+}
+
+type AllowListTables = { allow_list: AllowListRow }
 
 export function allowListStore(executor: Executor) {
   const db = executor.withTables<AllowListTables>()
@@ -13,7 +28,7 @@ export function allowListStore(executor: Executor) {
       return db.selectFrom('allow_list').selectAll().orderBy('added_at', 'desc').orderBy('email').execute()
     },
 
-    /** False when the address stands there already. */
+    /** False if the address is listed already. */
     async insert(row: AllowListRow): Promise<boolean> {
       const { numInsertedOrUpdatedRows } = await db
         .insertInto('allow_list')
@@ -23,7 +38,7 @@ export function allowListStore(executor: Executor) {
       return (numInsertedOrUpdatedRows ?? 0n) > 0n
     },
 
-    /** False when it does not stand there. */
+    /** False if the address is not listed. */
     async remove(email: string): Promise<boolean> {
       const { numDeletedRows } = await db
         .deleteFrom('allow_list')

@@ -24,7 +24,7 @@ forEachDialect((_name, open) => {
   }
   const wrong = (code: string) => (code === '000000' ? '000001' : '000000')
 
-  test('six digits that work once', async () => {
+  test('a code has six digits and works once', async () => {
     await using it = await start()
     const code = await it.mint()
     assert.match(code, /^\d{6}$/)
@@ -32,14 +32,14 @@ forEachDialect((_name, open) => {
     assert.equal(await it.redeem(code), false)
   })
 
-  test('of twenty who present one code at once, one gets in', async () => {
+  test('of twenty concurrent uses of one code, one succeeds', async () => {
     await using it = await start()
     const code = await it.mint()
-    const found = await Promise.all(Array.from({ length: 20 }, () => it.redeem(code)))
-    assert.equal(found.filter(Boolean).length, 1)
+    const outcomes = await Promise.all(Array.from({ length: 20 }, () => it.redeem(code)))
+    assert.equal(outcomes.filter(Boolean).length, 1)
   })
 
-  test('a code ends after ten minutes', async () => {
+  test('a code expires after ten minutes', async () => {
     await using it = await start()
     const code = await it.mint()
     it.clock.set('2030-01-01T00:10:00.000Z')
@@ -49,7 +49,7 @@ forEachDialect((_name, open) => {
     assert.equal(await it.redeem(next), true)
   })
 
-  test('four wrong ones are forgiven, five are not', async () => {
+  test('a code survives four wrong tries, not five', async () => {
     await using it = await start()
     for (const [tries, opens] of [
       [4, true],
@@ -61,7 +61,7 @@ forEachDialect((_name, open) => {
     }
   })
 
-  test('a newer code takes the place of the older, with tries of its own', async () => {
+  test('a newer code replaces the older one and resets its tries', async () => {
     await using it = await start()
     const first = await it.mint()
     for (let i = 0; i < 5; i++) await it.redeem(wrong(first))
@@ -71,32 +71,32 @@ forEachDialect((_name, open) => {
     assert.equal(await it.redeem(second), true)
   })
 
-  test('the code of one door opens no other', async () => {
+  test('a code is valid for its own purpose only', async () => {
     await using it = await start()
     const code = await it.mint('one')
     assert.equal(await it.redeem(code, 'other'), false)
     assert.equal(await it.redeem(code, 'one'), true)
   })
 
-  test('no code is never right', async () => {
+  test('a null code never matches', async () => {
     await using it = await start()
     await it.mint()
     assert.equal(await it.redeem(null), false)
     assert.equal(await it.redeem(''), false)
   })
 
-  test('the sweep removes what has expired and nothing else', async () => {
+  test('the sweep removes expired codes only', async () => {
     await using it = await start()
     await it.mint('old')
     it.clock.set('2030-01-01T00:10:00.000Z')
     const code = await it.mint('new')
     for (const loop of it.codes.loops) await loop.run(new AbortController().signal)
     assert.equal(await it.redeem(code, 'new'), true)
-    const left = await it.db
+    const remaining = await it.db
       .withTables<{ email_codes: { purpose: string } }>()
       .selectFrom('email_codes')
       .select('purpose')
       .execute()
-    assert.deepEqual(left, [])
+    assert.deepEqual(remaining, [])
   })
 })

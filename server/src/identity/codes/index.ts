@@ -1,6 +1,5 @@
 /**
- * Six-digit codes that go out by mail. Promises that a code works once, for ten minutes and until five wrong
- * ones were tried, and that the database tells nobody a code. Refuses to know who may have one and what it opens:
- * `purpose` keeps the codes of one door from opening another.
+ * Six-digit codes sent by mail. A code works once, for ten minutes and until five wrong tries. The database
+ * stores only a keyed hash. Callers decide who gets a code; `purpose` separates their codes from one another.
  */
 export { createEmailCodes, type EmailCodes } from './service.ts'

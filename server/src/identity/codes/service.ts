@@ -7,17 +7,17 @@ import type { Db, Executor } from '../../ports/database/port.ts'
 import { emailCodeStore } from './store.ts'
 
 export type EmailCodes = {
-  /** A new code; the one before, for the same purpose and address, is void. */
+  /** Returns a new code and voids the previous one of the same purpose and address. */
   mint(on: Executor, purpose: string, email: string): Promise<string>
   /**
-   * True for the one caller that presents the right code in time. Null is never right, and costs as much: for
-   * addresses that may have no code.
+   * True for the one caller that presents the right code in time. Null never matches but does the same work,
+   * so that addresses without a code take as long.
    */
   redeem(on: Executor, purpose: string, email: string, code: string | null): Promise<boolean>
   loops: Loop[]
 }
 
-const wrongTries = 5
+const maxWrongTries = 5
 
 export function createEmailCodes(deps: {
   db: Db
@@ -43,8 +43,8 @@ export function createEmailCodes(deps: {
     async redeem(on, purpose, email, code) {
       const store = emailCodeStore(on)
       const code_hash = hashOf(purpose, email, code?.replaceAll(/[\s-]/g, '') ?? null)
-      const limits = { tries: wrongTries, now: timestamp(clock.now()) }
-      const isRight = await store.take({ purpose, email, code_hash }, limits)
+      const limits = { tries: maxWrongTries, now: timestamp(clock.now()) }
+      const isRight = await store.consume({ purpose, email, code_hash }, limits)
       if (!isRight) await store.countWrong({ purpose, email })
       return isRight
     },

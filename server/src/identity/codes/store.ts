@@ -1,7 +1,18 @@
 import type { Executor } from '../../ports/database/port.ts'
-import type { EmailCodeRow, EmailCodeTables } from './tables.ts'
 
-type Door = Pick<EmailCodeRow, 'purpose' | 'email'>
+type EmailCodeRow = {
+  /** What the code is for. A newer code of the same purpose and address replaces it. */
+  purpose: string
+  email: string
+  /** Hashed with the installation's key, because six digits are easy to brute-force. */
+  code_hash: string
+  wrong_tries: number
+  expires_at: string
+}
+
+type EmailCodeTables = { email_codes: EmailCodeRow }
+
+type CodeKey = Pick<EmailCodeRow, 'purpose' | 'email'>
 
 export function emailCodeStore(executor: Executor) {
   const db = executor.withTables<EmailCodeTables>()
@@ -17,8 +28,11 @@ export function emailCodeStore(executor: Executor) {
         .execute()
     },
 
-    /** True for the one caller that takes it away. */
-    async take(code: Door & { code_hash: string }, limits: { tries: number; now: string }): Promise<boolean> {
+    /** True for the one caller that deletes the code. */
+    async consume(
+      code: CodeKey & { code_hash: string },
+      limits: { tries: number; now: string },
+    ): Promise<boolean> {
       const { numDeletedRows } = await db
         .deleteFrom('email_codes')
         .where('purpose', '=', code.purpose)
@@ -30,7 +44,7 @@ export function emailCodeStore(executor: Executor) {
       return numDeletedRows > 0n
     },
 
-    async countWrong({ purpose, email }: Door): Promise<void> {
+    async countWrong({ purpose, email }: CodeKey): Promise<void> {
       await db
         .updateTable('email_codes')
         .set((eb) => ({ wrong_tries: eb('wrong_tries', '+', 1) }))

@@ -17,7 +17,7 @@ forEachDialect((_name, open) => {
     return {
       ...it,
       verify,
-      /** The code in the newest mail; null when none came. */
+      /** Returns the code of the newest mail, or null without mail. */
       async ask(address = email): Promise<string | null> {
         const before = it.mail.sent.length
         await it.emailLogin.requestCode({ email: address, ip })
@@ -32,7 +32,7 @@ forEachDialect((_name, open) => {
     }
   }
 
-  test('a code from a mail makes the account, with the role of the list, and opens a session', async () => {
+  test('a mailed code creates the account with the listed role and opens a session', async () => {
     await using it = await start()
     const code = await it.ask()
     const session = await it.enter(code)
@@ -49,17 +49,17 @@ forEachDialect((_name, open) => {
     assert.equal((await it.enter(await it.ask())).user.id, session.user.id, 'and no second account')
   })
 
-  test('of twenty who present one code at once, one gets in', async () => {
+  test('of twenty concurrent uses of one code, one opens a session', async () => {
     await using it = await start()
     const code = (await it.ask()) ?? ''
-    const found = await outcomes(Array.from({ length: 20 }, () => it.verify(code)))
-    assert.equal(found.none, 1)
-    const { none, invalid_code = 0, too_many_attempts = 0, ...others } = found
+    const results = await outcomes(Array.from({ length: 20 }, () => it.verify(code)))
+    assert.equal(results.none, 1)
+    const { none, invalid_code = 0, too_many_attempts = 0, ...others } = results
     assert.deepEqual([invalid_code + too_many_attempts, others], [19, {}])
     assert.equal((await it.people.list()).length, 1)
   })
 
-  test('wrong, used and expired codes, unknown addresses and addresses off the list have one answer', async () => {
+  test('wrong, used and expired codes and unknown or unlisted addresses get the same response', async () => {
     await using it = await start()
     const code = (await it.ask()) ?? ''
     const wrong = code === '111111' ? '222222' : '111111'
@@ -73,24 +73,24 @@ forEachDialect((_name, open) => {
     assert.equal(await faultOf(it.verify(expired)), 'invalid_code', 'expired')
   })
 
-  test('an address taken off the list signs in with no code, not even with one on its way', async () => {
+  test('a removed address cannot sign in, not even with a code sent before', async () => {
     await using it = await start()
     const code = (await it.ask()) ?? ''
     await it.allowList.remove(email)
     assert.equal(await faultOf(it.verify(code)), 'invalid_code')
-    assert.deepEqual(await it.people.list(), [], 'and no account is made')
+    assert.deepEqual(await it.people.list(), [], 'and no account is created')
     assert.equal(await it.ask(), null)
     await it.allowList.add({ email, default_role: 'user', added_by: 'admin' })
     assert.equal((await it.enter(code)).user.role, 'user', 'the code was not used up')
   })
 
-  test('a code that another door minted opens nothing here', async () => {
+  test('a code of another purpose is refused', async () => {
     await using it = await start()
     const code = await it.codes.mint(it.db, 'public-link:1', email)
     assert.equal(await faultOf(it.verify(code)), 'invalid_code')
   })
 
-  test('asking is answered alike and before anything is looked up, whether mail works or not', async () => {
+  test('a code request gets the same response before any lookup, whether mail works or not', async () => {
     await using it = await start()
     it.mail.set('hangs')
     for (const address of [email, 'nobody@example.com'])
@@ -100,7 +100,7 @@ forEachDialect((_name, open) => {
     assert.deepEqual(it.mail.sent, [])
   })
 
-  test('the fourth mail within ten minutes is not sent, and nobody is told', async () => {
+  test('the fourth mail within ten minutes is dropped silently', async () => {
     await using it = await start()
     for (let i = 0; i < 3; i++) assert.ok(await it.ask())
     assert.equal(await it.ask(), null)
@@ -129,7 +129,7 @@ forEachDialect((_name, open) => {
     await it.emailLogin.settled()
   })
 
-  test('a suspended account is told so only with the right code', async () => {
+  test('a suspended account is reported as such only with the right code', async () => {
     await using it = await start()
     const { user } = await it.enter(await it.ask())
     await it.changeUser(user.id, { suspended_at: '2030-01-01T00:00:00.000Z' })
@@ -138,7 +138,7 @@ forEachDialect((_name, open) => {
     assert.equal(await faultOf(it.verify(code)), 'account_suspended')
   })
 
-  test('switched off, or without mail, nothing is sent and no code is taken', async () => {
+  test('when off or without mail, no code is sent or accepted', async () => {
     await using it = await start()
     const code = (await it.ask()) ?? ''
     it.switches.emailLogin = false
@@ -147,7 +147,7 @@ forEachDialect((_name, open) => {
     assert.equal(await faultOf(it.verify(code)), 'email_login_disabled')
   })
 
-  test('asking for access lets the address in once an admin has switched it on', async () => {
+  test('an access request lists the address if an admin has enabled such requests', async () => {
     await using it = await start()
     const ask = (address: string) => it.emailLogin.requestAccess({ email: address, ip })
     assert.equal(await faultOf(ask('bob@example.com')), 'access_requests_disabled')
@@ -160,7 +160,7 @@ forEachDialect((_name, open) => {
     assert.equal(await faultOf(ask('bob@example.com')), 'rate_limited')
   })
 
-  test('who asks for access with an address that an admin registered does not become that admin', async () => {
+  test('an access request for an address that an admin registered does not open that account', async () => {
     await using it = await start()
     const admin = await it.addUser('admin', 'root@example.com')
     await it.users.setEmail(admin.id, 'mistyped@example.com')

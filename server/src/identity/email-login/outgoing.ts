@@ -1,30 +1,30 @@
 import { createTurns } from '../../kit/turns.ts'
 import type { Log } from '../../ports/log.ts'
 
-/** Work that goes on after the answer. */
+/** Work that continues after the response. */
 export type Outgoing = {
-  /** What is too much to wait for is dropped: whoever misses a mail asks again. */
+  /** Drops work above the limit. A user without mail can request it again. */
   start(work: () => Promise<void>): void
-  /** Resolves when all that was started has ended. */
+  /** Resolves when all started work has ended. */
   settled(): Promise<void>
 }
 
-const atOnce = 4
-const mostWaiting = 500
+const maxConcurrent = 4
+const maxPending = 500
 
 export function createOutgoing(log: Pick<Log, 'warn'>): Outgoing {
-  const inTurn = createTurns(atOnce)
-  const going = new Set<Promise<void>>()
+  const inTurn = createTurns(maxConcurrent)
+  const pending = new Set<Promise<void>>()
   return {
     start(work) {
-      if (going.size >= mostWaiting) return log.warn({ waiting: going.size }, 'a sign-in mail was dropped')
+      if (pending.size >= maxPending) return log.warn({ waiting: pending.size }, 'a sign-in mail was dropped')
       const task = inTurn(work)
         .catch((error: unknown) => log.warn({ err: error }, 'a sign-in mail could not be sent'))
-        .finally(() => going.delete(task))
-      going.add(task)
+        .finally(() => pending.delete(task))
+      pending.add(task)
     },
     async settled() {
-      while (going.size > 0) await Promise.all(going)
+      while (pending.size > 0) await Promise.all(pending)
     },
   }
 }

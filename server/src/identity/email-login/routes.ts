@@ -24,12 +24,12 @@ export function emailLoginRoutes(login: EmailLogin, sessions: Pick<Sessions, 'se
     }),
     route(verifyEmailCode, async ({ body, request }) => {
       request.note({ email: body.email })
-      const entrance = await login.verify({ ...body, ip: request.ip })
-      if ('challenge' in entrance) {
+      const outcome = await login.verify({ ...body, ip: request.ip })
+      if ('challenge' in outcome) {
         request.note({ mfa_required: true })
-        return entrance.challenge
+        return outcome.challenge
       }
-      const { session } = entrance
+      const { session } = outcome
       request.note({ username: session.user.username })
       request.actedBy(session.user)
       return session

@@ -5,10 +5,10 @@ import type { Log } from '../../ports/log.ts'
 import type { Mailer } from '../../ports/mail/port.ts'
 import type { AllowList } from '../allow-list/index.ts'
 import type { EmailCodes } from '../codes/index.ts'
-import type { Entrance, SecondStep } from '../sessions/index.ts'
+import type { SecondStep, SignInOutcome } from '../sessions/index.ts'
 import type { Account, Users } from '../users/index.ts'
+import { codeMail } from './code-mail.ts'
 import { createOutgoing } from './outgoing.ts'
-import { codeMail } from './words.ts'
 
 export type EmailLoginDeps = {
   db: Db
@@ -18,28 +18,28 @@ export type EmailLoginDeps = {
   allowList: Pick<AllowList, 'admit' | 'allowAddress'>
   codes: Pick<EmailCodes, 'mint' | 'redeem'>
   sessions: { secondStep: Pick<SecondStep, 'enter'> }
-  /** Null: no mail is sent, and nobody signs in by it. */
+  /** Null: no mail is sent, and sign-in by e-mail is off. */
   mail: Pick<Mailer, 'send'> | null
   settings: { emailLogin(): boolean; accessRequests(): boolean }
   baseUrl: string
 }
 
 export type EmailLogin = {
-  /** What `GET /api/auth/mode` tells. */
+  /** The values of `GET /api/auth/mode`. */
   ways(): { emailLogin: boolean; accessRequests: boolean }
   /**
-   * Resolves alike, and as soon, whoever asks for whichever address; what it leads to goes on afterwards.
-   * Throws `email_login_disabled`, and `rate_limited` for the client's address.
+   * Resolves the same way and equally fast for every address; the mail is sent afterwards. Throws
+   * `email_login_disabled`, and `rate_limited` for the client's IP address.
    */
-  requestCode(wanted: { email: string; ip: string }): Promise<void>
+  requestCode(request: { email: string; ip: string }): Promise<void>
   /**
-   * Throws `invalid_code` for every address and code that do not open an account, `too_many_attempts`,
-   * `rate_limited`, `email_login_disabled`; `account_suspended` once the code was right.
+   * Throws `invalid_code` for every wrong pair of address and code, `too_many_attempts`, `rate_limited`,
+   * `email_login_disabled`, and `account_suspended` only after the right code.
    */
-  verify(presented: { email: string; code: string; ip: string }): Promise<Entrance>
-  /** Whether the address was on the list already. Throws `access_requests_disabled`, `rate_limited`. */
-  requestAccess(wanted: { email: string; ip: string }): Promise<{ alreadyRegistered: boolean }>
-  /** Resolves when no mail is on its way any more. */
+  verify(presented: { email: string; code: string; ip: string }): Promise<SignInOutcome>
+  /** Lists the address, unless it is listed already. Throws `access_requests_disabled`, `rate_limited`. */
+  requestAccess(request: { email: string; ip: string }): Promise<{ alreadyRegistered: boolean }>
+  /** Resolves when all mail is sent. */
   settled(): Promise<void>
 }
 
@@ -54,8 +54,8 @@ export function createEmailLogin(deps: EmailLoginDeps): EmailLogin {
     return mail
   }
 
-  /** Above its limit an address gets no mail, and nobody is told. */
-  const mayAskAgain = async (email: string): Promise<boolean> => {
+  /** An address above its limit gets no mail, without an error. */
+  const isWithinLimit = async (email: string): Promise<boolean> => {
     try {
       await limits.use(rateRules.emailCodeRequest, email)
       return true
@@ -66,7 +66,7 @@ export function createEmailLogin(deps: EmailLoginDeps): EmailLogin {
   }
 
   const sendCode = async (to: Pick<Mailer, 'send'>, email: string) => {
-    if (!(await mayAskAgain(email))) return
+    if (!(await isWithinLimit(email))) return
     const code = await db.atomically(async (tx) => {
       const holder = await users.holderOf(tx, email)
       return (await allowList.admit(tx, email, holder)) ? codes.mint(tx, purpose, email) : null
@@ -74,11 +74,11 @@ export function createEmailLogin(deps: EmailLoginDeps): EmailLogin {
     if (code !== null) await to.send(codeMail(email, code, baseUrl))
   }
 
-  /** Null unless the address may sign in at this moment and the code is right. */
+  /** Returns null unless the address may sign in now and the code is right. */
   const redeem = (email: string, code: string): Promise<Account | null> =>
     db.atomically(async (tx) => {
       const holder = await users.holderOf(tx, email)
-      // Asked again: a code may be older than the removal of its address.
+      // Checked again: the address may have been removed after the code was sent.
       const entry = await allowList.admit(tx, email, holder)
       const isRight = await codes.redeem(tx, purpose, email, entry ? code : null)
       if (!entry || !isRight) return null
@@ -100,7 +100,7 @@ export function createEmailLogin(deps: EmailLoginDeps): EmailLogin {
     async verify({ email, code, ip }) {
       mailer()
       await limits.use(rateRules.emailCodeAddress, ip)
-      // Counted before the code is looked at: of many guesses at once no more than the limit are tried.
+      // Counted before the code is checked, so that concurrent guesses cannot exceed the limit.
       await limits.use(rateRules.emailCodeAttempt, email)
       const account = await redeem(email, code)
       if (!account) throw new Fault('invalid_code')

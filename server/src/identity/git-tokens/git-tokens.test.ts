@@ -7,7 +7,7 @@ import { openIdentity } from '../test/fixture.ts'
 import { createGitTokens } from './index.ts'
 
 forEachDialect((_name, open) => {
-  test('a token is for its person, lies sealed, and is replaced and forgotten', async () => {
+  test('a token belongs to one person, is stored encrypted, and can be replaced and deleted', async () => {
     await using db = await open()
     await using identity = await openIdentity(db)
     const { id: ann } = await identity.addUser()

@@ -1,6 +1,6 @@
 /**
- * The tokens of people for the git host. Promises that a token lies sealed and is shown to nobody again.
- * Refuses to know what it may do there.
+ * People's tokens for the git host. A token is stored encrypted and never shown again. Independent of its
+ * rights on the host.
  */
 export { gitTokenRoutes } from './routes.ts'
 export { createGitTokens, type GitTokens } from './service.ts'

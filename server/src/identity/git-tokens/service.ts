@@ -6,11 +6,11 @@ import { gitTokenStore } from './store.ts'
 
 export type GitTokens = {
   isConfigured(userId: string): Promise<boolean>
-  /** The platform has a token for whoever has none. */
+  /** True if the platform has a token for people without their own. */
   hasGlobal(): boolean
   put(userId: string, token: string): Promise<void>
   remove(userId: string): Promise<void>
-  /** Null when the person has none. Throws `VaultError`. */
+  /** Returns null if the person has none. Throws `VaultError`. */
   tokenOf(userId: string): Promise<Secret | null>
 }
 

@@ -1,5 +1,8 @@
 import type { Executor } from '../../ports/database/port.ts'
-import type { GitTokenRow, GitTokenTables } from './tables.ts'
+
+type GitTokenRow = { user_id: string; sealed: string; updated_at: string }
+
+type GitTokenTables = { git_tokens: GitTokenRow }
 
 export function gitTokenStore(executor: Executor) {
   const db = executor.withTables<GitTokenTables>()

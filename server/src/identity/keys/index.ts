@@ -1,7 +1,7 @@
 /**
- * MCP keys: minting, ending, recognising. Promises that a key is shown once and kept as its hash, that it
- * never may more than its owner, and that the next request after an end is refused. Refuses to know which
- * routes a scope reaches (access) and how an agent gets its key (agents).
+ * MCP keys. A key is shown once and stored as a hash. It never exceeds its owner's rights, and stops working
+ * with the next request after it is revoked. Routes per scope are defined in `access`, the key of an agent
+ * is handed over by the agents area.
  */
 export { keyRoutes } from './routes.ts'
-export { createKeys, type KeyFacts, type Keys, type KeysDeps } from './service.ts'
+export { createKeys, type KeySummary, type Keys, type KeysDeps } from './service.ts'

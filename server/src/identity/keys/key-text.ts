@@ -3,11 +3,11 @@ import { newSecretText } from '../../kit/ids.ts'
 import { shownPart } from '../../kit/secret.ts'
 import { keyTextPrefix } from '../access/index.ts'
 
-/** The part of a key that is shown in lists. */
+/** Length of the prefix that lists show. */
 const visibleCharacters = 12
 const shape = new RegExp(`^${keyTextPrefix}[A-Za-z0-9_-]{43}$`)
 
-/** `svc_mcp_` and 43 URL-safe characters: 256 bits of chance. */
+/** `svc_mcp_` and 43 URL-safe characters: 256 random bits. */
 export function newKeyText(): string {
   return keyTextPrefix + newSecretText()
 }
@@ -16,7 +16,7 @@ export function isKeyText(text: string): boolean {
   return shape.test(text)
 }
 
-/** A key is chance itself, so one round of SHA-256 keeps it as well as a slow hash would. */
+/** A key has 256 random bits, so one round of SHA-256 is as safe as a slow hash. */
 export function hashOfKey(text: string): string {
   return hash('sha256', text, 'hex')
 }

@@ -17,7 +17,7 @@ function sessionOf(account: Account): SignedIn {
   }
 }
 
-const wanted = (change: object = {}) => ({ name: 'laptop', scope: 'user', ...change })
+const request = (change: object = {}) => ({ name: 'laptop', scope: 'user', ...change })
 
 forEachDialect((_name, open) => {
   async function start() {
@@ -28,47 +28,47 @@ forEachDialect((_name, open) => {
     return { ...closing(identity, db), admin, user }
   }
 
-  const refused = async (identity: Pick<Identity, 'identify'>, key: string) =>
+  const assertRefused = async (identity: Pick<Identity, 'identify'>, key: string) =>
     assert.rejects(identity.identify(`Bearer ${key}`), (error) => isFault(error, 'invalid_token'))
 
   const mintAgentKey = (identity: Pick<Identity, 'db' | 'keys'>, agentId: string, ownerId: string) =>
     identity.db.atomically((tx) => identity.keys.mintAgentKey(tx, { agentId, ownerId, name: 'agent: a' }))
 
-  test('a new key is shown once and stands for its owner from then on', async () => {
+  test('a new key is shown once and then identifies its owner', async () => {
     await using it = await start()
-    const made = await it.keys.create(sessionOf(it.user), wanted({ description: 'at home' }))
-    assert.deepEqual(NewKey.parse(made), made)
-    assert.match(made.key, /^svc_mcp_[A-Za-z0-9_-]{43}$/)
-    assert.equal(made.api_key, made.key)
-    assert.equal(made.key_prefix, made.key.slice(0, 12))
+    const created = await it.keys.create(sessionOf(it.user), request({ description: 'at home' }))
+    assert.deepEqual(NewKey.parse(created), created)
+    assert.match(created.key, /^svc_mcp_[A-Za-z0-9_-]{43}$/)
+    assert.equal(created.api_key, created.key)
+    assert.equal(created.key_prefix, created.key.slice(0, 12))
     assert.deepEqual(
-      [made.scope, made.is_active, made.usage_count, made.username, made.expires_at],
+      [created.scope, created.is_active, created.usage_count, created.username, created.expires_at],
       ['user', true, 0, 'ann@example.com', null],
     )
-    assert.deepEqual(await it.identify(`Bearer ${made.key}`), {
+    assert.deepEqual(await it.identify(`Bearer ${created.key}`), {
       kind: 'key',
       user: { id: it.user.id, username: 'ann@example.com', email: 'ann@example.com', role: 'user' },
-      key: { id: made.id, name: 'laptop', scope: 'user', agent_id: null },
+      key: { id: created.id, name: 'laptop', scope: 'user', agent_id: null },
     })
     const shown = JSON.stringify([await it.keys.list(sessionOf(it.user), { all: false })])
-    assert.ok(!shown.includes(made.key) && !shown.includes('key_hash'))
+    assert.ok(!shown.includes(created.key) && !shown.includes('key_hash'))
   })
 
-  test('the database holds its SHA-256 and nothing from which the key could be had', async () => {
+  test('the database stores the SHA-256 of a key and nothing that reveals the key', async () => {
     await using it = await start()
-    const made = await it.keys.create(sessionOf(it.user), wanted())
+    const created = await it.keys.create(sessionOf(it.user), request())
     const { rows } = await sql<Record<string, unknown>>`select * from mcp_keys`.execute(it.db.withTables())
-    assert.equal(rows[0]?.key_hash, createHash('sha256').update(made.key).digest('hex'))
-    assert.ok(!JSON.stringify(rows).includes(made.key.slice(0, 13)))
+    assert.equal(rows[0]?.key_hash, createHash('sha256').update(created.key).digest('hex'))
+    assert.ok(!JSON.stringify(rows).includes(created.key.slice(0, 13)))
   })
 
-  test('everybody lists their own keys, newest first, and an admin all of them', async () => {
+  test('people list their own keys, newest first, and an admin can list all', async () => {
     await using it = await start()
-    const first = await it.keys.create(sessionOf(it.user), wanted({ name: 'first' }))
+    const first = await it.keys.create(sessionOf(it.user), request({ name: 'first' }))
     it.clock.set('2030-01-01T00:00:01.000Z')
-    const second = await it.keys.create(sessionOf(it.user), wanted({ name: 'second' }))
+    const second = await it.keys.create(sessionOf(it.user), request({ name: 'second' }))
     it.clock.set('2030-01-01T00:00:02.000Z')
-    const admins = await it.keys.create(sessionOf(it.admin), wanted({ name: 'third' }))
+    const admins = await it.keys.create(sessionOf(it.admin), request({ name: 'third' }))
     const ids = async (account: Account, all: boolean) =>
       (await it.keys.list(sessionOf(account), { all })).map((key) => McpKey.parse(key).id)
     assert.deepEqual(await ids(it.user, false), [second.id, first.id])
@@ -79,57 +79,60 @@ forEachDialect((_name, open) => {
     assert.equal(row?.user_email, 'ann@example.com')
   })
 
-  test("somebody else's key answers as unknown, except to an admin", async () => {
+  test("404 for another person's key, except to an admin", async () => {
     await using it = await start()
     const other = await it.addUser('creator')
-    const made = await it.keys.create(sessionOf(it.user), wanted())
+    const created = await it.keys.create(sessionOf(it.user), request())
     for (const act of [it.keys.get, it.keys.revoke, it.keys.remove]) {
-      await assert.rejects(act(sessionOf(other), made.id), (error) => isFault(error, 'key_not_found'))
+      await assert.rejects(act(sessionOf(other), created.id), (error) => isFault(error, 'key_not_found'))
       await assert.rejects(act(sessionOf(it.admin), 'nothing'), (error) => isFault(error, 'key_not_found'))
     }
-    assert.equal((await it.keys.get(sessionOf(it.admin), made.id)).username, 'ann@example.com')
-    await it.keys.revoke(sessionOf(it.admin), made.id)
-    assert.equal((await it.keys.get(sessionOf(it.user), made.id)).is_active, false)
+    assert.equal((await it.keys.get(sessionOf(it.admin), created.id)).username, 'ann@example.com')
+    await it.keys.revoke(sessionOf(it.admin), created.id)
+    assert.equal((await it.keys.get(sessionOf(it.user), created.id)).is_active, false)
   })
 
   test('401 from the next request after revoking; the key stays listed', async () => {
     await using it = await start()
-    const made = await it.keys.create(sessionOf(it.user), wanted())
-    await it.identify(`Bearer ${made.key}`)
-    await it.keys.revoke(sessionOf(it.user), made.id)
-    await refused(it, made.key)
+    const created = await it.keys.create(sessionOf(it.user), request())
+    await it.identify(`Bearer ${created.key}`)
+    await it.keys.revoke(sessionOf(it.user), created.id)
+    await assertRefused(it, created.key)
     const [row] = await it.keys.list(sessionOf(it.user), { all: false })
-    assert.deepEqual([row?.id, row?.is_active, row?.revoked_at], [made.id, false, '2030-01-01T00:00:00.000Z'])
+    assert.deepEqual(
+      [row?.id, row?.is_active, row?.revoked_at],
+      [created.id, false, '2030-01-01T00:00:00.000Z'],
+    )
     it.clock.set('2030-01-05T00:00:00.000Z')
-    await it.keys.revoke(sessionOf(it.user), made.id)
-    assert.equal((await it.keys.get(sessionOf(it.user), made.id)).revoked_at, '2030-01-01T00:00:00.000Z')
+    await it.keys.revoke(sessionOf(it.user), created.id)
+    assert.equal((await it.keys.get(sessionOf(it.user), created.id)).revoked_at, '2030-01-01T00:00:00.000Z')
   })
 
-  test('401 from the next request after deleting; the key is gone from the list', async () => {
+  test('401 from the next request after deleting; the key is no longer listed', async () => {
     await using it = await start()
-    const made = await it.keys.create(sessionOf(it.user), wanted())
-    await it.identify(`Bearer ${made.key}`)
-    await it.keys.remove(sessionOf(it.user), made.id)
-    await refused(it, made.key)
+    const created = await it.keys.create(sessionOf(it.user), request())
+    await it.identify(`Bearer ${created.key}`)
+    await it.keys.remove(sessionOf(it.user), created.id)
+    await assertRefused(it, created.key)
     assert.deepEqual(await it.keys.list(sessionOf(it.user), { all: false }), [])
-    await assert.rejects(it.keys.remove(sessionOf(it.user), made.id), (error) =>
+    await assert.rejects(it.keys.remove(sessionOf(it.user), created.id), (error) =>
       isFault(error, 'key_not_found'),
     )
   })
 
-  test('of twenty who delete one key at once, one did', async () => {
+  test('of twenty concurrent deletions of one key, one succeeds', async () => {
     await using it = await start()
-    const made = await it.keys.create(sessionOf(it.user), wanted())
+    const created = await it.keys.create(sessionOf(it.user), request())
     const results = await Promise.allSettled(
-      Array.from({ length: 20 }, () => it.keys.remove(sessionOf(it.user), made.id)),
+      Array.from({ length: 20 }, () => it.keys.remove(sessionOf(it.user), created.id)),
     )
     assert.equal(results.filter((result) => result.status === 'fulfilled').length, 1)
   })
 
-  test("a change of the owner's role, suspension and removal act on the next request", async () => {
+  test("a change of the owner's role, suspension and removal apply to the next request", async () => {
     await using it = await start()
-    const user = await it.keys.create(sessionOf(it.admin), wanted())
-    const ops = await it.keys.create(sessionOf(it.admin), wanted({ scope: 'ops' }))
+    const user = await it.keys.create(sessionOf(it.admin), request())
+    const ops = await it.keys.create(sessionOf(it.admin), request({ scope: 'ops' }))
     const roleOf = async () => {
       const caller = await it.identify(`Bearer ${user.key}`)
       return caller.kind === 'key' ? caller.user.role : null
@@ -138,36 +141,36 @@ forEachDialect((_name, open) => {
     await it.identify(`Bearer ${ops.key}`)
     await it.changeUser(it.admin.id, { role: 'creator' })
     assert.equal(await roleOf(), 'creator')
-    await refused(it, ops.key)
+    await assertRefused(it, ops.key)
     await it.changeUser(it.admin.id, { role: 'admin' })
     await it.identify(`Bearer ${ops.key}`)
 
     await it.changeUser(it.admin.id, { suspended_at: '2030-01-01T00:00:00.000Z' })
-    await refused(it, user.key)
+    await assertRefused(it, user.key)
     await it.changeUser(it.admin.id, { suspended_at: null })
     assert.equal(await roleOf(), 'admin')
 
     await it.removeUser(it.admin.id)
-    await refused(it, user.key)
-    await refused(it, ops.key)
+    await assertRefused(it, user.key)
+    await assertRefused(it, ops.key)
   })
 
-  test('a key with an end stops at it, although nothing else changed', async () => {
+  test('a key stops at its expiry time', async () => {
     await using it = await start()
-    const made = await it.keys.create(
+    const created = await it.keys.create(
       sessionOf(it.admin),
-      wanted({ scope: 'ops', expires_at: '2030-01-01T00:00:04.000Z' }),
+      request({ scope: 'ops', expires_at: '2030-01-01T00:00:04.000Z' }),
     )
     it.clock.set('2030-01-01T00:00:03.999Z')
-    await it.identify(`Bearer ${made.key}`)
+    await it.identify(`Bearer ${created.key}`)
     it.clock.set('2030-01-01T00:00:04.000Z')
-    await refused(it, made.key)
-    assert.equal((await it.keys.get(sessionOf(it.admin), made.id)).is_active, false)
+    await assertRefused(it, created.key)
+    assert.equal((await it.keys.get(sessionOf(it.admin), created.id)).is_active, false)
   })
 
-  test('401 for what only looks like a key', async () => {
+  test('401 for text that only resembles a key', async () => {
     await using it = await start()
-    const { key } = await it.keys.create(sessionOf(it.user), wanted())
+    const { key } = await it.keys.create(sessionOf(it.user), request())
     const { access_token } = await it.sessions.issue(it.user, { mode: 'email' })
     const letter = key.at(-1) === 'A' ? 'B' : 'A'
     for (const presented of [
@@ -182,49 +185,49 @@ forEachDialect((_name, open) => {
       `${key} ${key}`,
       key.replace('svc_', 'SVC_'),
     ])
-      await refused(it, presented)
+      await assertRefused(it, presented)
   })
 
-  test('uses are counted, and written in batches', async () => {
+  test('uses are counted and written in batches', async () => {
     await using it = await start()
-    const made = await it.keys.create(sessionOf(it.user), wanted())
+    const created = await it.keys.create(sessionOf(it.user), request())
     const stored = async () => {
       const { rows } = await sql<{ usage_count: number; last_used_at: string | null }>`
         select usage_count, last_used_at from mcp_keys`.execute(it.db.withTables())
       return [rows[0]?.usage_count, rows[0]?.last_used_at]
     }
-    for (let i = 0; i < 5; i++) await it.identify(`Bearer ${made.key}`)
+    for (let i = 0; i < 5; i++) await it.identify(`Bearer ${created.key}`)
     it.clock.set('2030-01-01T00:00:02.000Z')
-    await it.identify(`Bearer ${made.key}`)
+    await it.identify(`Bearer ${created.key}`)
     assert.deepEqual(await stored(), [0, null])
     await it.keys.loops[0]?.run(new AbortController().signal)
     assert.deepEqual(await stored(), [6, '2030-01-01T00:00:02.000Z'])
-    await it.identify(`Bearer ${made.key}`)
-    // Whoever looks at a key sees it counted up to now.
-    assert.equal((await it.keys.get(sessionOf(it.user), made.id)).usage_count, 7)
-    await it.identify(`Bearer ${made.key}`)
+    await it.identify(`Bearer ${created.key}`)
+    // Reading a key flushes its counter first.
+    assert.equal((await it.keys.get(sessionOf(it.user), created.id)).usage_count, 7)
+    await it.identify(`Bearer ${created.key}`)
     await it.keys.close()
     assert.deepEqual(await stored(), [8, '2030-01-01T00:00:02.000Z'])
   })
 
-  test('two processes add up their counts, and the later use stands', async () => {
+  test('the counts of two processes add up, and the later use is kept', async () => {
     await using db = await open()
     const world = createWorld()
-    await using one = await openIdentity(db, world)
+    await using first = await openIdentity(db, world)
     await using again = await db.openAgain()
-    await using two = await openIdentity(again, world)
-    const user = await one.addUser()
-    const made = await one.keys.create(sessionOf(user), wanted())
-    await two.identify(`Bearer ${made.key}`)
+    await using second = await openIdentity(again, world)
+    const user = await first.addUser()
+    const created = await first.keys.create(sessionOf(user), request())
+    await second.identify(`Bearer ${created.key}`)
     world.clock.set('2030-01-01T00:00:09.000Z')
-    await one.identify(`Bearer ${made.key}`)
-    await one.keys.close()
-    await two.keys.close()
-    const view = await one.keys.get(sessionOf(user), made.id)
+    await first.identify(`Bearer ${created.key}`)
+    await first.keys.close()
+    await second.keys.close()
+    const view = await first.keys.get(sessionOf(user), created.id)
     assert.deepEqual([view.usage_count, view.last_used_at], [2, '2030-01-01T00:00:09.000Z'])
   })
 
-  test('the first default key is made once, however many ask at once', async () => {
+  test('concurrent requests create the default key once', async () => {
     await using it = await start()
     const results = await Promise.all(
       Array.from({ length: 20 }, () => it.keys.ensureDefault(sessionOf(it.user))),
@@ -236,12 +239,12 @@ forEachDialect((_name, open) => {
     await it.identify(`Bearer ${minted[0]}`)
   })
 
-  test('nobody gets a default key who has a user key that works; after it was ended they do', async () => {
+  test('a default key is created only for a person without a working user key', async () => {
     await using it = await start()
     const caller = sessionOf(it.user)
-    const made = await it.keys.create(caller, wanted())
-    assert.deepEqual(await it.keys.ensureDefault(caller), { id: made.id, name: 'laptop', key: null })
-    await it.keys.revoke(caller, made.id)
+    const created = await it.keys.create(caller, request())
+    assert.deepEqual(await it.keys.ensureDefault(caller), { id: created.id, name: 'laptop', key: null })
+    await it.keys.revoke(caller, created.id)
     const first = await it.keys.ensureDefault(caller)
     assert.notEqual(first.key, null)
     await it.keys.revoke(caller, first.id)
@@ -250,20 +253,20 @@ forEachDialect((_name, open) => {
     assert.notEqual(second.id, first.id)
   })
 
-  test('429 above 300 new keys in an hour, for that person alone', async () => {
+  test('429 above 300 new keys an hour, per person', async () => {
     await using it = await start()
     const caller = sessionOf(it.user)
-    for (let i = 0; i < 300; i++) await it.keys.create(caller, wanted())
+    for (let i = 0; i < 300; i++) await it.keys.create(caller, request())
     await assert.rejects(
-      it.keys.create(caller, wanted()),
+      it.keys.create(caller, request()),
       (error) => isFault(error, 'rate_limited') && error.fields.retry_after_seconds === 3600,
     )
-    await it.keys.create(sessionOf(it.admin), wanted())
+    await it.keys.create(sessionOf(it.admin), request())
     it.clock.set('2030-01-01T01:00:00.000Z')
-    await it.keys.create(caller, wanted())
+    await it.keys.create(caller, request())
   })
 
-  test('an agent key is bound to its agent and carries its owner', async () => {
+  test('an agent key is bound to its agent and identifies its owner', async () => {
     await using it = await start()
     it.agents.set('agent-1', 'scout')
     const { id, key } = await mintAgentKey(it, 'agent-1', it.user.id)
@@ -278,7 +281,7 @@ forEachDialect((_name, open) => {
     assert.equal((await it.keys.get(sessionOf(it.user), id)).agent_name, 'ranger')
   })
 
-  test('a transaction that is undone leaves no agent key behind', async () => {
+  test('a rolled back transaction leaves no agent key', async () => {
     await using it = await start()
     let key = ''
     await assert.rejects(
@@ -288,41 +291,41 @@ forEachDialect((_name, open) => {
       }),
       /undone/,
     )
-    await refused(it, key)
+    await assertRefused(it, key)
   })
 
-  test("an agent's keys stop with a new one and go with the agent, and with no other agent", async () => {
+  test("an agent's keys stop with a new one and are deleted with the agent, those of others are not", async () => {
     await using it = await start()
     const old = await mintAgentKey(it, 'agent-1', it.user.id)
     const other = await mintAgentKey(it, 'agent-2', it.user.id)
     await it.identify(`Bearer ${old.key}`)
     const renewed = await it.db.atomically(async (tx) => {
-      const made = await it.keys.mintAgentKey(tx, { agentId: 'agent-1', ownerId: it.user.id, name: 'n' })
-      await it.keys.revokeAgentKeys(tx, 'agent-1', made.id)
-      return made
+      const created = await it.keys.mintAgentKey(tx, { agentId: 'agent-1', ownerId: it.user.id, name: 'n' })
+      await it.keys.revokeAgentKeys(tx, 'agent-1', created.id)
+      return created
     })
-    await refused(it, old.key)
+    await assertRefused(it, old.key)
     await it.identify(`Bearer ${renewed.key}`)
     await it.db.atomically((tx) => it.keys.deleteAgentKeys(tx, 'agent-1'))
-    await refused(it, renewed.key)
+    await assertRefused(it, renewed.key)
     await it.identify(`Bearer ${other.key}`)
-    const left = await it.keys.list(sessionOf(it.user), { all: false })
+    const remaining = await it.keys.list(sessionOf(it.user), { all: false })
     assert.deepEqual(
-      left.map(({ id }) => id),
+      remaining.map(({ id }) => id),
       [other.id],
     )
   })
 
-  test('another process refuses the key from its next request on', async () => {
+  test('another process refuses a revoked key from its next request', async () => {
     await using db = await open()
     const world = createWorld()
-    await using one = await openIdentity(db, world)
+    await using first = await openIdentity(db, world)
     await using again = await db.openAgain()
-    await using two = await openIdentity(again, world)
-    const user = await one.addUser()
-    const made = await one.keys.create(sessionOf(user), wanted())
-    await two.identify(`Bearer ${made.key}`)
-    await one.keys.revoke(sessionOf(user), made.id)
-    await refused(two, made.key)
+    await using second = await openIdentity(again, world)
+    const user = await first.addUser()
+    const created = await first.keys.create(sessionOf(user), request())
+    await second.identify(`Bearer ${created.key}`)
+    await first.keys.revoke(sessionOf(user), created.id)
+    await assertRefused(second, created.key)
   })
 })

@@ -14,15 +14,15 @@ import type { Keys } from './service.ts'
 export function keyRoutes(keys: Keys): Route[] {
   return [
     signedInRoute(createKey, async ({ caller, body, request }) => {
-      const made = await keys.create(caller, body)
-      request.note({ key_id: made.id, key_name: made.name, key_scope: made.scope })
-      return made
+      const created = await keys.create(caller, body)
+      request.note({ key_id: created.id, key_name: created.name, key_scope: created.scope })
+      return created
     }),
     signedInRoute(listKeys, ({ caller, query }) => keys.list(caller, query)),
     signedInRoute(ensureDefaultKey, async ({ caller, request }) => {
-      const made = await keys.ensureDefault(caller)
-      request.note({ key_id: made.id, created: made.key !== null })
-      return made
+      const created = await keys.ensureDefault(caller)
+      request.note({ key_id: created.id, created: created.key !== null })
+      return created
     }),
     signedInRoute(getKey, ({ caller, params }) => keys.get(caller, params.id)),
     signedInRoute(revokeKey, async ({ caller, params, request }) => {

@@ -25,20 +25,20 @@ function outcome(who: SignedIn, scope: string, expires_at: string | null = null)
   }
 }
 
-test('everybody may ask for a user key, through a session or a user key', () => {
+test('every role may create a user key, with a session or a user key', () => {
   for (const role of roles)
     for (const kind of ['session', 'user'] as const) assert.equal(outcome(caller(kind, role), 'user'), 'user')
 })
 
 for (const scope of ['ops', 'portal_delegate']) {
-  test(`${scope} is for an admin's session alone`, () => {
+  test(`${scope} keys require an admin's session`, () => {
     for (const role of roles) {
       assert.equal(outcome(caller('session', role), scope), role === 'admin' ? scope : 'admin_required')
       for (const kind of keyScopes) assert.equal(outcome(caller(kind, role), scope), 'human_only')
     }
   })
 
-  test(`${scope} may be given an end in the future`, () => {
+  test(`${scope} keys accept an expiry time in the future`, () => {
     const admin = caller('session', 'admin')
     assert.equal(outcome(admin, scope, later), scope)
     assert.equal(outcome(admin, scope, earlier), 'validation_error')
@@ -46,11 +46,11 @@ for (const scope of ['ops', 'portal_delegate']) {
   })
 }
 
-test('422 for a user key with an end', () => {
+test('422 for a user key with an expiry time', () => {
   assert.equal(outcome(caller('session', 'admin'), 'user', later), 'validation_error')
 })
 
-test('400 for scopes minted elsewhere, naming where', () => {
+test('400 for scopes minted elsewhere, with the route that mints them', () => {
   for (const scope of ['agent', 'connector', 'system']) {
     assert.throws(
       () => requestableScope(caller('session', 'admin'), { scope }, now),
@@ -62,7 +62,7 @@ test('400 for scopes minted elsewhere, naming where', () => {
   }
 })
 
-test('400 for what is no scope at all, whoever asks', () => {
+test('400 for an unknown scope, for every caller', () => {
   for (const scope of ['', 'USER', 'admin', 'user ', 'root', '__proto__', 'x'.repeat(10_000)])
     for (const role of roles) assert.equal(outcome(caller('session', role), scope), 'unknown_scope')
 })
@@ -75,7 +75,7 @@ const state = (change: Partial<Parameters<typeof works>[0]> = {}) => ({
   ...change,
 })
 
-test('a key works until it is revoked, ends, or its owner is suspended or gone', () => {
+test('a key works until it is revoked or expires, or its owner is suspended or removed', () => {
   for (const scope of keyScopes) {
     const owner = { role: 'admin', suspended_at: null }
     assert.equal(works(state({ scope, owner }), now), true)
@@ -87,7 +87,7 @@ test('a key works until it is revoked, ends, or its owner is suspended or gone',
   }
 })
 
-test('ops and portal_delegate keys stop while their owner is no admin; the others go on', () => {
+test('ops and portal_delegate keys stop while their owner is not admin; others keep working', () => {
   for (const role of roles)
     for (const scope of keyScopes) {
       const stops = (scope === 'ops' || scope === 'portal_delegate') && role !== 'admin'

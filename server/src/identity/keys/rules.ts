@@ -4,7 +4,7 @@ import type { SignedIn } from '../access/caller.ts'
 
 export type RequestableScope = 'user' | 'ops' | 'portal_delegate'
 
-/** Where the other scopes are minted. */
+/** The routes that mint the other scopes. */
 const mintedElsewhere: Record<Exclude<KeyScope, RequestableScope>, { route: string; sentence: string }> = {
   agent: {
     route: 'POST /api/agents/{name}/mcp-key/regenerate',
@@ -23,17 +23,17 @@ const mintedElsewhere: Record<Exclude<KeyScope, RequestableScope>, { route: stri
 }
 
 /**
- * The scope that this caller may have minted. Throws `unknown_scope`, `scope_not_requestable` with the route
- * that mints it, `human_only`, `admin_required`, or 422 for an end that the scope does not take.
+ * Returns the requested scope if this caller may mint it. Throws `unknown_scope`, `scope_not_requestable`
+ * with the route that mints it, `human_only`, `admin_required`, and 422 for an invalid expiry time.
  */
 export function requestableScope(
   caller: SignedIn,
-  wanted: { scope: string; expires_at?: string | null },
+  request: { scope: string; expires_at?: string | null },
   now: Date,
 ): RequestableScope {
-  const scope = keyScopes.find((known) => known === wanted.scope)
+  const scope = keyScopes.find((known) => known === request.scope)
   if (!scope) {
-    throw new Fault('unknown_scope', `There is no key scope "${wanted.scope.slice(0, 40)}".`)
+    throw new Fault('unknown_scope', `There is no key scope "${request.scope.slice(0, 40)}".`)
   }
   if (scope === 'agent' || scope === 'connector' || scope === 'system') {
     const { route, sentence } = mintedElsewhere[scope]
@@ -43,9 +43,10 @@ export function requestableScope(
     if (caller.kind === 'key') throw new Fault('human_only')
     if (caller.user.role !== 'admin') throw new Fault('admin_required')
   }
-  const end = wanted.expires_at ?? null
-  if (end !== null && scope === 'user') throw invalidField(['expires_at'], 'a user key does not expire')
-  if (end !== null && new Date(end) <= now) throw invalidField(['expires_at'], 'must lie in the future')
+  const expiresAt = request.expires_at ?? null
+  if (expiresAt !== null && scope === 'user') throw invalidField(['expires_at'], 'a user key does not expire')
+  if (expiresAt !== null && new Date(expiresAt) <= now)
+    throw invalidField(['expires_at'], 'must be in the future')
   return scope
 }
 
@@ -56,14 +57,14 @@ export type KeyState = {
   owner: { role: string; suspended_at: string | null } | null
 }
 
-/** Whether a key works now. A key is a narrowing of its owner and never outlives what the owner may. */
+/** True if the key works now. A key stops when its owner loses the rights that it needs. */
 export function works(key: KeyState, now: Date): boolean {
   if (!isActive(key, now) || !key.owner || key.owner.suspended_at !== null) return false
   const needsAdmin = key.scope === 'ops' || key.scope === 'portal_delegate'
   return !needsAdmin || key.owner.role === 'admin'
 }
 
-/** Neither revoked nor past its end; what its owner may is another question. */
+/** True if the key is neither revoked nor expired. The owner's rights are checked by `works`. */
 export function isActive(key: { revoked_at: string | null; expires_at: string | null }, now: Date): boolean {
   return key.revoked_at === null && (key.expires_at === null || now < new Date(key.expires_at))
 }

@@ -20,52 +20,52 @@ export type KeysDeps = {
   changes: IdentityChanges
   users: Pick<Users, 'find' | 'findAll'>
   limits: Pick<RateLimits, 'use'>
-  /** The present names of agents by their ids; agents that are gone are missing. */
+  /** Returns the current names of agents by id, without deleted agents. */
   agentNames(ids: string[]): Promise<ReadonlyMap<string, string>>
 }
 
 export type Keys = {
-  create(caller: SignedIn, wanted: CreateKey): Promise<NewKey>
-  /** Own keys, newest first; `all` is for admins. */
+  create(caller: SignedIn, request: CreateKey): Promise<NewKey>
+  /** Lists the caller's keys, newest first. `all` requires an admin. */
   list(caller: SignedIn, options: { all: boolean }): Promise<McpKey[]>
-  /** A key of somebody else answers as unknown, except to an admin. */
+  /** Another person's key is reported as unknown, except to an admin. */
   get(caller: SignedIn, id: string): Promise<McpKey>
   revoke(caller: SignedIn, id: string): Promise<void>
   remove(caller: SignedIn, id: string): Promise<void>
-  /** `key` is null when the person has a `user` key already. */
+  /** `key` is null if the person has a `user` key already. */
   ensureDefault(caller: SignedIn): Promise<{ id: string; name: string; key: string | null }>
-  /** The caller that a presented key stands for, or null. Served from memory; a change shows at once. */
+  /** Returns the caller of a presented key, or null. Cached; a change takes effect immediately. */
   verifyKey(presented: string): Promise<KeyCaller | null>
-  /** Who the key stands for by now; null when it has stopped. For what outlives the request that opened it. */
+  /** Returns the current caller of a key, or null if it stopped. For work that outlives its request. */
   callerOf(keyId: string): Promise<KeyCaller | null>
   agentNameOf(caller: KeyCaller): Promise<string | null>
-  /** Mints the key of an agent; the text is not kept here and cannot be asked for again. */
+  /** Mints the key of an agent. Its text is not stored and cannot be read again. */
   mintAgentKey(
     tx: Tx,
-    wanted: { agentId: string; ownerId: string; name: string; scope?: 'agent' | 'system' },
+    request: { agentId: string; ownerId: string; name: string; scope?: 'agent' | 'system' },
   ): Promise<{ id: string; key: string }>
-  /** A key bound to one agent for the consumption of it; shown once. */
+  /** Mints a key that may only use one agent; its text is shown once. */
   mintConnectorKey(
     tx: Tx,
-    wanted: { agentId: string; ownerId: string; name: string },
+    request: { agentId: string; ownerId: string; name: string },
   ): Promise<{ id: string; key: string; key_prefix: string }>
-  /** The connector keys of an agent that work, newest first. */
-  connectorKeys(agentId: string): Promise<KeyFacts[]>
-  /** Null: there is none (any more). */
-  facts(keyId: string): Promise<KeyFacts | null>
-  /** What a key that was found somewhere is; null for one that nobody minted or that was deleted. */
-  recognise(presented: string): Promise<KeyFacts | null>
-  /** Stops the agent's keys; `exceptId` goes on. They stay listed. */
+  /** Returns the connector keys of an agent that are not revoked, newest first. */
+  connectorKeys(agentId: string): Promise<KeySummary[]>
+  /** Returns null for an unknown or deleted key. */
+  summary(keyId: string): Promise<KeySummary | null>
+  /** Looks up a key by its text; null for an unknown or deleted one. */
+  findByText(presented: string): Promise<KeySummary | null>
+  /** Revokes the agent's keys except `exceptId`. They stay listed. */
   revokeAgentKeys(tx: Tx, agentId: string, exceptId?: string): Promise<void>
-  /** Deletes every key bound to the agent: `agent` and `connector`. */
+  /** Deletes every key bound to the agent: `agent`, `system` and `connector`. */
   deleteAgentKeys(tx: Tx, agentId: string): Promise<void>
   loops: Loop[]
-  /** Writes the counters that are still in memory. */
+  /** Writes the pending usage counters. */
   close(): Promise<void>
 }
 
-/** What may be told of a key: never its text. */
-export type KeyFacts = Pick<
+/** A key without its text and hash. */
+export type KeySummary = Pick<
   KeyRow,
   'id' | 'scope' | 'agent_id' | 'key_prefix' | 'created_at' | 'last_used_at' | 'revoked_at' | 'usage_count'
 >
@@ -91,7 +91,7 @@ export function createKeys(deps: KeysDeps): Keys {
     return (await keyStore(executor).insert(row)) ? { row, key } : null
   }
 
-  const bound = async (
+  const insertBound = async (
     tx: Tx,
     scope: 'agent' | 'system' | 'connector',
     { agentId, ownerId, name }: { agentId: string; ownerId: string; name: string },
@@ -105,11 +105,11 @@ export function createKeys(deps: KeysDeps): Keys {
       expires_at: null,
       default_of: null,
     })
-    if (!minted) throw new Error('The key of an agent was taken for a default key.')
+    if (!minted) throw new Error('The insert of an agent key hit the constraint of default keys.')
     return minted
   }
 
-  const shown = async (rows: KeyRow[]): Promise<McpKey[]> => {
+  const views = async (rows: KeyRow[]): Promise<McpKey[]> => {
     const owners = new Map(
       (await users.findAll([...new Set(rows.map((row) => row.user_id))])).map((u) => [u.id, u]),
     )
@@ -117,7 +117,7 @@ export function createKeys(deps: KeysDeps): Keys {
     return rows.map((row) => keyView(row, owners.get(row.user_id), names, clock.now()))
   }
 
-  const ownOrAdmins = async (caller: SignedIn, id: string): Promise<KeyRow> => {
+  const visibleKey = async (caller: SignedIn, id: string): Promise<KeyRow> => {
     const row = await keyStore(db).byId(id)
     if (!row || (row.user_id !== caller.user.id && caller.user.role !== 'admin'))
       throw new Fault('key_not_found')
@@ -125,19 +125,19 @@ export function createKeys(deps: KeysDeps): Keys {
   }
 
   return {
-    async create(caller, wanted) {
-      const scope = requestableScope(caller, wanted, clock.now())
+    async create(caller, request) {
+      const scope = requestableScope(caller, request, clock.now())
       await limits.use(rateRules.keyCreation, caller.user.id)
       const minted = await insert(db, {
         user_id: caller.user.id,
         agent_id: null,
-        name: wanted.name,
-        description: wanted.description ?? null,
+        name: request.name,
+        description: request.description ?? null,
         scope,
-        expires_at: wanted.expires_at ?? null,
+        expires_at: request.expires_at ?? null,
         default_of: null,
       })
-      if (!minted) throw new Error('A key that is nobody’s default was taken for one.')
+      if (!minted) throw new Error('The insert of a key hit the constraint of default keys.')
       const { row, key } = minted
       return { ...publicFields(row, clock.now()), username: caller.user.username, key, api_key: key }
     },
@@ -145,24 +145,24 @@ export function createKeys(deps: KeysDeps): Keys {
     async list(caller, { all }) {
       if (all && caller.user.role !== 'admin') throw new Fault('admin_required')
       await usage.flush()
-      return shown(await keyStore(db).list(all ? null : caller.user.id))
+      return views(await keyStore(db).list(all ? null : caller.user.id))
     },
 
     async get(caller, id) {
       await usage.flush()
-      const [view] = await shown([await ownOrAdmins(caller, id)])
+      const [view] = await views([await visibleKey(caller, id)])
       if (!view) throw new Fault('key_not_found')
       return view
     },
 
     async revoke(caller, id) {
-      const row = await ownOrAdmins(caller, id)
+      const row = await visibleKey(caller, id)
       await keyStore(db).revoke(row.id, timestamp(clock.now()))
       changes.announce({ key_id: row.id })
     },
 
     async remove(caller, id) {
-      const row = await ownOrAdmins(caller, id)
+      const row = await visibleKey(caller, id)
       if (!(await keyStore(db).remove(row.id))) throw new Fault('key_not_found')
       changes.announce({ key_id: row.id })
     },
@@ -182,10 +182,10 @@ export function createKeys(deps: KeysDeps): Keys {
         default_of: user_id,
       })
       if (minted) return { id: minted.row.id, name: defaultName, key: minted.key }
-      const first = await keyStore(db).anyUserKey(user_id)
-      // Made and ended by others between the two looks.
-      if (!first) throw new Fault('conflict', 'The default key was changed meanwhile: try again.')
-      return { id: first.id, name: first.name, key: null }
+      const winner = await keyStore(db).anyUserKey(user_id)
+      // Another request created and revoked it between the two reads.
+      if (!winner) throw new Fault('conflict', 'The default key was changed by another request. Try again.')
+      return { id: winner.id, name: winner.name, key: null }
     },
 
     verifyKey: createVerifyKey({ db, clock, changes, users, record: usage.record }),
@@ -197,30 +197,30 @@ export function createKeys(deps: KeysDeps): Keys {
       return (await deps.agentNames([key.agent_id])).get(key.agent_id) ?? null
     },
 
-    async mintAgentKey(tx, wanted) {
-      const { row, key } = await bound(tx, wanted.scope ?? 'agent', wanted)
+    async mintAgentKey(tx, request) {
+      const { row, key } = await insertBound(tx, request.scope ?? 'agent', request)
       return { id: row.id, key }
     },
 
-    async mintConnectorKey(tx, wanted) {
-      const { row, key } = await bound(tx, 'connector', wanted)
+    async mintConnectorKey(tx, request) {
+      const { row, key } = await insertBound(tx, 'connector', request)
       return { id: row.id, key, key_prefix: row.key_prefix }
     },
 
     async connectorKeys(agentId) {
       await usage.flush()
-      return (await keyStore(db).connectorsOf(agentId)).map(factsOf)
+      return (await keyStore(db).connectorsOf(agentId)).map(summaryOf)
     },
 
-    async facts(keyId) {
+    async summary(keyId) {
       await usage.flush()
       const row = await keyStore(db).byId(keyId)
-      return row && factsOf(row)
+      return row && summaryOf(row)
     },
 
-    async recognise(presented) {
+    async findByText(presented) {
       const row = isKeyText(presented) ? await keyStore(db).byHash(hashOfKey(presented)) : null
-      return row && factsOf(row)
+      return row && summaryOf(row)
     },
 
     async revokeAgentKeys(tx, agentId, exceptId) {
@@ -238,7 +238,7 @@ export function createKeys(deps: KeysDeps): Keys {
   }
 }
 
-function factsOf(row: KeyRow): KeyFacts {
+function summaryOf(row: KeyRow): KeySummary {
   const { id, scope, agent_id, key_prefix, created_at, last_used_at, revoked_at, usage_count } = row
   return { id, scope, agent_id, key_prefix, created_at, last_used_at, revoked_at, usage_count }
 }

@@ -15,7 +15,7 @@ export function keyStore(executor: Executor) {
       return (await db.selectFrom('mcp_keys').selectAll().where('id', '=', id).executeTakeFirst()) ?? null
     },
 
-    /** Newest first; null: of everybody. */
+    /** Newest first. Null lists the keys of all users. */
     async list(userId: string | null): Promise<KeyRow[]> {
       return db
         .selectFrom('mcp_keys')
@@ -26,7 +26,7 @@ export function keyStore(executor: Executor) {
         .execute()
     },
 
-    /** The newest key of scope `user` that works. */
+    /** Returns the newest `user` key that is not revoked. */
     async anyUserKey(userId: string): Promise<KeyRow | null> {
       const row = await db
         .selectFrom('mcp_keys')
@@ -40,7 +40,7 @@ export function keyStore(executor: Executor) {
       return row ?? null
     },
 
-    /** False when the user has a default key already, which is the only thing that may collide. */
+    /** False if the user has a default key already, the only possible conflict. */
     async insert(row: KeyRow): Promise<boolean> {
       const { numInsertedOrUpdatedRows } = await db
         .insertInto('mcp_keys')
@@ -59,7 +59,7 @@ export function keyStore(executor: Executor) {
         .execute()
     },
 
-    /** False when it is gone already. */
+    /** False if it was deleted already. */
     async remove(id: string): Promise<boolean> {
       const { numDeletedRows } = await db.deleteFrom('mcp_keys').where('id', '=', id).executeTakeFirst()
       return numDeletedRows > 0n
@@ -76,7 +76,7 @@ export function keyStore(executor: Executor) {
         .execute()
     },
 
-    /** Newest first, without those that were revoked. */
+    /** Newest first, without revoked keys. */
     async connectorsOf(agentId: string): Promise<KeyRow[]> {
       return db
         .selectFrom('mcp_keys')
@@ -93,7 +93,7 @@ export function keyStore(executor: Executor) {
       await db.deleteFrom('mcp_keys').where('agent_id', '=', agentId).execute()
     },
 
-    /** Adds to the counters of a key; a key deleted meanwhile is none. */
+    /** Adds to the counters of a key. Ignores a deleted key. */
     async addUsage(id: string, { count, last }: Usage): Promise<void> {
       await db
         .updateTable('mcp_keys')

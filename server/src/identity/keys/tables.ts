@@ -3,7 +3,7 @@ import type { KeyScope } from '@roost/contracts/kit/access'
 export type KeyRow = {
   id: string
   user_id: string
-  /** The one agent that keys of scope `agent` and `connector` are bound to. */
+  /** The agent that keys of scope `agent`, `system` and `connector` are bound to. */
   agent_id: string | null
   name: string
   description: string | null
@@ -16,7 +16,7 @@ export type KeyRow = {
   revoked_at: string | null
   last_used_at: string | null
   usage_count: number
-  /** The user's id in the one key that was minted as their default, while it works. */
+  /** The user's id in the user's default key, until that is revoked. Unique. */
   default_of: string | null
 }
 

@@ -3,15 +3,15 @@ import type { Db } from '../../ports/database/port.ts'
 import { keyStore, type Usage } from './store.ts'
 
 export type KeyUsage = {
-  /** Costs a look into a map; the database hears of it with the next flush. */
+  /** Counts in memory; the next flush writes to the database. */
   record(keyId: string): void
-  /** Writes what is pending; it stays pending when that fails. */
+  /** Writes the pending counts, which stay pending if the write fails. */
   flush(): Promise<void>
 }
 
 /**
- * Counts the use of keys in memory, because a busy key would otherwise cost one write for each call. Every
- * process flushes its own counts every few seconds and at its end; a crash loses no more than those.
+ * Counts the uses of keys in memory, because a busy key would otherwise cost one write per call. Each process
+ * flushes its counts every few seconds and when it stops; a crash loses only the pending ones.
  */
 export function createKeyUsage({ db, clock }: { db: Db; clock: Clock }): KeyUsage {
   let pending = new Map<string, Usage>()
@@ -21,7 +21,7 @@ export function createKeyUsage({ db, clock }: { db: Db; clock: Clock }): KeyUsag
     const batch = pending
     if (batch.size === 0) return
     pending = new Map()
-    // In one order everywhere, so that two processes never wait for each other.
+    // The same order in every process, so that two flushes cannot deadlock.
     const ordered = [...batch].sort(([a], [b]) => (a < b ? -1 : 1))
     try {
       await db.atomically(async (tx) => {
@@ -37,7 +37,7 @@ export function createKeyUsage({ db, clock }: { db: Db; clock: Clock }): KeyUsag
   return {
     record: (keyId) => add(pending, keyId, { count: 1, last: timestamp(clock.now()) }),
     flush() {
-      // One after the other: who asks while a flush runs sees his own counts written too.
+      // Serialized: a flush requested during another one also writes its own counts.
       flushing = flushing.catch(() => {}).then(write)
       return flushing
     },

@@ -8,7 +8,7 @@ import { isActive, works } from './rules.ts'
 import { keyStore } from './store.ts'
 import type { KeyRow } from './tables.ts'
 
-/** The caller that a key stands for; null when it does not work now. */
+/** Returns the caller of a key, or null if it does not work now. */
 export async function keyCaller(
   row: KeyRow | null,
   users: Pick<Users, 'find'>,
@@ -21,19 +21,19 @@ export async function keyCaller(
   return { kind: 'key', user: callerUser(owner), key: { id, name, scope, agent_id } }
 }
 
-type Known = { caller: KeyCaller; revoked_at: null; expires_at: string | null }
+type CachedKey = { caller: KeyCaller; revoked_at: null; expires_at: string | null }
 
-/** Every call with a key asks this, so what was found is remembered until something about it changes. */
+/** Resolves keys to callers. Runs for every request with a key, so results are cached until they change. */
 export function createVerifyKey(deps: {
   db: Db
   clock: Clock
   changes: Pick<IdentityChanges, 'on'>
   users: Pick<Users, 'find'>
-  /** Hears of every use of a key that works. */
+  /** Called for each use of a working key. */
   record(keyId: string): void
 }): (presented: string) => Promise<KeyCaller | null> {
   const { db, clock, changes, users, record } = deps
-  const cache = createCache<Known>({
+  const cache = createCache<CachedKey>({
     clock,
     maxAgeSeconds: 5,
     maxEntries: 10_000,
@@ -51,9 +51,9 @@ export function createVerifyKey(deps: {
   })
   return async (presented) => {
     if (!isKeyText(presented)) return null
-    const known = await cache.get(presented)
-    if (!known || !isActive(known, clock.now())) return null
-    record(known.caller.key.id)
-    return known.caller
+    const cached = await cache.get(presented)
+    if (!cached || !isActive(cached, clock.now())) return null
+    record(cached.caller.key.id)
+    return cached.caller
   }
 }

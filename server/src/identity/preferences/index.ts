@@ -1,6 +1,6 @@
 /**
- * What the pages of a person remember. Promises that a change made from an older value does not overwrite a
- * newer one, when the writer says which value it came from. Refuses to know what the values mean.
+ * Values that the web UI stores per person. A writer that names the value it started from cannot overwrite a
+ * newer one. Independent of the meaning of the values.
  */
 export { preferenceRoutes } from './routes.ts'
 export { createPreferences, type Preferences } from './service.ts'

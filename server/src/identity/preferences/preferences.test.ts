@@ -25,7 +25,7 @@ forEachDialect((_name, open) => {
     }
   }
 
-  test('any JSON is kept for its person and key alone', async () => {
+  test('any JSON is stored per person and key', async () => {
     await using it = await start()
     const { preferences, ann, bob } = it
     for (const value of ['dark', { columns: ['name', 'cost'] }, [1, null], null, 0, false])
@@ -45,22 +45,22 @@ forEachDialect((_name, open) => {
     assert.equal(await faultOf(preferences.get(ann, 'a')), 'not_found')
   })
 
-  test('409 with the present value for a change that was made from an older one', async () => {
+  test('409 with the current value for a change based on an older one', async () => {
     await using it = await start()
     const { preferences, ann } = it
     const first = await preferences.put(ann, 'view', { value: 1, base: null })
     const second = await preferences.put(ann, 'view', { value: 2, base: first.updated_at })
-    assert.ok(second.updated_at > first.updated_at, 'though the clock stands still')
+    assert.ok(second.updated_at > first.updated_at, 'although the clock did not move')
     await assert.rejects(preferences.put(ann, 'view', { value: 3, base: first.updated_at }), (error) => {
       assert.ok(isFault(error, 'stale_value'))
       assert.deepEqual(error.fields.current, second)
       return true
     })
-    const gone = preferences.put(ann, 'other', { value: 1, base: first.updated_at })
-    assert.equal(await faultOf(gone), 'stale_value')
+    const put = preferences.put(ann, 'other', { value: 1, base: first.updated_at })
+    assert.equal(await faultOf(put), 'stale_value')
   })
 
-  test('of twenty changes of one value at once, one is made; without a base all are', async () => {
+  test('of twenty concurrent changes of one value, one succeeds; without a base all do', async () => {
     await using it = await start()
     const { preferences, ann } = it
     const { updated_at } = await preferences.put(ann, 'view', { value: 0, base: null })

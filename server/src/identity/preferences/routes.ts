@@ -19,7 +19,7 @@ export function preferenceRoutes(preferences: Preferences): Route[] {
     signedInRoute(deletePreference, async ({ caller, params, request }) => {
       request.note({ key: params.key.slice(0, 128) })
       await preferences.remove(caller.user.id, params.key)
-      return { message: 'The preference is forgotten.', key: params.key }
+      return { message: 'The preference is deleted.', key: params.key }
     }),
   ]
 }

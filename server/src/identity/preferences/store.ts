@@ -1,5 +1,14 @@
 import type { Executor } from '../../ports/database/port.ts'
-import type { PreferenceRow, PreferenceTables } from './tables.ts'
+
+export type PreferenceRow = {
+  user_id: string
+  key: string
+  /** JSON. */
+  value: string
+  updated_at: string
+}
+
+type PreferenceTables = { preferences: PreferenceRow }
 
 export function preferenceStore(executor: Executor) {
   const db = executor.withTables<PreferenceTables>()
@@ -17,7 +26,7 @@ export function preferenceStore(executor: Executor) {
       return (await query.executeTakeFirst()) ?? null
     },
 
-    /** False when the key is there already. */
+    /** False if the key exists already. */
     async insert(row: PreferenceRow): Promise<boolean> {
       const { numInsertedOrUpdatedRows } = await db
         .insertInto('preferences')
@@ -27,7 +36,7 @@ export function preferenceStore(executor: Executor) {
       return (numInsertedOrUpdatedRows ?? 0n) > 0n
     },
 
-    /** False when the value is not the one of `from` any more. */
+    /** False if the value has changed since `from`. */
     async replace(row: PreferenceRow, from: string): Promise<boolean> {
       const { numUpdatedRows } = await db
         .updateTable('preferences')

@@ -5,13 +5,13 @@ import { newSecretText } from '../../kit/ids.ts'
 import { isSameSecret } from '../../kit/same-secret.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import type { Account, Proof, Users } from '../users/index.ts'
-import { challengeStore } from './challenge-store.ts'
+import { challengeStore } from './store.ts'
 import type { ChallengeRow } from './tables.ts'
 
-const lifeSeconds = 300
-const mostTries = 5
+const lifetimeSeconds = 300
+const maxTries = 5
 
-/** Who has given a first proof, and which. */
+/** An account after the first step of a sign-in, with the proof of that step. */
 export type Challenged = { tokenHash: string; account: Account; proof: Proof }
 
 export type Challenges = ReturnType<typeof createChallenges>
@@ -39,7 +39,7 @@ export function createChallenges(deps: {
         mode: proof.mode,
         password_digest: proof.mode === 'admin' ? digestOf(proof.passwordHash) : null,
         tries: 0,
-        expires_at: timestamp(secondsLater(clock.now(), lifeSeconds)),
+        expires_at: timestamp(secondsLater(clock.now(), lifetimeSeconds)),
       })
       return token
     },
@@ -56,13 +56,13 @@ export function createChallenges(deps: {
       return { tokenHash, account, proof }
     },
 
-    /** Before the code is looked at: of many guesses at once no more than these are tried. */
+    /** Call before the code is checked, so that concurrent guesses cannot exceed the limit. */
     async countTry({ tokenHash }: Challenged): Promise<void> {
-      if (await challengeStore(db).countTry(tokenHash, mostTries)) return
-      throw new Fault('too_many_attempts', 'Too many wrong codes: start the sign-in again.')
+      if (await challengeStore(db).countTry(tokenHash, maxTries)) return
+      throw new Fault('too_many_attempts', 'Too many wrong codes. Start the sign-in again.')
     },
 
-    /** It opens one session. Throws `challenge_expired` when another call was first. */
+    /** A challenge opens one session. Throws `challenge_expired` if another call was first. */
     async end(tx: Tx, { tokenHash }: Challenged): Promise<void> {
       if (!(await challengeStore(tx).end(tokenHash))) throw new Fault('challenge_expired')
     },
@@ -71,7 +71,7 @@ export function createChallenges(deps: {
   }
 }
 
-/** Tokens and password hashes are chance themselves: one round keeps them as well as a slow hash would. */
+/** Tokens and password hashes are random, so one round is as safe as a slow hash. */
 function digestOf(text: string): string {
   return hash('sha256', text, 'hex')
 }

@@ -10,7 +10,7 @@ import { type Enrolment, enrolmentOf, newTotpSecret, stepOf } from './totp.ts'
 
 export type Factors = ReturnType<typeof createFactors>
 
-/** The factors themselves: their secrets, their codes. Who may change them is asked elsewhere. */
+/** The secrets and codes of second factors. Callers check who may change them. */
 export function createFactors(deps: {
   db: Db
   clock: Pick<Clock, 'now'>
@@ -22,7 +22,7 @@ export function createFactors(deps: {
   const hashOf = (userId: string, code: string) => vault.mac(`${userId}\0${code}`, 'recovery-code')
   const now = () => timestamp(clock.now())
 
-  /** They are told here and never again. */
+  /** Returns the codes, which are shown only once. */
   const renewRecoveryCodes = async (tx: Tx, userId: string): Promise<string[]> => {
     const codes = newRecoveryCodes()
     await factorStore(tx).replaceRecoveryCodes(
@@ -36,30 +36,30 @@ export function createFactors(deps: {
     renewRecoveryCodes,
     recoveryCodesLeft: (userId: string) => factorStore(db).recoveryCodesLeft(userId),
 
-    /** Throws `conflict` when the account has a factor: whoever holds half a proof must not replace it. */
+    /** Throws `conflict` if the account has a factor: a password alone must not replace it. */
     async start({ id, username }: Account): Promise<Enrolment> {
       const secret = newTotpSecret()
-      const started = await factorStore(db).start(id, vault.seal(secret, contextOf(id)), now())
-      if (!started) throw new Fault('conflict', 'This account has a second factor already.')
+      const isStarted = await factorStore(db).start(id, vault.seal(secret, contextOf(id)), now())
+      if (!isStarted) throw new Fault('conflict', 'This account already has a second factor.')
       return enrolmentOf(secret, username)
     },
 
-    /** The recovery codes. Throws `invalid_code`, and `conflict` when there is nothing to confirm. */
+    /** Returns the recovery codes. Throws `invalid_code`, and `conflict` without a factor to confirm. */
     async confirm(tx: Tx, { id }: Account, code: string): Promise<string[]> {
       const row = await factorStore(tx).byUser(id)
-      if (!row) throw new Fault('conflict', 'Start to set up the second factor first.')
-      if (row.confirmed_at !== null) throw new Fault('conflict', 'This account has a second factor already.')
+      if (!row) throw new Fault('conflict', 'Start the setup of the second factor first.')
+      if (row.confirmed_at !== null) throw new Fault('conflict', 'This account already has a second factor.')
       const presented = readCode(code)
       const secret = vault.open(row.sealed_secret, contextOf(id))
       const step = presented?.kind === 'totp' ? stepOf(secret, presented.text, clock.now()) : null
       if (step === null) throw new Fault('invalid_code')
       if (!(await factorStore(tx).confirm(row, step, now())))
-        throw new Fault('conflict', 'The second factor was set up anew meanwhile.')
+        throw new Fault('conflict', 'The second factor was set up again in the meantime.')
       await users.setEnrolled(tx, id, now())
       return renewRecoveryCodes(tx, id)
     },
 
-    /** Uses the code up. False when it is wrong or used. */
+    /** Consumes the code. False if it is wrong or used. */
     async accept(tx: Tx, userId: string, code: string): Promise<boolean> {
       const presented = readCode(code)
       if (presented?.kind === 'recovery') {

@@ -1,8 +1,7 @@
 /**
- * The second factor of accounts: codes of an authenticator app, recovery codes, and the challenge between a
- * first proof and a session. Promises that a code works once, that guessing is bounded for each challenge and
- * each account, and that a secret lies sealed. Refuses to know passwords and sessions: a challenge hands back
- * the proof it was made from.
+ * The second factor of accounts: authenticator codes, recovery codes, and the challenge between the first
+ * step and a session. A code works once, guesses are limited per challenge and account, and secrets are
+ * encrypted. Independent of passwords and sessions: a challenge returns the proof it was made from.
  */
 export { removeFactor } from './factors.ts'
 export { factorRoutes } from './routes.ts'

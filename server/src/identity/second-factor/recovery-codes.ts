@@ -1,17 +1,17 @@
 import { randomInt } from 'node:crypto'
 
-const codes = 10
-const characters = 10
-/** Without those that are taken for one another. */
+const codeCount = 10
+const codeLength = 10
+/** Without characters that look alike. */
 const alphabet = 'ABCDEFGHJKMNPQRSTUVWXYZ23456789'
 
-/** Ten codes of 49 bits of chance each. */
+/** Ten codes of 49 random bits each. */
 export function newRecoveryCodes(): string[] {
-  const all = new Set<string>()
-  while (all.size < codes) all.add(newRecoveryCode())
-  return [...all]
+  const codes = new Set<string>()
+  while (codes.size < codeCount) codes.add(newRecoveryCode())
+  return [...codes]
 }
 
 function newRecoveryCode(): string {
-  return Array.from({ length: characters }, () => alphabet[randomInt(alphabet.length)]).join('')
+  return Array.from({ length: codeLength }, () => alphabet[randomInt(alphabet.length)]).join('')
 }

@@ -3,7 +3,7 @@ import { roles } from '@roost/contracts/kit/access'
 import { type Route, route, signedInRoute } from '../../http/route.ts'
 import type { SecondFactor } from './service.ts'
 
-/** All but the second step of a sign-in, which belongs to the sessions that it opens. */
+/** All routes except the second step of a sign-in, which are routes of sessions. */
 export function factorRoutes(factor: SecondFactor): Route[] {
   const policyReply = () => {
     const required = factor.policy.roles()

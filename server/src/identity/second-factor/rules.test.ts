@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { roles } from '@roost/contracts/kit/access'
 import { demandOf, readCode } from './rules.ts'
 
-test('the second factor is asked for when the account has one or its role must have one', () => {
+test('a second factor is required if the account has one or its role must have one', () => {
   const enrolled = { mfa_enrolled: true, enrollment_required: false }
   const mustEnrol = { mfa_enrolled: false, enrollment_required: true }
   for (const role of roles) {
@@ -18,7 +18,7 @@ test('the second factor is asked for when the account has one or its role must h
   }
 })
 
-test('a code is read as it is typed', () => {
+test('a code may be typed with spaces, dashes and lower case', () => {
   for (const [typed, read] of [
     ['123456', { kind: 'totp', text: '123456' }],
     [' 123 456\n', { kind: 'totp', text: '123456' }],

@@ -1,6 +1,6 @@
 import type { Role } from '@roost/contracts/kit/access'
 
-/** What a sign-in must do beside its first proof; null: nothing. */
+/** Returns what a sign-in needs after its first step, or null if nothing. */
 export function demandOf(
   account: { role: Role; mfa_enrolled_at: string | null },
   requiredRoles: readonly Role[],
@@ -11,7 +11,7 @@ export function demandOf(
 
 export type PresentedCode = { kind: 'totp' | 'recovery'; text: string }
 
-/** What somebody has typed; null when it can be neither kind. */
+/** Parses a typed code; null if it has the form of neither kind. */
 export function readCode(typed: string): PresentedCode | null {
   const text = typed.replaceAll(/[\s-]/g, '').toUpperCase()
   if (/^\d{6}$/.test(text)) return { kind: 'totp', text }

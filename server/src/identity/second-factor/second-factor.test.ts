@@ -24,7 +24,7 @@ forEachDialect((_name, open) => {
       id: account.id,
       codeOf,
       signIn,
-      /** The challenge that a right password leads to. */
+      /** Returns the challenge after the right password. */
       async challenge(): Promise<Record<string, unknown>> {
         try {
           await signIn()
@@ -32,7 +32,7 @@ forEachDialect((_name, open) => {
           if (isFault(error, 'mfa_required')) return { ...error.fields, error: error.message }
           throw error
         }
-        return assert.fail('no second factor was asked for')
+        return assert.fail('no second factor was required')
       },
       async token(): Promise<string> {
         return String((await this.challenge()).challenge_token)
@@ -40,18 +40,18 @@ forEachDialect((_name, open) => {
       async enrol() {
         const { secret } = await secondFactor.start(account.id)
         const recoveryCodes = await secondFactor.confirm(account.id, codeOf(secret))
-        // The step of this code is used: the next one is to be had from now on.
+        // The time step of this code is used, so the next code needs the next step.
         await clock.advance(30)
         return { secret, recoveryCodes, wrong: codeOf(secret) === '000000' ? '111111' : '000000' }
       },
     }
   }
 
-  test('nobody is asked for one before somebody has set it up or a policy says so', async () => {
+  test('no second factor is required before one is set up or a policy requires it', async () => {
     await using it = await start()
     assert.equal(await faultOf(it.signIn()), 'none')
     await it.secondFactor.start(it.id)
-    assert.equal(await faultOf(it.signIn()), 'none', 'begun is not set up')
+    assert.equal(await faultOf(it.signIn()), 'none', 'an unconfirmed factor is not required')
     assert.deepEqual(await it.secondFactor.status(it.id), {
       enrolled: false,
       required: false,
@@ -60,7 +60,7 @@ forEachDialect((_name, open) => {
     })
   })
 
-  test('after the enrolment a password leads to a challenge, and a code from there to a session', async () => {
+  test('after the enrolment a password opens a challenge, and a code then opens a session', async () => {
     await using it = await start()
     const { secret, recoveryCodes } = await it.enrol()
     assert.equal(recoveryCodes.length, 10)
@@ -86,13 +86,13 @@ forEachDialect((_name, open) => {
     assert.equal(await faultOf(it.signIn('wrong')), 'invalid_credentials', 'and no challenge')
   })
 
-  test('a challenge token is no session', async () => {
+  test('a challenge token is not accepted as a session', async () => {
     await using it = await start()
     await it.enrol()
     assert.equal(await faultOf(it.identify(`Bearer ${await it.token()}`)), 'invalid_token')
   })
 
-  test('a code works once: neither it nor an older one is taken again', async () => {
+  test('a code works once: neither it nor an older one is accepted again', async () => {
     await using it = await start()
     const { secret } = await it.enrol()
     const { secondStep } = it.sessions
@@ -104,7 +104,7 @@ forEachDialect((_name, open) => {
     assert.equal(await faultOf(secondStep.finish(await it.token(), it.codeOf(secret))), 'none')
   })
 
-  test('of twenty who present one code at once, one gets in: to one challenge and to many', async () => {
+  test('of twenty concurrent uses of one code, one succeeds, for one challenge and for many', async () => {
     await using it = await start()
     const { secret } = await it.enrol()
     const token = await it.token()
@@ -118,18 +118,18 @@ forEachDialect((_name, open) => {
     assert.deepEqual(many, { invalid_code: 7, none: 1 })
   })
 
-  test('a recovery code works once, also of twenty at once', async () => {
+  test('of twenty concurrent uses of one recovery code, one succeeds', async () => {
     await using it = await start()
     const { recoveryCodes } = await it.enrol()
     const [code = ''] = recoveryCodes
     const typed = `${code.slice(0, 5)}-${code.slice(5)}`.toLowerCase()
     const tokens = await Promise.all(Array.from({ length: 8 }, () => it.token()))
-    const found = await outcomes(tokens.map((token) => it.sessions.secondStep.finish(token, typed)))
-    assert.deepEqual(found, { invalid_code: 7, none: 1 })
+    const results = await outcomes(tokens.map((token) => it.sessions.secondStep.finish(token, typed)))
+    assert.deepEqual(results, { invalid_code: 7, none: 1 })
     assert.equal((await it.secondFactor.status(it.id)).recovery_codes_left, 9)
   })
 
-  test('a challenge takes five tries and five minutes', async () => {
+  test('a challenge ends after five tries or five minutes', async () => {
     await using it = await start()
     const { secret, wrong } = await it.enrol()
     const { finish } = it.sessions.secondStep
@@ -142,7 +142,7 @@ forEachDialect((_name, open) => {
     assert.equal(await faultOf(finish('unknown', it.codeOf(secret))), 'challenge_expired')
   })
 
-  test('a password gives ten wrong tries in fifteen minutes, however many challenges it makes', async () => {
+  test('an account has ten wrong tries in fifteen minutes over all its challenges', async () => {
     await using it = await start()
     const { secret, wrong } = await it.enrol()
     const { finish } = it.sessions.secondStep
@@ -159,7 +159,7 @@ forEachDialect((_name, open) => {
     assert.equal(await faultOf(finish(await it.token(), it.codeOf(secret))), 'none')
   })
 
-  test('a password changed meanwhile, and an account suspended meanwhile, void the challenge', async () => {
+  test('a changed password and a suspended account void the challenge', async () => {
     await using it = await start()
     const { access_token } = await it.signIn()
     const { secret } = await it.enrol()
@@ -176,11 +176,11 @@ forEachDialect((_name, open) => {
     assert.equal(await faultOf(finish(String(second), it.codeOf(secret))), 'account_suspended')
   })
 
-  test('a policy applies at the next sign-in: who has none yet sets it up on the way in', async () => {
+  test('a policy applies at the next sign-in, which sets up a missing factor', async () => {
     await using it = await start()
     const { access_token } = await it.signIn()
     await it.secondFactor.policy.set(['admin'])
-    assert.equal(await faultOf(it.identify(`Bearer ${access_token}`)), 'none', 'sessions go on')
+    assert.equal(await faultOf(it.identify(`Bearer ${access_token}`)), 'none', 'open sessions continue')
     const { challenge_token, ...rest } = await it.challenge()
     const token = String(challenge_token)
     assert.deepEqual(rest, {
@@ -195,7 +195,7 @@ forEachDialect((_name, open) => {
     assert.equal(begun.challenge_token, token)
     assert.equal(await faultOf(secondStep.finish(token, it.codeOf(begun.secret))), 'invalid_code')
     const stale = secondStep.finishEnrolment(token, it.codeOf(first.secret))
-    assert.equal(await faultOf(stale), 'invalid_code', 'of the secret before')
+    assert.equal(await faultOf(stale), 'invalid_code', 'a code of the previous secret')
     const done = await secondStep.finishEnrolment(token, it.codeOf(begun.secret))
     assert.equal(done.recovery_codes.length, 10)
     assert.equal(await faultOf(it.identify(`Bearer ${done.access_token}`)), 'none')
@@ -204,7 +204,7 @@ forEachDialect((_name, open) => {
     assert.equal((await it.challenge()).mfa_enrolled, true)
   })
 
-  test('whoever knows the password alone cannot replace a factor that is there', async () => {
+  test('a password alone cannot replace an existing factor', async () => {
     await using it = await start()
     await it.enrol()
     const token = await it.token()
@@ -215,7 +215,7 @@ forEachDialect((_name, open) => {
     assert.equal(await faultOf(it.secondFactor.confirm(it.id, '123456')), 'conflict')
   })
 
-  test('new recovery codes void the old; giving the factor up takes a code, and a policy forbids it', async () => {
+  test('new recovery codes void the old ones; disabling needs a code and is refused under a policy', async () => {
     await using it = await start()
     const { secret, recoveryCodes, wrong } = await it.enrol()
     const { secondFactor, id } = it
@@ -231,7 +231,7 @@ forEachDialect((_name, open) => {
     assert.equal((await secondFactor.status(id)).recovery_codes_left, 0)
   })
 
-  test('an admin resets the factor of somebody who has lost it', async () => {
+  test('an admin resets a lost factor', async () => {
     await using it = await start()
     await it.enrol()
     assert.equal(await faultOf(it.secondFactor.reset('nobody')), 'not_found')
@@ -240,15 +240,15 @@ forEachDialect((_name, open) => {
     await it.enrol()
   })
 
-  test('a code from a mail is a first proof like a password, and the list is asked again at the end', async () => {
+  test('a mailed code is a first step like a password, and the allow list is checked again at the end', async () => {
     await using it = await start()
     const email = 'ann@example.com'
     await it.allowList.add({ email, default_role: 'user', added_by: 'admin' })
     await it.secondFactor.policy.set(['user'])
     const enter = async () => {
       const code = await it.codes.mint(it.db, 'sign-in', email)
-      const entrance = await it.emailLogin.verify({ email, code, ip })
-      return 'challenge' in entrance ? entrance.challenge : assert.fail('a session at once')
+      const outcome = await it.emailLogin.verify({ email, code, ip })
+      return 'challenge' in outcome ? outcome.challenge : assert.fail('a session without a second step')
     }
     const { challenge_token, ...rest } = await enter()
     assert.deepEqual(rest, { mfa_required: true, mfa_enrolled: false, enrollment_required: true })
@@ -263,7 +263,7 @@ forEachDialect((_name, open) => {
     assert.equal(await faultOf(late), 'challenge_expired')
   })
 
-  test('keys are not asked for a second factor', async () => {
+  test('keys need no second factor', async () => {
     await using it = await start()
     const caller = await it.identify(`Bearer ${(await it.signIn()).access_token}`)
     if (caller.kind === 'anonymous') return assert.fail('no session')
@@ -274,7 +274,7 @@ forEachDialect((_name, open) => {
     assert.equal(await faultOf(it.identify(`Bearer ${key}`)), 'none')
   })
 
-  test('the database shows neither secret, nor recovery codes, nor challenge tokens', async () => {
+  test('the database contains no plain secret, recovery code or challenge token', async () => {
     await using it = await start()
     const { secret, recoveryCodes } = await it.enrol()
     const token = await it.token()

@@ -22,18 +22,18 @@ export type SecondFactorDeps = {
   policy: { roles(): readonly Role[]; set(roles: readonly Role[]): Promise<void> }
 }
 
-/** A second step that was passed: who it is, and by which first proof. */
+/** The account and the proof of its first step, after a passed second step. */
 export type Passed = { account: Account; proof: Proof }
 
-/** Called with the user name of a challenge that is open, whether or not the code is right. */
+/** Called with the user name of an open challenge, even if the code is wrong. */
 export type OnAccount = (username: string) => void
 
 export type SecondFactor = {
-  /** Null when the account signs in without. */
+  /** Returns null if the account needs no second factor. */
   challenge(account: Account, proof: Proof): Promise<SecondFactorChallenge | null>
   /**
-   * The second step of a sign-in. These throw `challenge_expired`, `account_suspended`, `too_many_attempts`,
-   * `invalid_code`; the enrolment `conflict` when the account has a factor.
+   * The second step of a sign-in. Throws `challenge_expired`, `account_suspended`, `too_many_attempts`,
+   * `invalid_code`; the enrolment also `conflict` if the account has a factor.
    */
   answer(token: string, code: string, onAccount?: OnAccount): Promise<Passed & { recoveryCodesLeft: number }>
   startEnrolment(token: string, onAccount?: OnAccount): Promise<Enrolment>
@@ -43,16 +43,16 @@ export type SecondFactor = {
     onAccount?: OnAccount,
   ): Promise<Passed & { recoveryCodes: string[] }>
 
-  /** What a person does with the own factor. `userId`: of the session that asks. */
+  /** Operations on the caller's own factor. `userId` is that of the session. */
   status(userId: string): Promise<FactorStatus>
   start(userId: string): Promise<Enrolment>
   confirm(userId: string, code: string): Promise<string[]>
   renewRecoveryCodes(userId: string, code: string): Promise<string[]>
-  /** Throws `role_required` while the policy asks for one. */
+  /** Throws `role_required` while the policy requires a factor. */
   disable(userId: string, code: string): Promise<void>
 
   policy: SecondFactorDeps['policy']
-  /** Throws `not_found`. Somebody without a factor stays without. */
+  /** Throws `not_found` for an unknown user. Does nothing without a factor. */
   reset(username: string): Promise<void>
   loops: Loop[]
 }
@@ -69,12 +69,12 @@ export function createSecondFactor(deps: SecondFactorDeps): SecondFactor {
   const challenges = createChallenges(deps)
   const factors = createFactors(deps)
 
-  /** Signing in again makes a new challenge with new tries: so wrong codes are counted for the account too. */
+  /** Counts wrong codes per account too, because each sign-in makes a challenge with new tries. */
   const guarded = async <T>(userId: string, work: (tx: Tx) => Promise<T>): Promise<T> => {
     await limits.use(rateRules.secondFactor, userId)
-    const done = await db.atomically(work)
+    const result = await db.atomically(work)
     await limits.clear(rateRules.secondFactor, userId)
-    return done
+    return result
   }
 
   const present = async (tx: Tx, userId: string, code: string) => {
@@ -83,12 +83,12 @@ export function createSecondFactor(deps: SecondFactorDeps): SecondFactor {
 
   const ownAccount = async (userId: string): Promise<Account> => {
     const account = await users.find(userId)
-    // Removed between the check of the credential and now.
+    // The account was removed after its credential was checked.
     if (!account) throw new Fault('invalid_token')
     return account
   }
 
-  const enrolled = async (userId: string): Promise<Account> => {
+  const enrolledAccount = async (userId: string): Promise<Account> => {
     const account = await ownAccount(userId)
     if (account.mfa_enrolled_at === null) throw new Fault('conflict', 'This account has no second factor.')
     return account
@@ -96,20 +96,20 @@ export function createSecondFactor(deps: SecondFactorDeps): SecondFactor {
 
   const isRequired = ({ role }: Account) => policy.roles().includes(role)
 
-  /** A code that is presented to a challenge. */
-  const answered = async <T>(
+  /** Runs `work` for a code presented to a challenge, then ends the challenge. */
+  const withChallenge = async <T>(
     { token, onAccount }: { token: string; onAccount: OnAccount | undefined },
     work: (tx: Tx, challenged: Challenged) => Promise<T>,
   ) => {
     const challenged = await challenges.open(token)
     onAccount?.(challenged.account.username)
     await challenges.countTry(challenged)
-    const done = await guarded(challenged.account.id, async (tx) => {
+    const result = await guarded(challenged.account.id, async (tx) => {
       const result = await work(tx, challenged)
       await challenges.end(tx, challenged)
       return result
     })
-    return { account: challenged.account, proof: challenged.proof, done }
+    return { account: challenged.account, proof: challenged.proof, result }
   }
 
   return {
@@ -120,7 +120,7 @@ export function createSecondFactor(deps: SecondFactorDeps): SecondFactor {
     },
 
     async answer(token, code, onAccount) {
-      const { account, proof } = await answered({ token, onAccount }, (tx, { account }) =>
+      const { account, proof } = await withChallenge({ token, onAccount }, (tx, { account }) =>
         present(tx, account.id, code),
       )
       return { account, proof, recoveryCodesLeft: await factors.recoveryCodesLeft(account.id) }
@@ -133,10 +133,10 @@ export function createSecondFactor(deps: SecondFactorDeps): SecondFactor {
     },
 
     async confirmEnrolment(token, code, onAccount) {
-      const { account, proof, done } = await answered({ token, onAccount }, (tx, { account }) =>
+      const { account, proof, result } = await withChallenge({ token, onAccount }, (tx, { account }) =>
         factors.confirm(tx, account, code),
       )
-      return { account, proof, recoveryCodes: done }
+      return { account, proof, recoveryCodes: result }
     },
 
     async status(userId) {
@@ -157,7 +157,7 @@ export function createSecondFactor(deps: SecondFactorDeps): SecondFactor {
     },
 
     async renewRecoveryCodes(userId, code) {
-      await enrolled(userId)
+      await enrolledAccount(userId)
       return guarded(userId, async (tx) => {
         await present(tx, userId, code)
         return factors.renewRecoveryCodes(tx, userId)
@@ -165,7 +165,7 @@ export function createSecondFactor(deps: SecondFactorDeps): SecondFactor {
     },
 
     async disable(userId, code) {
-      if (isRequired(await enrolled(userId)))
+      if (isRequired(await enrolledAccount(userId)))
         throw new Fault('role_required', 'Your role requires a second factor.')
       await guarded(userId, async (tx) => {
         await present(tx, userId, code)

@@ -1,5 +1,5 @@
 import type { Executor } from '../../ports/database/port.ts'
-import type { SecondFactorRow, SecondFactorTables } from './tables.ts'
+import type { ChallengeRow, SecondFactorRow, SecondFactorTables } from './tables.ts'
 
 export function factorStore(executor: Executor) {
   const db = executor.withTables<SecondFactorTables>()
@@ -9,7 +9,7 @@ export function factorStore(executor: Executor) {
       return (await query.executeTakeFirst()) ?? null
     },
 
-    /** Takes the place of one that was not confirmed; false when there is a confirmed one. */
+    /** Replaces an unconfirmed factor; false if there is a confirmed one. */
     async start(userId: string, sealed_secret: string, created_at: string): Promise<boolean> {
       const { numInsertedOrUpdatedRows } = await db
         .insertInto('second_factors')
@@ -24,7 +24,7 @@ export function factorStore(executor: Executor) {
       return (numInsertedOrUpdatedRows ?? 0n) > 0n
     },
 
-    /** False when another secret was started, or one confirmed, meanwhile. */
+    /** False if another secret was started or confirmed in the meantime. */
     async confirm(row: SecondFactorRow, step: number, at: string): Promise<boolean> {
       const { numUpdatedRows } = await db
         .updateTable('second_factors')
@@ -36,7 +36,7 @@ export function factorStore(executor: Executor) {
       return numUpdatedRows > 0n
     },
 
-    /** False when the step or a later one was used: a code works once. */
+    /** False if this step or a later one was used: a code works once. */
     async useStep(userId: string, step: number): Promise<boolean> {
       const { numUpdatedRows } = await db
         .updateTable('second_factors')
@@ -48,7 +48,7 @@ export function factorStore(executor: Executor) {
       return numUpdatedRows > 0n
     },
 
-    /** False when there is no such code (any more). */
+    /** False for an unknown or used code. */
     async useRecoveryCode(userId: string, code_hash: string): Promise<boolean> {
       const { numDeletedRows } = await db
         .deleteFrom('recovery_codes')
@@ -76,6 +76,50 @@ export function factorStore(executor: Executor) {
     async remove(userId: string): Promise<void> {
       await db.deleteFrom('recovery_codes').where('user_id', '=', userId).execute()
       await db.deleteFrom('second_factors').where('user_id', '=', userId).execute()
+    },
+  }
+}
+
+export function challengeStore(executor: Executor) {
+  const db = executor.withTables<SecondFactorTables>()
+  return {
+    async insert(row: ChallengeRow): Promise<void> {
+      await db.insertInto('sign_in_challenges').values(row).execute()
+    },
+
+    /** Returns null for an unknown or expired challenge. */
+    async live(tokenHash: string, now: string): Promise<ChallengeRow | null> {
+      const row = await db
+        .selectFrom('sign_in_challenges')
+        .selectAll()
+        .where('token_hash', '=', tokenHash)
+        .where('expires_at', '>', now)
+        .executeTakeFirst()
+      return row ?? null
+    },
+
+    /** False if no try is left. */
+    async countTry(tokenHash: string, maxTries: number): Promise<boolean> {
+      const { numUpdatedRows } = await db
+        .updateTable('sign_in_challenges')
+        .set((eb) => ({ tries: eb('tries', '+', 1) }))
+        .where('token_hash', '=', tokenHash)
+        .where('tries', '<', maxTries)
+        .executeTakeFirst()
+      return numUpdatedRows > 0n
+    },
+
+    /** True for the one caller that deletes it. */
+    async end(tokenHash: string): Promise<boolean> {
+      const { numDeletedRows } = await db
+        .deleteFrom('sign_in_challenges')
+        .where('token_hash', '=', tokenHash)
+        .executeTakeFirst()
+      return numDeletedRows > 0n
+    },
+
+    async deleteExpired(now: string): Promise<void> {
+      await db.deleteFrom('sign_in_challenges').where('expires_at', '<=', now).execute()
     },
   }
 }

@@ -4,9 +4,9 @@ export type SecondFactorRow = {
   user_id: string
   sealed_secret: string
   created_at: string
-  /** Null: not proven yet, and not asked for. */
+  /** Null: not confirmed and not required yet. */
   confirmed_at: string | null
-  /** The newest time step whose code was taken; codes of it and before are used. */
+  /** The newest time step whose code was accepted. Codes of this and earlier steps are used. */
   last_step: number | null
 }
 
@@ -14,7 +14,7 @@ export type ChallengeRow = {
   token_hash: string
   user_id: string
   mode: Proof['mode']
-  /** SHA-256 of the stored password hash that was proven: a password changed meanwhile proves nothing. */
+  /** SHA-256 of the password hash of the first step. A password changed since then voids the challenge. */
   password_digest: string | null
   tries: number
   expires_at: string

@@ -21,30 +21,30 @@ test('the codes of RFC 6238, shortened to six digits', () => {
     assert.equal(stepOf(rfcSecret, code, at(seconds)), Math.floor(seconds / 30), code)
 })
 
-test('one step of drift is forgiven, two are not', () => {
+test('one step of drift is tolerated, two are not', () => {
   const now = 1_900_000_000
   const step = Math.floor(now / 30)
-  for (const [drift, found] of [
+  for (const [drift, expected] of [
     [-2, null],
     [-1, step - 1],
     [0, step],
     [1, step + 1],
     [2, null],
   ] as const) {
-    // At the first and the last second of the step alike.
+    // At the first and the last second of the step.
     for (const second of [step * 30, step * 30 + 29]) {
       const token = generateSync({ secret: rfcSecret, epoch: (step + drift) * 30 })
-      assert.equal(stepOf(rfcSecret, token, at(second)), found, `${drift} at ${second - step * 30}`)
+      assert.equal(stepOf(rfcSecret, token, at(second)), expected, `${drift} at ${second - step * 30}`)
     }
   }
 })
 
-test('what is no six digits is no code, and no error', () => {
+test('text other than six digits is not a code and not an error', () => {
   for (const code of ['', '12345', '1234567', 'abcdef', '12 456', '１２３４５６'])
     assert.equal(stepOf(rfcSecret, code, at(59)), null)
 })
 
-test('a secret has 160 bits, and its picture holds what an app needs', () => {
+test('a secret has 160 bits, and its QR code contains the enrolment URI', () => {
   const secret = newTotpSecret()
   assert.match(secret, /^[A-Z2-7]{32}$/)
   assert.notEqual(secret, newTotpSecret())
@@ -57,19 +57,19 @@ test('a secret has 160 bits, and its picture holds what an app needs', () => {
   assert.equal(decodeQR(pixels(qr_svg)), otpauth_uri)
 })
 
-test('ten recovery codes of ten characters that are not mistaken for one another', () => {
+test('ten recovery codes of ten characters that do not look alike', () => {
   const codes = newRecoveryCodes()
   assert.equal(new Set(codes).size, 10)
   for (const code of codes) assert.match(code, /^[A-HJ-NP-Z2-9]{10}$/)
 })
 
-/** The picture as a camera sees it. Each move of its path begins a dark square, from where the last began. */
+/** Renders the QR code as pixels. Each move of its path starts a dark square, relative to the previous move. */
 function pixels(svg: string) {
   const size = Number(/viewBox="0 0 (\d+)/.exec(svg)?.[1])
   const scale = 4
   const width = size * scale
   const data = new Uint8Array(width * width * 4).fill(255)
-  const path = /\bd="([^"]+)"/.exec(svg)?.[1] ?? assert.fail('the picture has no path')
+  const path = /\bd="([^"]+)"/.exec(svg)?.[1] ?? assert.fail('the QR code has no path')
   let [x, y] = [0, 0]
   for (const [, command, right, down] of path.matchAll(/([Mm])(-?\d+)[ ,]?(-?\d+)/g)) {
     const from = command === 'M' ? { x: 0, y: 0 } : { x, y }

@@ -23,12 +23,12 @@ const forged = (head: unknown, body: unknown = claims) => {
   return `${text}.${hmac(text)}`
 }
 
-test('a token of ours is read back', () => {
+test('a signed token is read back', () => {
   assert.deepEqual(readJwt(token, key), claims)
   assert.deepEqual(JSON.parse(Buffer.from(header, 'base64url').toString()), { alg: 'HS256', typ: 'JWT' })
 })
 
-test('it can be checked by any implementation of HS256', () => {
+test('the signature is standard HS256', () => {
   assert.equal(signature, hmac(`${header}.${payload}`))
 })
 
@@ -38,9 +38,9 @@ const flipped = (text: string, at: number) => {
   const letter = text[at] === 'A' ? 'B' : 'A'
   return text.slice(0, at) + letter + text.slice(at + 1)
 }
-/** 32 bytes leave two bits of the last letter unused: another letter, the same bytes. */
+/** 32 bytes leave two bits of the last character unused: another character, the same bytes. */
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
-const otherSpelling =
+const otherEncoding =
   signature.slice(0, -1) +
   alphabet[
     (alphabet.indexOf(signature.at(-1) ?? 'A') & ~3) + ((alphabet.indexOf(signature.at(-1) ?? 'A') + 1) & 3)
@@ -63,17 +63,17 @@ const refused: [why: string, token: string][] = [
     })(),
   ],
   ['HS384 over our own header', `${header}.${payload}.${hmac(`${header}.${payload}`, 'sha384')}`],
-  ['another order of the header', forged({ typ: 'JWT', alg: 'HS256' })],
-  ['a header with a key of its own', forged({ alg: 'HS256', typ: 'JWT', jwk: { kty: 'oct', k: 'AA' } })],
+  ['another order of the header fields', forged({ typ: 'JWT', alg: 'HS256' })],
+  ['a header with an embedded key', forged({ alg: 'HS256', typ: 'JWT', jwk: { kty: 'oct', k: 'AA' } })],
   ['a header with a key id', forged({ alg: 'HS256', typ: 'JWT', kid: '../../dev/null' })],
   [
-    'a signature of a foreign key',
+    'a signature by another key',
     `${header}.${payload}.${hmac(`${header}.${payload}`, 'sha256', randomBytes(32))}`,
   ],
-  ['a signature of the empty key', `${header}.${payload}.${hmac(`${header}.${payload}`, 'sha256', '')}`],
+  ['a signature by the empty key', `${header}.${payload}.${hmac(`${header}.${payload}`, 'sha256', '')}`],
   ['a changed payload', `${header}.${encode({ ...claims, sub: 'root' })}.${signature}`],
-  ['a changed letter of the signature', `${header}.${payload}.${flipped(signature, 5)}`],
-  ['another spelling of the same signature', `${header}.${payload}.${otherSpelling}`],
+  ['a changed character of the signature', `${header}.${payload}.${flipped(signature, 5)}`],
+  ['another encoding of the same signature', `${header}.${payload}.${otherEncoding}`],
   ['padding', `${header}.${payload}.${signature}=`],
   ['no signature', `${header}.${payload}`],
   ['an empty signature', `${header}.${payload}.`],
@@ -83,8 +83,8 @@ const refused: [why: string, token: string][] = [
   ['a space before', ` ${token}`],
   ['nothing', ''],
   ['dots', '..'],
-  ['letters of other scripts', `${header}.${payload}.${'ü'.repeat(43)}`],
-  ['a letter of two code units', `${header}.${payload}.${signature.slice(0, -2)}🐔`],
+  ['characters of other scripts', `${header}.${payload}.${'ü'.repeat(43)}`],
+  ['a character of two code units', `${header}.${payload}.${signature.slice(0, -2)}🐔`],
   [
     'full-width digits',
     token.replace(/[0-9]/g, (digit) => String.fromCharCode(digit.charCodeAt(0) + 0xfee0)),
@@ -100,7 +100,7 @@ for (const [why, presented] of refused) {
   })
 }
 
-test('null for claims that are not all there, however well signed', () => {
+test('null for incomplete claims, even with a valid signature', () => {
   const head = { alg: 'HS256', typ: 'JWT' }
   assert.deepEqual(readJwt(forged(head), key), claims)
   for (const name of Object.keys(claims)) {

@@ -1,7 +1,7 @@
 import { createHmac, type KeyObject } from 'node:crypto'
 import { isSameSecret } from '../../kit/same-secret.ts'
 
-/** What a session token says. `iat` and `exp` are seconds since 1970, `epoch` the boot that signed it. */
+/** The claims of a session token. `iat` and `exp` are seconds since 1970, `epoch` is the boot that signed it. */
 export type Claims = {
   sub: string
   iat: number
@@ -11,7 +11,7 @@ export type Claims = {
   epoch: string
 }
 
-/** The only header there is: a token that names another algorithm, or adds to it, is not one of ours. */
+/** The only accepted header. Rejects tokens with another algorithm or additional fields. */
 const header = Buffer.from('{"alg":"HS256","typ":"JWT"}').toString('base64url')
 
 export function signJwt(claims: Claims, key: KeyObject): string {
@@ -20,15 +20,15 @@ export function signJwt(claims: Claims, key: KeyObject): string {
 }
 
 /**
- * The claims of a token signed with this key, whether expired or not; null for anything else. Nothing of
- * the token is read before its signature was found right.
+ * Returns the claims of a token signed with this key, expired or not; null for anything else. Verifies the
+ * signature before it parses the payload.
  */
 export function readJwt(token: string, key: KeyObject): Claims | null {
   const parts = token.split('.')
-  const [first, payload, given] = parts
-  if (parts.length !== 3 || first !== header || !payload || !given) return null
-  // Compared as text: a second spelling of the same signature is another token, and refused.
-  if (!isSameSecret(given, signature(`${first}.${payload}`, key))) return null
+  const [first, payload, presented] = parts
+  if (parts.length !== 3 || first !== header || !payload || !presented) return null
+  // Compared as text, so that another encoding of the same signature is refused.
+  if (!isSameSecret(presented, signature(`${first}.${payload}`, key))) return null
   try {
     const claims: unknown = JSON.parse(Buffer.from(payload, 'base64url').toString('utf8'))
     return isClaims(claims) ? claims : null

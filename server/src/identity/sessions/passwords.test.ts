@@ -12,7 +12,7 @@ test('a password matches its own hash and nothing else does', async () => {
     assert.equal(await passwords.matches(wrong, stored), false, wrong)
 })
 
-test('it is stored as argon2id with 19 MiB and two passes, salted anew each time', async () => {
+test('a password is stored as argon2id with 19 MiB, two passes and a new salt each time', async () => {
   const [first, second] = [
     await passwords.hash('correct horse battery'),
     await passwords.hash('correct horse battery'),
@@ -21,7 +21,7 @@ test('it is stored as argon2id with 19 MiB and two passes, salted anew each time
   assert.notEqual(first, second)
 })
 
-test('a password stored with other parameters is still checked with its own', async () => {
+test('a password stored with other parameters is checked with those', async () => {
   const nonce = Buffer.alloc(16, 7)
   const hash = argon2Sync('argon2id', {
     message: Buffer.from('an older password'),
@@ -42,10 +42,10 @@ test('an unknown account and an unreadable hash match nothing', async () => {
     assert.equal(await passwords.matches('correct horse battery', stored), false, String(stored))
 })
 
-test('an unknown account is not answered sooner than a wrong password', async () => {
+test('an unknown account takes as long as a wrong password', async () => {
   const stored = await passwords.hash('correct horse battery')
   const best = { known: Infinity, unknown: Infinity }
-  // The quickest of several, taken in turns: what else the machine does must not decide.
+  // The fastest of several alternating runs, so that other load on the machine does not matter.
   for (let i = 0; i < 8; i++) {
     for (const which of ['known', 'unknown'] as const) {
       const from = performance.now()
@@ -56,12 +56,12 @@ test('an unknown account is not answered sooner than a wrong password', async ()
   assert.ok(best.unknown > best.known / 2, `${best.unknown} ms against ${best.known} ms`)
 })
 
-test('letters composed in another way are the same password', async () => {
+test('composed and decomposed accents are the same password', async () => {
   const stored = await passwords.hash('caf\u00e9 au lait, please')
   assert.equal(await passwords.matches('cafe\u0301 au lait, please', stored), true)
 })
 
-test('12 to 128 characters, counted as a person does', () => {
+test('12 to 128 characters, counted as code points', () => {
   assert.equal(isAcceptablePassword('x'.repeat(11)), false)
   assert.equal(isAcceptablePassword('x'.repeat(12)), true)
   assert.equal(isAcceptablePassword('x'.repeat(128)), true)

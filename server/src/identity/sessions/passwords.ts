@@ -3,9 +3,9 @@ import { passwordLength } from '@roost/contracts/identity/setup'
 import { isSameSecret } from '../../kit/same-secret.ts'
 
 export type Passwords = {
-  /** As it is stored: the usual `$argon2id$v=19$m=…,t=…,p=…$salt$hash`. */
+  /** Returns the standard form `$argon2id$v=19$m=…,t=…,p=…$salt$hash`. */
   hash(password: string): Promise<string>
-  /** Null stands for an account that does not exist or has no password: the same work, then false. */
+  /** Null (no account or no password) does the same work and returns false. */
   matches(password: string, stored: string | null): Promise<boolean>
 }
 
@@ -15,7 +15,7 @@ const parallelism = 1
 const hashBytes = 32
 const saltBytes = 16
 
-/** Argon2id with the parameters of the OWASP cheat sheet, off this thread: about 40 ms and 19 MiB each. */
+/** Argon2id with the parameters of the OWASP cheat sheet, in a worker thread: about 40 ms and 19 MiB each. */
 export function createPasswords(): Passwords {
   const decoy = { salt: randomBytes(saltBytes), hash: randomBytes(hashBytes), memory, passes, parallelism }
   return {
@@ -31,23 +31,23 @@ export function createPasswords(): Passwords {
       return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${base64(salt)}$${base64(hash)}`
     },
     async matches(password, stored) {
-      const known = stored === null ? null : parse(stored)
-      const expected = known ?? decoy
+      const parsed = stored === null ? null : parse(stored)
+      const expected = parsed ?? decoy
       const derived = await derive(password, expected)
-      return isSameSecret(derived, expected.hash) && known !== null
+      return isSameSecret(derived, expected.hash) && parsed !== null
     },
   }
 }
 
-/** Counted in characters as a person counts them, not in code units. */
+/** Counts code points, not UTF-16 code units. */
 export function isAcceptablePassword(password: string): boolean {
-  const length = [...normal(password)].length
+  const length = [...normalize(password)].length
   return length >= passwordLength.least && length <= passwordLength.most
 }
 
 type Parts = { salt: Buffer; hash: Buffer; memory: number; passes: number; parallelism: number }
 
-/** The parameters are read back, so that stored passwords outlive a change of ours. */
+/** Reads the stored parameters, so that old hashes stay valid if the defaults change. */
 function parse(stored: string): Parts | null {
   const match = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/.exec(stored)
   const [, memoryText, passesText, parallelismText, salt, hash] = match ?? []
@@ -63,7 +63,7 @@ function parse(stored: string): Parts | null {
 
 function derive(password: string, parts: Parts): Promise<Buffer> {
   const parameters = {
-    message: Buffer.from(normal(password)),
+    message: Buffer.from(normalize(password)),
     nonce: parts.salt,
     tagLength: parts.hash.length,
     memory: parts.memory,
@@ -75,8 +75,8 @@ function derive(password: string, parts: Parts): Promise<Buffer> {
   })
 }
 
-/** Keyboards compose accented letters differently; the person typed the same. */
-function normal(password: string): string {
+/** Keyboards compose accented letters differently, so both forms must match. */
+function normalize(password: string): string {
   return password.normalize('NFKC')
 }
 

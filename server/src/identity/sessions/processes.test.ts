@@ -25,10 +25,10 @@ describe('two API processes on one database and Redis', { skip }, () => {
     return { redis, world, one, two, token: access_token, [Symbol.asyncDispose]: end }
   }
 
-  const told = (process: Identity, change?: unknown) =>
+  const nextChange = (process: Identity, expected?: unknown) =>
     new Promise<void>((resolve) =>
-      process.changes.on((heard) => {
-        if (change === undefined || heard === change) resolve()
+      process.changes.on((change) => {
+        if (expected === undefined || change === expected) resolve()
       }),
     )
   const works = async (process: Identity, token: string) => {
@@ -40,18 +40,18 @@ describe('two API processes on one database and Redis', { skip }, () => {
     }
   }
 
-  test('a session of one is a session of the other, and ends in both', async () => {
+  test('a session is valid in both processes and ends in both', async () => {
     await using it = await start()
     const { one, two, token } = it
     assert.ok((await works(one, token)) && (await works(two, token)))
-    const heard = told(one)
+    const change = nextChange(one)
     await two.sessions.logout(await signedIn(two, token))
     assert.equal(await works(two, token), false)
-    await heard
+    await change
     assert.equal(await works(one, token), false)
   })
 
-  test('a message that was lost costs seconds, not the life of the session', async () => {
+  test('after a lost message a session ends within seconds', async () => {
     await using it = await start()
     const { one, two, token, redis, world } = it
     assert.ok(await works(one, token))
@@ -62,16 +62,16 @@ describe('two API processes on one database and Redis', { skip }, () => {
     assert.equal(await works(one, token), false)
   })
 
-  test('after an interruption everything is looked up anew', async () => {
+  test('after an interruption every session is loaded again', async () => {
     await using it = await start()
     const { one, two, token, redis } = it
     assert.ok(await works(one, token))
     await redis.kill()
     await two.sessions.logout(await signedIn(two, token))
-    // The message itself may arrive after all, before it or behind it.
-    const looked = told(one, 'all')
+    // The message itself may still arrive, before or after it.
+    const cleared = nextChange(one, 'all')
     await redis.restart()
-    await looked
+    await cleared
     assert.equal(await works(one, token), false)
   })
 

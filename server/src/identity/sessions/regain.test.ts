@@ -11,7 +11,7 @@ const ip = '192.0.2.1'
 const old = 'correct horse battery'
 
 forEachDialect((_name, open) => {
-  test('a lost admin comes back: new password, admin, not suspended, no second factor, old sessions ended', async () => {
+  test('regaining the first admin: new password, role admin, not suspended, no second factor, no old sessions', async () => {
     await using db = await open()
     await using it = await openIdentity(db)
     await it.sessions.setUp({ password: old }, ip)
@@ -34,10 +34,10 @@ forEachDialect((_name, open) => {
     const { access_token: token } = await signIn(regained.password)
     const caller = await it.identify(`Bearer ${token}`)
     assert.equal(caller.kind === 'session' && caller.user.role, 'admin')
-    assert.ok(await it.secondFactor.start(id), 'a new one can be set up')
+    assert.ok(await it.secondFactor.start(id), 'a new factor can be set up')
   })
 
-  test('a platform without an admin is left as it is', async () => {
+  test('a platform without the first admin is not changed', async () => {
     await using db = await open()
     await using it = await openIdentity(db)
     assert.equal(await regainAdmin({ db, clock: it.clock, users: it.users }), null)

@@ -8,22 +8,22 @@ import { sessionStore } from './store.ts'
 
 export type Regained = { userId: string; username: string; password: string }
 
-/** Without what people mistake for each other: it is read off a screen. */
-const letters = 'abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789'
-/** 24 of 56 letters: 139 bits. */
-const passwordLetters = 24
+/** Without characters that look alike, because people read the password from a screen. */
+const alphabet = 'abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789'
+/** 24 of 56 characters: 139 bits. */
+const passwordLength = 24
 
 /**
- * The way back for whoever runs the machine: the account of the first admin gets a new password, is admin and
- * not suspended, has no second factor, and its sessions end. Other processes see it within ten seconds. Null:
- * the platform has not been set up.
+ * Recovery for the operator of the machine. Gives the first admin a new password and the role admin, lifts a
+ * suspension, removes the second factor and ends all its sessions. Other processes follow within ten seconds.
+ * Returns null if the platform is not set up.
  */
 export async function regainAdmin(deps: {
   db: Db
   clock: Pick<Clock, 'now'>
   users: Pick<Users, 'restoreFirstAdmin' | 'setEnrolled'>
 }): Promise<Regained | null> {
-  const password = Array.from({ length: passwordLetters }, () => letters[randomInt(letters.length)]).join('')
+  const password = Array.from({ length: passwordLength }, () => alphabet[randomInt(alphabet.length)]).join('')
   const passwordHash = await createPasswords().hash(password)
   return deps.db.atomically(async (tx) => {
     const userId = await deps.users.restoreFirstAdmin(tx, passwordHash)

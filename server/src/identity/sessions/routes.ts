@@ -1,9 +1,13 @@
+import {
+  confirmFactorLoginEnrolment,
+  startFactorLoginEnrolment,
+  verifyFactorLogin,
+} from '@roost/contracts/identity/second-factor'
 import { createToken, logout, validateToken } from '@roost/contracts/identity/sessions'
 import { getSetupStatus, setAdminPassword } from '@roost/contracts/identity/setup'
 import { setMyPassword } from '@roost/contracts/identity/users'
-import { type Route, route, signedInRoute } from '../../http/route.ts'
+import { type RequestInfo, type Route, route, signedInRoute } from '../../http/route.ts'
 import { Fault } from '../../kit/fault.ts'
-import { secondStepRoutes } from './second-step-routes.ts'
 import type { Sessions } from './service.ts'
 
 export function sessionRoutes(sessions: Sessions): Route[] {
@@ -47,5 +51,27 @@ export function sessionRoutes(sessions: Sessions): Route[] {
       return { success: true as const }
     }),
     ...secondStepRoutes(sessions),
+  ]
+}
+
+/** Records the user name even for a failed sign-in: only admins read the audit log. */
+const noteOf = (request: RequestInfo) => (username: string) => request.note({ username })
+
+/** The second step of a sign-in. These routes accept only a challenge token. */
+function secondStepRoutes({ secondStep }: Pick<Sessions, 'secondStep'>): Route[] {
+  return [
+    route(verifyFactorLogin, async ({ body, request }) => {
+      const reply = await secondStep.finish(body.challenge_token, body.code, noteOf(request))
+      request.actedBy(reply.user)
+      return reply
+    }),
+    route(startFactorLoginEnrolment, ({ body, request }) =>
+      secondStep.startEnrolment(body.challenge_token, noteOf(request)),
+    ),
+    route(confirmFactorLoginEnrolment, async ({ body, request }) => {
+      const reply = await secondStep.finishEnrolment(body.challenge_token, body.code, noteOf(request))
+      request.actedBy(reply.user)
+      return reply
+    }),
   ]
 }

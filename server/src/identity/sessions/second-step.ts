@@ -9,8 +9,8 @@ import type { AccessToken } from './sign-in.ts'
 
 export type SignedInPerson = AccessToken & { user: User }
 
-/** What a first proof leads to. */
-export type Entrance = { session: SignedInPerson } | { challenge: SecondFactorChallenge }
+/** The result of the first step of a sign-in. */
+export type SignInOutcome = { session: SignedInPerson } | { challenge: SecondFactorChallenge }
 
 export type SecondStepDeps = {
   db: Db
@@ -20,16 +20,16 @@ export type SecondStepDeps = {
   issue(account: Account, proof: Proof): Promise<AccessToken>
 }
 
-/** What stands between a first proof and a session: the second factor, where there must be one. */
+/** Turns a first proof into a session, through the second factor where one is required. */
 export function createSecondStep(deps: SecondStepDeps) {
   const { db, users, allowList, secondFactor, issue } = deps
 
-  const issued = async (account: Account, proof: Proof): Promise<SignedInPerson> => {
+  const issueFor = async (account: Account, proof: Proof): Promise<SignedInPerson> => {
     const token = await issue(account, proof)
     return { ...token, user: userView((await users.find(account.id)) ?? account) }
   }
 
-  /** Minutes lie between the code from the mail and this step: long enough to be taken off the list. */
+  /** Checks the allow list again: the address may have been removed since the mailed code. */
   const recheck = async (account: Account, proof: Proof) => {
     if (proof.mode !== 'email') return
     for (const email of [account.username, account.email]) {
@@ -39,11 +39,11 @@ export function createSecondStep(deps: SecondStepDeps) {
   }
 
   return {
-    /** Throws `account_suspended`; told only to who has given the first proof. */
-    async enter(account: Account, proof: Proof): Promise<Entrance> {
+    /** Throws `account_suspended`, which only a caller with the first proof can see. */
+    async enter(account: Account, proof: Proof): Promise<SignInOutcome> {
       if (account.suspended_at !== null) throw new Fault('account_suspended')
       const challenge = await secondFactor.challenge(account, proof)
-      return challenge ? { challenge } : { session: await issued(account, proof) }
+      return challenge ? { challenge } : { session: await issueFor(account, proof) }
     },
 
     async finish(
@@ -53,7 +53,7 @@ export function createSecondStep(deps: SecondStepDeps) {
     ): Promise<SignedInPerson & { recovery_codes_left: number }> {
       const { account, proof, recoveryCodesLeft } = await secondFactor.answer(token, code, onAccount)
       await recheck(account, proof)
-      return { ...(await issued(account, proof)), recovery_codes_left: recoveryCodesLeft }
+      return { ...(await issueFor(account, proof)), recovery_codes_left: recoveryCodesLeft }
     },
 
     async startEnrolment(token: string, onAccount?: OnAccount) {
@@ -67,7 +67,7 @@ export function createSecondStep(deps: SecondStepDeps) {
     ): Promise<SignedInPerson & { recovery_codes: string[] }> {
       const { account, proof, recoveryCodes } = await secondFactor.confirmEnrolment(token, code, onAccount)
       await recheck(account, proof)
-      return { ...(await issued(account, proof)), recovery_codes: recoveryCodes }
+      return { ...(await issueFor(account, proof)), recovery_codes: recoveryCodes }
     },
   }
 }

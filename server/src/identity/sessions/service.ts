@@ -28,37 +28,37 @@ export type SessionsDeps = {
 
 export type Sessions = {
   setupStatus(): Promise<{ setup_completed: boolean; setup_available: boolean }>
-  /** Throws `rate_limited`, `setup_completed`, `weak_password`, `password_mismatch`; the first that holds. */
-  setUp(wanted: FirstPassword, ip: string): Promise<{ userId: string }>
+  /** Throws the first that applies: `rate_limited`, `setup_completed`, `weak_password`, `password_mismatch`. */
+  setUp(request: FirstPassword, ip: string): Promise<{ userId: string }>
   /**
    * Throws `setup_required`, `invalid_credentials`, `account_suspended`, `too_many_attempts`; and
-   * `mfa_required`, with a challenge, when the password was right and is not enough.
+   * `mfa_required`, with a challenge, after the right password if a second factor is required.
    */
   signIn(credentials: Credentials): Promise<SignedInPerson>
-  /** From a first proof of any kind to a session. */
+  /** Continues a sign-in after a first proof of any kind. */
   secondStep: SecondStep
-  /** A session for an account that was proven wholly. */
+  /** Opens a session for a fully authenticated account. */
   issue(account: Account, proof: Proof): Promise<AccessToken>
   verifySession(token: string): Promise<SessionCaller | null>
-  /** Who the session stands for by now; null when it has ended. For what outlives the request that opened it. */
+  /** Returns the current caller of a session, or null if it ended. For work that outlives its request. */
   callerOf(jti: string): Promise<SessionCaller | null>
-  /** What `GET /api/auth/validate` shows of the caller. */
+  /** The values of `GET /api/auth/validate`. */
   describe(caller: SignedIn): Promise<{ user: ReturnType<typeof userView>; expires_at: string | null }>
-  /** Ends the caller's session at once. A key has none, and stays. */
+  /** Ends the caller's session immediately. Does nothing for a key. */
   logout(caller: SignedIn): Promise<void>
-  changePassword(caller: SignedIn, wanted: { current: string; next: string }, ip: string): Promise<void>
+  changePassword(caller: SignedIn, request: { current: string; next: string }, ip: string): Promise<void>
   loops: Loop[]
 }
 
 type FirstPassword = { password: string; confirm_password?: string | null; email?: string | null }
 
-/** Hashing runs on the few threads that files and look-ups need too. */
-const hashedAtOnce = 2
+/** Hashing uses the small thread pool that files and DNS lookups need too. */
+const maxConcurrentHashes = 2
 
 export function createSessions(deps: SessionsDeps): Sessions {
   const { db, clock, changes, users, limits } = deps
   const passwords = createPasswords()
-  const inTurn = createTurns(hashedAtOnce)
+  const inTurn = createTurns(maxConcurrentHashes)
   const { checkPassword, issue } = createSignIn({ ...deps, passwords, inTurn })
   const secondStep = createSecondStep({ ...deps, issue })
 
@@ -69,9 +69,9 @@ export function createSessions(deps: SessionsDeps): Sessions {
     async signIn(credentials) {
       if (!(await users.hasUsableAdmin())) throw new Fault('setup_required')
       const { account, passwordHash } = await checkPassword(credentials)
-      const entrance = await secondStep.enter(account, { mode: 'admin', passwordHash })
-      if ('challenge' in entrance) throw new Fault('mfa_required', undefined, entrance.challenge)
-      return entrance.session
+      const outcome = await secondStep.enter(account, { mode: 'admin', passwordHash })
+      if ('challenge' in outcome) throw new Fault('mfa_required', undefined, outcome.challenge)
+      return outcome.session
     },
 
     verifySession: createVerifySession(deps),
@@ -102,7 +102,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
 
     async describe(caller) {
       const account = await users.find(caller.user.id)
-      // Removed between the check of the credential and now.
+      // The account was removed after its credential was checked.
       if (!account) throw new Fault('invalid_token')
       return {
         user: userView(account),
@@ -128,7 +128,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
       await db.atomically(async (tx) => {
         if (!(await users.replacePasswordHash(tx, user.id, passwordHash, nextHash)))
           throw new Fault('invalid_credentials')
-        // After the password: a sign-in with the old one either is among these or fails.
+        // After the password change, so that a concurrent sign-in with the old one is revoked here or fails.
         await sessionStore(tx).revokeOthers(user.id, session.jti, timestamp(clock.now()))
         tx.onCommitted(() => changes.announce({ user_id: user.id }))
       })

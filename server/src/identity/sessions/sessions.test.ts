@@ -27,7 +27,7 @@ const callerOf = async (it: Pick<Identity, 'identify'>, token: string): Promise<
   return caller
 }
 
-const refused = async (it: Pick<Identity, 'identify'>, token: string, why?: string) =>
+const assertRefused = async (it: Pick<Identity, 'identify'>, token: string, why?: string) =>
   assert.equal(await faultOf(it.identify(`Bearer ${token}`)), 'invalid_token', why)
 
 forEachDialect((_name, open) => {
@@ -38,7 +38,7 @@ forEachDialect((_name, open) => {
     return closing(identity, db)
   }
 
-  test('setup: available until there is an admin', async () => {
+  test('setup: available until an admin exists', async () => {
     await using db = await open()
     await using it = await openIdentity(db)
     assert.deepEqual(await it.sessions.setupStatus(), { setup_completed: false, setup_available: true })
@@ -52,7 +52,7 @@ forEachDialect((_name, open) => {
     )
   })
 
-  test('setup: of twenty at once one wins and the others are refused', async () => {
+  test('setup: of twenty concurrent requests one succeeds', async () => {
     await using db = await open()
     await using it = await openIdentity(db)
     const outcomes = await Promise.all(
@@ -63,19 +63,21 @@ forEachDialect((_name, open) => {
     await callerOf(it, await signIn(it, { password: `${password} ${winner}` }))
   })
 
-  test('setup: between two processes too, one wins', async () => {
+  test('setup: one request succeeds across two processes', async () => {
     await using db = await open()
     const world = createWorld()
-    await using one = await openIdentity(db, world)
+    await using first = await openIdentity(db, world)
     await using again = await db.openAgain()
-    await using two = await openIdentity(again, world)
+    await using second = await openIdentity(again, world)
     const outcomes = await Promise.all(
-      Array.from({ length: 10 }, (_, i) => faultOf((i % 2 ? one : two).sessions.setUp({ password }, ip))),
+      Array.from({ length: 10 }, (_, i) =>
+        faultOf((i % 2 ? first : second).sessions.setUp({ password }, ip)),
+      ),
     )
     assert.equal(outcomes.filter((outcome) => outcome === 'none').length, 1)
   })
 
-  test('setup: a weak or misspelt password makes no admin', async () => {
+  test('setup: a weak or misspelt password creates no admin', async () => {
     await using db = await open()
     await using it = await openIdentity(db)
     const { setUp, setupStatus } = it.sessions
@@ -90,7 +92,7 @@ forEachDialect((_name, open) => {
     assert.equal(await faultOf(setUp({ password: 'short' }, ip)), 'setup_completed')
   })
 
-  test('setup: never while an admin could still sign in by e-mail', async () => {
+  test('setup: refused while an admin can sign in by e-mail', async () => {
     await using db = await open()
     await using it = await openIdentity(db)
     const admin = await it.addUser('admin')
@@ -101,13 +103,13 @@ forEachDialect((_name, open) => {
     assert.equal(await faultOf(it.sessions.setUp({ password }, ip)), 'none')
   })
 
-  test('signing in: by name or registered address, in any case', async () => {
+  test('sign-in: by name or registered address, case-insensitive', async () => {
     await using it = await start('root@example.com')
     for (const username of ['admin', 'Admin', ' admin ', 'root@example.com', 'ROOT@Example.com'])
       assert.equal((await callerOf(it, await signIn(it, { username }))).user.username, 'admin')
   })
 
-  test('signing in leaves its time on the account', async () => {
+  test('sign-in: its time is stored on the account', async () => {
     await using it = await start()
     it.clock.set('2030-03-01T10:00:00.000Z')
     const caller = await callerOf(it, await signIn(it))
@@ -127,16 +129,16 @@ forEachDialect((_name, open) => {
     ])
   })
 
-  test('a session is good for seven days by the clock and not a moment longer', async () => {
+  test('a session expires after exactly seven days', async () => {
     await using it = await start()
     const token = await signIn(it)
     it.clock.set('2030-01-07T23:59:59.999Z')
     await callerOf(it, token)
     it.clock.set('2030-01-08T00:00:00.000Z')
-    await refused(it, token)
+    await assertRefused(it, token)
   })
 
-  test('an expired session is removed by the sweep, a living or revoked one is kept', async () => {
+  test('the sweep deletes expired sessions only', async () => {
     await using it = await start()
     const [old, revoked] = [await signIn(it), await signIn(it)]
     it.clock.set('2030-01-05T00:00:00.000Z')
@@ -151,20 +153,20 @@ forEachDialect((_name, open) => {
     it.clock.set('2030-01-08T00:00:00.000Z')
     await sweep()
     assert.equal(await count(), 1)
-    await refused(it, old)
+    await assertRefused(it, old)
     await callerOf(it, young)
   })
 
-  test('logout ends this session at once and no other', async () => {
+  test('logout ends this session immediately and no other', async () => {
     await using it = await start()
-    const [one, two] = [await signIn(it), await signIn(it)]
-    const caller = await callerOf(it, one)
+    const [first, second] = [await signIn(it), await signIn(it)]
+    const caller = await callerOf(it, first)
     await it.sessions.logout(caller)
-    await refused(it, one)
-    await callerOf(it, two)
-    // Twice is the same as once.
+    await assertRefused(it, first)
+    await callerOf(it, second)
+    // A second logout changes nothing.
     await it.sessions.logout(caller)
-    await callerOf(it, two)
+    await callerOf(it, second)
   })
 
   test('logout with a key changes nothing', async () => {
@@ -175,7 +177,7 @@ forEachDialect((_name, open) => {
     await callerOf(it, key)
   })
 
-  test('suspension, a change of role and removal act on the next request', async () => {
+  test('suspension, a change of role and removal apply to the next request', async () => {
     await using it = await start()
     const user = await it.addUser('user')
     const { access_token } = await it.sessions.issue(user, { mode: 'email' })
@@ -183,24 +185,24 @@ forEachDialect((_name, open) => {
     await it.changeUser(user.id, { role: 'creator' })
     assert.equal((await callerOf(it, access_token)).user.role, 'creator')
     await it.changeUser(user.id, { suspended_at: '2030-01-01T00:00:00.000Z' })
-    await refused(it, access_token)
+    await assertRefused(it, access_token)
     await it.changeUser(user.id, { suspended_at: null })
     await callerOf(it, access_token)
     await it.removeUser(user.id)
-    await refused(it, access_token)
-    // A new account of the same name is another account.
+    await assertRefused(it, access_token)
+    // A new account of the same name does not revive the session.
     await it.addUser('admin', user.username)
-    await refused(it, access_token)
+    await assertRefused(it, access_token)
   })
 
-  test('nobody gets a session who was suspended while their password was checked', async () => {
+  test('an account suspended during the password check gets no session', async () => {
     await using it = await start()
     const user = await it.addUser('user')
     await it.changeUser(user.id, { suspended_at: '2030-01-01T00:00:00.000Z' })
     assert.equal(await faultOf(it.sessions.issue(user, { mode: 'email' })), 'invalid_credentials')
   })
 
-  test('a restart voids every session and no key', async () => {
+  test('a restart ends every session but no key', async () => {
     await using db = await open()
     const world = createWorld()
     const before = await openIdentity(db, world)
@@ -209,12 +211,12 @@ forEachDialect((_name, open) => {
     const { key } = await before.keys.create(await callerOf(before, token), { name: 'k', scope: 'user' })
     await before[Symbol.asyncDispose]()
     await using after = await openIdentity(db, world)
-    await refused(after, token)
+    await assertRefused(after, token)
     await callerOf(after, key)
     await callerOf(after, await signIn(after))
   })
 
-  test('a token never passes for a key, nor a key for a token, nor pieces of either', async () => {
+  test('a token is not accepted as a key, a key not as a token, nor parts of either', async () => {
     await using it = await start()
     const token = await signIn(it)
     const { key } = await it.keys.create(await callerOf(it, token), { name: 'k', scope: 'user' })
@@ -241,31 +243,31 @@ forEachDialect((_name, open) => {
       '🐔'.repeat(40),
       'a.b.c',
     ])
-      await refused(it, presented, presented)
+      await assertRefused(it, presented, presented)
   })
 
-  test('tokens of two platforms are strangers to each other', async () => {
-    await using one = await start()
-    await using two = await start()
-    await refused(two, await signIn(one))
+  test('a token of another platform is refused', async () => {
+    await using first = await start()
+    await using second = await start()
+    await assertRefused(second, await signIn(first))
   })
 
-  test('a new password ends the other sessions, keeps the one that asked, and counts from now on', async () => {
+  test("a new password applies immediately and ends all sessions except the caller's", async () => {
     await using it = await start()
-    const [mine, other] = [await signIn(it), await signIn(it)]
-    const caller = await callerOf(it, mine)
+    const [own, other] = [await signIn(it), await signIn(it)]
+    const caller = await callerOf(it, own)
     await callerOf(it, other)
     await it.sessions.changePassword(caller, { current: password, next: 'another good one' }, ip)
-    await callerOf(it, mine)
-    await refused(it, other)
+    await callerOf(it, own)
+    await assertRefused(it, other)
     assert.equal(await faultOf(signIn(it)), 'invalid_credentials')
     await callerOf(it, await signIn(it, { password: 'another good one' }))
   })
 
-  test('a new password needs the old one, and enough characters', async () => {
+  test('a new password needs the old one and enough characters', async () => {
     await using it = await start()
-    const [mine, other] = [await signIn(it), await signIn(it)]
-    const caller = await callerOf(it, mine)
+    const [own, other] = [await signIn(it), await signIn(it)]
+    const caller = await callerOf(it, own)
     const change = (current: string, next: string) =>
       faultOf(it.sessions.changePassword(caller, { current, next }, ip))
     assert.equal(await change('wrong', 'another good one'), 'invalid_credentials')
@@ -275,7 +277,7 @@ forEachDialect((_name, open) => {
     assert.equal(await change(password, 'another good one'), 'too_many_attempts')
   })
 
-  test('only admins with a password change one', async () => {
+  test('only admins with a password can change it', async () => {
     await using it = await start()
     const change = async (role: 'creator' | 'admin') => {
       const { access_token } = await it.sessions.issue(await it.addUser(role), { mode: 'email' })
@@ -286,7 +288,7 @@ forEachDialect((_name, open) => {
     assert.equal(await change('admin'), 'conflict')
   })
 
-  test('of several changes from the same old password at once one is made', async () => {
+  test('of several concurrent changes of one password, one succeeds', async () => {
     await using it = await start()
     const callers = await Promise.all([1, 2, 3, 4].map(async () => callerOf(it, await signIn(it))))
     const outcomes = await Promise.all(
@@ -297,13 +299,13 @@ forEachDialect((_name, open) => {
     assert.deepEqual(outcomes.toSorted(), [...Array(3).fill('invalid_credentials'), 'none'])
   })
 
-  test('an address belongs to one account, whether as name or as e-mail', async () => {
+  test('an address belongs to one account, as its name or its e-mail address', async () => {
     await using it = await start()
     const { user } = await callerOf(it, await signIn(it))
     const ann = await it.addUser('user', 'ann@example.com')
     assert.equal(await faultOf(it.users.setEmail(user.id, 'ann@example.com')), 'already_exists')
     await it.users.setEmail(ann.id, 'new@example.com')
-    // The name stays with the account, so the old address stays taken.
+    // The user name stays with the account, so the old address stays in use.
     assert.equal(await faultOf(it.users.setEmail(user.id, 'ann@example.com')), 'already_exists')
     await it.users.setEmail(user.id, 'root@example.com')
     await it.users.setEmail(user.id, 'root@example.org')
@@ -314,7 +316,7 @@ forEachDialect((_name, open) => {
     await it.users.setEmail(ann.id, 'root@example.com')
   })
 
-  test('of many accounts that take one address at once, one gets it', async () => {
+  test('of many concurrent claims of one address, one succeeds', async () => {
     await using it = await start()
     const accounts = await Promise.all(Array.from({ length: 8 }, () => it.addUser()))
     const outcomes = await Promise.all(

@@ -36,7 +36,7 @@ test('setup: 429 above 30 calls in ten minutes from one address', async () => {
   assert.equal(await faultOf(it.sessions.setUp({ password }, ip)), 'none')
 })
 
-test('signing in: one answer for a wrong password, an unknown name and an account without a password', async () => {
+test('sign-in: the same response for a wrong password, an unknown name and an account without a password', async () => {
   await using it = await start()
   await it.addUser('user', 'ann@example.com')
   for (const change of [
@@ -50,11 +50,11 @@ test('signing in: one answer for a wrong password, an unknown name and an accoun
     assert.equal(await faultOf(signIn(it, change)), 'invalid_credentials', JSON.stringify(change))
 })
 
-test('signing in: a suspended account is told so only with the right password', async () => {
+test('sign-in: a suspended account is reported as such only with the right password', async () => {
   await using it = await start()
   const found = await it.users.findLogin('admin')
   assert.ok(found)
-  // Somebody else keeps the platform usable.
+  // A second admin, so that setup stays closed.
   await it.addUser('admin')
   await it.changeUser(found.account.id, { suspended_at: '2030-01-01T00:00:00.000Z' })
   assert.equal(await faultOf(signIn(it)), 'account_suspended')
@@ -70,7 +70,7 @@ test('throttling: the sixth try for an account within 15 minutes is 429, right o
     signIn(it),
     (error) => isFault(error, 'too_many_attempts') && error.fields.retry_after_seconds === 600,
   )
-  // The same account under its other name.
+  // The same account by its e-mail address.
   assert.equal(await faultOf(signIn(it, { username: 'root@example.com' })), 'too_many_attempts')
   it.clock.set('2030-01-01T00:14:59.000Z')
   assert.equal(await faultOf(signIn(it)), 'too_many_attempts')
@@ -78,7 +78,7 @@ test('throttling: the sixth try for an account within 15 minutes is 429, right o
   assert.equal(await faultOf(signIn(it)), 'none')
 })
 
-test('throttling: of twenty guesses at once five are looked at', async () => {
+test('throttling: of twenty concurrent guesses five are checked', async () => {
   await using it = await start()
   const outcomes = await Promise.all(
     Array.from({ length: 20 }, (_, i) => faultOf(signIn(it, { password: `guess ${i}` }))),
@@ -89,13 +89,13 @@ test('throttling: of twenty guesses at once five are looked at', async () => {
   ])
 })
 
-test('throttling: twenty right sign-ins at once are all let in', async () => {
+test('throttling: twenty concurrent sign-ins with the right password all succeed', async () => {
   await using it = await start()
   const outcomes = await Promise.all(Array.from({ length: 20 }, () => faultOf(signIn(it))))
   assert.deepEqual(outcomes, Array(20).fill('none'))
 })
 
-test('throttling: a success clears the counts of account and address', async () => {
+test('throttling: a success resets the counts of account and address', async () => {
   await using it = await start()
   const fail = async (times: number, username: string) => {
     for (let i = 0; i < times; i++)

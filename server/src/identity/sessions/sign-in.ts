@@ -19,7 +19,7 @@ export type SignInDeps = {
   signingKeys: Pick<SigningKeys, 'current'>
   passwords: Passwords
   limits: RateLimits
-  /** Bounds how many passwords are hashed at once. */
+  /** Limits concurrent password hashing. */
   inTurn: Turns
 }
 
@@ -27,20 +27,20 @@ export type Credentials = {
   username: string
   password: string
   ip: string
-  /** Told the user name once the account is known, whether or not the password is right. */
+  /** Called with the user name once the account is known, even if the password is wrong. */
   onAccount?(username: string): void
 }
 export type AccessToken = { access_token: string; token_type: 'bearer' }
 
-/** Sessions live seven days, and not beyond a restart of the platform. */
-const lifeSeconds = 7 * 24 * 3600
+/** Sessions last seven days, or until the platform restarts. */
+const lifetimeSeconds = 7 * 24 * 3600
 
 export function createSignIn(deps: SignInDeps) {
   const { db, clock, users, signingKeys, passwords, limits, inTurn } = deps
 
   /**
-   * The first step: whether name and password belong together. Unknown names, accounts without a password
-   * and wrong passwords cost the same and are one answer. Throws `invalid_credentials`, `too_many_attempts`.
+   * Checks name and password. Unknown names, accounts without a password and wrong passwords take the same time
+   * and give the same error. Throws `invalid_credentials`, `too_many_attempts`.
    */
   const checkPassword = async ({ username, password, ip, onAccount }: Credentials) => {
     const found = await users.findLogin(username)
@@ -48,7 +48,7 @@ export function createSignIn(deps: SignInDeps) {
     const subject = found ? found.account.id : hash('sha256', username.trim().toLowerCase(), 'base64url')
     const proven = await inTurn(async () => {
       await limits.check(rateRules.passwordAddress, ip)
-      // Counted before the password is looked at: of many guesses at once no more than the limit are tried.
+      // Counted before the password is checked, so that concurrent guesses cannot exceed the limit.
       await limits.use(rateRules.passwordAccount, subject)
       await limits.use(rateRules.passwordAddress, ip)
       const matches = await passwords.matches(password, found?.passwordHash ?? null)
@@ -62,11 +62,11 @@ export function createSignIn(deps: SignInDeps) {
     return { account: found.account, passwordHash: found.passwordHash }
   }
 
-  /** The last step of every way of signing in: a session for an account that was proven. */
+  /** The last step of every sign-in: opens a session for the authenticated account. */
   const issue = async (account: Account, proof: Proof): Promise<AccessToken> => {
     const now = clock.now()
     const iat = Math.floor(now.getTime() / 1000)
-    const exp = iat + lifeSeconds
+    const exp = iat + lifetimeSeconds
     const { epoch, key } = signingKeys.current()
     const row: SessionRow = {
       jti: newId(),

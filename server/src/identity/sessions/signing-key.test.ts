@@ -26,7 +26,7 @@ function replaced(keys: SigningKeys): Promise<void> {
   return new Promise((resolve) => keys.onReplaced(resolve))
 }
 
-test('one process alone has a new key and a new epoch with each boot', async () => {
+test('a single process has a new key and a new epoch with each boot', async () => {
   const ephemeral = memoryEphemeral({ clock: systemClock, log: silentLog })
   await using first = await start(ephemeral)
   await using second = await start(ephemeral)
@@ -36,7 +36,7 @@ test('one process alone has a new key and a new epoch with each boot', async () 
 
 const skip = redisServerPath() ? false : 'redis-server is not installed'
 describe('several processes on Redis', { skip }, () => {
-  test('share one key, also those that start later', async () => {
+  test('share one key, including those that start later', async () => {
     const redis = await startRedis()
     await using first = await start(await redis.open())
     const { epoch } = first.current()
@@ -46,7 +46,7 @@ describe('several processes on Redis', { skip }, () => {
     assert.equal(third.current().epoch, epoch)
   })
 
-  test('agree when six start at once', async () => {
+  test('agree when six start concurrently', async () => {
     const redis = await startRedis()
     const stores = await Promise.all(Array.from({ length: 6 }, () => redis.open()))
     const processes = await Promise.all(stores.map(start))
@@ -54,17 +54,17 @@ describe('several processes on Redis', { skip }, () => {
     for (const process of processes) await process.close()
   })
 
-  test('never take up the key of a boot that has ended, however quick the restart', async () => {
+  test('never adopt the key of an ended boot, however quick the restart', async () => {
     const redis = await startRedis()
     const before = await start(await redis.open())
     const { epoch } = before.current()
-    // As after kill -9: nothing was taken back, and nobody answers for the key any more.
+    // As after kill -9: the key is still stored, but no process answers for it.
     await before.close()
     await using after = await start(await redis.open())
     assert.notEqual(after.current().epoch, epoch)
   })
 
-  test('keep the key while one of them lives', async () => {
+  test('keep the key while one of them runs', async () => {
     const redis = await startRedis()
     const first = await start(await redis.open())
     await using second = await start(await redis.open())
@@ -75,7 +75,7 @@ describe('several processes on Redis', { skip }, () => {
     assert.equal(third.current().epoch, epoch)
   })
 
-  test('give the store its key again when it has lost it', async () => {
+  test('store the key again when the store has lost it', async () => {
     const redis = await startRedis()
     const store = await redis.open()
     await using first = await start(store)
@@ -84,7 +84,7 @@ describe('several processes on Redis', { skip }, () => {
     assert.ok(same(first, second))
   })
 
-  test('never show the key to the store', async () => {
+  test('never store the key unencrypted', async () => {
     const redis = await startRedis()
     const store = await redis.open()
     await using process = await start(store)
@@ -95,7 +95,7 @@ describe('several processes on Redis', { skip }, () => {
     assert.throws(() => createVault(randomBytes(32)).open(stored, 'identity.signing-key'))
   })
 
-  test('find together when the store comes back after they started without it', async () => {
+  test('agree once the store is back after a start without it', async () => {
     const redis = await startRedis()
     await redis.kill()
     const open = () => {
@@ -103,7 +103,7 @@ describe('several processes on Redis', { skip }, () => {
       redis.closeWith(store)
       return store
     }
-    // The start does not wait for the store for long; each signs for itself until then.
+    // The start waits only briefly for the store; each process signs with its own key until then.
     const [first, second] = await Promise.all([start(open()), start(open())])
     assert.equal(same(first, second), false)
     const agreed = Promise.race([replaced(first), replaced(second)])
@@ -114,7 +114,7 @@ describe('several processes on Redis', { skip }, () => {
     await second.close()
   })
 
-  test('go on with their key through a restart of the store', async () => {
+  test('keep their key through a restart of the store', async () => {
     const redis = await startRedis()
     const [one, two] = [await redis.open(), await redis.open()]
     await using first = await start(one)

@@ -8,14 +8,14 @@ export type SigningKey = { epoch: string; key: KeyObject }
 
 export type SigningKeys = {
   current(): SigningKey
-  /** The processes agreed on another key: tokens of the one before are void. */
+  /** Called when the processes agree on another key, which voids the tokens of the previous one. */
   onReplaced(listener: () => void): void
   close(): Promise<void>
 }
 
 export type SigningKeyDeps = {
   ephemeral: Ephemeral
-  /** The key lies in the store for short-lived data only under the platform's encryption key. */
+  /** Encrypts the key before it goes into the ephemeral store. */
   vault: { seal(plaintext: string, context: string): string; open(sealed: string, context: string): string }
   clock: Clock
   log: Pick<Log, 'warn'>
@@ -32,23 +32,21 @@ const lockName = 'identity:signing-key:lock'
 const vaultContext = 'identity.signing-key'
 const storedSeconds = 7 * 24 * 3600
 /**
- * How long a living process may take to answer "who is here". Longer where a key is stored: taking a busy
- * process for dead would end everybody's session.
+ * Time for a live process to answer "who is here". Longer if a key is stored, because treating a busy process
+ * as dead would end all sessions.
  */
 const answerMs = { keyStored: 1_000, noKey: 300 }
-/** Longer than an answer takes, so that of two starters the second hears the first. */
+/** Longer than an answer takes, so that of two starting processes the second finds the first. */
 const lockSeconds = 3
-const attempts = 20
-/** How long the start of the platform waits for the store before it goes on without. */
-const patienceMs = 3_000
-/** Failures in a row. */
-const toldAfter = 6
+const maxAttempts = 20
+/** Time that the start of the platform waits for the store before it continues without. */
+const startTimeoutMs = 3_000
+const warnAfterFailures = 6
 
 /**
- * The key that signs sessions: random, new with each boot of the platform, so that a restart ends all
- * sessions. Several API processes share one through Redis. A starting process adopts the stored key only
- * when a living process answers for it, so what a dead one left behind is never taken up, however quick the
- * restart. Without the store each process signs for itself until the store is back.
+ * Opens the random key that signs sessions, new with each boot, so that a restart ends all sessions. API
+ * processes share it through Redis. A starting process adopts a stored key only if a live process answers for
+ * it, never one of an ended boot. Without the store each process uses its own key until the store is back.
  */
 export async function openSigningKeys(deps: SigningKeyDeps): Promise<SigningKeys> {
   const listeners: (() => void)[] = []
@@ -77,91 +75,94 @@ export async function openSigningKeys(deps: SigningKeyDeps): Promise<SigningKeys
 function sharedKey(deps: SigningKeyDeps, held: { current(): SigningKey; use(key: SigningKey): void }) {
   const { ephemeral, clock, log } = deps
   const stopping = new AbortController()
-  const questions = new Map<string, { heard: boolean; answer(epoch: string): void }>()
-  /** Only then this process answers for its key. */
+  const queries = new Map<string, { received: boolean; answer(epoch: string): void }>()
+  /** Once true, this process answers for its key. */
   let joined = false
 
-  const say = (message: Message) => ephemeral.publish(topic, JSON.stringify(message))
+  const send = (message: Message) => ephemeral.publish(topic, JSON.stringify(message))
   const read = async () => openKey(deps, await ephemeral.get(keyName))
-  /** For a store that has lost the key. */
-  const keep = () => ephemeral.putIfAbsent(keyName, sealKey(deps, held.current()), storedSeconds)
+  /** Stores the key again if the store has lost it. */
+  const restoreKey = () => ephemeral.putIfAbsent(keyName, sealKey(deps, held.current()), storedSeconds)
 
-  const hear = async (text: string) => {
+  const receive = async (text: string) => {
     const message: Message = JSON.parse(text)
-    const question = 'nonce' in message ? questions.get(message.nonce) : undefined
-    if (question && message.say === 'who') question.heard = true
-    if (question && message.say === 'here') question.answer(message.epoch)
+    const query = 'nonce' in message ? queries.get(message.nonce) : undefined
+    if (query && message.say === 'who') query.received = true
+    if (query && message.say === 'here') query.answer(message.epoch)
     if (!joined) return
     if (message.say === 'who') {
-      await keep()
-      await say({ say: 'here', nonce: message.nonce, epoch: held.current().epoch })
+      await restoreKey()
+      await send({ say: 'here', nonce: message.nonce, epoch: held.current().epoch })
     }
     if (message.say === 'new') await agree()
   }
 
-  /** Null when no living process answers in time, where an answer would have been heard. */
-  const whoIsHere = async (): Promise<string | null> => {
+  /** Returns the epoch of a live process; null if none answers in time. Throws if the channel is down. */
+  const liveEpoch = async (): Promise<string | null> => {
     const waitMs = (await ephemeral.get(keyName)) === null ? answerMs.noKey : answerMs.keyStored
     const nonce = newId()
     const { promise, resolve } = Promise.withResolvers<string | null>()
-    const question = { heard: false, answer: resolve }
-    questions.set(nonce, question)
+    const query = { received: false, answer: resolve }
+    queries.set(nonce, query)
     try {
-      await say({ say: 'who', nonce })
+      await send({ say: 'who', nonce })
       const epoch = await Promise.race([promise, clock.wait(waitMs, stopping.signal).then(() => null)])
-      if (epoch === null && !question.heard) throw new EphemeralDown('The own question was not heard.')
+      if (epoch === null && !query.received) throw new EphemeralDown('The own query was not received.')
       return epoch
     } finally {
-      questions.delete(nonce)
+      queries.delete(nonce)
     }
   }
 
   const join = async () => {
     for (let attempt = 1; !stopping.signal.aborted; attempt++) {
-      const epoch = await whoIsHere()
+      const epoch = await liveEpoch()
       const stored = epoch === null ? null : await read()
       if (stored && stored.epoch === epoch) {
         held.use(stored)
         break
       }
       const mayStart = epoch === null && (await ephemeral.putIfAbsent(lockName, '1', lockSeconds))
-      if (mayStart || attempt === attempts) {
+      if (mayStart || attempt === maxAttempts) {
         await ephemeral.put(keyName, sealKey(deps, held.current()), storedSeconds)
-        await say({ say: 'new', epoch: held.current().epoch })
+        await send({ say: 'new', epoch: held.current().epoch })
         break
       }
     }
     joined = true
   }
 
-  /** Among processes that have a key each, the stored one wins. */
+  /** Adopts the stored key: it wins if processes have different keys. */
   const agree = async () => {
-    await keep()
+    await restoreKey()
     const stored = await read()
     if (stored) held.use(stored)
   }
 
-  /** Ends the pause between two tries: the store is back. */
-  let hurry = new AbortController()
-  const pursue = async () => {
+  /** Aborts the pause between two attempts when the store is back. */
+  let retryNow = new AbortController()
+  const retryUntilAgreed = async () => {
     for (let failures = 1; !stopping.signal.aborted; failures++) {
       try {
         return await (joined ? agree() : join())
       } catch (error) {
-        if (failures === toldAfter)
+        if (failures === warnAfterFailures)
           log.warn({ err: error }, 'the signing key is not agreed between processes')
       }
-      await clock.wait(Math.min(100 * 2 ** failures, 5_000), AbortSignal.any([stopping.signal, hurry.signal]))
+      await clock.wait(
+        Math.min(100 * 2 ** failures, 5_000),
+        AbortSignal.any([stopping.signal, retryNow.signal]),
+      )
     }
   }
-  let pursuing: Promise<void> | null = null
+  let agreeing: Promise<void> | null = null
   const start = () => {
-    hurry.abort()
-    hurry = new AbortController()
-    pursuing ??= pursue().finally(() => {
-      pursuing = null
+    retryNow.abort()
+    retryNow = new AbortController()
+    agreeing ??= retryUntilAgreed().finally(() => {
+      agreeing = null
     })
-    return pursuing
+    return agreeing
   }
 
   let subscription: { close(): Promise<void> } | null = null
@@ -169,20 +170,22 @@ function sharedKey(deps: SigningKeyDeps, held: { current(): SigningKey; use(key:
   return {
     async open() {
       const listen = (text: string) => {
-        hear(text).catch((error) => log.warn({ err: error }, 'a message about the signing key was lost'))
+        receive(text).catch((error) =>
+          log.warn({ err: error }, 'a message about the signing key could not be handled'),
+        )
       }
       subscription = await ephemeral.subscribe(topic, listen, start)
       const joining = new AbortController()
       await Promise.race([
         start(),
-        clock.wait(patienceMs, AbortSignal.any([stopping.signal, joining.signal])),
+        clock.wait(startTimeoutMs, AbortSignal.any([stopping.signal, joining.signal])),
       ])
       joining.abort()
-      if (!joined) log.warn({}, 'no shared signing key yet: sessions of this process are valid here alone')
+      if (!joined) log.warn({}, 'no shared signing key yet: sessions of this process are valid only here')
     },
     async close() {
       stopping.abort()
-      await pursuing
+      await agreeing
       await subscription?.close()
     },
   }
@@ -196,7 +199,7 @@ function sealKey({ vault }: SigningKeyDeps, { epoch, key }: SigningKey): string 
   return vault.seal(JSON.stringify({ epoch, key: key.export().toString('base64url') }), vaultContext)
 }
 
-/** Null when there is none, or one that was sealed under another encryption key. */
+/** Returns null without a stored key, or if it was encrypted with another key. */
 function openKey({ vault, log }: SigningKeyDeps, sealed: string | null): SigningKey | null {
   if (sealed === null) return null
   try {

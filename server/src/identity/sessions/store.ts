@@ -21,12 +21,12 @@ export function sessionStore(executor: Executor) {
         .execute()
     },
 
-    async revokeOthers(userId: string, keptJti: string, now: string): Promise<void> {
+    async revokeOthers(userId: string, exceptJti: string, now: string): Promise<void> {
       await db
         .updateTable('sessions')
         .set({ revoked_at: now })
         .where('user_id', '=', userId)
-        .where('jti', '!=', keptJti)
+        .where('jti', '!=', exceptJti)
         .where('revoked_at', 'is', null)
         .execute()
     },

@@ -9,8 +9,8 @@ import { sessionStore } from './store.ts'
 import type { SessionRow } from './tables.ts'
 
 /**
- * Who a session token stands for: signed by the present boot, neither expired nor revoked, of an account
- * that exists and is not suspended. What was found is remembered until something about it changes.
+ * Resolves a session token to its caller. The token must be signed by the current boot, not expired, not
+ * revoked, and of an account that is not suspended. Results are cached until they change.
  */
 export function createVerifySession(deps: {
   db: Db
@@ -24,15 +24,15 @@ export function createVerifySession(deps: {
     clock,
     maxAgeSeconds: 5,
     maxEntries: 10_000,
-    load: (token) => read(token, 'in'),
+    load: (token) => read(token, 'active'),
   })
 
-  async function read(token: string, who: 'in' | 'in or left') {
+  async function read(token: string, accepts: 'active' | 'active or logged out') {
     const { epoch, key } = signingKeys.current()
     const claims = readJwt(token, key)
     if (claims?.epoch !== epoch || !isBefore(clock, claims.exp * 1000)) return null
     const row = await sessionStore(db).byId(claims.jti)
-    if (!row || (row.revoked_at !== null && who === 'in')) return null
+    if (!row || (row.revoked_at !== null && accepts === 'active')) return null
     const account = await users.find(row.user_id)
     if (!account || account.suspended_at !== null || account.username !== claims.sub) return null
     return { caller: sessionCaller(row, account), expiresAtMs: claims.exp * 1000 }
@@ -44,10 +44,10 @@ export function createVerifySession(deps: {
     else if ('session_id' in change) cache.forget(({ caller }) => caller.session.jti === change.session_id)
   })
   return async (token, { admitsLeft = false } = {}) => {
-    // Never remembered: nothing else may take it for a session that goes on.
-    if (admitsLeft) return (await read(token, 'in or left'))?.caller ?? null
-    const known = await cache.get(token)
-    return known && isBefore(clock, known.expiresAtMs) ? known.caller : null
+    // Never cached: other requests must not accept a logged-out session.
+    if (admitsLeft) return (await read(token, 'active or logged out'))?.caller ?? null
+    const cached = await cache.get(token)
+    return cached && isBefore(clock, cached.expiresAtMs) ? cached.caller : null
   }
 }
 

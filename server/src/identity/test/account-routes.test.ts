@@ -19,7 +19,7 @@ import { closing, openIdentity } from './fixture.ts'
 const password = 'correct horse battery'
 const email = 'ann@example.com'
 
-/** The routes of this area behind the real guard; replies are checked against the contracts. */
+/** The routes of this area behind the real guard; responses are checked against the contracts. */
 async function start() {
   const db = await openTestDatabase()
   const it = closing(await openIdentity(db), db)
@@ -76,7 +76,7 @@ async function start() {
 const refusal = ({ status, json }: { status: number; json: { error: string } }) => [status, json.error]
 const list = '/api/settings/email-whitelist'
 
-test('an address is listed, asks for a code, signs in and is shown among the people', async () => {
+test('an address is listed, requests a code, signs in and appears in the list of users', async () => {
   await using it = await start()
   const entry = await it.send('POST', list, it.admin, { email: ' Ann@Example.com' })
   assert.deepEqual([entry.status, entry.json.email, entry.json.source], [201, email, 'manual'])
@@ -97,7 +97,7 @@ test('an address is listed, asks for a code, signs in and is shown among the peo
   assert.deepEqual(refusal(await it.send('DELETE', `${list}/${email}`, it.admin)), [404, 'not_found'])
 })
 
-test('asking for a code has one answer, byte for byte; verifying has one refusal', async () => {
+test('a code request has one response, byte for byte; a failed verification too', async () => {
   await using it = await start()
   await it.send('POST', list, it.admin, { email })
   const ask = (address: string) => it.send('POST', '/api/auth/email/request', '', { email: address })
@@ -164,7 +164,7 @@ test('the three outcomes of a password: 200 with a session, 403 with a challenge
   ])
 })
 
-test('a code from a mail keeps 200 where a second factor is needed, without a session', async () => {
+test('a mailed code returns 200 without a session if a second factor is required', async () => {
   await using it = await start()
   await it.send('POST', list, it.admin, { email })
   await it.send('PUT', '/api/enterprise/2fa/policy', it.admin, { required_roles: ['user', 'user'] })
@@ -175,7 +175,7 @@ test('a code from a mail keeps 200 where a second factor is needed, without a se
   assert.ok(challenge_token)
 })
 
-test('the own factor: set up, new recovery codes, given up; an admin resets that of others', async () => {
+test('the own factor: setup, new recovery codes, removal; an admin resets the factor of others', async () => {
   await using it = await start()
   const base = '/api/enterprise/2fa'
   const { secret } = (await it.send('POST', `${base}/enroll/start`, it.admin)).json
@@ -200,7 +200,7 @@ test('the own factor: set up, new recovery codes, given up; an admin resets that
   assert.deepEqual(refusal(await it.send('DELETE', `${base}/users/nobody`, it.admin)), [404, 'not_found'])
 })
 
-test('who may: 401 without a credential, 403 for others than admins, keys refused where people are meant', async () => {
+test('access: 401 without a credential, 403 for callers other than admins, 403 for keys on human-only routes', async () => {
   await using it = await start()
   await it.send('POST', list, it.admin, { email })
   const verified = await it.send('POST', '/api/auth/email/verify', '', { email, code: await it.code() })
@@ -249,7 +249,7 @@ test('who may: 401 without a credential, 403 for others than admins, keys refuse
   assert.equal((await it.send('POST', `/api/users/${email}/unsuspend`, it.admin)).json.suspended_at, null)
 })
 
-test('access requests: 403 until an admin allows them', async () => {
+test('access requests: 403 until an admin enables them', async () => {
   await using it = await start()
   const ask = () => it.send('POST', '/api/access/request', '', { email })
   assert.deepEqual(refusal(await ask()), [403, 'access_requests_disabled'])

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '@roost/contracts/kit/errors'
 import { isFault } from '../../kit/fault.ts'
 
-/** The name of the fault that the work ends in; `none` when it succeeds. */
+/** Returns the code of the fault that the work throws, or `none` if it succeeds. */
 export async function faultOf(work: Promise<unknown>): Promise<ErrorCode | 'none'> {
   try {
     await work
@@ -12,9 +12,9 @@ export async function faultOf(work: Promise<unknown>): Promise<ErrorCode | 'none
   }
 }
 
-/** How often each outcome came, of works that went on at once. */
+/** Counts the outcomes of concurrent works by fault code. */
 export async function outcomes(works: Promise<unknown>[]): Promise<Record<string, number>> {
-  const found = await Promise.all(works.map(faultOf))
-  const names = [...new Set(found)].sort()
-  return Object.fromEntries(names.map((name) => [name, found.filter((each) => each === name).length]))
+  const codes = await Promise.all(works.map(faultOf))
+  const names = [...new Set(codes)].sort()
+  return Object.fromEntries(names.map((name) => [name, codes.filter((each) => each === name).length]))
 }

@@ -26,11 +26,11 @@ export type World = {
   ephemeral: Ephemeral
   vault: Vault
   agents: Map<string, string>
-  /** Of processes that run at once without Redis, which would share them; absent: each has its own. */
+  /** Shared keys for processes without Redis. Absent: each process has its own. */
   signingKeys?: SigningKeys
 }
 
-/** What the processes of one platform share besides the database. */
+/** The parts that the processes of one platform share besides the database. */
 export function createWorld(): World {
   const clock = createTestClock('2030-01-01T00:00:00.000Z')
   return {
@@ -43,12 +43,12 @@ export function createWorld(): World {
 
 export type Identity = Awaited<ReturnType<typeof openIdentity>>
 
-/** The identity of one process, made of the real parts. */
+/** The identity area of one process, made of the real parts. */
 export async function openIdentity(db: Db, world: World = createWorld()) {
   const { clock, ephemeral, vault, agents } = world
   const changes = await openIdentityChanges({ ephemeral, onLost: () => {} })
   const users = createUsers({ db, clock, changes })
-  // Redis and whoever answers through it have a time of their own.
+  // Redis and the processes behind it use real time.
   const waits = ephemeral.kind === 'redis' ? systemClock : clock
   const signingKeys =
     world.signingKeys ?? (await openSigningKeys({ ephemeral, vault, clock: waits, log: silentLog }))
@@ -123,7 +123,7 @@ export async function openIdentity(db: Db, world: World = createWorld()) {
     sessions,
     keys,
     identify,
-    /** An account as if it had signed in by e-mail once. */
+    /** Creates an account like a first sign-in by e-mail. */
     async addUser(role: Role = 'user', username = `${newId().toLowerCase()}@example.com`): Promise<Account> {
       return db.atomically(async (tx) => {
         const account: Account = {
@@ -166,7 +166,7 @@ export async function openIdentity(db: Db, world: World = createWorld()) {
   }
 }
 
-/** The identity that also closes its database at the end. */
+/** Returns an identity that also closes its database. */
 export function closing(identity: Identity, db: AsyncDisposable): Identity {
   return {
     ...identity,

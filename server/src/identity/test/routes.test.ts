@@ -57,7 +57,7 @@ async function start(options: { setUp: boolean } = { setUp: true }) {
 
 const refusal = ({ status, json }: { status: number; json: { error: string } }) => [status, json.error]
 
-test('from nothing to a session', async () => {
+test('setup and the first sign-in', async () => {
   await using it = await start({ setUp: false })
   assert.deepEqual((await it.send('GET', '/api/setup/status')).json, {
     setup_completed: false,
@@ -85,7 +85,7 @@ test('from nothing to a session', async () => {
   assert.deepEqual(valid.json, { status: 'valid', user: me.json, expires_at: '2030-01-08T00:00:00.000Z' })
 })
 
-test('400 for a weak password and for two that differ, 403 once there is an admin, 422 for bad fields', async () => {
+test('400 for a weak password or a wrong confirmation, 403 once an admin exists, 422 for invalid fields', async () => {
   await using it = await start({ setUp: false })
   const setUp = async (body: unknown) => refusal(await it.send('POST', '/api/setup/admin-password', '', body))
   assert.deepEqual(await setUp({ password: 'short' }), [400, 'weak_password'])
@@ -100,7 +100,7 @@ test('400 for a weak password and for two that differ, 403 once there is an admi
     assert.deepEqual(await setUp(body), [403, 'setup_completed'])
 })
 
-test('422 for signing in with JSON, naming the form; 401 with the header for wrong credentials', async () => {
+test('422 for sign-in with JSON, naming the form; 401 with the header for wrong credentials', async () => {
   await using it = await start()
   const json = await it.send('POST', '/api/token', '', { username: 'admin', password })
   assert.equal(json.status, 422)
@@ -120,7 +120,7 @@ test('429 with the time to wait after five failures', async () => {
   assert.deepEqual([locked.json.retry_after_seconds, locked.headers['retry-after']], [900, '900'])
 })
 
-test('401 everywhere without a credential, and after logout from the next request on', async () => {
+test('401 without a credential, and from the next request after logout', async () => {
   await using it = await start()
   const token = await it.signIn()
   const routes = [
@@ -143,7 +143,7 @@ test('401 everywhere without a credential, and after logout from the next reques
   for (const [method, url] of routes)
     if (url !== '/api/auth/logout')
       assert.deepEqual(refusal(await it.send(method, url, token)), [401, 'invalid_token'], url)
-  // Leaving twice is no error, and lets nobody back in.
+  // A second logout is not an error and does not revive the session.
   assert.deepEqual((await it.send('POST', '/api/auth/logout', token)).json, { status: 'logged_out' })
   assert.equal((await it.send('GET', '/api/users/me', token)).status, 401)
 })
@@ -151,16 +151,16 @@ test('401 everywhere without a credential, and after logout from the next reques
 test('a key is minted, listed without its text, checked, revoked and deleted', async () => {
   await using it = await start()
   const token = await it.signIn()
-  const made = await it.send('POST', '/api/mcp/keys', token, { name: ' laptop ' })
-  const { id, key, name, scope } = made.json
-  assert.deepEqual([made.status, name, scope, made.json.api_key], [200, 'laptop', 'user', key])
+  const created = await it.send('POST', '/api/mcp/keys', token, { name: ' laptop ' })
+  const { id, key, name, scope } = created.json
+  assert.deepEqual([created.status, name, scope, created.json.api_key], [200, 'laptop', 'user', key])
   const checked = await it.send('POST', '/api/mcp/validate', key)
   assert.deepEqual(checked.json, {
     valid: true,
     key_id: id,
     key_name: 'laptop',
     scope: 'user',
-    user_id: made.json.user_id,
+    user_id: created.json.user_id,
     user_email: null,
     role: 'admin',
     agent_name: null,
@@ -221,7 +221,7 @@ test('scopes: 400 for unknown and foreign ones, 403 for a key that asks for more
     assert.deepEqual(await ask(token, body), [422, 'validation_error'], JSON.stringify(body))
 })
 
-test('403 for keys at the routes of people and for fenced keys at every route that does not name them', async () => {
+test('403 for keys on human-only routes, and for fenced keys on routes that do not list their scope', async () => {
   await using it = await start()
   const token = await it.signIn()
   const mint = async (scope: string) =>
@@ -246,7 +246,7 @@ test('403 for keys at the routes of people and for fenced keys at every route th
       assert.deepEqual(refusal(await it.send(method, url, fenced)), [403, 'scope_not_allowed'], url)
 })
 
-test('an agent key sees its owner and its agent, and no key', async () => {
+test('an agent key can read its owner and its agent, but no keys', async () => {
   await using it = await start()
   const token = await it.signIn()
   const me = (await it.send('GET', '/api/users/me', token)).json
@@ -267,13 +267,13 @@ test('an agent key sees its owner and its agent, and no key', async () => {
     assert.deepEqual(refusal(await it.send(method, url, key)), [403, 'scope_not_allowed'])
 })
 
-test('401 for a session where a key is to be checked', async () => {
+test('401 for a session where a key is required', async () => {
   await using it = await start()
   const reply = await it.send('POST', '/api/mcp/validate', await it.signIn())
   assert.deepEqual(refusal(reply), [401, 'invalid_token'])
 })
 
-test('the first default key shows its text once', async () => {
+test('the default key is shown once', async () => {
   await using it = await start()
   const token = await it.signIn()
   const first = (await it.send('POST', '/api/mcp/keys/ensure-default', token)).json
@@ -282,15 +282,15 @@ test('the first default key shows its text once', async () => {
   assert.deepEqual(again, { id: first.id, name: 'Default', key: null })
 })
 
-test('an admin changes address and password; others are their address', async () => {
+test('an admin changes address and password; others cannot change their address', async () => {
   await using it = await start()
   const token = await it.signIn()
   const email = await it.send('PUT', '/api/users/me/email', token, { email: 'Root@Example.com' })
   assert.deepEqual(email.json, { success: true, email: 'root@example.com' })
   assert.equal((await it.send('GET', '/api/users/me', token)).json.email, 'root@example.com')
   const other = await it.addUser('creator', 'ann@example.com')
-  const taken = await it.send('PUT', '/api/users/me/email', token, { email: 'ann@example.com' })
-  assert.deepEqual(refusal(taken), [409, 'already_exists'])
+  const conflict = await it.send('PUT', '/api/users/me/email', token, { email: 'ann@example.com' })
+  assert.deepEqual(refusal(conflict), [409, 'already_exists'])
   const { access_token } = await it.sessions.issue(other, { mode: 'email' })
   const foreign = await it.send('PUT', '/api/users/me/email', access_token, { email: 'bob@example.com' })
   assert.deepEqual(refusal(foreign), [403, 'admin_required'])

@@ -21,7 +21,7 @@ forEachDialect((_name, open) => {
     return { ...it, admin, ann, asAdmin: callerOf(admin) }
   }
 
-  test('the list shows everybody, newest first, and who is suspended', async () => {
+  test('the list contains all users, newest first, with their suspension', async () => {
     await using it = await start()
     it.clock.set('2030-01-01T00:00:01.000Z')
     await it.addUser('creator', 'bob@example.com')
@@ -37,7 +37,7 @@ forEachDialect((_name, open) => {
     assert.ok(!JSON.stringify(list).includes('password'))
   })
 
-  test('a new role is what the next request of a session and of a key carries', async () => {
+  test('a new role applies to the next request of a session and of a key', async () => {
     await using it = await start()
     const { access_token } = await it.sessions.issue(it.ann, { mode: 'email' })
     const { key } = await it.keys.create(callerOf(it.ann), { name: 'k', scope: 'user' })
@@ -50,27 +50,27 @@ forEachDialect((_name, open) => {
     }
   })
 
-  test('suspension refuses session and key from the next request on; unsuspending lets them in again', async () => {
+  test('suspension refuses session and key from the next request; unsuspending restores them', async () => {
     await using it = await start()
     const { access_token } = await it.sessions.issue(it.ann, { mode: 'email' })
     const { key } = await it.keys.create(callerOf(it.ann), { name: 'k', scope: 'user' })
-    const seen = async () =>
+    const callers = async () =>
       Promise.all([access_token, key].map((credential) => faultOf(it.identify(`Bearer ${credential}`))))
-    assert.deepEqual(await seen(), ['none', 'none'])
-    const heard: unknown[] = []
-    it.changes.on((change) => heard.push(change))
+    assert.deepEqual(await callers(), ['none', 'none'])
+    const changes: unknown[] = []
+    it.changes.on((change) => changes.push(change))
     const suspended = await it.people.suspend(it.asAdmin, 'ann@example.com')
     assert.equal(suspended.suspended_at, '2030-01-01T00:00:00.000Z')
-    assert.deepEqual(heard[0], { user_id: it.ann.id }, 'open sockets are told')
-    assert.deepEqual(await seen(), ['invalid_token', 'invalid_token'])
+    assert.deepEqual(changes[0], { user_id: it.ann.id }, 'open sockets are notified')
+    assert.deepEqual(await callers(), ['invalid_token', 'invalid_token'])
     it.clock.set('2030-01-01T00:00:02.000Z')
     const again = await it.people.suspend(it.asAdmin, 'ann@example.com')
     assert.equal(again.suspended_at, suspended.suspended_at, 'suspending twice changes nothing')
     assert.equal((await it.people.unsuspend(it.asAdmin, 'ann@example.com')).suspended_at, null)
-    assert.deepEqual(await seen(), ['none', 'none'])
+    assert.deepEqual(await callers(), ['none', 'none'])
   })
 
-  test('the own account and unknown ones are refused', async () => {
+  test('the own account and unknown accounts are refused', async () => {
     await using it = await start()
     const { people, asAdmin } = it
     for (const [username, code] of [
@@ -83,17 +83,17 @@ forEachDialect((_name, open) => {
     }
   })
 
-  test('the last admin who can sign in stays admin, whoever asks', async () => {
+  test('the last admin who can sign in stays admin', async () => {
     await using it = await start()
-    const gone = callerOf(await it.addUser('admin', 'gone@example.com'))
+    const deleted = callerOf(await it.addUser('admin', 'gone@example.com'))
     await it.people.suspend(it.asAdmin, 'gone@example.com')
-    assert.equal(await faultOf(it.people.setRole(gone, 'root@example.com', 'creator')), 'conflict')
-    assert.equal(await faultOf(it.people.suspend(gone, 'root@example.com')), 'conflict')
-    assert.equal(await faultOf(it.people.setRole(gone, 'root@example.com', 'admin')), 'none')
+    assert.equal(await faultOf(it.people.setRole(deleted, 'root@example.com', 'creator')), 'conflict')
+    assert.equal(await faultOf(it.people.suspend(deleted, 'root@example.com')), 'conflict')
+    assert.equal(await faultOf(it.people.setRole(deleted, 'root@example.com', 'admin')), 'none')
     assert.equal(await faultOf(it.people.setRole(it.asAdmin, 'gone@example.com', 'user')), 'none')
   })
 
-  test('of ten admins who demote or suspend one another at once, one is left', async () => {
+  test('when ten admins demote or suspend one another concurrently, one remains', async () => {
     await using it = await start()
     const others = await Promise.all(Array.from({ length: 9 }, (_, i) => it.addUser('admin', `a${i}@x.org`)))
     const admins = [it.admin, ...others]
@@ -107,7 +107,7 @@ forEachDialect((_name, open) => {
         )
       }),
     )
-    const left = (await it.people.list()).filter((each) => each.role === 'admin' && !each.suspended_at)
-    assert.equal(left.length, 1)
+    const remaining = (await it.people.list()).filter((each) => each.role === 'admin' && !each.suspended_at)
+    assert.equal(remaining.length, 1)
   })
 })

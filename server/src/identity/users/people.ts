@@ -8,8 +8,8 @@ import { userView } from './service.ts'
 import { type Account, userStore } from './store.ts'
 
 /**
- * What admins do with the accounts of others. All throw `not_found`, and `own_role` for the own account:
- * whoever locks himself out cannot undo it. What leaves the platform without an admin is a `conflict`.
+ * Administration of other people's accounts. All methods throw `not_found`, `own_role` for the caller's own
+ * account, and `conflict` for a change that would leave the platform without an admin.
  */
 export type People = {
   list(): Promise<ManagedUser[]>
@@ -22,7 +22,7 @@ export function createPeople(deps: { db: Db; clock: Pick<Clock, 'now'>; changes:
   const { db, clock, changes } = deps
 
   type Users = ReturnType<typeof userStore>
-  /** Acts on somebody else's account, and tells everybody who remembers it. */
+  /** Changes another person's account and announces the change to caches. */
   const change = (
     caller: SignedIn,
     username: string,
@@ -43,15 +43,15 @@ export function createPeople(deps: { db: Db; clock: Pick<Clock, 'now'>; changes:
 
     setRole: (caller, username, role) =>
       change(caller, username, async (users, { id }) => {
-        await users.holdAdmins()
+        await users.lockAdmins()
         if (!(await users.setRole(id, role))) throw lastAdmin()
       }),
 
     suspend: (caller, username) =>
       change(caller, username, async (users, { id }) => {
-        await users.holdAdmins()
+        await users.lockAdmins()
         if (await users.suspend(id, timestamp(clock.now()))) return
-        // Somebody else has suspended it: that is what was wanted.
+        // Suspended already: not an error.
         if ((await users.byId(id))?.suspended_at === null) throw lastAdmin()
       }),
 
@@ -64,5 +64,5 @@ function managedView(account: Account): ManagedUser {
 }
 
 function lastAdmin(): Fault {
-  return new Fault('conflict', 'This is the last admin who can sign in: make somebody else admin first.')
+  return new Fault('conflict', 'This is the last admin who can sign in. Make another user admin first.')
 }

@@ -7,13 +7,13 @@ export function userRoutes(users: Pick<Users, 'find' | 'setEmail'>): Route[] {
   return [
     signedInRoute(getMe, async ({ caller }) => {
       const account = await users.find(caller.user.id)
-      // Removed between the check of the credential and now.
+      // The account was removed after its credential was checked.
       if (!account) throw new Fault('invalid_token')
       return userView(account)
     }),
     signedInRoute(setMyEmail, async ({ caller, body }) => {
-      // Agents are shared with addresses, and nobody has proven to own this one: for an admin, who reaches
-      // everything anyway, it is a name to sign in under; anybody else could take what is meant for another.
+      // Agents are shared with addresses, and this address is unverified. An admin can access every agent anyway;
+      // any other user could take over agents shared with another person.
       if (caller.user.role !== 'admin') throw new Fault('admin_required')
       await users.setEmail(caller.user.id, body.email)
       return { success: true as const, email: body.email }

@@ -8,36 +8,38 @@ import type { Db, Executor, Tx } from '../../ports/database/port.ts'
 import type { CallerUser, IdentityChanges } from '../access/index.ts'
 import { type Account, userStore } from './store.ts'
 
-/** The user name of the account that setup makes. */
+/** The authentication of a sign-in: a password or a mailed code. */
+export type Proof = { mode: 'admin'; passwordHash: string } | { mode: 'email' }
+
+/** The user name of the account that setup creates. */
 export const firstAdminName = 'admin'
 
 export type Users = {
-  /** Null when there is no such account (any more). Served from memory; a change shows at once. */
+  /** Returns null for an unknown or deleted account. Cached; a change takes effect immediately. */
   find(id: string): Promise<Account | null>
   findAll(ids: string[]): Promise<Account[]>
-  /** `login`: a user name or a registered e-mail address, in any case. Never from memory. */
+  /** `login`: a user name or registered e-mail address, case-insensitive. Never cached. */
   findLogin(login: string): Promise<{ account: Account; passwordHash: string | null } | null>
   passwordHashOf(id: string): Promise<string | null>
-  /** While true nobody can be made admin without a credential. */
+  /** While true, setup is closed. */
   hasUsableAdmin(): Promise<boolean>
-  /** Of several at once one wins; throws `setup_completed` for the others, `already_exists` for the address. */
-  /** Its id. */
-  createFirstAdmin(wanted: { passwordHash: string; email: string | null }): Promise<string>
-  /** The first admin may do everything again, with this password. Its id; null when there is none. */
+  /** Returns the id. One concurrent call succeeds, others throw `setup_completed`. Throws `already_exists`. */
+  createFirstAdmin(request: { passwordHash: string; email: string | null }): Promise<string>
+  /** Restores role, password and access of the first admin. Returns its id, or null if it does not exist. */
   restoreFirstAdmin(tx: Tx, passwordHash: string): Promise<string | null>
-  /** Throws `already_exists` when the address is somebody's user name or address. */
+  /** Throws `already_exists` if another account has the address or user name. */
   setEmail(id: string, email: string): Promise<void>
-  /** False when the password is not `from` any more. */
+  /** False if the stored hash is no longer `from`. */
   replacePasswordHash(tx: Tx, id: string, from: string, to: string): Promise<boolean>
-  /** Whose user name or registered address this is; in lower case, never from memory. */
+  /** Returns the account with this user name or registered address (in lower case). Never cached. */
   holderOf(on: Executor, login: string): Promise<Account | null>
-  /** The account of somebody who has proven the address. Throws `already_exists`. */
-  create(tx: Tx, wanted: { email: string; role: Role }): Promise<Account>
-  /** `at`: since when the second factor is asked for; null: not at all. */
+  /** Creates the account of a verified address. Throws `already_exists`. */
+  create(tx: Tx, request: { email: string; role: Role }): Promise<Account>
+  /** `at`: the time from which a second factor is required; null: not required. */
   setEnrolled(tx: Tx, id: string, at: string | null): Promise<void>
   /**
-   * False when the account may not sign in (any more). `passwordHash`: what was proven, null when the proof
-   * was another one; a password changed meanwhile proves nothing.
+   * False if the account may not sign in now. `passwordHash`: the verified hash, null for other proofs. A
+   * password changed since the check is refused.
    */
   recordLogin(tx: Tx, id: string, passwordHash: string | null): Promise<boolean>
 }
@@ -54,7 +56,7 @@ export function createUsers(deps: { db: Db; clock: Clock; changes: IdentityChang
     if (change === 'all') cache.clear()
     else if ('user_id' in change) cache.forget((account) => account.id === change.user_id)
   })
-  const changed = (tx: Tx, user_id: string) => tx.onCommitted(() => changes.announce({ user_id }))
+  const announce = (tx: Tx, user_id: string) => tx.onCommitted(() => changes.announce({ user_id }))
 
   return {
     find: (id) => cache.get(id),
@@ -83,16 +85,16 @@ export function createUsers(deps: { db: Db; clock: Clock; changes: IdentityChang
         if (id === null) throw new Fault('setup_completed')
         const logins = [firstAdminName, ...(email === null ? [] : [email])]
         for (const login of logins) {
-          if (!(await users.claimLogin(login, id))) throw takenAddress()
+          if (!(await users.claimLogin(login, id))) throw addressInUse()
         }
         await users.releaseLogins(id, logins)
-        changed(tx, id)
+        announce(tx, id)
         return id
       }),
 
     async restoreFirstAdmin(tx, passwordHash) {
       const id = await userStore(tx).restoreAdmin(firstAdminName, passwordHash)
-      if (id !== null) changed(tx, id)
+      if (id !== null) announce(tx, id)
       return id
     },
 
@@ -101,10 +103,10 @@ export function createUsers(deps: { db: Db; clock: Clock; changes: IdentityChang
         const users = userStore(tx)
         const account = await users.byId(id)
         if (!account) throw new Fault('invalid_token')
-        if (!(await users.claimLogin(email, id))) throw takenAddress()
+        if (!(await users.claimLogin(email, id))) throw addressInUse()
         await users.setEmail(id, email)
         await users.releaseLogins(id, [account.username, email])
-        changed(tx, id)
+        announce(tx, id)
       }),
 
     replacePasswordHash: (tx, id, from, to) => userStore(tx).replacePasswordHash(id, from, to),
@@ -126,34 +128,34 @@ export function createUsers(deps: { db: Db; clock: Clock; changes: IdentityChang
         mfa_enrolled_at: null,
       }
       await store.insert({ ...account, password_hash: null })
-      if (!(await store.claimLogin(email, account.id))) throw takenAddress()
+      if (!(await store.claimLogin(email, account.id))) throw addressInUse()
       return account
     },
 
     async setEnrolled(tx, id, at) {
       await userStore(tx).setEnrolled(id, at)
-      changed(tx, id)
+      announce(tx, id)
     },
 
     async recordLogin(tx, id, passwordHash) {
       const recorded = await userStore(tx).setLastLogin(id, timestamp(clock.now()), passwordHash)
-      if (recorded) changed(tx, id)
+      if (recorded) announce(tx, id)
       return recorded
     },
   }
 }
 
-/** What requests carry of an account. */
+/** Returns the part of an account that requests carry. */
 export function callerUser(account: Account): CallerUser {
   return { id: account.id, username: account.username, email: account.email, role: account.role }
 }
 
-/** The account as its own person sees it. */
+/** Returns the account as its owner sees it. */
 export function userView(account: Account): User {
-  const { suspended_at: _, mfa_enrolled_at, ...shown } = account
-  return { ...shown, mfa_enrolled: mfa_enrolled_at !== null }
+  const { suspended_at: _, mfa_enrolled_at, ...view } = account
+  return { ...view, mfa_enrolled: mfa_enrolled_at !== null }
 }
 
-function takenAddress(): Fault {
+function addressInUse(): Fault {
   return new Fault('already_exists', 'This e-mail address belongs to another account.')
 }

@@ -1,7 +1,29 @@
 import type { Role } from '@roost/contracts/kit/access'
 import type { ExpressionBuilder } from 'kysely'
 import type { Executor } from '../../ports/database/port.ts'
-import type { UserRow, UserTables } from './tables.ts'
+
+type UserRow = {
+  id: string
+  /** In lower case, like the address. */
+  username: string
+  email: string | null
+  name: string | null
+  picture: string | null
+  role: Role
+  /** Null: the account has no password. */
+  password_hash: string | null
+  created_at: string
+  last_login_at: string | null
+  suspended_at: string | null
+  /** The time from which a second factor is required. Its secret is stored elsewhere. */
+  mfa_enrolled_at: string | null
+}
+
+type UserTables = {
+  users: UserRow
+  /** User names and e-mail addresses, each held by one account. */
+  user_logins: { login: string; user_id: string }
+}
 
 /** An account without its password. */
 export type Account = Omit<UserRow, 'password_hash'>
@@ -30,7 +52,7 @@ export function userStore(executor: Executor) {
       return ids.length === 0 ? [] : db.selectFrom('users').select(columns).where('id', 'in', ids).execute()
     },
 
-    /** `login` in lower case: a user name or a registered address. */
+    /** `login`: a user name or registered address, in lower case. */
     async byLogin(login: string): Promise<{ account: Account; passwordHash: string | null } | null> {
       const row = await db
         .selectFrom('user_logins')
@@ -54,12 +76,12 @@ export function userStore(executor: Executor) {
     },
 
     /**
-     * Makes the account, or takes over one of the same name that is no usable admin (a half-restored
-     * database). Null when another was first: the unique name decides.
+     * Creates the account, or takes over an unusable one of the same name (a half-restored database). Returns
+     * null if a concurrent call was first: the unique name decides.
      */
     async insertFirstAdmin(row: UserRow): Promise<string | null> {
       const { id: _, created_at: __, mfa_enrolled_at: ___, ...values } = row
-      const made = await db
+      const created = await db
         .insertInto('users')
         .values(row)
         .onConflict((conflict) =>
@@ -70,14 +92,14 @@ export function userStore(executor: Executor) {
         )
         .returning('id')
         .executeTakeFirst()
-      return made?.id ?? null
+      return created?.id ?? null
     },
 
     async insert(row: UserRow): Promise<void> {
       await db.insertInto('users').values(row).execute()
     },
 
-    /** False when somebody else holds the name or address. */
+    /** False if another account holds the name or address. */
     async claimLogin(login: string, userId: string): Promise<boolean> {
       await db
         .insertInto('user_logins')
@@ -92,12 +114,12 @@ export function userStore(executor: Executor) {
       return holder?.user_id === userId
     },
 
-    /** What the account no longer signs in under; its user name stays with it for good. */
-    async releaseLogins(userId: string, kept: string[]): Promise<void> {
+    /** Releases all logins of the account except these. */
+    async releaseLogins(userId: string, except: string[]): Promise<void> {
       await db
         .deleteFrom('user_logins')
         .where('user_id', '=', userId)
-        .where('login', 'not in', kept)
+        .where('login', 'not in', except)
         .execute()
     },
 
@@ -117,10 +139,10 @@ export function userStore(executor: Executor) {
     },
 
     /**
-     * Holds every admin's row until the transaction ends. Of two that would each leave the other as the last
-     * admin, the second sees what the first has done.
+     * Locks every admin's row until the transaction ends, so that of two concurrent demotions the second sees
+     * the result of the first.
      */
-    async holdAdmins(): Promise<void> {
+    async lockAdmins(): Promise<void> {
       await db
         .updateTable('users')
         .set((eb) => ({ role: eb.ref('role') }))
@@ -128,7 +150,7 @@ export function userStore(executor: Executor) {
         .execute()
     },
 
-    /** False when nobody else would be a usable admin afterwards. */
+    /** False if no other usable admin would remain. */
     async setRole(id: string, role: Role): Promise<boolean> {
       const { numUpdatedRows } = await db
         .updateTable('users')
@@ -139,7 +161,7 @@ export function userStore(executor: Executor) {
       return numUpdatedRows > 0n
     },
 
-    /** False when it is suspended already, or nobody else would be a usable admin afterwards. */
+    /** False if it is suspended already, or no other usable admin would remain. */
     async suspend(id: string, at: string): Promise<boolean> {
       const { numUpdatedRows } = await db
         .updateTable('users')
@@ -163,7 +185,7 @@ export function userStore(executor: Executor) {
       await db.updateTable('users').set({ email }).where('id', '=', id).execute()
     },
 
-    /** False when the password is not `from` any more. */
+    /** False if the stored hash is no longer `from`. */
     async replacePasswordHash(id: string, from: string, to: string): Promise<boolean> {
       const { numUpdatedRows } = await db
         .updateTable('users')
@@ -174,7 +196,7 @@ export function userStore(executor: Executor) {
       return numUpdatedRows > 0n
     },
 
-    /** The id; null when there is no account of this name. */
+    /** Returns the id, or null without an account of this name. */
     async restoreAdmin(username: string, passwordHash: string): Promise<string | null> {
       const row = await db
         .updateTable('users')
@@ -185,7 +207,7 @@ export function userStore(executor: Executor) {
       return row?.id ?? null
     },
 
-    /** False when the account is suspended or gone, or its password is not `passwordHash` any more. */
+    /** False if the account is suspended or deleted, or its password hash has changed. */
     async setLastLogin(id: string, at: string, passwordHash: string | null): Promise<boolean> {
       const { numUpdatedRows } = await db
         .updateTable('users')
@@ -199,7 +221,7 @@ export function userStore(executor: Executor) {
   }
 }
 
-/** Somebody who can sign in and may everything: while there is one, nobody else is made admin by setup. */
+/** An admin who can sign in. While one exists, setup is closed. */
 function isUsableAdmin(eb: ExpressionBuilder<UserTables, 'users'>) {
   return eb.and([
     eb('users.role', '=', 'admin'),
@@ -208,7 +230,7 @@ function isUsableAdmin(eb: ExpressionBuilder<UserTables, 'users'>) {
   ])
 }
 
-/** No admin, or one beside whom there is another who can act. */
+/** True unless the account is the last usable admin. */
 function isDispensable(eb: ExpressionBuilder<UserTables, 'users'>, id: string) {
   return eb.or([
     eb('users.role', '!=', 'admin'),

@@ -1,18 +1,18 @@
 import type { TaskBody } from '@roost/contracts/runs/tasks'
 import { runTask, timeoutDeprecation } from '@roost/contracts/runs/tasks'
+import { preferredWaitMs, prefersMinimal } from '../../http/prefer.ts'
 import {
   type AgentCall,
   type Answer,
   agentRoute,
   answer,
-  type RequestFacts,
+  type RequestInfo,
   type Route,
   type StreamAnswer,
   streamAnswer,
 } from '../../http/route.ts'
 import { isViaMcp } from '../dispatch/index.ts'
 import { readerOf } from '../executions/index.ts'
-import { preferredWaitMs, prefersMinimal } from '../waiting/index.ts'
 import { isSuccess } from './reply.ts'
 import type { Tasks } from './service.ts'
 
@@ -55,7 +55,7 @@ export async function answerTask(
 /** A reply with its transcript, which is written as it is read; without it for who prefers that. */
 function told(
   tasks: Tasks,
-  request: RequestFacts,
+  request: RequestInfo,
   body: unknown,
   extra: { status?: number; headers: Record<string, string> },
 ): Answer | StreamAnswer {

@@ -1,7 +1,7 @@
 import { emailCode } from '@roost/contracts/identity/email-login'
 import type { Mail } from '../../ports/mail/port.ts'
 
-/** The mail that brings a code. Nothing in it is written by anybody but us. */
+/** The mail with a sign-in code. Contains no text from users. */
 export function codeMail(to: string, code: string, baseUrl: string): Mail {
   return {
     to,
