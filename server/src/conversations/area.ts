@@ -13,14 +13,14 @@ import type { Db } from '../ports/database/port.ts'
 import type { Log } from '../ports/log.ts'
 import type { RunRecords, RunsArea } from '../runs/area.ts'
 import { type CallsDeps, callRoutes, callSocketRoutes, createCalls } from './calls/index.ts'
-import { createCanvas } from './canvas/index.ts'
+import { canvasRoutes, createCanvas } from './canvas/index.ts'
 import {
   type Chat,
   type ChatDeps,
   chatRoutes,
   createChat,
-  strangersKey,
-  strangersRetention,
+  visitorRetention,
+  visitorRetentionKey,
 } from './chat/index.ts'
 import { createPaid, type PaidDeps, paidRoutes } from './paid/index.ts'
 import { createPublicChat, type PublicChatDeps, publicRoutes } from './public/index.ts'
@@ -58,8 +58,8 @@ export type ConversationsAreaDeps = Pick<ChatDeps, 'agentName'> &
     runs: Pick<RunsArea, 'dispatch' | 'playbooks'>
     slack: Pick<SlackDeps, 'platform' | 'settings'>
     publicLinks: Pick<PublicChatDeps, 'vault' | 'publicUrl' | 'isOn'>
-    /** How long strangers and their conversations are kept; of which operators are told. */
-    retention: Pick<SweepDeps, 'settings' | 'raiseAlert'>
+    /** How long conversations of strangers are kept, and the alerts about it. */
+    retention: Pick<SweepDeps, 'settings' | 'alerts'>
     payments: PaidDeps['payments']
   }
 
@@ -67,20 +67,20 @@ export type ConversationsArea = {
   chat: Chat
   workspaceChat: WorkspaceChat
   routes: Route[]
-  /** Paths of the public listener on which sockets are opened. */
+  /** WebSocket paths of the public listener. */
   socketRoutes: SocketRoute[]
   loops: Loop[]
   open(): Promise<void>
-  /** What is on its way to people has left; call before the database closes. */
+  /** Waits for outgoing messages; call it before the database closes. */
   close(): Promise<void>
 }
 
-/** Wires the ways in which people talk with agents. */
+/** Wires the features through which people talk with agents. */
 export function createConversationsArea(deps: ConversationsAreaDeps): ConversationsArea {
   const { records, runs, works, agents, identity } = deps
   const chat = createChat({ ...deps, ...records, dispatch: runs.dispatch })
   works.register(chat.workState)
-  // After chat, whose message of a turn's end comes before what waits for that end.
+  // After chat: chat stores the message of a finished turn before other hooks run.
   const workspaceChat = createWorkspaceChat({
     ...deps,
     ...records,
@@ -94,7 +94,7 @@ export function createConversationsArea(deps: ConversationsAreaDeps): Conversati
     isVoiceOn: () => deps.voice.voiceKey() !== null,
   })
   works.register(workspaceChat.workState)
-  // After chat as well: what it does at a turn's end comes first.
+  // After chat too, for the same reason.
   const voice = createVoice({
     ...deps,
     ...records,
@@ -107,7 +107,7 @@ export function createConversationsArea(deps: ConversationsAreaDeps): Conversati
     agentAccess: agents.agentAccess,
     dispatch: runs.dispatch,
     executions: records.executions,
-    heard: workspaceChat.conversations.heard,
+    markHeard: workspaceChat.conversations.markHeard,
   })
   const calls = createCalls({
     ...deps,
@@ -133,7 +133,7 @@ export function createConversationsArea(deps: ConversationsAreaDeps): Conversati
     ...records,
     ...deps.publicLinks,
     descriptionOf: agents.agentManagement.descriptionOf,
-    keptDays: () => Number(deps.retention.settings.value(strangersKey)),
+    retentionDays: () => Number(deps.retention.settings.value(visitorRetentionKey)),
     codes: identity.codes,
     agentRecords: agents.agentRecords,
     dispatch: runs.dispatch,
@@ -151,7 +151,7 @@ export function createConversationsArea(deps: ConversationsAreaDeps): Conversati
     agentRecords: agents.agentRecords,
     dispatch: runs.dispatch,
   })
-  // Before the conversations that they stand on.
+  // Before the hooks that delete the conversations these rows refer to.
   agents.hooks.onDeleting((tx, { agent }) => calls.agentDeleted(tx, agent.id))
   agents.hooks.onDeleting((tx, { agent }) => voice.agentDeleted(tx, agent.id))
   agents.hooks.onDeleting((tx, { agent }) => publicChat.agentDeleted(tx, agent.id))
@@ -165,7 +165,7 @@ export function createConversationsArea(deps: ConversationsAreaDeps): Conversati
       ...workspaceChatRoutes(workspaceChat),
       ...voiceRoutes(voice, { sessions: chat.sessions, workspaceChat, agentRecords: agents.agentRecords }),
       ...callRoutes(calls),
-      ...canvas.routes,
+      ...canvasRoutes(canvas),
       ...publicRoutes(publicChat),
       ...paidRoutes(paid, deps.limits),
       ...slackRoutes(slack),
@@ -173,7 +173,7 @@ export function createConversationsArea(deps: ConversationsAreaDeps): Conversati
     socketRoutes: [...voiceSocketRoutes(voice), ...callSocketRoutes(calls)],
     open: voice.open,
     loops: [
-      strangersRetention({ ...deps, ...deps.retention }),
+      visitorRetention({ ...deps, ...deps.retention }),
       ...workspaceChat.loops,
       ...voice.loops,
       ...calls.loops,

@@ -1,7 +1,7 @@
 import { isFault } from '../../kit/fault.ts'
 import type { Dispatch, Source } from '../../runs/dispatch/index.ts'
 import type { Executions } from '../../runs/executions/index.ts'
-import { askedOf, asksAtOnce, longestAsk } from '../voice/index.ts'
+import { maxOpenRequests, maxRequestLength, requestOf } from '../voice/index.ts'
 import type { CallRow } from './store.ts'
 
 export type AskAgentDeps = {
@@ -9,15 +9,15 @@ export type AskAgentDeps = {
   executions: Pick<Executions, 'watch'>
 }
 
-/** As much as a voice can use. */
-const longestAnswer = 8_000
+/** Characters of an answer that the voice gets. */
+const maxAnswerLength = 8_000
 
 /**
- * Brings what the voice of one call asks to its agent: each a task of its own, which goes on when the call has
- * ended. The answer says what the voice is told.
+ * Passes the voice's requests to its agent. Each is a task, which continues when the call has ended. Returns the tool
+ * result for the voice.
  */
 export function createAskAgent({ dispatch, executions }: AskAgentDeps, call: CallRow, signal: AbortSignal) {
-  let open = 0
+  let openRequests = 0
 
   async function ask(message: string): Promise<object> {
     const agent = await dispatch.checkAgent(call.agent_id)
@@ -33,29 +33,29 @@ export function createAskAgent({ dispatch, executions }: AskAgentDeps, call: Cal
         links: { parentExecutionId: call.execution_id },
       }),
     )
-    for await (const told of executions.watch(row.id, { lines: false, signal })) {
-      if (told.kind !== 'end') continue
-      const { status, response, error } = told.row
-      if (status === 'success') return { answer: (response ?? '').slice(0, longestAnswer).toWellFormed() }
+    for await (const change of executions.watch(row.id, { lines: false, signal })) {
+      if (change.kind !== 'end') continue
+      const { status, response, error } = change.row
+      if (status === 'success') return { answer: (response ?? '').slice(0, maxAnswerLength).toWellFormed() }
       return { error: error ?? 'The agent could not answer.' }
     }
     return { error: 'The call is over.' }
   }
 
   return async function askAgent(args: Record<string, unknown>): Promise<object> {
-    const message = askedOf(args)
-    if (message === null) return { error: `message must be a text of 1 to ${longestAsk} characters.` }
-    if (open >= asksAtOnce) {
+    const message = requestOf(args)
+    if (message === null) return { error: `message must be a text of 1 to ${maxRequestLength} characters.` }
+    if (openRequests >= maxOpenRequests) {
       return { error: 'The agent still works on what you asked before: wait for it.' }
     }
-    open += 1
+    openRequests += 1
     try {
       return await ask(message)
     } catch (error) {
       if (isFault(error)) return { error: error.message }
       throw error
     } finally {
-      open -= 1
+      openRequests -= 1
     }
   }
 }

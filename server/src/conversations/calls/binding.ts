@@ -16,22 +16,22 @@ export type BindingDeps = {
   clock: Pick<Clock, 'now'>
   vault: Vault
   telephony: Pick<Telephony, 'check'>
-  endings: Pick<End, 'endOpenIn'>
+  endings: Pick<End, 'endOpenCalls'>
 }
 
 export type CallingAgent = { id: string; name: string }
 
 export type Bindings = {
   show(agent: CallingAgent): Promise<CallBinding>
-  /** Throws `validation_error` for what the provider refuses, `upstream_error` when it cannot be asked. */
+  /** Throws `validation_error` when the provider rejects the account, `upstream_error` when it is unreachable. */
   put(agent: CallingAgent, body: CallBindingBody): Promise<CallBinding>
-  /** Ends what goes on. */
+  /** Ends open calls too. */
   remove(agent: CallingAgent): Promise<{ deleted: boolean; agent_name: string }>
   /** Throws `not_found` without a binding. */
   setEnabled(agent: CallingAgent, enabled: boolean): Promise<CallBinding>
 }
 
-/** With which account an agent calls. */
+/** Manages the telephone account of an agent. */
 export function createBindings({ db, clock, vault, telephony, endings }: BindingDeps): Bindings {
   const now = () => timestamp(clock.now())
 
@@ -87,20 +87,20 @@ export function createBindings({ db, clock, vault, telephony, endings }: Binding
     },
     async remove(agent) {
       const deleted = await db.atomically(async (tx) => {
-        // No call is made meanwhile with what is taken away.
+        // The lock keeps new calls from using the account meanwhile.
         if (!(await agentStore(tx).lock(agent.id))) throw new Fault('agent_not_found')
-        await endings.endOpenIn(tx, agent.id, 'unbound')
+        await endings.endOpenCalls(tx, agent.id, 'unbound')
         return bindingStore(tx).remove(agent.id)
       })
       return { deleted, agent_name: agent.name }
     },
     async setEnabled(agent, enabled) {
-      if (!(await bindingStore(db).setEnabled(agent.id, enabled, now()))) throw noNumber()
+      if (!(await bindingStore(db).setEnabled(agent.id, enabled, now()))) throw accountMissing()
       return show(agent)
     },
   }
 }
 
-export function noNumber(): Fault {
+export function accountMissing(): Fault {
   return new Fault('not_found', 'This agent has no account to call with.')
 }

@@ -7,13 +7,16 @@ import type { CallTables } from './tables.ts'
 import { startCallWorld, untilEnded } from './test/call-world.ts'
 
 forEachDialect((_, open) => {
-  test('the account is checked with the provider, shown without its token, switched off and removed', async () => {
+  test('the account is validated with the provider, shown without its token, disabled and removed', async () => {
     await using db = await open()
     await using world = await startCallWorld(db)
-    const none = (await world.ask('GET', '', { who: 'shared' })).json
-    assert.deepEqual([none.configured, none.enabled, none.calls_today], [false, false, 0])
+    const unconfigured = (await world.ask('GET', '', { who: 'shared' })).json
+    assert.deepEqual(
+      [unconfigured.configured, unconfigured.enabled, unconfigured.calls_today],
+      [false, false, 0],
+    )
     assert.equal((await world.ask('PUT', '/enabled', { body: { enabled: true } })).json.error, 'not_found')
-    const fieldOf = async (over: object) => (await world.bind(over)).json.detail[0].loc.at(-1)
+    const fieldOf = async (overrides: object) => (await world.bind(overrides)).json.detail[0].loc.at(-1)
     assert.equal(await fieldOf({ auth_token: 'a-wrong-token-of-enough-length' }), 'auth_token')
     assert.equal(await fieldOf({ from_number: '+15559999999' }), 'from_number')
     assert.equal(await fieldOf({ account_sid: 'AC12' }), 'account_sid')
@@ -39,7 +42,7 @@ forEachDialect((_, open) => {
     assert.equal((await world.call()).json.error, 'not_found')
   })
 
-  test('who may: the owner in person writes, the agent calls, others see nothing; off is 404 on every route', async () => {
+  test('only the owner in person writes, the agent calls, strangers get 404; every route is 404 when the feature is off', async () => {
     await using db = await open()
     await using world = await startCallWorld(db)
     const body = { enabled: true }
@@ -57,11 +60,11 @@ forEachDialect((_, open) => {
     assert.equal((await world.ask('DELETE', '')).json.error, 'feature_disabled')
   })
 
-  test('a call rings, is an execution that runs, and ends with the provider’s word', async () => {
+  test('a call rings, has a running execution, and ends with the provider’s status', async () => {
     await using db = await open()
     await using world = await startCallWorld(db)
     await world.bind()
-    for (const [told, error] of [
+    for (const [reported, error] of [
       ['busy', 'The number was busy.'],
       ['no-answer', 'Nobody answered.'],
       ['failed', 'The provider could not connect the call.'],
@@ -75,16 +78,16 @@ forEachDialect((_, open) => {
       assert.deepEqual([running.status, running.triggered_by], ['running', 'voip'])
       assert.match(running.message, /\+15550123\s+The order of Tuesday/)
       assert.equal((await call.tell('ringing')).status, 204)
-      assert.equal((await call.tell(told)).status, 204)
+      assert.equal((await call.tell(reported)).status, 204)
       const row = await untilEnded(world, json.execution_id)
       assert.deepEqual([row.status, row.error, row.error_code], ['failed', error, 'recipient_unreachable'])
-      // Told again it changes nothing.
+      // A repeated status changes nothing.
       assert.equal((await call.tell('completed')).status, 204)
     }
     assert.equal((await world.ask('GET', '')).json.calls_today, 3)
   })
 
-  test('401 invalid_signature for what the provider has not signed; 404 for a call that is none', async () => {
+  test('401 invalid_signature for an unsigned status, 404 for an unknown call', async () => {
     await using db = await open()
     await using world = await startCallWorld(db)
     await world.bind()
@@ -96,7 +99,7 @@ forEachDialect((_, open) => {
     assert.equal((await world.platform.row(json.execution_id)).status, 'running')
   })
 
-  test('a call that the provider refuses, or that cannot be asked for, ends failed and counts so', async () => {
+  test('a call that the provider refuses or that cannot be placed fails and frees its key', async () => {
     await using db = await open()
     await using world = await startCallWorld(db)
     await world.bind()
@@ -123,16 +126,16 @@ forEachDialect((_, open) => {
     assert.deepEqual([last.status, last.error_code], ['failed', 'network'])
   })
 
-  test('the same Idempotency-Key rings once, for twenty at once too; a call that came to nothing frees it', async () => {
+  test('one Idempotency-Key rings once even for twenty concurrent requests; a failed call frees it', async () => {
     await using db = await open()
     await using world = await startCallWorld(db)
     await world.bind()
     const key = { 'idempotency-key': 'once' }
-    const answers = await Promise.all(Array.from({ length: 20 }, () => world.call({}, key)))
+    const replies = await Promise.all(Array.from({ length: 20 }, () => world.call({}, key)))
     assert.equal(world.provider.calls.length, 1)
-    const [first] = answers.filter(({ status }) => status === 200)
+    const [first] = replies.filter(({ status }) => status === 200)
     assert.ok(first)
-    for (const { status, json } of answers) {
+    for (const { status, json } of replies) {
       assert.ok(status === 200 || (status === 409 && json.error === 'request_in_progress'), String(status))
       assert.equal(json.execution_id, first.json.execution_id)
     }
@@ -142,23 +145,23 @@ forEachDialect((_, open) => {
     assert.notEqual((await world.call({}, key)).json.call_id, first.json.call_id)
   })
 
-  test('409 already_exists for a label of the last day; 429 daily_cap_reached counts from midnight UTC', async () => {
+  test('409 already_exists for a label used in the last 24 hours; 429 daily_cap_reached resets at midnight UTC', async () => {
     await using db = await open()
     await using world = await startCallWorld(db)
     await world.bind({ daily_call_cap: 2 })
     const labelled = await Promise.all([1, 2, 3].map(() => world.call({ dedup_label: 'order-7' })))
-    const [made] = labelled.filter(({ status }) => status === 200)
-    const twins = labelled.filter(({ status }) => status === 409)
-    assert.ok(made)
+    const [placed] = labelled.filter(({ status }) => status === 200)
+    const duplicates = labelled.filter(({ status }) => status === 409)
+    assert.ok(placed)
     assert.deepEqual(
-      twins.map(({ json }) => [json.error, json.call_id, json.execution_id]),
-      Array(2).fill(['already_exists', made.json.call_id, made.json.execution_id]),
+      duplicates.map(({ json }) => [json.error, json.call_id, json.execution_id]),
+      Array(2).fill(['already_exists', placed.json.call_id, placed.json.execution_id]),
     )
     const more = await Promise.all([world.call(), world.call()])
     const capped = more.find(({ status }) => status !== 200)
     assert.deepEqual([capped?.status, capped?.json.error], [429, 'daily_cap_reached'])
     assert.equal(capped?.json.retry_after_seconds, 16 * 3600)
-    // Midnight UTC begins another day; the label is taken for 24 hours.
+    // Midnight UTC resets the cap; a label is held for 24 hours.
     await world.clock.advance(16 * 3600)
     assert.equal((await world.call({ dedup_label: 'order-7' })).json.error, 'already_exists')
     assert.equal((await world.call()).status, 200)
@@ -166,13 +169,13 @@ forEachDialect((_, open) => {
     assert.equal((await world.call({ dedup_label: 'order-7' })).status, 200)
   })
 
-  test('429 rate_limited for the sixth call within a minute, for twenty at once too', async () => {
+  test('429 rate_limited for the sixth call within a minute, even for twenty concurrent requests', async () => {
     await using db = await open()
     await using world = await startCallWorld(db)
     await world.bind()
-    const answers = await Promise.all(Array.from({ length: 20 }, () => world.call()))
-    assert.equal(answers.filter(({ status }) => status === 200).length, 5)
-    const refused = answers.filter(({ status }) => status !== 200)
+    const replies = await Promise.all(Array.from({ length: 20 }, () => world.call()))
+    assert.equal(replies.filter(({ status }) => status === 200).length, 5)
+    const refused = replies.filter(({ status }) => status !== 200)
     assert.deepEqual([...new Set(refused.map(({ json }) => json.error))], ['rate_limited'])
     assert.deepEqual(
       [refused[0]?.json.retry_after_seconds, refused[0]?.headers.get('retry-after')],
@@ -182,32 +185,32 @@ forEachDialect((_, open) => {
     assert.equal((await world.call()).status, 200)
   })
 
-  test('nothing hangs: a call that nobody tells of ends at its deadline, and the provider is asked to end it', async () => {
+  test('a call without status updates ends at its deadline and is hung up', async () => {
     await using db = await open()
     await using world = await startCallWorld(db)
     await world.bind()
     const silent = await world.call()
     const [first] = [await world.provider.nextCall()]
     await world.clock.advance(60)
-    await world.pass()
+    await world.runLoops()
     assert.equal((await world.platform.row(silent.json.execution_id)).status, 'running')
     await world.clock.advance(31)
-    await world.pass()
+    await world.runLoops()
     const row = await untilEnded(world, silent.json.execution_id)
     assert.deepEqual([row.status, row.error], ['failed', 'Nobody answered.'])
     await first.hungUp
 
-    const mute = await world.call()
+    const unanswered = await world.call()
     const second = await world.provider.nextCall()
     await second.tell('in-progress')
     await world.clock.advance(31)
-    await world.pass()
-    const unheard = await untilEnded(world, mute.json.execution_id)
-    assert.match(unheard.error ?? '', /its sound never came/)
+    await world.runLoops()
+    const silentRow = await untilEnded(world, unanswered.json.execution_id)
+    assert.match(silentRow.error ?? '', /its sound never came/)
     await second.hungUp
   })
 
-  test('who stops the execution, the agent or the account hangs up', async () => {
+  test('stopping the execution, the agent or the account hangs up', async () => {
     await using db = await open()
     await using world = await startCallWorld(db)
     await world.bind()
@@ -234,7 +237,7 @@ forEachDialect((_, open) => {
     assert.equal((await untilEnded(world, third.json.execution_id)).status, 'cancelled')
   })
 
-  test('a deleted agent leaves no call behind: what goes on is ended, account and calls are gone', async () => {
+  test('deleting an agent ends its calls and deletes account and calls', async () => {
     await using db = await open()
     await using world = await startCallWorld(db)
     await world.bind()
@@ -247,14 +250,14 @@ forEachDialect((_, open) => {
     await call.hungUp
     const row = await untilEnded(world, json.execution_id)
     assert.deepEqual([row.status, row.error_code], ['cancelled', 'agent_deleted'])
-    const left = db.withTables<CallTables>()
+    const tables = db.withTables<CallTables>()
     for (const table of ['call_bindings', 'calls'] as const) {
-      assert.deepEqual(await left.selectFrom(table).select('agent_id').execute(), [])
+      assert.deepEqual(await tables.selectFrom(table).select('agent_id').execute(), [])
     }
     assert.equal((await call.tell('completed')).status, 404)
   })
 
-  test('503 agent_not_running; 422 for numbers that are none', async () => {
+  test('503 agent_not_running; 422 for invalid numbers', async () => {
     await using db = await open()
     await using world = await startCallWorld(db)
     await world.bind()

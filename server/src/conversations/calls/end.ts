@@ -19,58 +19,55 @@ export type EndDeps = {
 
 export type End = {
   /**
-   * Ends a call, once: its execution is ended, and whatever else follows from that. `detail` is what the provider
-   * said. False: it had ended.
+   * Ends a call once, together with its execution. `detail` is the provider's message. Returns false when the call had
+   * already ended.
    */
   end(callId: string, outcome: Outcome, detail?: string | null): Promise<boolean>
-  /** Every call of the agent that goes on. */
-  endOpenIn(tx: Tx, agentId: string, outcome: Outcome): Promise<void>
-  /** Asks the provider to end a call that is none here any more; a failure is told in the log alone. */
+  /** Ends every open call of the agent. */
+  endOpenCalls(tx: Tx, agentId: string, outcome: Outcome): Promise<void>
+  /** Asks the provider to end a call that has ended here. Failures are only logged. */
   hangUp(call: CallRow): void
-  /** Called when a call has ended, after the commit. */
-  onClosed(act: (call: CallRow) => void): void
-  /** What the provider is still asked has been answered. */
-  settled(): Promise<void>
+  /** Registers a listener that runs after the commit that ends a call. */
+  onEnded(listener: (call: CallRow) => void): void
+  /** Resolves when the provider has answered all hang-up requests. */
+  idle(): Promise<void>
 }
 
-/**
- * The one way in which calls end. The execution decides: whoever ends it, somebody who stops it too, has ended the
- * call, and everything else is a consequence in the same transaction or after it.
- */
+/** The only way to end a call. The execution decides: whatever ends it also ends the call, in the same transaction. */
 export function createEnd({ db, log, vault, telephony, settle, hooks }: EndDeps): End {
-  const closed: ((call: CallRow) => void)[] = []
-  const asking = new Set<Promise<void>>()
+  const listeners: ((call: CallRow) => void)[] = []
+  const pending = new Set<Promise<void>>()
 
   hooks.onEnded(async (tx, row, now) => {
     if (row.triggered_by !== 'voip') return
     const call = await callStore(tx).ofExecution(row.id)
-    if (call) await closeIn(tx, call, { row, at: timestamp(now) })
+    if (call) await closeCall(tx, call, { row, at: timestamp(now) })
   })
 
-  async function closeIn(tx: Tx, call: CallRow, { row, at }: { row: ExecutionRow; at: string }) {
+  async function closeCall(tx: Tx, call: CallRow, { row, at }: { row: ExecutionRow; at: string }) {
     const store = callStore(tx)
-    const wasSpokenIn = call.state === 'talking'
-    const isDue =
+    const wasConnected = call.state === 'talking'
+    const needsFollowUp =
       row.status !== 'cancelled' && call.process_transcript === 1 && (await store.lines(call.id)).length > 0
     const ended: CallRow = {
       ...call,
       state: 'ended',
       ended_at: at,
-      follow_up: isDue ? 'due' : 'none',
-      // A call that came to nothing may be made again.
-      dedup_label: wasSpokenIn ? call.dedup_label : null,
+      follow_up: needsFollowUp ? 'due' : 'none',
+      // A call that failed frees its label.
+      dedup_label: wasConnected ? call.dedup_label : null,
     }
     const { dedup_label, follow_up } = ended
     if (!(await store.close(call.id, { ended_at: at, follow_up, dedup_label }))) return
-    // What was said stands in the response now.
+    // The response of the execution contains the transcript now.
     await store.removeLines(call.id)
     tx.onCommitted(() => {
       if (call.provider_call_id !== null && call.is_over === 0) hangUp(ended)
-      for (const act of closed) act(ended)
+      for (const listener of listeners) listener(ended)
     })
   }
 
-  async function endIn(tx: Tx, call: CallRow, outcome: Outcome, detail: string | null): Promise<boolean> {
+  async function endCall(tx: Tx, call: CallRow, outcome: Outcome, detail: string | null): Promise<boolean> {
     const [row, lines] = await Promise.all([
       executionStore(tx).byId(call.execution_id),
       callStore(tx).lines(call.id),
@@ -84,12 +81,12 @@ export function createEnd({ db, log, vault, telephony, settle, hooks }: EndDeps)
   function hangUp(call: CallRow): void {
     const { provider_call_id, auth_token } = call
     if (provider_call_id === null || auth_token === null) return
-    const asked = Promise.resolve()
+    const request = Promise.resolve()
       .then(() => telephony.hangUp(accountOf(vault, { ...call, auth_token }), provider_call_id))
-      // The provider ends it by itself when its sound ends, and at its longest time in any case.
+      // The provider ends the call anyway: when its media stream ends, or at the maximum duration.
       .catch((error: unknown) => log.warn({ call_id: call.id, err: error }, 'a call could not be hung up'))
-      .finally(() => asking.delete(asked))
-    asking.add(asked)
+      .finally(() => pending.delete(request))
+    pending.add(request)
   }
 
   return {
@@ -97,15 +94,15 @@ export function createEnd({ db, log, vault, telephony, settle, hooks }: EndDeps)
     async end(callId, outcome, detail = null) {
       return db.atomically(async (tx) => {
         const call = await callStore(tx).find(callId)
-        return call !== null && call.state !== 'ended' && endIn(tx, call, outcome, detail)
+        return call !== null && call.state !== 'ended' && endCall(tx, call, outcome, detail)
       })
     },
-    async endOpenIn(tx, agentId, outcome) {
-      for (const call of await callStore(tx).openOf(agentId)) await endIn(tx, call, outcome, null)
+    async endOpenCalls(tx, agentId, outcome) {
+      for (const call of await callStore(tx).openOf(agentId)) await endCall(tx, call, outcome, null)
     },
-    onClosed: (act) => void closed.push(act),
-    async settled() {
-      while (asking.size > 0) await Promise.all(asking)
+    onEnded: (listener) => void listeners.push(listener),
+    async idle() {
+      while (pending.size > 0) await Promise.all(pending)
     },
   }
 }

@@ -14,15 +14,15 @@ export type FollowUpDeps = {
   dispatch: Pick<Dispatch, 'checkAgent' | 'transaction' | 'enqueue'>
 }
 
-/** An agent that takes nothing for so long is not told any more. */
-const patienceHours = 24
+/** Age at which an undelivered transcript is dropped. */
+const maxAgeHours = 24
 const batch = 50
 
-/** After a call the agent is given what was said, as a task: once, and later when it cannot take it now. */
+/** Gives the transcript to the agent as a task after the call: once, and retried while the agent cannot accept it. */
 export function createFollowUp({ db, clock, log, dispatch }: FollowUpDeps) {
-  const giving = new Set<Promise<void>>()
+  const pending = new Set<Promise<void>>()
 
-  async function give(call: CallRow): Promise<void> {
+  async function enqueueTask(call: CallRow): Promise<void> {
     try {
       const agent = await dispatch.checkAgent(call.agent_id)
       await dispatch.transaction(async (tx) => {
@@ -40,38 +40,38 @@ export function createFollowUp({ db, clock, log, dispatch }: FollowUpDeps) {
         })
       })
     } catch (error) {
-      await later(call, error)
+      await handleFailure(call, error)
     }
   }
 
-  async function later(call: CallRow, error: unknown): Promise<void> {
-    const isLate = (call.ended_at ?? '') < timestamp(secondsLater(clock.now(), -patienceHours * 3600))
-    // The breaker's refusal has left its record; another try would leave another one.
-    const isGivenUp =
-      isLate || isFault(error, 'circuit_open', 'agent_not_found', 'inter_agent_depth_exceeded')
-    if (!isGivenUp && isFault(error)) return
-    log.warn({ call_id: call.id, err: error }, 'what was said in a call could not be given to its agent')
-    if (isGivenUp) await callStore(db).followUp(call.id, 'none')
+  async function handleFailure(call: CallRow, error: unknown): Promise<void> {
+    const isExpired = (call.ended_at ?? '') < timestamp(secondsLater(clock.now(), -maxAgeHours * 3600))
+    // The breaker has recorded its refusal; each retry would add another record.
+    const isFinal =
+      isExpired || isFault(error, 'circuit_open', 'agent_not_found', 'inter_agent_depth_exceeded')
+    if (!isFinal && isFault(error)) return
+    log.warn({ call_id: call.id, err: error }, 'the transcript of a call could not be given to its agent')
+    if (isFinal) await callStore(db).followUp(call.id, 'none')
   }
 
   return {
-    /** Of this call, in a moment. */
-    soon(call: CallRow): void {
+    /** Starts the follow-up of this call in the background. */
+    start(call: CallRow): void {
       if (call.follow_up !== 'due') return
-      const given = give(call)
+      const attempt = enqueueTask(call)
         .catch((error: unknown) => log.error({ call_id: call.id, err: error }, 'a call was not followed up'))
-        .finally(() => giving.delete(given))
-      giving.add(given)
+        .finally(() => pending.delete(attempt))
+      pending.add(attempt)
     },
-    /** Of every call that waits for it. */
-    async all(signal: AbortSignal): Promise<void> {
+    /** Processes all calls that are due. */
+    async runDue(signal: AbortSignal): Promise<void> {
       for (const call of await callStore(db).dueFollowUps(batch)) {
         if (signal.aborted) return
-        await give(call)
+        await enqueueTask(call)
       }
     },
-    async settled(): Promise<void> {
-      while (giving.size > 0) await Promise.all(giving)
+    async idle(): Promise<void> {
+      while (pending.size > 0) await Promise.all(pending)
     },
   }
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../kit/clock.ts'
 import type { VoiceTool } from '../../ports/voice/port.ts'
-import type { Line, Mouth } from './sound.ts'
+import type { MediaLine, VoiceOutput } from './sound.ts'
 
 export const hangUpTool: VoiceTool = {
   name: 'hang_up',
@@ -8,43 +8,43 @@ export const hangUpTool: VoiceTool = {
   parameters: { type: 'object', properties: {} },
 }
 
-/** The goodbye is said within this time, and played within this time. */
+/** Maximum time to say goodbye, and then to play it. */
 const goodbyeSeconds = 10
-const playedSeconds = 15
+const playbackSeconds = 15
 const mark = 'goodbye'
 
-/** The voice hangs up: what it has said by then is played first. */
+/** Hangs up on the voice's request, after its goodbye has been played. */
 export function createHangUp({
   clock,
-  mouth,
-  line,
+  output,
+  media,
   signal,
   leave,
 }: {
   clock: Pick<Clock, 'wait'>
-  mouth: Pick<Mouth, 'mark'>
-  line: Pick<Line, 'onMark'>
+  output: Pick<VoiceOutput, 'mark'>
+  media: Pick<MediaLine, 'onMark'>
   signal: AbortSignal
   leave(): void
 }) {
   let state: 'talking' | 'saying goodbye' | 'playing it' = 'talking'
-  line.onMark((name) => {
+  media.onMark((name) => {
     if (name === mark) leave()
   })
 
-  function said(): void {
+  function goodbyeSaid(): void {
     if (state !== 'saying goodbye') return
     state = 'playing it'
-    mouth.mark(mark)
-    void clock.wait(playedSeconds * 1000, signal).then(leave)
+    output.mark(mark)
+    void clock.wait(playbackSeconds * 1000, signal).then(leave)
   }
 
   return {
     begin(): void {
       if (state !== 'talking') return
       state = 'saying goodbye'
-      void clock.wait(goodbyeSeconds * 1000, signal).then(said)
+      void clock.wait(goodbyeSeconds * 1000, signal).then(goodbyeSaid)
     },
-    turnComplete: said,
+    turnComplete: goodbyeSaid,
   }
 }

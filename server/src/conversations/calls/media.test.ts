@@ -9,28 +9,28 @@ import { encodeMulaw } from './audio/mulaw.ts'
 import { telephoneToVoice } from './audio/wires.ts'
 import { type CallWorld, startCallWorld, untilEnded } from './test/call-world.ts'
 
-/** A second of a tone, as a telephone says it. */
+/** One second of a tone in telephone encoding. */
 const speech = Buffer.from(
   encodeMulaw(Int16Array.from({ length: 8_000 }, (_, n) => Math.round(8_000 * Math.sin(n / 3)))),
 )
 
-/** A call that was answered, from both its ends. */
-async function answered(world: CallWorld, over: object = {}) {
+/** An answered call, from both ends. */
+async function answered(world: CallWorld, overrides: object = {}) {
   await world.bind({ display_name: 'Robin' })
-  const { json } = await world.call({ context: 'Ask for the order.', ...over })
+  const { json } = await world.call({ context: 'Ask for the order.', ...overrides })
   const call = await world.provider.nextCall()
   const [phone, voice] = await Promise.all([call.answer(), world.live.session()])
   return { id: json.execution_id as string, call, phone, voice }
 }
 
-/** The tasks that came of a call. */
+/** The tasks started by a call. */
 async function tasksOf(db: Db, executionId: string) {
   const rows = await executionStore(db).list({ agentId: 'a1', triggeredBy: 'voip' }, { limit: 9, offset: 0 })
   return rows.filter((row) => row.parent_execution_id === executionId)
 }
 
 forEachDialect((_, open) => {
-  test('both ends hear each other; what was said is the response, and becomes a task of the agent', async () => {
+  test('both ends hear each other; the transcript is the response and becomes a task of the agent', async () => {
     await using db = await open()
     await using world = await startCallWorld(db)
     const { id, phone, voice } = await answered(world)
@@ -58,16 +58,16 @@ forEachDialect((_, open) => {
     const row = await untilEnded(world, id)
     assert.deepEqual([row.status, row.terminal_reason], ['success', 'completed'])
     assert.equal(row.response, 'They: The order has left.\nAgent: Thank you.')
-    await world.pass()
+    await world.runLoops()
     const [task] = await tasksOf(db, id)
     assert.ok(task)
     assert.match(task.message, /\+15550123[\s\S]*Ask for the order\.[\s\S]*They: The order has left\./)
-    // Another look gives it nothing more.
-    await world.pass()
+    // A second pass starts no other task.
+    await world.runLoops()
     assert.equal((await tasksOf(db, id)).length, 1)
   })
 
-  test('who begins to speak is not talked over: what was not played is dropped', async () => {
+  test('the voice stops when the person speaks: unplayed audio is dropped', async () => {
     await using db = await open()
     await using world = await startCallWorld(db)
     const { phone, voice } = await answered(world)
@@ -77,7 +77,7 @@ forEachDialect((_, open) => {
     await phone.untilCleared()
   })
 
-  test('the voice asks its agent, and says what it was answered', async () => {
+  test('the voice asks its agent and speaks the answer', async () => {
     await using db = await open()
     await using world = await startCallWorld(db)
     const { id, phone, voice } = await answered(world, { process_transcript: false })
@@ -94,11 +94,11 @@ forEachDialect((_, open) => {
     await phone.untilHeard(1_500)
     phone.stop()
     assert.equal((await untilEnded(world, id)).status, 'success')
-    await world.pass()
+    await world.runLoops()
     assert.equal((await tasksOf(db, id)).length, 1)
   })
 
-  test('the voice hangs up once its goodbye was played', async () => {
+  test('the voice hangs up after its goodbye was played', async () => {
     await using db = await open()
     await using world = await startCallWorld(db)
     const { id, call, phone, voice } = await answered(world)
@@ -111,7 +111,7 @@ forEachDialect((_, open) => {
     await call.hungUp
   })
 
-  test('a call ends at its longest time, and its provider hears of it', async () => {
+  test('a call ends at its maximum duration and is hung up', async () => {
     await using db = await open()
     await using world = await startCallWorld(db)
     const { id, call } = await answered(world)
@@ -122,16 +122,19 @@ forEachDialect((_, open) => {
     await call.hungUp
   })
 
-  test('a voice that cannot be had, or is lost, ends the call as failed, with what was said', async () => {
+  test('a voice that is unavailable or disconnects fails the call and keeps the transcript', async () => {
     await using db = await open()
     await using world = await startCallWorld(db)
     world.live.refuseWith(503)
     await world.bind()
     const { json } = await world.call()
-    const mute = await world.provider.nextCall()
-    await mute.answer()
-    const none = await untilEnded(world, json.execution_id)
-    assert.deepEqual([none.status, none.error_code, none.response], ['failed', 'network', null])
+    const failedCall = await world.provider.nextCall()
+    await failedCall.answer()
+    const unavailable = await untilEnded(world, json.execution_id)
+    assert.deepEqual(
+      [unavailable.status, unavailable.error_code, unavailable.response],
+      ['failed', 'network', null],
+    )
     world.live.refuseWith(null)
 
     const { id, phone, voice } = await answered(world)
@@ -143,7 +146,7 @@ forEachDialect((_, open) => {
     await phone.closed
   })
 
-  test('a ticket is good once, and no other one is', async () => {
+  test('a ticket is valid once, and only for its call', async () => {
     await using db = await open()
     await using world = await startCallWorld(db)
     await world.bind()
@@ -160,7 +163,7 @@ forEachDialect((_, open) => {
     await assert.rejects(guess(call.ticket), /refused/)
   })
 
-  test('a process that dies in the middle of a call leaves what was said; another one ends the call', async () => {
+  test('after a crash the transcript remains, and another process ends the call', async () => {
     await using db = await open()
     await using world = await startCallWorld(db)
     const { id, phone, voice } = await answered(world)
@@ -171,15 +174,15 @@ forEachDialect((_, open) => {
     await using other = await startCallWorld(second, { beside: world })
     other.clock.set(world.clock.now())
     await other.clock.advance(61)
-    await other.pass()
+    await other.runLoops()
     const row = await untilEnded(other, id)
     assert.deepEqual([row.status, row.error_code], ['failed', 'lease_expired'])
     assert.equal(row.response, 'They: Hello?\nAgent: Good day.')
-    // The first one learns of it when it puts the deadline off, and when the provider ends the sound.
+    // The first process learns of it from the failed renewal, and from the end of the media stream.
     await phone.closed
   })
 
-  test('the platform’s end ends the calls that it carries, and keeps what was said', async () => {
+  test('stopping the platform ends its calls and keeps the transcript', async () => {
     await using db = await open()
     await using world = await startCallWorld(db)
     const { id, call, phone, voice } = await answered(world)

@@ -5,7 +5,7 @@ import type { Db } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
 import type { MediaFrame, Telephony } from '../../ports/telephony/port.ts'
 import { leaseSeconds } from './session.ts'
-import { createFrames, type Line, mostUnsent } from './sound.ts'
+import { createFrames, type MediaLine, maxUnsentBytes } from './sound.ts'
 import { type CallRow, callStore } from './store.ts'
 import { hashOf } from './ticket.ts'
 
@@ -14,36 +14,36 @@ export type MediaDeps = {
   clock: Clock
   log: Log
   telephony: Pick<Telephony, 'readFrame'>
-  carry(call: CallRow, line: Line): Promise<void>
+  carry(call: CallRow, media: MediaLine): Promise<void>
 }
 
-/** The provider says which call it is right after it has opened the socket. */
+/** The provider identifies the call directly after it opens the socket. */
 const startSeconds = 10
 const closeCodes = { done: 1000, notTheProtocol: 1008, badTicket: 4001 } as const
 
 type Started = Extract<MediaFrame, { type: 'start' }>
 
-/** Sockets over which the sound of calls comes. A ticket lets one in, once. */
+/** Accepts the media sockets of calls. A ticket opens one socket, once. */
 export function createMedia({ db, clock, log, telephony, carry }: MediaDeps) {
   const store = callStore(db)
-  /** Ends the sound of each call that is carried here. */
-  const carried = new Map<string, (how: 'hung_up' | 'lost') => void>()
-  const busy = new Set<Promise<void>>()
+  /** Ends the media stream of each call that this process carries. */
+  const streams = new Map<string, (how: 'hung_up' | 'lost') => void>()
+  const active = new Set<Promise<void>>()
 
   async function serve(callId: string, socket: WebSocket): Promise<void> {
-    const wire = listen(socket, telephony)
-    const waited = new AbortController()
-    const late = clock.wait(startSeconds * 1000, waited.signal).then(() => null)
-    const start = await Promise.race([wire.started, late])
-    waited.abort()
+    const stream = listen(socket, telephony)
+    const timer = new AbortController()
+    const timeout = clock.wait(startSeconds * 1000, timer.signal).then(() => null)
+    const start = await Promise.race([stream.started, timeout])
+    timer.abort()
     const call = start && (await connect(callId, start))
     if (!start || !call) return socket.close(closeCodes.badTicket, 'the ticket is not good')
     const close = () => socket.close(closeCodes.done)
-    carried.set(call.id, wire.end)
+    streams.set(call.id, stream.end)
     try {
-      await carry(call, { ...wire.line, streamId: start.streamId, close })
+      await carry(call, { ...stream.media, streamId: start.streamId, close })
     } finally {
-      carried.delete(call.id)
+      streams.delete(call.id)
     }
   }
 
@@ -58,33 +58,33 @@ export function createMedia({ db, clock, log, telephony, carry }: MediaDeps) {
   }
 
   return {
-    /** Before there is a socket. Throws `not_found` for a call whose sound is not waited for. */
+    /** Runs before the upgrade. Throws `not_found` for a call that expects no media. */
     async admit(callId: string): Promise<{ open(socket: WebSocket): void }> {
       const call = await store.find(callId)
       if (!call || call.ticket_hash === null) throw new Fault('not_found', 'There is no such call.')
       return {
         open(socket) {
-          const served = serve(callId, socket)
+          const session = serve(callId, socket)
             .catch((error: unknown) => {
               log.error({ call_id: callId, err: error }, 'a call was dropped')
               socket.terminate()
             })
-            .finally(() => busy.delete(served))
-          busy.add(served)
+            .finally(() => active.delete(session))
+          active.add(session)
         },
       }
     },
-    /** The call has ended; its sound, when it comes here, ends too. */
-    end: (callId: string): void => carried.get(callId)?.('hung_up'),
-    /** Ends all; resolves when what was said is kept. */
+    /** Ends the media stream of an ended call, if this process carries it. */
+    end: (callId: string): void => streams.get(callId)?.('hung_up'),
+    /** Ends all streams; resolves when the transcripts are stored. */
     async close(): Promise<void> {
-      for (const end of carried.values()) end('lost')
-      await Promise.all(busy)
+      for (const end of streams.values()) end('lost')
+      await Promise.all(active)
     },
   }
 }
 
-/** Reads frames from the first moment on; what is none of the protocol ends the socket. */
+/** Reads frames from the start; an invalid frame closes the socket. */
 function listen(socket: WebSocket, telephony: Pick<Telephony, 'readFrame'>) {
   const frames = createFrames()
   const started = Promise.withResolvers<Started | null>()
@@ -105,19 +105,19 @@ function listen(socket: WebSocket, telephony: Pick<Telephony, 'readFrame'>) {
     if (frame === null) return
     if (frame.type === 'start') started.resolve(frame)
     else if (frame.type === 'stop') end('hung_up')
-    else frames.take(frame)
+    else frames.receive(frame)
   })
   return {
     started: started.promise,
     end,
-    line: {
+    media: {
       onAudio: frames.onAudio,
       onMark: frames.onMark,
-      onEnd: (act: (how: 'hung_up' | 'lost') => void) => void ended.promise.then(act),
+      onEnd: (listener: (how: 'hung_up' | 'lost') => void) => void ended.promise.then(listener),
       send(text: string) {
         if (socket.readyState !== socket.OPEN) return
-        // Whoever takes nothing for so long is gone.
-        if (socket.bufferedAmount > mostUnsent) return socket.terminate()
+        // A client that reads nothing for this long is disconnected.
+        if (socket.bufferedAmount > maxUnsentBytes) return socket.terminate()
         socket.send(text)
       },
     },

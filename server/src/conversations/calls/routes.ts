@@ -12,9 +12,9 @@ import type { SocketRoute } from '../../http/sockets.ts'
 import { Fault } from '../../kit/fault.ts'
 import type { Calls } from './service.ts'
 
-type Routed = Pick<Calls, 'bindings' | 'start' | 'told' | 'media' | 'isOn'>
+type RoutedCalls = Pick<Calls, 'bindings' | 'start' | 'receiveStatus' | 'media' | 'isOn'>
 
-export function callRoutes({ bindings, start, told, isOn }: Routed): Route[] {
+export function callRoutes({ bindings, start, receiveStatus, isOn }: RoutedCalls): Route[] {
   const routes = [
     agentRoute(getCallBinding, ({ agent }) => bindings.show(agent)),
     agentRoute(putCallBinding, ({ agent, body, request }) => {
@@ -29,7 +29,7 @@ export function callRoutes({ bindings, start, told, isOn }: Routed): Route[] {
     agentRoute(startCall, async ({ caller, agent, body, request }) => {
       const reply = await start({ caller, agent, body }, request.header('idempotency-key'))
       request.note({ replayed: reply.replayed })
-      // Stored by this feature, as it answers it the first time.
+      // Stored by this feature in the same shape as the first response.
       const { execution_id } = reply.body as StartedCall
       const headers = {
         'x-execution-id': execution_id,
@@ -39,29 +39,29 @@ export function callRoutes({ bindings, start, told, isOn }: Routed): Route[] {
     }),
     route(callStatus, async ({ params, body, request }) => {
       request.note({ call_id: params.call_id })
-      await told(params.call_id, { body, signature: request.header('x-twilio-signature') })
+      await receiveStatus(params.call_id, { body, signature: request.header('x-twilio-signature') })
       return undefined
     }),
   ]
-  return routes.map((each) => ({ ...each, admit: async () => refuseWhenOff(isOn) }))
+  return routes.map((each) => ({ ...each, admit: async () => requireEnabled(isOn) }))
 }
 
-/** The provider's frames are 20 ms of sound. */
+/** The provider's frames hold 20 ms of audio. */
 const maxFrameBytes = 64 * 1024
 
-export function callSocketRoutes({ media, isOn }: Routed): SocketRoute[] {
+export function callSocketRoutes({ media, isOn }: RoutedCalls): SocketRoute[] {
   return [
     {
       path: '/api/public/voip/media/{id}',
       maxPayload: maxFrameBytes,
       async admit(_request, callId) {
-        refuseWhenOff(isOn)
+        requireEnabled(isOn)
         return media.admit(callId)
       },
     },
   ]
 }
 
-function refuseWhenOff(isOn: () => boolean): void {
+function requireEnabled(isOn: () => boolean): void {
   if (!isOn()) throw new Fault('feature_disabled')
 }

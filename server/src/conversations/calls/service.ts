@@ -21,22 +21,22 @@ export type CallsDeps = Without<BindingDeps> &
   FollowUpDeps & {
     db: Db
     telephony: Telephony
-    /** Whether the platform makes calls at all. */
+    /** Whether the platform offers calls. */
     isOn(): boolean
   }
 
 export type Calls = {
   bindings: Bindings
   start: Start['start']
-  told: ReturnType<typeof createStatus>
+  receiveStatus: ReturnType<typeof createStatus>
   media: Pick<ReturnType<typeof createMedia>, 'admit'>
   isOn(): boolean
   workState: WorkStateOf
-  /** Hooks: what goes on ends with its agent. */
+  /** Hooks that end the agent's open calls. */
   agentStopped(tx: Tx, agentId: string): Promise<void>
   agentDeleted(tx: Tx, agentId: string): Promise<void>
   loops: Loop[]
-  /** Ends what is carried here; resolves when what was said is kept and the provider was told. */
+  /** Ends this process's calls; resolves when transcripts are stored and the provider is notified. */
   close(): Promise<void>
 }
 
@@ -44,33 +44,33 @@ export function createCalls(deps: CallsDeps): Calls {
   const endings = createEnd(deps)
   const bindings = createBindings({ ...deps, endings })
   const { start, workState } = createStart({ ...deps, endings })
-  const told = createStatus({ ...deps, endings })
+  const receiveStatus = createStatus({ ...deps, endings })
   const carry = createCallSession({ ...deps, endings })
   const media = createMedia({ ...deps, carry })
   const followUps = createFollowUp(deps)
   const sweep = createSweep({ ...deps, endings })
-  endings.onClosed((call) => {
+  endings.onEnded((call) => {
     media.end(call.id)
-    followUps.soon(call)
+    followUps.start(call)
   })
   return {
     bindings,
     start,
-    told,
+    receiveStatus,
     media,
     isOn: deps.isOn,
     workState,
-    agentStopped: (tx, agentId) => endings.endOpenIn(tx, agentId, 'agent_stopped'),
-    agentDeleted: (tx, agentId) => endings.endOpenIn(tx, agentId, 'agent_deleted'),
+    agentStopped: (tx, agentId) => endings.endOpenCalls(tx, agentId, 'agent_stopped'),
+    agentDeleted: (tx, agentId) => endings.endOpenCalls(tx, agentId, 'agent_deleted'),
     loops: [
       { name: 'conversations.calls', everySeconds: 5, run: sweep.overdue },
-      { name: 'conversations.call-transcripts', everySeconds: 10, run: followUps.all },
+      { name: 'conversations.call-transcripts', everySeconds: 10, run: followUps.runDue },
       { name: 'conversations.old-calls', everySeconds: 300, run: sweep.old },
     ],
     async close() {
       await media.close()
-      await followUps.settled()
-      await endings.settled()
+      await followUps.idle()
+      await endings.idle()
     },
   }
 }

@@ -5,50 +5,50 @@ import type { Secret } from '../../kit/secret.ts'
 import { type LiveVoice, VoiceDown, type VoicePort } from '../../ports/voice/port.ts'
 import type { End } from './end.ts'
 import { instructionsOf, type Outcome } from './rules.ts'
-import type { Line } from './sound.ts'
+import type { MediaLine } from './sound.ts'
 import { type CallRow, callStore } from './store.ts'
 import { callTools, type Finish, type TalkDeps, talk } from './talk.ts'
 
 export type CallSessionDeps = TalkDeps & {
   clock: Clock
   voice: VoicePort
-  /** Null: the platform has none. */
+  /** Null when the platform has no key. */
   voiceKey(): Secret | null
-  /** How the agent speaks. */
+  /** The voice settings of the agent. */
   voiceOf(agentId: string): Promise<{ voice_name: string | null; prompt: string | null }>
   agentName(agentId: string): Promise<string | null>
   endings: Pick<End, 'end'>
 }
 
-/** While it is carried a call is put off, so that another process knows when this one has died. */
+/** Renewal interval. After `leaseSeconds` without renewal another process ends the call. */
 const renewSeconds = 20
 export const leaseSeconds = 60
 
-/** Sound of a call, both ways, until it ends by whomever; then its execution has ended, too. */
+/** Relays audio in both directions until the call ends, then ends its execution. */
 export function createCallSession(deps: CallSessionDeps) {
   const { db, clock, log, endings } = deps
   const store = callStore(db)
 
-  return async function carry(call: CallRow, line: Line): Promise<void> {
-    const over = new AbortController()
+  return async function carry(call: CallRow, media: MediaLine): Promise<void> {
+    const ending = new AbortController()
     let outcome: { how: Outcome; detail: string | null } = { how: 'hung_up', detail: null }
     const finish: Finish = (how, detail = null) => {
-      if (over.signal.aborted) return
+      if (ending.signal.aborted) return
       outcome = { how, detail }
-      over.abort()
+      ending.abort()
     }
-    line.onEnd(finish)
-    void clock.wait(maxCallSeconds * 1000, over.signal).then(() => finish('time_over'))
-    const renewing = renew(call, over.signal, () => finish('hung_up'))
+    media.onEnd(finish)
+    void clock.wait(maxCallSeconds * 1000, ending.signal).then(() => finish('time_over'))
+    const renewing = renew(call, ending.signal, () => finish('hung_up'))
     try {
-      const live = await open(call, over.signal)
-      await talk(deps, { call, live, line, signal: over.signal, finish })
+      const live = await open(call, ending.signal)
+      await talk(deps, { call, live, media, signal: ending.signal, finish })
     } catch (error) {
       if (!(error instanceof VoiceDown)) log.error({ call_id: call.id, err: error }, 'a call was dropped')
       finish('voice_down', error instanceof VoiceDown ? error.message : null)
     } finally {
-      over.abort()
-      line.close()
+      ending.abort()
+      media.close()
       await renewing
     }
     await endings.end(call.id, outcome.how, outcome.detail)
@@ -57,31 +57,34 @@ export function createCallSession(deps: CallSessionDeps) {
   async function open(call: CallRow, signal: AbortSignal): Promise<LiveVoice> {
     const key = deps.voiceKey()
     if (key === null) throw new VoiceDown('The platform has no key of the voice provider.')
-    const [speaker, agentName] = await Promise.all([
+    const [voiceSettings, agentName] = await Promise.all([
       deps.voiceOf(call.agent_id),
       deps.agentName(call.agent_id),
     ])
     return deps.voice.open({
       key,
       model: null,
-      systemInstruction: instructionsOf(call, { agentName: agentName ?? '', voicePrompt: speaker.prompt }),
-      voiceName: speaker.voice_name ?? defaultVoice,
+      systemInstruction: instructionsOf(call, {
+        agentName: agentName ?? '',
+        voicePrompt: voiceSettings.prompt,
+      }),
+      voiceName: voiceSettings.voice_name ?? defaultVoice,
       tools: callTools,
       signal,
     })
   }
 
-  async function renew(call: CallRow, signal: AbortSignal, gone: () => void): Promise<void> {
+  async function renew(call: CallRow, signal: AbortSignal, onEnded: () => void): Promise<void> {
     while (!signal.aborted) {
       await clock.wait(renewSeconds * 1000, signal)
       if (signal.aborted) return
       const deadline = timestamp(secondsLater(clock.now(), leaseSeconds))
-      // Without the database the call goes on, and is ended by whoever sees its lease run out.
+      // Without the database the call continues; another process ends it when the lease expires.
       const isOpen = await store.renew(call.id, deadline).catch((error: unknown) => {
         log.warn({ call_id: call.id, err: error }, 'the lease of a call could not be renewed')
         return true
       })
-      if (!isOpen) gone()
+      if (!isOpen) onEnded()
     }
   }
 }

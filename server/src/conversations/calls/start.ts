@@ -25,7 +25,7 @@ import { type PlacedCall, type Telephony, TelephonyDown } from '../../ports/tele
 import { type Dispatch, holderOf, sourceOf } from '../../runs/dispatch/index.ts'
 import { executionStore, isFinal } from '../../runs/executions/index.ts'
 import { accountOf } from './account.ts'
-import { type CallingAgent, noNumber } from './binding.ts'
+import { accountMissing, type CallingAgent } from './binding.ts'
 import type { End } from './end.ts'
 import { dayStart, secondsToMidnight } from './rules.ts'
 import { type BindingRow, bindingStore, type CallRow, callStore } from './store.ts'
@@ -39,24 +39,24 @@ export type StartDeps = {
   dispatch: Pick<Dispatch, 'checkAgent' | 'recordRunning'>
   telephony: Pick<Telephony, 'place'>
   endings: Pick<End, 'end' | 'hangUp'>
-  /** Name of an agent, for calls that an agent asks for. */
+  /** The name of an agent, for calls that an agent starts. */
   agentName(agentId: string): Promise<string | null>
-  /** Under which the provider reaches the platform. */
+  /** The address at which the provider reaches the platform. */
   baseUrl: string
 }
 
-type Asked = { caller: SignedIn; agent: CallingAgent; body: StartCall }
+type CallRequest = { caller: SignedIn; agent: CallingAgent; body: StartCall }
 type Accepted = { call: CallRow; ticket: string }
 
-/** The provider is asked within this time, or its process has ended. */
+/** Deadline for the provider's response; after it the process counts as crashed. */
 const placingSeconds = 60
-/** Beyond the time that it rings: the provider's word that nobody answers may be late or lost. */
+/** Extra time after ringing, because the provider's status may be late or lost. */
 const ringGraceSeconds = 30
 
 export type Start = {
-  /** Rings, once for each idempotency key. Throws what the endpoint says. */
-  start(asked: Asked, key: string | undefined): Promise<Reply & { replayed: boolean }>
-  /** For the store of idempotency keys: what has become of a call. */
+  /** Places the call, once for each idempotency key. Throws the endpoint's faults. */
+  start(request: CallRequest, key: string | undefined): Promise<Reply & { replayed: boolean }>
+  /** Reports the state of a call to the idempotency store. */
   workState: WorkStateOf
 }
 
@@ -67,7 +67,7 @@ export function createStart(deps: StartDeps): Start {
   async function place({ call, ticket }: Accepted): Promise<PlacedCall> {
     const { vault, baseUrl } = deps
     const { auth_token } = call
-    if (auth_token === null) throw noNumber()
+    if (auth_token === null) throw accountMissing()
     return telephony.place(accountOf(vault, { ...call, auth_token }), {
       to: call.to_number,
       from: call.from_number,
@@ -79,23 +79,23 @@ export function createStart(deps: StartDeps): Start {
     })
   }
 
-  async function placed(call: CallRow, providerCallId: string): Promise<void> {
+  async function markPlaced(call: CallRow, providerCallId: string): Promise<void> {
     const deadline = timestamp(secondsLater(clock.now(), ringSeconds + ringGraceSeconds))
-    if (await callStore(db).placed(call.id, providerCallId, deadline)) return
-    // It may be spoken in already; or it was ended while the provider was asked, who must hear of that.
+    if (await callStore(db).markPlaced(call.id, providerCallId, deadline)) return
+    // The call may be connected already. If it ended during the request, the provider must hang up.
     const now = await callStore(db).find(call.id)
     if (now === null || now.state === 'ended') {
       endings.hangUp({ ...call, provider_call_id: providerCallId })
     }
   }
 
-  /** The provider's answer. The record of a call that is not made says why, and its key is free again. */
+  /** Places the call. On failure it ends the call's execution and releases the key. */
   async function ring({ call, ticket }: Accepted, claim: Claim): Promise<string> {
     let answer: PlacedCall
     try {
       answer = await place({ call, ticket })
     } catch (error) {
-      // Should it ring all the same, its sound is refused and the provider hangs up.
+      // If the phone rings anyway, the media stream is refused and the provider hangs up.
       await endings.end(call.id, 'unreachable')
       await claim.release()
       if (!(error instanceof TelephonyDown)) throw error
@@ -109,12 +109,12 @@ export function createStart(deps: StartDeps): Start {
   }
 
   return {
-    async start(asked, key) {
-      const scope = scopeOf('voip', `${asked.agent.id}:${holderOf(asked.caller)}`, key, asked.body)
-      const entered = await idempotency.enter(scope, (claim) => accept(asked, claim))
+    async start(request, key) {
+      const scope = scopeOf('voip', `${request.agent.id}:${holderOf(request.caller)}`, key, request.body)
+      const entered = await idempotency.enter(scope, (claim) => accept(request, claim))
       if (entered.replay) return { ...entered.replay, replayed: true }
       const { accepted, claim } = entered
-      await placed(accepted.call, await ring(accepted, claim))
+      await markPlaced(accepted.call, await ring(accepted, claim))
       const reply: Reply = { status: 200, body: startedOf(accepted.call), receipt: true }
       await claim.complete(reply)
       return { ...reply, replayed: false }
@@ -135,25 +135,25 @@ function startedOf({ id, execution_id, to_number }: CallRow): StartedCall {
   return { status: 'ringing', call_id: id, execution_id, to_number }
 }
 
-/** One attempt to take a call in, under a claim on its key. */
+/** Accepts one call, under the claim of its idempotency key. */
 function createAccept({ db, clock, dispatch, agentName }: StartDeps) {
-  return async function accept({ caller, agent, body }: Asked, claim: Claim): Promise<Accepted> {
-    const fact = await dispatch.checkAgent(agent.id)
+  return async function accept({ caller, agent, body }: CallRequest, claim: Claim): Promise<Accepted> {
+    const agentContext = await dispatch.checkAgent(agent.id)
     const callingId = caller.kind === 'key' && caller.key.scope === 'agent' ? caller.key.agent_id : null
     const source = sourceOf(caller, callingId === null ? null : await agentName(callingId))
     const { ticket, hash } = newTicket(randomBytes)
     const executionId = newId()
     return db.atomically(async (tx) => {
-      // One at a time for each agent: limit, cap and labels hold for twenty at once too.
+      // The lock serializes the calls of an agent, so limit, cap and labels hold under concurrency.
       if (!(await agentStore(tx).lock(agent.id))) throw new Fault('agent_not_found')
-      // First of all: the same request again is no other one that limits could refuse.
+      // Claim first: a repeated request must replay, not hit the limits.
       await claim.take(tx, { execution_id: executionId })
       const binding = await enabledBinding(tx, agent.id)
       const now = clock.now()
-      await refuseTwin(tx, agent, { label: body.dedup_label, now })
-      await refuseTooSoon(tx, agent.id, now)
-      await refuseTooMany(tx, agent, { cap: binding.daily_call_cap, now })
-      await dispatch.recordRunning(tx, fact, {
+      await refuseDuplicateLabel(tx, agent, { label: body.dedup_label, now: now })
+      await enforceRateLimit(tx, agent.id, now)
+      await enforceDailyCap(tx, agent, { cap: binding.daily_call_cap, now: now })
+      await dispatch.recordRunning(tx, agentContext, {
         executionId,
         agentId: agent.id,
         kind: 'task',
@@ -162,7 +162,10 @@ function createAccept({ db, clock, dispatch, agentName }: StartDeps) {
         source,
         timeoutSeconds: maxCallSeconds,
       })
-      const call = callRow({ binding, body, now }, { execution_id: executionId, source, ticket_hash: hash })
+      const call = callRow(
+        { binding, body, now: now },
+        { execution_id: executionId, source, ticket_hash: hash },
+      )
       await callStore(tx).insert(call)
       return { call, ticket }
     })
@@ -171,37 +174,34 @@ function createAccept({ db, clock, dispatch, agentName }: StartDeps) {
 
 async function enabledBinding(tx: Tx, agentId: string): Promise<BindingRow> {
   const binding = await bindingStore(tx).find(agentId)
-  if (!binding) throw noNumber()
+  if (!binding) throw accountMissing()
   if (binding.enabled === 0) throw new Fault('conflict', 'The calls of this agent are switched off.')
   return binding
 }
 
-async function refuseTwin(
+async function refuseDuplicateLabel(
   tx: Tx,
   agent: CallingAgent,
   { label, now }: { label: string | null; now: Date },
 ): Promise<void> {
   if (label === null) return
   const since = timestamp(secondsLater(now, -callLabelHours * 3600))
-  const twin = await callStore(tx).withLabel(agent.id, label, since)
-  if (!twin) return
+  const duplicate = await callStore(tx).withLabel(agent.id, label, since)
+  if (!duplicate) return
   const detail = `The agent "${agent.name}" has made a call with this label already.`
-  const { id: call_id, execution_id } = twin
+  const { id: call_id, execution_id } = duplicate
   throw new Fault('already_exists', detail, { call_id, execution_id })
 }
 
-/**
- * Counted here and not in the store of other limits: under the agent's lock it is exact, and a repeated request does
- * not use it up.
- */
-async function refuseTooSoon(tx: Tx, agentId: string, now: Date): Promise<void> {
+/** Counted under the agent's lock and not in the shared rate limiter: exact, and free for repeated requests. */
+async function enforceRateLimit(tx: Tx, agentId: string, now: Date): Promise<void> {
   const { limit, windowSeconds } = rateRules.voipCall
   const oldest = await callStore(tx).createdBefore(agentId, limit)
   const wait = oldest === null ? 0 : Math.ceil((Date.parse(oldest) - now.getTime()) / 1000) + windowSeconds
   if (wait > 0) throw new Fault('rate_limited', undefined, { retry_after_seconds: wait })
 }
 
-async function refuseTooMany(
+async function enforceDailyCap(
   tx: Tx,
   agent: CallingAgent,
   { cap, now }: { cap: number; now: Date },
@@ -213,19 +213,19 @@ async function refuseTooMany(
 
 function callRow(
   { binding, body, now }: { binding: BindingRow; body: StartCall; now: Date },
-  made: { execution_id: string; source: object; ticket_hash: string },
+  ids: { execution_id: string; source: object; ticket_hash: string },
 ): CallRow {
   const { agent_id, account_sid, auth_token, from_number, display_name } = binding
   return {
-    ...{ id: newId(), agent_id, execution_id: made.execution_id, state: 'placing' },
+    ...{ id: newId(), agent_id, execution_id: ids.execution_id, state: 'placing' },
     ...{ account_sid, auth_token, from_number, display_name },
     to_number: body.to_number,
     context: body.context,
     process_transcript: body.process_transcript ? 1 : 0,
     dedup_label: body.dedup_label,
     is_counted: 1,
-    source: JSON.stringify(made.source),
-    ticket_hash: made.ticket_hash,
+    source: JSON.stringify(ids.source),
+    ticket_hash: ids.ticket_hash,
     provider_call_id: null,
     is_over: 0,
     created_at: timestamp(now),

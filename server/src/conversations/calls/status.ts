@@ -17,17 +17,17 @@ export type StatusDeps = {
   baseUrl: string
 }
 
-/** Between the answer and the sound; the provider opens its stream within a second or two. */
+/** Maximum time between answer and media stream; the provider needs one or two seconds. */
 const mediaSeconds = 30
-/** Whoever carries a call that is over has this long to tell how it ended and what was said last. */
+/** Time for the process that carries an ended call to store its last lines and outcome. */
 const lastWordSeconds = 10
 
-/** What the provider tells of a call. Throws `not_found`, `invalid_signature`. */
+/** Handles the provider's status updates. Throws `not_found`, `invalid_signature`. */
 export function createStatus({ db, clock, vault, telephony, endings, baseUrl }: StatusDeps) {
   const store = callStore(db)
-  const later = (seconds: number) => timestamp(secondsLater(clock.now(), seconds))
+  const deadlineIn = (seconds: number) => timestamp(secondsLater(clock.now(), seconds))
 
-  return async function told(
+  return async function receiveStatus(
     callId: string,
     { body, signature }: { body: Uint8Array; signature: string | undefined },
   ): Promise<void> {
@@ -38,22 +38,22 @@ export function createStatus({ db, clock, vault, telephony, endings, baseUrl }: 
     if (!telephony.isSigned(authToken, { url, body, signature: signature ?? '' })) {
       throw new Fault('invalid_signature')
     }
-    const heard = telephony.readStatus(body)
-    if (!heard || (call.provider_call_id ?? heard.providerCallId) !== heard.providerCallId) return
-    await follow(call, heard.status)
+    const update = telephony.readStatus(body)
+    if (!update || (call.provider_call_id ?? update.providerCallId) !== update.providerCallId) return
+    await applyStatus(call, update.status)
   }
 
-  async function follow(call: CallRow, status: CallStatus): Promise<void> {
+  async function applyStatus(call: CallRow, status: CallStatus): Promise<void> {
     if (status === 'initiated' || status === 'ringing') return
     if (status === 'answered') {
-      await store.answered(call.id, timestamp(clock.now()), later(mediaSeconds))
+      await store.markAnswered(call.id, timestamp(clock.now()), deadlineIn(mediaSeconds))
       return
     }
-    await store.over(call.id)
-    // Its sound may have come meanwhile: then whoever carries it knows best, for a moment.
-    if (await store.renew(call.id, later(lastWordSeconds))) return
-    const now = await store.find(call.id)
-    if (now) await endings.end(call.id, outcomeOf(status, now))
+    await store.markOver(call.id)
+    // If the call is connected, its process gets a moment to end it, because it knows the outcome best.
+    if (await store.renew(call.id, deadlineIn(lastWordSeconds))) return
+    const current = await store.find(call.id)
+    if (current) await endings.end(call.id, outcomeOf(status, current))
   }
 }
 

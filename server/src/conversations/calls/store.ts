@@ -5,10 +5,10 @@ export type BindingRow = CallBindingsTable
 export type CallRow = CallsTable
 export type CallLine = Pick<CallLinesTable, 'role' | 'text'>
 
-const open: CallState[] = ['placing', 'ringing', 'talking']
-const unconnected: CallState[] = ['placing', 'ringing']
+const openStates: CallState[] = ['placing', 'ringing', 'talking']
+const unconnectedStates: CallState[] = ['placing', 'ringing']
 
-/** The account of each agent. */
+/** The telephone account of each agent. */
 export function bindingStore(executor: Executor) {
   const db = executor.withTables<CallTables>()
   return {
@@ -29,7 +29,7 @@ export function bindingStore(executor: Executor) {
         .execute()
     },
 
-    /** False: there is none. */
+    /** Returns false when there is no account. */
     async setEnabled(agentId: string, enabled: boolean, at: string): Promise<boolean> {
       const result = await db
         .updateTable('call_bindings')
@@ -46,13 +46,13 @@ export function bindingStore(executor: Executor) {
   }
 }
 
-/** The calls. Each move names the states it comes from and says whether it won. */
+/** The SQL of calls. Each transition names its start states and returns whether it happened. */
 export function callStore(executor: Executor) {
   const db = executor.withTables<CallTables>()
 
-  const move = (id: string, from: CallState[], patch: Partial<CallRow>) =>
+  const transition = (id: string, from: CallState[], patch: Partial<CallRow>) =>
     db.updateTable('calls').set(patch).where('id', '=', id).where('state', 'in', from)
-  const moved = async (query: ReturnType<typeof move>) =>
+  const isUpdated = async (query: ReturnType<typeof transition>) =>
     Number((await query.executeTakeFirst()).numUpdatedRows) === 1
 
   return {
@@ -73,7 +73,7 @@ export function callStore(executor: Executor) {
       return row ?? null
     },
 
-    /** How many calls of the agent count since then. */
+    /** Calls of the agent that count against the cap since this time. */
     async countSince(agentId: string, since: string): Promise<number> {
       const row = await db
         .selectFrom('calls')
@@ -85,7 +85,7 @@ export function callStore(executor: Executor) {
       return Number(row.total)
     },
 
-    /** When the call was asked for that stands `count` before the next one; null when there are not as many. */
+    /** Start time of the agent's `count`-th newest call; null when there are fewer. */
     async createdBefore(agentId: string, count: number): Promise<string | null> {
       const row = await db
         .selectFrom('calls')
@@ -98,7 +98,7 @@ export function callStore(executor: Executor) {
       return row?.created_at ?? null
     },
 
-    /** The newest call with this label since then. */
+    /** The newest call with this label since this time. */
     async withLabel(agentId: string, label: string, since: string): Promise<CallRow | null> {
       const row = await db
         .selectFrom('calls')
@@ -116,7 +116,7 @@ export function callStore(executor: Executor) {
         .selectFrom('calls')
         .selectAll()
         .where('agent_id', '=', agentId)
-        .where('state', 'in', open)
+        .where('state', 'in', openStates)
         .execute()
     },
 
@@ -125,30 +125,30 @@ export function callStore(executor: Executor) {
         .selectFrom('calls')
         .selectAll()
         .where('deadline_at', '<', now)
-        .where('state', 'in', open)
+        .where('state', 'in', openStates)
         .orderBy('deadline_at')
         .limit(limit)
         .execute()
     },
 
-    /** The provider has taken it. False: it has ended meanwhile, or its sound is here already. */
-    async placed(id: string, providerCallId: string, deadline: string): Promise<boolean> {
+    /** The provider has accepted the call. Returns false when it has ended or is connected already. */
+    async markPlaced(id: string, providerCallId: string, deadline: string): Promise<boolean> {
       await db.updateTable('calls').set({ provider_call_id: providerCallId }).where('id', '=', id).execute()
-      return moved(move(id, ['placing'], { state: 'ringing', deadline_at: deadline }))
+      return isUpdated(transition(id, ['placing'], { state: 'ringing', deadline_at: deadline }))
     },
 
-    async answered(id: string, at: string, deadline: string): Promise<boolean> {
-      const query = move(id, unconnected, { answered_at: at, deadline_at: deadline })
-      return moved(query.where('answered_at', 'is', null))
+    async markAnswered(id: string, at: string, deadline: string): Promise<boolean> {
+      const query = transition(id, unconnectedStates, { answered_at: at, deadline_at: deadline })
+      return isUpdated(query.where('answered_at', 'is', null))
     },
 
-    /** Its sound is streamed here, once: the ticket is used up. Null: it may not be. */
+    /** Connects the media stream and consumes the ticket. Null when that is not allowed. */
     async connect(
       id: string,
       ticketHash: string,
       { at, ...patch }: { at: string; deadline_at: string; provider_call_id: string },
     ): Promise<CallRow | null> {
-      const row = await move(id, unconnected, { ...patch, state: 'talking', ticket_hash: null })
+      const row = await transition(id, unconnectedStates, { ...patch, state: 'talking', ticket_hash: null })
         .where('ticket_hash', '=', ticketHash)
         .returningAll()
         .executeTakeFirst()
@@ -159,13 +159,13 @@ export function callStore(executor: Executor) {
       return { ...row, answered_at: row.answered_at ?? at }
     },
 
-    /** Who carries it goes on. False: it has ended. */
+    /** Renews the lease. Returns false when the call has ended. */
     async renew(id: string, deadline: string): Promise<boolean> {
-      return moved(move(id, ['talking'], { deadline_at: deadline }))
+      return isUpdated(transition(id, ['talking'], { deadline_at: deadline }))
     },
 
-    /** The provider has told that it is over: nothing more comes from there. */
-    async over(id: string): Promise<void> {
+    /** The provider has reported the end of the call. */
+    async markOver(id: string): Promise<void> {
       await db.updateTable('calls').set({ is_over: 1 }).where('id', '=', id).execute()
     },
 
@@ -173,9 +173,11 @@ export function callStore(executor: Executor) {
       await db.updateTable('calls').set({ is_counted: 0 }).where('id', '=', id).execute()
     },
 
-    /** False: it had ended. */
+    /** Returns false when the call had already ended. */
     async close(id: string, patch: Partial<CallRow> & { ended_at: string }): Promise<boolean> {
-      return moved(move(id, open, { ...patch, state: 'ended', deadline_at: null, ticket_hash: null }))
+      return isUpdated(
+        transition(id, openStates, { ...patch, state: 'ended', deadline_at: null, ticket_hash: null }),
+      )
     },
 
     async addLine(callId: string, n: number, line: CallLine): Promise<void> {
@@ -208,7 +210,7 @@ export function callStore(executor: Executor) {
         .execute()
     },
 
-    /** due → done or none; false: somebody else was first. */
+    /** due → done or none. Returns false when another process was first. */
     async followUp(id: string, to: 'done' | 'none'): Promise<boolean> {
       const result = await db
         .updateTable('calls')
@@ -219,7 +221,7 @@ export function callStore(executor: Executor) {
       return Number(result.numUpdatedRows) === 1
     },
 
-    /** Of calls that ended before then the provider tells nothing more. */
+    /** Removes the tokens of calls that ended before this time; no more status updates are expected. */
     async forgetTokens(before: string): Promise<void> {
       await db
         .updateTable('calls')

@@ -5,13 +5,13 @@ import type { End } from './end.ts'
 import { overdueOutcome } from './rules.ts'
 import { callStore } from './store.ts'
 
-/** The provider's last word comes within seconds of the end. */
+/** The provider sends its last status within seconds of the end. */
 const tokenSeconds = 900
-/** As long as the rows of executions are kept by default. */
-const keptDays = 90
+/** Matches the default retention of executions. */
+const retentionDays = 90
 const batch = 50
 
-/** What nobody tells: calls that nobody answers, whose sound never comes, or whose process has died. */
+/** Ends calls past their deadline: unanswered, without media, or abandoned by a crashed process. */
 export function createSweep({
   db,
   clock,
@@ -31,14 +31,14 @@ export function createSweep({
         const outcome = overdueOutcome(call)
         log.info(
           { call_id: call.id, execution_id: call.execution_id, outcome },
-          'a call came to its deadline',
+          'a call reached its deadline',
         )
         await endings.end(call.id, outcome)
       }
     },
     async old(): Promise<void> {
       await callStore(db).forgetTokens(before(tokenSeconds))
-      await callStore(db).removeEnded(before(keptDays * 86_400))
+      await callStore(db).removeEnded(before(retentionDays * 86_400))
     },
   }
 }

@@ -6,10 +6,9 @@ import type { LiveVoice, VoiceEvent } from '../../ports/voice/port.ts'
 import { askTool } from '../voice/index.ts'
 import { type AskAgentDeps, createAskAgent } from './ask-agent.ts'
 import { createHangUp, hangUpTool } from './hang-up.ts'
-import { createMinutes } from './minutes.ts'
-import { answeredWord, type Outcome } from './rules.ts'
-import { createMouth, type Line, listenTo } from './sound.ts'
-import { type CallRow, callStore } from './store.ts'
+import { answeredNotice, type Outcome } from './rules.ts'
+import { createVoiceOutput, forwardAudio, type MediaLine } from './sound.ts'
+import { type CallLine, type CallRow, callStore } from './store.ts'
 
 export type TalkDeps = AskAgentDeps & {
   db: Db
@@ -18,59 +17,59 @@ export type TalkDeps = AskAgentDeps & {
   telephony: Pick<Telephony, 'audioFrame' | 'markFrame' | 'clearFrame'>
 }
 
-/** Ends the call, for this reason; the first one counts. */
+/** Ends the call; only the first outcome counts. */
 export type Finish = (how: Outcome, detail?: string | null) => void
 
-/** What the voice can do in a call. */
+/** The tools of the voice in a call. */
 export const callTools = [askTool, hangUpTool]
 
-/** Both ends speak with each other until `signal` says that the call is over; then what was said is kept. */
+/** Relays the conversation until `signal` aborts, then waits until the transcript is stored. */
 export async function talk(
   deps: TalkDeps,
-  of: { call: CallRow; live: LiveVoice; line: Line; signal: AbortSignal; finish: Finish },
+  of: { call: CallRow; live: LiveVoice; media: MediaLine; signal: AbortSignal; finish: Finish },
 ): Promise<void> {
-  const { call, live, line, signal, finish } = of
-  const mouth = createMouth(line, deps.telephony)
+  const { call, live, media, signal, finish } = of
+  const output = createVoiceOutput(media, deps.telephony)
   const leave = () => finish('hung_up')
-  const leaving = createHangUp({ clock: deps.clock, mouth, line, signal, leave })
-  const useTool = createTools(deps, { call, signal, hangUp: leaving.begin })
-  const minutes = createMinutes(callStore(deps.db), call.id, deps.log)
+  const hangingUp = createHangUp({ clock: deps.clock, output, media, signal, leave })
+  const useTool = createTools(deps, { call, signal, hangUp: hangingUp.begin })
+  const transcript = createTranscript(callStore(deps.db), call.id, deps.log)
   const close = () => live.close()
   signal.addEventListener('abort', close, { once: true })
   if (signal.aborted) close()
-  live.sendText(answeredWord)
-  listenTo(line, live)
+  live.sendText(answeredNotice)
+  forwardAudio(media, live)
   for await (const event of live.events) {
     switch (event.type) {
       case 'audio':
-        mouth.say(event.pcm24k)
+        output.say(event.pcm24k)
         break
       case 'interrupted':
-        mouth.stop()
+        output.stop()
         break
       case 'transcript':
-        if (event.final) minutes.add(event)
+        if (event.final) transcript.add(event)
         break
       case 'turnComplete':
-        leaving.turnComplete()
+        hangingUp.turnComplete()
         break
       case 'toolCall':
         void useTool(event).then((result) => live.sendToolResult({ id: event.id, name: event.name, result }))
         break
       case 'toolCancelled':
-        // What the agent has begun it finishes; an answer that nobody wants any more is dropped by the port.
+        // The agent finishes its work; the port drops a result that the voice has cancelled.
         break
       case 'closed':
         if (event.reason !== 'asked') finish('voice_down', event.detail)
         break
     }
   }
-  await minutes.kept()
+  await transcript.stored()
 }
 
 type ToolCall = Extract<VoiceEvent, { type: 'toolCall' }>
 
-/** Never rejects: what the voice is told stands in for a fault. */
+/** Never rejects: errors become tool results. */
 function createTools(
   { log, ...deps }: TalkDeps,
   { call, signal, hangUp }: { call: CallRow; signal: AbortSignal; hangUp(): void },
@@ -88,5 +87,35 @@ function createTools(
       log.error({ call_id: call.id, err: error }, 'the voice of a call could not ask its agent')
       return { error: 'The agent cannot be asked now.' }
     }
+  }
+}
+
+export type Transcript = {
+  add(line: CallLine): void
+  /** Resolves when all added lines are stored. */
+  stored(): Promise<void>
+}
+
+/** Stores lines as they are spoken, so that a crash does not lose the transcript. */
+export function createTranscript(
+  store: Pick<ReturnType<typeof callStore>, 'addLine'>,
+  callId: string,
+  log: Pick<Log, 'error'>,
+): Transcript {
+  let n = 0
+  let writing = Promise.resolve()
+  return {
+    add({ role, text }) {
+      if (text.trim() === '') return
+      n += 1
+      const position = n
+      const line = { role, text: text.trim() }
+      writing = writing
+        .then(() => store.addLine(callId, position, line))
+        .catch((error: unknown) =>
+          log.error({ call_id: callId, err: error }, 'a line of a call was not stored'),
+        )
+    },
+    stored: () => writing,
   }
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** With which the sound of one call is streamed once; what is kept of it does not open anything. */
+/** A single-use ticket for the media stream of one call. Only its hash is stored. */
 export function newTicket(bytes: (count: number) => Buffer): { ticket: string; hash: string } {
   const ticket = bytes(32).toString('base64url')
   return { ticket, hash: hashOf(ticket) }

@@ -6,10 +6,10 @@ import { canvasStore } from './store.ts'
 import { markdown, openCanvasWorld, path } from './test/world.ts'
 
 const hello = { title: 'State', blocks: [markdown('# Hello')] }
-const kept = { id: 'b1', kind: 'markdown', title: null, slot: null, payload: { markdown: '# Hello' } }
+const storedBlock = { id: 'b1', kind: 'markdown', title: null, slot: null, payload: { markdown: '# Hello' } }
 
 forEachDialect((_name, open) => {
-  test('an agent sets a canvas with its run, and it is read as it was written; the event names it', async () => {
+  test('an agent writes a canvas in a run; reads return it unchanged, and the event names it', async () => {
     await using world = await openCanvasWorld(open)
     const { id: execution_id } = await world.run(world.agentId)
     const { status, json } = await world.put('main', { ...hello, audience: 'roster', execution_id })
@@ -25,7 +25,7 @@ forEachDialect((_name, open) => {
       pinned: false,
       stale: false,
       updated_by_execution_id: execution_id,
-      blocks: [kept],
+      blocks: [storedBlock],
     })
     assert.deepEqual(await world.get('/main'), json)
     const { blocks: _, ...summary } = json
@@ -33,7 +33,7 @@ forEachDialect((_name, open) => {
     assert.deepEqual(await world.lastEvent('canvas.updated'), { canvas_id: 'main', title: 'State' })
   })
 
-  test('writing anew keeps pin and creation and nothing else; without a run there is no provenance', async () => {
+  test('replacing a canvas keeps only pin and creation time; without a run it names no execution', async () => {
     await using world = await openCanvasWorld(open)
     const { id: execution_id } = await world.run(world.agentId)
     const first = (await world.put('main', { ...hello, audience: 'roster', template: 'brief', execution_id }))
@@ -56,7 +56,7 @@ forEachDialect((_name, open) => {
     })
   })
 
-  test('pinned ones are first, then the last changed; after a week without a change one is stale', async () => {
+  test('pinned canvases come first, then the latest changes; after a week without changes a canvas is stale', async () => {
     await using world = await openCanvasWorld(open)
     for (const id of ['a', 'b', 'c']) {
       await world.put(id, hello)
@@ -81,7 +81,7 @@ forEachDialect((_name, open) => {
     ])
   })
 
-  test('a change names blocks by id and leaves the rest; unknown ids and misfits are 422 and change nothing', async () => {
+  test('PATCH changes blocks by id and keeps the others; 422 for unknown ids and invalid blocks, without a change', async () => {
     await using world = await openCanvasWorld(open)
     const blocks = [
       markdown('one'),
@@ -107,17 +107,17 @@ forEachDialect((_name, open) => {
       [{ id: 'b1', payload: { markdown: 7 } }, ['blocks', 1, 'payload', 'markdown'], /string/],
       [{ id: 'b1', slot: 'side' }, ['blocks', 1, 'slot'], /header, key-points, body/],
     ]
-    for (const [bad, loc, words] of wrong) {
+    for (const [bad, loc, pattern] of wrong) {
       const reply = await world.patch('main', { blocks: [{ id: 'own', title: 'lost' }, bad] })
       assert.equal(reply.status, 422)
       assert.deepEqual(reply.json.detail[0].loc, ['body', ...loc])
-      assert.match(reply.json.detail[0].msg, words)
+      assert.match(reply.json.detail[0].msg, pattern)
     }
     assert.deepEqual((await world.get('/main')).blocks, json.blocks)
     assert.equal((await world.patch('other', { blocks: change })).json.error, 'canvas_not_found')
   })
 
-  test('of twenty changes at once none is lost, and of twenty new canvases at once as many as there is room for are made', async () => {
+  test('twenty concurrent changes are all stored; twenty concurrent new canvases stop at the limit', async () => {
     await using world = await openCanvasWorld(open)
     await world.put('main', { blocks: Array.from({ length: 20 }, (_, at) => markdown(`${at}`)) })
     const changes = Array.from({ length: 20 }, (_, at) =>
@@ -135,13 +135,19 @@ forEachDialect((_name, open) => {
     const main = (await canvasStore(world.db).find(world.agentId, 'main')) ?? assert.fail()
     for (let at = 1; at < 90; at += 1) await canvasStore(world.db).put({ ...main, canvas_id: `c${at}` })
     await world.clock.advance(61)
-    const made = await Promise.all(Array.from({ length: 20 }, (_, at) => world.put(`d${at}`, { blocks: [] })))
-    assert.equal(made.filter(({ status }) => status === 200).length, 10)
-    for (const { status, json } of made) if (status !== 200) assert.equal(json.error, 'conflict')
-    assert.equal((await world.put('main', { blocks: [] })).status, 200, 'one that is there is written still')
+    const created = await Promise.all(
+      Array.from({ length: 20 }, (_, at) => world.put(`d${at}`, { blocks: [] })),
+    )
+    assert.equal(created.filter(({ status }) => status === 200).length, 10)
+    for (const { status, json } of created) if (status !== 200) assert.equal(json.error, 'conflict')
+    assert.equal(
+      (await world.put('main', { blocks: [] })).status,
+      200,
+      'an existing canvas can still be written',
+    )
   })
 
-  test('sixty writes a minute; a run of another agent is unknown', async () => {
+  test('429 after sixty writes per minute; 404 for a run of another agent', async () => {
     await using world = await openCanvasWorld(open)
     await world.request(world.owner.key, 'POST', '/api/agents', { name: 'other' })
     const other = await world.row('other')
@@ -156,7 +162,7 @@ forEachDialect((_name, open) => {
     assert.equal(replies.filter(({ status }) => status === 429).length, 2)
   })
 
-  test('who may: shared people read and write, owners delete and pin, other agents only read', async () => {
+  test('shared people read and write, owners delete and pin, other agents only read', async () => {
     await using world = await openCanvasWorld(open)
     const { owner, key, request } = world
     const uma = await world.person('user', 'uma@example.org')
@@ -199,15 +205,15 @@ forEachDialect((_name, open) => {
     assert.deepEqual(await world.lastEvent('canvas.deleted'), { canvas_id: 'main', title: 'State' })
   })
 
-  test('several go at once; an agent that is renamed keeps its canvases, one that is deleted leaves none', async () => {
+  test('bulk delete removes several; canvases follow a renamed agent and are deleted with their agent', async () => {
     await using world = await openCanvasWorld(open)
     for (const id of ['a', 'b', 'c']) await world.put(id, hello)
     await world.share('c')
-    const gone = await world.request(world.owner.key, 'POST', `${path}/bulk-delete`, {
+    const deletion = await world.request(world.owner.key, 'POST', `${path}/bulk-delete`, {
       canvas_ids: ['a', 'none', 'b', 'a'],
     })
     assert.deepEqual(
-      { ...gone.json, deleted: gone.json.deleted.sort() },
+      { ...deletion.json, deleted: deletion.json.deleted.sort() },
       { agent_name: 'scout', requested: 4, deleted: ['a', 'b'] },
     )
     await world.request(world.owner.key, 'PUT', '/api/agents/scout/rename', { new_name: 'finder' })
@@ -224,7 +230,7 @@ forEachDialect((_name, open) => {
     }
   })
 
-  test('people of the Workspace see what is for the roster, and nothing else', async () => {
+  test('people of the Workspace see only canvases for the roster', async () => {
     await using world = await openCanvasWorld(open)
     await world.put('inner', hello)
     await world.put('outer', { ...hello, audience: 'roster' })
@@ -237,7 +243,7 @@ forEachDialect((_name, open) => {
       json.map(({ canvas_id }: { canvas_id: string }) => canvas_id),
       ['outer'],
     )
-    assert.deepEqual((await ask('scout/canvas/outer')).json.blocks, [kept])
+    assert.deepEqual((await ask('scout/canvas/outer')).json.blocks, [storedBlock])
     assert.equal((await ask('scout/canvas/inner')).json.error, 'canvas_not_found')
     assert.equal((await ask('other/canvas')).json.error, 'agent_not_found')
   })

@@ -3,23 +3,14 @@ import * as shareEndpoints from '@roost/contracts/conversations/canvas-shares'
 import { agentRoute, answer, type Route, route } from '../../http/route.ts'
 import type { Relation, SignedIn } from '../../identity/access/index.ts'
 import { Fault } from '../../kit/fault.ts'
-import { createBinding, type WorkspaceChat } from '../workspace-chat/index.ts'
-import type { Canvases } from './service.ts'
-import type { Shares } from './shares.ts'
+import { createBinding } from '../workspace-chat/index.ts'
+import type { CanvasFeature } from './service.ts'
 
-export function canvasRoutes({
-  canvases,
-  shares,
-  workspace,
-}: {
-  canvases: Canvases
-  shares: Shares
-  workspace: WorkspaceChat
-}): Route[] {
+export function canvasRoutes({ canvases, shares, workspace }: CanvasFeature): Route[] {
   const { withAgent } = createBinding(workspace)
   return [
     agentRoute(endpoints.listCanvases, ({ agent }) => canvases.list(agent)),
-    // Fixed words come before ids.
+    // Fixed path segments come before ids.
     agentRoute(shareEndpoints.listCanvasShares, ({ agent, query }) => shares.list(agent, query.canvas_id)),
     agentRoute(shareEndpoints.revokeCanvasShare, async ({ agent, params, request }) => {
       request.note({ share_id: params.share_id })
@@ -33,12 +24,12 @@ export function canvasRoutes({
     }),
     agentRoute(endpoints.getCanvas, ({ agent, params }) => canvases.read(agent, params.canvas_id)),
     agentRoute(endpoints.putCanvas, async ({ agent, caller, relation, params, body, request }) => {
-      refuseOtherAgents(caller, relation)
+      requireWriter(caller, relation)
       request.note({ canvas_id: params.canvas_id })
       return canvases.put(agent, params.canvas_id, body)
     }),
     agentRoute(endpoints.patchCanvas, async ({ agent, caller, relation, params, body, request }) => {
-      refuseOtherAgents(caller, relation)
+      requireWriter(caller, relation)
       request.note({ canvas_id: params.canvas_id })
       return canvases.patch(agent, params.canvas_id, body)
     }),
@@ -59,9 +50,9 @@ export function canvasRoutes({
     }),
 
     route(shareEndpoints.readSharedCanvas, async ({ params, request }) => {
-      const by = { ip: request.ip, authorization: request.header('authorization') }
-      const canvas = await shares.view(params.token, by)
-      // What ends with the link is not kept by whoever carries it.
+      const viewer = { ip: request.ip, authorization: request.header('authorization') }
+      const canvas = await shares.view(params.token, viewer)
+      // No cache may keep the canvas, because the link can end.
       return answer(canvas, { headers: { 'cache-control': 'private, no-store' } })
     }),
 
@@ -72,8 +63,8 @@ export function canvasRoutes({
   ]
 }
 
-/** People with access write, and the agent itself; another agent that may call it only reads. */
-function refuseOtherAgents(caller: SignedIn, relation: Relation): void {
+/** People with access and the agent itself write; other permitted agents only read. */
+function requireWriter(caller: SignedIn, relation: Relation): void {
   const isAgent = caller.kind === 'key' && caller.key.scope === 'agent'
   if (isAgent && relation !== 'self') throw new Fault('agent_identity_required')
 }

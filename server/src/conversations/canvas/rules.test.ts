@@ -10,7 +10,8 @@ import { isFault } from '../../kit/fault.ts'
 import * as rules from './rules.ts'
 import { sanitise } from './sanitise.ts'
 
-const keptBlocks = (blocks: Parameters<typeof rules.keptBlocks>[0]) => rules.keptBlocks(blocks, sanitise)
+const normalize = (blocks: Parameters<typeof rules.normalizeBlocks>[0]) =>
+  rules.normalizeBlocks(blocks, sanitise)
 
 const text = (markdown: string, id?: string): BlockInput => ({
   kind: 'markdown',
@@ -18,14 +19,14 @@ const text = (markdown: string, id?: string): BlockInput => ({
   ...(id ? { id } : {}),
 })
 
-/** Where the body is wrong, and why; null: it is right. */
-function faultOf(block: object, template?: CanvasTemplate): [string, string] | null {
-  const read = CanvasBody.safeParse({ blocks: [text('first'), block], template })
-  const [issue] = read.error?.issues ?? []
+/** Path and message of the first problem; null for a valid block. */
+function problemOf(block: object, template?: CanvasTemplate): [string, string] | null {
+  const parsed = CanvasBody.safeParse({ blocks: [text('first'), block], template })
+  const [issue] = parsed.error?.issues ?? []
   return issue ? [issue.path.join('.'), issue.message] : null
 }
 
-test('every kind of block is taken with its payload', () => {
+test('every kind of block is accepted with its payload', () => {
   const payloads: Record<string, unknown> = {
     chart: {
       type: 'donut',
@@ -50,12 +51,13 @@ test('every kind of block is taken with its payload', () => {
     html: { html: '<p>x</p>' },
     image: { src: 'charts/a.png', caption: 'A' },
   }
-  for (const [kind, payload] of Object.entries(payloads)) assert.equal(faultOf({ kind, payload }), null, kind)
+  for (const [kind, payload] of Object.entries(payloads))
+    assert.equal(problemOf({ kind, payload }), null, kind)
   for (const payload of [null, 0, 'x', [], { a: { b: [1] } }])
-    assert.equal(faultOf({ kind: 'json', payload }), null)
+    assert.equal(problemOf({ kind: 'json', payload }), null)
 })
 
-test('what is wrong is named by the place of its block and its field', () => {
+test('errors name the position of the block and its field', () => {
   const wrong: [object, string][] = [
     [{ payload: {} }, 'blocks.1.kind'],
     [{ kind: 'video', payload: {} }, 'blocks.1.kind'],
@@ -76,19 +78,19 @@ test('what is wrong is named by the place of its block and its field', () => {
     [{ kind: 'markdown', payload: { markdown: 'x' }, id: 'a b' }, 'blocks.1.id'],
     [{ kind: 'markdown', payload: { markdown: 'x' }, slot: 'main' }, 'blocks.1.slot'],
   ]
-  for (const [block, place] of wrong) assert.equal(faultOf(block)?.[0], place, JSON.stringify(block))
-  assert.match(faultOf({ kind: 'video', payload: {} })?.[1] ?? '', /chart, kpi, table/)
+  for (const [block, position] of wrong) assert.equal(problemOf(block)?.[0], position, JSON.stringify(block))
+  assert.match(problemOf({ kind: 'video', payload: {} })?.[1] ?? '', /chart, kpi, table/)
   const twice = CanvasBody.safeParse({ blocks: [text('a', 'x'), text('b', 'x')] })
   assert.deepEqual(twice.error?.issues[0]?.path, ['blocks', 1, 'id'])
 })
 
-test('slots are those of the template', () => {
-  assert.equal(faultOf({ ...text('x'), slot: 'kpis' }, 'dashboard'), null)
-  assert.equal(faultOf({ ...text('x'), slot: 'key-points' }, 'brief'), null)
-  assert.match(faultOf({ ...text('x'), slot: 'kpis' }, 'report')?.[1] ?? '', /summary/)
+test('only slots of the template are valid', () => {
+  assert.equal(problemOf({ ...text('x'), slot: 'kpis' }, 'dashboard'), null)
+  assert.equal(problemOf({ ...text('x'), slot: 'key-points' }, 'brief'), null)
+  assert.match(problemOf({ ...text('x'), slot: 'kpis' }, 'report')?.[1] ?? '', /summary/)
 })
 
-test('pictures come from the web, the workspace or the text, and from nowhere else', () => {
+test('images come from the web, the workspace or a data URL only', () => {
   const data = (length: number) => {
     const head = 'data:image/png;base64,'
     return head + 'A'.repeat(length - head.length)
@@ -100,7 +102,7 @@ test('pictures come from the web, the workspace or the text, and from nowhere el
     '/home/developer/x.webp',
     data(65_536),
   ])
-    assert.equal(faultOf({ kind: 'image', payload: { src } }), null, src.slice(0, 40))
+    assert.equal(problemOf({ kind: 'image', payload: { src } }), null, src.slice(0, 40))
   for (const src of [
     'http://example.org/a.png',
     'https://',
@@ -115,28 +117,32 @@ test('pictures come from the web, the workspace or the text, and from nowhere el
     'file:///a.png',
     data(65_537),
   ])
-    assert.equal(faultOf({ kind: 'image', payload: { src } })?.[0], 'blocks.1.payload.src', src.slice(0, 40))
+    assert.equal(
+      problemOf({ kind: 'image', payload: { src } })?.[0],
+      'blocks.1.payload.src',
+      src.slice(0, 40),
+    )
 })
 
 test('blocks without an id get the next free one', () => {
-  const ids = keptBlocks([text('a'), text('b', 'b1'), text('c'), text('d', 'own'), text('e')]).map(
+  const ids = normalize([text('a'), text('b', 'b1'), text('c'), text('d', 'own'), text('e')]).map(
     ({ id }) => id,
   )
   assert.deepEqual(ids, ['b2', 'b1', 'b3', 'own', 'b4'])
 })
 
 test('413 above 512 KiB of blocks, counted as UTF-8', () => {
-  const overhead = Buffer.byteLength(JSON.stringify(keptBlocks([text('')])))
+  const overhead = Buffer.byteLength(JSON.stringify(normalize([text('')])))
   const room = mostBlockBytes - overhead
-  assert.equal(keptBlocks([text('ü'.repeat(Math.floor(room / 2)))]).length, 1)
+  assert.equal(normalize([text('ü'.repeat(Math.floor(room / 2)))]).length, 1)
   assert.throws(
-    () => keptBlocks([text('x'.repeat(room + 1))]),
+    () => normalize([text('x'.repeat(room + 1))]),
     (error) => isFault(error, 'body_too_large'),
   )
 })
 
-test('nothing that acts is left of HTML, and what tells stays', () => {
-  const acts = [
+test('sanitizing removes active content and keeps the rest', () => {
+  const activeContent = [
     '<script>alert(1)</script>',
     '<img src=x onerror=alert(1)>',
     '<img src="https://tracker.example/a.gif">',
@@ -152,15 +158,15 @@ test('nothing that acts is left of HTML, and what tells stays', () => {
     '<!--><img src=x onerror=alert(1)>-->',
     '<video src="https://evil.example/a"></video>',
   ]
-  for (const html of acts) {
-    // Words of an attribute do nothing.
-    const left = sanitise(html).replaceAll(/"[^"]*"/g, '""')
+  for (const html of activeContent) {
+    // Text inside attributes is harmless.
+    const sanitised = sanitise(html).replaceAll(/"[^"]*"/g, '""')
     assert.doesNotMatch(
-      left,
+      sanitised,
       /<(script|style|iframe|form|input|object|embed|link|meta|base|svg|video|img)/i,
       html,
     )
-    assert.doesNotMatch(left, /<[^>]*\son\w+\s*=/i, html)
+    assert.doesNotMatch(sanitised, /<[^>]*\son\w+\s*=/i, html)
   }
   assert.equal(
     sanitise('<a href="javascript:alert(1)" onclick="x()">a</a>'),
@@ -170,8 +176,8 @@ test('nothing that acts is left of HTML, and what tells stays', () => {
     sanitise('<a href="https://example.org" target="_top">a</a>'),
     '<a href="https://example.org" target="_blank" rel="noopener noreferrer">a</a>',
   )
-  const told =
+  const harmless =
     '<h2>Week 3</h2><table><tbody><tr><th scope="row">a</th><td colspan="2">b</td></tr></tbody></table><img src="data:image/png;base64,AAAA" alt="x" />'
-  assert.equal(sanitise(told), told)
+  assert.equal(sanitise(harmless), harmless)
   assert.equal(sanitise('<p style="position:fixed" class="x" id="y">a</p>'), '<p>a</p>')
 })

@@ -9,29 +9,26 @@ import {
 import { jsonBytes } from '@roost/contracts/kit/json'
 import { Fault, invalidField } from '../../kit/fault.ts'
 
-/** Handed in: only HTML needs the library. */
+/** Passed in, because only HTML blocks need the library. */
 export type Sanitise = (html: string) => string
 
-/**
- * Blocks as they are kept: each with an id, HTML without what could act. Ids that were given are distinct already.
- * Throws `body_too_large`.
- */
-export function keptBlocks(blocks: readonly BlockInput[], sanitise: Sanitise): CanvasBlock[] {
-  const taken = new Set(blocks.flatMap(({ id }) => id ?? []))
+/** Gives each block an id and sanitizes HTML. Given ids are distinct already. Throws `body_too_large`. */
+export function normalizeBlocks(blocks: readonly BlockInput[], sanitise: Sanitise): CanvasBlock[] {
+  const usedIds = new Set(blocks.flatMap(({ id }) => id ?? []))
   let last = 0
   const nextId = () => {
     do last += 1
-    while (taken.has(`b${last}`))
+    while (usedIds.has(`b${last}`))
     return `b${last}`
   }
-  return bounded(blocks.map((block) => keptBlock(block, block.id ?? nextId(), sanitise)))
+  return enforceSize(blocks.map((block) => normalizeBlock(block, block.id ?? nextId(), sanitise)))
 }
 
 /**
- * The blocks with all changes made, in their old order. Throws `validation_error` that names the first block that is
- * unknown or does not fit its kind or slot, and `body_too_large`.
+ * Applies all patches and keeps the order. Throws `body_too_large`, and `validation_error` naming the first block that
+ * is unknown or invalid.
  */
-export function patchedBlocks(
+export function patchBlocks(
   blocks: readonly CanvasBlock[],
   template: CanvasTemplate | null,
   patches: readonly BlockPatch[],
@@ -39,32 +36,32 @@ export function patchedBlocks(
 ): CanvasBlock[] {
   const result = [...blocks]
   for (const [index, patch] of patches.entries()) {
-    const place = result.findIndex(({ id }) => id === patch.id)
-    const before = result[place]
-    if (!before) throw invalidField(['blocks', index, 'id'], `is no block of this canvas: ${patch.id}`)
-    const read = BlockInput.safeParse({ ...before, ...patch })
-    if (!read.success) {
-      const [issue] = read.error.issues
-      // Names of fields are no symbols: what was read is JSON.
+    const position = result.findIndex(({ id }) => id === patch.id)
+    const current = result[position]
+    if (!current) throw invalidField(['blocks', index, 'id'], `is no block of this canvas: ${patch.id}`)
+    const parsed = BlockInput.safeParse({ ...current, ...patch })
+    if (!parsed.success) {
+      const [issue] = parsed.error.issues
+      // Parsed JSON has no symbol keys.
       const path = (issue?.path ?? []) as (string | number)[]
       throw invalidField(['blocks', index, ...path], issue?.message ?? 'is not a block', issue?.code)
     }
-    const problem = slotProblem(template, read.data.slot ?? null)
+    const problem = slotProblem(template, parsed.data.slot ?? null)
     if (problem !== null) throw invalidField(['blocks', index, 'slot'], problem)
-    result[place] = keptBlock(read.data, before.id, sanitise)
+    result[position] = normalizeBlock(parsed.data, current.id, sanitise)
   }
-  return bounded(result)
+  return enforceSize(result)
 }
 
-function keptBlock(block: BlockInput, id: string, sanitise: Sanitise): CanvasBlock {
-  const head = { id, title: block.title ?? null, slot: block.slot ?? null }
+function normalizeBlock(block: BlockInput, id: string, sanitise: Sanitise): CanvasBlock {
+  const common = { id, title: block.title ?? null, slot: block.slot ?? null }
   if (block.kind === 'html') {
-    return { ...head, kind: 'html', payload: { html: sanitise(block.payload.html) } }
+    return { ...common, kind: 'html', payload: { html: sanitise(block.payload.html) } }
   }
-  return { ...block, ...head }
+  return { ...block, ...common }
 }
 
-function bounded(blocks: CanvasBlock[]): CanvasBlock[] {
+function enforceSize(blocks: CanvasBlock[]): CanvasBlock[] {
   const bytes = jsonBytes(blocks)
   if (bytes <= mostBlockBytes) return blocks
   throw new Fault(

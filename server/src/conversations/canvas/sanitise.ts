@@ -1,6 +1,6 @@
 import sanitizeHtml from 'sanitize-html'
 
-const words = [
+const inlineTags = [
   ...[
     'a',
     'abbr',
@@ -37,19 +37,19 @@ const words = [
   ],
   ...['var', 'wbr'],
 ]
-const structure = [
+const blockTags = [
   ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'div', 'section', 'article', 'aside', 'header', 'footer', 'main'],
   ...['ul', 'ol', 'li', 'dl', 'dt', 'dd', 'figure', 'figcaption', 'details', 'summary', 'meter', 'progress'],
   ...['table', 'caption', 'colgroup', 'col', 'thead', 'tbody', 'tfoot', 'tr', 'th', 'td', 'img'],
 ]
 
 /**
- * HTML that tells and does nothing: no script, style, form, frame, handler, class or id is left of it. Pictures are
- * in the text itself, because a page that shows them asks no other server; links lead to the web and open apart.
+ * Keeps HTML without active content: no scripts, styles, forms, frames, handlers, classes or ids. Images are data URLs,
+ * because a canvas loads nothing from other servers. Links open web pages in a new tab.
  */
 export function sanitise(html: string): string {
   return sanitizeHtml(html, {
-    allowedTags: [...words, ...structure],
+    allowedTags: [...inlineTags, ...blockTags],
     allowedAttributes: {
       '*': ['title', 'lang', 'dir'],
       a: ['href', 'target', 'rel'],
@@ -80,7 +80,7 @@ export function sanitise(html: string): string {
         },
       }),
     },
-    // A data address of another kind than a picture does nothing here either, and is still not kept.
+    // Other data URLs are harmless here, but still removed.
     exclusiveFilter: ({ tag, attribs }) => tag === 'img' && !/^data:image\//i.test(attribs.src ?? ''),
   })
 }

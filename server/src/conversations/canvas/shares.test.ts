@@ -11,10 +11,10 @@ async function openShared(open: Parameters<typeof openCanvasWorld>[0]) {
   await world.put('main', { ...hello, execution_id })
   return world
 }
-const refused = ({ status, json }: Awaited<ReturnType<CanvasWorld['view']>>) => [status, json.error]
+const statusAndError = ({ status, json }: Awaited<ReturnType<CanvasWorld['view']>>) => [status, json.error]
 
 forEachDialect((_name, open) => {
-  test('a public link shows the canvas to everybody, without the run that made it; views are counted once a minute', async () => {
+  test('a public link shows the canvas without its run; views count once a minute', async () => {
     await using world = await openShared(open)
     const share = await world.share('main', { scope: 'public' })
     const { id, token, created_at, ...rest } = share
@@ -29,10 +29,10 @@ forEachDialect((_name, open) => {
       last_viewed_at: null,
       view_count: 0,
     })
-    const { updated_by_execution_id: _, ...whole } = await world.get('/main')
+    const { updated_by_execution_id: _, ...canvas } = await world.get('/main')
     const views = await Promise.all(Array.from({ length: 20 }, () => world.view(token)))
     for (const { status, json, headers } of views) {
-      assert.deepEqual([status, json], [200, whole])
+      assert.deepEqual([status, json], [200, canvas])
       assert.equal(headers['cache-control'], 'private, no-store')
     }
     await world.clock.advance(61)
@@ -42,7 +42,7 @@ forEachDialect((_name, open) => {
     assert.ok(counted.last_viewed_at > created_at)
   })
 
-  test('the database holds no token that can be read', async () => {
+  test('the database stores no readable token', async () => {
     await using world = await openShared(open)
     const { token } = await world.share('main')
     const rows = await world.db
@@ -54,13 +54,13 @@ forEachDialect((_name, open) => {
     assert.ok(!JSON.stringify(rows).includes(token))
   })
 
-  test('404 for what is unknown, expired, revoked or deleted, and for links of other agents', async () => {
+  test('404 for unknown, expired, revoked and deleted links, and for links of other agents', async () => {
     await using world = await openShared(open)
     const { owner, request, clock } = world
-    const soon = new Date(clock.now().getTime() + 60_000).toISOString()
-    const expiring = await world.share('main', { scope: 'public', expires_at: soon })
+    const inOneMinute = new Date(clock.now().getTime() + 60_000).toISOString()
+    const expiring = await world.share('main', { scope: 'public', expires_at: inOneMinute })
     const revoked = await world.share('main', { scope: 'public' })
-    const kept = await world.share('main', { scope: 'public' })
+    const openShare = await world.share('main', { scope: 'public' })
     assert.equal((await world.view(expiring.token)).status, 200)
     await clock.advance(60)
     const end = () => request(owner.key, 'DELETE', `${path}/shares/${revoked.id}`)
@@ -72,37 +72,37 @@ forEachDialect((_name, open) => {
     assert.equal(listed.find(({ id }: { id: string }) => id === revoked.id).revoked_at, first)
     assert.equal(listed.length, 3)
     assert.deepEqual(await world.get('/shares?canvas_id=other'), [])
-    for (const token of [expiring.token, revoked.token, 'none', `${kept.token}x`]) {
-      assert.deepEqual(refused(await world.view(token)), [404, 'canvas_not_found'])
+    for (const token of [expiring.token, revoked.token, 'none', `${openShare.token}x`]) {
+      assert.deepEqual(statusAndError(await world.view(token)), [404, 'canvas_not_found'])
     }
     await request(owner.key, 'POST', '/api/agents', { name: 'other' })
-    const foreign = await request(owner.key, 'DELETE', `/api/agents/other/canvas/shares/${kept.id}`)
+    const foreign = await request(owner.key, 'DELETE', `/api/agents/other/canvas/shares/${openShare.id}`)
     assert.equal(foreign.json.error, 'link_not_found')
-    assert.equal((await world.view(kept.token)).status, 200)
+    assert.equal((await world.view(openShare.token)).status, 200)
     await request(world.key, 'DELETE', `${path}/main`)
     await world.put('main', hello)
     assert.deepEqual(
-      refused(await world.view(kept.token)),
+      statusAndError(await world.view(openShare.token)),
       [404, 'canvas_not_found'],
       'a new canvas, no old link',
     )
     assert.deepEqual(await world.get('/shares'), [])
   })
 
-  test('an authorized link wants a person, and looks each time whether that person has access', async () => {
+  test('an authorized link requires a signed-in person, whose access is checked each time', async () => {
     await using world = await openShared(open)
     const { owner, request } = world
     const { token, scope } = await world.share('main')
     assert.equal(scope, 'authorized')
     const signIn = [401, 'sign_in_required']
     for (const as of [undefined, 'nonsense', 'x'.repeat(43), owner.key, world.key]) {
-      assert.deepEqual(refused(await world.view(token, as)), signIn, as)
+      assert.deepEqual(statusAndError(await world.view(token, as)), signIn, as)
     }
     const session = await world.session(owner.id)
     assert.equal((await world.view(token, session)).status, 200)
     const stranger = await world.person('creator', 'eve@example.org')
     const recheck = [401, 'access_recheck_failed']
-    assert.deepEqual(refused(await world.view(token, await world.session(stranger.id))), recheck)
+    assert.deepEqual(statusAndError(await world.view(token, await world.session(stranger.id))), recheck)
     const root = await world.person('admin', 'root@example.org')
     assert.equal((await world.view(token, await world.session(root.id))).status, 200)
 
@@ -110,11 +110,11 @@ forEachDialect((_name, open) => {
     const guest = await world.signIn('sam@example.org')
     assert.equal((await world.view(token, guest)).status, 200)
     await world.unshare('sam@example.org')
-    assert.deepEqual(refused(await world.view(token, guest)), recheck)
+    assert.deepEqual(statusAndError(await world.view(token, guest)), recheck)
     assert.equal((await request(owner.key, 'GET', `${path}/shares`)).status, 200)
   })
 
-  test('422 for an end that has passed, 404 for an unknown canvas, 429 above sixty looks a minute', async () => {
+  test('422 for an expiry in the past, 404 for an unknown canvas, 429 above sixty views per minute', async () => {
     await using world = await openShared(open)
     const { owner, request } = world
     const past = await request(owner.key, 'POST', `${path}/main/share`, {

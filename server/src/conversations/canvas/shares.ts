@@ -12,11 +12,10 @@ import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault, invalidField, isFault } from '../../kit/fault.ts'
 import { newId, newSecretText } from '../../kit/ids.ts'
 import type { Db } from '../../ports/database/port.ts'
-import type { CanvasAgent } from './service.ts'
-import { type ShareRow, shareStore } from './share-store.ts'
-import { canvasOf } from './shown.ts'
-import { canvasStore } from './store.ts'
+import type { CanvasAgent } from './canvases.ts'
+import { canvasStore, type ShareRow, shareStore } from './store.ts'
 import { createViewers, type ViewersDeps } from './viewers.ts'
+import { canvasOf } from './views.ts'
 
 export type SharesDeps = ViewersDeps & {
   db: Db
@@ -28,11 +27,11 @@ export type SharesDeps = ViewersDeps & {
 }
 
 export type Shares = {
-  /** Throws `canvas_not_found`, and `validation_error` for an end that has passed. */
+  /** Throws `canvas_not_found`, and `validation_error` for an expiry in the past. */
   create(agent: CanvasAgent, canvasId: string, body: ShareBody): Promise<CanvasShare>
-  /** Of one canvas or all, the newest first. */
+  /** Lists the links of one canvas or all, newest first. */
   list(agent: CanvasAgent, canvasId: string | undefined): Promise<CanvasShare[]>
-  /** Again is as well. Throws `link_not_found`. */
+  /** Repeating it succeeds. Throws `link_not_found`. */
   revoke(agent: CanvasAgent, id: string): Promise<void>
   /** Throws `canvas_not_found`, `sign_in_required`, `access_recheck_failed`, `rate_limited`. */
   view(token: string, by: { ip: string; authorization: string | undefined }): Promise<SharedCanvas>
@@ -43,7 +42,7 @@ export function createShares(deps: SharesDeps): Shares {
   const store = shareStore(db)
   const viewers = createViewers(deps)
 
-  function shown(row: ShareRow, agentName: string): CanvasShare {
+  function shareView(row: ShareRow, agentName: string): CanvasShare {
     const token = vault.open(row.token_sealed, sealedFor(row.id))
     return {
       id: row.id,
@@ -60,15 +59,15 @@ export function createShares(deps: SharesDeps): Shares {
     }
   }
 
-  /** A page that is loaded again and again by one viewer is one view, and one write, a minute. */
-  async function count({ id }: ShareRow, ip: string): Promise<void> {
+  /** Repeated loads by one address count, and write, once a minute. */
+  async function countView({ id }: ShareRow, ip: string): Promise<void> {
     try {
       await limits.use(rateRules.canvasView, `${id}:${ip}`)
     } catch (error) {
       if (isFault(error, 'rate_limited')) return
       throw error
     }
-    await store.viewed(id, timestamp(clock.now()))
+    await store.recordView(id, timestamp(clock.now()))
   }
 
   return {
@@ -94,29 +93,29 @@ export function createShares(deps: SharesDeps): Shares {
         if (!(await canvasStore(tx).hold(agent.id, canvasId))) throw new Fault('canvas_not_found')
         await shareStore(tx).insert(row)
       })
-      return shown(row, agent.name)
+      return shareView(row, agent.name)
     },
 
     async list(agent, canvasId) {
-      return (await store.list(agent.id, canvasId)).map((row) => shown(row, agent.name))
+      return (await store.list(agent.id, canvasId)).map((row) => shareView(row, agent.name))
     },
 
     async revoke(agent, id) {
-      const found = await store.revoke(agent.id, id, timestamp(clock.now()))
-      if (!found) throw new Fault('link_not_found')
+      const isRevoked = await store.revoke(agent.id, id, timestamp(clock.now()))
+      if (!isRevoked) throw new Fault('link_not_found')
     },
 
     async view(token, { ip, authorization }) {
       await limits.use(rateRules.publicLookup, ip)
       const now = clock.now()
-      const share = await store.open(hashOf(token), timestamp(now))
+      const share = await store.findOpen(hashOf(token), timestamp(now))
       if (!share) throw new Fault('canvas_not_found')
       const agent = await agentRecords.byId(share.agent_id)
       if (!agent) throw new Fault('canvas_not_found')
       if (share.scope === 'authorized') await viewers.admit(agent, authorization)
       const row = await canvasStore(db).find(agent.id, share.canvas_id)
       if (!row) throw new Fault('canvas_not_found')
-      await count(share, ip)
+      await countView(share, ip)
       const { updated_by_execution_id: _, ...canvas } = canvasOf(row, agent.name, now)
       return canvas
     },
@@ -125,7 +124,7 @@ export function createShares(deps: SharesDeps): Shares {
 
 const sealedFor = (id: string) => `canvas-share:${id}`
 
-/** Tokens have 256 bits of chance: a plain digest gives nothing away. */
+/** Tokens are 256 random bits, so a plain digest is safe. */
 function hashOf(token: string): string {
   return createHash('sha256').update(token).digest('hex')
 }

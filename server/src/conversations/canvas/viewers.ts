@@ -10,11 +10,11 @@ export type ViewersDeps = {
   workspace: Pick<WorkspaceChat, 'principals' | 'roster'>
 }
 
-/** Who may see what is shared with those who may use the agent. */
+/** Checks who may open a link that requires access to the agent. */
 export function createViewers({ identify, agentAccess, workspace }: ViewersDeps) {
   const { principals, roster } = workspace
 
-  /** What is no session of a person may be one of the Workspace, which knows its own. */
+  /** An unknown session token may belong to a Workspace guest. */
   async function callerOf(authorization: string): Promise<Caller> {
     try {
       return await identify(authorization)
@@ -37,8 +37,8 @@ export function createViewers({ identify, agentAccess, workspace }: ViewersDeps)
 
   return {
     /**
-     * Asked each time: a link outlives what its viewers may. Throws `sign_in_required` for whoever is no person, keys
-     * among them, and `access_recheck_failed` for a person who may not use the agent now.
+     * Checked on each view, because access can end before the link. Throws `sign_in_required` for anything but a
+     * person's session, and `access_recheck_failed` for a person without access.
      */
     async admit(agent: Agent, authorization: string | undefined): Promise<void> {
       if (authorization === undefined) throw new Fault('sign_in_required')

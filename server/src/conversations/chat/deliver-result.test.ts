@@ -15,34 +15,34 @@ const party = { caller: person(), agent }
 forEachDialect((_, openDb) => {
   async function start() {
     const clock = createTestClock()
-    const made: Chat[] = []
+    const built: Chat[] = []
     const on = await startReminderPlatform({
       db: await openDb(),
       clock,
       deliver(platform) {
         const chat = createChat({ ...platform, log: silentLog })
-        made.push(chat)
+        built.push(chat)
         return chat.deliverResult
       },
     })
-    return { ...on, clock, chat: made[0] ?? assert.fail() }
+    return { ...on, clock, chat: built[0] ?? assert.fail() }
   }
   type On = Awaited<ReturnType<typeof start>>
 
   const turn = ({ chat }: On, message: string) =>
-    chat.takeOnce(party, { message, files: [], sessionId: null, viaMcp: false }, undefined)
+    chat.acceptOnce(party, { message, files: [], sessionId: null, viaMcp: false }, undefined)
   const claim = async ({ dispatch }: On) =>
     (await dispatch.handlers.claim(linked, { t: 'claim', free: 1 })).runs[0] ?? assert.fail()
-  /** A run that the agent is at. */
+  /** Starts a run and claims it. */
   async function begin(on: On, request: Pick<RunRequest, 'triggeredBy'> & Partial<RunRequest>) {
-    const asked = {
+    const defaults = {
       agentId: 'a1',
       kind: 'task',
       message: 'work',
       source: sourceOf(party.caller, null),
     } as const
-    const fact = await on.dispatch.checkAgent('a1')
-    await on.dispatch.transaction((tx) => on.dispatch.enqueue(tx, fact, { ...asked, ...request }))
+    const agentContext = await on.dispatch.checkAgent('a1')
+    await on.dispatch.transaction((tx) => on.dispatch.enqueue(tx, agentContext, { ...defaults, ...request }))
     await claim(on)
   }
   const end = ({ dispatch }: On, run: Awaited<ReturnType<typeof claim>>, response: string) =>
@@ -50,7 +50,7 @@ forEachDialect((_, openDb) => {
   const messages = async ({ chat }: On, sessionId: string) =>
     (await chat.sessions.read(party, sessionId, { limit: 99 })).messages
 
-  test('a reminder set in a turn leaves its result as one message, after the reply in progress', async () => {
+  test('a reminder set in a turn adds its result as one message, after the reply in progress', async () => {
     const on = await start()
     await turn(on, 'remind me')
     const first = await claim(on)
@@ -76,7 +76,7 @@ forEachDialect((_, openDb) => {
     )
   })
 
-  test('after two minutes the result waits no longer for a reply', async () => {
+  test('after two minutes the result no longer waits for a reply', async () => {
     const on = await start()
     await turn(on, 'remind me')
     await claim(on)
@@ -93,13 +93,13 @@ forEachDialect((_, openDb) => {
     assert.equal((await messages(on, sessionId)).length, 2)
   })
 
-  test('of several turns at once none is taken for the origin; a conversation that is gone gets nothing', async () => {
+  test('with several running turns the origin is unknown; a deleted conversation gets nothing', async () => {
     const on = await start()
     await turn(on, 'one')
     const run = await claim(on)
     const { origin_session_id } = await set(on, {}, { caller: agentKey('a1') })
     assert.ok(origin_session_id)
-    await on.chat.takeOnce(
+    await on.chat.acceptOnce(
       { ...party, caller: person({ id: 'u2' }) },
       { message: 'two', files: [], sessionId: null, viaMcp: false },
       undefined,
@@ -115,11 +115,11 @@ forEachDialect((_, openDb) => {
     await pass(on)
   })
 
-  test('beside a task none is taken, for it may be the one that asks; beside tasks of the turn it is', async () => {
+  test('a running task of another caller hides the origin; tasks of the turn itself do not', async () => {
     const on = await start()
     await turn(on, 'one')
-    const asking = await claim(on)
-    await begin(on, { triggeredBy: 'self_task', links: { parentExecutionId: asking.execution_id } })
+    const running = await claim(on)
+    await begin(on, { triggeredBy: 'self_task', links: { parentExecutionId: running.execution_id } })
     const own = await set(on, {}, { caller: agentKey('a1') })
     assert.ok(own.origin_session_id)
     await begin(on, { triggeredBy: 'agent' })
@@ -127,10 +127,10 @@ forEachDialect((_, openDb) => {
     assert.equal(other.origin_session_id, null)
   })
 
-  test('the conversation of a stranger gets nothing', async () => {
+  test('a conversation with a stranger gets nothing', async () => {
     const on = await start()
-    const { turn: taken } = await turn(on, 'remind me')
-    const sessionId = taken?.session.id ?? assert.fail()
+    const { turn: accepted } = await turn(on, 'remind me')
+    const sessionId = accepted?.session.id ?? assert.fail()
     await on.db.withTables<ChatTables>().updateTable('chat_sessions').set({ kind: 'public' }).execute()
     const first = await claim(on)
     await set(on, {}, { caller: agentKey('a1') })
@@ -139,9 +139,9 @@ forEachDialect((_, openDb) => {
     await pass(on)
     await end(on, await claim(on), 'here I am')
     await pass(on)
-    const kept = await chatStore(on.db).messages(sessionId, 99)
+    const stored = await chatStore(on.db).messages(sessionId, 99)
     assert.deepEqual(
-      kept.map(({ content }) => content),
+      stored.map(({ content }) => content),
       ['remind me', 'I will'],
     )
   })

@@ -13,12 +13,12 @@ export type DeliverResultDeps = {
   executions: Pick<Executions, 'inFlight' | 'toolCalls'>
 }
 
-/** Port of the reminders: a result that nobody in the conversation waits for, after the reply in progress. */
+/** Port of the reminders: adds a result that no request waits for, after the reply in progress. */
 export function createDeliverResult({ clock, events, executions }: DeliverResultDeps): DeliverResult {
   return async (tx, { sessionId, row, source, waits }) => {
     const store = chatStore(tx)
     const session = await store.session(sessionId)
-    // A stranger is told what the agent answers them: what it does later, and how that fails, is not theirs.
+    // Strangers see only direct replies, not later work or its failure.
     if (!session || session.kind === 'public') return 'gone'
     if (waits && (await executions.inFlight(tx, [sessionId])).has(sessionId)) return 'busy'
     const now = clock.now()

@@ -1,21 +1,19 @@
 /**
  * Chat: conversations of people, and of agents, with an agent.
- *
- * Owns the tables `chat_sessions` and `chat_messages`. Promises that a conversation is seen by its person
- * alone (and by admins, audited), that a question is stored with the run that answers it and the answer with
- * that run's end, and that a turn which failed leaves its mark on the question. Refuses to know how a run
- * reaches the agent: it asks `dispatch` for runs and hears of them through `RunHooks`.
+ * Owns the tables `chat_sessions` and `chat_messages`. A conversation is visible only to its person (and to admins,
+ * audited). A question is stored with its run, the answer with that run's end; a failed turn marks its question.
+ * `dispatch` delivers the runs, `RunHooks` reports their end.
  */
 
+export { createAcceptSerialTurn, type SerialTurnDeps } from './accept-serial-turn.ts'
 export {
   type AccessRevocationPort,
-  createLastingReplies,
-  type Lasting,
-  type LastingReplies,
-} from './lasting.ts'
-export { createTakeOneTurn, type OneTurnDeps } from './one-turn.ts'
-export { outcomeWords } from './outcome-words.ts'
-export { strangersKey, strangersRetention } from './retention.ts'
+  createLongReplies,
+  type LongReplies,
+  type LongReply,
+} from './long-replies.ts'
+export { outcomeMessage } from './outcome-message.ts'
+export { visitorRetention, visitorRetentionKey } from './retention.ts'
 export { chatRoutes } from './routes.ts'
 export { titleOf } from './rules.ts'
 export { type Chat, type ChatDeps, createChat } from './service.ts'
@@ -24,6 +22,6 @@ export { strangerPrompt } from './stranger-prompt.ts'
 export { asEvents, asLines, type Item, replayedItems, turnItems } from './stream.ts'
 export type { ChatTables } from './tables.ts'
 export { resultMessage } from './task-results.ts'
-export { noFigures, questionOf, type Turn } from './turn.ts'
+export { emptyFigures, questionOf, type Turn } from './turn.ts'
 export { figuresOf, readyEvent } from './turn-hooks.ts'
-export { refuseWhileTurn } from './turn-in-progress.ts'
+export { requireNoTurn } from './turn-in-progress.ts'

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { json, startChatPlatform } from '../../test/chat-platform.ts'
 import { agentFact } from '../../test/run-platform.ts'
 
-test('nobody waits longer than twice the timeout: 504, and the turn goes on', async () => {
+test('504 after twice the timeout; the turn continues', async () => {
   const { call, woken, clock, platform } = await startChatPlatform()
   platform.agents.set('a1', agentFact({ execution_timeout_seconds: 60 }))
   const wake = woken()
@@ -16,7 +16,7 @@ test('nobody waits longer than twice the timeout: 504, and the turn goes on', as
   assert.equal((await platform.row(body.execution_id)).status, 'queued')
 })
 
-test('what is refused leaves no run and no message', async () => {
+test('a refused request stores no run and no message', async () => {
   const { call, platform, messages } = await startChatPlatform()
   const refused: [object, number, string][] = [
     [{}, 422, 'validation_error'],
@@ -55,7 +55,7 @@ test('what is refused leaves no run and no message', async () => {
   assert.deepEqual((await call('ann', 'GET', '/chat/sessions')).json.sessions, [])
 })
 
-test('429 queue_full beyond the bound, nothing stored of it', async () => {
+test('429 queue_full at the limit, and nothing is stored', async () => {
   const { call, woken, messages, platform } = await startChatPlatform()
   const abandoned: Promise<unknown>[] = []
   for (let number = 0; number < 5; number += 1) {
@@ -70,7 +70,7 @@ test('429 queue_full beyond the bound, nothing stored of it', async () => {
   await Promise.all(abandoned)
 })
 
-test('a later turn says that it waits, and at which place', async () => {
+test('a queued turn reports its queue position', async () => {
   const { call, woken, work } = await startChatPlatform()
   const replies: ReturnType<typeof call>[] = []
   for (let number = 0; number < 3; number += 1) {
@@ -90,7 +90,7 @@ test('a later turn says that it waits, and at which place', async () => {
   )
 })
 
-test('files travel with the run and are named in the message', async () => {
+test('files are sent with the run and listed in the message', async () => {
   const { turn, messages } = await startChatPlatform()
   const files = [{ name: 'dir/a.txt', mimetype: 'text/plain', size: 2, data_base64: 'aGk=' }]
   const { run } = await turn('ann', '/chat', { message: 'look', files })
@@ -101,7 +101,7 @@ test('files travel with the run and are named in the message', async () => {
   assert.deepEqual((await messages())[0].files, [{ name: 'a.txt', mimetype: 'text/plain', size: 2 }])
 })
 
-test('model and timeout of a session message are dispatched, the timeout at most the cap', async () => {
+test('model and timeout of a session message reach the run, the timeout at most the cap', async () => {
   const { call, turn, platform } = await startChatPlatform()
   const session = (await call('ann', 'POST', '/sessions', {})).json
   const path = `/sessions/${session.id}/message`
@@ -115,7 +115,7 @@ test('model and timeout of a session message are dispatched, the timeout at most
   }
 })
 
-test('an idempotency key: the reply again, 409 while it runs, anew after a failure', async () => {
+test('an idempotency key returns the stored reply, 409 during the run, and a new run after a failure', async () => {
   const { call, turn, woken, work } = await startChatPlatform()
   const keyed = { ...json, 'idempotency-key': 'k1' }
   const wake = woken()
@@ -144,7 +144,7 @@ test('a key belongs to its holder; a refused request does not use it up', async 
   const { call, turn } = await startChatPlatform()
   const keyed = { ...json, 'idempotency-key': 'k1' }
   assert.equal((await call('ann', 'POST', '/chat', { message: 'hi', model: 'nonsense' }, keyed)).status, 422)
-  const mine = await turn('ann', '/chat', { message: 'hi' }, {}, keyed)
-  const theirs = await turn('bob', '/chat', { message: 'hi' }, {}, keyed)
-  assert.notEqual(mine.run.execution_id, theirs.run.execution_id)
+  const own = await turn('ann', '/chat', { message: 'hi' }, {}, keyed)
+  const other = await turn('bob', '/chat', { message: 'hi' }, {}, keyed)
+  assert.notEqual(own.run.execution_id, other.run.execution_id)
 })

@@ -12,7 +12,7 @@ const session = {
   ...{ kind: 'chat', status: 'active', current_key: null, started_at: at, message_count: 6 },
   ...{ total_cost_micros: 0, context_used: 0, context_max: 0, remembers_from: 0 },
 } as const
-/** Two questions, a message of a task, and the answers of the questions and of a run whose question is elsewhere. */
+/** Two questions with their answers, a message of a task, and an answer whose question is in another session. */
 const stored = [
   ['q1', 'user', 'e1'],
   ['q2', 'user', 'e2'],
@@ -23,18 +23,18 @@ const stored = [
 ] as const
 
 forEachDialect((_, open) => {
-  test('messages from before the migration are listed by turns as well', async () => {
+  test('messages from before the migration are listed by turns too', async () => {
     await using db = await open({ migrated: false })
     const now = () => new Date(at)
     const earlier = migrations.filter(({ name }) => name < '0049')
     assert.ok(earlier.length > 0 && earlier.length < migrations.length)
     await migrate(db, earlier, { now })
-    // The columns of that time.
-    const then = db.withTables<{ chat_sessions: object; chat_messages: object }>()
-    await then.insertInto('chat_sessions').values(session).execute()
+    // The columns before the migration.
+    const oldSchema = db.withTables<{ chat_sessions: object; chat_messages: object }>()
+    await oldSchema.insertInto('chat_sessions').values(session).execute()
     for (const [index, [id, role, execution_id]] of stored.entries()) {
       const message = { id, session_id: 's', position: index + 1, role, content: id, timestamp: at }
-      await then
+      await oldSchema
         .insertInto('chat_messages')
         .values({ ...message, source: 'text', execution_id })
         .execute()

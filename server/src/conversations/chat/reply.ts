@@ -8,7 +8,7 @@ import type { Turn } from './turn.ts'
 
 export type ReplyDeps = { db: Db; clock: Pick<Clock, 'now'> }
 
-/** The reply object of a turn, as it is now. */
+/** The reply object of a turn in its current state. */
 export async function replyOf({ db, clock }: ReplyDeps, turn: Turn, row: ExecutionRow): Promise<ChatReply> {
   const session = (await chatStore(db).session(turn.session.id)) ?? turn.session
   return {
@@ -27,10 +27,7 @@ export async function replyOf({ db, clock }: ReplyDeps, turn: Turn, row: Executi
   }
 }
 
-/**
- * A reply that is given alone, with its transcript, as JSON text: it may be larger than what should be held of it.
- * Breaks off with `signal`.
- */
+/** A JSON reply with its transcript, streamed because the transcript may be large. Stops when `signal` aborts. */
 export function replyText(db: Db, reply: ChatReply, signal: AbortSignal): AsyncIterable<string> {
   return logText(reply, 'execution_log', storedLines(db, reply.execution.id), signal)
 }

@@ -15,57 +15,57 @@ import {
   sendChat,
   sendSessionMessage,
 } from '@roost/contracts/conversations/chat'
+import { preferredWaitMs, prefersMinimal } from '../../http/prefer.ts'
 import {
   type AgentCall,
   type Answer,
   agentRoute,
   answer,
-  type RequestFacts,
+  type RequestInfo,
   type Route,
   type StreamAnswer,
   streamAnswer,
 } from '../../http/route.ts'
 import { isViaMcp } from '../../runs/dispatch/index.ts'
 import { streamHeaders } from '../../runs/executions/index.ts'
-import { preferredWaitMs, prefersMinimal } from '../../runs/waiting/index.ts'
 import { type ReplyForm, replyForm } from './rules.ts'
 import type { Chat } from './service.ts'
 import type { Party } from './sessions.ts'
 import { asEvents, asLines, type Item, replayedItems } from './stream.ts'
-import type { TurnAsked } from './turn.ts'
+import type { TurnRequest } from './turn.ts'
 
 export function chatRoutes(chat: Chat): Route[] {
   const { sessions } = chat
 
-  async function turn(call: PartyCall, asked: TurnAsked): Promise<Answer | StreamAnswer> {
+  async function turn(call: PartyCall, turnRequest: TurnRequest): Promise<Answer | StreamAnswer> {
     const { request } = call
     const form = replyForm(request.header('accept'))
-    const taken = await chat.takeOnce(partyOf(call), asked, request.header('idempotency-key'))
-    if (!taken.turn) return replayed(request, form, taken.replay)
-    const { turn, claim } = taken
+    const accepted = await chat.acceptOnce(partyOf(call), turnRequest, request.header('idempotency-key'))
+    if (!accepted.turn) return replayAnswer(request, form, accepted.replay)
+    const { turn, claim } = accepted
     request.note({ execution_id: turn.row.id, session_id: turn.session.id })
     const headers = { 'x-execution-id': turn.row.id }
-    if (form !== 'json') return streamed(form, chat.follow(turn, claim, request.signal), headers)
+    if (form !== 'json') return streamReply(form, chat.follow(turn, claim, request.signal), headers)
     const preferredMs = preferredWaitMs(request.header('prefer'))
     const reply = await chat.wait(turn, claim, { signal: request.signal, preferredMs })
-    return told(request, reply, headers)
+    return replyAnswer(request, reply, headers)
   }
 
-  function replayed(request: RequestFacts, form: ReplyForm, body: unknown): Answer | StreamAnswer {
-    // Stored by this feature: a reply, or the receipt of one that was not waited for.
+  function replayAnswer(request: RequestInfo, form: ReplyForm, body: unknown): Answer | StreamAnswer {
+    // Stored by this feature: a reply, or the receipt of a request that did not wait.
     const stored = body as ChatReply | { execution_id: string }
     const isReply = 'execution' in stored
     const headers = {
       'x-idempotent-replay': 'true',
       'x-execution-id': isReply ? stored.execution.id : stored.execution_id,
     }
-    if (form !== 'json') return streamed(form, replayedItems(stored), headers)
-    return isReply ? told(request, stored, headers) : answer(stored, { headers })
+    if (form !== 'json') return streamReply(form, replayedItems(stored), headers)
+    return isReply ? replyAnswer(request, stored, headers) : answer(stored, { headers })
   }
 
-  /** A reply with its transcript, which is written as it is read; without it for who prefers that. */
-  function told(
-    request: RequestFacts,
+  /** Streams the reply with its transcript; `Prefer: return=minimal` omits the transcript. */
+  function replyAnswer(
+    request: RequestInfo,
     reply: ChatReply,
     headers: Record<string, string>,
   ): Answer | StreamAnswer {
@@ -75,11 +75,11 @@ export function chatRoutes(chat: Chat): Route[] {
     return answer(reply, { headers: { ...headers, 'preference-applied': 'return=minimal' } })
   }
 
-  /** An admin who reads somebody else's conversation leaves a trace. */
+  /** Audits an admin who reads another person's conversation. */
   async function read(call: PartyCall, id: string, query: { limit: number; before?: string }) {
-    const { isForeign, ...found } = await sessions.read(partyOf(call), id, query)
-    if (isForeign) call.request.note({ read_session: id, of_user: found.session.user_id })
-    return found
+    const { isForeign, ...result } = await sessions.read(partyOf(call), id, query)
+    if (isForeign) call.request.note({ read_session: id, of_user: result.session.user_id })
+    return result
   }
 
   return [
@@ -92,9 +92,9 @@ export function chatRoutes(chat: Chat): Route[] {
 
     agentRoute(listChatSessions, async (call) => {
       const { all } = call.query
-      const { sessions: found, total } = await sessions.list(partyOf(call), call.query)
+      const { sessions: result, total } = await sessions.list(partyOf(call), call.query)
       if (all) call.request.note({ read_sessions: 'all' })
-      const body = { agent_name: call.agent.name, session_count: total, sessions: found }
+      const body = { agent_name: call.agent.name, session_count: total, sessions: result }
       return answer(body, { headers: { 'x-total-count': String(total) } })
     }),
     agentRoute(getChatSession, async (call) => {
@@ -123,8 +123,8 @@ export function chatRoutes(chat: Chat): Route[] {
     }),
 
     agentRoute(listSessions, async (call) => {
-      const { sessions: found, total } = await sessions.list(partyOf(call), call.query)
-      return answer(found, { headers: { 'x-total-count': String(total) } })
+      const { sessions: result, total } = await sessions.list(partyOf(call), call.query)
+      return answer(result, { headers: { 'x-total-count': String(total) } })
     }),
     agentRoute(createSession, (call) => sessions.create(partyOf(call), call.body)),
     agentRoute(createSessionSingular, (call) => sessions.create(partyOf(call), call.body)),
@@ -137,7 +137,7 @@ export function chatRoutes(chat: Chat): Route[] {
   ]
 }
 
-function streamed(
+function streamReply(
   form: 'ndjson' | 'sse',
   items: AsyncIterable<Item>,
   headers: Record<string, string>,
@@ -148,7 +148,7 @@ function streamed(
     : streamAnswer('application/x-ndjson', asLines(items), all)
 }
 
-type PartyCall = Pick<AgentCall<unknown>, 'caller' | 'agent'> & { request: RequestFacts }
+type PartyCall = Pick<AgentCall<unknown>, 'caller' | 'agent'> & { request: RequestInfo }
 
 function partyOf({ caller, agent }: PartyCall): Party {
   return { caller, agent: { id: agent.id, name: agent.name } }

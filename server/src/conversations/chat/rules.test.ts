@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isPerson, replyForm, titleOf, withHistory } from './rules.ts'
 
-test('the form of the reply follows Accept, JSON lines by default', () => {
+test('the format of the reply follows Accept, with JSON lines by default', () => {
   const cases: [string | undefined, string][] = [
     [undefined, 'ndjson'],
     ['', 'ndjson'],
@@ -25,7 +25,7 @@ test('a title is the first line of the first message, at most 80 characters', ()
   assert.equal(titleOf('x'.repeat(100)).length, 80)
 })
 
-test('history stands before the message, the oldest first, and only as much as fits', () => {
+test('history precedes the message, oldest first, up to the limit', () => {
   const text = withHistory(
     [
       { role: 'user', content: 'one' },
@@ -48,6 +48,6 @@ test('history stands before the message, the oldest first, and only as much as f
   assert.doesNotMatch(long, /0xxx/)
 })
 
-test('agents and connectors that hold a conversation are no persons', () => {
+test('agents and connectors are not persons', () => {
   assert.deepEqual([isPerson('user:u1'), isPerson('agent:a7'), isPerson('key:k1')], [true, false, false])
 })

@@ -1,24 +1,24 @@
 import type { ChatMessage, ChatReply, ChatSession } from '@roost/contracts/conversations/chat'
 import type { ChatMessagesTable, ChatSessionsTable } from './tables.ts'
 
-/** Whether a conversation is held by a person: by account (see `holderOf`), or in the Workspace by address. */
+/** Whether a person holds the conversation: by account (see `holderOf`), or in the Workspace by address. */
 export function isPerson(holderId: string): boolean {
   return holderId.startsWith('user:') || holderId.startsWith('email:')
 }
 
-const titleLength = 80
+const maxTitleLength = 80
 
-/** A title from the first message: its first line. */
+/** Returns the first line of the first message, shortened. */
 export function titleOf(message: string): string {
   const line = message.trim().split('\n', 1)[0]?.trim() ?? ''
-  return line.length > titleLength ? `${line.slice(0, titleLength - 1).toWellFormed()}…` : line
+  return line.length > maxTitleLength ? `${line.slice(0, maxTitleLength - 1).toWellFormed()}…` : line
 }
 
 export type ReplyForm = 'ndjson' | 'sse' | 'json'
 
-/** The form that an `Accept` header asks for: the first that is offered, by weight; JSON lines by default. */
+/** Selects the format by the weights of the `Accept` header; JSON lines by default. */
 export function replyForm(accept: string | undefined): ReplyForm {
-  const asked = (accept ?? '')
+  const accepted = (accept ?? '')
     .split(',')
     .map((part) => {
       const [type = '', ...parameters] = part.trim().toLowerCase().split(';')
@@ -27,7 +27,7 @@ export function replyForm(accept: string | undefined): ReplyForm {
     })
     .filter(({ weight }) => weight > 0)
     .toSorted((a, b) => b.weight - a.weight)
-  for (const { type } of asked) {
+  for (const { type } of accepted) {
     const form = forms[type]
     if (form) return form
   }
@@ -43,25 +43,25 @@ const forms: Record<string, ReplyForm> = {
   'application/json': 'json',
 }
 
-const historyLength = 150_000
+const maxHistoryLength = 150_000
 
-type Said = Pick<ChatMessagesTable, 'role' | 'content'>
+type SpokenMessage = Pick<ChatMessagesTable, 'role' | 'content'>
 
-/** A message that brings the earlier ones along, for a runtime that has lost them. The newest are kept. */
-export function withHistory(earlier: readonly Said[], message: string): string {
-  return withSaid(
+/** Prepends the conversation for a runtime that has lost it. The newest messages are kept. */
+export function withHistory(earlier: readonly SpokenMessage[], message: string): string {
+  return withConversation(
     'Your own record of this conversation is gone. This is what was said so far:',
     earlier,
     message,
   )
 }
 
-/** A message that brings along what was added beside the runtime's own memory. */
-export function withAsides(asides: readonly Said[], message: string): string {
-  return withSaid('Since your last turn, this was added to the conversation:', asides, message)
+/** Prepends the messages that the runtime's own session does not contain. */
+export function withAsides(asides: readonly SpokenMessage[], message: string): string {
+  return withConversation('Since your last turn, this was added to the conversation:', asides, message)
 }
 
-/** Of the messages before a question, those that tasks have added since the last answered turn. */
+/** Returns the asides since the last answered turn. */
 export function newAsides<M extends Pick<ChatMessagesTable, 'role' | 'is_aside'>>(
   earlier: readonly M[],
 ): M[] {
@@ -69,13 +69,13 @@ export function newAsides<M extends Pick<ChatMessagesTable, 'role' | 'is_aside'>
   return earlier.slice(answered + 1).filter(({ is_aside }) => is_aside === 1)
 }
 
-function withSaid(intro: string, said: readonly Said[], message: string): string {
+function withConversation(intro: string, messages: readonly SpokenMessage[], message: string): string {
   const parts: string[] = []
   let length = 0
-  for (const { role, content } of said.toReversed()) {
+  for (const { role, content } of messages.toReversed()) {
     const part = `<${role}>\n${content}\n</${role}>`
     length += part.length
-    if (length > historyLength) break
+    if (length > maxHistoryLength) break
     parts.unshift(part)
   }
   if (parts.length === 0) return message
@@ -87,7 +87,7 @@ function withSaid(intro: string, said: readonly Said[], message: string): string
   ].join('\n\n')
 }
 
-export function shownSession(
+export function sessionView(
   row: ChatSessionsTable,
   agentName: string,
   inFlightExecutionId: string | null,
@@ -114,7 +114,7 @@ export function shownSession(
   }
 }
 
-export function shownMessage(row: ChatMessagesTable, agentName: string): ChatMessage {
+export function messageView(row: ChatMessagesTable, agentName: string): ChatMessage {
   return {
     id: row.id,
     session_id: row.session_id,
@@ -128,18 +128,18 @@ export function shownMessage(row: ChatMessagesTable, agentName: string): ChatMes
     cost_estimated: row.cost_estimated === 1,
     context_used: row.context_used,
     context_max: row.context_max,
-    tool_calls: parsed(row.tool_calls),
+    tool_calls: parseColumn(row.tool_calls),
     execution_time_ms: row.execution_time_ms,
     output_tokens: row.output_tokens,
-    files: parsed(row.files),
-    // Written from the record of an execution, whose codes these are.
+    files: parseColumn(row.files),
+    // Written from an execution, so it is one of these codes.
     error_code: row.error_code as ChatMessage['error_code'],
     rating: row.rating,
     voice_call_id: row.voice_call_id,
   }
 }
 
-/** The session as a reply carries it. */
+/** The session fields of a reply. */
 export function sessionPart(row: ChatSessionsTable): ChatReply['session'] {
   return {
     id: row.id,
@@ -152,7 +152,7 @@ export function sessionPart(row: ChatSessionsTable): ChatReply['session'] {
   }
 }
 
-/** Columns hold JSON that this feature wrote itself. */
-function parsed<T>(text: string | null): T | null {
+/** The columns hold JSON written by this feature. */
+function parseColumn<T>(text: string | null): T | null {
   return text === null ? null : (JSON.parse(text) as T)
 }

@@ -7,16 +7,16 @@ import type { Db, Tx } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
 import type { Dispatch } from '../../runs/dispatch/index.ts'
 import type { Executions, RunHooks } from '../../runs/executions/index.ts'
+import { createWait, type WaitOptions } from '../../runs/executions/index.ts'
 import type { JoinConversation } from '../../runs/tasks/index.ts'
-import { type Asking, createWait } from '../../runs/waiting/index.ts'
 import type { DeliverResult } from '../../triggers/reminders/index.ts'
+import { type AcceptedOnce, createAcceptOnce, turnState } from './accept-once.ts'
 import { createDeliverResult } from './deliver-result.ts'
-import { createTakeOnce, type Taken, turnState } from './once.ts'
 import { replyOf, replyText } from './reply.ts'
 import { createSessions, type Party, type Sessions } from './sessions.ts'
 import { type Item, turnItems } from './stream.ts'
 import { createJoinConversation, registerTaskResults } from './task-results.ts'
-import { createTakeTurn, type Turn, type TurnAsked } from './turn.ts'
+import { createAcceptTurn, type Turn, type TurnRequest } from './turn.ts'
 import { registerTurnHooks } from './turn-hooks.ts'
 
 export type ChatDeps = {
@@ -29,49 +29,49 @@ export type ChatDeps = {
   dispatch: Pick<Dispatch, 'checkAgent' | 'transaction' | 'enqueue'>
   executions: Pick<Executions, 'watch' | 'inFlight' | 'toolCalls'>
   idempotency: Pick<Idempotency, 'enter'>
-  /** Name of an agent, for turns that an agent takes with another one. */
+  /** The name of an agent, for turns that an agent requests from another one. */
   agentName(agentId: string): Promise<string | null>
 }
 
 export type Chat = {
   sessions: Sessions
-  /** Takes a turn in, once for each key. */
-  takeOnce(party: Party, asked: TurnAsked, key: string | undefined): Promise<Taken>
-  /** The turn as it happens. */
+  /** Accepts a turn once for each key. */
+  acceptOnce(party: Party, request: TurnRequest, key: string | undefined): Promise<AcceptedOnce>
+  /** Streams the turn while it runs. */
   follow(turn: Turn, claim: Claim, signal: AbortSignal): AsyncGenerator<Item, void, undefined>
-  /** The reply when the turn has ended; the transcript is left out. Throws as `Wait` does. */
-  wait(turn: Turn, claim: Claim, asking: Asking): Promise<ChatReply>
+  /** Waits for the reply, without its transcript. Throws the faults of `Wait`. */
+  wait(turn: Turn, claim: Claim, options: WaitOptions): Promise<ChatReply>
   /** A reply with its transcript, as JSON text. */
   text(reply: ChatReply, signal: AbortSignal): AsyncIterable<string>
-  /** For the store of idempotency keys: what has become of a turn. */
+  /** Reports the state of a turn to the idempotency store. */
   workState: WorkStateOf
-  /** Port of the tasks: what they leave in a conversation. */
+  /** Port of the tasks: adds their messages to a conversation. */
   joinConversation: JoinConversation
   /** Port of the reminders. */
   deliverResult: DeliverResult
-  /** Hook of the registry. */
+  /** Hook of agent deletion. */
   agentDeleted(tx: Tx, agentId: string): Promise<void>
 }
 
 export function createChat(deps: ChatDeps): Chat {
   const sessions = createSessions(deps)
-  const takeTurn = createTakeTurn({ ...deps, sessions })
+  const acceptTurn = createAcceptTurn({ ...deps, sessions })
   const waitForEnd = createWait(deps)
   registerTurnHooks(deps.hooks, deps)
   registerTaskResults(deps.hooks, deps)
 
-  /** A turn that came to nothing leaves its key free. */
+  /** A failed turn releases its key. */
   const settleKey = (claim: Claim, reply: ChatReply) =>
     reply.status === 'success' ? claim.complete({ status: 200, body: reply }) : claim.release()
 
   return {
     sessions,
-    takeOnce: createTakeOnce({ ...deps, takeTurn }),
+    acceptOnce: createAcceptOnce({ ...deps, acceptTurn }),
     follow: (turn, claim, signal) =>
       turnItems(deps, turn, { signal, done: (reply) => settleKey(claim, reply) }),
-    async wait(turn, claim, asking) {
-      const ended = await waitForEnd(turn.row, claim, asking)
-      const reply = await replyOf(deps, turn, ended)
+    async wait(turn, claim, options) {
+      const finished = await waitForEnd(turn.row, claim, options)
+      const reply = await replyOf(deps, turn, finished)
       await settleKey(claim, reply)
       return reply
     },

@@ -4,7 +4,7 @@ import { json, type Loose, startChatPlatform } from '../../test/chat-platform.ts
 import { forEachDialect } from '../../test/dialects.ts'
 import { linked, resultOf } from '../../test/run-platform.ts'
 
-test('conversations are private: 404 for others, the owner included; admins read and cannot write', async () => {
+test('conversations are private: 404 for others including the owner; admins read but cannot write', async () => {
   const { call, turn } = await startChatPlatform()
   const { run } = await turn('bob', '/chat', { message: 'between us' })
   const id = run.session_id
@@ -29,11 +29,11 @@ test('conversations are private: 404 for others, the owner included; admins read
   assert.equal((await call('bob', 'GET', '/chat/sessions?all=true')).json.error, 'admin_required')
 })
 
-test('an agent and a connector talk for themselves, not in their owner’s conversation', async () => {
+test('agents and connectors have their own conversations, separate from their owner’s', async () => {
   const { turn, call, platform } = await startChatPlatform()
-  const own = await turn('ann', '/chat', { message: 'mine' })
-  const agent = await turn('agent', '/chat', { message: 'theirs' })
-  const connector = await turn('connector', '/chat', { message: 'its' })
+  const own = await turn('ann', '/chat', { message: 'of the owner' })
+  const agent = await turn('agent', '/chat', { message: 'of the agent' })
+  const connector = await turn('connector', '/chat', { message: 'of the connector' })
   assert.equal(new Set([own, agent, connector].map(({ run }) => run.session_id)).size, 3)
   const row = await platform.row(agent.run.execution_id)
   assert.deepEqual([row.triggered_by, row.source_agent_name, row.chain_depth], ['agent', 'name-of-a2', 1])
@@ -45,7 +45,7 @@ test('an agent and a connector talk for themselves, not in their owner’s conve
   assert.equal((await call('connector', 'GET', `/executions/${own.run.execution_id}`)).status, 404)
 })
 
-test('sessions: begin, make current, list, read in pages, close', async () => {
+test('sessions can be created, made current, listed, read in pages and closed', async () => {
   const { call, turn } = await startChatPlatform()
   const first = await turn('ann', '/chat', { message: 'one' })
   const created = await call('ann', 'POST', '/session', { title: ' Other ', make_current: true })
@@ -75,7 +75,7 @@ test('sessions: begin, make current, list, read in pages, close', async () => {
     older.json.messages.map(({ content }: Loose) => content),
     ['two', 'hello'],
   )
-  // Without an offset a time is UTC, wherever the platform stands.
+  // A time without an offset is UTC, whatever the server's time zone.
   for (const [time, found] of [
     ['2000-01-01T00:00:00', 0],
     ['9999-12-31T23:59:59.999Z', 4],
@@ -83,7 +83,7 @@ test('sessions: begin, make current, list, read in pages, close', async () => {
     const page = await call('ann', 'GET', `/chat/sessions/${created.json.id}?before=${time}`)
     assert.equal(page.json.messages.length, found)
   }
-  // What V8 takes for a date is not always one.
+  // V8 parses some of these as dates.
   for (const nonsense of ['nonsense', '-1', '1.5', "' or 1=1", '2026-02-30T00:00:00Z']) {
     const before = encodeURIComponent(nonsense)
     const refused = await call('ann', 'GET', `/chat/sessions/${created.json.id}?before=${before}`)
@@ -95,12 +95,12 @@ test('sessions: begin, make current, list, read in pages, close', async () => {
   assert.equal((await call('ann', 'POST', path)).status, 200)
   const conflict = await call('ann', 'POST', `/sessions/${created.json.id}/message`, { message: 'x' })
   assert.deepEqual([conflict.status, conflict.json.error], [409, 'conflict'])
-  const fresh = await turn('ann', '/chat', { message: 'four' })
-  assert.ok(![created.json.id, first.run.session_id].includes(fresh.run.session_id))
+  const next = await turn('ann', '/chat', { message: 'four' })
+  assert.ok(![created.json.id, first.run.session_id].includes(next.run.session_id))
 })
 
 forEachDialect((_, openDb) => {
-  test('turns that waited in the queue are listed as question and answer, in pages too', async () => {
+  test('queued turns are listed as question and answer, in pages too', async () => {
     const { call, clock, woken, work } = await startChatPlatform(openDb)
     const replies: Promise<unknown>[] = []
     for (const message of ['q1', 'q2', 'q3', 'q4']) {
@@ -122,13 +122,13 @@ forEachDialect((_, openDb) => {
     await work({ response: 'a1' })
     assert.deepEqual(new Set(await histories()), new Set(['q1 a1 q2 q3 q4']))
     const second = await work({ response: 'a2' })
-    assert.match(second.message, /q1.*a1.*q2/s, 'a runtime without a session is told the answer before')
+    assert.match(second.message, /q1.*a1.*q2/s, 'a runtime without a session gets the previous answer')
     assert.doesNotMatch(second.message, /q3/)
     const page = (query: string) =>
       call('ann', 'GET', `${path}?${query}`).then(({ json: { messages } }) => messages)
     const [newest] = await page('limit=3')
     assert.equal(newest.content, 'a2')
-    // An answer that arrives between two pages belongs to neither of the places that were read.
+    // An answer that arrives between two pages moves neither of them.
     await work({ response: 'a3' })
     assert.equal(contents(await page(`before=${newest.id}`)), 'q1 a1 q2')
     await work({ response: 'a4' })
@@ -147,7 +147,7 @@ forEachDialect((_, openDb) => {
     assert.equal(contents(await page(`before=${third.timestamp}`)), 'q1 a1 q2 a2')
   })
 
-  test('over several conversations turns are ordered by the time of their question', async () => {
+  test('across conversations, turns are ordered by the time of their question', async () => {
     const { call, clock, turn, woken, work, messages } = await startChatPlatform(openDb)
     const wake = woken()
     const slow = call('ann', 'POST', '/chat', { message: 'slow' })
@@ -169,7 +169,7 @@ forEachDialect((_, openDb) => {
   })
 })
 
-test('history is that of the current conversation; deleting it closes the conversation', async () => {
+test('history covers the current conversation; deleting it closes the conversation', async () => {
   const { call, turn } = await startChatPlatform()
   assert.deepEqual((await call('ann', 'GET', '/chat/history')).json, [])
   assert.equal((await call('ann', 'DELETE', '/chat/history')).json.session_id, null)
@@ -188,7 +188,7 @@ test('history is that of the current conversation; deleting it closes the conver
   assert.equal((await call('ann', 'GET', '/chat/history/persistent')).json.message_count, 2)
 })
 
-test("reset forgets the runtime's session and what was said, keeps the messages, drops the live process", async () => {
+test("reset clears the runtime's session and context, keeps the messages and drops the live process", async () => {
   const { call, turn, link } = await startChatPlatform()
   const { run } = await turn('ann', '/chat', { message: 'one' }, { runtime_session_id: 'r1' })
   link.link('a1', { 'session.drop': () => ({ ok: true }) })
@@ -199,7 +199,7 @@ test("reset forgets the runtime's session and what was said, keeps the messages,
   assert.deepEqual([next.run.resume_session_id, next.run.message], [null, 'two'])
 })
 
-test('while a turn is in progress the session says so and is neither reset nor deleted', async () => {
+test('during a turn the session reports it and cannot be reset or deleted', async () => {
   const { call, woken, work } = await startChatPlatform()
   const wake = woken()
   const reply = call('ann', 'POST', '/chat', { message: 'one' })
@@ -220,7 +220,7 @@ test('while a turn is in progress the session says so and is neither reset nor d
   assert.equal((await call('ann', 'GET', `/sessions/${session.id}`)).status, 404)
 })
 
-test('five first messages at once are one conversation, its turns one after another', async () => {
+test('five concurrent first messages share one conversation, and its turns are serial', async () => {
   const { call, platform } = await startChatPlatform()
   const replies = Array.from({ length: 5 }, (_, index) =>
     call('ann', 'POST', '/chat', { message: `${index}` }, json),
@@ -239,17 +239,17 @@ test('five first messages at once are one conversation, its turns one after anot
   assert.equal((await call('ann', 'GET', '/sessions')).json[0].message_count, 10)
 })
 
-test('the person is told that the reply is ready, and nobody else', async () => {
+test('only the person of the conversation gets the event of a ready reply', async () => {
   const { turn, platform } = await startChatPlatform()
   const { run } = await turn('ann', '/chat', { message: 'hi' })
   await platform.events.relaying.pass()
-  const told = (await platform.events.after(0, 100)).find(({ type }) => type === 'chat.response_ready')
-  assert.equal(told?.visible_to_user_id, 'u1')
-  assert.deepEqual(told?.fields, {
+  const readyEvent = (await platform.events.after(0, 100)).find(({ type }) => type === 'chat.response_ready')
+  assert.equal(readyEvent?.visible_to_user_id, 'u1')
+  assert.deepEqual(readyEvent?.fields, {
     execution_id: run.execution_id,
     session_id: run.session_id,
     status: 'success',
   })
   const created = (await platform.events.after(0, 100)).find(({ type }) => type === 'execution.created')
-  assert.equal(created?.fields.message_preview, undefined, 'a private message is not shown around')
+  assert.equal(created?.fields.message_preview, undefined, 'private messages stay out of shared events')
 })

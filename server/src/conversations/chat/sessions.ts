@@ -9,9 +9,9 @@ import type { Db, Executor, Tx } from '../../ports/database/port.ts'
 import { holderOf } from '../../runs/dispatch/index.ts'
 import type { Executions } from '../../runs/executions/index.ts'
 import { isAdmin } from '../../runs/executions/index.ts'
-import { shownMessage, shownSession } from './rules.ts'
-import { blankSession, chatStore, type Place, type SessionRow } from './store.ts'
-import { refuseWhileTurn } from './turn-in-progress.ts'
+import { messageView, sessionView } from './rules.ts'
+import { blankSession, chatStore, type MessagePosition, type SessionRow } from './store.ts'
+import { requireNoTurn } from './turn-in-progress.ts'
 
 export type SessionsDeps = {
   db: Db
@@ -20,38 +20,40 @@ export type SessionsDeps = {
   link: Pick<AgentLink, 'call' | 'isConnected'>
 }
 
-/** Who talks with which agent. */
+/** A caller and an agent. */
 export type Party = { caller: SignedIn; agent: { id: string; name: string } }
 export type Page = { limit: number; offset: number }
 
 export type Sessions = ReturnType<typeof createSessions>
 
-/** Conversations as they are listed, read, begun and ended. A conversation of somebody else is not there. */
+/** Lists, reads, creates and closes conversations. Those of other people look like unknown ones. */
 export function createSessions({ db, clock, executions, link }: SessionsDeps) {
   const store = chatStore(db)
 
-  async function shown(agentName: string, rows: readonly SessionRow[]): Promise<ChatSession[]> {
+  async function sessionViews(agentName: string, rows: readonly SessionRow[]): Promise<ChatSession[]> {
     const inFlight = await executions.inFlight(
       db,
       rows.map((row) => row.id),
     )
-    return rows.map((row) => shownSession(row, agentName, inFlight.get(row.id) ?? null))
+    return rows.map((row) => sessionView(row, agentName, inFlight.get(row.id) ?? null))
   }
 
-  async function shownOne(agentName: string, row: SessionRow): Promise<ChatSession> {
+  async function oneSessionView(agentName: string, row: SessionRow): Promise<ChatSession> {
     const inFlight = await executions.inFlight(db, [row.id])
-    return shownSession(row, agentName, inFlight.get(row.id) ?? null)
+    return sessionView(row, agentName, inFlight.get(row.id) ?? null)
   }
 
-  /** Throws `session_not_found`. An admin reads those of others. */
-  async function readable({ caller, agent }: Party, id: string): Promise<SessionRow> {
+  /** Throws `session_not_found`. Admins may read every conversation. */
+  async function findReadable({ caller, agent }: Party, id: string): Promise<SessionRow> {
     const row = await store.session(id)
     const isOwn = row?.holder_id === holderOf(caller)
     if (!row || row.agent_id !== agent.id || !(isOwn || isAdmin(caller))) throw new Fault('session_not_found')
     return row
   }
 
-  /** Throws `session_not_found` for those of others, admins included: nobody speaks in another's name. */
+  /**
+   * Throws `session_not_found` for conversations of others, even for admins: nobody writes in another person's name.
+   */
   async function own({ caller, agent }: Party, id: string, on: Executor = db): Promise<SessionRow> {
     const row = await chatStore(on).session(id)
     if (!row || row.agent_id !== agent.id || row.holder_id !== holderOf(caller)) {
@@ -60,10 +62,10 @@ export function createSessions({ db, clock, executions, link }: SessionsDeps) {
     return row
   }
 
-  /** The runtime's live process of a conversation is of no more use. */
-  function dropLive(row: SessionRow): void {
+  /** Drops the runtime's live process of a conversation. */
+  function dropLiveProcess(row: SessionRow): void {
     if (!link.isConnected(row.agent_id)) return
-    // An agent that is out of reach ends idle processes by itself.
+    // An unreachable agent ends idle processes by itself.
     link.call(row.agent_id, 'session.drop', { session_id: row.id }).catch(() => {})
   }
 
@@ -85,37 +87,40 @@ export function createSessions({ db, clock, executions, link }: SessionsDeps) {
   return {
     own,
 
-    /** Any conversation that the agent holds. Throws `session_not_found`. */
+    /** Any conversation with the agent. Throws `session_not_found`. */
     async withAgent(on: Executor, agentId: string, id: string): Promise<SessionRow> {
       const row = await chatStore(on).session(id)
       if (row?.agent_id !== agentId) throw new Fault('session_not_found')
       return row
     },
 
-    /** The caller's current conversation with the agent; begun when there is none. */
+    /** Returns the caller's current conversation with the agent; creates one if needed. */
     async ensureCurrent(tx: Tx, party: Party): Promise<SessionRow> {
-      const inTx = chatStore(tx)
-      const present = await inTx.current(currentKey(party))
-      if (present) return present
+      const txStore = chatStore(tx)
+      const existing = await txStore.current(currentKey(party))
+      if (existing) return existing
       const row = newSession(party, null, true)
-      if (await inTx.insertSession(row)) return row
-      const taken = await inTx.current(currentKey(party))
-      if (!taken) throw new Error('The current conversation came and went.')
-      return taken
+      if (await txStore.insertSession(row)) return row
+      const concurrent = await txStore.current(currentKey(party))
+      if (!concurrent) throw new Error('The current conversation came and went.')
+      return concurrent
     },
 
-    async create(party: Party, asked: { title: string | null; make_current: boolean }): Promise<ChatSession> {
+    async create(
+      party: Party,
+      request: { title: string | null; make_current: boolean },
+    ): Promise<ChatSession> {
       const row = await db.atomically(async (tx) => {
-        const inTx = chatStore(tx)
-        // Somebody else may take the current place between the two steps; the next look drops them too.
-        for (let look = 0; look < 5; look += 1) {
-          if (asked.make_current) await inTx.dropCurrent(currentKey(party))
-          const fresh = newSession(party, asked.title, asked.make_current)
-          if (await inTx.insertSession(fresh)) return fresh
+        const txStore = chatStore(tx)
+        // Another request may create a current session between the two steps; the next attempt replaces it.
+        for (let attempt = 0; attempt < 5; attempt += 1) {
+          if (request.make_current) await txStore.dropCurrent(currentKey(party))
+          const created = newSession(party, request.title, request.make_current)
+          if (await txStore.insertSession(created)) return created
         }
         throw new Fault('conflict', 'Another conversation is being made the current one.')
       })
-      return shownSession(row, party.agent.name, null)
+      return sessionView(row, party.agent.name, null)
     },
 
     async list(
@@ -130,20 +135,20 @@ export function createSessions({ db, clock, executions, link }: SessionsDeps) {
         ...(query.status ? { status: query.status } : {}),
       }
       const [rows, total] = [await store.sessions(filter, query), await store.countSessions(filter)]
-      return { sessions: await shown(agent.name, rows), total }
+      return { sessions: await sessionViews(agent.name, rows), total }
     },
 
-    /** `isForeign`: an admin reads somebody else's, which is audited. */
+    /** `isForeign`: an admin reads another person's conversation, which is audited. */
     async read(
       party: Party,
       id: string,
       query: { limit: number; before?: string },
     ): Promise<{ session: ChatSession; messages: ChatMessage[]; isForeign: boolean }> {
-      const row = await readable(party, id)
-      const rows = await store.messages(id, query.limit, await boundOf(query.before, id))
+      const row = await findReadable(party, id)
+      const rows = await store.messages(id, query.limit, await pageBound(query.before, id))
       return {
-        session: await shownOne(party.agent.name, row),
-        messages: rows.map((message) => shownMessage(message, party.agent.name)),
+        session: await oneSessionView(party.agent.name, row),
+        messages: rows.map((message) => messageView(message, party.agent.name)),
         isForeign: row.holder_id !== holderOf(party.caller),
       }
     },
@@ -152,7 +157,7 @@ export function createSessions({ db, clock, executions, link }: SessionsDeps) {
       const current = await store.current(currentKey({ caller, agent }))
       if (!current) return []
       const rows = await store.messages(current.id, 1000)
-      return rows.map((row) => shownMessage(row, agent.name))
+      return rows.map((row) => messageView(row, agent.name))
     },
 
     async persistentHistory(
@@ -162,50 +167,53 @@ export function createSessions({ db, clock, executions, link }: SessionsDeps) {
       const holder = holderOf(caller)
       const rows = await store.messagesOfHolder(agent.id, holder, limit)
       const total = await store.countMessagesOfHolder(agent.id, holder)
-      return { messages: rows.map((row) => shownMessage(row, agent.name)), total }
+      return { messages: rows.map((row) => messageView(row, agent.name)), total }
     },
 
-    /** Closing a closed one changes nothing. */
+    /** Closing a closed conversation changes nothing. */
     async close(party: Party, id: string): Promise<void> {
       const row = await own(party, id)
-      if (await store.close(id, timestamp(clock.now()))) dropLive(row)
+      if (await store.close(id, timestamp(clock.now()))) dropLiveProcess(row)
     },
 
-    /** Closes the current conversation; null when there was none. */
+    /** Closes the current conversation; null when there is none. */
     async closeCurrent(party: Party): Promise<string | null> {
       const current = await store.current(currentKey(party))
       if (!current) return null
       await store.close(current.id, timestamp(clock.now()))
-      dropLive(current)
+      dropLiveProcess(current)
       return current.id
     },
 
     async reset(party: Party, id: string): Promise<ChatSession> {
       const row = await own(party, id)
-      const fresh = await db.atomically(async (tx) => {
-        await refuseWhileTurn(executions, tx, id)
+      const created = await db.atomically(async (tx) => {
+        await requireNoTurn(executions, tx, id)
         await chatStore(tx).forgetRuntime(id)
         return chatStore(tx).session(id)
       })
-      dropLive(row)
-      return shownSession(fresh ?? row, party.agent.name, null)
+      dropLiveProcess(row)
+      return sessionView(created ?? row, party.agent.name, null)
     },
 
     async remove(party: Party, id: string): Promise<void> {
       const row = await own(party, id)
       await db.atomically(async (tx) => {
-        await refuseWhileTurn(executions, tx, id)
+        await requireNoTurn(executions, tx, id)
         await chatStore(tx).remove(id)
       })
-      dropLive(row)
+      dropLiveProcess(row)
     },
 
-    /** Hook of the registry: conversations end with their agent. */
+    /** Hook of agent deletion. */
     agentDeleted: (tx: Tx, agentId: string) => chatStore(tx).removeOfAgent(agentId),
   }
 
-  /** `before` is the id of a message of this session, else a time as bodies have it. */
-  async function boundOf(before: string | undefined, sessionId: string): Promise<{ before?: Place }> {
+  /** `before` is the id of a message of this session, or a time. */
+  async function pageBound(
+    before: string | undefined,
+    sessionId: string,
+  ): Promise<{ before?: MessagePosition }> {
     if (before === undefined) return {}
     const message = await store.message(before)
     if (message?.session_id === sessionId) return { before: message }

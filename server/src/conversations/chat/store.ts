@@ -4,19 +4,19 @@ import type { ChatMessagesTable, ChatSessionsTable, ChatTables } from './tables.
 
 export type SessionRow = ChatSessionsTable
 export type MessageRow = ChatMessagesTable
-/** A message as it is added: its place in the session follows from that. */
+/** A message to insert; its position follows from the session. */
 export type NewMessage = Omit<MessageRow, 'position' | 'turn'>
-/** A place in the listed order. */
-export type Place = Pick<MessageRow, 'turn' | 'position'>
+/** A position in the listed order. */
+export type MessagePosition = Pick<MessageRow, 'turn' | 'position'>
 
 export type SessionFilter = {
   agentId: string
-  /** Null: of everybody. */
+  /** Null means everybody. */
   holderId: string | null
   status?: 'active' | 'closed'
 }
 
-/** What a conversation has none of when it begins. */
+/** Initial values of a conversation. */
 export const blankSession = {
   status: 'active',
   last_message_at: null,
@@ -30,7 +30,7 @@ export const blankSession = {
   remembers_from: 0,
 } as const satisfies Partial<SessionRow>
 
-/** The only SQL about conversations. */
+/** The SQL of conversations. */
 export function chatStore(executor: Executor) {
   const db = executor.withTables<ChatTables>()
 
@@ -43,7 +43,7 @@ export function chatStore(executor: Executor) {
       .$if(filter.status !== undefined, (q) => q.where('status', '=', filter.status ?? 'active'))
 
   return {
-    /** False when another session took the current place at the same time. */
+    /** Returns false when another session became current concurrently. */
     async insertSession(row: SessionRow): Promise<boolean> {
       const result = await db
         .insertInto('chat_sessions')
@@ -92,7 +92,7 @@ export function chatStore(executor: Executor) {
       return Number(row.total)
     },
 
-    /** False when it was closed already. */
+    /** Returns false when it was already closed. */
     async close(id: string, at: string): Promise<boolean> {
       const result = await db
         .updateTable('chat_sessions')
@@ -103,7 +103,7 @@ export function chatStore(executor: Executor) {
       return Number(result.numUpdatedRows) === 1
     },
 
-    /** Nobody else changes the session until the transaction ends. False: it is gone. */
+    /** Locks the session until the transaction ends. Returns false when it is deleted. */
     async hold(id: string): Promise<boolean> {
       const result = await db
         .updateTable('chat_sessions')
@@ -117,7 +117,7 @@ export function chatStore(executor: Executor) {
       await db.updateTable('chat_sessions').set({ title }).where('id', '=', id).execute()
     },
 
-    /** The account that is told of answers: a person may have none when the conversation begins. */
+    /** The account that is notified of replies. A person may have none when the conversation begins. */
     async setUser(id: string, userId: string): Promise<void> {
       await db.updateTable('chat_sessions').set({ user_id: userId }).where('id', '=', id).execute()
     },
@@ -134,7 +134,7 @@ export function chatStore(executor: Executor) {
         .execute()
     },
 
-    /** The runtime no longer knows the conversation: the next turn begins anew, from the stored messages. */
+    /** The runtime has lost the conversation, so the next turn starts from the stored messages. */
     async dropRuntimeSession(id: string): Promise<void> {
       await db.updateTable('chat_sessions').set({ runtime_session_id: null }).where('id', '=', id).execute()
     },
@@ -152,7 +152,7 @@ export function chatStore(executor: Executor) {
       await db.deleteFrom('chat_sessions').where('agent_id', '=', agentId).execute()
     },
 
-    /** Of all holders whose ids begin so. */
+    /** Deletes the conversations of all holders with this prefix. */
     async removeOfHolders(agentId: string, prefix: string): Promise<void> {
       const pattern = `${prefix.replaceAll(/[\\%_]/g, '\\$&')}%`
       const ofHolders = db
@@ -165,7 +165,7 @@ export function chatStore(executor: Executor) {
       await db.deleteFrom('chat_sessions').where('id', 'in', ofHolders).execute()
     },
 
-    /** Adds a message at the end of its session; the session's row orders those who write at once. */
+    /** Appends a message. Updating the session's row serializes concurrent writers. */
     async addMessage(message: NewMessage, patch: Partial<Pick<SessionRow, 'title'>> = {}): Promise<void> {
       const { message_count } = await db
         .updateTable('chat_sessions')
@@ -183,7 +183,7 @@ export function chatStore(executor: Executor) {
         .execute()
     },
 
-    /** What a turn leaves with its session. */
+    /** Adds a turn's cost, context and runtime session to its session. */
     async noteTurn(
       id: string,
       turn: {
@@ -207,7 +207,7 @@ export function chatStore(executor: Executor) {
         .execute()
     },
 
-    /** False: the run has no question of its own. */
+    /** Returns false when the run has no question of its own. */
     async markFailed(executionId: string, errorCode: string): Promise<boolean> {
       const result = await db
         .updateTable('chat_messages')
@@ -218,8 +218,8 @@ export function chatStore(executor: Executor) {
       return Number(result.numUpdatedRows) > 0
     },
 
-    /** The runtime has been told what was said aloud until then; its memory of the conversation has it now. */
-    async noteTold(sessionId: string, until: string): Promise<void> {
+    /** Clears the aside flag of spoken lines that the runtime's session now contains. */
+    async clearVoiceAsides(sessionId: string, until: string): Promise<void> {
       await db
         .updateTable('chat_messages')
         .set({ is_aside: 0 })
@@ -230,7 +230,7 @@ export function chatStore(executor: Executor) {
         .execute()
     },
 
-    /** The end of this task is to become a message. */
+    /** The end of this task becomes a message. */
     async awaitResult(executionId: string, sessionId: string): Promise<void> {
       await db
         .insertInto('chat_task_results')
@@ -238,7 +238,7 @@ export function chatStore(executor: Executor) {
         .execute()
     },
 
-    /** True when it was awaited; it is not any more. */
+    /** Returns true when the result was awaited, and ends that. */
     async takeAwaited(executionId: string): Promise<boolean> {
       const result = await db
         .deleteFrom('chat_task_results')
@@ -263,13 +263,13 @@ export function chatStore(executor: Executor) {
     },
 
     /**
-     * The newest `limit` messages of a session within the bounds, in order: turns by their first message, and in each
-     * the question before its answer. `after` is a position.
+     * Returns the newest `limit` messages within the bounds, in order: turns by their first message, each with the
+     * question before its answer. `after` is a position.
      */
     async messages(
       sessionId: string,
       limit: number,
-      { after = 0, before }: { after?: number; before?: Place } = {},
+      { after = 0, before }: { after?: number; before?: MessagePosition } = {},
     ): Promise<MessageRow[]> {
       const rows = await db
         .selectFrom('chat_messages')
@@ -288,8 +288,8 @@ export function chatStore(executor: Executor) {
       return rows.toReversed()
     },
 
-    /** The first turn that began at this time or later; null: none did. */
-    async turnFrom(sessionId: string, time: string): Promise<Place | null> {
+    /** Returns the first turn that began at this time or later, or null. */
+    async turnFrom(sessionId: string, time: string): Promise<MessagePosition | null> {
       const row = await db
         .selectFrom('chat_messages')
         .select(['turn', 'position'])
@@ -302,7 +302,7 @@ export function chatStore(executor: Executor) {
       return row ?? null
     },
 
-    /** Of what was said aloud in one call, in order. */
+    /** The spoken lines of one call, in order. */
     async messagesOfCall(sessionId: string, callId: string): Promise<MessageRow[]> {
       return db
         .selectFrom('chat_messages')
@@ -313,7 +313,7 @@ export function chatStore(executor: Executor) {
         .execute()
     },
 
-    /** The newest messages of a holder over all sessions with an agent: turns by the time they began, oldest first. */
+    /** The holder's newest messages with an agent across sessions, in order of their turn's start, oldest first. */
     async messagesOfHolder(agentId: string, holderId: string, limit: number): Promise<MessageRow[]> {
       const rows = await db
         .selectFrom('chat_messages')
@@ -349,7 +349,7 @@ export function chatStore(executor: Executor) {
   }
 }
 
-/** Where an answer has its question in the same session, the question's position. */
+/** The question's position if it is in the same session, else the message's own. */
 function turnOf({ role, execution_id, session_id }: NewMessage, position: number) {
   if (role === 'user' || execution_id === null) return position
   return sql<number>`coalesce((

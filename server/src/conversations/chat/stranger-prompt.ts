@@ -1,6 +1,6 @@
 /**
- * What an agent is told of somebody without an account. It says nothing that changes from turn to turn: the
- * conversation's process was started with it and lives on.
+ * The system prompt for turns of people without an account. It must not vary between turns: the conversation's process
+ * was started with it.
  */
 export function strangerPrompt(who: string): string {
   return [

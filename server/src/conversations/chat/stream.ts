@@ -2,7 +2,7 @@ import type { ChatReply } from '@roost/contracts/conversations/chat'
 import { sentenceOf } from '@roost/contracts/kit/errors'
 import type { Log } from '../../ports/log.ts'
 import type { ExecutionRow, Executions } from '../../runs/executions/index.ts'
-import { errorOf } from '../../runs/waiting/index.ts'
+import { runErrorCode } from '../../runs/executions/index.ts'
 import { type ReplyDeps, replyOf } from './reply.ts'
 import type { Turn } from './turn.ts'
 
@@ -15,8 +15,8 @@ export type StreamDeps = ReplyDeps & {
 export type Item = { text: string; n?: number }
 
 /**
- * A turn as it happens: `accepted`, the transcript with pieces of the answer before their lines,
- * `keepalive` after 15 s of silence, and `done` last.
+ * Streams a turn: `accepted`, the transcript with partials before their lines, `keepalive` after 15 s of silence, and
+ * `done` last.
  */
 export async function* turnItems(
   deps: StreamDeps,
@@ -34,33 +34,33 @@ export async function* turnItems(
     session_id: session.id,
   })
   try {
-    for await (const told of executions.watch(row.id, { partials: true, signal })) {
-      if (told.kind === 'line') yield { text: told.text, n: told.n }
-      else if (told.kind === 'partial') yield json(told.partial)
-      else if (told.kind === 'quiet') yield json({ type: 'keepalive' })
-      else if (told.kind === 'end') {
-        const reply = await replyOf(deps, turn, told.row)
+    for await (const event of executions.watch(row.id, { partials: true, signal })) {
+      if (event.kind === 'line') yield { text: event.text, n: event.n }
+      else if (event.kind === 'partial') yield json(event.partial)
+      else if (event.kind === 'quiet') yield json({ type: 'keepalive' })
+      else if (event.kind === 'end') {
+        const reply = await replyOf(deps, turn, event.row)
         await done(reply)
-        yield json({ type: 'done', ...reply, ...failurePart(told.row) })
+        yield json({ type: 'done', ...reply, ...failureFields(event.row) })
       }
     }
   } catch (error) {
-    // The status is long sent: what is left is to say so and to end in order.
+    // The status is already sent, so report the error in the stream and end it properly.
     log.error({ execution_id: row.id, err: error }, 'a chat stream broke off')
     const detail = 'The stream broke off; the turn goes on. Follow its execution.'
     yield json({ type: 'error', error: 'internal_error', message: detail, retryable: true })
   }
 }
 
-function failurePart(row: ExecutionRow): object {
+function failureFields(row: ExecutionRow): object {
   if (row.status === 'success') return {}
   const cancelled = { detail: row.error ?? 'The turn was cancelled.', error_code: row.error_code }
   if (row.status === 'cancelled') return cancelled
-  const error = errorOf(row)
+  const error = runErrorCode(row)
   return { detail: row.error ?? sentenceOf(error), error, error_code: row.error_code }
 }
 
-/** The stream of a turn that was answered before: its `done` alone. */
+/** The stream of a replayed turn: only its `done`. */
 export async function* replayedItems(reply: object): AsyncGenerator<Item, void, undefined> {
   yield json({ type: 'done', ...reply })
 }

@@ -1,7 +1,7 @@
 export type ChatSessionsTable = {
   id: string
   agent_id: string
-  /** Whose it is: `user:<id>`, or the key of an agent or connector that talks for itself. */
+  /** `user:<id>`, or the key of an agent or connector. */
   holder_id: string
   user_id: string
   user_email: string | null
@@ -16,12 +16,12 @@ export type ChatSessionsTable = {
   /** Also the position of the newest message. */
   message_count: number
   total_cost_micros: number
-  /** 1: part of the total is an estimate. */
+  /** 1 when part of the total is an estimate. */
   cost_estimated: number
   context_used: number
   context_max: number
   runtime_session_id: string | null
-  /** Messages up to this position were forgotten on purpose. */
+  /** Messages up to this position were cleared by a reset. */
   remembers_from: number
 }
 
@@ -30,7 +30,7 @@ export type ChatMessagesTable = {
   session_id: string
   /** From 1 within the session, in the order of arrival. */
   position: number
-  /** Position of the question that this answers; of any other message its own. Messages are listed by turn, position. */
+  /** Position of the question that this answers, else its own. Messages are listed by turn, then position. */
   turn: number
   role: 'user' | 'assistant'
   content: string
@@ -48,13 +48,13 @@ export type ChatMessagesTable = {
   files: string | null
   error_code: string | null
   rating: 'up' | 'down' | null
-  /** 1: left by a task or said aloud; the runtime's own memory of the conversation does not have it. */
+  /** 1 when the runtime's own session does not contain it: results of tasks and spoken lines. */
   is_aside: number
-  /** The call in which it was said aloud. */
+  /** The call in which it was spoken. */
   voice_call_id: string | null
 }
 
-/** Tasks whose end becomes a message of a conversation; removed with that end. */
+/** Tasks whose end becomes a message of a conversation; removed at that end. */
 export type ChatTaskResultsTable = { execution_id: string; session_id: string }
 
 export type ChatTables = {

@@ -7,7 +7,7 @@ import type { JoinConversation } from '../../runs/tasks/index.ts'
 import { isPerson, titleOf } from './rules.ts'
 import type { Party, Sessions } from './sessions.ts'
 import { chatStore, type MessageRow, type NewMessage, type SessionRow } from './store.ts'
-import { questionOf, refuseClosed } from './turn.ts'
+import { questionOf, requireOpen } from './turn.ts'
 import { figuresOf, readyEvent } from './turn-hooks.ts'
 
 export type TaskResultsDeps = {
@@ -16,19 +16,25 @@ export type TaskResultsDeps = {
 }
 
 /**
- * The conversation that a task names, or the caller's current one. Somebody else's is not there; only an
- * agent's task for itself may name one that it holds with a person, and then leaves no more than its answer:
- * nobody's question is made up.
+ * Finds the conversation that a task names, or the caller's current one. Only an agent's task for itself may name its
+ * conversation with a person. It then stores only the answer, never a question in the person's name.
  */
 export function createJoinConversation({ clock, sessions }: TaskResultsDeps): JoinConversation {
-  async function find(tx: Tx, party: Party, sessionId: string | null, isOpen: boolean): Promise<SessionRow> {
+  async function find(
+    tx: Tx,
+    party: Party,
+    sessionId: string | null,
+    includesForeign: boolean,
+  ): Promise<SessionRow> {
     if (sessionId === null) return sessions.ensureCurrent(tx, party)
-    return isOpen ? sessions.withAgent(tx, party.agent.id, sessionId) : sessions.own(party, sessionId, tx)
+    return includesForeign
+      ? sessions.withAgent(tx, party.agent.id, sessionId)
+      : sessions.own(party, sessionId, tx)
   }
 
   return async (tx, party, { sessionId, keeps, isSelfTask }) => {
     const session = await find(tx, party, sessionId, isSelfTask && keeps !== 'turn')
-    refuseClosed(session)
+    requireOpen(session)
     const store = chatStore(tx)
     return {
       sessionId: session.id,
@@ -36,20 +42,20 @@ export function createJoinConversation({ clock, sessions }: TaskResultsDeps): Jo
         if (keeps === 'nothing') return
         await store.awaitResult(row.id, session.id)
         if (keeps === 'result') return
-        const asked = questionOf(row, { sessionId: session.id, files, now: clock.now() })
-        const question = { ...asked, is_aside: 1 }
+        const message = questionOf(row, { sessionId: session.id, files, now: clock.now() })
+        const question = { ...message, is_aside: 1 }
         await store.addMessage(question, session.title === null ? { title: titleOf(row.message) } : {})
       },
     }
   }
 }
 
-/** The end of a task becomes a message of the conversation that awaits it, its failure too. */
+/** Stores the end of a task, also a failure, as a message of the conversation that awaits it. */
 export function registerTaskResults(
   hooks: RunHooks,
   { events, executions }: { events: Pick<Outbox, 'append'>; executions: Pick<Executions, 'toolCalls'> },
 ): void {
-  async function keep(tx: Tx, row: ExecutionRow, session: SessionRow, now: Date): Promise<void> {
+  async function storeResult(tx: Tx, row: ExecutionRow, session: SessionRow, now: Date): Promise<void> {
     const store = chatStore(tx)
     const isDone = row.status === 'success'
     if (!isDone && (await store.markFailed(row.id, errorCodeOf(row)))) return
@@ -63,12 +69,12 @@ export function registerTaskResults(
     if (!(await store.takeAwaited(row.id))) return
     const session = await store.session(row.session_id)
     if (!session) return
-    await keep(tx, row, session, now)
+    await storeResult(tx, row, session, now)
     if (isPerson(session.holder_id)) await events.append(tx, readyEvent(session, row), now)
   })
 }
 
-/** What the end of a run is in a conversation, its failure too. */
+/** The message of a run's end, also of a failure. */
 export function resultMessage(
   row: ExecutionRow,
   session: Pick<SessionRow, 'id'>,

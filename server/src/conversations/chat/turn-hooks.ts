@@ -4,28 +4,28 @@ import { newId } from '../../kit/ids.ts'
 import type { ExecutionRow, Executions, RunHooks } from '../../runs/executions/index.ts'
 import { isPerson, newAsides, withAsides, withHistory } from './rules.ts'
 import { chatStore, type SessionRow } from './store.ts'
-import { noFigures } from './turn.ts'
+import { emptyFigures } from './turn.ts'
 
 export type TurnHooksDeps = {
   events: Pick<Outbox, 'append'>
   executions: Pick<Executions, 'toolCalls'>
 }
 
-/** Messages that a turn brings along when its runtime has lost the conversation. */
-const historyMessages = 200
+/** Messages sent along when the runtime has lost the conversation. */
+const maxHistoryMessages = 200
 
-/** What a conversation does with its runs, in their own transactions. */
+/** Registers the conversation's part in its runs, in their transactions. */
 export function registerTurnHooks(hooks: RunHooks, { events, executions }: TurnHooksDeps): void {
   /**
-   * A turn goes on in the runtime's own session, as the last turn left it, and brings along what tasks have
-   * added to the conversation since. Without one, it brings all that was said since the last reset.
+   * A turn resumes the runtime's session of the last turn and includes the asides since then. Without a session it
+   * includes the messages since the last reset.
    */
   hooks.onTurn(async (tx, row) => {
     const store = chatStore(tx)
     const session = row.session_id === null ? null : await store.session(row.session_id)
     if (!session) return null
     const question = await store.messageOf(row.id, 'user')
-    const earlier = await store.messages(session.id, historyMessages, {
+    const earlier = await store.messages(session.id, maxHistoryMessages, {
       after: session.remembers_from,
       ...(question ? { before: question } : {}),
     })
@@ -57,8 +57,8 @@ export function registerTurnHooks(hooks: RunHooks, { events, executions }: TurnH
       runtimeSessionId: row.runtime_session_id,
     })
     if (row.triggered_by === 'voice') {
-      // What is said aloud is the message; the voice's feature writes it as it is said.
-      if (row.status === 'success') await store.noteTold(session.id, row.created_at)
+      // The voice feature stores the spoken lines; they replace the answer.
+      if (row.status === 'success') await store.clearVoiceAsides(session.id, row.created_at)
     } else if (row.status === 'success') {
       const tools = await executions.toolCalls(tx, row.id)
       await store.addMessage({
@@ -80,10 +80,10 @@ export function registerTurnHooks(hooks: RunHooks, { events, executions }: TurnH
   })
 }
 
-/** What an answer has cost and used. */
+/** The cost and usage of an answer. */
 export function figuresOf(row: ExecutionRow, tools: readonly object[]) {
   return {
-    ...noFigures,
+    ...emptyFigures,
     cost_micros: row.cost_micros,
     cost_estimated: row.cost_estimated,
     context_used: row.context_used,
@@ -94,7 +94,7 @@ export function figuresOf(row: ExecutionRow, tools: readonly object[]) {
   }
 }
 
-/** The person of the conversation is told that something was answered. */
+/** Notifies the person of the conversation that an answer is ready. */
 export function readyEvent(
   session: SessionRow,
   row: { id: string; status: string; agent_id: string; agent_name: string },

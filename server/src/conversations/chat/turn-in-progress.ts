@@ -2,8 +2,8 @@ import { Fault } from '../../kit/fault.ts'
 import type { Tx } from '../../ports/database/port.ts'
 import type { Executions } from '../../runs/executions/index.ts'
 
-/** Throws `turn_in_progress`; nobody else may begin one meanwhile once the session is held. */
-export async function refuseWhileTurn(
+/** Throws `turn_in_progress`. While the session is locked no other turn can start. */
+export async function requireNoTurn(
   executions: Pick<Executions, 'inFlight'>,
   tx: Tx,
   sessionId: string,

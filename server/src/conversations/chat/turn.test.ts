@@ -47,7 +47,7 @@ test('a turn streams JSON lines: accepted, the transcript, done', async () => {
   assert.equal((await platform.row(run.execution_id)).triggered_by, 'chat')
 })
 
-test('the same as server-sent events, with line numbers as ids', async () => {
+test('the same objects as server-sent events, with line numbers as ids', async () => {
   const { turn } = await startChatPlatform()
   const { text, headers } = await turn('ann', '/chat', { message: 'hi' }, {}, { accept: 'text/event-stream' })
   assert.equal(headers['content-type'], 'text/event-stream')
@@ -57,32 +57,32 @@ test('the same as server-sent events, with line numbers as ids', async () => {
   assert.match(events[2] ?? '', /^data: \{"type":"done"/)
 })
 
-test('the reply alone as JSON when the turn ends, with its log', async () => {
+test('with Accept: application/json only the reply, with its log, when the turn ends', async () => {
   const { turn } = await startChatPlatform()
   const { json: reply, headers, run } = await turn('ann', '/chat', { message: 'hi' }, {}, json)
   assert.equal(headers['x-execution-id'], run.execution_id)
   assert.equal(reply.response, 'hello')
   assert.equal(reply.execution_log.length, 1)
   assert.equal(reply.type, undefined)
-  const least = { ...json, prefer: 'return=minimal' }
-  const { json: short, headers: told } = await turn('ann', '/chat', { message: 'hi' }, {}, least)
+  const minimal = { ...json, prefer: 'return=minimal' }
+  const { json: short, headers: minimalHeaders } = await turn('ann', '/chat', { message: 'hi' }, {}, minimal)
   assert.deepEqual([short.response, 'execution_log' in short], ['hello', false])
-  assert.equal(told['preference-applied'], 'return=minimal')
+  assert.equal(minimalHeaders['preference-applied'], 'return=minimal')
 })
 
-test('pieces of the answer come before their line; keepalive after 15 s of silence', async () => {
+test('partials of the answer precede their line; keepalive after 15 s of silence', async () => {
   const { call, platform, clock, woken } = await startChatPlatform()
   const wake = woken()
   const reply = call('ann', 'POST', '/chat', { message: 'hi' })
   await wake
   const { runs } = await platform.dispatch.handlers.claim(linked, { t: 'claim', free: 1 })
   const run = runs[0] ?? assert.fail()
-  const hold = { execution_id: run.execution_id, claim_token: run.claim_token }
+  const claim = { execution_id: run.execution_id, claim_token: run.claim_token }
   await clock.waitingFor(15)
   await clock.advance(15)
   await clock.waitingFor(15)
-  platform.dispatch.handlers.partial(linked, { t: 'partial', ...hold, kind: 'text', text: 'hel' })
-  await platform.dispatch.handlers.lines(linked, { t: 'lines', ...hold, from: 1, lines: [said('hello')] })
+  platform.dispatch.handlers.partial(linked, { t: 'partial', ...claim, kind: 'text', text: 'hel' })
+  await platform.dispatch.handlers.lines(linked, { t: 'lines', ...claim, from: 1, lines: [said('hello')] })
   await platform.dispatch.handlers.result(linked, resultOf(run))
   const { objects } = await reply
   assert.deepEqual(
@@ -110,7 +110,7 @@ test('question and answer are stored with run and session', async () => {
   )
 })
 
-test("a turn goes on in the runtime's own session as the last one left it", async () => {
+test("a turn resumes the runtime's session of the last turn", async () => {
   const { turn } = await startChatPlatform()
   const first = await turn('ann', '/chat', { message: 'one' }, { runtime_session_id: 'r1' })
   assert.equal(first.run.resume_session_id, null)
@@ -122,7 +122,7 @@ test("a turn goes on in the runtime's own session as the last one left it", asyn
   assert.equal(new Set([first, second, third].map(({ run }) => run.session_id)).size, 1)
 })
 
-test('a runtime that lost its session gets the turn once more, with what was said', async () => {
+test('a runtime that lost its session gets the turn once more, with the conversation', async () => {
   const { call, turn, work, woken, platform, messages } = await startChatPlatform()
   await turn('ann', '/chat', { message: 'the word is mangrove' }, { runtime_session_id: 'r1' })
   const wake = woken()
@@ -161,7 +161,7 @@ test('a session that is lost twice fails the turn', async () => {
   assert.equal((await reply).objects.at(-1).status, 'failed')
 })
 
-test('a failed turn: a stream stays 200 and ends in done, JSON has the status of a task', async () => {
+test('a failed turn: the stream stays 200 and ends with done, JSON has the status of a task', async () => {
   const { turn, messages } = await startChatPlatform()
   const failure = {
     status: 'failed' as const,
@@ -192,7 +192,7 @@ test('a failed turn: a stream stays 200 and ends in done, JSON has the status of
   assert.ok(marks.every(([role]) => role === 'user'))
 })
 
-test('a cancelled turn is a reply: status cancelled, response null', async () => {
+test('a cancelled turn is a reply with status cancelled and a null response', async () => {
   const { call, woken, messages } = await startChatPlatform()
   const wake = woken()
   const reply = call('ann', 'POST', '/chat', { message: 'hi' }, json)

@@ -14,65 +14,64 @@ export type TurnDeps = {
   clock: Pick<Clock, 'now'>
   dispatch: Pick<Dispatch, 'checkAgent' | 'transaction' | 'enqueue'>
   sessions: Sessions
-  /** Name of an agent, for turns that an agent takes with another one. */
+  /** The name of an agent, for turns that an agent requests from another one. */
   agentName(agentId: string): Promise<string | null>
 }
 
-export type TurnAsked = Pick<SessionMessageBody, 'message' | 'model' | 'files' | 'timeout_seconds'> & {
-  /** Null: the caller's current conversation. */
+export type TurnRequest = Pick<SessionMessageBody, 'message' | 'model' | 'files' | 'timeout_seconds'> & {
+  /** Null means the caller's current conversation. */
   sessionId: string | null
-  /** Asked through the MCP server. */
+  /** Whether the request came through the MCP server. */
   viaMcp: boolean
 }
 
-/** A turn that was taken in. */
+/** An accepted turn. */
 export type Turn = { row: ExecutionRow; session: SessionRow; position: number }
 
 /**
- * Takes a turn in: everything that may be refused is refused first, then run and user message are stored
- * together, so that a refused request leaves neither. `within` runs in the same transaction. Throws
- * `session_not_found`, `conflict`, `invalid_model`, `attachment_rejected`, `attachment_too_large`,
- * `agent_not_running`, `queue_full`.
+ * Accepts a turn: validates first, then stores run and question together. `within` runs in the same transaction. Throws
+ * `session_not_found`, `conflict`, `invalid_model`, `attachment_rejected`, `attachment_too_large`, `agent_not_running`,
+ * `queue_full`.
  */
-export function createTakeTurn({ clock, dispatch, sessions, agentName }: TurnDeps) {
-  return async function takeTurn(
+export function createAcceptTurn({ clock, dispatch, sessions, agentName }: TurnDeps) {
+  return async function acceptTurn(
     party: Party,
-    asked: TurnAsked,
+    request: TurnRequest,
     within: (tx: Tx, executionId: string) => Promise<void> = async () => {},
   ): Promise<Turn> {
     const { caller, agent } = party
-    if (asked.sessionId !== null) refuseClosed(await sessions.own(party, asked.sessionId))
-    const model = modelOf(asked.model)
-    const files = checkFiles(asked.files)
-    const fact = await dispatch.checkAgent(agent.id)
+    if (request.sessionId !== null) requireOpen(await sessions.own(party, request.sessionId))
+    const model = modelOf(request.model)
+    const files = checkFiles(request.files)
+    const agentContext = await dispatch.checkAgent(agent.id)
     const callingAgentId = caller.kind === 'key' && caller.key.scope === 'agent' ? caller.key.agent_id : null
     const callingAgent = callingAgentId === null ? null : await agentName(callingAgentId)
 
     return dispatch.transaction(async (tx) => {
       const store = chatStore(tx)
       const session =
-        asked.sessionId === null
+        request.sessionId === null
           ? await sessions.ensureCurrent(tx, party)
-          : await store.session(asked.sessionId)
+          : await store.session(request.sessionId)
       if (!session) throw new Fault('session_not_found')
-      refuseClosed(session)
-      const { row, position } = await dispatch.enqueue(tx, fact, {
+      requireOpen(session)
+      const { row, position } = await dispatch.enqueue(tx, agentContext, {
         agentId: agent.id,
         kind: 'chat',
         triggeredBy: triggerOf(caller, agent.id, {
-          way: asked.sessionId === null ? 'chat' : 'session',
-          viaMcp: asked.viaMcp,
+          way: request.sessionId === null ? 'chat' : 'session',
+          viaMcp: request.viaMcp,
         }),
-        message: asked.message,
+        message: request.message,
         source: sourceOf(caller, callingAgent),
         model,
-        timeoutSeconds: asked.timeout_seconds ?? null,
+        timeoutSeconds: request.timeout_seconds ?? null,
         sessionId: session.id,
         attachments: files,
       })
       await store.addMessage(
         questionOf(row, { sessionId: session.id, files, now: clock.now() }),
-        session.title === null ? { title: titleOf(asked.message) } : {},
+        session.title === null ? { title: titleOf(request.message) } : {},
       )
       await within(tx, row.id)
       return { row, session, position }
@@ -80,27 +79,27 @@ export function createTakeTurn({ clock, dispatch, sessions, agentName }: TurnDep
   }
 }
 
-/** What the person said, as the conversation keeps it. */
+/** The person's message as it is stored. */
 export function questionOf(
   row: Pick<ExecutionRow, 'id' | 'message'>,
-  of: { sessionId: string; files: readonly FileNote[]; now: Date },
+  details: { sessionId: string; files: readonly FileNote[]; now: Date },
 ): NewMessage {
   return {
     id: newId(),
-    session_id: of.sessionId,
+    session_id: details.sessionId,
     role: 'user',
     content: row.message,
-    timestamp: timestamp(of.now),
+    timestamp: timestamp(details.now),
     source: 'text',
     execution_id: row.id,
-    files: fileNotes(of.files),
+    files: fileNotes(details.files),
     is_aside: 0,
-    ...noFigures,
+    ...emptyFigures,
   }
 }
 
-/** What a message has none of until its turn has ended. */
-export const noFigures = {
+/** Initial values until the turn has ended. */
+export const emptyFigures = {
   cost_micros: null,
   cost_estimated: 0,
   context_used: null,
@@ -114,11 +113,11 @@ export const noFigures = {
 }
 
 /** Throws `conflict`. */
-export function refuseClosed(session: SessionRow): void {
+export function requireOpen(session: SessionRow): void {
   if (session.status === 'closed') throw new Fault('conflict', 'This conversation is closed.')
 }
 
-/** What a message keeps of its files; null for none. */
+/** The stored description of a message's files; null for none. */
 export function fileNotes(files: readonly FileNote[]): string | null {
   if (files.length === 0) return null
   return JSON.stringify(files.map(({ name, mimetype, size }) => ({ name, mimetype, size })))

@@ -1,8 +1,10 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
 
-/** An address as EIP-55 writes it: the letters' case is a checksum. `address` is 0x and 40 hex digits. */
-export function checksummed(address: string): string {
+/**
+ * Returns an address in EIP-55 form, where the case of the letters is a checksum. `address` is 0x and 40 hex digits.
+ */
+export function withChecksum(address: string): string {
   const digits = address.slice(2).toLowerCase()
   const sums = bytesToHex(keccak_256(utf8ToBytes(digits)))
   const cased = [...digits].map((digit, at) =>
@@ -11,9 +13,9 @@ export function checksummed(address: string): string {
   return `0x${cased.join('')}`
 }
 
-/** Whether the letters hold; letters of one case alone hold no checksum. */
-export function isChecksumRight(address: string): boolean {
+/** Whether the checksum is right. An address with letters of a single case has no checksum and passes. */
+export function isChecksumValid(address: string): boolean {
   const letters = address.slice(2).replaceAll(/\d/g, '')
   if (letters === letters.toLowerCase() || letters === letters.toUpperCase()) return true
-  return checksummed(address) === address
+  return withChecksum(address) === address
 }

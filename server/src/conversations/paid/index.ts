@@ -1,9 +1,8 @@
 /**
- * Paid chat: messages of strangers, each paid by x402.
- *
- * Owns the tables `paid_chats`, `paid_turns`, `paid_proofs` and `payments`. Promises that a proof pays for one run,
- * that nothing is collected for a run that failed, and that no reply is lost and none paid twice, wherever a
- * process dies. Refuses to know what a chain is: a facilitator behind the port looks at proofs and collects.
+ * Paid chat: strangers send messages and pay for each through x402.
+ * Owns the tables `paid_chats`, `paid_turns`, `paid_proofs` and `payments`. A proof pays for one run. A failed run is
+ * never charged. No reply is lost or charged twice, even when a process dies. Blockchains stay outside: a facilitator
+ * behind the port verifies proofs and collects.
  */
 export { paidRoutes } from './routes.ts'
 export { createPaid, type Paid, type PaidDeps } from './service.ts'

@@ -8,34 +8,34 @@ import { offer, openPaidWorld, payTo } from './test/world.ts'
 const usdc = '0x036CbD53842c5426634e7929541eC2318f3dCF7e'
 
 forEachDialect((_, open) => {
-  test('nothing is offered until the owner says so, and nothing is left when it is deleted', async () => {
+  test('an agent has no offer before the owner sets one and after it is deleted', async () => {
     await using world = await openPaidWorld(open)
     const { manage } = world
-    const none = { price_usd: null, pay_to: null, network: null, asset: null, description: null }
+    const empty = { price_usd: null, pay_to: null, network: null, asset: null, description: null }
     const blank = {
       agent_name: 'scout',
       enabled: false,
-      ...none,
+      ...empty,
       url: 'https://roost.example/api/paid/scout/chat',
     }
     assert.deepEqual((await manage('GET', '/paid')).json, blank)
     const set = { ...offer, price_usd: 0.123456, description: '  All about owls. ' }
-    const kept = { ...blank, ...set, asset: usdc, description: 'All about owls.' }
-    assert.deepEqual((await manage('PUT', '/paid', set)).json, kept)
-    assert.deepEqual((await manage('GET', '/paid')).json, kept)
+    const stored = { ...blank, ...set, asset: usdc, description: 'All about owls.' }
+    assert.deepEqual((await manage('PUT', '/paid', set)).json, stored)
+    assert.deepEqual((await manage('GET', '/paid')).json, stored)
     const info = (await world.info()).json()
     assert.deepEqual(
       [info.price_usd, info.description, info.resource, info.accepts[0].amount],
       [0.123456, 'All about owls.', blank.url, '123456'],
     )
-    // What is left out is not kept from before.
+    // PUT replaces the whole offer: omitted fields are cleared.
     assert.deepEqual((await manage('PUT', '/paid', offer)).json, { ...blank, ...offer, asset: usdc })
     assert.equal((await manage('DELETE', '/paid')).status, 200)
     assert.deepEqual((await manage('GET', '/paid')).json, blank)
     assert.equal((await world.info()).statusCode, 404)
   })
 
-  test('422 that names field and rule, and changes nothing', async () => {
+  test('422 names the field and the rule, and changes nothing', async () => {
     await using world = await openPaidWorld(open)
     const wrong: [object, string, RegExp][] = [
       [{ price_usd: 0 }, 'price_usd', /0\.000001/],
@@ -62,14 +62,14 @@ forEachDialect((_, open) => {
       )
     }
     assert.equal((await world.manage('GET', '/paid')).json.price_usd, null)
-    // A price for later, and a facilitator that says nothing, stop nobody.
+    // A disabled offer or an unreachable facilitator does not block the change.
     const other = { ...offer, network: 'eip155:8453' }
     assert.equal((await world.manage('PUT', '/paid', { ...other, enabled: false })).status, 200)
     await world.facilitator[Symbol.asyncDispose]()
     assert.equal((await world.manage('PUT', '/paid', other)).status, 200)
   })
 
-  test('the owner alone: 403 for others and for the agent itself where it would set its price, 404 for strangers', async () => {
+  test('owner only: 403 for others and for the agent when it sets its own price, 404 for strangers', async () => {
     await using world = await openPaidWorld(open)
     const as = async (who: string) => [
       (await world.manage('GET', '/paid', undefined, who)).status,
@@ -83,7 +83,7 @@ forEachDialect((_, open) => {
     assert.deepEqual(await as('stranger'), [404, 404, 404, 404])
   })
 
-  test('payments are listed newest first, and leave with their agent', async () => {
+  test('payments are listed newest first and are deleted with their agent', async () => {
     await using world = await openPaidWorld(open)
     await world.manage('PUT', '/paid', offer)
     const payer = world.facilitator.payer()
@@ -120,7 +120,7 @@ forEachDialect((_, open) => {
   })
 })
 
-test('the networks are those of x402, with their USDC, and the names of version 1', () => {
+test('networks match x402, including their USDC and their version 1 names', () => {
   for (const { network, v1, usdc } of paidNetworks)
     assert.deepEqual(officialNetwork(network), { v1, usdc, takesSignedTransfers: true }, network)
 })

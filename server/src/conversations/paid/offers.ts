@@ -6,7 +6,7 @@ import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault, invalidField } from '../../kit/fault.ts'
 import type { Db } from '../../ports/database/port.ts'
 import { FacilitatorDown, type Payments } from '../../ports/payments/port.ts'
-import { checksummed, isChecksumRight } from './checksum.ts'
+import { isChecksumValid, withChecksum } from './checksum.ts'
 import { assetOf, microsOf, type Offer, requirementsOf } from './rules.ts'
 import { type OfferRow, paidStore } from './store.ts'
 
@@ -15,29 +15,29 @@ export type OffersDeps = {
   clock: Pick<Clock, 'now'>
   events: Pick<Outbox, 'append'>
   agentRecords: Pick<AgentRecords, 'byName'>
-  /** Null: this installation has none. */
+  /** Null when this installation collects no payments. */
   payments: Payments | null
   baseUrl: string
 }
 
 type NamedAgent = { id: string; name: string }
 
-/** `offer` null: it was never made, or has ended. */
-export type Sought = { agent: NamedAgent; offer: Offer | null }
+/** `offer` is null when the agent has no enabled offer. */
+export type OfferLookup = { agent: NamedAgent; offer: Offer | null }
 
 export type Offers = {
   view(agent: NamedAgent): Promise<PaidChat>
   /** Throws `validation_error`. */
   change(agent: NamedAgent, body: PaidChatBody): Promise<PaidChat>
   remove(agent: NamedAgent): Promise<void>
-  /** Whom a stranger names. Throws `not_found` for an agent that is unknown. */
-  seek(name: string): Promise<Sought>
-  /** What strangers are offered. Throws `not_found` for agents that are not. */
-  find(name: string): Promise<Offer>
+  /** Finds the agent named by a stranger. Throws `not_found` for an unknown agent. */
+  lookUp(name: string): Promise<OfferLookup>
+  /** Returns an enabled offer. Throws `not_found` when there is none. */
+  getOffer(name: string): Promise<Offer>
   info(name: string): Promise<PaidChatInfo>
 }
 
-/** What a message to an agent costs, as its owner sets it and as strangers are told. */
+/** Manages the price of a message to an agent, and publishes it to strangers. */
 export function createOffers(deps: OffersDeps): Offers {
   const { db, clock, events, agentRecords, payments, baseUrl } = deps
   const store = paidStore(db)
@@ -57,9 +57,9 @@ export function createOffers(deps: OffersDeps): Offers {
     }
   }
 
-  async function seek(name: string): Promise<Sought> {
+  async function lookUp(name: string): Promise<OfferLookup> {
     const found = await agentRecords.byName(name)
-    if (!found) throw notOffered()
+    if (!found) throw offerNotFound()
     const agent = { id: found.id, name: found.name }
     const row = await store.offer(agent.id)
     if (row?.enabled !== 1) return { agent, offer: null }
@@ -70,14 +70,17 @@ export function createOffers(deps: OffersDeps): Offers {
     }
   }
 
-  async function find(name: string): Promise<Offer> {
-    const { offer } = await seek(name)
-    if (!offer) throw notOffered()
+  async function getOffer(name: string): Promise<Offer> {
+    const { offer } = await lookUp(name)
+    if (!offer) throw offerNotFound()
     return offer
   }
 
-  /** The change is told to those who look at the agent. */
-  async function changing(agent: NamedAgent, write: (to: ReturnType<typeof paidStore>) => Promise<void>) {
+  /** Notifies the viewers of the agent in the same transaction. */
+  async function changeAndNotify(
+    agent: NamedAgent,
+    write: (to: ReturnType<typeof paidStore>) => Promise<void>,
+  ) {
     await db.atomically(async (tx) => {
       await write(paidStore(tx))
       const event = { type: 'agent.settings_changed', agent_names: [agent.name], agent_ids: [agent.id] }
@@ -87,20 +90,20 @@ export function createOffers(deps: OffersDeps): Offers {
 
   return {
     view,
-    seek,
-    find,
+    lookUp,
+    getOffer,
 
     async change(agent, body) {
       const row = rowOf(agent.id, body, clock.now())
-      if (body.enabled) await refuseUncollectable(payments, row.network)
-      await changing(agent, (to) => to.putOffer(row))
+      if (body.enabled) await requireSupportedNetwork(payments, row.network)
+      await changeAndNotify(agent, (to) => to.putOffer(row))
       return view(agent)
     },
 
-    remove: (agent) => changing(agent, (to) => to.removeOffer(agent.id)),
+    remove: (agent) => changeAndNotify(agent, (to) => to.removeOffer(agent.id)),
 
     async info(name) {
-      const offer = await find(name)
+      const offer = await getOffer(name)
       return {
         agent_name: offer.agent.name,
         payment_required: true,
@@ -114,8 +117,8 @@ export function createOffers(deps: OffersDeps): Offers {
   }
 }
 
-/** An agent that is not offered is as good as none to somebody without an account. */
-export function notOffered(): Fault {
+/** Agents without an offer look like unknown agents to people without an account. */
+export function offerNotFound(): Fault {
   return new Fault('not_found', 'No agent of this name is offered for pay.')
 }
 
@@ -129,13 +132,13 @@ function rowOf(agentId: string, body: PaidChatBody, now: Date): OfferRow {
   const asset = assetOf(body.network, body.asset ?? null)
   if (!asset) throw invalidField(['asset'], 'is not the USDC of the network, the only token that is taken')
   if (/^0x0+$/.test(body.pay_to)) throw invalidField(['pay_to'], 'must not be the zero address')
-  if (!isChecksumRight(body.pay_to))
+  if (!isChecksumValid(body.pay_to))
     throw invalidField(['pay_to'], 'has a typing error: the checksum in its letters is wrong')
   return {
     agent_id: agentId,
     enabled: body.enabled ? 1 : 0,
     price_micros: micros,
-    pay_to: checksummed(body.pay_to),
+    pay_to: withChecksum(body.pay_to),
     network: body.network,
     asset: asset.asset,
     description: body.description || null,
@@ -144,10 +147,10 @@ function rowOf(agentId: string, body: PaidChatBody, now: Date): OfferRow {
 }
 
 /**
- * Throws `validation_error` when the facilitator says what it collects and this is not among it. One that does not
- * answer now stops nobody from setting a price: whoever wants to pay is told then.
+ * Throws `validation_error` when the facilitator lists its networks and this one is missing. A facilitator that does
+ * not answer does not block the change: payers get the error later.
  */
-async function refuseUncollectable(payments: Payments | null, network: string): Promise<void> {
+async function requireSupportedNetwork(payments: Payments | null, network: string): Promise<void> {
   const kinds = await payments?.supported().catch((error: unknown) => {
     if (error instanceof FacilitatorDown) return []
     throw error

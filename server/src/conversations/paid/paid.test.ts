@@ -4,14 +4,14 @@ import { forEachDialect } from '../../test/dialects.ts'
 import { decoded, offer, openPaidWorld, payTo } from './test/world.ts'
 
 forEachDialect((_, open) => {
-  /** The agent is offered. */
+  /** The agent has an enabled offer. */
   const start = async () => {
     const world = await openPaidWorld(open)
     assert.equal((await world.manage('PUT', '/paid', offer)).status, 200)
     return world
   }
 
-  test('402 without a proof: what is to be paid, in the header for version 2 and in the body for version 1', async () => {
+  test('402 without a proof: the price is in the header for version 2 and in the body for version 1', async () => {
     await using world = await start()
     const { status, headers, json } = await world.send({ message: 'hi' })
     assert.deepEqual([status, json.error], [402, 'payment_required'])
@@ -45,20 +45,20 @@ forEachDialect((_, open) => {
     assert.deepEqual([world.facilitator.asked.includes('/verify'), world.agent.runs], [false, 0])
   })
 
-  test('the agent is told that a stranger talks to it', async () => {
+  test('the system prompt says that a stranger sends the message', async () => {
     await using world = await start()
-    let told = ''
+    let systemPrompt = ''
     world.agent.script = async (run) => {
-      told = run.system_prompt
+      systemPrompt = run.system_prompt
       return {}
     }
     const payer = world.facilitator.payer()
     const { status } = await world.send({ message: 'hi' }, await payer.pay(await world.required()))
     assert.equal(status, 200)
-    assert.match(told, /You talk with somebody who pays for each message, who has no account here/)
+    assert.match(systemPrompt, /You talk with somebody who pays for each message, who has no account here/)
   })
 
-  test('200 in both versions: verified, run, settled, and told in the header of the version', async () => {
+  test('200 in both versions: verified, run, settled, and confirmed in the header of the version', async () => {
     await using world = await start()
     const payer = world.facilitator.payer()
     const two = await world.send({ message: 'hi' }, await payer.pay(await world.required()))
@@ -83,15 +83,15 @@ forEachDialect((_, open) => {
     assert.deepEqual(world.facilitator.asked.slice(-2), ['/verify', '/settle'])
     assert.equal((await world.platform.row(execution_id)).triggered_by, 'paid')
 
-    const asked = await world.send({ message: 'again' })
-    const one = await world.send({ message: 'again' }, await payer.pay(asked.json))
+    const unpaid = await world.send({ message: 'again' })
+    const one = await world.send({ message: 'again' }, await payer.pay(unpaid.json))
     assert.deepEqual([one.status, one.json.response], [200, 'ok: again'])
     const { success, network } = decoded(one.headers['x-payment-response'])
     assert.deepEqual([success, network, one.headers['payment-response']], [true, 'base-sepolia', undefined])
     assert.deepEqual(await world.actions(), ['settle', 'settle', 'verify', 'verify'])
   })
 
-  test('503 and 504 for a run that fails: nothing is settled, no word of the inside, and the proof is good again', async () => {
+  test('503 and 504 for a failed run: nothing is settled, no internals leak, and the proof is valid again', async () => {
     await using world = await start()
     const headers = await world.facilitator.payer().pay(await world.required())
     const ends = [
@@ -114,9 +114,9 @@ forEachDialect((_, open) => {
     assert.deepEqual([status, world.facilitator.transfers.length], [200, 1])
   })
 
-  test('a settlement that is refused keeps the reply: a good proof of the payer gets it without a new run', async () => {
+  test('a refused settlement keeps the reply: another valid proof of the payer gets it without a new run', async () => {
     await using world = await start()
-    const [payer, other] = [world.facilitator.payer(), world.facilitator.payer()]
+    const [payer, otherPayer] = [world.facilitator.payer(), world.facilitator.payer()]
     const required = await world.required()
     const first = await payer.pay(required)
     world.facilitator.meets('/settle', { kind: 'refuse', reason: 'insufficient_funds' })
@@ -128,12 +128,12 @@ forEachDialect((_, open) => {
     assert.equal(decoded(refused.headers['payment-response']).success, false)
     assert.ok(!('response' in refused.json))
 
-    assert.equal((await world.send({ message: 'hi' }, await other.pay(required))).status, 200)
+    assert.equal((await world.send({ message: 'hi' }, await otherPayer.pay(required))).status, 200)
     assert.equal(world.agent.runs, 2, 'another payer has a run of its own')
     const paid = await world.send({ message: 'hi' }, await payer.pay(required))
     assert.deepEqual([paid.status, paid.json.response, world.agent.runs], [200, 'ok: hi', 2])
     assert.equal(world.facilitator.transfers.length, 2)
-    // The next time it is a question of its own, and the proof that was refused is still good.
+    // Once paid, the same message starts a new run, and the refused proof is still valid.
     assert.equal((await world.send({ message: 'hi' }, first)).status, 200)
     assert.deepEqual([world.agent.runs, world.facilitator.transfers.length], [3, 3])
   })
@@ -156,31 +156,31 @@ forEachDialect((_, open) => {
     assert.equal(world.agent.runs, 2)
   })
 
-  test('the same proof and message again get the stored reply; another message gets nothing, for good', async () => {
+  test('the same proof and message return the stored reply; another message is refused for good', async () => {
     await using world = await start()
     const payer = world.facilitator.payer()
     const headers = await payer.pay(await world.required())
     const first = await world.send({ message: 'hi' }, headers)
-    // Written down anew it is the same proof.
+    // The same payment in another encoding is the same proof.
     const proof = decoded(headers['PAYMENT-SIGNATURE'])
     const { authorization, signature } = proof.payload
     const from = authorization.from.toLowerCase()
-    const anew = { ...proof, payload: { note: 1, signature, authorization: { ...authorization, from } } }
-    const again = { 'payment-signature': Buffer.from(JSON.stringify(anew, null, 1)).toString('base64') }
+    const reencoded = { ...proof, payload: { note: 1, signature, authorization: { ...authorization, from } } }
+    const again = { 'payment-signature': Buffer.from(JSON.stringify(reencoded, null, 1)).toString('base64') }
     for (const same of [headers, again]) {
-      const { status, headers: told, json } = await world.send({ message: 'hi' }, same)
-      assert.deepEqual([status, told['x-idempotent-replay']], [200, 'true'])
+      const { status, headers: received, json } = await world.send({ message: 'hi' }, same)
+      assert.deepEqual([status, received['x-idempotent-replay']], [200, 'true'])
       assert.deepEqual(json, first.json)
-      assert.equal(decoded(told['payment-response']).success, true)
+      assert.equal(decoded(received['payment-response']).success, true)
     }
-    for (const other of [headers, again]) {
-      const { status, json } = await world.send({ message: 'more' }, other)
+    for (const otherPayer of [headers, again]) {
+      const { status, json } = await world.send({ message: 'more' }, otherPayer)
       assert.deepEqual([status, json.error], [402, 'payment_failed'])
     }
     assert.deepEqual([world.agent.runs, world.facilitator.transfers.length], [1, 1])
   })
 
-  test('twenty requests at once with one proof: one run, one settlement, the others 409', async () => {
+  test('twenty concurrent requests with one proof: one run, one settlement, 409 for the others', async () => {
     await using world = await start()
     const headers = await world.facilitator.payer().pay(await world.required())
     const { promise: go, resolve } = Promise.withResolvers<void>()
@@ -206,14 +206,14 @@ forEachDialect((_, open) => {
     assert.deepEqual([world.agent.runs, world.facilitator.transfers.length], [1, 1])
   })
 
-  test('a conversation goes on by its id, for the payer who began it', async () => {
+  test('a conversation continues by its id, only for the payer who began it', async () => {
     await using world = await start()
-    const [payer, other] = [world.facilitator.payer(), world.facilitator.payer()]
+    const [payer, otherPayer] = [world.facilitator.payer(), world.facilitator.payer()]
     const required = await world.required()
-    const said: string[] = []
+    const messages: string[] = []
     const say = async (who: typeof payer, body: object) => world.send(body, await who.pay(required))
     world.agent.script = ({ message }) => {
-      said.push(message)
+      messages.push(message)
       return { response: 'noted' }
     }
     const first = await say(payer, { message: 'my word is owl' })
@@ -221,12 +221,12 @@ forEachDialect((_, open) => {
     assert.match(session_id, /^[\w-]{22}$/)
     const next = await say(payer, { message: 'which word', session_id })
     assert.deepEqual([next.status, next.json.session_id], [200, session_id])
-    assert.match(said[1] ?? '', /my word is owl[\s\S]*which word/)
+    assert.match(messages[1] ?? '', /my word is owl[\s\S]*which word/)
     for (const [who, id] of [
-      [other, session_id],
+      [otherPayer, session_id],
       [payer, 'none'],
     ] as const) {
-      const refused = await say(who, { message: 'mine', session_id: id })
+      const refused = await say(who, { message: 'hello', session_id: id })
       assert.deepEqual([refused.status, refused.json.error], [404, 'session_not_found'])
     }
     assert.equal(world.facilitator.transfers.length, 2)

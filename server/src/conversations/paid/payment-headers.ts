@@ -5,22 +5,22 @@ import { Fault } from '../../kit/fault.ts'
 import { type Offer, type Proof, paymentRequired, versionOneForms } from './rules.ts'
 import type { Outcome } from './service.ts'
 
-/** Clients of version 2 read the header, those of version 1 the body. */
-function terms(offer: Offer, words: string) {
-  const required = paymentRequired(offer, words)
+/** Clients of version 2 read the header, clients of version 1 the body. */
+function terms(offer: Offer, error: string) {
+  const required = paymentRequired(offer, error)
   return {
     fields: { payment_required: required, x402Version: 1, accepts: versionOneForms(offer) },
-    // Its type knows networks only by their form, which ours have.
+    // The library's type accepts networks only in CAIP-2 form, which stored networks have.
     headers: { 'payment-required': encodePaymentRequiredHeader(required as never) },
   }
 }
 
-export function priced(offer: Offer): Fault {
+export function paymentRequiredFault(offer: Offer): Fault {
   const { fields, headers } = terms(offer, 'payment_required')
   return new Fault('payment_required', undefined, fields, { headers })
 }
 
-export function unpaid(
+export function paymentFailedFault(
   offer: Offer,
   proof: Proof,
   { reason, collecting }: Outcome & { kind: 'unpaid' },
@@ -56,7 +56,7 @@ export function settlementOf({ payment }: PaidReply, proof: Proof): SettlementWi
   }
 }
 
-/** Under the name that its version of x402 gives it. */
+/** The header name depends on the version of x402. */
 export function paymentResponse({ version }: Proof, settlement: SettlementWire): Record<string, string> {
   const name = version === 1 ? 'x-payment-response' : 'payment-response'
   return { [name]: encodePaymentResponseHeader(settlement as never) }

@@ -5,26 +5,26 @@ import type { Executor } from '../../ports/database/port.ts'
 import type { Requirements } from './rules.ts'
 import { type PaymentRow, paidStore } from './store.ts'
 
-export type Happened = Pick<PaymentRow, 'action' | 'payer'> &
+export type PaymentEntry = Pick<PaymentRow, 'action' | 'payer'> &
   Partial<Pick<PaymentRow, 'execution_id' | 'transaction' | 'error'>>
 
-/** Writes down what became of a payment. */
+/** Records the outcome of a payment step. */
 export function createPaymentLog({ clock }: { clock: Pick<Clock, 'now'> }) {
   return async (
     on: Executor,
     { agentId, terms }: { agentId: string; terms: Requirements },
-    happened: Happened,
+    entry: PaymentEntry,
   ): Promise<void> => {
-    const none = { execution_id: null, transaction: null, error: null }
+    const empty = { execution_id: null, transaction: null, error: null }
     await paidStore(on).addPayment({
-      ...none,
-      ...happened,
+      ...empty,
+      ...entry,
       id: newId(),
       agent_id: agentId,
       amount: terms.amount,
       asset: terms.asset,
       network: terms.network,
-      success: happened.action === 'verify' || happened.action === 'settle' ? 1 : 0,
+      success: entry.action === 'verify' || entry.action === 'settle' ? 1 : 0,
       created_at: timestamp(clock.now()),
     })
   }
@@ -32,7 +32,7 @@ export function createPaymentLog({ clock }: { clock: Pick<Clock, 'now'> }) {
 
 export type PaymentLog = ReturnType<typeof createPaymentLog>
 
-export function shownPayment(row: PaymentRow): Payment {
+export function paymentView(row: PaymentRow): Payment {
   const { agent_id: _, success, ...rest } = row
   return { ...rest, success: success === 1 }
 }

@@ -9,105 +9,111 @@ import { type ExecutionRow, executionStore, isFinal } from '../../runs/execution
 import {
   blankSession,
   chatStore,
-  createTakeOneTurn,
-  type OneTurnDeps,
+  createAcceptSerialTurn,
+  type SerialTurnDeps,
   type SessionRow,
   strangerPrompt,
   titleOf,
 } from '../chat/index.ts'
-import { notOffered, type Sought } from './offers.ts'
+import { type OfferLookup, offerNotFound } from './offers.ts'
 import type { PaymentLog } from './payment-log.ts'
-import { type Keeping, type Presented, presentedOf } from './presented.ts'
+import { type Presented, type ProofVault, presentedOf } from './presented.ts'
 import { differenceOf, type Offer, type Proof, payerName, requestHash } from './rules.ts'
 import type { Claimed, Settle } from './settle.ts'
 import { type PaidTurn, turnStore } from './turn-store.ts'
 
-export type RedeemProofDeps = Omit<OneTurnDeps, 'dispatch'> & {
+export type RedeemProofDeps = Omit<SerialTurnDeps, 'dispatch'> & {
   db: Db
   clock: Pick<Clock, 'now'>
   dispatch: Pick<Dispatch, 'checkAgent' | 'transaction' | 'enqueue'>
   payments: Pick<Payments, 'verify'>
-  keeping: Keeping
+  proofVault: ProofVault
   record: PaymentLog
   claim: Settle['claim']
 }
 
-export type Asked = Sought & { proof: Proof; message: string; sessionId: string | null }
-/** To an agent that is offered now. */
-type AskedOffered = Asked & { offer: Offer }
+export type PaidRequest = OfferLookup & { proof: Proof; message: string; sessionId: string | null }
+/** A request to an agent with an enabled offer. */
+type OfferedRequest = PaidRequest & { offer: Offer }
 
-/** What a proof leads to. */
+/** The result of a proof. */
 export type Redeemed =
   | { kind: 'run'; row: ExecutionRow; turn: PaidTurn }
-  /** A reply is there and not paid yet. */
+  /** A reply exists and is not paid yet. */
   | { kind: 'reply'; claimed: Claimed }
   | { kind: 'paid'; turn: PaidTurn }
   | { kind: 'failed'; reason: string }
 
-/** So many requests with one proof may be faster, one after another. */
-const most = 4
-/** Longer than a run may wait in line and then take. */
+/** Attempts before giving up when concurrent requests win the proof. */
+const maxAttempts = 4
+/** Upper bound of a run's time in the queue plus its run time. */
 const runSeconds = 48 * 3600
-/** For so long the same proof and message are answered again. */
+/** How long the same proof and message return the stored reply. */
 const replaySeconds = 24 * 3600
 
-/** Another request with the same proof was faster. */
+/** A concurrent request claimed the same proof. */
 class ProofTaken extends Error {}
 
 /**
- * Finds what a proof is good for: the run that it is bound to, a reply that its payer has not paid yet, or a run
- * of its own. The row of the proof decides which of two requests starts it.
+ * Finds what a proof pays for: its own run, an unpaid reply of its payer, or a new run. Inserting the proof's row
+ * decides which of two concurrent requests starts the run.
  */
 export function createRedeemProof(deps: RedeemProofDeps) {
-  const { db, clock, dispatch, payments, keeping, record, claim } = deps
+  const { db, clock, dispatch, payments, proofVault, record, claim } = deps
   const turns = turnStore(db)
-  const takeOneTurn = createTakeOneTurn(deps)
+  const acceptSerialTurn = createAcceptSerialTurn(deps)
 
-  /** What the run of a proof says to its next use; null: it came to nothing, and the proof is free. */
-  async function bound(turn: PaidTurn, asked: Asked): Promise<Redeemed | null> {
-    const isSame = isSameSecret(turn.request_hash, requestHash(asked.agent.id, asked))
+  /** Resolves a proof that is bound to a run. Null when the run failed and the proof is free again. */
+  async function resolveBound(turn: PaidTurn, request: PaidRequest): Promise<Redeemed | null> {
+    const isSame = isSameSecret(turn.request_hash, requestHash(request.agent.id, request))
     const since = timestamp(secondsLater(clock.now(), -replaySeconds))
     if (turn.state === 'settled') {
-      return isSame && turn.created_at > since ? { kind: 'paid', turn } : { kind: 'failed', reason: usedUp }
+      return isSame && turn.created_at > since
+        ? { kind: 'paid', turn }
+        : { kind: 'failed', reason: proofUsedReason }
     }
     const run = await executionStore(db).byId(turn.execution_id)
-    if (run && !isFinal(run.status)) throw inProgress(turn)
+    if (run && !isFinal(run.status)) throw requestInProgress(turn)
     if (run?.status !== 'success') {
       await turns.release(turn.execution_id)
       return null
     }
-    if (!isSame) return { kind: 'failed', reason: usedUp }
-    return { kind: 'reply', claimed: await claimed(turn, asked.proof.hash) }
+    if (!isSame) return { kind: 'failed', reason: proofUsedReason }
+    return { kind: 'reply', claimed: await claimed(turn, request.proof.hash) }
   }
 
   async function claimed(turn: PaidTurn, proofHash: string): Promise<Claimed> {
-    const mine = await claim(turn, proofHash)
-    if (!mine) throw inProgress(turn)
-    return mine
+    const settlement = await claim(turn, proofHash)
+    if (!settlement) throw requestInProgress(turn)
+    return settlement
   }
 
-  /** A reply to the same message that this payer has not paid for; nobody else asks for its money now. */
-  async function kept(asked: Asked, payer: string, presented: Presented): Promise<Claimed | null> {
-    const { agent } = asked
-    const of = { agent_id: agent.id, payer, request_hash: requestHash(agent.id, asked) }
-    for (const turn of await turns.unpaidOf(of, timestamp(clock.now()))) {
+  /** Finds an unpaid reply to the same message of this payer, and claims its settlement. */
+  async function claimUnpaidReply(
+    request: PaidRequest,
+    payer: string,
+    presented: Presented,
+  ): Promise<Claimed | null> {
+    const { agent } = request
+    const filter = { agent_id: agent.id, payer, request_hash: requestHash(agent.id, request) }
+    for (const turn of await turns.unpaidOf(filter, timestamp(clock.now()))) {
       const run = await executionStore(db).byId(turn.execution_id)
       if (run?.status !== 'success') continue
-      // Money that may have been collected already is not asked for a second time: this proof stays unused.
-      const mine =
+      // If the first settlement may have succeeded, the new proof is not charged and stays unused.
+      const settlement =
         turn.state === 'settling'
-          ? await claim(turn, asked.proof.hash)
-          : await db.atomically((tx) => bindAndClaim(tx, turn, asked.proof.hash, presented))
-      // Whoever was faster pays for it. A run beside it would take the payer's money for the same message twice.
-      if (!mine) throw inProgress(turn)
-      return mine
+          ? await claim(turn, request.proof.hash)
+          : await db.atomically((tx) => bindAndClaim(tx, turn, request.proof.hash, presented))
+      // A concurrent request settles it. A second run would charge the payer twice for one message.
+      if (!settlement) throw requestInProgress(turn)
+      return settlement
     }
     return null
   }
 
   async function bindAndClaim(tx: Tx, turn: PaidTurn, proof_hash: string, presented: Presented) {
-    const mine = await claim(turn, proof_hash, tx)
-    if (!mine) return null
+    const settlement = await claim(turn, proof_hash, tx)
+    if (!settlement) return null
     await bind(tx, turn.execution_id, proof_hash, presented)
     const { terms } = presented
     const { execution_id, agent_id, payer } = turn
@@ -116,21 +122,21 @@ export function createRedeemProof(deps: RedeemProofDeps) {
       { agentId: agent_id, terms },
       { action: 'verify', execution_id, payer: payerName(payer) },
     )
-    return mine
+    return settlement
   }
 
   /** Throws `ProofTaken`. */
   async function bind(tx: Tx, execution_id: string, proof_hash: string, presented: Presented) {
-    const sealed = keeping.seal(proof_hash, presented)
+    const sealed = proofVault.seal(proof_hash, presented)
     if (!(await turnStore(tx).bind({ proof_hash, execution_id, sealed }))) throw new ProofTaken()
   }
 
-  async function begin(asked: AskedOffered, payer: string, presented: Presented): Promise<Redeemed> {
-    const { offer, message, proof } = asked
-    const fact = await dispatch.checkAgent(offer.agent.id)
+  async function startRun(request: OfferedRequest, payer: string, presented: Presented): Promise<Redeemed> {
+    const { offer, message, proof } = request
+    const agentContext = await dispatch.checkAgent(offer.agent.id)
     return dispatch.transaction(async (tx) => {
-      const session = await sessionOf(tx, asked, payer)
-      const { row } = await takeOneTurn(tx, fact, session, {
+      const session = await sessionOf(tx, request, payer)
+      const { row } = await acceptSerialTurn(tx, agentContext, session, {
         triggeredBy: 'paid',
         message,
         source: { userId: null, userEmail: null, agent: null, key: null },
@@ -142,7 +148,7 @@ export function createRedeemProof(deps: RedeemProofDeps) {
       const turn: PaidTurn = {
         execution_id: row.id,
         agent_id: offer.agent.id,
-        request_hash: requestHash(offer.agent.id, asked),
+        request_hash: requestHash(offer.agent.id, request),
         payer,
         session_id: session.id,
         state: 'running',
@@ -155,14 +161,14 @@ export function createRedeemProof(deps: RedeemProofDeps) {
       }
       await turnStore(tx).insert(turn)
       await bind(tx, row.id, proof.hash, presented)
-      const happened = { action: 'verify' as const, execution_id: row.id, payer: payerName(payer) }
-      await record(tx, { agentId: offer.agent.id, terms: presented.terms }, happened)
+      const entry = { action: 'verify' as const, execution_id: row.id, payer: payerName(payer) }
+      await record(tx, { agentId: offer.agent.id, terms: presented.terms }, entry)
       return { kind: 'run', row, turn }
     })
   }
 
   /** Throws `session_not_found` for conversations of other payers. */
-  async function sessionOf(tx: Tx, { agent, sessionId }: Asked, payer: string): Promise<SessionRow> {
+  async function sessionOf(tx: Tx, { agent, sessionId }: PaidRequest, payer: string): Promise<SessionRow> {
     const holder_id = `payer:${payer}`
     const store = chatStore(tx)
     if (sessionId !== null) {
@@ -171,11 +177,11 @@ export function createRedeemProof(deps: RedeemProofDeps) {
         throw new Fault('session_not_found')
       return session
     }
-    const fresh: SessionRow = {
+    const created: SessionRow = {
       id: newId(),
       agent_id: agent.id,
       holder_id,
-      // Nobody with an account; nobody is told of answers.
+      // A payer has no account, so nobody is notified of replies.
       user_id: '',
       user_email: null,
       title: null,
@@ -184,40 +190,42 @@ export function createRedeemProof(deps: RedeemProofDeps) {
       started_at: timestamp(clock.now()),
       ...blankSession,
     }
-    await store.insertSession(fresh)
-    return fresh
+    await store.insertSession(created)
+    return created
   }
 
   /**
-   * Throws `request_in_progress`, `upstream_error`, `session_not_found`, `not_found` for what was not paid for while
-   * the agent was offered, and what taking a run in throws; nothing is collected then.
+   * Throws `request_in_progress`, `upstream_error`, `session_not_found`, the faults of accepting a run, and `not_found`
+   * for a proof that was not used while the offer was enabled. Nothing is collected then.
    */
-  return async function take(asked: Asked): Promise<Redeemed> {
-    const { agent, offer, proof } = asked
+  return async function redeemProof(request: PaidRequest): Promise<Redeemed> {
+    const { agent, offer, proof } = request
     let payer: string | null = null
-    for (let attempt = 1; attempt <= most; attempt += 1) {
+    for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
       const turn = await turns.byProof(proof.hash)
-      // An offer that has ended is kept to who paid on it, and is none to everybody else.
-      if (!offer && turn?.agent_id !== agent.id) throw notOffered()
-      const found = turn && (await bound(turn, asked))
-      if (found) return found
-      if (!offer) throw notOffered()
+      // After an offer ends, only payers with a bound proof still get their reply.
+      if (!offer && turn?.agent_id !== agent.id) throw offerNotFound()
+      const resolved = turn && (await resolveBound(turn, request))
+      if (resolved) return resolved
+      if (!offer) throw offerNotFound()
       const difference = differenceOf(proof, offer)
       if (difference !== null) return { kind: 'failed', reason: difference }
       const presented = presentedOf(proof, offer)
       if (payer === null) {
         const verified = await payments.verify(presented)
-        const who = verified.payer ?? proof.signed?.from ?? null
+        const signer = verified.payer ?? proof.signed?.from ?? null
         if (!verified.ok) {
-          const what = { agentId: offer.agent.id, terms: presented.terms }
-          await record(db, what, { action: 'reject', payer: who, error: verified.reason })
+          const payment = { agentId: offer.agent.id, terms: presented.terms }
+          await record(db, payment, { action: 'reject', payer: signer, error: verified.reason })
           return { kind: 'failed', reason: verified.reason }
         }
-        payer = who?.toLowerCase() ?? `proof:${proof.hash}`
+        payer = signer?.toLowerCase() ?? `proof:${proof.hash}`
       }
       try {
-        const reply = await kept(asked, payer, presented)
-        return reply ? { kind: 'reply', claimed: reply } : await begin({ ...asked, offer }, payer, presented)
+        const reply = await claimUnpaidReply(request, payer, presented)
+        return reply
+          ? { kind: 'reply', claimed: reply }
+          : await startRun({ ...request, offer }, payer, presented)
       } catch (error) {
         if (!(error instanceof ProofTaken)) throw error
       }
@@ -226,8 +234,8 @@ export function createRedeemProof(deps: RedeemProofDeps) {
   }
 }
 
-const usedUp = 'payment_used_for_another_message'
+const proofUsedReason = 'payment_used_for_another_message'
 
-function inProgress({ execution_id }: PaidTurn): Fault {
+function requestInProgress({ execution_id }: PaidTurn): Fault {
   return new Fault('request_in_progress', undefined, { execution_id })
 }

@@ -4,14 +4,14 @@ import { forEachDialect } from '../../test/dialects.ts'
 import { decoded, offer, openPaidWorld } from './test/world.ts'
 
 forEachDialect((_, open) => {
-  /** The agent is offered. */
+  /** The agent has an enabled offer. */
   const start = async () => {
     const world = await openPaidWorld(open)
     assert.equal((await world.manage('PUT', '/paid', offer)).status, 200)
     return world
   }
 
-  test('400 invalid_payment for what cannot be read, and it starts nothing', async () => {
+  test('400 invalid_payment for an unreadable proof, and no run starts', async () => {
     await using world = await start()
     const payer = world.facilitator.payer()
     const good = await payer.pay(await world.required())
@@ -48,7 +48,7 @@ forEachDialect((_, open) => {
     assert.deepEqual([world.agent.runs, world.facilitator.asked.includes('/verify')], [0, false])
   })
 
-  test('402 payment_failed with the reason and fresh terms, for other terms and for what the facilitator refuses', async () => {
+  test('402 payment_failed with the reason and fresh terms when terms differ or the facilitator refuses', async () => {
     await using world = await start()
     const payer = world.facilitator.payer()
     const required = await world.required()
@@ -59,11 +59,11 @@ forEachDialect((_, open) => {
     ]
     for (const [reason, change] of others) {
       const headers = await payer.pay({ ...required, accepts: [{ ...accepts, ...change }] })
-      const { status, json, headers: told } = await world.send({ message: 'hi' }, headers)
+      const { status, json, headers: received } = await world.send({ message: 'hi' }, headers)
       assert.deepEqual([status, json.error, json.reason], [402, 'payment_failed', reason])
-      assert.equal(decoded(told['payment-required']).accepts[0].amount, '1000')
+      assert.equal(decoded(received['payment-required']).accepts[0].amount, '1000')
     }
-    // What it says of itself is right, what it signs is not.
+    // The declared amount is right, the signed amount is not.
     const lying = decoded(
       (await payer.pay({ ...required, accepts: [{ ...accepts, amount: '1' }] }))['PAYMENT-SIGNATURE'],
     )
@@ -86,7 +86,7 @@ forEachDialect((_, open) => {
     assert.deepEqual([world.agent.runs, await world.actions()], [0, ['reject', 'reject']])
   })
 
-  test('502 when the facilitator is away, 503 when there is none: no run', async () => {
+  test('502 when the facilitator is unreachable, 503 when none is configured; no run starts', async () => {
     await using world = await start()
     const headers = await world.facilitator.payer().pay(await world.required())
     for (const mishap of [{ kind: 'hung_up' }, { kind: 'status', status: 500 }] as const) {
@@ -107,24 +107,24 @@ forEachDialect((_, open) => {
     assert.equal((await none.info()).statusCode, 200)
   })
 
-  test('404 for an agent that is unknown or not offered, 503 for one that stands still, 422 for a message out of bounds', async () => {
+  test('404 for an unknown agent or one without an offer, 503 for a stopped agent, 422 for an invalid message', async () => {
     await using world = await start()
     assert.deepEqual((await world.send({ message: 'hi' }, {}, 'nobody')).json.error, 'not_found')
     for (const message of ['', '  ', 'x'.repeat(8001)])
       assert.equal((await world.send({ message })).status, 422)
     assert.equal((await world.send({ message: 'x'.repeat(8000) })).status, 402)
     const headers = await world.facilitator.payer().pay(await world.required())
-    const fact = world.platform.agents.get('a1') ?? assert.fail('there is an agent')
-    world.platform.agents.set('a1', { ...fact, status: 'stopped' })
+    const agentContext = world.platform.agents.get('a1') ?? assert.fail('there is an agent')
+    world.platform.agents.set('a1', { ...agentContext, status: 'stopped' })
     assert.equal((await world.send({ message: 'hi' }, headers)).json.error, 'agent_not_running')
-    world.platform.agents.set('a1', fact)
+    world.platform.agents.set('a1', agentContext)
     assert.equal((await world.send({ message: 'hi' }, headers)).status, 200)
     await world.manage('PUT', '/paid', { ...offer, enabled: false })
     assert.equal((await world.send({ message: 'hi' })).status, 404)
     assert.equal((await world.info()).statusCode, 404)
   })
 
-  test('429 after 30 requests in a minute of one address', async () => {
+  test('429 after 30 requests per minute from one address', async () => {
     await using world = await start()
     for (let count = 0; count < 30; count += 1)
       assert.equal((await world.send({ message: 'hi' })).status, 402)

@@ -8,7 +8,7 @@ import {
 } from '@roost/contracts/conversations/paid'
 import { type RateLimits, rateRules } from '../../foundation/rate-limits/index.ts'
 import { agentRoute, answer, type Route, route } from '../../http/route.ts'
-import { notOffered } from './offers.ts'
+import { offerNotFound } from './offers.ts'
 import type { Paid } from './service.ts'
 
 export function paidRoutes(paid: Paid, limits: Pick<RateLimits, 'use'>): Route[] {
@@ -26,22 +26,24 @@ export function paidRoutes(paid: Paid, limits: Pick<RateLimits, 'use'>): Route[]
     agentRoute(listPayments, ({ agent, query }) => paid.payments(agent.id, query.limit)),
 
     route(getPaidChatInfo, async ({ params, request }) => {
-      // Counted apart: who asks for the price has messages left.
+      // A separate limit, so that asking for the price costs no messages.
       await limits.use(rateRules.paidChat, `info:${request.ip}`)
       return offers.info(params.name)
     }),
     route(sendPaidMessage, async ({ params, body, request }) => {
       await limits.use(rateRules.paidChat, request.ip)
-      const { agent, offer } = await offers.seek(params.name)
-      if (!offer && !paid.isConfigured) throw notOffered()
-      paid.refuseUnconfigured()
-      const [{ readableProof, readProof }, { paymentResponse, priced, settlementOf, unpaid }] =
-        await protocol()
+      const { agent, offer } = await offers.lookUp(params.name)
+      if (!offer && !paid.isConfigured) throw offerNotFound()
+      paid.requireConfigured()
+      const [
+        { readableProof, readProof },
+        { paymentResponse, paymentRequiredFault, settlementOf, paymentFailedFault },
+      ] = await protocol()
       const proof = offer ? readProof(request.header) : readableProof(request.header)
-      if (!proof) throw offer ? priced(offer) : notOffered()
-      const asked = { agent, offer, proof, message: body.message, sessionId: body.session_id ?? null }
-      const outcome = await paid.answer(asked, request.signal)
-      if (outcome.kind === 'unpaid') throw offer ? unpaid(offer, proof, outcome) : notOffered()
+      if (!proof) throw offer ? paymentRequiredFault(offer) : offerNotFound()
+      const paidRequest = { agent, offer, proof, message: body.message, sessionId: body.session_id ?? null }
+      const outcome = await paid.answer(paidRequest, request.signal)
+      if (outcome.kind === 'unpaid') throw offer ? paymentFailedFault(offer, proof, outcome) : offerNotFound()
       const { reply, isReplay } = outcome
       const { execution_id, session_id } = reply
       request.note({ execution_id, session_id, payer: reply.payment.payer })
@@ -56,7 +58,7 @@ export function paidRoutes(paid: Paid, limits: Pick<RateLimits, 'use'>): Route[]
   ]
 }
 
-/** What speaks x402 is read with the first message that somebody would pay for. */
+/** Loads the x402 code when the first paid message arrives. */
 function protocol() {
   return Promise.all([import('./proof.ts'), import('./payment-headers.ts')])
 }

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { checksummed, isChecksumRight } from './checksum.ts'
+import { isChecksumValid, withChecksum } from './checksum.ts'
 import { atomicAmount, canonical, microsOf } from './rules.ts'
 
-test('amounts are exact: every price of at most 6 decimals, in tokens of 6 and more', () => {
+test('amounts are exact for every price of at most 6 decimals, in tokens of 6 or more decimals', () => {
   const prices: [number, string][] = [
     [0.000001, '1'],
     [0.1, '100000'],
@@ -22,7 +22,7 @@ test('amounts are exact: every price of at most 6 decimals, in tokens of 6 and m
   assert.equal(atomicAmount(999_999_999, 18), '999999999000000000000')
 })
 
-test('a checksum in the letters of an address is checked, where there is one', () => {
+test('the checksum in the letters of an address is validated when there is one', () => {
   // The examples of EIP-55.
   for (const address of [
     '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
@@ -30,14 +30,14 @@ test('a checksum in the letters of an address is checked, where there is one', (
     '0xdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB',
     '0xD1220A0cf47c7B9Be7A2E6BA89F429762e7b9aDb',
   ]) {
-    assert.equal(checksummed(address.toLowerCase()), address)
-    assert.ok(isChecksumRight(address) && isChecksumRight(address.toLowerCase()))
-    assert.ok(isChecksumRight(`0x${address.slice(2).toUpperCase()}`))
-    assert.ok(!isChecksumRight(address.replace(/[a-f]/, (letter) => letter.toUpperCase())))
+    assert.equal(withChecksum(address.toLowerCase()), address)
+    assert.ok(isChecksumValid(address) && isChecksumValid(address.toLowerCase()))
+    assert.ok(isChecksumValid(`0x${address.slice(2).toUpperCase()}`))
+    assert.ok(!isChecksumValid(address.replace(/[a-f]/, (letter) => letter.toUpperCase())))
   }
 })
 
-test('the same content is the same text, in whatever order it was written', () => {
+test('equal content has equal canonical text, in any field order', () => {
   assert.equal(canonical({ b: [{ d: 1, c: null }], a: 'x' }), canonical({ a: 'x', b: [{ c: null, d: 1 }] }))
   assert.notEqual(canonical({ a: [1, 2] }), canonical({ a: [2, 1] }))
 })

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { PaidChatInfo } from '@roost/contracts/conversations/paid'
 import { type PaidAsset, paidNetwork } from '@roost/contracts/conversations/paid-networks'
 
-/** What one message costs, and who is paid where. */
+/** The price of one message, and the address that receives it. */
 export type Offer = {
   agent: { id: string; name: string }
   price_micros: number
@@ -10,27 +10,27 @@ export type Offer = {
   network: string
   asset: string
   description: string | null
-  /** Where paid messages are sent. */
+  /** The address that accepts paid messages. */
   url: string
 }
 
 export type Requirements = PaidChatInfo['accepts'][number]
 
-/** How long a proof must hold at least. */
+/** Minimum validity of a proof. */
 const maxTimeoutSeconds = 60
 
-/** Micro-dollars, exactly; null: more than 6 decimals. */
+/** Returns exact micro-dollars; null for more than 6 decimals. */
 export function microsOf(usd: number): number | null {
   const micros = Math.round(usd * 1_000_000)
   return micros / 1_000_000 === usd ? micros : null
 }
 
-/** In the smallest unit of a token that is worth a dollar. */
+/** Returns the amount in the smallest unit of a token that is worth one dollar. */
 export function atomicAmount(micros: number, decimals: number): string {
   return (BigInt(micros) * 10n ** BigInt(decimals - 6)).toString()
 }
 
-/** The token by which a network is paid; null: none that this platform knows. */
+/** Returns the token of a network; null when the platform does not support it. */
 export function assetOf(network: string, asset: string | null): PaidAsset | null {
   const usdc = paidNetwork(network)?.usdc ?? null
   if (asset === null) return usdc
@@ -57,17 +57,17 @@ export function requirementsOf(offer: Offer): Requirements {
 
 const mimeType = 'application/json'
 
-/** The object that says what is to be paid, of version 2. */
+/** The payment terms in the form of version 2. */
 export function paymentRequired(offer: Offer, error: string) {
   return {
     x402Version: 2 as const,
     error,
-    resource: { url: offer.url, description: wordsOf(offer), mimeType },
+    resource: { url: offer.url, description: descriptionOf(offer), mimeType },
     accepts: [requirementsOf(offer)],
   }
 }
 
-/** The same in the form of version 1; empty where the network has no name in it. */
+/** The payment terms in the form of version 1; empty when the network has no version 1 name. */
 export function versionOneForms(offer: Offer) {
   const form = versionOneForm(offer)
   return form ? [form] : []
@@ -77,55 +77,55 @@ export function versionOneForm(offer: Offer) {
   const network = paidNetwork(offer.network)?.v1
   if (!network) return null
   const { amount, network: _, ...rest } = requirementsOf(offer)
-  const about = { resource: offer.url, description: wordsOf(offer), mimeType }
+  const about = { resource: offer.url, description: descriptionOf(offer), mimeType }
   return { ...rest, network, maxAmountRequired: amount, ...about, outputSchema: {} }
 }
 
-function wordsOf(offer: Offer): string {
+function descriptionOf(offer: Offer): string {
   return offer.description ?? `One message to the agent ${offer.agent.name}.`
 }
 
-/** What a proof says of itself, whatever its version. */
+/** The content of a proof of either version. */
 export type Proof = {
   version: 1 | 2
-  /** As it goes to the facilitator. */
+  /** The payload sent to the facilitator. */
   wire: object
-  /** Of the payment itself: however often it is written down anew, it pays once. */
+  /** Identifies the payment itself: every encoding of it has the same hash and pays once. */
   hash: string
   terms: { scheme: string; network: string; amount?: string; asset?: string; payTo?: string }
-  /** Who signed, and for whom and how much; null for a kind that we cannot read. */
+  /** Signer, payee and amount; null for a payment kind that the platform cannot read. */
   signed: { from: string; to: string; value: string } | null
 }
 
-/** In which of its terms a proof differs from what is asked; null: in none. */
+/** Names the first term in which a proof differs from the offer; null when all match. */
 export function differenceOf({ version, terms, signed }: Proof, offer: Offer): string | null {
-  const asked = requirementsOf(offer)
-  const network = version === 1 ? paidNetwork(offer.network)?.v1 : asked.network
-  if (terms.scheme !== asked.scheme) return 'other_scheme'
+  const required = requirementsOf(offer)
+  const network = version === 1 ? paidNetwork(offer.network)?.v1 : required.network
+  if (terms.scheme !== required.scheme) return 'other_scheme'
   if (terms.network !== network) return 'other_network'
-  if (terms.amount !== undefined && terms.amount !== asked.amount) return 'other_amount'
-  if (terms.asset !== undefined && !isSameAddress(terms.asset, asked.asset)) return 'other_asset'
-  if (terms.payTo !== undefined && !isSameAddress(terms.payTo, asked.payTo)) return 'other_payee'
-  if (signed && !isSameAddress(signed.to, asked.payTo)) return 'other_payee'
-  if (signed && signed.value !== asked.amount) return 'other_amount'
+  if (terms.amount !== undefined && terms.amount !== required.amount) return 'other_amount'
+  if (terms.asset !== undefined && !isSameAddress(terms.asset, required.asset)) return 'other_asset'
+  if (terms.payTo !== undefined && !isSameAddress(terms.payTo, required.payTo)) return 'other_payee'
+  if (signed && !isSameAddress(signed.to, required.payTo)) return 'other_payee'
+  if (signed && signed.value !== required.amount) return 'other_amount'
   return null
 }
 
-/** Who pays, as it is told; null when nobody has said so, and the payer is known by the proof alone. */
+/** Returns the payer's address; null when only the proof identifies the payer. */
 export function payerName(payer: string): string | null {
   return payer.startsWith('proof:') ? null : payer
 }
 
-/** A message, with the conversation that it goes on. */
-export function requestHash(agentId: string, asked: { message: string; sessionId: string | null }): string {
-  return digestOf(JSON.stringify([agentId, asked.sessionId, asked.message]))
+/** Identifies a message together with its conversation. */
+export function requestHash(agentId: string, request: { message: string; sessionId: string | null }): string {
+  return digestOf(JSON.stringify([agentId, request.sessionId, request.message]))
 }
 
 export function digestOf(text: string): string {
   return createHash('sha256').update(text).digest('base64url')
 }
 
-/** The fields of every object in one order, so that the same content is the same text. */
+/** JSON with sorted object fields, so that equal content gives equal text. */
 export function canonical(value: unknown): string {
   return JSON.stringify(value, (_, part: unknown) => {
     if (typeof part !== 'object' || part === null || Array.isArray(part)) return part

@@ -8,9 +8,9 @@ import { FacilitatorDown, type Payments } from '../../ports/payments/port.ts'
 import { executionStore } from '../../runs/executions/index.ts'
 import { type AwaitEndDeps, createAwaitEnd } from './await-end.ts'
 import { createOffers, type Offers, type OffersDeps } from './offers.ts'
-import { createPaymentLog, shownPayment } from './payment-log.ts'
-import { createKeeping } from './presented.ts'
-import { type Asked, createRedeemProof, type RedeemProofDeps } from './redeem-proof.ts'
+import { createPaymentLog, paymentView } from './payment-log.ts'
+import { createProofVault } from './presented.ts'
+import { createRedeemProof, type PaidRequest, type RedeemProofDeps } from './redeem-proof.ts'
 import { payerName } from './rules.ts'
 import { type Claimed, createSettle } from './settle.ts'
 import { paidStore } from './store.ts'
@@ -24,7 +24,7 @@ export type PaidDeps = OffersDeps &
     vault: Pick<Vault, 'seal' | 'open'>
   }
 
-/** `unpaid`: nothing was collected; `collecting` when it was tried. */
+/** `unpaid`: nothing was collected. `collecting` is set when a settlement was attempted. */
 export type Outcome =
   | { kind: 'replied'; reply: PaidReply; isReplay: boolean }
   | { kind: 'unpaid'; reason: string; collecting: { payer: string | null } | null }
@@ -34,24 +34,24 @@ export type Paid = {
   payments(agentId: string, limit: number): Promise<Payment[]>
   readonly isConfigured: boolean
   /** Throws `not_configured` when this installation collects no payments. */
-  refuseUnconfigured(): void
+  requireConfigured(): void
   /**
-   * Verifies, runs, settles; `signal` ends the waiting alone. Throws `request_in_progress`, `upstream_error`,
-   * `session_not_found`, `not_found`, `run_failed`, `run_timeout`, `sync_wait_exceeded`, and what taking a run in
-   * throws.
+   * Verifies, runs and settles; `signal` ends only the wait. Throws `request_in_progress`, `upstream_error`,
+   * `session_not_found`, `not_found`, `run_failed`, `run_timeout`, `sync_wait_exceeded`, and the faults of accepting a
+   * run.
    */
-  answer(asked: Asked, signal: AbortSignal): Promise<Outcome>
+  answer(request: PaidRequest, signal: AbortSignal): Promise<Outcome>
   readonly loops: Loop[]
 }
 
-/** Refused proofs are told of for so long; anybody can send them. */
-const rejectSeconds = 30 * 24 * 3600
+/** How long refused proofs stay in the payment log: anybody can send them. */
+const rejectRetentionSeconds = 30 * 24 * 3600
 
 export function createPaid(deps: PaidDeps): Paid {
   const { db, clock } = deps
   const collecting = deps.payments && createCollecting({ ...deps, payments: deps.payments })
 
-  function configured(): NonNullable<typeof collecting> {
+  function requireCollecting(): NonNullable<typeof collecting> {
     if (!collecting) throw new Fault('not_configured', 'This installation collects no payments.')
     return collecting
   }
@@ -61,20 +61,20 @@ export function createPaid(deps: PaidDeps): Paid {
 
   return {
     offers: createOffers(deps),
-    payments: async (agentId, limit) => (await paidStore(db).payments(agentId, limit)).map(shownPayment),
+    payments: async (agentId, limit) => (await paidStore(db).payments(agentId, limit)).map(paymentView),
     isConfigured: collecting !== null,
-    refuseUnconfigured: () => void configured(),
+    requireConfigured: () => void requireCollecting(),
 
-    async answer(asked, signal) {
-      const { take, claimOf, settle } = configured()
-      const taken = await take(asked)
-      if (taken.kind === 'failed') return { kind: 'unpaid', reason: taken.reason, collecting: null }
-      if (taken.kind === 'paid') return replied(taken.turn, await responseOf(taken.turn), true)
-      const claimed = await claimOf(taken, asked, signal)
-      // Read before it is paid: then the payer gets it whatever the database does.
+    async answer(request, signal) {
+      const { redeem, claimOf, settle } = requireCollecting()
+      const redeemed = await redeem(request)
+      if (redeemed.kind === 'failed') return { kind: 'unpaid', reason: redeemed.reason, collecting: null }
+      if (redeemed.kind === 'paid') return replyOutcome(redeemed.turn, await responseOf(redeemed.turn), true)
+      const claimed = await claimOf(redeemed, request, signal)
+      // Read before the settlement, so that a later database failure cannot withhold a paid reply.
       const response = await responseOf(claimed.turn)
       const settlement = await settle(claimed)
-      if (settlement.kind === 'settled') return replied(settlement.turn, response, false)
+      if (settlement.kind === 'settled') return replyOutcome(settlement.turn, response, false)
       return { kind: 'unpaid', reason: settlement.reason, collecting: { payer: payerName(settlement.payer) } }
     },
 
@@ -85,50 +85,50 @@ export function createPaid(deps: PaidDeps): Paid {
         async run() {
           const now = clock.now()
           await turnStore(db).removeExpired(timestamp(now))
-          await paidStore(db).removeRejects(timestamp(secondsLater(now, -rejectSeconds)))
+          await paidStore(db).removeRejects(timestamp(secondsLater(now, -rejectRetentionSeconds)))
         },
       },
     ],
   }
 }
 
-function replied(turn: PaidTurn, response: string | null, isReplay: boolean): Outcome {
+function replyOutcome(turn: PaidTurn, response: string | null, isReplay: boolean): Outcome {
   const { execution_id, session_id, transaction, network } = turn
   const payment = { settled: true as const, transaction, network, payer: payerName(turn.payer) }
   const reply = { status: 'success' as const, response, execution_id, session_id, payment }
   return { kind: 'replied', reply, isReplay }
 }
 
-type Taken = Awaited<ReturnType<ReturnType<typeof createRedeemProof>>>
+type Redeemed = Awaited<ReturnType<ReturnType<typeof createRedeemProof>>>
 
-/** What needs somebody who collects. */
+/** The parts that need a facilitator. */
 function createCollecting(deps: PaidDeps & { payments: Payments }) {
-  const keeping = createKeeping(deps.vault)
+  const proofVault = createProofVault(deps.vault)
   const record = createPaymentLog(deps)
-  const { claim, settle } = createSettle({ ...deps, keeping, record })
-  const takeIn = createRedeemProof({ ...deps, keeping, record, claim })
+  const { claim, settle } = createSettle({ ...deps, proofVault, record })
+  const redeemProof = createRedeemProof({ ...deps, proofVault, record, claim })
   const awaitEnd = createAwaitEnd(deps)
   return {
     settle,
 
-    /** A facilitator that is down has nothing to do with the message. */
-    take: (asked: Asked) =>
-      takeIn(asked).catch((error: unknown) => {
+    /** Turns a facilitator failure into `upstream_error`. */
+    redeem: (request: PaidRequest) =>
+      redeemProof(request).catch((error: unknown) => {
         if (!(error instanceof FacilitatorDown)) throw error
         throw new Fault('upstream_error', error.message, { payment: { settled: false } }, { cause: error })
       }),
 
-    /** Waits until there is a reply to be paid for. */
+    /** Waits for a reply, then claims its settlement. */
     async claimOf(
-      taken: Extract<Taken, { kind: 'run' | 'reply' }>,
-      asked: Asked,
+      redeemed: Extract<Redeemed, { kind: 'run' | 'reply' }>,
+      request: PaidRequest,
       signal: AbortSignal,
     ): Promise<Claimed> {
-      if (taken.kind === 'reply') return taken.claimed
-      await awaitEnd(taken.row, signal)
-      const claimed = await claim(taken.turn, asked.proof.hash)
-      // The payer has come back meanwhile, and is answered there.
-      if (!claimed) throw new Fault('request_in_progress', undefined, { execution_id: taken.row.id })
+      if (redeemed.kind === 'reply') return redeemed.claimed
+      await awaitEnd(redeemed.row, signal)
+      const claimed = await claim(redeemed.turn, request.proof.hash)
+      // The payer has sent the proof again meanwhile, and that request gets the reply.
+      if (!claimed) throw new Fault('request_in_progress', undefined, { execution_id: redeemed.row.id })
       return claimed
     },
   }

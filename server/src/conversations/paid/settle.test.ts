@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { forEachDialect } from '../../test/dialects.ts'
 import { offer, openPaidWorld, type PaidAnswer } from './test/world.ts'
 
-/** What becomes of a paid reply when a process dies, or the facilitator is not heard, around the collecting. */
+/** Settlement when a process dies or the facilitator does not answer. */
 forEachDialect((_, open) => {
   const start = async () => {
     const world = await openPaidWorld(open)
@@ -19,23 +19,23 @@ forEachDialect((_, open) => {
     ['after the money was collected', 'hold_answer', 'object'],
     ['before the money was collected', 'hold', 'string'],
   ] as const) {
-    test(`killed while settling, ${when}: the next process gives the reply, and it is collected once`, async () => {
+    test(`killed while settling, ${when}: the next process returns the reply, and the payer is charged once`, async () => {
       await using world = await start()
       const headers = await world.pay()
       const { promise: until, resolve: letGo } = Promise.withResolvers<void>()
-      const asked = world.facilitator.meets('/settle', { kind, until })
-      const { send, kill } = await world.doomed({ takesRuns: true })
+      const settling = world.facilitator.meets('/settle', { kind, until })
+      const { send, kill } = await world.startOther({ takesRuns: true })
       const lost = send(hi, headers)
-      await asked
+      await settling
       await kill()
-      // For all that anybody knows it is still at it.
+      // The settlement may still be running.
       assert.deepEqual(brief(await world.send(hi, headers)), [409, 'request_in_progress'])
       await world.clock.advance(11)
-      const given = await world.send(hi, headers)
-      assert.deepEqual([...brief(given), given.json.response], [200, true, 'ok: hi'])
-      assert.equal(typeof given.json.payment.transaction, transaction)
+      const reply = await world.send(hi, headers)
+      assert.deepEqual([...brief(reply), reply.json.response], [200, true, 'ok: hi'])
+      assert.equal(typeof reply.json.payment.transaction, transaction)
       const again = await world.send(hi, headers)
-      assert.deepEqual([again.headers['x-idempotent-replay'], again.json], ['true', given.json])
+      assert.deepEqual([again.headers['x-idempotent-replay'], again.json], ['true', reply.json])
       letGo()
       await lost
       assert.deepEqual([world.agent.runs, world.facilitator.transfers.length], [1, 1])
@@ -44,10 +44,10 @@ forEachDialect((_, open) => {
   }
 
   for (const proof of ['the same', 'another'] as const) {
-    test(`killed between run and settling: ${proof} proof gets the reply, and is settled`, async () => {
+    test(`killed between run and settlement: ${proof} proof gets the reply and is settled`, async () => {
       await using world = await start()
       const headers = await world.pay()
-      const { send, woken, kill } = await world.doomed()
+      const { send, woken, kill } = await world.startOther()
       const lost = send(hi, headers)
       await woken
       await kill()
@@ -56,48 +56,48 @@ forEachDialect((_, open) => {
         world.facilitator.asked.filter((path) => path === '/settle'),
         [],
       )
-      const given = await world.send(hi, proof === 'the same' ? headers : await world.pay())
-      assert.deepEqual([...brief(given), given.json.response], [200, true, 'ok: hi'])
+      const reply = await world.send(hi, proof === 'the same' ? headers : await world.pay())
+      assert.deepEqual([...brief(reply), reply.json.response], [200, true, 'ok: hi'])
       assert.deepEqual([world.agent.runs, world.facilitator.transfers.length], [1, 1])
       await lost.catch(() => {})
     })
 
-    test(`502 when the answer of the settling is lost: ${proof} proof gets the reply and pays nothing more`, async () => {
+    test(`502 when the settlement response is lost: ${proof} proof gets the reply without another charge`, async () => {
       await using world = await start()
       const headers = await world.pay()
       void world.facilitator.meets('/settle', { kind: 'lost_answer' })
       assert.deepEqual(brief(await world.send(hi, headers)), [502, 'upstream_error'])
       const next = proof === 'the same' ? headers : await world.pay()
-      const given = await world.send(hi, next)
-      assert.deepEqual([...brief(given), given.json.response], [200, true, 'ok: hi'])
+      const reply = await world.send(hi, next)
+      assert.deepEqual([...brief(reply), reply.json.response], [200, true, 'ok: hi'])
       assert.deepEqual([world.agent.runs, world.facilitator.transfers.length], [1, 1])
       assert.deepEqual(await world.actions(), ['settle_failed', 'settle_failed', 'verify'])
       if (proof === 'the same') return
-      // What was not needed is as good as new.
+      // A proof that was not needed is still valid.
       assert.deepEqual(brief(await world.send({ message: 'more' }, next)), [200, true])
       assert.equal(world.facilitator.transfers.length, 2)
     })
 
-    test(`502 when the facilitator fails to settle: ${proof} proof is settled, without a new run`, async () => {
+    test(`502 when the facilitator fails to settle: ${proof} proof is settled without a new run`, async () => {
       await using world = await start()
       const headers = await world.pay()
       void world.facilitator.meets('/settle', { kind: 'status', status: 500 })
       assert.deepEqual(brief(await world.send(hi, headers)), [502, 'upstream_error'])
       assert.deepEqual(world.facilitator.transfers, [])
-      const given = await world.send(hi, proof === 'the same' ? headers : await world.pay())
-      assert.deepEqual([...brief(given), given.json.response], [200, true, 'ok: hi'])
+      const reply = await world.send(hi, proof === 'the same' ? headers : await world.pay())
+      assert.deepEqual([...brief(reply), reply.json.response], [200, true, 'ok: hi'])
       assert.deepEqual([world.agent.runs, world.facilitator.transfers.length], [1, 1])
     })
   }
 
-  test('a kept reply is settled with one of two good proofs: the other one is told to wait, and pays nothing', async () => {
+  test('two valid proofs for one kept reply: one is settled, the other gets 409 and is not charged', async () => {
     await using world = await start()
     void world.facilitator.meets('/settle', { kind: 'refuse', reason: 'insufficient_funds' })
     assert.deepEqual(brief(await world.send(hi, await world.pay())), [402, 'payment_failed'])
     const { promise: until, resolve: letGo } = Promise.withResolvers<void>()
-    const asked = world.facilitator.meets('/settle', { kind: 'hold', until })
+    const settling = world.facilitator.meets('/settle', { kind: 'hold', until })
     const one = world.send(hi, await world.pay())
-    await asked
+    await settling
     const { status, json } = await world.send(hi, await world.pay())
     assert.deepEqual([status, json.error], [409, 'request_in_progress'])
     letGo()
@@ -105,14 +105,14 @@ forEachDialect((_, open) => {
     assert.deepEqual([world.agent.runs, world.facilitator.transfers.length], [1, 1])
   })
 
-  test('a settling that takes long is waited for: another process does not ask as well', async () => {
+  test('another process does not settle while a slow settlement is running', async () => {
     await using world = await start()
     const headers = await world.pay()
     const { promise: until, resolve: letGo } = Promise.withResolvers<void>()
-    const asked = world.facilitator.meets('/settle', { kind: 'hold', until })
+    const settling = world.facilitator.meets('/settle', { kind: 'hold', until })
     const sent = world.send(hi, headers)
-    await asked
-    const { send, kill } = await world.doomed()
+    await settling
+    const { send, kill } = await world.startOther()
     for (let beats = 0; beats < 8; beats += 1) {
       await world.clock.waitingFor(3)
       await world.clock.advance(3)
@@ -124,40 +124,40 @@ forEachDialect((_, open) => {
     assert.equal(world.facilitator.asked.filter((path) => path === '/settle').length, 1)
   })
 
-  test('a reply that is paid for while the database goes away is given all the same', async () => {
+  test('a settled reply is returned even when the database fails afterwards', async () => {
     await using world = await start()
     const { promise: until, resolve: letGo } = Promise.withResolvers<void>()
-    const asked = world.facilitator.meets('/settle', { kind: 'hold_answer', until })
-    const { send, kill } = await world.doomed({ takesRuns: true })
+    const settling = world.facilitator.meets('/settle', { kind: 'hold_answer', until })
+    const { send, kill } = await world.startOther({ takesRuns: true })
     const sent = send(hi, await world.pay())
-    await asked
+    await settling
     await kill()
     letGo()
-    const given = await sent
-    assert.deepEqual([...brief(given), given.json.response], [200, true, 'ok: hi'])
+    const reply = await sent
+    assert.deepEqual([...brief(reply), reply.json.response], [200, true, 'ok: hi'])
   })
 
   for (const [method, body] of [
     ['PUT', { ...offer, enabled: false }],
     ['DELETE', undefined],
   ] as const) {
-    test(`an offer that has ended by ${method} is kept to who paid on it, and is none to everybody else`, async () => {
+    test(`an offer ended by ${method} still serves its payers and is 404 for everybody else`, async () => {
       await using world = await start()
-      const [headers, unspent] = [await world.pay(), await world.pay()]
-      const given = await world.send(hi, headers)
-      const waits = { message: 'waits' }
+      const [headers, unusedProof] = [await world.pay(), await world.pay()]
+      const reply = await world.send(hi, headers)
+      const laterMessage = { message: 'waits' }
       const next = await world.pay()
       void world.facilitator.meets('/settle', { kind: 'status', status: 500 })
-      assert.deepEqual(brief(await world.send(waits, next)), [502, 'upstream_error'])
+      assert.deepEqual(brief(await world.send(laterMessage, next)), [502, 'upstream_error'])
       assert.equal((await world.manage(method, '/paid', body)).status, 200)
       const again = await world.send(hi, headers)
-      assert.deepEqual([again.headers['x-idempotent-replay'], again.json], ['true', given.json])
-      const late = await world.send(waits, next)
+      assert.deepEqual([again.headers['x-idempotent-replay'], again.json], ['true', reply.json])
+      const late = await world.send(laterMessage, next)
       assert.deepEqual([...brief(late), late.json.response], [200, true, 'ok: waits'])
       for (const [message, proof] of [
         ['hi', {}],
         ['hi', { 'payment-signature': 'no base64 {' }],
-        ['hi', unspent],
+        ['hi', unusedProof],
         ['more', headers],
       ] as const) {
         const { status, json } = await world.send({ message }, proof)
@@ -167,28 +167,28 @@ forEachDialect((_, open) => {
     })
   }
 
-  test('a payer who left while the run went on gets the reply with the proof that was shown', async () => {
+  test('a payer who left during the run gets the reply with the same proof', async () => {
     await using world = await start()
     const headers = await world.pay()
     const left = new AbortController()
     const { promise: go, resolve } = Promise.withResolvers<void>()
-    const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
+    const { promise: started, resolve: markStarted } = Promise.withResolvers<void>()
     world.agent.script = async () => {
-      begin()
+      markStarted()
       await go
       return { response: 'late' }
     }
     const proof = world.proofOf(headers)
-    const asked = { ...(await world.paid.offers.seek('scout')), proof, message: 'hi', sessionId: null }
-    const waiting = assert.rejects(world.paid.answer(asked, left.signal), { code: 'sync_wait_exceeded' })
-    await begun
+    const request = { ...(await world.paid.offers.lookUp('scout')), proof, message: 'hi', sessionId: null }
+    const waiting = assert.rejects(world.paid.answer(request, left.signal), { code: 'sync_wait_exceeded' })
+    await started
     left.abort()
     await waiting
     assert.deepEqual(brief(await world.send(hi, headers)), [409, 'request_in_progress'])
     const ended = world.ended()
     resolve()
     await ended
-    const given = await world.send(hi, headers)
-    assert.deepEqual([...brief(given), given.json.response, world.agent.runs], [200, true, 'late', 1])
+    const reply = await world.send(hi, headers)
+    assert.deepEqual([...brief(reply), reply.json.response, world.agent.runs], [200, true, 'late', 1])
   })
 })

@@ -4,7 +4,7 @@ import type { Db, Tx } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
 import { FacilitatorDown, type Payments, type Settled } from '../../ports/payments/port.ts'
 import type { PaymentLog } from './payment-log.ts'
-import type { Keeping, Presented } from './presented.ts'
+import type { Presented, ProofVault } from './presented.ts'
 import { payerName } from './rules.ts'
 import { type PaidTurn, turnStore } from './turn-store.ts'
 
@@ -13,7 +13,7 @@ export type SettleDeps = {
   clock: Clock
   log: Pick<Log, 'warn'>
   payments: Pick<Payments, 'settle'>
-  keeping: Keeping
+  proofVault: ProofVault
   record: PaymentLog
 }
 
@@ -22,78 +22,82 @@ export type Settlement =
   | { kind: 'settled'; turn: PaidTurn }
   | { kind: 'unpaid'; reason: string; payer: string }
 
-/** A turn whose money this process asks for. */
+/** A turn whose settlement this process has claimed. */
 export type Claimed = { turn: PaidTurn; proofHash: string; wasUnanswered: boolean }
 
-/** Whoever asks for the money says so this often; a process that is killed is followed after `busySeconds`. */
-const beatMs = 3000
+/** The claim is renewed at this interval; after a crash it expires `busySeconds` after the last renewal. */
+const renewalMs = 3000
 const busySeconds = 10
-const keptSeconds = 24 * 3600
+const unpaidReplySeconds = 24 * 3600
 
 /**
- * Collects what a reply costs. What is about to happen is in the database before it does, so that a process which
- * dies on the way is followed by one that knows: money that was never asked for is asked for, and where an answer
- * got lost the same proof is shown again, which a facilitator collects once. If it is refused then, nobody can
- * tell whether the first attempt took the money: the payer gets the reply and is not asked for more.
+ * Collects the price of a reply. Each step is stored before it happens, so a later process can continue. After a lost
+ * response the same proof is sent again; a facilitator collects it once. A refusal then is ambiguous: the payer gets
+ * the reply and is not charged again.
  */
 export function createSettle(deps: SettleDeps) {
-  const { db, clock, log, payments, keeping, record } = deps
+  const { db, clock, log, payments, proofVault, record } = deps
   const busyUntil = () => timestamp(secondsLater(clock.now(), busySeconds))
 
-  /** From here on only this process asks for the money. Null: somebody else does, or has. */
+  /** Claims the settlement for this process. Null when another request holds it or has finished. */
   async function claim(turn: PaidTurn, proofHash: string, on: Db | Tx = db): Promise<Claimed | null> {
-    // What is under way is gone on with, whichever proof the payer shows now.
+    // A settlement that may have succeeded is retried with its own proof, not with the new one.
     const wasUnanswered = turn.state === 'settling'
     const hash = wasUnanswered ? (turn.proof_hash ?? proofHash) : proofHash
     const at = { proofHash: hash, now: timestamp(clock.now()), until: busyUntil() }
-    const isMine = await turnStore(on).beginSettling(turn, at)
-    return isMine ? { turn, proofHash: hash, wasUnanswered } : null
+    const isClaimed = await turnStore(on).beginSettling(turn, at)
+    return isClaimed ? { turn, proofHash: hash, wasUnanswered } : null
   }
 
-  async function withBeats<T>(executionId: string, work: () => Promise<T>): Promise<T> {
+  async function withRenewal<T>(executionId: string, work: () => Promise<T>): Promise<T> {
     const done = new AbortController()
-    const beat = async () => {
+    const renew = async () => {
       for (;;) {
-        await clock.wait(beatMs, done.signal)
+        await clock.wait(renewalMs, done.signal)
         if (done.signal.aborted) return
-        await turnStore(db).stillSettling(executionId, busyUntil())
+        await turnStore(db).extendSettling(executionId, busyUntil())
       }
     }
-    // Without its signs of life another process may ask as well: then too it is collected once.
-    const beats = beat().catch((error: unknown) =>
+    // Without renewal another process may settle too; the facilitator still collects once.
+    const renewal = renew().catch((error: unknown) =>
       log.warn({ err: error }, 'a payment shows no sign of life'),
     )
     try {
       return await work()
     } finally {
       done.abort()
-      await beats
+      await renewal
     }
   }
 
-  /** Throws `upstream_error`; the same proof and message may be tried again. */
+  /** Throws `upstream_error`; the same proof and message may be sent again. */
   async function settle({ turn, proofHash, wasUnanswered }: Claimed): Promise<Settlement> {
     const { execution_id } = turn
     const sealed = await turnStore(db).sealedProof(proofHash)
     if (sealed === null) throw new Error(`The proof that pays for run ${execution_id} is gone.`)
-    const presented = keeping.open(proofHash, sealed)
-    const answer = await withBeats(execution_id, () => payments.settle(presented)).catch(
+    const presented = proofVault.open(proofHash, sealed)
+    const answer = await withRenewal(execution_id, () => payments.settle(presented)).catch(
       (error: unknown) => error,
     )
     if (isSettled(answer)) {
-      if (answer.ok) return settled(turn, presented, answer)
+      if (answer.ok) return recordSettled(turn, presented, answer)
       return wasUnanswered
-        ? unconfirmed(turn, presented, answer.reason)
-        : refused(turn, presented, proofHash, answer)
+        ? recordUnconfirmed(turn, presented, answer.reason)
+        : recordRefused(turn, presented, proofHash, answer)
     }
     const isUnknown = wasUnanswered || !(answer instanceof FacilitatorDown) || answer.mayHaveActed
-    const what = { agentId: turn.agent_id, terms: presented.terms }
+    const payment = { agentId: turn.agent_id, terms: presented.terms }
     await db.atomically(async (tx) => {
-      await turnStore(tx).leave(execution_id, isUnknown ? 'settling' : 'running')
+      await turnStore(tx).unclaim(execution_id, isUnknown ? 'settling' : 'running')
       const error = isUnknown
         ? 'no answer; asked again when the payer comes back'
         : 'not collected; the facilitator failed'
-      await record(tx, what, { action: 'settle_failed', execution_id, payer: payerName(turn.payer), error })
+      await record(tx, payment, {
+        action: 'settle_failed',
+        execution_id,
+        payer: payerName(turn.payer),
+        error,
+      })
     })
     if (!(answer instanceof FacilitatorDown)) throw answer
     throw new Fault(
@@ -104,7 +108,7 @@ export function createSettle(deps: SettleDeps) {
     )
   }
 
-  async function settled(
+  async function recordSettled(
     turn: PaidTurn,
     { terms }: Presented,
     answer: Settled & { ok: true },
@@ -115,31 +119,35 @@ export function createSettle(deps: SettleDeps) {
     const paid = { transaction, network: terms.network, payer }
     const write = () =>
       db.atomically(async (tx) => {
-        await turnStore(tx).settled(execution_id, paid)
-        const happened = { action: 'settle' as const, execution_id, payer: payerName(payer), transaction }
-        await record(tx, { agentId: agent_id, terms }, happened)
+        await turnStore(tx).markSettled(execution_id, paid)
+        const entry = { action: 'settle' as const, execution_id, payer: payerName(payer), transaction }
+        await record(tx, { agentId: agent_id, terms }, entry)
       })
-    // It is paid: the payer gets the reply whatever the database does. Found settling later, the facilitator is
-    // asked again, and what it says then is the payer's reply too.
+    // The money is collected, so the payer gets the reply even if this write fails. A turn found in `settling` later is
+    // sent to the facilitator again.
     await write().catch((error: unknown) =>
       log.warn({ err: error, execution_id }, 'a settled payment could not be written down'),
     )
     return { kind: 'settled', turn: { ...turn, ...paid, state: 'settled' } }
   }
 
-  async function unconfirmed(turn: PaidTurn, { terms }: Presented, reason: string): Promise<Settlement> {
+  async function recordUnconfirmed(
+    turn: PaidTurn,
+    { terms }: Presented,
+    reason: string,
+  ): Promise<Settlement> {
     const { execution_id, agent_id, payer } = turn
     const paid = { transaction: null, network: terms.network, payer }
     const error = `${reason}, after an attempt without an answer: it may have been paid, the reply was given`
     await db.atomically(async (tx) => {
-      await turnStore(tx).settled(execution_id, paid)
-      const happened = { action: 'settle_failed' as const, execution_id, payer: payerName(payer), error }
-      await record(tx, { agentId: agent_id, terms }, happened)
+      await turnStore(tx).markSettled(execution_id, paid)
+      const entry = { action: 'settle_failed' as const, execution_id, payer: payerName(payer), error }
+      await record(tx, { agentId: agent_id, terms }, entry)
     })
     return { kind: 'settled', turn: { ...turn, ...paid, state: 'settled' } }
   }
 
-  async function refused(
+  async function recordRefused(
     turn: PaidTurn,
     { terms }: Presented,
     proofHash: string,
@@ -147,14 +155,18 @@ export function createSettle(deps: SettleDeps) {
   ): Promise<Settlement> {
     const { execution_id, agent_id, payer } = turn
     await db.atomically(async (tx) => {
-      await turnStore(tx).refused(execution_id, proofHash, timestamp(secondsLater(clock.now(), keptSeconds)))
-      const happened = {
+      await turnStore(tx).markRefused(
+        execution_id,
+        proofHash,
+        timestamp(secondsLater(clock.now(), unpaidReplySeconds)),
+      )
+      const entry = {
         action: 'settle_failed' as const,
         execution_id,
         payer: payerName(payer),
         error: answer.reason,
       }
-      await record(tx, { agentId: agent_id, terms }, happened)
+      await record(tx, { agentId: agent_id, terms }, entry)
     })
     return { kind: 'unpaid', reason: answer.reason, payer: answer.payer ?? payer }
   }

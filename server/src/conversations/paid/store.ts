@@ -4,7 +4,7 @@ import type { PaidChatsTable, PaidTables, PaymentsTable } from './tables.ts'
 export type OfferRow = PaidChatsTable
 export type PaymentRow = PaymentsTable
 
-/** What agents ask for, and the list of payments. */
+/** The offers of agents, and the payment log. */
 export function paidStore(executor: Executor) {
   const db = executor.withTables<PaidTables>()
   return {

@@ -1,7 +1,7 @@
 export type PaidChatsTable = {
   agent_id: string
   enabled: number
-  /** Micro-dollars for one message. */
+  /** Price of one message in micro-dollars. */
   price_micros: number
   pay_to: string
   network: string
@@ -10,28 +10,27 @@ export type PaidChatsTable = {
   updated_at: string
 }
 
-/** A run that somebody pays for, until its reply is paid. */
+/** A paid run, until its reply is paid. */
 export type PaidTurnsTable = {
   execution_id: string
   agent_id: string
-  /** Of the message, with the conversation that it goes on. */
+  /** Hash of the message and its conversation. */
   request_hash: string
-  /** An address in small letters, or `proof:` and a hash when nobody says who pays. */
+  /** A lower-case address, or `proof:` and a hash when the payer is unknown. */
   payer: string
   session_id: string
   /**
-   * `running`: the run goes on, or has ended and nothing was collected. `settling`: somebody asks for the money
-   * until `busy_until`; after that nobody knows whether it was collected. `unpaid`: it was refused, the reply is
-   * kept. `settled`: paid for.
+   * `running`: the run is active, or has ended and nothing was collected. `settling`: claimed until `busy_until`; after
+   * that, whether the money was collected is unknown. `unpaid`: refused, the reply is kept. `settled`: paid.
    */
   state: 'running' | 'settling' | 'unpaid' | 'settled'
-  /** What is collected while settling, and what it was settled with. */
+  /** The proof being settled, or the one that paid. */
   proof_hash: string | null
   busy_until: string | null
   network: string
   transaction: string | null
   created_at: string
-  /** Of turns that are not settled. */
+  /** Expiry of turns that are not settled. */
   expires_at: string
 }
 
@@ -39,7 +38,7 @@ export type PaidTurnsTable = {
 export type PaidProofsTable = {
   proof_hash: string
   execution_id: string
-  /** Sealed JSON, as it goes to the facilitator; null once that is over. */
+  /** Sealed JSON for the facilitator; null after the settlement. */
   sealed: string | null
 }
 

@@ -3,7 +3,7 @@ import type { PaidProofsTable, PaidTables, PaidTurnsTable } from './tables.ts'
 
 export type PaidTurn = PaidTurnsTable
 
-/** Runs that somebody pays for, and the proofs they pay with. Each move says where it comes from; the row says who won. */
+/** Paid runs and the proofs that pay for them. Each transition names its start state, so the row decides races. */
 export function turnStore(executor: Executor) {
   const db = executor.withTables<PaidTables>()
 
@@ -18,7 +18,7 @@ export function turnStore(executor: Executor) {
   }
 
   return {
-    /** The run that a proof is bound to; null: it is free. */
+    /** Returns the run that a proof is bound to; null when the proof is free. */
     async byProof(proofHash: string): Promise<PaidTurn | null> {
       const row = await db
         .selectFrom('paid_turns')
@@ -38,17 +38,17 @@ export function turnStore(executor: Executor) {
       return row ?? null
     },
 
-    /** What may have a reply for this payer that is not paid yet, the newest first. */
+    /** Turns of this payer that may have an unpaid reply, newest first. */
     async unpaidOf(
-      of: Pick<PaidTurn, 'agent_id' | 'payer' | 'request_hash'>,
+      filter: Pick<PaidTurn, 'agent_id' | 'payer' | 'request_hash'>,
       now: string,
     ): Promise<PaidTurn[]> {
       return db
         .selectFrom('paid_turns')
         .selectAll()
-        .where('agent_id', '=', of.agent_id)
-        .where('payer', '=', of.payer)
-        .where('request_hash', '=', of.request_hash)
+        .where('agent_id', '=', filter.agent_id)
+        .where('payer', '=', filter.payer)
+        .where('request_hash', '=', filter.request_hash)
         .where('state', '!=', 'settled')
         .where('expires_at', '>', now)
         .orderBy('created_at', 'desc')
@@ -60,7 +60,7 @@ export function turnStore(executor: Executor) {
       await db.insertInto('paid_turns').values(row).execute()
     },
 
-    /** False: the proof is bound to a run already. */
+    /** Returns false when the proof is already bound to a run. */
     async bind(row: PaidProofsTable): Promise<boolean> {
       const result = await db
         .insertInto('paid_proofs')
@@ -79,7 +79,7 @@ export function turnStore(executor: Executor) {
       return row?.sealed ?? null
     },
 
-    /** From here on only the caller asks for the money, until `until`. False: somebody else does. */
+    /** Claims the settlement until `until`. Returns false when another request holds it. */
     async beginSettling(
       turn: Pick<PaidTurn, 'execution_id' | 'state'>,
       at: { proofHash: string; now: string; until: string },
@@ -94,11 +94,11 @@ export function turnStore(executor: Executor) {
       return Number(result.numUpdatedRows) === 1
     },
 
-    async stillSettling(executionId: string, until: string): Promise<void> {
+    async extendSettling(executionId: string, until: string): Promise<void> {
       await move({ execution_id: executionId, state: 'settling' }, { busy_until: until })
     },
 
-    async settled(
+    async markSettled(
       executionId: string,
       paid: Pick<PaidTurn, 'transaction' | 'network' | 'payer'>,
     ): Promise<void> {
@@ -113,19 +113,19 @@ export function turnStore(executor: Executor) {
         .execute()
     },
 
-    /** The reply waits for a good proof; this one is free again. */
-    async refused(executionId: string, proofHash: string, expiresAt: string): Promise<void> {
+    /** Keeps the reply for another proof and releases this one. */
+    async markRefused(executionId: string, proofHash: string, expiresAt: string): Promise<void> {
       const patch = { state: 'unpaid' as const, busy_until: null, proof_hash: null, expires_at: expiresAt }
       await move({ execution_id: executionId, state: 'settling' }, patch)
       await db.deleteFrom('paid_proofs').where('proof_hash', '=', proofHash).execute()
     },
 
-    /** Nobody asks for the money at the moment: it was not collected (`running`), or nobody knows (`settling`). */
-    async leave(executionId: string, state: 'running' | 'settling'): Promise<void> {
+    /** Ends the claim: the money was not collected (`running`), or the outcome is unknown (`settling`). */
+    async unclaim(executionId: string, state: 'running' | 'settling'): Promise<void> {
       await move({ execution_id: executionId, state: 'settling' }, { state, busy_until: null })
     },
 
-    /** The run came to nothing: its proofs are free again. */
+    /** Releases the proofs of a failed run. */
     async release(executionId: string): Promise<void> {
       await db
         .deleteFrom('paid_turns')

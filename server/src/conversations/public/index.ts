@@ -1,10 +1,8 @@
 /**
- * Public chat: links under which people without an account talk with an agent.
- *
- * Owns the links, their visitors and which runs they have started; conversations and messages lie in the tables
- * of chat. Promises that a link which does not let people in answers like one that never was, that two visitors
- * have nothing of each other, that a visitor is told what the agent says and the names of its tools and nothing
- * else of it, and that no token can be read from the database. Refuses to know how a run reaches the agent.
+ * Public chat: people without an account talk with an agent through links.
+ * Owns the links, their visitors and the runs they started; conversations and messages are in chat's tables. A closed
+ * link responds like one that never existed. Visitors cannot see each other. Of the agent, a visitor sees only its text
+ * and the names of its tools. The database stores no readable token.
  */
 
 export { publicRoutes } from './routes.ts'

@@ -4,31 +4,31 @@ import { forEachDialect } from '../../test/dialects.ts'
 import { type Loose, openPublicWorld } from './test/world.ts'
 
 forEachDialect((_name, open) => {
-  test('a visitor is told what the agent is there for, as its workspace says; it is asked once in a minute', async () => {
+  test("a visitor gets the description in the agent's workspace, which is cached for a minute", async () => {
     await using world = await openPublicWorld(open)
     const { token } = await world.newLink()
-    const described = async () => (await world.visit('GET', `/link/${token}`)).json.agent_description
+    const description = async () => (await world.visit('GET', `/link/${token}`)).json.agent_description
     const blank = {
       ...{ template_yaml: null, metrics_json: null, runtime_version: null },
       workspace_initialized: true,
     }
-    let asked = 0
+    let requests = 0
     world.link.link(world.agentId, {
       info: () => {
-        asked += 1
+        requests += 1
         const template_yaml = 'name: scout\ndisplay_name: Scout\ndescription: Knows the birds.\n'
         return { ...blank, template_yaml }
       },
     })
-    assert.equal(await described(), 'Knows the birds.')
-    assert.equal(await described(), 'Knows the birds.')
-    assert.equal(asked, 1)
+    assert.equal(await description(), 'Knows the birds.')
+    assert.equal(await description(), 'Knows the birds.')
+    assert.equal(requests, 1)
     world.clock.set(new Date(world.clock.now().getTime() + 61_000))
     world.link.link(world.agentId, { info: () => blank })
-    assert.equal(await described(), null)
+    assert.equal(await description(), null)
   })
 
-  test('an owner makes, reads, changes and deletes links; the database holds no token', async () => {
+  test('an owner creates, reads, changes and deletes links; the database stores no readable token', async () => {
     await using world = await openPublicWorld(open)
     const link = await world.newLink({ name: ' Site ', daily_message_limit: 5 })
     assert.match(link.token, /^[A-Za-z0-9_-]{43}$/)
@@ -48,7 +48,7 @@ forEachDialect((_name, open) => {
     const other = await world.newLink()
     const listed = await world.manage('GET')
     assert.deepEqual(new Set(listed.json.map(({ id }: Loose) => id)), new Set([link.id, other.id]))
-    // Null says nothing of a switch.
+    // Null leaves a switch unchanged.
     const change = { name: null, enabled: false, require_email: null }
     const changed = await world.manage('PUT', `/${link.id}`, change)
     assert.deepEqual(
@@ -61,8 +61,8 @@ forEachDialect((_name, open) => {
       await world.db.withTables<{ public_links: object }>().selectFrom('public_links').selectAll().execute(),
     )
     assert.equal(stored.includes(link.token), false)
-    const gone = await world.manage('DELETE', `/${link.id}`)
-    assert.deepEqual([gone.status, gone.json.link_id], [200, link.id])
+    const deletion = await world.manage('DELETE', `/${link.id}`)
+    assert.deepEqual([deletion.status, deletion.json.link_id], [200, link.id])
     assert.equal((await world.manage('GET', `/${link.id}`)).json.error, 'link_not_found')
     assert.deepEqual(
       (await world.eventTypes()).filter((type) => type.startsWith('public_link')),
@@ -75,7 +75,7 @@ forEachDialect((_name, open) => {
     })
   })
 
-  test('403 owner_required for somebody the agent is shared with; 404 for a link of another agent', async () => {
+  test('403 owner_required for people with shared access; 404 for a link of another agent', async () => {
     await using world = await openPublicWorld(open)
     const link = await world.newLink()
     const sam = await world.person('creator', 'sam@example.org')
@@ -98,17 +98,17 @@ forEachDialect((_name, open) => {
     assert.equal((await world.manage('POST', '', {}, agent)).json.error, 'person_required')
   })
 
-  test('422 names the field; an end that has passed may be sent along, not set', async () => {
+  test('422 names the field; a past expiry may be sent unchanged, but not set', async () => {
     await using world = await openPublicWorld(open)
-    const refused = async (body: object) => {
+    const invalidField = async (body: object) => {
       const { status, json } = await world.manage('POST', '', body)
       assert.equal(status, 422)
       return json.detail[0].loc.at(-1)
     }
-    assert.equal(await refused({ name: 'x'.repeat(101) }), 'name')
-    assert.equal(await refused({ daily_message_limit: 0 }), 'daily_message_limit')
-    assert.equal(await refused({ enabled: 'yes' }), 'enabled')
-    assert.equal(await refused({ expires_at: '2020-01-01T00:00:00Z' }), 'expires_at')
+    assert.equal(await invalidField({ name: 'x'.repeat(101) }), 'name')
+    assert.equal(await invalidField({ daily_message_limit: 0 }), 'daily_message_limit')
+    assert.equal(await invalidField({ enabled: 'yes' }), 'enabled')
+    assert.equal(await invalidField({ expires_at: '2020-01-01T00:00:00Z' }), 'expires_at')
     const expires_at = new Date(world.clock.now().getTime() + 60_000).toISOString()
     const link = await world.newLink({ expires_at })
     await world.clock.advance(61)
@@ -164,7 +164,7 @@ forEachDialect((_name, open) => {
     )
   })
 
-  test("an agent's links go with it, and stay when it is renamed; a link's conversations go with the link", async () => {
+  test("links follow a renamed agent and are deleted with it; a link's conversations are deleted with the link", async () => {
     await using world = await openPublicWorld(open)
     const link = await world.newLink()
     await world.turn(link.token, { message: 'hi' })

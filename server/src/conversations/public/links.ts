@@ -22,27 +22,27 @@ export type LinksDeps = {
   clock: Pick<Clock, 'now'>
   vault: Pick<Vault, 'seal' | 'open'>
   events: Pick<Outbox, 'append'>
-  /** Under which visitors reach the pages, without a slash at its end. */
+  /** Base address of the visitors' pages, without a trailing slash. */
   publicUrl(): string
 }
 
 type LinkAgent = { id: string; name: string; is_system: boolean }
 
-/** Of one agent; those about one link throw `link_not_found`. */
+/** The links of one agent; methods for one link throw `link_not_found`. */
 export type Links = {
   list(agent: LinkAgent): Promise<PublicLink[]>
   find(agent: LinkAgent, id: string): Promise<PublicLink>
-  /** Throws `system_agent_protected`, `validation_error` for an end that has passed. */
-  create(agent: LinkAgent, asked: PublicLinkBody, by: SignedIn): Promise<PublicLink>
-  update(agent: LinkAgent, id: string, asked: PublicLinkBody): Promise<PublicLink>
+  /** Throws `system_agent_protected`, and `validation_error` for an expiry in the past. */
+  create(agent: LinkAgent, body: PublicLinkBody, creator: SignedIn): Promise<PublicLink>
+  update(agent: LinkAgent, id: string, body: PublicLinkBody): Promise<PublicLink>
   remove(agent: LinkAgent, id: string): Promise<void>
 }
 
-/** Links as their owners see them. */
+/** Manages links for their owners. */
 export function createLinks({ db, clock, vault, events, publicUrl }: LinksDeps): Links {
   const store = publicStore(db)
 
-  function shown(row: LinkRow, agentName: string, people: number): PublicLink {
+  function linkView(row: LinkRow, agentName: string, people: number): PublicLink {
     const token = vault.open(row.token_sealed, tokenContext(row.id))
     return {
       id: row.id,
@@ -64,10 +64,10 @@ export function createLinks({ db, clock, vault, events, publicUrl }: LinksDeps):
     }
   }
 
-  const shownWithPeople = async (agent: LinkAgent, row: LinkRow) =>
-    shown(row, agent.name, (await store.people(agent.id)).get(row.id) ?? 0)
+  const linkViewWithPeople = async (agent: LinkAgent, row: LinkRow) =>
+    linkView(row, agent.name, (await store.people(agent.id)).get(row.id) ?? 0)
 
-  async function tell(tx: Tx, type: string, agent: LinkAgent, row: LinkRow): Promise<void> {
+  async function announce(tx: Tx, type: string, agent: LinkAgent, row: LinkRow): Promise<void> {
     const event = {
       type,
       agent_names: [agent.name],
@@ -77,10 +77,10 @@ export function createLinks({ db, clock, vault, events, publicUrl }: LinksDeps):
     await events.append(tx, event, clock.now())
   }
 
-  function refusePast(expires_at: string | null | undefined, present: string | null): void {
-    // Sent along unchanged, the end of a link that is over is no mistake.
-    if (!expires_at || expires_at === present || expires_at > timestamp(clock.now())) return
-    throw invalidField(['expires_at'], 'must lie in the future')
+  function requireFuture(expires_at: string | null | undefined, current: string | null): void {
+    // An expired link may be saved with its expiry unchanged.
+    if (!expires_at || expires_at === current || expires_at > timestamp(clock.now())) return
+    throw invalidField(['expires_at'], 'must be in the future')
   }
 
   async function rowOf(agent: LinkAgent, id: string): Promise<LinkRow> {
@@ -92,41 +92,41 @@ export function createLinks({ db, clock, vault, events, publicUrl }: LinksDeps):
   return {
     async list(agent) {
       const [rows, people] = await Promise.all([store.links(agent.id), store.people(agent.id)])
-      return rows.map((row) => shown(row, agent.name, people.get(row.id) ?? 0))
+      return rows.map((row) => linkView(row, agent.name, people.get(row.id) ?? 0))
     },
 
-    find: async (agent, id) => shownWithPeople(agent, await rowOf(agent, id)),
+    find: async (agent, id) => linkViewWithPeople(agent, await rowOf(agent, id)),
 
-    async create(agent, asked, by) {
+    async create(agent, body, creator) {
       if (agent.is_system) throw new Fault('system_agent_protected')
-      refusePast(asked.expires_at, null)
+      requireFuture(body.expires_at, null)
       const [id, token] = [newId(), newSecretText()]
       const row: LinkRow = {
         id,
         agent_id: agent.id,
         token_hash: hashOf(token),
         token_sealed: vault.seal(token, tokenContext(id)),
-        ...fresh,
-        ...patchOf(asked),
-        created_by: by.user.email ?? by.user.username,
+        ...defaults,
+        ...patchOf(body),
+        created_by: creator.user.email ?? creator.user.username,
         created_at: timestamp(clock.now()),
       }
       await db.atomically(async (tx) => {
         await publicStore(tx).insertLink(row)
-        await tell(tx, publicLinkCreated.name, agent, row)
+        await announce(tx, publicLinkCreated.name, agent, row)
       })
-      return shown(row, agent.name, 0)
+      return linkView(row, agent.name, 0)
     },
 
-    async update(agent, id, asked) {
-      refusePast(asked.expires_at, (await rowOf(agent, id)).expires_at)
+    async update(agent, id, body) {
+      requireFuture(body.expires_at, (await rowOf(agent, id)).expires_at)
       const row = await db.atomically(async (tx) => {
-        const changed = await publicStore(tx).updateLink(agent.id, id, patchOf(asked))
+        const changed = await publicStore(tx).updateLink(agent.id, id, patchOf(body))
         if (!changed) throw new Fault('link_not_found')
-        await tell(tx, publicLinkUpdated.name, agent, changed)
+        await announce(tx, publicLinkUpdated.name, agent, changed)
         return changed
       })
-      return shownWithPeople(agent, row)
+      return linkViewWithPeople(agent, row)
     },
 
     async remove(agent, id) {
@@ -134,13 +134,13 @@ export function createLinks({ db, clock, vault, events, publicUrl }: LinksDeps):
       await db.atomically(async (tx) => {
         await publicStore(tx).removeLink(row.id)
         await chatStore(tx).removeOfHolders(agent.id, holdersOf(row.id))
-        await tell(tx, publicLinkDeleted.name, agent, { ...row, enabled: 0 })
+        await announce(tx, publicLinkDeleted.name, agent, { ...row, enabled: 0 })
       })
     },
   }
 }
 
-const fresh = {
+const defaults = {
   name: null,
   enabled: 1,
   require_email: 0,
@@ -153,14 +153,14 @@ const fresh = {
   past_people: 0,
 }
 
-/** What was sent; what is absent stays as it is. An empty name is none. */
-function patchOf(asked: PublicLinkBody): LinkPatch {
+/** Maps the sent fields; absent ones stay unchanged. An empty name becomes null. */
+function patchOf(body: PublicLinkBody): LinkPatch {
   return {
-    ...(asked.name === undefined ? {} : { name: asked.name || null }),
-    ...(typeof asked.enabled !== 'boolean' ? {} : { enabled: asked.enabled ? 1 : 0 }),
-    ...(typeof asked.require_email !== 'boolean' ? {} : { require_email: asked.require_email ? 1 : 0 }),
-    ...(asked.expires_at === undefined ? {} : { expires_at: asked.expires_at }),
-    ...(asked.daily_message_limit === undefined ? {} : { daily_message_limit: asked.daily_message_limit }),
+    ...(body.name === undefined ? {} : { name: body.name || null }),
+    ...(typeof body.enabled !== 'boolean' ? {} : { enabled: body.enabled ? 1 : 0 }),
+    ...(typeof body.require_email !== 'boolean' ? {} : { require_email: body.require_email ? 1 : 0 }),
+    ...(body.expires_at === undefined ? {} : { expires_at: body.expires_at }),
+    ...(body.daily_message_limit === undefined ? {} : { daily_message_limit: body.daily_message_limit }),
   }
 }
 

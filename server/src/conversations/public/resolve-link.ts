@@ -2,7 +2,7 @@ import type { Agent, AgentRecords } from '../../agents/records/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import type { Db } from '../../ports/database/port.ts'
-import { isLive, secretHash } from './rules.ts'
+import { isOpen, secretHash } from './rules.ts'
 import { type LinkRow, publicStore } from './store.ts'
 
 export type ResolveLinkDeps = {
@@ -11,20 +11,20 @@ export type ResolveLinkDeps = {
   agentRecords: Pick<AgentRecords, 'byId'>
 }
 
-/** A link that lets people in, and its agent. */
+/** A link that is open to visitors, and its agent. */
 export type OpenLink = { link: LinkRow; agent: Agent }
 
 export type ResolveLink = {
-  /** Throws `link_not_found`, alike for a token that is unknown and for a link that lets nobody in. */
-  enter(token: string): Promise<OpenLink>
+  /** Throws the same `link_not_found` for an unknown token and for a closed link. */
+  resolve(token: string): Promise<OpenLink>
 }
 
 export function createResolveLink({ db, clock, agentRecords }: ResolveLinkDeps): ResolveLink {
   return {
-    async enter(token) {
+    async resolve(token) {
       const hash = secretHash(token)
       const link = hash === null ? null : await publicStore(db).linkByToken(hash)
-      const agent = link && isLive(link, timestamp(clock.now())) && (await agentRecords.byId(link.agent_id))
+      const agent = link && isOpen(link, timestamp(clock.now())) && (await agentRecords.byId(link.agent_id))
       if (!link || !agent) throw new Fault('link_not_found')
       return { link, agent }
     },

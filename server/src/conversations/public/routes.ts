@@ -1,16 +1,16 @@
 import * as chat from '@roost/contracts/conversations/public-chat'
 import * as links from '@roost/contracts/conversations/public-links'
+import { preferredWaitMs } from '../../http/prefer.ts'
 import {
   type AgentCall,
   agentRoute,
   answer,
-  type RequestFacts,
+  type RequestInfo,
   type Route,
   route,
   streamAnswer,
 } from '../../http/route.ts'
 import { resumeAfter, streamHeaders } from '../../runs/executions/index.ts'
-import { preferredWaitMs } from '../../runs/waiting/index.ts'
 import type { OpenLink } from './resolve-link.ts'
 import type { PublicChat } from './service.ts'
 
@@ -19,9 +19,9 @@ export function publicRoutes(publicChat: PublicChat): Route[] {
 }
 
 /** For owners. */
-function linkRoutes({ links: service, refuseOff }: PublicChat): Route[] {
-  const admit = async () => refuseOff()
-  const bound = [
+function linkRoutes({ links: service, requireEnabled }: PublicChat): Route[] {
+  const admit = async () => requireEnabled()
+  const routes = [
     agentRoute(links.listPublicLinks, ({ agent }) => service.list(agent)),
     agentRoute(links.createPublicLink, async (call) => {
       const link = await service.create(call.agent, call.body, call.caller)
@@ -39,18 +39,18 @@ function linkRoutes({ links: service, refuseOff }: PublicChat): Route[] {
       return { message: 'The link is deleted.', link_id: call.params.id }
     }),
   ]
-  return bound.map((each) => ({ ...each, admit }))
+  return routes.map((each) => ({ ...each, admit }))
 }
 
 function noteLink({ request }: Pick<AgentCall<unknown>, 'request'>, link_id: string): void {
   request.note({ link_id })
 }
 
-/** For visitors. The token is in the path or the body and is told to no log; notes name the link. */
+/** For visitors. The token is in the path or the body and never logged; notes name the link. */
 function visitorRoutes(publicChat: PublicChat): Route[] {
   const { visitors, verification, talk, turns } = publicChat
 
-  const lookUp = async (request: RequestFacts, token: string): Promise<OpenLink> => {
+  const lookUp = async (request: RequestInfo, token: string): Promise<OpenLink> => {
     const open = await publicChat.lookUp(token, request.ip)
     if (request.method !== 'GET') note(request, open)
     return open
@@ -58,7 +58,7 @@ function visitorRoutes(publicChat: PublicChat): Route[] {
 
   return [
     route(chat.getPublicChat, async ({ params, request }) =>
-      publicChat.shown(await lookUp(request, params.token)),
+      publicChat.view(await lookUp(request, params.token)),
     ),
     route(chat.requestPublicCode, async ({ body, request }) => {
       request.note({ email: body.email })
@@ -74,19 +74,19 @@ function visitorRoutes(publicChat: PublicChat): Route[] {
     }),
 
     route(chat.sendPublicChat, async ({ params, body, request }) => {
-      const open = await publicChat.speak(params.token, request.ip)
+      const open = await publicChat.openForMessage(params.token, request.ip)
       note(request, open)
-      const taken = await publicChat.take(open, { ...body, ...identityOf(body, request) })
-      const { row } = taken.turn
+      const accepted = await publicChat.accept(open, { ...body, ...identityOf(body, request) })
+      const { row } = accepted.turn
       request.note({ execution_id: row.id })
       const headers = { 'x-execution-id': row.id }
       if (body.async_mode) {
-        const session_id = taken.visitor.sessionId
+        const session_id = accepted.visitor.sessionId
         return answer({ status: 'accepted' as const, execution_id: row.id, session_id }, { headers })
       }
       const call = { token: params.token, open, signal: request.signal }
       const preferredMs = preferredWaitMs(request.header('prefer'))
-      return answer(await publicChat.wait(call, taken, { preferredMs }), { headers })
+      return answer(await publicChat.wait(call, accepted, { preferredMs }), { headers })
     }),
     route(chat.getPublicHistory, async ({ params, query, request }) => {
       const { link } = await lookUp(request, params.token)
@@ -100,14 +100,14 @@ function visitorRoutes(publicChat: PublicChat): Route[] {
 
     route(chat.getPublicTurn, async ({ params, query, request }) => {
       const open = await lookUp(request, params.token)
-      return turns.status(open, askedTurn(params, query, request))
+      return turns.status(open, turnRequestOf(params, query, request))
     }),
     route(chat.streamPublicTurn, async ({ params, query, request }) => {
       const open = await lookUp(request, params.token)
       const after = resumeAfter(request.header('last-event-id'), query.after)
       const { partials } = query
-      const asked = askedTurn(params, query, request)
-      const { executionId, events } = await turns.stream(open, asked, { after, partials })
+      const turnRequest = turnRequestOf(params, query, request)
+      const { executionId, events } = await turns.stream(open, turnRequest, { after, partials })
       const body = publicChat.stream({ token: params.token, open, signal: request.signal }, events)
       return streamAnswer('text/event-stream', body, {
         headers: { ...streamHeaders, 'x-execution-id': executionId },
@@ -115,29 +115,29 @@ function visitorRoutes(publicChat: PublicChat): Route[] {
     }),
     route(chat.terminatePublicTurn, async ({ params, query, body, request }) => {
       const open = await lookUp(request, params.token)
-      const shown = body.session_token ? body : query
-      const reply = await turns.terminate(open, askedTurn(params, shown, request))
+      const view = body.session_token ? body : query
+      const reply = await turns.terminate(open, turnRequestOf(params, view, request))
       request.note({ execution_id: reply.execution_id, outcome: reply.status })
       return reply
     }),
   ]
 }
 
-function note(request: RequestFacts, { link, agent }: OpenLink): void {
+function note(request: RequestInfo, { link, agent }: OpenLink): void {
   request.note({ agent: agent.name, link_id: link.id })
 }
 
-/** Query or body win over the header. */
-function identityOf(given: chat.PublicIdentity, request: RequestFacts): chat.PublicIdentity {
-  const session_token = given.session_token ?? request.header(chat.sessionTokenHeader)
-  return { session_token, session_id: given.session_id }
+/** Query and body take precedence over the header. */
+function identityOf(fields: chat.PublicIdentity, request: RequestInfo): chat.PublicIdentity {
+  const session_token = fields.session_token ?? request.header(chat.sessionTokenHeader)
+  return { session_token, session_id: fields.session_id }
 }
 
-function askedTurn(
+function turnRequestOf(
   { execution_id }: { execution_id: string },
-  given: Pick<chat.PublicIdentity, 'session_token'>,
-  request: RequestFacts,
+  fields: Pick<chat.PublicIdentity, 'session_token'>,
+  request: RequestInfo,
 ) {
-  const sessionToken = given.session_token ?? request.header(chat.sessionTokenHeader)
+  const sessionToken = fields.session_token ?? request.header(chat.sessionTokenHeader)
   return { executionId: execution_id, sessionToken }
 }

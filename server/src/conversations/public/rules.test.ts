@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { dayOf, isLive, secondsLeftOfDay, secretHash, shownLine } from './rules.ts'
+import { dayOf, isOpen, secondsLeftOfDay, secretHash, visitorLine } from './rules.ts'
 
-const shown = (line: object) => {
-  const text = shownLine(JSON.stringify({ ...line, _n: 3, _ts: 't' }))
+const visible = (line: object) => {
+  const text = visitorLine(JSON.stringify({ ...line, _n: 3, _ts: 't' }))
   return text === null ? null : JSON.parse(text)
 }
 
-test('of what the agent says a visitor is told the text and the names of tools', () => {
+test("of the agent's output a visitor sees the text and the names of tools", () => {
   const message = {
     role: 'assistant',
     model: 'm',
@@ -18,7 +18,7 @@ test('of what the agent says a visitor is told the text and the names of tools',
       { type: 'tool_use', id: 'x', name: 'Read', input: { file_path: '/home/developer/.env' } },
     ],
   }
-  assert.deepEqual(shown({ type: 'assistant', message }), {
+  assert.deepEqual(visible({ type: 'assistant', message }), {
     type: 'assistant',
     message: {
       role: 'assistant',
@@ -32,8 +32,8 @@ test('of what the agent says a visitor is told the text and the names of tools',
   })
 })
 
-test('nothing of results, costs, prompts, thoughts, and of what a subagent says', () => {
-  const of = (content: object[], over = {}) => ({
+test('results, costs, prompts, thoughts and subagent output are hidden', () => {
+  const assistantLine = (content: object[], over = {}) => ({
     type: 'assistant',
     message: { role: 'assistant', content },
     ...over,
@@ -43,32 +43,32 @@ test('nothing of results, costs, prompts, thoughts, and of what a subagent says'
     { type: 'result', result: 'done', total_cost_usd: 1, usage: {}, session_id: 'r' },
     { type: 'system', subtype: 'init', session_id: 'r', model: 'm', tools: [] },
     { type: 'system', subtype: 'notice', level: 'info', message: '/home/developer' },
-    of([{ type: 'thinking', thinking: 'hm' }]),
-    of([{ type: 'text', text: 'to my caller' }], { parent_tool_use_id: 'x' }),
+    assistantLine([{ type: 'thinking', thinking: 'hm' }]),
+    assistantLine([{ type: 'text', text: 'to my caller' }], { parent_tool_use_id: 'x' }),
     { type: 'assistant', _truncated: true },
   ]) {
-    assert.equal(shown(line), null, JSON.stringify(line))
+    assert.equal(visible(line), null, JSON.stringify(line))
   }
-  const error = shown({ type: 'error', error: 'auth', message: 'key sk-1 refused', retryable: true })
+  const error = visible({ type: 'error', error: 'auth', message: 'key sk-1 refused', retryable: true })
   assert.deepEqual([error.type, error.retryable, error.message.includes('sk-1')], ['error', true, false])
 })
 
-test('a link lets people in while it is enabled and not over', () => {
+test('a link is open while it is enabled and not expired', () => {
   const now = '2026-05-01T00:00:00.000Z'
-  assert.equal(isLive({ enabled: 1, expires_at: null }, now), true)
-  assert.equal(isLive({ enabled: 1, expires_at: '2026-05-01T00:00:00.001Z' }, now), true)
-  assert.equal(isLive({ enabled: 1, expires_at: now }, now), false)
-  assert.equal(isLive({ enabled: 0, expires_at: null }, now), false)
+  assert.equal(isOpen({ enabled: 1, expires_at: null }, now), true)
+  assert.equal(isOpen({ enabled: 1, expires_at: '2026-05-01T00:00:00.001Z' }, now), true)
+  assert.equal(isOpen({ enabled: 1, expires_at: now }, now), false)
+  assert.equal(isOpen({ enabled: 0, expires_at: null }, now), false)
 })
 
-test('messages are counted by the day of UTC', () => {
+test('messages are counted per UTC day', () => {
   const now = new Date('2026-02-28T23:59:30.500Z')
   assert.equal(dayOf(now), '2026-02-28')
   assert.equal(secondsLeftOfDay(now), 30)
   assert.equal(secondsLeftOfDay(new Date('2026-02-28T00:00:00.000Z')), 86_400)
 })
 
-test('only text of the form of a secret is looked up', () => {
+test('only text in the format of a secret is looked up', () => {
   assert.match(secretHash('x'.repeat(43)) ?? '', /^[0-9a-f]{64}$/)
   for (const text of ['', 'short', 'x'.repeat(44), `${'x'.repeat(42)}%`, null, undefined]) {
     assert.equal(secretHash(text), null)

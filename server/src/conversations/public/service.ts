@@ -4,12 +4,12 @@ import type { Outbox } from '../../foundation/outbox/index.ts'
 import { type RateLimits, rateRules } from '../../foundation/rate-limits/index.ts'
 import { Fault } from '../../kit/fault.ts'
 import type { Tx } from '../../ports/database/port.ts'
-import type { Asking } from '../../runs/waiting/index.ts'
-import { type AccessRevocationPort, createLastingReplies, type Lasting } from '../chat/index.ts'
+import type { WaitOptions } from '../../runs/executions/index.ts'
+import { type AccessRevocationPort, createLongReplies, type LongReply } from '../chat/index.ts'
 import { createLinks, type Links, type LinksDeps } from './links.ts'
 import { createResolveLink, type OpenLink, type ResolveLink, type ResolveLinkDeps } from './resolve-link.ts'
 import { publicStore } from './store.ts'
-import { createTalk, type Taken, type Talk, type TalkDeps } from './talk.ts'
+import { type AcceptedTurn, createTalk, type Talk, type TalkDeps } from './talk.ts'
 import { createTurns, type Turns, type TurnsDeps } from './turns.ts'
 import { createVerification, type Verification, type VerificationDeps } from './verification.ts'
 import { createVisitors, type Visitors, type VisitorsDeps } from './visitors.ts'
@@ -23,9 +23,9 @@ export type PublicChatDeps = ResolveLinkDeps &
     events: Pick<Outbox, 'append' | 'on'>
     limits: Pick<RateLimits, 'use' | 'clear'>
     accessRevocation: AccessRevocationPort & { recheck(agent: { id: string; name: string }): void }
-    /** What the agent is there for; null: nobody has said. */
+    /** The agent's own description; null when it has none. */
     descriptionOf(agent: { id: string }): Promise<string | null>
-    /** The feature is switched on. */
+    /** Whether the feature is enabled. */
     isOn(): boolean
   }
 
@@ -36,49 +36,57 @@ export type PublicChat = {
   talk: Talk
   turns: Turns
   /** Throws `feature_disabled`. */
-  refuseOff(): void
-  /** What somebody who opens the page is told of the link. */
-  shown(open: OpenLink): Promise<PublicChatShown>
-  /** A visitor who asks for something. Throws `rate_limited`, `link_not_found`, `feature_disabled`. */
+  requireEnabled(): void
+  /** The page data of a link. */
+  view(open: OpenLink): Promise<PublicChatShown>
+  /** Resolves the link for a visitor's request. Throws `rate_limited`, `link_not_found`, `feature_disabled`. */
   lookUp(token: string, ip: string): Promise<OpenLink>
-  /** A visitor who says something; throws alike. */
-  speak(token: string, ip: string): Promise<OpenLink>
-  /** What `make` gives, as long as the link is open. */
-  stream<T>(on: Call, make: (signal: AbortSignal) => AsyncIterable<T>): AsyncIterable<T>
-  /** The reply of a turn. Throws as `Talk.wait` does, and `link_not_found` when the link was closed meanwhile. */
-  wait(on: Call, taken: Taken, asking: Omit<Asking, 'signal'>): Promise<PublicReply>
-  take(open: OpenLink, asked: PublicChatBody): Promise<Taken>
-  /** Hook of the registry. */
+  /** Resolves the link for a visitor's message, with the message limits. Throws the same faults. */
+  openForMessage(token: string, ip: string): Promise<OpenLink>
+  /** Yields what `make` yields while the link is open. */
+  stream<T>(call: Call, make: (signal: AbortSignal) => AsyncIterable<T>): AsyncIterable<T>
+  /**
+   * Waits for the reply of a turn. Throws the faults of `Talk.wait`, and `link_not_found` when the link was closed
+   * meanwhile.
+   */
+  wait(call: Call, accepted: AcceptedTurn, options: Omit<WaitOptions, 'signal'>): Promise<PublicReply>
+  accept(open: OpenLink, body: PublicChatBody): Promise<AcceptedTurn>
+  /** Hook of agent deletion. */
   agentDeleted(tx: Tx, agentId: string): Promise<void>
   loops: Loop[]
   close(): Promise<void>
 }
 
-/** A call of a visitor that may last. */
+/** A visitor's request that may last. */
 export type Call = { token: string; open: OpenLink; signal: AbortSignal }
 
 export function createPublicChat(deps: PublicChatDeps): PublicChat {
   const { db, limits, events, accessRevocation } = deps
-  const door: ResolveLink = createResolveLink(deps)
+  const linkResolver: ResolveLink = createResolveLink(deps)
   const visitors = createVisitors(deps)
   const verification = createVerification({ ...deps, visitors })
   const talk = createTalk({ ...deps, visitors })
-  const lasting = createLastingReplies(accessRevocation)
+  const lasting = createLongReplies(accessRevocation)
 
-  function refuseOff(): void {
+  function requireEnabled(): void {
     if (!deps.isOn()) throw new Fault('feature_disabled', 'Public links are switched off.')
   }
 
-  // In every process, whichever of them has changed the link.
-  const stopHearing = events.on('*', (event) => {
+  // In every process, no matter which one changed the link.
+  const stopListening = events.on('*', (event) => {
     if (event.type !== 'public_link.updated' && event.type !== 'public_link.deleted') return
     const [[id], [name]] = [event.agent_ids, event.agent_names]
     if (id && name) accessRevocation.recheck({ id, name })
   })
 
-  function lastingOf({ token, open: { agent }, signal }: Call): Lasting {
+  function lastingOf({ token, open: { agent }, signal }: Call): LongReply {
     const refusal = () => new Fault('link_not_found')
-    return { agent: { id: agent.id, name: agent.name }, signal, ask: () => door.enter(token), refusal }
+    return {
+      agent: { id: agent.id, name: agent.name },
+      signal,
+      ask: () => linkResolver.resolve(token),
+      refusal,
+    }
   }
 
   return {
@@ -87,9 +95,9 @@ export function createPublicChat(deps: PublicChatDeps): PublicChat {
     verification,
     talk,
     turns: createTurns({ ...deps, visitors }),
-    refuseOff,
+    requireEnabled,
 
-    async shown({ link, agent }) {
+    async view({ link, agent }) {
       return {
         valid: true,
         require_email: link.require_email === 1,
@@ -99,21 +107,21 @@ export function createPublicChat(deps: PublicChatDeps): PublicChat {
       }
     },
     async lookUp(token, ip) {
-      refuseOff()
+      requireEnabled()
       await limits.use(rateRules.publicLookup, ip)
-      return door.enter(token)
+      return linkResolver.resolve(token)
     },
-    async speak(token, ip) {
-      refuseOff()
+    async openForMessage(token, ip) {
+      requireEnabled()
       await limits.use(rateRules.publicChatAddress, ip)
-      const open = await door.enter(token)
+      const open = await linkResolver.resolve(token)
       await limits.use(rateRules.publicChatLink, open.link.id)
       return open
     },
-    take: async (open, asked) => talk.take(open, await visitors.of(open.link, asked), asked),
-    stream: (on, make) => lasting.stream(lastingOf(on), make),
-    wait: (on, taken, asking) =>
-      lasting.wait(lastingOf(on), (signal) => talk.wait(taken, { ...asking, signal })),
+    accept: async (open, body) => talk.accept(open, await visitors.of(open.link, body), body),
+    stream: (call, make) => lasting.stream(lastingOf(call), make),
+    wait: (call, accepted, options) =>
+      lasting.wait(lastingOf(call), (signal) => talk.wait(accepted, { ...options, signal })),
 
     agentDeleted: (tx, agentId) => publicStore(tx).removeOfAgent(agentId),
     loops: [
@@ -121,7 +129,7 @@ export function createPublicChat(deps: PublicChatDeps): PublicChat {
       { name: 'public-chat.turns', everySeconds: 86_400, run: () => publicStore(db).removeLostTurns() },
     ],
     async close() {
-      stopHearing()
+      stopListening()
       await verification.settled()
     },
   }

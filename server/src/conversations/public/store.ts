@@ -1,22 +1,71 @@
 import { sql } from 'kysely'
 import type { Executor } from '../../ports/database/port.ts'
-import type {
-  PublicLinksTable,
-  PublicSessionTokensTable,
-  PublicTables,
-  PublicTurnsTable,
-  PublicVisitorsTable,
-} from './tables.ts'
+
+export type PublicLinksTable = {
+  id: string
+  agent_id: string
+  /** SHA-256 of the token, by which a visitor's request finds the link. */
+  token_hash: string
+  /** Sealed by the vault, so that the owner can see the address again. */
+  token_sealed: string
+  name: string | null
+  enabled: number
+  require_email: number
+  expires_at: string | null
+  daily_message_limit: number | null
+  /** Email address or user name of the creator. */
+  created_by: string
+  created_at: string
+  total_messages: number
+  last_used_at: string | null
+  /** The UTC day (`2026-01-31`) that `day_messages` counts; null before the first message. */
+  day: string | null
+  day_messages: number
+  /** People who wrote on the link and have been deleted since. */
+  past_people: number
+}
+
+/** Somebody who has written on a link or verified an address for it. */
+export type PublicVisitorsTable = {
+  id: string
+  link_id: string
+  /** SHA-256 of the browser's `session_id`; null for a verified address. */
+  session_hash: string | null
+  /** Verified and lower-cased. Null on a link without verification. */
+  email: string | null
+  created_at: string
+  last_message_at: string | null
+}
+
+export type PublicSessionTokensTable = { token_hash: string; visitor_id: string; expires_at: string }
+
+/** The link that started a run. */
+export type PublicTurnsTable = {
+  execution_id: string
+  link_id: string
+  /** Hash of the session token that started it; null on a link without verification. */
+  token_hash: string | null
+}
+
+export type PublicTables = {
+  public_links: PublicLinksTable
+  public_visitors: PublicVisitorsTable
+  public_session_tokens: PublicSessionTokensTable
+  public_turns: PublicTurnsTable
+  /** Columns of other features, read only to check existence. */
+  executions: { id: string }
+  chat_sessions: { id: string; current_key: string | null }
+}
 
 export type LinkRow = PublicLinksTable
 export type VisitorRow = PublicVisitorsTable
 export type TurnRow = PublicTurnsTable
-/** What an owner changes of a link. */
+/** The fields of a link that an owner may change. */
 export type LinkPatch = Partial<
   Pick<LinkRow, 'name' | 'enabled' | 'require_email' | 'expires_at' | 'daily_message_limit'>
 >
 
-/** The only SQL about public links, their visitors and their turns. */
+/** The SQL of public links, their visitors and their turns. */
 export function publicStore(executor: Executor) {
   const db = executor.withTables<PublicTables>()
   const ofAgent = (agentId: string) =>
@@ -53,11 +102,11 @@ export function publicStore(executor: Executor) {
         .executeTakeFirst()
       return row ?? null
     },
-    /** Null: there is no such link of this agent. */
+    /** Returns null when the agent has no such link. */
     async updateLink(agentId: string, id: string, patch: LinkPatch): Promise<LinkRow | null> {
       const row = await db
         .updateTable('public_links')
-        // Also for an empty patch, which is no statement by itself.
+        // Keeps the statement valid for an empty patch.
         .set((e) => ({ created_at: e.ref('created_at'), ...patch }))
         .where('id', '=', id)
         .where('agent_id', '=', agentId)
@@ -69,8 +118,8 @@ export function publicStore(executor: Executor) {
       await db.deleteFrom('public_links').where('id', '=', id).execute()
     },
     /**
-     * Counts one message while the link is live and has messages left for the day, and holds the link until the
-     * transaction ends. False: it is refused.
+     * Counts one message if the link is open and below its daily limit, and locks the link until the transaction ends.
+     * Returns false when the message is refused.
      */
     async countMessage(id: string, { day, now }: { day: string; now: string }): Promise<boolean> {
       const result = await db
@@ -100,7 +149,7 @@ export function publicStore(executor: Executor) {
         .executeTakeFirst()
       return Number(result.numUpdatedRows) === 1
     },
-    /** How many people have spoken on each link. */
+    /** People who have written on each link. */
     async people(agentId: string): Promise<Map<string, number>> {
       const rows = await db
         .selectFrom('public_visitors')
@@ -114,7 +163,7 @@ export function publicStore(executor: Executor) {
     },
 
     // ── visitors ──
-    /** The visitor of a confirmed address, made when there is none. */
+    /** Returns the visitor of a verified address; inserts one if needed. */
     async ensureAddress(row: VisitorRow & { email: string }): Promise<VisitorRow> {
       await db
         .insertInto('public_visitors')
@@ -157,15 +206,15 @@ export function publicStore(executor: Executor) {
         .execute()
       return rows.map(({ id }) => id)
     },
-    /** Also one who was forgotten at this moment. */
-    async spoke(visitor: VisitorRow, at: string): Promise<void> {
+    /** Inserts the visitor again if the sweep has just deleted it. */
+    async recordMessage(visitor: VisitorRow, at: string): Promise<void> {
       await db
         .insertInto('public_visitors')
         .values({ ...visitor, last_message_at: at })
         .onConflict((c) => c.column('id').doUpdateSet({ last_message_at: at }))
         .execute()
     },
-    /** False: the old one is none any more. */
+    /** Returns false when the old session is no longer current. */
     async changeSession(visitorId: string, from: string, to: string): Promise<boolean> {
       const result = await db
         .updateTable('public_visitors')
@@ -178,16 +227,16 @@ export function publicStore(executor: Executor) {
     async insertToken(row: PublicSessionTokensTable): Promise<void> {
       await db.insertInto('public_session_tokens').values(row).execute()
     },
-    async removeOverTokens(now: string): Promise<void> {
+    async removeExpiredTokens(now: string): Promise<void> {
       await db.deleteFrom('public_session_tokens').where('expires_at', '<=', now).execute()
     },
 
     /**
-     * Forgets at most `limit` people of whom nothing has been heard since `before`: those whose conversation is gone
-     * and who have no session token. Links go on counting them. In a transaction; answers how many.
+     * Deletes at most `limit` visitors inactive since `before` that have neither a conversation nor a session token.
+     * Links keep counting them. Needs a transaction; returns how many were deleted.
      */
-    async forgetVisitors(before: string, now: string, limit: number): Promise<number> {
-      const silent = db
+    async removeInactiveVisitors(before: string, now: string, limit: number): Promise<number> {
+      const inactive = db
         .selectFrom('public_visitors as v')
         .where((e) => e(e.fn.coalesce('v.last_message_at', 'v.created_at'), '<', before))
         .where((e) =>
@@ -212,39 +261,39 @@ export function publicStore(executor: Executor) {
           ),
         )
         .limit(limit)
-      // Links before their visitors, as a message takes them: else the two would wait for each other.
-      const held = await db
+      // Lock links before visitors, in the same order as a message does, to avoid a deadlock.
+      const locked = await db
         .updateTable('public_links')
         .set((e) => ({ past_people: e.ref('past_people') }))
-        .where('id', 'in', silent.select('v.link_id'))
+        .where('id', 'in', inactive.select('v.link_id'))
         .returning('id')
         .execute()
-      if (held.length === 0) return 0
-      const links = held.map(({ id }) => id)
-      const gone = await db
+      if (locked.length === 0) return 0
+      const links = locked.map(({ id }) => id)
+      const deleted = await db
         .deleteFrom('public_visitors')
-        .where('id', 'in', silent.where('v.link_id', 'in', links).select('v.id'))
+        .where('id', 'in', inactive.where('v.link_id', 'in', links).select('v.id'))
         .returning(['link_id', 'last_message_at'])
         .execute()
-      const spoken = Map.groupBy(
-        gone.filter(({ last_message_at }) => last_message_at !== null),
+      const countedByLink = Map.groupBy(
+        deleted.filter(({ last_message_at }) => last_message_at !== null),
         ({ link_id }) => link_id,
       )
-      for (const [id, { length }] of spoken) {
+      for (const [id, { length }] of countedByLink) {
         await db
           .updateTable('public_links')
           .set((e) => ({ past_people: e('past_people', '+', length) }))
           .where('id', '=', id)
           .execute()
       }
-      return gone.length
+      return deleted.length
     },
 
     // ── turns ──
     async insertTurn(row: TurnRow): Promise<void> {
       await db.insertInto('public_turns').values(row).execute()
     },
-    /** Whether the link has started it, with this session token or with none. */
+    /** Whether the link started this run, with this session token or without one. */
     async hasTurn(linkId: string, executionId: string, tokenHash: string | null): Promise<boolean> {
       const row = await db
         .selectFrom('public_turns')
@@ -255,7 +304,7 @@ export function publicStore(executor: Executor) {
         .executeTakeFirst()
       return row !== undefined
     },
-    /** Turns whose records are gone. */
+    /** Deletes the turns whose executions no longer exist. */
     async removeLostTurns(): Promise<void> {
       await db
         .deleteFrom('public_turns')

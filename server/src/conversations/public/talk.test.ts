@@ -6,7 +6,7 @@ import { type Loose, openPublicWorld } from './test/world.ts'
 const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 
 forEachDialect((_name, open) => {
-  test('a visitor is answered, goes on in the same conversation, and reads it; never costs', async () => {
+  test('a visitor gets replies in one conversation and can read it; costs are hidden', async () => {
     await using world = await openPublicWorld(open)
     const { id, token } = await world.newLink()
     assert.deepEqual((await world.visit('GET', `/link/${token}`)).json, {
@@ -44,38 +44,38 @@ forEachDialect((_name, open) => {
     )
     const row = await world.runs.row(first.run.execution_id)
     assert.deepEqual([row.triggered_by, row.source_user_id, row.source_user_email], ['public', null, null])
-    assert.notEqual(row.session_id, session_id, 'who reads the record cannot speak for the visitor')
+    assert.notEqual(row.session_id, session_id, 'readers of the execution cannot impersonate the visitor')
     const { usage } = (await world.manage('GET', `/${id}`)).json
     assert.deepEqual([usage.total_messages, usage.unique_people], [2, 1])
     assert.ok(usage.last_used_at)
   })
 
-  test('two visitors have nothing of each other; an id that was not given out is nobody', async () => {
+  test('visitors cannot see each other; an unknown session id is a new visitor', async () => {
     await using world = await openPublicWorld(open)
     const { id, token } = await world.newLink()
     const other = await world.newLink()
     const ann = (await world.turn(token, { message: 'I am Ann' }, { runtime_session_id: 'ra' })).json
       .session_id
-    const made = 'x'.repeat(43)
-    const bob = await world.turn(token, { message: 'I am Bob', session_id: made })
+    const unknownId = 'x'.repeat(43)
+    const bob = await world.turn(token, { message: 'I am Bob', session_id: unknownId })
     assert.equal(bob.run.resume_session_id, null)
-    assert.notEqual(bob.json.session_id, made)
+    assert.notEqual(bob.json.session_id, unknownId)
     assert.equal(bob.json.message_count, 2)
-    const read = await world.history(token, `?session_id=${bob.json.session_id}`)
+    const history = await world.history(token, `?session_id=${bob.json.session_id}`)
     assert.deepEqual(
-      read.messages.map(({ content }: Loose) => content),
+      history.messages.map(({ content }: Loose) => content),
       ['I am Bob', 'hello'],
     )
-    const nobody = { messages: [], session_id: null, message_count: 0, in_flight_execution_id: null }
-    assert.deepEqual(await world.history(token), nobody)
-    assert.deepEqual(await world.history(token, `?session_id=${made}`), nobody)
-    assert.deepEqual(await world.history(other.token, `?session_id=${ann}`), nobody, 'on another link')
+    const empty = { messages: [], session_id: null, message_count: 0, in_flight_execution_id: null }
+    assert.deepEqual(await world.history(token), empty)
+    assert.deepEqual(await world.history(token, `?session_id=${unknownId}`), empty)
+    assert.deepEqual(await world.history(other.token, `?session_id=${ann}`), empty, 'on another link')
     assert.equal((await world.manage('GET', `/${id}`)).json.usage.unique_people, 2)
     const sessions = await world.request(world.owner.key, 'GET', '/api/agents/scout/chat/sessions')
     assert.equal(sessions.json.session_count, 0)
   })
 
-  test('a new conversation: the old one is forgotten and its id opens nothing', async () => {
+  test('reset deletes the conversation, and its id no longer works', async () => {
     await using world = await openPublicWorld(open)
     const { token } = await world.newLink()
     const path = (id: string) => `/session/${token}?session_id=${id}`
@@ -88,8 +88,8 @@ forEachDialect((_name, open) => {
     const run = await world.claim()
     const busy = await world.visit('DELETE', path(session_id))
     assert.deepEqual([busy.status, busy.json.error], [409, 'turn_in_progress'])
-    const going = await world.history(token, `?session_id=${session_id}`)
-    assert.equal(going.in_flight_execution_id, run.execution_id)
+    const during = await world.history(token, `?session_id=${session_id}`)
+    assert.equal(during.in_flight_execution_id, run.execution_id)
     await world.end(run)
     await pending
     const { json } = await world.visit('DELETE', path(session_id))
@@ -100,7 +100,7 @@ forEachDialect((_name, open) => {
     assert.equal(after.json.session_id, json.new_session_id)
   })
 
-  test('409 turn_in_progress: of twenty messages at once in one conversation one is taken in', async () => {
+  test('409 turn_in_progress: of twenty concurrent messages in one conversation one is accepted', async () => {
     await using world = await openPublicWorld(open)
     const { token } = await world.newLink()
     const { session_id } = (await world.turn(token, { message: 'one' })).json
@@ -109,21 +109,21 @@ forEachDialect((_name, open) => {
         world.visit('POST', `/chat/${token}`, { message: 'now', session_id, async_mode: true }),
       ),
     )
-    const taken = replies.filter(({ status }) => status === 200)
-    assert.equal(taken.length, 1)
-    const { execution_id } = taken[0]?.json ?? assert.fail()
-    assert.deepEqual(taken[0]?.json, { status: 'accepted', execution_id, session_id })
-    for (const { status, json } of replies.filter((reply) => reply !== taken[0])) {
+    const accepted = replies.filter(({ status }) => status === 200)
+    assert.equal(accepted.length, 1)
+    const { execution_id } = accepted[0]?.json ?? assert.fail()
+    assert.deepEqual(accepted[0]?.json, { status: 'accepted', execution_id, session_id })
+    for (const { status, json } of replies.filter((reply) => reply !== accepted[0])) {
       assert.deepEqual([status, json.error, json.execution_id], [409, 'turn_in_progress', execution_id])
     }
   })
 
-  test('429 daily_cap_reached until the day of UTC ends; of twenty at once no more are taken in than are left', async () => {
+  test('429 daily_cap_reached until the UTC day ends, and exact for twenty concurrent messages', async () => {
     await using world = await openPublicWorld(open)
     const { id, token } = await world.newLink({ daily_message_limit: 2 })
     const say = (body: object = {}) =>
       world.visit('POST', `/chat/${token}`, { message: 'hi', async_mode: true, ...body })
-    // Each is somebody else, or they would wait for each other.
+    // Each message comes from another visitor; one visitor has one turn at a time.
     const replies = await Promise.all(Array.from({ length: 20 }, () => say()))
     assert.equal(replies.filter(({ status }) => status === 200).length, 2)
     const refused = replies.find(({ status }) => status !== 200)
@@ -137,7 +137,7 @@ forEachDialect((_name, open) => {
     assert.equal((await world.manage('GET', `/${id}`)).json.usage.total_messages, 3)
   })
 
-  test('what is refused leaves nothing: a stopped agent, a full queue, a file that is none', async () => {
+  test('a refused message leaves no trace: a stopped agent, a full queue, an invalid file', async () => {
     await using world = await openPublicWorld(open)
     const { id, token } = await world.newLink()
     const say = (body: object = {}) =>
@@ -146,12 +146,12 @@ forEachDialect((_name, open) => {
     assert.equal((await say({ files: [file] })).json.error, 'attachment_rejected')
     assert.equal((await say({ message: ' ' })).status, 422)
     assert.equal((await say({ message: 'x'.repeat(8001) })).status, 422)
-    const fact = world.runs.agents.get(world.agentId) ?? assert.fail()
-    world.runs.agents.set(world.agentId, { ...fact, status: 'stopped' })
+    const agentContext = world.runs.agents.get(world.agentId) ?? assert.fail()
+    world.runs.agents.set(world.agentId, { ...agentContext, status: 'stopped' })
     const stopped = await say()
     assert.deepEqual([stopped.status, stopped.json.error], [503, 'agent_not_running'])
     assert.equal(JSON.stringify(stopped.json).includes('scout'), false)
-    world.runs.agents.set(world.agentId, fact)
+    world.runs.agents.set(world.agentId, agentContext)
     for (let at = 0; at < 5; at += 1) assert.equal((await say()).status, 200)
     const full = await say()
     assert.deepEqual([full.status, full.json.error], [429, 'queue_full'])
@@ -159,7 +159,7 @@ forEachDialect((_name, open) => {
     assert.equal((await world.manage('GET', `/${id}`)).json.usage.unique_people, 5)
   })
 
-  test('files come with a message as in chat', async () => {
+  test('a message may have files, as in chat', async () => {
     await using world = await openPublicWorld(open)
     const { token } = await world.newLink()
     const files = [{ name: '../a.png', mimetype: 'image/png', data_base64: png }]
@@ -171,7 +171,7 @@ forEachDialect((_name, open) => {
     )
   })
 
-  test('a turn that failed says so without the words of the fault; one that was stopped has no response', async () => {
+  test("a failed turn hides the fault's message; a stopped turn has no response", async () => {
     await using world = await openPublicWorld(open)
     const { token } = await world.newLink()
     const fault = { status: 'failed', error: 'ENOENT /home/developer/.env', error_code: 'agent_error' }
@@ -186,8 +186,8 @@ forEachDialect((_name, open) => {
     )
     assert.deepEqual([status.status, status.response], ['failed', null])
     assert.equal(JSON.stringify([failed.json, status]).includes('.env'), false)
-    const late = await world.turn(token, { message: 'hi' }, { ...fault, error_code: 'timeout' })
-    assert.deepEqual([late.status, late.json.error], [504, 'run_timeout'])
+    const timedOut = await world.turn(token, { message: 'hi' }, { ...fault, error_code: 'timeout' })
+    assert.deepEqual([timedOut.status, timedOut.json.error], [504, 'run_timeout'])
     const pending = world.visit('POST', `/chat/${token}`, { message: 'hi' })
     const { execution_id } = await world.claim()
     const stop = await world.visit('POST', `/executions/${token}/${execution_id}/terminate`)
@@ -197,7 +197,7 @@ forEachDialect((_name, open) => {
     assert.match((await world.runs.row(execution_id)).error ?? '', /a visitor of a public link/)
   })
 
-  test('429 rate_limited: 30 messages a minute from one address', async () => {
+  test('429 rate_limited after 30 messages per minute from one address', async () => {
     await using world = await openPublicWorld(open)
     const { token } = await world.newLink()
     const say = () => world.visit('POST', `/chat/${token}`, { message: '' })
@@ -207,7 +207,7 @@ forEachDialect((_name, open) => {
     }
     const refused = await world.visit('POST', `/chat/${token}`, { message: 'hi' })
     assert.deepEqual([refused.status, refused.json.error], [429, 'rate_limited'])
-    assert.equal((await say()).status, 422, 'a body that is none is told of first')
+    assert.equal((await say()).status, 422, 'an invalid body is reported first')
     for (let at = 0; at < 60; at += 1) await world.visit('GET', `/link/${token}`)
     assert.equal((await world.visit('GET', `/history/${token}`)).json.error, 'rate_limited')
     await world.clock.advance(61)

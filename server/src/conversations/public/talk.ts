@@ -8,19 +8,19 @@ import type { Db, Tx } from '../../ports/database/port.ts'
 import { checkFiles } from '../../runs/attachments/index.ts'
 import type { Dispatch } from '../../runs/dispatch/index.ts'
 import type { ExecutionRow, Executions } from '../../runs/executions/index.ts'
-import { type Asking, createWait } from '../../runs/waiting/index.ts'
+import { createWait, type WaitOptions } from '../../runs/executions/index.ts'
 import {
   blankSession,
   chatStore,
-  createTakeOneTurn,
-  outcomeWords,
-  refuseWhileTurn,
+  createAcceptSerialTurn,
+  outcomeMessage,
+  requireNoTurn,
   type SessionRow,
   strangerPrompt,
   type Turn,
 } from '../chat/index.ts'
 import type { OpenLink } from './resolve-link.ts'
-import { dayOf, isLive, secondsLeftOfDay } from './rules.ts'
+import { dayOf, isOpen, secondsLeftOfDay } from './rules.ts'
 import { publicStore } from './store.ts'
 import { holderOfVisitor, type Visitor, type Visitors } from './visitors.ts'
 
@@ -33,18 +33,18 @@ export type TalkDeps = {
   visitors: Pick<Visitors, 'newVisitor' | 'renew'>
 }
 
-/** A turn that was taken in, and who took it. */
-export type Taken = { turn: Turn; visitor: Visitor }
+/** An accepted turn and its visitor. */
+export type AcceptedTurn = { turn: Turn; visitor: Visitor }
 
 export type Talk = {
   /**
-   * Takes a turn in; `visitor` null is somebody new. Throws `turn_in_progress`, `daily_cap_reached`,
-   * `link_not_found` for a link that was closed meanwhile, and what taking a run in throws.
+   * Accepts a turn; `visitor` is null for a new visitor. Throws `turn_in_progress`, `daily_cap_reached`,
+   * `link_not_found` when the link was closed meanwhile, and the faults of accepting a run.
    */
-  take(open: OpenLink, visitor: Visitor | null, asked: PublicChatBody): Promise<Taken>
-  /** The reply when the turn has ended. Throws as `Wait` does, without what the agent's faults say. */
-  wait(taken: Taken, asking: Asking): Promise<PublicReply>
-  /** The newest messages, the oldest of them first. */
+  accept(open: OpenLink, visitor: Visitor | null, body: PublicChatBody): Promise<AcceptedTurn>
+  /** Waits for the reply. Throws the faults of `Wait`, without the agent's error messages. */
+  wait(taken: AcceptedTurn, options: WaitOptions): Promise<PublicReply>
+  /** The newest messages, oldest first. */
   history(visitor: Visitor | null): Promise<History>
   /** Throws `turn_in_progress`. */
   reset(open: OpenLink, visitor: Visitor | null): Promise<{ cleared: boolean; new_session_id: string | null }>
@@ -56,48 +56,48 @@ export type History = {
   in_flight_execution_id: string | null
 }
 
-const historyMessages = 100
+const maxHistoryMessages = 100
 
-/** Conversations of visitors: each has one, and none has another's. */
+/** Manages the conversations of visitors, one for each visitor. */
 export function createTalk(deps: TalkDeps): Talk {
   const { db, clock, dispatch, executions, link: agentLink, visitors } = deps
-  const takeOneTurn = createTakeOneTurn(deps)
+  const acceptSerialTurn = createAcceptSerialTurn(deps)
   const waitForEnd = createWait(deps)
 
   async function conversationOf(tx: Tx, agentId: string, visitor: Visitor): Promise<SessionRow> {
     const store = chatStore(tx)
     const key = holderOfVisitor(visitor.row)
-    const present = await store.current(key)
-    // Not one that is being removed because nobody has spoken in it for long.
-    if (present && (await store.hold(present.id))) return present
+    const existing = await store.current(key)
+    // The lock fails when the sweep is deleting the conversation.
+    if (existing && (await store.hold(existing.id))) return existing
     await store.insertSession(newConversation(agentId, visitor, timestamp(clock.now())))
-    const made = await store.current(key)
-    if (!made) throw new Error('The conversation of a visitor came and went.')
-    return made
+    const created = await store.current(key)
+    if (!created) throw new Error('The conversation of a visitor came and went.')
+    return created
   }
 
-  /** Counted where the turn is taken in: one that is refused for another reason costs nothing. */
-  async function count(tx: Tx, { link }: OpenLink): Promise<void> {
+  /** Counted in the turn's transaction, so that a refused message costs nothing. */
+  async function countMessage(tx: Tx, { link }: OpenLink): Promise<void> {
     const now = clock.now()
     const store = publicStore(tx)
     if (await store.countMessage(link.id, { day: dayOf(now), now: timestamp(now) })) return
-    const present = await store.linkByToken(link.token_hash)
-    if (!present || !isLive(present, timestamp(now))) throw new Fault('link_not_found')
+    const existing = await store.linkByToken(link.token_hash)
+    if (!existing || !isOpen(existing, timestamp(now))) throw new Fault('link_not_found')
     throw new Fault('daily_cap_reached', 'No more messages are taken on this link today.', {
       retry_after_seconds: secondsLeftOfDay(now),
     })
   }
 
   return {
-    async take(open, known, { message, files: sent }) {
-      const files = checkFiles(sent)
-      const fact = await dispatch.checkAgent(open.agent.id).catch(inPlainWords)
+    async accept(open, knownVisitor, { message, files: sentFiles }) {
+      const files = checkFiles(sentFiles)
+      const agentContext = await dispatch.checkAgent(open.agent.id).catch(withPublicMessage)
       return dispatch
         .transaction(async (tx) => {
-          await count(tx, open)
-          const visitor = known ?? visitors.newVisitor(open.link)
+          await countMessage(tx, open)
+          const visitor = knownVisitor ?? visitors.newVisitor(open.link)
           const session = await conversationOf(tx, open.agent.id, visitor)
-          const turn = await takeOneTurn(tx, fact, session, {
+          const turn = await acceptSerialTurn(tx, agentContext, session, {
             triggeredBy: 'public',
             message,
             source: { userId: null, userEmail: visitor.row.email, agent: null, key: null },
@@ -107,7 +107,7 @@ export function createTalk(deps: TalkDeps): Talk {
             title: null,
           })
           const store = publicStore(tx)
-          await store.spoke(visitor.row, turn.row.created_at)
+          await store.recordMessage(visitor.row, turn.row.created_at)
           await store.insertTurn({
             execution_id: turn.row.id,
             link_id: open.link.id,
@@ -115,19 +115,19 @@ export function createTalk(deps: TalkDeps): Talk {
           })
           return { turn, visitor }
         })
-        .catch(inPlainWords)
+        .catch(withPublicMessage)
     },
 
-    async wait({ turn, visitor }, asking) {
-      const ended = await waitForEnd(turn.row, unprotected, asking).catch(withoutFaults)
+    async wait({ turn, visitor }, options) {
+      const finished = await waitForEnd(turn.row, unprotected, options).catch(withoutDetails)
       const session = await chatStore(db).session(turn.session.id)
-      const isAnswered = ended.status === 'success'
+      const isAnswered = finished.status === 'success'
       return {
-        response: isAnswered ? ended.response : null,
+        response: isAnswered ? finished.response : null,
         session_id: visitor.sessionId,
-        execution_id: ended.id,
+        execution_id: finished.id,
         message_count: session?.message_count ?? 0,
-        ...(isAnswered ? { usage: usageOf(ended) } : {}),
+        ...(isAnswered ? { usage: usageOf(finished) } : {}),
       }
     },
 
@@ -135,7 +135,7 @@ export function createTalk(deps: TalkDeps): Talk {
       const store = chatStore(db)
       const session = visitor && (await store.current(holderOfVisitor(visitor.row)))
       if (!session) return { messages: [], message_count: 0, in_flight_execution_id: null }
-      const rows = await store.messages(session.id, historyMessages)
+      const rows = await store.messages(session.id, maxHistoryMessages)
       return {
         messages: rows.map(({ role, content, timestamp: at }) => ({ role, content, timestamp: at })),
         message_count: session.message_count,
@@ -148,16 +148,16 @@ export function createTalk(deps: TalkDeps): Talk {
       const done = await db.atomically(async (tx) => {
         const store = chatStore(tx)
         const session = await store.current(holderOfVisitor(visitor.row))
-        const isThere = session !== null && (await store.hold(session.id))
-        if (isThere) {
-          await refuseWhileTurn(executions, tx, session.id)
+        const isLocked = session !== null && (await store.hold(session.id))
+        if (isLocked) {
+          await requireNoTurn(executions, tx, session.id)
           await store.remove(session.id)
         }
         const new_session_id = visitor.tokenHash === null ? await visitors.renew(tx, visitor) : null
-        return { sessionId: isThere ? session.id : null, new_session_id }
+        return { sessionId: isLocked ? session.id : null, new_session_id }
       })
       if (done.sessionId !== null && agentLink.isConnected(agent.id)) {
-        // An agent that is out of reach ends idle processes by itself.
+        // An unreachable agent ends idle processes by itself.
         agentLink.call(agent.id, 'session.drop', { session_id: done.sessionId }).catch(() => {})
       }
       return { cleared: done.sessionId !== null, new_session_id: done.new_session_id }
@@ -171,7 +171,7 @@ function newConversation(agentId: string, { row }: Visitor, at: string): Session
     id: newId(),
     agent_id: agentId,
     holder_id: holder,
-    // There is no account that could be told of answers.
+    // There is no account that could be notified.
     user_id: holder,
     user_email: row.email,
     title: null,
@@ -186,18 +186,18 @@ function usageOf({ input_tokens, output_tokens }: ExecutionRow) {
   return { input_tokens: input_tokens ?? 0, output_tokens: output_tokens ?? 0 }
 }
 
-/** Elsewhere these sentences tell an owner what to do. */
-function inPlainWords(error: unknown): never {
+/** Replaces messages that are meant for owners. */
+function withPublicMessage(error: unknown): never {
   if (isFault(error, 'agent_not_found')) throw new Fault('link_not_found')
   if (!isFault(error, 'agent_not_running', 'queue_full', 'circuit_open')) throw error
   throw new Fault(error.code, 'The agent is not available at the moment.', error.fields)
 }
 
-/** What a runtime says of its faults may name paths, providers and people. */
-function withoutFaults(error: unknown): never {
+/** A runtime's error messages may name paths, providers and people. */
+function withoutDetails(error: unknown): never {
   if (!isFault(error, 'run_failed', 'run_timeout', 'provider_rate_limited', 'sync_wait_exceeded')) throw error
   const { execution_id, error_code = null, status } = error.fields
   const code = typeof error_code === 'string' ? error_code : null
-  const words = isFault(error, 'sync_wait_exceeded') ? undefined : outcomeWords(code)
-  throw new Fault(error.code, words, { execution_id, error_code, ...(status ? { status } : {}) })
+  const message = isFault(error, 'sync_wait_exceeded') ? undefined : outcomeMessage(code)
+  throw new Fault(error.code, message, { execution_id, error_code, ...(status ? { status } : {}) })
 }

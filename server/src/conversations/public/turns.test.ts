@@ -25,21 +25,21 @@ const lines = [
 async function start() {
   const world = await openPublicWorld(openTestDatabase)
   const link = await world.newLink()
-  async function running(): Promise<Run> {
+  async function startRun(): Promise<Run> {
     await world.visit('POST', `/chat/${link.token}`, { message: 'hi', async_mode: true })
     return world.claim()
   }
   const stream = (run: Run, query = '', headers = {}) =>
     world.visit('GET', `/executions/${link.token}/${run.execution_id}/stream${query}`, undefined, headers)
-  return { world, link, running, stream, [Symbol.asyncDispose]: () => world[Symbol.asyncDispose]() }
+  return { world, link, running: startRun, stream, [Symbol.asyncDispose]: () => world[Symbol.asyncDispose]() }
 }
 
-test('the stream tells text and names of tools, by the numbers of lines, and how it ended', async () => {
-  await using it = await start()
-  const run = await it.running()
-  const reply = it.stream(run)
-  await it.world.says(run, lines)
-  await it.world.end(run, { last_line: lines.length })
+test('the stream has text and tool names, with line numbers as ids, and the final status', async () => {
+  await using setup = await start()
+  const run = await setup.running()
+  const reply = setup.stream(run)
+  await setup.world.says(run, lines)
+  await setup.world.end(run, { last_line: lines.length })
   const { status, headers, bytes } = await reply
   assert.equal(status, 200)
   assert.equal(headers['content-type'], 'text/event-stream')
@@ -57,45 +57,45 @@ test('the stream tells text and names of tools, by the numbers of lines, and how
   for (const secret of ['.env', 'KEY', 'runtime-1', 'cost', 'hi']) {
     assert.equal(bytes.toString().includes(secret), false, secret)
   }
-  const rest = (await it.stream(run, '', { 'last-event-id': '2' })).bytes.toString()
+  const rest = (await setup.stream(run, '', { 'last-event-id': '2' })).bytes.toString()
   assert.deepEqual([rest.includes('I look.'), rest.includes('Done.')], [false, true])
 })
 
-test('pieces of the text come before their line, and none of a thought', async () => {
-  await using it = await start()
-  const run = await it.running()
-  const reply = it.stream(run, '?partials=true')
-  const hold = { execution_id: run.execution_id, claim_token: run.claim_token }
-  // A sign of life: it is being followed.
-  await it.world.clock.waitingFor(15)
-  const { handlers } = it.world.runs.dispatch
-  handlers.partial(it.world.linked, { t: 'partial', ...hold, kind: 'thinking', text: 'hm' })
-  handlers.partial(it.world.linked, { t: 'partial', ...hold, kind: 'text', text: 'I lo' })
-  await it.world.says(run, lines)
-  await it.world.end(run, { last_line: lines.length })
+test('partials of text arrive before their line; partials of thoughts are hidden', async () => {
+  await using setup = await start()
+  const run = await setup.running()
+  const reply = setup.stream(run, '?partials=true')
+  const claim = { execution_id: run.execution_id, claim_token: run.claim_token }
+  // The heartbeat timer runs, so the stream is open.
+  await setup.world.clock.waitingFor(15)
+  const { handlers } = setup.world.runs.dispatch
+  handlers.partial(setup.world.linked, { t: 'partial', ...claim, kind: 'thinking', text: 'hm' })
+  handlers.partial(setup.world.linked, { t: 'partial', ...claim, kind: 'text', text: 'I lo' })
+  await setup.world.says(run, lines)
+  await setup.world.end(run, { last_line: lines.length })
   const text = (await reply).bytes.toString()
   assert.deepEqual([text.includes('"text":"I lo"'), text.includes('hm')], [true, false])
 })
 
-test('404 execution_not_found for runs that the link has not started, whoever asked for them', async () => {
-  await using it = await start()
-  const { world } = it
-  const run = await it.running()
+test('404 execution_not_found for runs that the link did not start', async () => {
+  await using setup = await start()
+  const { world } = setup
+  const run = await setup.running()
   const other = await world.newLink()
-  const chat = world.request(world.owner.key, 'POST', '/api/agents/scout/chat', { message: 'mine' })
+  const chat = world.request(world.owner.key, 'POST', '/api/agents/scout/chat', { message: 'own turn' })
   const own = await world.claim()
   for (const [token, { execution_id }] of [
     [other.token, run],
-    [it.link.token, own],
-    [it.link.token, { execution_id: 'unknown' }],
+    [setup.link.token, own],
+    [setup.link.token, { execution_id: 'unknown' }],
   ] as const) {
     const path = `/executions/${token}/${execution_id}`
-    for (const [method, what] of [
+    for (const [method, action] of [
       ['GET', 'status'],
       ['GET', 'stream'],
       ['POST', 'terminate'],
     ] as const) {
-      const { status, json } = await world.visit(method, `${path}/${what}`)
+      const { status, json } = await world.visit(method, `${path}/${action}`)
       assert.deepEqual([status, json.error], [404, 'execution_not_found'])
     }
   }
@@ -104,11 +104,11 @@ test('404 execution_not_found for runs that the link has not started, whoever as
   await chat
 })
 
-test('a link that is disabled ends what is being given on it', async () => {
-  await using it = await start()
-  const { world, link } = it
-  const run = await it.running()
-  const followed = it.stream(run)
+test('disabling a link ends its open streams and waits', async () => {
+  await using setup = await start()
+  const { world, link } = setup
+  const run = await setup.running()
+  const followed = setup.stream(run)
   const waited = world.visit('POST', `/chat/${link.token}`, { message: 'hi' })
   await world.waiting()
   await world.clock.waitingFor(15, 2)
@@ -122,10 +122,10 @@ test('a link that is disabled ends what is being given on it', async () => {
   assert.equal((await world.runs.row(run.execution_id)).status, 'running', 'the agent works on')
 })
 
-test('turns whose records are gone are forgotten, and tokens that are over', async () => {
-  await using it = await start()
-  const { world, link } = it
-  const run = await it.running()
+test('orphaned turns and expired tokens are deleted', async () => {
+  await using setup = await start()
+  const { world, link } = setup
+  const run = await setup.running()
   await world.end(run)
   const turns = () =>
     world.db.withTables<{ public_turns: Loose }>().selectFrom('public_turns').selectAll().execute()

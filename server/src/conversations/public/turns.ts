@@ -9,9 +9,9 @@ import {
   executionEvents,
   type Reader,
 } from '../../runs/executions/index.ts'
-import { outcomeWords } from '../chat/index.ts'
+import { outcomeMessage } from '../chat/index.ts'
 import type { OpenLink } from './resolve-link.ts'
-import { shownLine } from './rules.ts'
+import { visitorLine } from './rules.ts'
 import { publicStore } from './store.ts'
 import type { Visitors } from './visitors.ts'
 
@@ -23,61 +23,62 @@ export type TurnsDeps = {
 }
 
 /**
- * Turns that a link has started, for whoever knows their ids; where an address was confirmed, for the session
- * token that started them. All throw `execution_not_found` for every other run, and `session_expired`.
+ * Turns that a link has started, for callers who know their ids. On a link with verification also the session token
+ * must match. Throws `execution_not_found` for other runs, and `session_expired`.
  */
 export type Turns = {
-  status(open: OpenLink, asked: AskedTurn): Promise<ReturnType<typeof statusOf>>
+  status(open: OpenLink, request: TurnRequest): Promise<ReturnType<typeof statusOf>>
   stream(
     open: OpenLink,
-    asked: AskedTurn,
+    request: TurnRequest,
     options: { after: number; partials: boolean },
   ): Promise<{ executionId: string; events: (signal: AbortSignal) => AsyncIterable<string> }>
-  terminate(open: OpenLink, asked: AskedTurn): Promise<Terminated>
+  terminate(open: OpenLink, request: TurnRequest): Promise<Terminated>
 }
 
-export type AskedTurn = { executionId: string; sessionToken: string | null | undefined }
+export type TurnRequest = { executionId: string; sessionToken: string | null | undefined }
 
 export function createTurns({ db, log, executions, visitors }: TurnsDeps): Turns {
-  async function readerOf({ link, agent }: OpenLink, asked: AskedTurn): Promise<Reader> {
-    const tokenHash = link.require_email === 1 ? await visitors.tokenHashOf(link, asked.sessionToken) : null
-    // The same when the link has asked for an address since, or asks for none any more.
-    const isOwn = await publicStore(db).hasTurn(link.id, asked.executionId, tokenHash)
-    if (!isOwn) throw new Fault('execution_not_found')
+  async function readerOf({ link, agent }: OpenLink, request: TurnRequest): Promise<Reader> {
+    const tokenHash = link.require_email === 1 ? await visitors.tokenHashOf(link, request.sessionToken) : null
+    // Also refuses turns from before `require_email` was changed.
+    const isStartedHere = await publicStore(db).hasTurn(link.id, request.executionId, tokenHash)
+    if (!isStartedHere) throw new Fault('execution_not_found')
     return { caller: visitorCaller, agentId: agent.id, relation: 'shared' }
   }
 
-  const find = async (open: OpenLink, asked: AskedTurn): Promise<ExecutionRow> =>
-    executions.find(await readerOf(open, asked), asked.executionId)
+  const find = async (open: OpenLink, request: TurnRequest): Promise<ExecutionRow> =>
+    executions.find(await readerOf(open, request), request.executionId)
 
   return {
-    status: async (open, asked) => statusOf(await find(open, asked)),
+    status: async (open, request) => statusOf(await find(open, request)),
 
-    async stream(open, asked, { after, partials }) {
-      const { id } = await find(open, asked)
-      const only = { line: shownLine, pieces: 'text' } as const
+    async stream(open, request, { after, partials }) {
+      const { id } = await find(open, request)
+      const only = { line: visitorLine, pieces: 'text' } as const
       const events = (signal: AbortSignal) =>
         executionEvents(executions.watch, id, { after, partials, isShown: true, only, signal, log })
       return { executionId: id, events }
     },
 
-    terminate: async (open, asked) => executions.terminate(await readerOf(open, asked), asked.executionId),
+    terminate: async (open, request) =>
+      executions.terminate(await readerOf(open, request), request.executionId),
   }
 }
 
 function statusOf(row: ExecutionRow) {
-  const isEndedBadly = row.status === 'failed' || row.status === 'cancelled'
+  const isUnsuccessful = row.status === 'failed' || row.status === 'cancelled'
   return {
     execution_id: row.id,
     status: row.status,
     response: row.status === 'success' ? row.response : null,
-    error: isEndedBadly ? outcomeWords(row.error_code) : null,
+    error: isUnsuccessful ? outcomeMessage(row.error_code) : null,
     started_at: row.started_at,
     completed_at: row.completed_at,
   }
 }
 
-/** As the record names who has stopped a turn; it may do nothing else. */
+/** Identifies the visitor in the record of a stopped turn; it has no other rights. */
 const visitorCaller: SessionCaller = {
   kind: 'session',
   user: { id: 'public', username: 'a visitor of a public link', email: null, role: 'user' },

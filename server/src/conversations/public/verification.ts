@@ -14,7 +14,7 @@ export type VerificationDeps = {
   log: Pick<Log, 'warn'>
   limits: Pick<RateLimits, 'use' | 'clear'>
   codes: Pick<EmailCodes, 'mint' | 'redeem'>
-  /** Null: no mail is sent, and no address can be confirmed. */
+  /** Null when the platform sends no mail; then no address can be verified. */
   mail: Pick<Mailer, 'send'> | null
   visitors: Pick<Visitors, 'openSession'>
   publicUrl(): string
@@ -26,52 +26,52 @@ export type Verification = {
   /** Throws `email_not_required`, `invalid_code`, `too_many_attempts`, `rate_limited`. */
   confirm(
     link: LinkRow,
-    presented: { email: string; code: string; ip: string },
+    attempt: { email: string; code: string; ip: string },
   ): Promise<{ session_token: string; expires_at: string }>
   settled(): Promise<void>
 }
 
-/** Addresses that visitors confirm with a code from a mail. */
+/** Verifies visitors' addresses with mailed codes. */
 export function createVerification(deps: VerificationDeps): Verification {
   const { db, limits, codes, visitors, publicUrl } = deps
   const outgoing = createOutgoing(deps.log)
 
   return {
     async request(link, email) {
-      refuseOpen(link)
+      requireVerification(link)
       const { mail } = deps
       if (!mail) throw new Fault('not_configured', 'This platform sends no mail.')
       await limits.use(rateRules.publicCode, email)
       const code = await db.atomically((tx) => codes.mint(tx, purposeOf(link), email))
-      // The address of the link stays out of the mail: it may be read where the link was not given.
+      // The mail omits the link's address: the mailbox may be read by people who do not know the link.
       outgoing.start(() => mail.send(codeMail(email, code, publicUrl())))
       return { expires_in_seconds: emailCode.validSeconds }
     },
 
     async confirm(link, { email, code, ip }) {
-      refuseOpen(link)
+      requireVerification(link)
       await limits.use(rateRules.emailCodeAddress, ip)
-      // Counted before the code is looked at: of many guesses at once no more than the limit are tried.
+      // Counted before the code is checked, so that concurrent guesses cannot exceed the limit.
       const subject = `${purposeOf(link)}:${email}`
       await limits.use(rateRules.emailCodeAttempt, subject)
-      const opened = await db.atomically(async (tx) => {
-        const isRight = await codes.redeem(tx, purposeOf(link), email, code)
-        return isRight ? visitors.openSession(tx, link, email) : null
+      const session = await db.atomically(async (tx) => {
+        const isValid = await codes.redeem(tx, purposeOf(link), email, code)
+        return isValid ? visitors.openSession(tx, link, email) : null
       })
-      if (!opened) throw new Fault('invalid_code')
+      if (!session) throw new Fault('invalid_code')
       await limits.clear(rateRules.emailCodeAttempt, subject)
-      return { session_token: opened.token, expires_at: opened.expires_at }
+      return { session_token: session.token, expires_at: session.expires_at }
     },
 
     settled: () => outgoing.settled(),
   }
 }
 
-function refuseOpen(link: LinkRow): void {
+function requireVerification(link: LinkRow): void {
   if (link.require_email === 0) throw new Fault('email_not_required')
 }
 
-/** A code for one link opens no other. */
+/** A code is valid for one link only. */
 function purposeOf(link: LinkRow): string {
   return `public-link:${link.id}`
 }

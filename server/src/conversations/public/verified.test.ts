@@ -7,12 +7,12 @@ import { openPublicWorld } from './test/world.ts'
 const sam = 'sam@example.org'
 
 forEachDialect((_name, open) => {
-  test('an address is confirmed with the code from its mail; its token goes on with one conversation', async () => {
+  test('a mailed code verifies an address; new tokens of it continue the same conversation', async () => {
     await using world = await openPublicWorld(open)
     const { id, token } = await world.newLink({ require_email: true })
     assert.equal((await world.visit('GET', `/link/${token}`)).json.require_email, true)
-    const asked = await world.visit('POST', '/verify/request', { token, email: ' Sam@Example.org ' })
-    assert.deepEqual([asked.status, asked.json.expires_in_seconds], [200, 600])
+    const requested = await world.visit('POST', '/verify/request', { token, email: ' Sam@Example.org ' })
+    assert.deepEqual([requested.status, requested.json.expires_in_seconds], [200, 600])
     await until(() => world.mail.sent.length > 0, 'the code was sent')
     assert.equal(JSON.stringify(world.mail.sent).includes(token), false)
     const wrong = await world.visit('POST', '/verify/confirm', { token, email: sam, code: 'no' })
@@ -33,13 +33,13 @@ forEachDialect((_name, open) => {
     assert.equal((await world.history(token, `?session_token=${session_token}`)).message_count, 0)
   })
 
-  test('401 session_expired without a token, with one of another link, with an id of an open link, after 24 hours', async () => {
+  test('401 session_expired without a token, with a token of another link, with the id of an open link, and after 24 hours', async () => {
     await using world = await openPublicWorld(open)
     const { token } = await world.newLink({ require_email: true })
     const other = await world.newLink({ require_email: true })
-    const good = await world.confirm(token, sam)
+    const valid = await world.confirm(token, sam)
     const elsewhere = await world.confirm(other.token, sam)
-    const { execution_id } = (await world.turn(token, { message: 'one', session_token: good })).json
+    const { execution_id } = (await world.turn(token, { message: 'one', session_token: valid })).json
     const refused = async (session_token?: string) => {
       const query = session_token === undefined ? '' : `?session_token=${session_token}`
       const turn = `/executions/${token}/${execution_id}`
@@ -58,36 +58,36 @@ forEachDialect((_name, open) => {
     await refused()
     await refused(elsewhere)
     await refused('nonsense')
-    assert.equal((await world.visit('GET', `/history/${token}?session_token=${good}`)).status, 200)
+    assert.equal((await world.visit('GET', `/history/${token}?session_token=${valid}`)).status, 200)
     await world.clock.advance(24 * 3600)
-    await refused(good)
+    await refused(valid)
   })
 
-  test("a turn is its session token's alone: not another person's, not another link's, not the owner's others", async () => {
+  test('a turn is visible only to the session token that started it', async () => {
     await using world = await openPublicWorld(open)
     const { id, token } = await world.newLink({ require_email: true })
     const openLink = await world.newLink()
-    const mine = await world.confirm(token, sam)
-    const theirs = await world.confirm(token, 'tom@example.org')
+    const ownToken = await world.confirm(token, sam)
+    const otherToken = await world.confirm(token, 'tom@example.org')
     const later = await world.confirm(token, sam)
     const sent = await world.visit('POST', `/chat/${token}`, {
       message: 'hi',
-      session_token: mine,
+      session_token: ownToken,
       async_mode: true,
     })
     const { execution_id } = sent.json
     await world.claim()
-    const ask = (link: string, what: string, session_token: string, method = 'GET') =>
-      world.visit(method, `/executions/${link}/${execution_id}/${what}?session_token=${session_token}`)
-    for (const [link, shown] of [
-      [token, theirs],
+    const ask = (link: string, action: string, session_token: string, method = 'GET') =>
+      world.visit(method, `/executions/${link}/${execution_id}/${action}?session_token=${session_token}`)
+    for (const [link, sessionToken] of [
+      [token, otherToken],
       [token, later],
-      [openLink.token, mine],
+      [openLink.token, ownToken],
     ] as const) {
-      for (const what of ['status', 'stream']) {
-        assert.equal((await ask(link, what, shown)).json.error, 'execution_not_found')
+      for (const action of ['status', 'stream']) {
+        assert.equal((await ask(link, action, sessionToken)).json.error, 'execution_not_found')
       }
-      assert.equal((await ask(link, 'terminate', shown, 'POST')).json.error, 'execution_not_found')
+      assert.equal((await ask(link, 'terminate', sessionToken, 'POST')).json.error, 'execution_not_found')
     }
     await world.manage('PUT', `/${id}`, { require_email: false })
     assert.equal(
@@ -96,8 +96,8 @@ forEachDialect((_name, open) => {
       'of a link that was opened since',
     )
     await world.manage('PUT', `/${id}`, { require_email: true })
-    assert.equal((await ask(token, 'status', mine)).json.status, 'running')
-    const body = { session_token: mine }
+    assert.equal((await ask(token, 'status', ownToken)).json.status, 'running')
+    const body = { session_token: ownToken }
     const stop = await world.visit('POST', `/executions/${token}/${execution_id}/terminate`, body)
     assert.deepEqual([stop.status, stop.json.execution_id], [200, execution_id])
   })
@@ -121,12 +121,12 @@ forEachDialect((_name, open) => {
     const ask = () => world.visit('POST', '/verify/request', { token, email: sam })
     for (let at = 0; at < 3; at += 1) assert.equal((await ask()).status, 200)
     assert.deepEqual([(await ask()).status, (await ask()).json.error], [429, 'rate_limited'])
-    const tries = () => world.visit('POST', '/verify/confirm', { token, email: sam, code: '000' })
-    for (let at = 0; at < 5; at += 1) assert.equal((await tries()).json.error, 'invalid_code')
-    assert.equal((await tries()).json.error, 'too_many_attempts')
+    const attempt = () => world.visit('POST', '/verify/confirm', { token, email: sam, code: '000' })
+    for (let at = 0; at < 5; at += 1) assert.equal((await attempt()).json.error, 'invalid_code')
+    assert.equal((await attempt()).json.error, 'too_many_attempts')
   })
 
-  test('a code for one link opens no other', async () => {
+  test('a code for one link is invalid for another', async () => {
     await using world = await openPublicWorld(open)
     const { token } = await world.newLink({ require_email: true })
     const other = await world.newLink({ require_email: true })

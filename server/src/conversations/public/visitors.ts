@@ -6,47 +6,47 @@ import type { Db, Executor } from '../../ports/database/port.ts'
 import { hashOf, secretHash } from './rules.ts'
 import { type LinkRow, publicStore, type VisitorRow } from './store.ts'
 
-/** How long a confirmed address is good for. */
+/** How long a verified address stays valid. */
 const sessionTokenSeconds = 24 * 3600
-/** A delete holds up all other writers on SQLite, so it is short. */
-const forgottenTogether = 500
+/** Kept small, because a delete blocks all other writers on SQLite. */
+const deleteBatch = 500
 
 export type VisitorsDeps = {
   db: Db
   clock: Pick<Clock, 'now'>
-  /** Days for which people who do not come back are known; 0: for ever. */
-  keptDays(): number
+  /** Days until inactive visitors are deleted; 0 means never. */
+  retentionDays(): number
 }
 
-/** Somebody on a link. */
+/** A visitor on a link. */
 export type Visitor = {
   row: VisitorRow
-  /** As they showed it; what a reply of an open link repeats. */
+  /** The sent session id, which replies on an open link repeat. */
   sessionId: string
-  /** Of the session token on a link that asks for an address; null on an open one. */
+  /** Hash of the session token on a link with verification; else null. */
   tokenHash: string | null
 }
 
 export type Visitors = {
   /**
-   * Who it is. Null: somebody new on an open link, whatever they showed: an id that was not given out here is
-   * nobody's. Throws `session_expired` where an address must be confirmed and is not.
+   * Identifies the visitor. Null for a new visitor on an open link; unknown ids count as new. Throws `session_expired`
+   * when verification is required and missing.
    */
-  of(link: LinkRow, shown: PublicIdentity): Promise<Visitor | null>
-  /** Hash of a session token that is good on this link. Throws `session_expired`. */
+  of(link: LinkRow, identity: PublicIdentity): Promise<Visitor | null>
+  /** Returns the hash of a valid session token of this link. Throws `session_expired`. */
   tokenHashOf(link: LinkRow, token: string | null | undefined): Promise<string>
-  /** Somebody new on an open link; kept as `row`. */
+  /** Creates a visitor on an open link, without storing it. */
   newVisitor(link: LinkRow): Visitor
-  /** A session token for an address that was confirmed. */
+  /** Creates a session token for a verified address. */
   openSession(on: Executor, link: LinkRow, email: string): Promise<{ token: string; expires_at: string }>
-  /** A new `session_id` in the place of the one shown; null when that is none any more. */
+  /** Replaces the visitor's `session_id`; null when it is no longer current. */
   renew(on: Executor, visitor: Visitor): Promise<string | null>
-  /** Removes session tokens that are over, and forgets people of whom nothing is left. */
+  /** Deletes expired session tokens and inactive visitors. */
   sweep(signal: AbortSignal): Promise<void>
 }
 
-/** Who speaks on a link: a confirmed address, or a browser that keeps what it was given. */
-export function createVisitors({ db, clock, keptDays }: VisitorsDeps): Visitors {
+/** Identifies visitors: by a verified address, or by the session id in their browser. */
+export function createVisitors({ db, clock, retentionDays }: VisitorsDeps): Visitors {
   const store = publicStore(db)
   const now = () => timestamp(clock.now())
 
@@ -57,12 +57,12 @@ export function createVisitors({ db, clock, keptDays }: VisitorsDeps): Visitors 
     return { row, sessionId: row.id, tokenHash }
   }
 
-  function blank(link: LinkRow, of: { sessionHash: string } | { email: string }): VisitorRow {
+  function newRow(link: LinkRow, identity: { sessionHash: string } | { email: string }): VisitorRow {
     return {
       id: newId(),
       link_id: link.id,
-      session_hash: 'sessionHash' in of ? of.sessionHash : null,
-      email: 'email' in of ? of.email : null,
+      session_hash: 'sessionHash' in identity ? identity.sessionHash : null,
+      email: 'email' in identity ? identity.email : null,
       created_at: now(),
       last_message_at: null,
     }
@@ -84,43 +84,45 @@ export function createVisitors({ db, clock, keptDays }: VisitorsDeps): Visitors 
 
     newVisitor(link) {
       const sessionId = newSecretText()
-      const row = blank(link, { sessionHash: hashOf(sessionId) })
+      const row = newRow(link, { sessionHash: hashOf(sessionId) })
       return { row, sessionId, tokenHash: null }
     },
 
     async openSession(on, link, email) {
-      const inTx = publicStore(on)
-      const visitor = await inTx.ensureAddress({ ...blank(link, { email }), email })
+      const txStore = publicStore(on)
+      const visitor = await txStore.ensureAddress({ ...newRow(link, { email }), email })
       const token = newSecretText()
       const expires_at = timestamp(secondsLater(clock.now(), sessionTokenSeconds))
-      await inTx.insertToken({ token_hash: hashOf(token), visitor_id: visitor.id, expires_at })
+      await txStore.insertToken({ token_hash: hashOf(token), visitor_id: visitor.id, expires_at })
       return { token, expires_at }
     },
 
     async renew(on, { row, sessionId }) {
-      const fresh = newSecretText()
-      const isMine = await publicStore(on).changeSession(row.id, hashOf(sessionId), hashOf(fresh))
-      return isMine ? fresh : null
+      const newSecret = newSecretText()
+      const isCurrent = await publicStore(on).changeSession(row.id, hashOf(sessionId), hashOf(newSecret))
+      return isCurrent ? newSecret : null
     },
 
     async sweep(signal) {
-      await store.removeOverTokens(now())
-      const days = keptDays()
+      await store.removeExpiredTokens(now())
+      const days = retentionDays()
       if (days === 0) return
       const before = timestamp(secondsLater(clock.now(), -days * 24 * 3600))
-      for (let gone = forgottenTogether; gone === forgottenTogether && !signal.aborted; ) {
-        gone = await db.atomically((tx) => publicStore(tx).forgetVisitors(before, now(), forgottenTogether))
+      for (let deleted = deleteBatch; deleted === deleteBatch && !signal.aborted; ) {
+        deleted = await db.atomically((tx) =>
+          publicStore(tx).removeInactiveVisitors(before, now(), deleteBatch),
+        )
       }
     },
   }
 }
 
-/** Whose conversation it is, as those are kept. */
+/** The holder of a visitor's conversation. */
 export function holderOfVisitor({ id, link_id }: Pick<VisitorRow, 'id' | 'link_id'>): string {
   return `${holdersOf(link_id)}${id}`
 }
 
-/** What the holders of all conversations of a link begin with. */
+/** Prefix of the holders of all conversations of a link. */
 export function holdersOf(linkId: string): string {
   return `public:${linkId}:`
 }

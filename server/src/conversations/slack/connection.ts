@@ -17,32 +17,34 @@ export type ConnectionDeps = {
 }
 
 export type Connection = {
-  shown(): Promise<SlackConnection>
+  view(): Promise<SlackConnection>
   /** Throws `validation_error` for a token that Slack refuses, `upstream_error`. */
-  put(given: { signing_secret: string; bot_token: string }): Promise<SlackConnection>
+  put(secrets: { signing_secret: string; bot_token: string }): Promise<SlackConnection>
   remove(): Promise<SlackConnection>
-  /** What requests of Slack are checked with. Null: nothing is connected. */
-  listening(): Promise<{ signingSecret: string; botUserId: string } | null>
-  /** Null: nothing is connected. */
+  /** The values that verify Slack's requests; null while Slack is not connected. */
+  credentials(): Promise<{ signingSecret: string; botUserId: string } | null>
+  /** Null while Slack is not connected. */
   botToken(): Promise<Secret | null>
 }
 
-const none: SlackConnection = { configured: false, workspace_name: null, bot_user: null }
+const disconnected: SlackConnection = { configured: false, workspace_name: null, bot_user: null }
 const contexts = { signingSecret: 'slack:signing-secret', botToken: 'slack:bot-token' }
 
-/** Read from the database each time: it is one row, and another process may have changed it a moment ago. */
+/** Reads the single row on every call, because another process may have changed it. */
 export function createConnection({ db, clock, vault, platform, settings }: ConnectionDeps): Connection {
   const store = slackStore(db)
   return {
-    async shown() {
+    async view() {
       const row = await store.connection()
-      return row ? { configured: true, workspace_name: row.workspace_name, bot_user: row.bot_user } : none
+      return row
+        ? { configured: true, workspace_name: row.workspace_name, bot_user: row.bot_user }
+        : disconnected
     },
 
     async put({ signing_secret, bot_token }) {
-      const found = await orUpstream(platform.whoAmI(secret(bot_token)))
-      if (!found.ok) throw invalidField(['bot_token'], `is refused by Slack (${found.code})`)
-      const { teamId, workspaceName, botUserId, botUser } = found.identity
+      const lookup = await orUpstream(platform.whoAmI(secret(bot_token)))
+      if (!lookup.ok) throw invalidField(['bot_token'], `is refused by Slack (${lookup.code})`)
+      const { teamId, workspaceName, botUserId, botUser } = lookup.identity
       await store.putConnection({
         team_id: teamId,
         workspace_name: workspaceName,
@@ -59,14 +61,14 @@ export function createConnection({ db, clock, vault, platform, settings }: Conne
     async remove() {
       await db.atomically(async (tx) => {
         await slackStore(tx).removeConnection()
-        // Nobody is left to say it.
+        // Without a token these posts can never be sent.
         await slackStore(tx).dropUnsent()
       })
       await settings.noteSlackWorkspace(null)
-      return none
+      return disconnected
     },
 
-    async listening() {
+    async credentials() {
       const row = await store.connection()
       if (!row) return null
       return {
@@ -82,10 +84,10 @@ export function createConnection({ db, clock, vault, platform, settings }: Conne
   }
 }
 
-/** For what a person waits for: a platform that is away is told of. */
-export async function orUpstream<T>(asked: Promise<T>): Promise<T> {
+/** Turns an unreachable Slack into `upstream_error`, for calls that a person waits for. */
+export async function orUpstream<T>(call: Promise<T>): Promise<T> {
   try {
-    return await asked
+    return await call
   } catch (cause) {
     if (!(cause instanceof ChatPlatformDown)) throw cause
     throw new Fault('upstream_error', 'Slack does not answer at the moment.', {}, { cause })

@@ -1,9 +1,8 @@
 /**
  * Slack: people talk with agents in channels and direct messages.
- *
- * Owns the tables whose names begin with `slack_`. Promises that a message starts one run at most, however often
- * Slack sends it, that a thread is one conversation, and that each run is answered in its thread, once as far as
- * that can be known. Refuses to know how Slack is spoken to: that is `ports/chat-platform`.
+ * Owns the tables whose names begin with `slack_`. A message starts at most one run, however often Slack sends it. A
+ * thread is one conversation. Each run is answered in its thread, once as far as can be known. The Slack API itself is
+ * behind `ports/chat-platform`.
  */
 export { slackRoutes } from './routes.ts'
 export { createSlackConversations, type Slack, type SlackDeps } from './service.ts'

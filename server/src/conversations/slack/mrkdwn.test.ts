@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { toMrkdwn } from './mrkdwn.ts'
-import { cut } from './pieces.ts'
+import { splitMarkdown } from './pieces.ts'
 
-test("Markdown in Slack's markup", () => {
+test("converts Markdown to Slack's markup", () => {
   const cases: [string, string][] = [
     ['**bold** *it* _it_ ~~gone~~ `a < b`', '*bold* _it_ _it_ ~gone~ `a &lt; b`'],
     ['# Title **x**\n\ntext', '*Title x*\n\ntext'],
@@ -19,10 +19,10 @@ test("Markdown in Slack's markup", () => {
     ['a & b < c', 'a &amp; b &lt; c'],
     ['', ''],
   ]
-  for (const [markdown, wanted] of cases) assert.equal(toMrkdwn(markdown), wanted)
+  for (const [markdown, expected] of cases) assert.equal(toMrkdwn(markdown), expected)
 })
 
-test('nobody is called, from wherever it is tried', () => {
+test('no text can mention people or channels, wherever it appears', () => {
   const calls = '<!channel> <!here> <@U123> <!subteam^S1> <#C1>'
   for (const text of [
     calls,
@@ -39,26 +39,26 @@ test('nobody is called, from wherever it is tried', () => {
 })
 
 test('a short answer is one piece, a long one is cut between paragraphs', () => {
-  assert.deepEqual(cut('short'), ['short'])
-  assert.deepEqual(cut('  \n '), [])
+  assert.deepEqual(splitMarkdown('short'), ['short'])
+  assert.deepEqual(splitMarkdown('  \n '), [])
   const paragraphs = Array.from({ length: 9 }, (_, n) => `${n}`.repeat(40))
-  const pieces = cut(paragraphs.join('\n\n'), 100)
+  const pieces = splitMarkdown(paragraphs.join('\n\n'), 100)
   assert.ok(pieces.every((piece) => piece.length <= 100))
   assert.equal(pieces.join('\n\n'), paragraphs.join('\n\n'))
 })
 
-test('one word without end is cut, and no character in two', () => {
-  const pieces = cut('😀'.repeat(200), 101)
+test('a word without spaces is cut, but never within a character', () => {
+  const pieces = splitMarkdown('😀'.repeat(200), 101)
   assert.equal(pieces.join(''), '😀'.repeat(200))
   assert.ok(pieces.every((piece) => piece.isWellFormed() && piece.length <= 101))
 })
 
-test('a block of code that is cut is closed and opened again', () => {
+test('a code block that is cut is closed and reopened', () => {
   const lines = Array.from({ length: 30 }, (_, n) => `line ${n}`)
-  const pieces = cut(`before\n\n\`\`\`js\n${lines.join('\n')}\n\`\`\`\n\nafter`, 120)
+  const pieces = splitMarkdown(`before\n\n\`\`\`js\n${lines.join('\n')}\n\`\`\`\n\nafter`, 120)
   assert.ok(pieces.length > 2)
   for (const piece of pieces) assert.equal((piece.match(/^```/gm) ?? []).length % 2, 0, piece)
-  const told = pieces.join('\n').replaceAll(/^```.*\n?/gm, '')
-  for (const line of lines) assert.ok(told.includes(line), line)
+  const joined = pieces.join('\n').replaceAll(/^```.*\n?/gm, '')
+  for (const line of lines) assert.ok(joined.includes(line), line)
   assert.match(toMrkdwn(pieces.at(-1) ?? ''), /after$/)
 })

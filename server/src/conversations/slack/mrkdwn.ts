@@ -6,47 +6,47 @@ import { gfm } from 'micromark-extension-gfm'
 type Node = RootContent | PhrasingContent
 
 /**
- * Markdown in Slack's own markup. All text is escaped, that of code as well: an answer cannot call people
- * (`<!channel>`, `<@U…>`), whatever an agent was talked into writing.
+ * Converts Markdown to Slack's markup. All text is escaped, including code: an answer cannot mention people
+ * (`<!channel>`, `<@U…>`), whatever the agent wrote.
  */
 export function toMrkdwn(markdown: string): string {
   const tree = fromMarkdown(markdown, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] })
   return blocks(tree.children).trim()
 }
 
-/** `&`, `<` and `>` are the only characters that Slack reads in text. */
-export function escaped(text: string): string {
+/** `&`, `<` and `>` are Slack's only special characters in text. */
+export function escapeText(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }
 
 function blocks(nodes: readonly Node[], separator = '\n\n'): string {
   return nodes
-    .map(one)
+    .map(renderNode)
     .filter((text) => text !== '')
     .join(separator)
 }
 
 function inline(nodes: readonly Node[]): string {
-  return nodes.map(one).join('')
+  return nodes.map(renderNode).join('')
 }
 
-function one(node: Node): string {
+function renderNode(node: Node): string {
   switch (node.type) {
     case 'text':
     case 'html':
-      return escaped(node.value)
+      return escapeText(node.value)
     case 'paragraph':
       return inline(node.children)
     case 'heading':
-      return marked('*', inline(node.children).replaceAll('*', ''))
+      return wrapLines('*', inline(node.children).replaceAll('*', ''))
     case 'strong':
-      return marked('*', inline(node.children))
+      return wrapLines('*', inline(node.children))
     case 'emphasis':
-      return marked('_', inline(node.children))
+      return wrapLines('_', inline(node.children))
     case 'delete':
-      return marked('~', inline(node.children))
+      return wrapLines('~', inline(node.children))
     case 'inlineCode':
-      return `\`${escaped(node.value)}\``
+      return `\`${escapeText(node.value)}\``
     case 'code':
       return codeBlock(node.value)
     case 'blockquote':
@@ -58,45 +58,46 @@ function one(node: Node): string {
     case 'link':
       return link(node.url, inline(node.children))
     case 'image':
-      return link(node.url, escaped(node.alt || 'image'))
+      return link(node.url, escapeText(node.alt || 'image'))
     case 'break':
       return '\n'
     case 'thematicBreak':
       return '──────────'
     case 'footnoteReference':
-      return `[${escaped(node.label ?? node.identifier)}]`
+      return `[${escapeText(node.label ?? node.identifier)}]`
     case 'footnoteDefinition':
-      return `[${escaped(node.label ?? node.identifier)}] ${blocks(node.children)}`
+      return `[${escapeText(node.label ?? node.identifier)}] ${blocks(node.children)}`
     case 'linkReference':
       return inline(node.children)
     default:
-      // Definitions and the like show nothing.
+      // Definitions and similar nodes produce no output.
       return ''
   }
 }
 
-function marked(mark: string, text: string): string {
+function wrapLines(mark: string, text: string): string {
   const trimmed = text.trim()
-  // Slack's marks do not reach over a line.
+  // Slack's marks must not span lines.
   return trimmed === '' ? '' : trimmed.replaceAll(/^.+$/gm, `${mark}$&${mark}`)
 }
 
-/** Three backticks would end the block: a character that shows nothing keeps them apart. */
+/** Separates inner backticks with zero-width characters, because three of them would end the block. */
 function codeBlock(value: string): string {
-  return `\`\`\`\n${escaped(value).replaceAll('```', '`\u200b`\u200b`')}\n\`\`\``
+  return `\`\`\`\n${escapeText(value).replaceAll('```', '`\u200b`\u200b`')}\n\`\`\``
 }
 
 function list({ ordered, start, children }: List): string {
-  const first = start ?? 1
+  const firstNumber = start ?? 1
   return children
     .map((item, index) => {
-      const sign = item.checked == null ? (ordered ? `${first + index}.` : '•') : item.checked ? '☑' : '☐'
-      return `${sign} ${blocks(item.children, '\n').replaceAll('\n', '\n    ')}`
+      const bullet =
+        item.checked == null ? (ordered ? `${firstNumber + index}.` : '•') : item.checked ? '☑' : '☐'
+      return `${bullet} ${blocks(item.children, '\n').replaceAll('\n', '\n    ')}`
     })
     .join('\n')
 }
 
-/** Columns of equal width; Slack knows no tables. */
+/** Aligns columns in a code block, because Slack has no tables. */
 function table({ children }: Table): string {
   const rows = children.map((row) => row.children.map((cell) => plain(cell.children)))
   const widths = (rows[0] ?? []).map((_, column) =>
@@ -117,10 +118,10 @@ function plain(nodes: readonly Node[]): string {
     .join('')
 }
 
-/** Only what a browser may follow becomes a link; anything else is told as text. */
+/** Links only addresses that a browser may open; others become text. */
 function link(url: string, label: string): string {
   if (!/^(https?:|mailto:)/i.test(url) || !URL.canParse(url)) return label
-  const address = escaped(url).replaceAll('|', '%7C')
-  const words = label.replaceAll('|', '¦').replaceAll('\n', ' ').trim()
-  return words === '' || words === address ? `<${address}>` : `<${address}|${words}>`
+  const address = escapeText(url).replaceAll('|', '%7C')
+  const linkText = label.replaceAll('|', '¦').replaceAll('\n', ' ').trim()
+  return linkText === '' || linkText === address ? `<${address}>` : `<${address}|${linkText}>`
 }

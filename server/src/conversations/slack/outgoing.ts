@@ -5,7 +5,7 @@ import { type ChatPlatform, ChatPlatformDown } from '../../ports/chat-platform/p
 import type { Db, Tx } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
 import type { Connection } from './connection.ts'
-import { cut, mostPieces } from './pieces.ts'
+import { maxPieces, splitMarkdown } from './pieces.ts'
 import { retrySeconds } from './rules.ts'
 import { type PostRow, slackStore } from './store.ts'
 
@@ -17,91 +17,93 @@ export type OutgoingDeps = {
   connection: Pick<Connection, 'botToken'>
 }
 
-export type Saying = {
+export type OutgoingMessage = {
   agentId: string
   channelId: string
   threadTs: string
-  /** Null: a notice that belongs to no run. Of a run one thing is said. */
+  /** Null for a notice without a run. Each run gets one answer. */
   executionId: string | null
   markdown: string
 }
 
 export type Outgoing = {
-  /** Written down in the caller's transaction; on its way as soon as that is committed. */
-  sayIn(tx: Tx, saying: Saying): Promise<void>
-  /** Posts what waits and is due. */
+  /** Stores the message in the caller's transaction; it is sent after the commit. */
+  enqueue(tx: Tx, message: OutgoingMessage): Promise<void>
+  /** Sends waiting posts that are due. */
   flush(signal: AbortSignal): Promise<void>
-  /** What was sent off after a commit has been tried. */
-  settled(): Promise<void>
-  /** What was on its way when this is called has left, or waits in the database. */
+  /** Resolves when the sends started by commits have been attempted. */
+  idle(): Promise<void>
+  /** Stops sending. Posts in progress are finished, the others stay in the database. */
   close(): Promise<void>
 }
 
-/** Longer than Slack is waited for; after that another process may take a post over. */
+/** Exceeds Slack's request timeout. After it another process may claim the post. */
 const claimSeconds = 90
-/** What could not be said for so long is not said any more. */
+/** Age at which an undelivered post is dropped. */
 const giveUpSeconds = 24 * 3600
-const atOnce = 500
-const threadsAtOnce = 20
+const postsPerFlush = 500
+const maxConcurrentThreads = 20
 
 /**
- * What is said in Slack waits in the database until Slack has it. A post whose fate is not known (Slack did not
- * answer, this process was killed) is looked for in its thread before it is posted again.
+ * Queues posts in the database until Slack accepts them. If the outcome of a post is unknown (no response, process
+ * killed), its thread is searched before it is posted again.
  */
 export function createOutgoing({ db, clock, log, platform, connection }: OutgoingDeps): Outgoing {
   const store = slackStore(db)
   const closing = new AbortController()
   let flushing: Promise<void> | null = null
-  let isAskedAgain = false
+  let isFlushRequested = false
 
-  function kick(): void {
+  function startFlush(): void {
     if (closing.signal.aborted) return
-    isAskedAgain = flushing !== null
+    isFlushRequested = flushing !== null
     flushing ??= flush(closing.signal)
       // The loop tries again within seconds.
       .catch((error: unknown) => log.warn({ err: error }, 'answers could not be brought to Slack'))
       .finally(() => {
         flushing = null
-        if (isAskedAgain) kick()
+        if (isFlushRequested) startFlush()
       })
   }
 
-  async function settled(): Promise<void> {
+  async function idle(): Promise<void> {
     while (flushing) await flushing
   }
 
   async function flush(signal: AbortSignal): Promise<void> {
-    const unsent = await store.unsent(atOnce)
+    const unsent = await store.unsent(postsPerFlush)
     const token = unsent.length > 0 ? await connection.botToken() : null
     if (!token) return
     const threads = Map.groupBy(unsent, ({ channel_id, thread_ts }) => `${channel_id} ${thread_ts}`)
     const waiting = [...threads.values()]
     while (waiting.length > 0 && !signal.aborted) {
-      await Promise.all(waiting.splice(0, threadsAtOnce).map((posts) => sayInOrder(token, posts, signal)))
+      await Promise.all(
+        waiting.splice(0, maxConcurrentThreads).map((posts) => sendInOrder(token, posts, signal)),
+      )
     }
   }
 
-  /** What comes later in a thread waits for what comes before it. */
-  async function sayInOrder(token: Secret, posts: PostRow[], signal: AbortSignal): Promise<void> {
+  /** Sends the posts of a thread in order: each waits for the earlier ones. */
+  async function sendInOrder(token: Secret, posts: PostRow[], signal: AbortSignal): Promise<void> {
     for (const post of posts) {
       const isDue = post.due_at <= timestamp(clock.now())
-      if (signal.aborted || !isDue || !(await say(token, post, signal))) return
+      if (signal.aborted || !isDue || !(await send(token, post, signal))) return
     }
   }
 
-  /** True when it is done with, one way or the other. */
-  async function say(token: Secret, row: PostRow, signal: AbortSignal): Promise<boolean> {
+  /** Returns true when the post needs no further attempt. */
+  async function send(token: Secret, row: PostRow, signal: AbortSignal): Promise<boolean> {
     const now = clock.now()
-    const facts = { post: row.id, channel: row.channel_id, attempts: row.attempts }
+    const fields = { post: row.id, channel: row.channel_id, attempts: row.attempts }
     if (secondsLater(new Date(row.created_at), giveUpSeconds) < now) {
-      log.error(facts, 'an answer could not be brought to Slack within a day')
+      log.error(fields, 'an answer could not be brought to Slack within a day')
       return store.move(row, { state: 'failed' })
     }
     const claim = timestamp(secondsLater(now, claimSeconds))
     const claimed: PostRow = { ...row, state: 'sending', due_at: claim, attempts: row.attempts + 1 }
     if (!(await store.move(row, { state: 'sending', due_at: claim, attempts: claimed.attempts })))
       return false
-    const later = (state: PostRow['state'], seconds: number) =>
+    const retryLater = (state: PostRow['state'], seconds: number) =>
       store.move(claimed, { state, due_at: timestamp(secondsLater(clock.now(), seconds)) })
     const post = { id: row.id, channelId: row.channel_id, threadTs: row.thread_ts, text: await textOf(row) }
     try {
@@ -111,26 +113,26 @@ export function createOutgoing({ db, clock, log, platform, connection }: Outgoin
       const posted = await platform.post(token, post, signal)
       if (posted.ok) return await store.move(claimed, { state: 'sent' })
       if (!posted.later) {
-        log.error({ ...facts, code: posted.code }, 'Slack refuses an answer')
+        log.error({ ...fields, code: posted.code }, 'Slack refuses an answer')
         return await store.move(claimed, { state: 'failed' })
       }
-      await later('waiting', posted.afterSeconds ?? retrySeconds(row.attempts))
+      await retryLater('waiting', posted.afterSeconds ?? retrySeconds(row.attempts))
     } catch (error) {
       if (!(error instanceof ChatPlatformDown)) throw error
-      log.warn({ ...facts, err: error }, 'Slack does not answer')
-      await later('sending', retrySeconds(row.attempts))
+      log.warn({ ...fields, err: error }, 'Slack does not answer')
+      await retryLater('sending', retrySeconds(row.attempts))
     }
     return false
   }
 
   return {
-    async sayIn(tx, { agentId, channelId, threadTs, executionId, markdown }) {
+    async enqueue(tx, { agentId, channelId, threadTs, executionId, markdown }) {
       const now = timestamp(clock.now())
-      const pieces = cut(markdown)
-      const told = pieces.slice(0, mostPieces)
-      if (pieces.length > mostPieces) told.push('_The answer is longer: the rest is in the platform._')
+      const pieces = splitMarkdown(markdown)
+      const parts = pieces.slice(0, maxPieces)
+      if (pieces.length > maxPieces) parts.push('_The answer is longer: the rest is in the platform._')
       await slackStore(tx).addPosts(
-        told.map((piece, part) => ({
+        parts.map((piece, part) => ({
           id: newId(),
           agent_id: agentId,
           channel_id: channelId,
@@ -144,22 +146,22 @@ export function createOutgoing({ db, clock, log, platform, connection }: Outgoin
           due_at: now,
         })),
       )
-      tx.onCommitted(kick)
+      tx.onCommitted(startFlush)
     },
     flush,
-    settled,
+    idle,
     async close() {
       closing.abort()
-      await settled()
+      await idle()
     },
   }
 }
 
 /**
- * Markdown that shows nothing (a link's definition) is said as it is: Slack takes no empty message. What reads Markdown
- * is read with the first post.
+ * Markdown without visible output (a link definition) is sent verbatim, because Slack refuses empty messages. The
+ * Markdown parser is loaded with the first post.
  */
 async function textOf({ text }: PostRow): Promise<string> {
-  const { escaped, toMrkdwn } = await import('./mrkdwn.ts')
-  return toMrkdwn(text) || escaped(text)
+  const { escapeText, toMrkdwn } = await import('./mrkdwn.ts')
+  return toMrkdwn(text) || escapeText(text)
 }

@@ -9,7 +9,7 @@ import type { Dispatch } from '../../runs/dispatch/index.ts'
 import { blankSession, chatStore, questionOf, type SessionRow, titleOf } from '../chat/index.ts'
 import type { Connection } from './connection.ts'
 import type { Outgoing } from './outgoing.ts'
-import { checkSignature, readSaid, refusalWords, type Said, type Signed } from './rules.ts'
+import { checkSignature, readMessage, refusalNotice, type Signed, type SlackMessage } from './rules.ts'
 import { slackStore } from './store.ts'
 
 export type ReceiveDeps = {
@@ -19,88 +19,92 @@ export type ReceiveDeps = {
   limits: Pick<RateLimits, 'use'>
   agentRecords: Pick<AgentRecords, 'byId'>
   dispatch: Pick<Dispatch, 'checkAgent' | 'transaction' | 'enqueue'>
-  connection: Pick<Connection, 'listening'>
-  outgoing: Pick<Outgoing, 'sayIn'>
+  connection: Pick<Connection, 'credentials'>
+  outgoing: Pick<Outgoing, 'enqueue'>
 }
 
 export type SlackEvent = Signed & {
-  /** The body as JSON. Throws `invalid_json`. */
+  /** Parses the body as JSON. Throws `invalid_json`. */
   read(): { type: string; challenge?: string | undefined }
 }
 
-/** Nobody's account: whoever is in the channel may ask. */
-const nobody = { userId: null, userEmail: null, agent: null, key: null }
+/** No account: everyone in the channel may send messages. */
+const noSource = { userId: null, userEmail: null, agent: null, key: null }
 
 /**
- * Takes what Slack sends. A message and its run are written in one transaction before Slack is answered, so a
- * message that was taken is not lost, and one that comes again, however Slack repeats it, starts no second run.
- * When the database is away the request fails: Slack sends it again, for hours if need be. Throws
- * `feature_disabled`, `invalid_signature`, `invalid_json`.
+ * Handles Slack's events. Stores a message and its run in one transaction before it responds, so accepted messages
+ * survive a crash and repeats start no second run. While the database is down the request fails and Slack retries for
+ * hours. Throws `feature_disabled`, `invalid_signature`, `invalid_json`.
  */
 export function createReceive(deps: ReceiveDeps) {
   const { db, clock, log, limits, agentRecords, dispatch, connection, outgoing } = deps
 
   return async function receive(event: SlackEvent): Promise<{ challenge: string } | { ok: true }> {
-    const listening = await connection.listening()
-    if (!listening) throw new Fault('feature_disabled')
-    checkSignature(event, { secret: listening.signingSecret, now: clock.now() })
+    const credentials = await connection.credentials()
+    if (!credentials) throw new Fault('feature_disabled')
+    checkSignature(event, { secret: credentials.signingSecret, now: clock.now() })
     const payload = event.read()
     if (payload.type === 'url_verification') return { challenge: payload.challenge ?? '' }
-    const said = readSaid(payload, listening.botUserId)
-    if (said) await take(said)
+    const message = readMessage(payload, credentials.botUserId)
+    if (message) await handle(message)
     return { ok: true }
   }
 
-  async function take(said: Said): Promise<void> {
-    const agent = await agentFor(said)
-    if (!agent || (await slackStore(db).isTaken(taken(said)))) return
+  async function handle(message: SlackMessage): Promise<void> {
+    const agent = await agentFor(message)
+    if (!agent || (await slackStore(db).isHandled(eventRow(message)))) return
     try {
-      await limits.use(rateRules.slackMessage, `${said.teamId}:${said.userId}`)
-      await run(said, agent)
+      await limits.use(rateRules.slackMessage, `${message.teamId}:${message.userId}`)
+      await startRun(message, agent)
     } catch (error) {
-      // Anything else is no answer to a person: the request fails, and Slack sends it again.
+      // Other errors fail the request, so that Slack sends the event again.
       if (!isFault(error)) throw error
       log.info({ agent: agent.name, error: error.code }, 'a message of Slack became no run')
-      await refuse(said, agent, error)
+      await refuse(message, agent, error)
     }
   }
 
-  async function agentFor({ isDirect, channelId }: Said): Promise<Agent | null> {
+  async function agentFor({ isDirect, channelId }: SlackMessage): Promise<Agent | null> {
     const store = slackStore(db)
     const row = isDirect ? await store.dmDefault() : await store.byChannel(channelId)
     return row && agentRecords.byId(row.agent_id)
   }
 
-  async function run(said: Said, agent: Agent): Promise<void> {
-    const fact = await dispatch.checkAgent(agent.id)
+  async function startRun(message: SlackMessage, agent: Agent): Promise<void> {
+    const agentContext = await dispatch.checkAgent(agent.id)
     await dispatch.transaction(async (tx) => {
-      if (!(await slackStore(tx).take(taken(said)))) return
-      const session = await ensureSession(tx, said, agent)
-      const { row } = await dispatch.enqueue(tx, fact, {
+      if (!(await slackStore(tx).markHandled(eventRow(message)))) return
+      const session = await ensureSession(tx, message, agent)
+      const { row } = await dispatch.enqueue(tx, agentContext, {
         agentId: agent.id,
         kind: 'chat',
         triggeredBy: 'slack',
-        message: said.text,
-        source: nobody,
+        message: message.text,
+        source: noSource,
         sessionId: session.id,
         metadata: {
-          slack: { team: said.teamId, channel: said.channelId, user: said.userId, ts: said.messageTs },
+          slack: {
+            team: message.teamId,
+            channel: message.channelId,
+            user: message.userId,
+            ts: message.messageTs,
+          },
         },
       })
       await chatStore(tx).addMessage(
         questionOf(row, { sessionId: session.id, files: [], now: clock.now() }),
-        session.title === null ? { title: titleOf(said.text) } : {},
+        session.title === null ? { title: titleOf(message.text) } : {},
       )
     })
   }
 
-  /** A thread is a conversation. */
-  async function ensureSession(tx: Tx, said: Said, agent: Agent): Promise<SessionRow> {
-    const { channelId: channel_id, threadTs: thread_ts } = said
-    const place = { session_id: newId(), agent_id: agent.id, channel_id, thread_ts }
-    const id = await slackStore(tx).ensureThread(place)
-    const present = await chatStore(tx).session(id)
-    if (present) return present
+  /** Each thread is one conversation. */
+  async function ensureSession(tx: Tx, message: SlackMessage, agent: Agent): Promise<SessionRow> {
+    const { channelId: channel_id, threadTs: thread_ts } = message
+    const thread = { session_id: newId(), agent_id: agent.id, channel_id, thread_ts }
+    const id = await slackStore(tx).ensureThread(thread)
+    const existing = await chatStore(tx).session(id)
+    if (existing) return existing
     const row: SessionRow = {
       id,
       agent_id: agent.id,
@@ -117,22 +121,22 @@ export function createReceive(deps: ReceiveDeps) {
     return row
   }
 
-  /** The person is told in the thread; of too many messages once a minute. */
-  async function refuse(said: Said, agent: Agent, fault: Fault): Promise<void> {
-    const isTold = fault.code !== 'rate_limited' || (await mayTell(said))
+  /** Posts the reason into the thread; for rate limits at most once a minute. */
+  async function refuse(message: SlackMessage, agent: Agent, fault: Fault): Promise<void> {
+    const shouldPost = fault.code !== 'rate_limited' || (await mayPostNotice(message))
     await db.atomically(async (tx) => {
-      if (!(await slackStore(tx).take(taken(said))) || !isTold) return
-      await outgoing.sayIn(tx, {
+      if (!(await slackStore(tx).markHandled(eventRow(message))) || !shouldPost) return
+      await outgoing.enqueue(tx, {
         agentId: agent.id,
-        channelId: said.channelId,
-        threadTs: said.threadTs,
+        channelId: message.channelId,
+        threadTs: message.threadTs,
         executionId: null,
-        markdown: refusalWords(fault.code, agent.name),
+        markdown: refusalNotice(fault.code, agent.name),
       })
     })
   }
 
-  async function mayTell({ teamId, userId }: Said): Promise<boolean> {
+  async function mayPostNotice({ teamId, userId }: SlackMessage): Promise<boolean> {
     try {
       await limits.use(rateRules.slackNotice, `${teamId}:${userId}`)
       return true
@@ -142,7 +146,7 @@ export function createReceive(deps: ReceiveDeps) {
     }
   }
 
-  function taken({ eventId, channelId, messageTs }: Said) {
+  function eventRow({ eventId, channelId, messageTs }: SlackMessage) {
     return {
       event_id: eventId,
       channel_id: channelId,

@@ -5,13 +5,13 @@ import type { Slack } from './service.ts'
 
 export function slackRoutes({ connection, channels, receive }: Slack): Route[] {
   return [
-    route(endpoints.getSlack, () => connection.shown()),
+    route(endpoints.getSlack, () => connection.view()),
     route(endpoints.putSlack, ({ body }) => connection.put(body)),
     route(endpoints.deleteSlack, () => connection.remove()),
 
     agentRoute(endpoints.getSlackChannel, ({ agent }) => channels.of(agent.id)),
     agentRoute(endpoints.putSlackChannel, ({ agent, body, request }) => {
-      // Whoever is in a channel has the agent shared with them.
+      // Binding gives everyone in the channel access to the agent.
       if (agent.is_system) throw new Fault('system_agent_protected')
       const is_dm_default = body.is_dm_default ?? false
       request.note({ channel_id: body.channel_id, is_dm_default })

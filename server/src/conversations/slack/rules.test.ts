@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { slackApp, slackEvent } from '@roost/test-support/slack/index'
 import { isFault } from '../../kit/fault.ts'
-import { checkSignature, plainText, readSaid, retrySeconds } from './rules.ts'
+import { checkSignature, plainText, readMessage, retrySeconds } from './rules.ts'
 
 const bot = slackApp.botUserId
-/** The example of Slack's own reference. */
+/** The example in Slack's reference. */
 const documented = {
   secret: '8f742231b10e8888abcd99yyyzzz85a5',
   time: '1531420618',
@@ -16,7 +16,7 @@ const documented = {
 }
 const at = (seconds: number) => ({ secret: documented.secret, now: new Date(seconds * 1000) })
 
-test("the signature of Slack's own example holds, five minutes before and after", () => {
+test("the signature of Slack's own example is valid, five minutes before and after", () => {
   for (const off of [-300, 0, 300]) checkSignature(documented, at(1531420618 + off))
 })
 
@@ -27,7 +27,7 @@ test('any other request is refused', () => {
     ['another body', { body: Buffer.from('token=x') }, 0],
     ['another time', { time: '1531420619' }, 0],
     ['no time', { time: undefined }, 0],
-    ['a time that is none', { time: '1531420618.0' }, 0],
+    ['an invalid time', { time: '1531420618.0' }, 0],
     ['no signature', { signature: undefined }, 0],
     ['a short signature', { signature: 'v0=a2114d57' }, 0],
     ['another version', { signature: documented.signature.replace('v0', 'v1') }, 0],
@@ -42,11 +42,11 @@ test('any other request is refused', () => {
   assert.throws(() => checkSignature(documented, { ...at(1531420618), secret: 'another' }))
 })
 
-test('what a person says is read; what bots and Slack itself tell is not', () => {
-  const read = (event: object, over = {}) => readSaid(slackEvent({ ...event }, over), bot)
-  const said = read({ ts: '1.2', text: 'hi' })
+test('messages of people are read; those of bots and of Slack itself are ignored', () => {
+  const read = (event: object, over = {}) => readMessage(slackEvent({ ...event }, over), bot)
+  const message = read({ ts: '1.2', text: 'hi' })
   assert.deepEqual(
-    [said?.text, said?.channelId, said?.messageTs, said?.threadTs, said?.isDirect],
+    [message?.text, message?.channelId, message?.messageTs, message?.threadTs, message?.isDirect],
     ['hi', 'C0001', '1.2', '1.2', false],
   )
   assert.equal(read({ ts: '1.3', thread_ts: '1.2' })?.threadTs, '1.2')
@@ -71,7 +71,7 @@ test('what a person says is read; what bots and Slack itself tell is not', () =>
   for (const [name, event, over] of ignored) assert.equal(read(event, over), null, name)
 })
 
-test("Slack's markup becomes what a person would type", () => {
+test("Slack's markup becomes plain text", () => {
   const cases: [string, string][] = [
     [`<@${bot}> a &lt; b &amp;&amp; c`, 'a < b && c'],
     ['<@U2|sam> and <@U3>', '@sam and @U3'],
@@ -83,9 +83,9 @@ test("Slack's markup becomes what a person would type", () => {
     ],
     ['&amp;lt;', '&lt;'],
   ]
-  for (const [text, wanted] of cases) assert.equal(plainText(text, bot), wanted)
+  for (const [text, expected] of cases) assert.equal(plainText(text, bot), expected)
 })
 
-test('pauses grow, up to five minutes', () => {
+test('retry delays grow up to five minutes', () => {
   assert.deepEqual([0, 1, 2, 6, 50].map(retrySeconds), [5, 10, 20, 300, 300])
 })

@@ -9,32 +9,35 @@ export type Signed = {
   body: Uint8Array
   /** `v0=<hex>`. */
   signature: string | undefined
-  /** Seconds since 1970. */
+  /** Unix time in seconds. */
   time: string | undefined
 }
 
 /** Throws `invalid_signature`. */
-export function checkSignature({ body, signature, time }: Signed, of: { secret: string; now: Date }): void {
-  const given = /^v0=([0-9a-f]{64})$/i.exec(signature?.trim() ?? '')?.[1]
-  const isNear =
+export function checkSignature(
+  { body, signature, time }: Signed,
+  expectation: { secret: string; now: Date },
+): void {
+  const signatureHex = /^v0=([0-9a-f]{64})$/i.exec(signature?.trim() ?? '')?.[1]
+  const isRecent =
     time !== undefined &&
     /^\d{1,12}$/.test(time) &&
-    Math.abs(Number(time) - of.now.getTime() / 1000) <= slackTimeTolerance
-  if (given === undefined || !isNear) throw new Fault('invalid_signature')
-  const wanted = createHmac('sha256', of.secret).update(`v0:${time}:`).update(body).digest()
-  if (!isSameSecret(Buffer.from(given, 'hex'), wanted)) throw new Fault('invalid_signature')
+    Math.abs(Number(time) - expectation.now.getTime() / 1000) <= slackTimeTolerance
+  if (signatureHex === undefined || !isRecent) throw new Fault('invalid_signature')
+  const expected = createHmac('sha256', expectation.secret).update(`v0:${time}:`).update(body).digest()
+  if (!isSameSecret(Buffer.from(signatureHex, 'hex'), expected)) throw new Fault('invalid_signature')
 }
 
-/** What somebody said to the bot, or where it listens. */
-export type Said = {
+/** A message to the bot, or in a channel that it reads. */
+export type SlackMessage = {
   eventId: string
   teamId: string
   userId: string
   channelId: string
   isDirect: boolean
-  /** Slack's name of the message within its channel. */
+  /** Slack's id of the message within its channel. */
   messageTs: string
-  /** Of the thread that it is in, or opens. */
+  /** The thread that the message is in or starts. */
   threadTs: string
   text: string
 }
@@ -58,18 +61,18 @@ const Callback = z.looseObject({
   }),
 })
 
-/** Of the many kinds of messages those that a person has written; the others tell of edits, joins and the like. */
-const written = new Set(['file_share', 'me_message', 'thread_broadcast'])
+/** Subtypes written by people; the others report edits, joins and the like. */
+const humanSubtypes = new Set(['file_share', 'me_message', 'thread_broadcast'])
 
-/** Null: nobody said anything that is for the bot. `botUserId` is who we are. */
-export function readSaid(payload: unknown, botUserId: string): Said | null {
-  const read = Callback.safeParse(payload)
-  if (!read.success) return null
-  const { event, event_id, team_id, authorizations } = read.data
-  // Another workspace that has installed the same app, or a person's own authorization of it.
+/** Returns null for anything but a message to the bot. `botUserId` is the bot's own user. */
+export function readMessage(payload: unknown, botUserId: string): SlackMessage | null {
+  const parsed = Callback.safeParse(payload)
+  if (!parsed.success) return null
+  const { event, event_id, team_id, authorizations } = parsed.data
+  // Slack delivered the event for another workspace, or for a person's own authorization of the app.
   if (authorizations?.length && !authorizations.some(({ user_id }) => user_id === botUserId)) return null
   if (event.bot_id || event.user === botUserId || event.user === 'USLACKBOT') return null
-  if (event.subtype && !written.has(event.subtype)) return null
+  if (event.subtype && !humanSubtypes.has(event.subtype)) return null
   const text = plainText(event.text, botUserId)
   if (text === '') return null
   return {
@@ -84,7 +87,7 @@ export function readSaid(payload: unknown, botUserId: string): Said | null {
   }
 }
 
-/** Slack's markup as a person would have typed it, without the mention that called the bot. */
+/** Slack's markup as plain text, without the mention of the bot. */
 export function plainText(text: string, botUserId: string): string {
   return text
     .replaceAll(/<([^<>]*)>/g, (_, inner: string) => {
@@ -101,8 +104,8 @@ export function plainText(text: string, botUserId: string): string {
     .trim()
 }
 
-/** What the thread is told when a message becomes no run. */
-export function refusalWords(code: ErrorCode, agentName: string): string {
+/** The text posted into the thread when a message starts no run. */
+export function refusalNotice(code: ErrorCode, agentName: string): string {
   switch (code) {
     case 'agent_not_running':
       return `The agent ${agentName} is not running at the moment. Once its owner has started it, ask again.`
@@ -117,7 +120,7 @@ export function refusalWords(code: ErrorCode, agentName: string): string {
   }
 }
 
-/** Seconds until a post is tried again, after so many attempts. */
+/** Seconds until the next attempt to send a post. */
 export function retrySeconds(attempts: number): number {
   return Math.min(5 * 2 ** Math.min(attempts, 10), 300)
 }

@@ -1,7 +1,7 @@
 import type { Loop } from '../../background/loops.ts'
 import { secondsLater, timestamp } from '../../kit/clock.ts'
 import type { RunHooks } from '../../runs/executions/index.ts'
-import { outcomeWords } from '../chat/index.ts'
+import { outcomeMessage } from '../chat/index.ts'
 import { type Channels, type ChannelsDeps, createChannels } from './channels.ts'
 import { type Connection, type ConnectionDeps, createConnection } from './connection.ts'
 import { createOutgoing, type OutgoingDeps } from './outgoing.ts'
@@ -18,13 +18,13 @@ export type Slack = {
   channels: Channels
   receive: ReturnType<typeof createReceive>
   loops: Loop[]
-  /** What was sent off after a commit has been tried. */
-  settled(): Promise<void>
+  /** Resolves when the sends started by commits have been attempted. */
+  idle(): Promise<void>
   close(): Promise<void>
 }
 
 /** Slack repeats an event for up to a day. */
-const rememberSeconds = 36 * 3600
+const eventRetentionSeconds = 36 * 3600
 
 export function createSlackConversations(deps: SlackDeps): Slack {
   const { db, clock, hooks } = deps
@@ -37,12 +37,12 @@ export function createSlackConversations(deps: SlackDeps): Slack {
     if (!thread) return
     const answer =
       row.status === 'success' ? row.response?.trim() || 'There is nothing to say to that.' : null
-    await outgoing.sayIn(tx, {
+    await outgoing.enqueue(tx, {
       agentId: row.agent_id,
       channelId: thread.channel_id,
       threadTs: thread.thread_ts,
       executionId: row.id,
-      markdown: answer ?? outcomeWords(row.error_code),
+      markdown: answer ?? outcomeMessage(row.error_code),
     })
   })
 
@@ -55,10 +55,10 @@ export function createSlackConversations(deps: SlackDeps): Slack {
       {
         name: 'slack.forget',
         everySeconds: 3600,
-        run: () => slackStore(db).forget(timestamp(secondsLater(clock.now(), -rememberSeconds))),
+        run: () => slackStore(db).removeOld(timestamp(secondsLater(clock.now(), -eventRetentionSeconds))),
       },
     ],
-    settled: outgoing.settled,
+    idle: outgoing.idle,
     close: outgoing.close,
   }
 }

@@ -6,7 +6,7 @@ import { agentFact } from '../../test/run-platform.ts'
 import { openSlackWorld } from './test/world.ts'
 
 forEachDialect((_name, open) => {
-  test('a message becomes a run, and its answer is posted into the thread, in Slack’s markup', async () => {
+  test('a message becomes a run, and its answer is posted into the thread in Slack’s markup', async () => {
     await using world = await openSlackWorld(open)
     await world.say({ text: 'who &lt;sings&gt;?', ts: '100.1' })
     const run = await world.claim()
@@ -22,7 +22,7 @@ forEachDialect((_name, open) => {
     assert.deepEqual([post?.fields.unfurl_links, post?.fields.unfurl_media], ['false', 'false'])
   })
 
-  test('twenty times the same event, and the mention that comes with it: one run', async () => {
+  test('twenty deliveries of one event and its mention start one run', async () => {
     await using world = await openSlackWorld(open)
     const event = slackEvent({ text: 'once', ts: '100.1' })
     const mention = slackEvent({ type: 'app_mention', text: `<@${slackApp.botUserId}> once`, ts: '100.1' })
@@ -40,7 +40,7 @@ forEachDialect((_name, open) => {
     assert.deepEqual(await world.rowsOf('slack_events'), [])
   })
 
-  test('a thread is one conversation, whoever speaks; another thread is another one', async () => {
+  test('a thread is one conversation for all speakers; another thread is another conversation', async () => {
     await using world = await openSlackWorld(open)
     await world.say({ text: 'one', ts: '100.1' })
     const first = await world.claim()
@@ -52,7 +52,7 @@ forEachDialect((_name, open) => {
     const second = await world.claim()
     assert.deepEqual([second.session_id, second.resume_session_id], [first.session_id, 'r1'])
     await world.say({ text: 'other', ts: '200.1' })
-    // The third waits for the second: turns of one conversation are serial.
+    // The third message waits for the second: turns of one conversation are serial.
     const other = await world.claim()
     assert.equal(other.message, 'other')
     assert.notEqual(other.session_id, first.session_id)
@@ -60,7 +60,7 @@ forEachDialect((_name, open) => {
     assert.equal((await world.claim()).session_id, first.session_id)
   })
 
-  test('a direct message goes to the default agent, a message elsewhere to nobody', async () => {
+  test('a direct message goes to the default agent, a message in another channel to no agent', async () => {
     await using world = await openSlackWorld(open)
     await world.say({ channel: 'D0001', channel_type: 'im', text: 'psst', ts: '5.1' })
     assert.equal((await world.claim()).message, 'psst')
@@ -74,7 +74,7 @@ forEachDialect((_name, open) => {
     assert.equal((await world.executions()).length, 1)
   })
 
-  test('a stopped agent, a full queue and a failed run are told of in the thread, in a plain sentence', async () => {
+  test('a stopped agent, a full queue and a failed run are reported in the thread in plain words', async () => {
     await using world = await openSlackWorld(open)
     world.runs.agents.set(world.agentId, agentFact({ id: world.agentId, status: 'stopped' }))
     const event = await world.say({ ts: '1.1' })
@@ -101,7 +101,7 @@ forEachDialect((_name, open) => {
     assert.equal(world.slack.posted[4]?.text, '[x]: https://x.y')
   })
 
-  test('of more than 30 messages a minute of one user the rest is not taken, and that is told once', async () => {
+  test('more than 30 messages per minute of one user are dropped, with one notice', async () => {
     await using world = await openSlackWorld(open)
     for (let n = 0; n < 33; n += 1) {
       await world.say({ ts: `1.${n}` })
@@ -116,7 +116,7 @@ forEachDialect((_name, open) => {
     assert.equal((await world.executions()).length, 32)
   })
 
-  test('401 for what Slack did not sign, 404 while Slack is not connected', async () => {
+  test('401 for requests that Slack did not sign, 404 while Slack is not connected', async () => {
     await using world = await openSlackWorld(open, { isConnected: false })
     const body = JSON.stringify(slackEvent({}))
     const unconnected = await world.send(body)
@@ -141,11 +141,11 @@ forEachDialect((_name, open) => {
     assert.deepEqual([other.status, other.json], [200, { ok: true }])
   })
 
-  test('what was taken before the platform was killed is answered by the next process, once', async () => {
+  test('after a crash the next process posts the answer, once', async () => {
     const slack = await startSlack()
     await using world = await openSlackWorld(open, { slack })
     await world.say({ ts: '1.1' })
-    // Slack has the answer, the process never learns of it.
+    // Slack stores the post, but the process never gets the response.
     slack.mishap('chat.postMessage', { kind: 'lost_answer' })
     await world.end(await world.claim())
     await slack.waitForPosts(1)
@@ -159,7 +159,7 @@ forEachDialect((_name, open) => {
     await slack.close()
   })
 
-  test('a post that Slack asks to wait with waits that long; what Slack breaks at is looked for first', async () => {
+  test('a rate-limited post waits as long as Slack says; after a failure the thread is searched first', async () => {
     await using world = await openSlackWorld(open)
     await world.say({ ts: '1.1' })
     const { slack, clock } = world
@@ -167,7 +167,7 @@ forEachDialect((_name, open) => {
     slack.mishap('chat.postMessage', { kind: 'status', status: 503 })
     slack.mishap('chat.postMessage', { kind: 'error', error: 'internal_error' })
     await world.end(await world.claim())
-    await world.settled()
+    await world.idle()
     await clock.advance(16)
     await world.flush()
     assert.equal(slack.calls.filter((call) => call === 'chat.postMessage').length, 1)
@@ -186,13 +186,13 @@ forEachDialect((_name, open) => {
     assert.equal(slack.posted.length, 1)
   })
 
-  test('the pieces of a long answer come in order, also when one has to wait', async () => {
+  test('the pieces of a long answer arrive in order, even when one is delayed', async () => {
     await using world = await openSlackWorld(open)
     await world.say({ ts: '1.1' })
     world.slack.mishap('chat.postMessage', { kind: 'status', status: 429, retryAfter: 5 })
     const response = Array.from({ length: 30 }, (_, n) => `${n} ${'x'.repeat(300)}`).join('\n\n')
     await world.end(await world.claim(), { response })
-    await world.settled()
+    await world.idle()
     assert.equal(world.slack.posted.length, 0)
     await world.clock.advance(5)
     await world.flush()
@@ -200,12 +200,12 @@ forEachDialect((_name, open) => {
     assert.equal(world.slack.posted.length, 3)
   })
 
-  test('what Slack refuses for good is not tried again, and holds nothing up', async () => {
+  test('a permanently refused post is not retried and does not block others', async () => {
     await using world = await openSlackWorld(open)
     await world.say({ ts: '1.1' })
     world.slack.mishap('chat.postMessage', { kind: 'error', error: 'is_archived' })
     await world.end(await world.claim(), { response: `${'a '.repeat(3000)}` })
-    await world.settled()
+    await world.idle()
     assert.deepEqual(
       (await world.posts()).map(({ state }) => state),
       ['failed', 'sent'],
@@ -216,7 +216,7 @@ forEachDialect((_name, open) => {
     assert.equal(world.slack.calls.length, before)
   })
 
-  test('a rename keeps channel and threads; a deletion leaves nothing of them', async () => {
+  test('a rename keeps channel and threads; a deletion removes them', async () => {
     await using world = await openSlackWorld(open)
     await world.say({ ts: '1.1' })
     const run = await world.claim()

@@ -15,7 +15,7 @@ export type PostRow = SlackPostsTable
 
 const onlyId = 'slack'
 
-/** The only SQL about Slack. */
+/** The SQL of Slack. */
 export function slackStore(executor: Executor) {
   const db = executor.withTables<SlackTables>()
 
@@ -66,7 +66,7 @@ export function slackStore(executor: Executor) {
     async removeChannel(agentId: string): Promise<void> {
       await db.deleteFrom('slack_channels').where('agent_id', '=', agentId).execute()
     },
-    /** False: another agent has the channel, or the direct messages. */
+    /** Returns false when another agent has the channel or the direct messages. */
     async insertChannel(row: ChannelRow): Promise<boolean> {
       const result = await db
         .insertInto('slack_channels')
@@ -76,7 +76,7 @@ export function slackStore(executor: Executor) {
       return Number(result.numInsertedOrUpdatedRows ?? 0) === 1
     },
 
-    /** The conversation of this thread; the given one when it had none. */
+    /** Returns the conversation of this thread; inserts the given one when there is none. */
     async ensureThread(row: ThreadRow): Promise<string> {
       await db
         .insertInto('slack_threads')
@@ -101,21 +101,23 @@ export function slackStore(executor: Executor) {
       return row ?? null
     },
 
-    async isTaken(of: Pick<SlackEventsTable, 'event_id' | 'channel_id' | 'message_ts'>): Promise<boolean> {
+    async isHandled(
+      event: Pick<SlackEventsTable, 'event_id' | 'channel_id' | 'message_ts'>,
+    ): Promise<boolean> {
       const row = await db
         .selectFrom('slack_events')
         .select('event_id')
         .where((e) =>
           e.or([
-            e('event_id', '=', of.event_id),
-            e.and([e('channel_id', '=', of.channel_id), e('message_ts', '=', of.message_ts)]),
+            e('event_id', '=', event.event_id),
+            e.and([e('channel_id', '=', event.channel_id), e('message_ts', '=', event.message_ts)]),
           ]),
         )
         .executeTakeFirst()
       return row !== undefined
     },
-    /** False: this event, or another one of the same message, was taken before. */
-    async take(row: SlackEventsTable): Promise<boolean> {
+    /** Returns false when this event, or another event of the same message, is already stored. */
+    async markHandled(row: SlackEventsTable): Promise<boolean> {
       const result = await db
         .insertInto('slack_events')
         .values(row)
@@ -131,7 +133,7 @@ export function slackStore(executor: Executor) {
         .onConflict((c) => c.columns(['execution_id', 'part']).doNothing())
         .execute()
     },
-    /** What Slack does not have yet, as far as is known; in the order in which it was said. */
+    /** Posts without a confirmed delivery, oldest first. */
     async unsent(limit: number): Promise<PostRow[]> {
       return db
         .selectFrom('slack_posts')
@@ -143,7 +145,7 @@ export function slackStore(executor: Executor) {
         .limit(limit)
         .execute()
     },
-    /** Moves a post on from what it was read as; false when somebody else did so first. */
+    /** Updates a post if it is unchanged since it was read; false when another process changed it. */
     async move(
       { id, state, due_at }: PostRow,
       to: Partial<Pick<PostRow, 'state' | 'due_at' | 'attempts'>>,
@@ -161,7 +163,7 @@ export function slackStore(executor: Executor) {
       await db.deleteFrom('slack_posts').where('state', 'in', ['waiting', 'sending']).execute()
     },
 
-    async forget(before: string): Promise<void> {
+    async removeOld(before: string): Promise<void> {
       await db.deleteFrom('slack_events').where('received_at', '<', before).execute()
       await db
         .deleteFrom('slack_posts')

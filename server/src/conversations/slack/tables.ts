@@ -14,12 +14,12 @@ export type SlackChannelsTable = {
   agent_id: string
   channel_id: string
   channel_name: string | null
-  /** 1 of the one agent that answers direct messages, else null. */
+  /** 1 for the one agent that answers direct messages, else null. */
   dm_default: number | null
   updated_at: string
 }
 
-/** Which conversation a thread is. */
+/** The conversation of a thread. */
 export type SlackThreadsTable = {
   session_id: string
   agent_id: string
@@ -27,7 +27,7 @@ export type SlackThreadsTable = {
   thread_ts: string
 }
 
-/** Messages that were taken, so that each is taken once. */
+/** Messages that were handled, so that each is handled once. */
 export type SlackEventsTable = {
   event_id: string
   channel_id: string
@@ -35,26 +35,26 @@ export type SlackEventsTable = {
   received_at: string
 }
 
-/** What is to be said in Slack, or was said not long ago. */
+/** Posts to send, and recently sent ones. */
 export type SlackPostsTable = {
   id: string
   agent_id: string
   channel_id: string
   thread_ts: string
-  /** Null: a notice that belongs to no run. */
+  /** Null for a notice without a run. */
   execution_id: string | null
-  /** From 0: its place among the pieces of one answer. */
+  /** Zero-based position among the pieces of one answer. */
   part: number
-  /** Markdown; it becomes Slack's markup on the way. */
+  /** Markdown; converted to Slack's markup when it is sent. */
   text: string
   /**
-   * `waiting`: Slack does not have it. `sending`: Slack was asked, or is asked now; whether it has it is not
-   * known before `due_at`. `sent`, `failed`: done with.
+   * `waiting`: not sent. `sending`: sent, or being sent; the outcome is unknown until `due_at`. `sent`, `failed`:
+   * final.
    */
   state: 'waiting' | 'sending' | 'sent' | 'failed'
   attempts: number
   created_at: string
-  /** Not tried before. */
+  /** The time of the next attempt. */
   due_at: string
 }
 

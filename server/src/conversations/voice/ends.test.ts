@@ -5,14 +5,14 @@ import { until } from '../../agents/test/world.ts'
 import { forEachDialect, openTestDatabase } from '../../test/dialects.ts'
 import { type Message, openVoiceWorld, type VoiceWorld } from './test/world.ts'
 
-const ended = ({ type, state }: Message) => type === 'status' && state === 'ended'
+const isEnded = ({ type, state }: Message) => type === 'status' && state === 'ended'
 const codeOf = async (world: VoiceWorld, path: string) => {
   await using client = await world.dial(path)
   return (await client.closed).code
 }
 
-describe('starting', () => {
-  test('503 not_configured without a key for voices, and the status says so', async () => {
+describe('start', () => {
+  test('503 not_configured without a voice key, and the status reports it', async () => {
     await using world = await openVoiceWorld(openTestDatabase)
     world.key.value = null
     const reply = await world.request(world.owner.key, 'POST', '/start', {})
@@ -21,15 +21,15 @@ describe('starting', () => {
     assert.deepEqual([enabled, available], [false, false])
   })
 
-  test('503 agent_not_running for an agent that is stopped', async () => {
+  test('503 agent_not_running for a stopped agent', async () => {
     await using world = await openVoiceWorld(openTestDatabase)
-    const fact = world.runs.agents.get(world.agentId) ?? assert.fail('the agent is known')
-    world.runs.agents.set(world.agentId, { ...fact, status: 'stopped' })
+    const agentContext = world.runs.agents.get(world.agentId) ?? assert.fail('the agent is known')
+    world.runs.agents.set(world.agentId, { ...agentContext, status: 'stopped' })
     const reply = await world.request(world.owner.key, 'POST', '/start', {})
     assert.deepEqual([reply.status, reply.json.error], [503, 'agent_not_running'])
   })
 
-  test('404 session_not_found for a conversation of somebody else', async () => {
+  test("404 session_not_found for another person's conversation", async () => {
     await using world = await openVoiceWorld(openTestDatabase)
     const { chat_session_id } = await world.start()
     const bob = await world.person('user', 'bob@example.org')
@@ -38,13 +38,13 @@ describe('starting', () => {
     assert.deepEqual([reply.status, reply.json.error], [404, 'session_not_found'])
   })
 
-  test('422 for a voice that there is not', async () => {
+  test('422 for an unknown voice', async () => {
     await using world = await openVoiceWorld(openTestDatabase)
     const reply = await world.request(world.owner.key, 'POST', '/start', { voice_name: 'Nobody' })
     assert.deepEqual([reply.status, reply.json.detail[0].loc], [422, ['body', 'voice_name']])
   })
 
-  test('stop is 404 for the call of somebody else', async () => {
+  test("stop returns 404 for another person's call", async () => {
     await using world = await openVoiceWorld(openTestDatabase)
     const { voice_session_id } = await world.start()
     const bob = await world.person('user', 'bob@example.org')
@@ -53,7 +53,7 @@ describe('starting', () => {
     assert.deepEqual([reply.status, reply.json.error], [404, 'session_not_found'])
   })
 
-  test('403 for somebody it is shared with who would choose the voice', async () => {
+  test('403 owner_required when a person with shared access sets the voice', async () => {
     await using world = await openVoiceWorld(openTestDatabase)
     const bob = await world.person('user', 'bob@example.org')
     await world.share('bob@example.org')
@@ -63,14 +63,14 @@ describe('starting', () => {
 })
 
 forEachDialect((_, open) => {
-  test('409 turn_in_progress while a reply is being given, and from twenty at once one call remains', async () => {
+  test('409 turn_in_progress during a turn; of twenty concurrent starts one call remains', async () => {
     await using world = await openVoiceWorld(open)
     const chat = world.request(world.owner.key, 'POST', '/api/agents/scout/chat', { message: 'hello' })
     const run = await world.claim()
     const refused = await world.request(world.owner.key, 'POST', '/start', {})
     assert.deepEqual([refused.status, refused.json.error], [409, 'turn_in_progress'])
     assert.equal(refused.json.execution_id, run.execution_id)
-    await world.ended(run)
+    await world.finish(run)
     await chat
     const all = await Promise.all(
       Array.from({ length: 20 }, () => world.request(world.owner.key, 'POST', '/start', {})),
@@ -81,7 +81,7 @@ forEachDialect((_, open) => {
     assert.equal(rows.filter(({ end_reason }) => end_reason === 'replaced').length, 19)
   })
 
-  test('a ticket opens its call once, of twenty that show it at once', async () => {
+  test('of twenty concurrent uses of a ticket one opens the call', async () => {
     await using world = await openVoiceWorld(open)
     const { websocket_url } = await world.start()
     const clients = await Promise.all(Array.from({ length: 20 }, () => world.dial(websocket_url)))
@@ -95,7 +95,7 @@ forEachDialect((_, open) => {
 })
 
 describe('the socket', () => {
-  test('4001 for a bad ticket, a used one, and one that is too old', async () => {
+  test('4001 for an unknown, used or expired ticket', async () => {
     await using world = await openVoiceWorld(openTestDatabase)
     const first = await world.start()
     assert.equal(await codeOf(world, `/ws/voice/${first.voice_session_id}?ticket=none`), 4001)
@@ -106,7 +106,7 @@ describe('the socket', () => {
     await assert.rejects(world.dial('/ws/voice/a/b'), /404/)
   })
 
-  test("4003 for the call of somebody else, 4001 for another call of one's own, 4004 for none", async () => {
+  test("4003 for another person's call, 4001 for another own call, 4004 for an unknown call", async () => {
     await using world = await openVoiceWorld(openTestDatabase)
     const bob = await world.person('user', 'bob@example.org')
     await world.share('bob@example.org')
@@ -120,7 +120,7 @@ describe('the socket', () => {
     assert.equal(await codeOf(world, `/ws/voice/unknown?${third}`), 4004)
   })
 
-  test('4004 for a call that is over, 4003 for somebody who may not use the agent any more', async () => {
+  test('4004 for an ended call, 4003 after access to the agent was removed', async () => {
     await using world = await openVoiceWorld(openTestDatabase)
     const { voice_session_id, websocket_url } = await world.start()
     await world.request(world.owner.key, 'POST', '/stop', { voice_session_id })
@@ -132,7 +132,7 @@ describe('the socket', () => {
     assert.equal(await codeOf(world, shared.websocket_url), 4003)
   })
 
-  test('a frame that cannot be read is answered; many end the call, and one that is too long as well', async () => {
+  test('an unreadable frame gets an error; many of them, or an oversized one, end the call', async () => {
     await using world = await openVoiceWorld(openTestDatabase)
     const first = await world.call()
     for (const frame of [
@@ -147,31 +147,31 @@ describe('the socket', () => {
       assert.ok(detail.length > 5)
     }
     for (let count = 4; count < 20; count += 1) first.client.send('{')
-    assert.equal((await first.client.next(ended)).reason, 'bad_frames')
+    assert.equal((await first.client.next(isEnded)).reason, 'bad_frames')
     assert.equal((await first.client.closed).code, 1008)
     const second = await world.call()
     second.client.send(JSON.stringify({ type: 'audio', data: 'A'.repeat(voiceFrameLimit * 2) }))
     assert.equal((await second.client.closed).code, 1009)
-    await world.over(second.id, 'disconnected')
+    await world.expectEnded(second.id, 'disconnected')
   })
 })
 
-describe('ending', () => {
+describe('a call ends', () => {
   test('after 30 minutes', async () => {
     await using world = await openVoiceWorld(openTestDatabase)
     const { client, model } = await world.call()
     await world.clock.waitingFor(1800)
     for (let passed = 30; passed < 1800; passed += 30) {
       await world.clock.advance(30)
-      // A sign of life, and that it has come.
+      // Keeps the connection alive; the model's event confirms that the message arrived.
       client.send('{"type":"end"}')
       await model.next('audioStreamEnd')
     }
     await world.clock.advance(30)
-    assert.equal((await client.next(ended)).reason, 'time_limit')
+    assert.equal((await client.next(isEnded)).reason, 'time_limit')
   })
 
-  test('a client that gives no sign of life', async () => {
+  test('when the client stops responding', async () => {
     await using world = await openVoiceWorld(openTestDatabase)
     const { id, client } = await world.call()
     client.deaf()
@@ -179,89 +179,89 @@ describe('ending', () => {
       await world.clock.waitingFor(30)
       await world.clock.advance(30)
     }
-    await world.over(id, 'slow_client')
+    await world.expectEnded(id, 'slow_client')
   })
 
-  test('at once for somebody who loses access', async () => {
+  test('immediately when the person loses access', async () => {
     await using world = await openVoiceWorld(openTestDatabase)
     const bob = await world.person('user', 'bob@example.org')
     await world.share('bob@example.org')
     const { client } = await world.call(bob.key)
     await world.unshare('bob@example.org')
     world.accessRevocation.recheck({ id: world.agentId, name: 'scout' })
-    assert.equal((await client.next(ended)).reason, 'access_lost')
+    assert.equal((await client.next(isEnded)).reason, 'access_lost')
     assert.equal((await client.closed).code, 4003)
   })
 
-  test('when the provider goes or refuses, with what was said until then', async () => {
+  test('when the provider disconnects or refuses, keeping what was said', async () => {
     await using world = await openVoiceWorld(openTestDatabase)
     const lost = await world.call()
     lost.model.hear('Are you there?')
     lost.model.cut()
-    assert.equal((await lost.client.next(ended)).reason, 'provider_lost')
+    assert.equal((await lost.client.next(isEnded)).reason, 'provider_lost')
     assert.deepEqual(
-      (await world.kept(lost.chat_session_id)).map(({ content }) => content),
+      (await world.messages(lost.chat_session_id)).map(({ content }) => content),
       ['Are you there?'],
     )
     world.live.refuseWith(403)
     const { websocket_url } = await world.start()
     await using refused = await world.dial(websocket_url)
-    assert.equal((await refused.next(ended)).reason, 'provider_refused')
+    assert.equal((await refused.next(isEnded)).reason, 'provider_refused')
     assert.equal((await refused.closed).code, 1011)
   })
 
-  test('a new call ends the one before it', async () => {
+  test('when the person starts a new call', async () => {
     await using world = await openVoiceWorld(openTestDatabase)
     const { client } = await world.call()
     await world.start()
-    assert.equal((await client.next(ended)).reason, 'replaced')
+    assert.equal((await client.next(isEnded)).reason, 'replaced')
   })
 
-  test('with the platform; a call that nobody carries any more is swept', async () => {
+  test('when the platform stops; an abandoned call is swept', async () => {
     await using world = await openVoiceWorld(openTestDatabase)
     const { id, client } = await world.call()
-    const left = await world.start((await world.person('admin', 'root@example.org')).key)
+    const abandoned = await world.start((await world.person('admin', 'root@example.org')).key)
     await world.voice.close()
-    assert.equal((await client.next(ended)).reason, 'platform_stopping')
+    assert.equal((await client.next(isEnded)).reason, 'platform_stopping')
     assert.equal((await client.closed).code, 1001)
-    await world.over(id, 'platform_stopping')
+    await world.expectEnded(id, 'platform_stopping')
     await world.clock.advance(61)
     await world.voice.calls.sweep()
-    await world.over(left.voice_session_id, 'not_answered')
+    await world.expectEnded(abandoned.voice_session_id, 'not_answered')
   })
 
-  test('a database that is away for a while loses no line', async () => {
+  test('a database outage during the call loses no line', async () => {
     await using world = await openVoiceWorld(openTestDatabase)
     const { model, client, chat_session_id } = await world.call()
-    const mend = world.breakDatabase()
+    const restore = world.breakDatabase()
     model.hear('Keep this.')
     model.speak('I will.')
     await client.next(
       ({ type, role, final }: Message) => type === 'transcript' && role === 'assistant' && final,
     )
     await world.clock.waitingFor(1)
-    mend()
+    restore()
     await world.clock.advance(1)
-    await until(async () => (await world.kept(chat_session_id)).length === 2, 'both lines are kept')
+    await until(async () => (await world.messages(chat_session_id)).length === 2, 'both lines are stored')
     assert.deepEqual(
-      (await world.kept(chat_session_id)).map(({ content }) => content),
+      (await world.messages(chat_session_id)).map(({ content }) => content),
       ['Keep this.', 'I will.'],
     )
   })
 
-  test('the voice is told why the agent does not answer', async () => {
+  test('the voice gets the reason why the agent does not answer', async () => {
     await using world = await openVoiceWorld(openTestDatabase)
     const { model, client } = await world.call()
-    for (const [args, words] of [
+    for (const [args, pattern] of [
       [{ message: ' ' }, /1 to 8000/],
       [{}, /1 to 8000/],
     ] as const) {
       model.call('c1', 'ask_agent', args)
       const { functionResponses } = await model.next('toolResponse')
-      assert.match(functionResponses[0].response.error, words)
+      assert.match(functionResponses[0].response.error, pattern)
     }
     model.call('c2', 'ask_agent', { message: 'work' })
-    await world.ended(await world.claim(), {
+    await world.finish(await world.claim(), {
       status: 'failed',
       response: null,
       error: 'No more.',

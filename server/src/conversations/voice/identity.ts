@@ -8,45 +8,45 @@ import type { Principal, Principals, Roster } from '../workspace-chat/index.ts'
 export type VoiceIdentityDeps = {
   agentRecords: Pick<AgentRecords, 'byId'>
   agentAccess: Pick<AgentAccess, 'relationTo'>
-  /** Who a session or a key stands for by now; null when it has ended or its account may not be used. */
+  /** The current caller of a session or key; null when it has ended or its account is disabled. */
   sessions: { callerOf(jti: string): Promise<SessionCaller | null> }
   keys: { callerOf(keyId: string): Promise<KeyCaller | null> }
   principals: Pick<Principals, 'isOpen'>
   roster: Pick<Roster, 'has'>
 }
 
-/** How somebody came in, as a ticket keeps it: the socket is another request, perhaps of another process. */
-export type Kept =
-  | { door: 'platform'; session: string }
-  | { door: 'platform'; key: string }
-  | { door: 'workspace'; principal: Principal }
+/** How the caller authenticated. Stored in the ticket, because another process may serve the socket. */
+export type TicketIdentity =
+  | { via: 'platform'; session: string }
+  | { via: 'platform'; key: string }
+  | { via: 'workspace'; principal: Principal }
 
-/** Somebody who calls. */
-export type Person = {
+/** A person who starts a call. */
+export type CallPerson = {
   caller: SignedIn
   holder: string
-  kept: Kept
+  identity: TicketIdentity
 }
 
-export const personOf = (caller: SignedIn): Person => ({
+export const personOf = (caller: SignedIn): CallPerson => ({
   caller,
   holder: holderOf(caller),
-  kept:
+  identity:
     caller.kind === 'session'
-      ? { door: 'platform', session: caller.session.jti }
-      : { door: 'platform', key: caller.key.id },
+      ? { via: 'platform', session: caller.session.jti }
+      : { via: 'platform', key: caller.key.id },
 })
 
-export const workspacePersonOf = (principal: Principal): Person => ({
+export const workspacePersonOf = (principal: Principal): CallPerson => ({
   caller: principal.caller,
   holder: principal.holder,
-  kept: { door: 'workspace', principal },
+  identity: { via: 'workspace', principal },
 })
 
-/** Somebody who may still call an agent. */
+/** A person who still has access to the agent. */
 export type Admitted = { caller: SignedIn; agent: Agent; ask(): Promise<void> }
 
-/** Finds people again by what a ticket has kept of them. */
+/** Re-authenticates callers by the identity in their ticket. */
 export function createVoiceIdentity({
   agentRecords,
   agentAccess,
@@ -55,32 +55,35 @@ export function createVoiceIdentity({
   principals,
   roster,
 }: VoiceIdentityDeps) {
-  async function callerOf(kept: Kept): Promise<SignedIn | null> {
-    if (kept.door === 'workspace') {
-      return (await principals.isOpen(kept.principal)) ? kept.principal.caller : null
+  async function callerOf(identity: TicketIdentity): Promise<SignedIn | null> {
+    if (identity.via === 'workspace') {
+      return (await principals.isOpen(identity.principal)) ? identity.principal.caller : null
     }
-    return 'session' in kept ? sessions.callerOf(kept.session) : keys.callerOf(kept.key)
+    return 'session' in identity ? sessions.callerOf(identity.session) : keys.callerOf(identity.key)
   }
 
-  async function find(kept: Kept, agentId: string): Promise<{ caller: SignedIn; agent: Agent } | null> {
-    const [caller, agent] = await Promise.all([callerOf(kept), agentRecords.byId(agentId)])
+  async function find(
+    identity: TicketIdentity,
+    agentId: string,
+  ): Promise<{ caller: SignedIn; agent: Agent } | null> {
+    const [caller, agent] = await Promise.all([callerOf(identity), agentRecords.byId(agentId)])
     if (!caller || !agent) return null
     const mayCall =
-      kept.door === 'workspace'
-        ? await roster.has(kept.principal, agentId)
+      identity.via === 'workspace'
+        ? await roster.has(identity.principal, agentId)
         : (await agentAccess.relationTo(caller, agent)) !== null
     return mayCall ? { caller, agent } : null
   }
 
   return {
-    /** Null: not any more. */
-    async admit(kept: Kept, agentId: string): Promise<Admitted | null> {
-      const found = await find(kept, agentId)
+    /** Null when the caller has lost access. */
+    async admit(identity: TicketIdentity, agentId: string): Promise<Admitted | null> {
+      const found = await find(identity, agentId)
       if (!found) return null
       return {
         ...found,
         async ask() {
-          if (!(await find(kept, agentId))) throw new Fault('agent_not_found')
+          if (!(await find(identity, agentId))) throw new Fault('agent_not_found')
         },
       }
     },

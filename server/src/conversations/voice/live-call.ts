@@ -3,27 +3,26 @@ import type { WebSocket } from 'ws'
 import type { Clock } from '../../kit/clock.ts'
 import type { Log } from '../../ports/log.ts'
 import { type LiveVoice, VoiceDown, type VoiceEvent } from '../../ports/voice/port.ts'
-import { type Asked, type AskingDeps, createAsking } from './asking.ts'
+import { type AgentRequestsDeps, createAgentRequests, type ToolCall } from './agent-requests.ts'
+import { createCallSocket } from './call-socket.ts'
 import type { Admitted } from './identity.ts'
-import { type Keeping, newLine } from './keeping.ts'
-import { createLineSocket } from './line-socket.ts'
 import { closeCodeOf } from './rules.ts'
 import type { CallRow } from './store.ts'
-import { createLineWriter } from './writer.ts'
+import { createLineWriter, newLine, type Transcript } from './transcript.ts'
 
-export type LiveCallDeps = AskingDeps & {
+export type LiveCallDeps = AgentRequestsDeps & {
   clock: Clock
   log: Log
-  keeping: Keeping
+  transcript: Transcript
   /** Resolves when the model listens. Throws `VoiceDown`. */
   open(call: CallRow, admitted: Admitted, signal: AbortSignal): Promise<LiveVoice>
 }
 
-/** A call that this process carries: the person's socket on one side, the model on the other. */
+/** A call that this process carries, between the person's socket and the model. */
 export type LiveCall = {
-  /** Ends it once, for the first reason given; `done` then follows. */
+  /** Ends the call; only the first reason counts. `done` follows. */
   end(reason: VoiceEndReason): void
-  /** Resolves when everything said is kept and the end is written down. Never rejects. */
+  /** Resolves when the lines and the end are stored. Never rejects. */
   readonly done: Promise<void>
 }
 
@@ -31,28 +30,28 @@ export function startLiveCall(
   deps: LiveCallDeps,
   of: { call: CallRow; admitted: Admitted; socket: WebSocket; endsInMs: number },
 ): LiveCall {
-  const { clock, log, keeping } = deps
+  const { clock, log, transcript } = deps
   const { call, admitted } = of
-  const over = new AbortController()
+  const ending = new AbortController()
   let reason: VoiceEndReason | null = null
   let voice: LiveVoice | null = null
   let state: VoiceState = 'connecting'
-  /** Runs that were answered, and whose answer the next line of the voice tells. */
-  let toBeSaid: string[] = []
-  /** Calls of the tool whose answers the voice does not want any more. */
+  /** Answered runs that the voice's next line reports. */
+  let unspokenRuns: string[] = []
+  /** Tool calls that the voice has cancelled. */
   const cancelled = new Set<string>()
-  /** Of the line that is being said. */
-  let saying: string[] | null = null
+  /** The runs reported by the current line. */
+  let currentRuns: string[] | null = null
 
   const end = (why: VoiceEndReason) => {
     if (reason !== null) return
     reason = why
-    over.abort()
+    ending.abort()
     voice?.close()
   }
-  const line = createLineSocket(of.socket, {
+  const client = createCallSocket(of.socket, {
     clock,
-    signal: over.signal,
+    signal: ending.signal,
     on: {
       audio: (pcm) => void voice?.sendAudio(pcm),
       silent: () => voice?.audioEnd(),
@@ -61,79 +60,84 @@ export function startLiveCall(
       slow: () => end('slow_client'),
     },
   })
-  const writer = createLineWriter(call, { clock, log, keeping, gone: () => end('conversation_gone') })
-  const asking = createAsking(deps, {
+  const writer = createLineWriter(call, {
+    clock,
+    log,
+    transcript,
+    conversationDeleted: () => end('conversation_gone'),
+  })
+  const agentRequests = createAgentRequests(deps, {
     call,
     caller: admitted.caller,
-    tell: (message) => void line.send(message),
-    signal: over.signal,
+    send: (message) => void client.send(message),
+    signal: ending.signal,
   })
 
-  function become(next: VoiceState): void {
+  function setState(next: VoiceState): void {
     if (state === next) return
     state = next
-    void line.send({ type: 'status', state })
+    void client.send({ type: 'status', state })
   }
 
-  async function answer(live: LiveVoice, asked: Asked): Promise<void> {
+  async function answer(live: LiveVoice, toolCall: ToolCall): Promise<void> {
     try {
-      const told = await asking.ask(asked)
-      if (!told || cancelled.delete(asked.id)) return
-      if (told.executionId !== null) toBeSaid.push(told.executionId)
-      live.sendToolResult({ ...asked, result: told.result })
+      const reply = await agentRequests.ask(toolCall)
+      if (!reply || cancelled.delete(toolCall.id)) return
+      if (reply.executionId !== null) unspokenRuns.push(reply.executionId)
+      live.sendToolResult({ ...toolCall, result: reply.result })
     } catch (error) {
-      log.error({ err: error, call_id: call.id }, 'what a call has asked could not be taken to the agent')
-      live.sendToolResult({ ...asked, result: { error: 'The agent cannot be reached now.' } })
+      log.error({ err: error, call_id: call.id }, 'a request of a call could not be passed to the agent')
+      live.sendToolResult({ ...toolCall, result: { error: 'The agent cannot be reached now.' } })
     }
   }
 
-  function heard({ role, text, final }: Extract<VoiceEvent, { type: 'transcript' }>): void {
-    if (role === 'assistant' && saying === null) {
-      saying = toBeSaid
-      toBeSaid = []
+  function onTranscript({ role, text, final }: Extract<VoiceEvent, { type: 'transcript' }>): void {
+    if (role === 'assistant' && currentRuns === null) {
+      currentRuns = unspokenRuns
+      unspokenRuns = []
     }
-    void line.send({ type: 'transcript', role, text, final })
+    void client.send({ type: 'transcript', role, text, final })
     if (!final) return
-    const executionIds = role === 'assistant' ? (saying ?? []) : []
-    if (role === 'assistant') saying = null
+    const executionIds = role === 'assistant' ? (currentRuns ?? []) : []
+    if (role === 'assistant') currentRuns = null
     writer.add(newLine({ role, text, at: clock.now(), executionIds }))
   }
 
-  /** Waits for a client that is behind, and the provider with it. */
-  async function take(live: LiveVoice, event: Exclude<VoiceEvent, { type: 'closed' }>): Promise<void> {
+  /** Waits for a slow client, which slows the provider down too. */
+  async function handle(live: LiveVoice, event: Exclude<VoiceEvent, { type: 'closed' }>): Promise<void> {
     switch (event.type) {
       case 'audio':
-        become('speaking')
-        return line.send({ type: 'audio', data: event.pcm24k.toString('base64') })
+        setState('speaking')
+        return client.send({ type: 'audio', data: event.pcm24k.toString('base64') })
       case 'transcript':
-        return heard(event)
+        return onTranscript(event)
       case 'toolCall':
         return void answer(live, event)
       case 'interrupted':
-        become('listening')
-        return line.send({ type: 'interrupted' })
+        setState('listening')
+        return client.send({ type: 'interrupted' })
       case 'turnComplete':
-        return become('listening')
+        return setState('listening')
       case 'toolCancelled':
-        // The runs go on: what they answer is kept with the conversation when the call is over.
+        // The runs continue; their answers become messages when the call ends.
         for (const id of event.ids) cancelled.add(id)
         return
     }
   }
 
-  async function talk(): Promise<void> {
-    void line.send({ type: 'status', state })
-    const live = await deps.open(call, admitted, over.signal)
+  async function relay(): Promise<void> {
+    void client.send({ type: 'status', state })
+    const live = await deps.open(call, admitted, ending.signal)
     voice = live
     if (reason !== null) live.close()
-    become('listening')
+    setState('listening')
     for await (const event of live.events) {
       if (event.type !== 'closed') {
-        await take(live, event)
+        await handle(live, event)
         continue
       }
       if (event.reason === 'asked') return
-      log.warn({ call_id: call.id, detail: event.detail }, 'the provider of voices has ended a call')
+      log.warn({ call_id: call.id, detail: event.detail }, 'the voice provider ended a call')
       end(event.reason === 'refused' ? 'provider_refused' : 'provider_lost')
       return
     }
@@ -141,21 +145,23 @@ export function startLiveCall(
 
   async function run(): Promise<void> {
     try {
-      await talk()
+      await relay()
     } catch (error) {
-      if (reason === null) log.warn({ err: error, call_id: call.id }, 'the provider of voices cannot be used')
+      if (reason === null) log.warn({ err: error, call_id: call.id }, 'the voice provider is not available')
       end(error instanceof VoiceDown ? 'provider_refused' : 'provider_lost')
     }
     const why = reason ?? 'disconnected'
     await writer.written()
-    // Fails open: whoever looks later finds the call over by its time.
-    await keeping
+    // Fails open: the sweep ends the call by its time limit.
+    await transcript
       .end(call, why)
-      .catch((error: unknown) => log.error({ err: error, call_id: call.id }, 'the end of a call is not kept'))
-    void line.send({ type: 'status', state: 'ended', reason: why })
-    line.close(closeCodeOf(why), why)
+      .catch((error: unknown) =>
+        log.error({ err: error, call_id: call.id }, 'the end of a call was not stored'),
+      )
+    void client.send({ type: 'status', state: 'ended', reason: why })
+    client.close(closeCodeOf(why), why)
   }
 
-  void clock.wait(of.endsInMs, over.signal).then(() => end('time_limit'))
+  void clock.wait(of.endsInMs, ending.signal).then(() => end('time_limit'))
   return { end, done: run() }
 }

@@ -19,8 +19,8 @@ export function voiceRoutes(
   const { calls, settings } = voice
   const { withAgent } = createBinding(workspaceChat)
   const max_duration_seconds = voiceLongestSeconds
-  const prompted = (prompt: string | null) => ({ voice_system_prompt: prompt })
-  const named = (voice_name: string | null) => ({
+  const promptView = (prompt: string | null) => ({ voice_system_prompt: prompt })
+  const nameView = (voice_name: string | null) => ({
     voice_name,
     available_voices: [...voiceNames],
     default_voice: defaultVoice,
@@ -44,11 +44,11 @@ export function voiceRoutes(
       }
     }),
 
-    withAgent(endpoints.startWorkspaceVoice, async ({ who, agent, body, request }) => {
+    withAgent(endpoints.startWorkspaceVoice, async ({ principal, agent, body, request }) => {
       const { portal_session_id, voice_name } = body
-      const started = await calls.start(workspacePersonOf(who), agent.id, {
+      const started = await calls.start(workspacePersonOf(principal), agent.id, {
         voiceName: voice_name ?? null,
-        session: (tx) => workspaceChat.conversations.own(who, agent.id, portal_session_id, tx),
+        session: (tx) => workspaceChat.conversations.own(principal, agent.id, portal_session_id, tx),
       })
       request.note({ voice_session_id: started.call.id })
       return {
@@ -77,15 +77,19 @@ export function voiceRoutes(
       }
     }),
 
-    agentRoute(endpoints.getVoicePrompt, async ({ agent }) => prompted((await settings.of(agent.id)).prompt)),
+    agentRoute(endpoints.getVoicePrompt, async ({ agent }) =>
+      promptView((await settings.of(agent.id)).prompt),
+    ),
     agentRoute(endpoints.putVoicePrompt, async ({ agent, body }) => {
       const prompt = body.voice_system_prompt?.trim() || null
-      return prompted((await settings.put(agent.id, { prompt })).prompt)
+      return promptView((await settings.put(agent.id, { prompt })).prompt)
     }),
-    agentRoute(endpoints.getVoiceName, async ({ agent }) => named((await settings.of(agent.id)).voice_name)),
+    agentRoute(endpoints.getVoiceName, async ({ agent }) =>
+      nameView((await settings.of(agent.id)).voice_name),
+    ),
     agentRoute(endpoints.putVoiceName, async ({ agent, body, request }) => {
       request.note({ voice_name: body.voice_name })
-      return named((await settings.put(agent.id, { voice_name: body.voice_name })).voice_name)
+      return nameView((await settings.put(agent.id, { voice_name: body.voice_name })).voice_name)
     }),
   ]
 }

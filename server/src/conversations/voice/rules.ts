@@ -1,7 +1,7 @@
 import type { VoiceEndReason } from '@roost/contracts/conversations/voice'
 import { voiceCloseCodes } from '@roost/contracts/conversations/voice'
 
-/** How the voice gets at the agent. */
+/** The tool through which the voice asks its agent. */
 export const askTool = {
   name: 'ask_agent',
   description:
@@ -18,23 +18,23 @@ export const askTool = {
   },
 } as const
 
-/** As long as a message of the Workspace. */
-export const longestAsk = 8000
-/** Asks of one call that are not answered yet. */
-export const asksAtOnce = 3
+/** The same limit as a Workspace message. */
+export const maxRequestLength = 8000
+/** Concurrent requests of one call. */
+export const maxOpenRequests = 3
 
 const contextLength = 8000
-/** Messages that the voice is told of. */
+/** Earlier messages in the voice's instruction. */
 export const contextMessages = 30
 
-type Said = { role: 'user' | 'assistant'; content: string }
+type Spoken = { role: 'user' | 'assistant'; content: string }
 
-/** What the voice is told before a call. `earlier`: the conversation so far, oldest first. */
+/** Builds the system instruction of a call. `earlier`: the conversation so far, oldest first. */
 export function instructionOf(of: {
   agentName: string
   personName: string
   prompt: string | null
-  earlier: readonly Said[]
+  earlier: readonly Spoken[]
 }): string {
   const parts = [
     `You are the voice of "${of.agentName}", an AI agent. You are on a call with ${of.personName}.`,
@@ -53,35 +53,35 @@ export function instructionOf(of: {
 }
 
 /** The newest messages that fit, oldest first. */
-function contextOf(earlier: readonly Said[]): string {
-  const kept: string[] = []
+function contextOf(earlier: readonly Spoken[]): string {
+  const recent: string[] = []
   let length = 0
   for (const { role, content } of earlier.toReversed()) {
     const part = `<${role}>${content.slice(0, contextLength / 2).toWellFormed()}</${role}>`
     length += part.length
     if (length > contextLength) break
-    kept.unshift(part)
+    recent.unshift(part)
   }
-  return kept.join('\n')
+  return recent.join('\n')
 }
 
-/** The request of a call of the tool; null for one that cannot be used. */
-export function askedOf(args: Record<string, unknown>): string | null {
+/** Returns the request of a tool call; null when it is invalid. */
+export function requestOf(args: Record<string, unknown>): string | null {
   const { message } = args
   if (typeof message !== 'string') return null
   const text = message.trim()
-  return text === '' || text.length > longestAsk ? null : text
+  return text === '' || text.length > maxRequestLength ? null : text
 }
 
 const labelLength = 80
 
-/** What a task is called while it is worked on. */
+/** The name of a task while it runs. */
 export function labelOf(message: string): string {
   const line = message.replaceAll(/\s+/g, ' ').trim()
   return line.length > labelLength ? `${line.slice(0, labelLength - 1).toWellFormed()}…` : line
 }
 
-/** With which code the person's socket is closed. */
+/** The close code of the person's socket. */
 export function closeCodeOf(reason: VoiceEndReason): number {
   switch (reason) {
     case 'platform_stopping':
@@ -105,7 +105,7 @@ export function closeCodeOf(reason: VoiceEndReason): number {
   }
 }
 
-/** From answering to the end, in whole seconds; 0 for a call that nobody has answered. */
+/** Whole seconds from connecting to the end; 0 for a call that was never connected. */
 export function durationOf(call: { connected_at: string | null; ended_at: string | null }): number {
   if (call.connected_at === null || call.ended_at === null) return 0
   return Math.max(0, Math.round((Date.parse(call.ended_at) - Date.parse(call.connected_at)) / 1000))

@@ -8,19 +8,19 @@ import type { Log } from '../../ports/log.ts'
 import { VoiceDown, type VoicePort } from '../../ports/voice/port.ts'
 import type { Executions, RunHooks } from '../../runs/executions/index.ts'
 import { type AccessRevocationPort, chatStore } from '../chat/index.ts'
-import type { AskingDeps } from './asking.ts'
+import type { AgentRequestsDeps } from './agent-requests.ts'
 import { type Calls, type CallsDeps, createCalls } from './calls.ts'
-import { createCarried } from './carried.ts'
 import { type Admitted, createVoiceIdentity, type VoiceIdentityDeps } from './identity.ts'
-import { createKeeping, type KeepingDeps } from './keeping.ts'
 import { startLiveCall } from './live-call.ts'
+import { createLiveCalls } from './live-calls.ts'
 import { askTool, contextMessages, instructionOf } from './rules.ts'
 import { type CallRow, voiceStore } from './store.ts'
 import { createCallTickets } from './tickets.ts'
+import { createTranscript, type TranscriptDeps } from './transcript.ts'
 
 export type VoiceDeps = VoiceIdentityDeps &
-  AskingDeps &
-  Omit<KeepingDeps, 'executions'> &
+  AgentRequestsDeps &
+  Omit<TranscriptDeps, 'executions'> &
   Pick<CallsDeps, 'limits' | 'voiceKey'> & {
     clock: Clock
     log: Log
@@ -31,17 +31,17 @@ export type VoiceDeps = VoiceIdentityDeps &
     voice: VoicePort
   }
 
-/** Why somebody with a ticket is not let in. */
-export type NotAdmitted = 'bad_ticket' | 'not_yours' | 'unknown'
+/** Why a ticket was refused. */
+export type AdmissionError = 'bad_ticket' | 'not_yours' | 'unknown'
 
 export type Voice = {
   calls: Calls
   settings: ReturnType<typeof createVoiceSettings>
   isOn(): boolean
-  /** The call that a ticket opens; taken up by whoever asks first. */
-  admit(id: string, ticket: string): Promise<{ call: CallRow; admitted: Admitted } | NotAdmitted>
+  /** Claims the call that a ticket opens, for the first request. */
+  admit(id: string, ticket: string): Promise<{ call: CallRow; admitted: Admitted } | AdmissionError>
   carry(call: CallRow, admitted: Admitted, socket: WebSocket): void
-  /** Hook of the registry. */
+  /** Hook of agent deletion. */
   agentDeleted(tx: Tx, agentId: string): Promise<void>
   loops: Loop[]
   open(): Promise<void>
@@ -51,11 +51,11 @@ export type Voice = {
 export function createVoice(deps: VoiceDeps): Voice {
   const { db, accessRevocation, hooks, voice, voiceKey } = deps
   const tickets = createCallTickets(deps)
-  const doors = createVoiceIdentity(deps)
-  const keeping = createKeeping(deps)
-  const carried = createCarried(deps)
-  const calls = createCalls({ ...deps, tickets, keeping, askToEnd: carried.askToEnd })
-  hooks.onEnded(keeping.runEnded)
+  const identity = createVoiceIdentity(deps)
+  const transcript = createTranscript(deps)
+  const liveCalls = createLiveCalls(deps)
+  const calls = createCalls({ ...deps, tickets, transcript, requestEnd: liveCalls.requestEnd })
+  hooks.onEnded(transcript.runEnded)
 
   async function open(call: CallRow, { agent, caller }: Admitted, signal: AbortSignal) {
     const key = voiceKey()
@@ -91,7 +91,7 @@ export function createVoice(deps: VoiceDeps): Voice {
       if (!row) return 'unknown'
       if (row.holder_id !== ticket.holder) return 'not_yours'
       if (ticket.call !== id) return 'bad_ticket'
-      const admitted = await doors.admit(ticket.kept, row.agent_id)
+      const admitted = await identity.admit(ticket.identity, row.agent_id)
       if (!admitted) return 'not_yours'
       const call = await calls.connect(id)
       return call ? { call, admitted } : 'unknown'
@@ -99,7 +99,7 @@ export function createVoice(deps: VoiceDeps): Voice {
 
     carry(call, admitted, socket) {
       const endsInMs = voiceLongestSeconds * 1000
-      const live = startLiveCall({ ...deps, keeping, open }, { call, admitted, socket, endsInMs })
+      const live = startLiveCall({ ...deps, transcript, open }, { call, admitted, socket, endsInMs })
       const { id, name } = admitted.agent
       const leave = accessRevocation.watch(
         {
@@ -111,25 +111,25 @@ export function createVoice(deps: VoiceDeps): Voice {
         accessRevocation.revocationEpoch(),
       )
       void live.done.finally(leave)
-      carried.add(call.id, call.agent_id, live)
+      liveCalls.add(call.id, call.agent_id, live)
     },
 
     async agentDeleted(tx, agentId) {
       await voiceStore(tx).removeOfAgent(agentId)
-      tx.onCommitted(() => carried.endOfAgent(agentId))
+      tx.onCommitted(() => liveCalls.endCallsOfAgent(agentId))
     },
 
     loops: [{ name: 'voice.overdue', everySeconds: 60, run: calls.sweep }],
-    open: carried.open,
-    close: carried.close,
+    open: liveCalls.open,
+    close: liveCalls.close,
   }
 }
 
-/** How an agent speaks. */
+/** The voice and speaking style of an agent. */
 function createVoiceSettings({ db, clock }: Pick<VoiceDeps, 'db' | 'clock'>) {
   return {
     of: (agentId: string) => voiceStore(db).voiceOf(agentId),
-    /** What is left out stays. */
+    /** Omitted fields keep their value. */
     async put(agentId: string, patch: { prompt?: string | null; voice_name?: string | null }) {
       await voiceStore(db).putVoice(agentId, patch, timestamp(clock.now()))
       return voiceStore(db).voiceOf(agentId)

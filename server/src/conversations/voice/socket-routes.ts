@@ -1,26 +1,26 @@
 import { voiceCloseCodes } from '@roost/contracts/conversations/voice'
 import type { SocketRoute } from '../../http/sockets.ts'
-import { frameMost } from './line-socket.ts'
-import type { NotAdmitted, Voice } from './service.ts'
+import { maxFrameBytes } from './call-socket.ts'
+import type { AdmissionError, Voice } from './service.ts'
 
-const closings: Record<NotAdmitted, { close: number; reason: string }> = {
+const closeReasons: Record<AdmissionError, { close: number; reason: string }> = {
   bad_ticket: { close: voiceCloseCodes.badTicket, reason: 'the ticket is not valid' },
   not_yours: { close: voiceCloseCodes.notYours, reason: 'this is the call of somebody else' },
   unknown: { close: voiceCloseCodes.unknown, reason: 'there is no such call' },
 }
 
-/** `/ws/voice/{id}`. No `Origin` is looked at: a ticket is nothing that a browser sends by itself. */
+/** `/ws/voice/{id}`. The `Origin` header is not checked, because browsers never send a ticket by themselves. */
 export function voiceSocketRoutes(voice: Pick<Voice, 'admit' | 'carry'>): SocketRoute[] {
   return [
     {
       path: '/ws/voice/{id}',
-      maxPayload: frameMost,
+      maxPayload: maxFrameBytes,
       async admit(request, id) {
         const url = request.url ?? ''
-        const asked = new URLSearchParams(url.slice(url.indexOf('?') + 1 || url.length))
-        const found = await voice.admit(id, asked.get('ticket') ?? '')
-        if (typeof found === 'string') return closings[found]
-        const { call, admitted } = found
+        const query = new URLSearchParams(url.slice(url.indexOf('?') + 1 || url.length))
+        const admission = await voice.admit(id, query.get('ticket') ?? '')
+        if (typeof admission === 'string') return closeReasons[admission]
+        const { call, admitted } = admission
         return { open: (socket) => voice.carry(call, admitted, socket), caller: admitted.caller }
       },
     },

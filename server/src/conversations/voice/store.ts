@@ -1,17 +1,56 @@
 import type { VoiceEndReason } from '@roost/contracts/conversations/voice'
 import type { Executor } from '../../ports/database/port.ts'
-import type { AgentVoicesTable, VoiceCallsTable, VoiceTables } from './tables.ts'
+
+/** A missing row or a null column means the default. */
+export type AgentVoicesTable = {
+  agent_id: string
+  prompt: string | null
+  voice_name: string | null
+  updated_at: string
+}
+
+export type VoiceCallsTable = {
+  id: string
+  agent_id: string
+  /** The conversation. */
+  session_id: string
+  /** As in `chat_sessions`. */
+  holder_id: string
+  voice_name: string
+  created_at: string
+  /** Null until the person's socket is open. */
+  connected_at: string | null
+  /** Latest end of the call, even if its process has crashed. */
+  ends_at: string
+  ended_at: string | null
+  /** One of `voiceEndReasons`. */
+  end_reason: string | null
+}
+
+/** Runs whose answer was not spoken yet. */
+export type VoiceAsksTable = {
+  execution_id: string
+  call_id: string
+  /** 1 when the run has ended. */
+  is_answered: number
+}
+
+export type VoiceTables = {
+  agent_voices: AgentVoicesTable
+  voice_calls: VoiceCallsTable
+  voice_asks: VoiceAsksTable
+}
 
 export type CallRow = VoiceCallsTable
 
-/** Of whom with which agent. */
+/** A person, by holder id, and an agent. */
 export type CallParty = { agentId: string; holder: string }
 
-/** The only SQL about calls. */
+/** The SQL of calls. */
 export function voiceStore(executor: Executor) {
   const db = executor.withTables<VoiceTables>()
 
-  const running = () => db.selectFrom('voice_calls').selectAll().where('ended_at', 'is', null)
+  const unendedCalls = () => db.selectFrom('voice_calls').selectAll().where('ended_at', 'is', null)
 
   return {
     async voiceOf(agentId: string): Promise<Pick<AgentVoicesTable, 'prompt' | 'voice_name'>> {
@@ -19,7 +58,7 @@ export function voiceStore(executor: Executor) {
       return (await query.executeTakeFirst()) ?? { prompt: null, voice_name: null }
     },
 
-    /** What is left out stays. */
+    /** Omitted fields keep their value. */
     async putVoice(
       agentId: string,
       patch: Partial<Pick<AgentVoicesTable, 'prompt' | 'voice_name'>>,
@@ -40,9 +79,9 @@ export function voiceStore(executor: Executor) {
       return (await db.selectFrom('voice_calls').selectAll().where('id', '=', id).executeTakeFirst()) ?? null
     },
 
-    /** Not ended, and still to be believed in. */
+    /** The newest call that has neither ended nor exceeded its time limit. */
     async active({ agentId, holder }: CallParty, now: string): Promise<CallRow | null> {
-      const query = running()
+      const query = unendedCalls()
         .where('agent_id', '=', agentId)
         .where('holder_id', '=', holder)
         .where('ends_at', '>', now)
@@ -50,15 +89,15 @@ export function voiceStore(executor: Executor) {
       return (await query.executeTakeFirst()) ?? null
     },
 
-    async unended({ agentId, holder }: CallParty): Promise<CallRow[]> {
-      return running().where('agent_id', '=', agentId).where('holder_id', '=', holder).execute()
+    async unendedOf({ agentId, holder }: CallParty): Promise<CallRow[]> {
+      return unendedCalls().where('agent_id', '=', agentId).where('holder_id', '=', holder).execute()
     },
 
     async overdue(now: string, limit: number): Promise<CallRow[]> {
-      return running().where('ends_at', '<=', now).limit(limit).execute()
+      return unendedCalls().where('ends_at', '<=', now).limit(limit).execute()
     },
 
-    /** False: it is over, or somebody is connected. */
+    /** Returns false when the call has ended or somebody is connected. */
     async connect(id: string, at: string, ends_at: string): Promise<boolean> {
       const result = await db
         .updateTable('voice_calls')
@@ -71,7 +110,7 @@ export function voiceStore(executor: Executor) {
       return Number(result.numUpdatedRows) === 1
     },
 
-    /** False: it was over before. */
+    /** Returns false when the call had already ended. */
     async end(id: string, at: string, reason: VoiceEndReason): Promise<boolean> {
       const result = await db
         .updateTable('voice_calls')
@@ -94,7 +133,7 @@ export function voiceStore(executor: Executor) {
       return (await query.executeTakeFirst()) ?? null
     },
 
-    async noteAnswered(executionId: string): Promise<void> {
+    async markAnswered(executionId: string): Promise<void> {
       await db
         .updateTable('voice_asks')
         .set({ is_answered: 1 })

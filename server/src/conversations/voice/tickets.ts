@@ -3,25 +3,25 @@ import { voiceTicketSeconds } from '@roost/contracts/conversations/voice'
 import { Fault } from '../../kit/fault.ts'
 import { newSecretText } from '../../kit/ids.ts'
 import { type Ephemeral, EphemeralDown } from '../../ports/ephemeral/port.ts'
-import type { Kept } from './identity.ts'
+import type { TicketIdentity } from './identity.ts'
 
-/** Which call a ticket opens, and for whom. */
-export type CallTicket = { call: string; holder: string; kept: Kept }
+/** The call that a ticket opens, and its caller. */
+export type CallTicket = { call: string; holder: string; identity: TicketIdentity }
 
-/** Tickets that open the socket of one call, once. Kept as a hash in the store for short-lived data. */
+/** Single-use tickets for the socket of one call, stored as hashes in short-lived storage. */
 export function createCallTickets({ ephemeral }: { ephemeral: Pick<Ephemeral, 'put' | 'take'> }) {
   return {
     /** Throws `ephemeral_unavailable`. */
-    async mint(of: CallTicket): Promise<string> {
+    async mint(content: CallTicket): Promise<string> {
       const ticket = newSecretText()
-      await orUnavailable(() => ephemeral.put(keyOf(ticket), JSON.stringify(of), voiceTicketSeconds))
+      await orUnavailable(() => ephemeral.put(keyOf(ticket), JSON.stringify(content), voiceTicketSeconds))
       return ticket
     },
-    /** What it was minted with, once; null when it is none, used or too old. Throws `ephemeral_unavailable`. */
+    /** Returns the ticket's content once; null when it is unknown, used or expired. Throws `ephemeral_unavailable`. */
     async redeem(ticket: string): Promise<CallTicket | null> {
       if (!/^[\w-]{43}$/.test(ticket)) return null
       const found = await orUnavailable(() => ephemeral.take(keyOf(ticket)))
-      // Written by `mint` and by nobody else.
+      // Written only by `mint`, so the shape is known.
       return found === null ? null : (JSON.parse(found) as CallTicket)
     },
   }
@@ -30,9 +30,9 @@ export function createCallTickets({ ephemeral }: { ephemeral: Pick<Ephemeral, 'p
 export type CallTickets = ReturnType<typeof createCallTickets>
 
 /** Fails closed: a ticket that cannot be checked opens nothing. */
-async function orUnavailable<T>(ask: () => Promise<T>): Promise<T> {
+async function orUnavailable<T>(operation: () => Promise<T>): Promise<T> {
   try {
-    return await ask()
+    return await operation()
   } catch (cause) {
     if (!(cause instanceof EphemeralDown)) throw cause
     throw new Fault('ephemeral_unavailable', undefined, {}, { cause })

@@ -7,18 +7,18 @@ import { type Message, openVoiceWorld, type VoiceWorld } from './test/world.ts'
 
 const speech = (milliseconds: number) =>
   JSON.stringify({ type: 'audio', data: tone(milliseconds, 16_000).toString('base64') })
-const shown = (messages: Message[]) => messages.map(({ role, content, source }) => [role, content, source])
-const ended = ({ type, state }: Message) => type === 'status' && state === 'ended'
+const summary = (messages: Message[]) => messages.map(({ role, content, source }) => [role, content, source])
+const isEnded = ({ type, state }: Message) => type === 'status' && state === 'ended'
 
-/** Asks the agent aloud, who works on it. */
-async function asked(world: VoiceWorld, model: Message, message = 'the time') {
+/** Asks the agent by voice and claims the run. */
+async function askByVoice(world: VoiceWorld, model: Message, message = 'the time') {
   model.hear('What is the time?')
   model.call('c1', 'ask_agent', { message })
   return world.claim()
 }
 
 forEachDialect((_, open) => {
-  test('what is said goes to the model, what it says comes back, and both are kept', async () => {
+  test('speech is sent to the model, its speech to the client, and both are stored', async () => {
     await using world = await openVoiceWorld(open)
     const { id, client, model, chat_session_id } = await world.call()
     client.send(speech(60))
@@ -46,11 +46,11 @@ forEachDialect((_, open) => {
         ['assistant', 'Good morning, Ann.'],
       ],
     )
-    assert.deepEqual(shown(await world.kept(chat_session_id)), [
+    assert.deepEqual(summary(await world.messages(chat_session_id)), [
       ['user', 'Good morning.', 'voice'],
       ['assistant', 'Good morning, Ann.', 'voice'],
     ])
-    assert.equal((await client.next(ended)).reason, 'stopped')
+    assert.equal((await client.next(isEnded)).reason, 'stopped')
     assert.equal((await client.closed).code, 1000)
 
     assert.equal((await world.lastEvent('chat.response_ready')).voice_session_id, id)
@@ -58,15 +58,15 @@ forEachDialect((_, open) => {
     assert.deepEqual(again.json, stopped.json)
   })
 
-  test('the agent is asked by a run of its own, and its answer is told and marked', async () => {
+  test('the agent answers in its own run; the spoken answer names that run', async () => {
     await using world = await openVoiceWorld(open)
     const { client, model, chat_session_id } = await world.call()
-    const run = await asked(world, model)
+    const run = await askByVoice(world, model)
     const call = await client.next('tool_call')
     assert.deepEqual(call, { type: 'tool_call', id: 'c1', name: 'ask_agent', args: { message: 'the time' } })
     const row = await world.runs.row(run.execution_id)
     assert.deepEqual([row.triggered_by, row.session_id], ['voice', chat_session_id])
-    await world.ended(run)
+    await world.finish(run)
     const { functionResponses } = await model.next('toolResponse')
     assert.deepEqual(functionResponses[0].response, { answer: 'It is noon.' })
     assert.deepEqual(await client.next('tool_result'), {
@@ -79,9 +79,9 @@ forEachDialect((_, open) => {
     assert.equal(tasks[0].task_id, run.execution_id)
     assert.deepEqual([tasks.at(-1)?.state, tasks.at(-1)?.label], ['success', 'the time'])
     model.speak('Noon.')
-    await until(async () => (await world.kept(chat_session_id)).length === 2, 'both lines are kept')
-    const [question, answer] = await world.kept(chat_session_id)
-    assert.deepEqual(shown([question, answer]), [
+    await until(async () => (await world.messages(chat_session_id)).length === 2, 'both lines are stored')
+    const [question, answer] = await world.messages(chat_session_id)
+    assert.deepEqual(summary([question, answer]), [
       ['user', 'What is the time?', 'voice'],
       ['assistant', 'Noon.', 'voice'],
     ])
@@ -89,14 +89,14 @@ forEachDialect((_, open) => {
     assert.ok(answer.voice_call_id)
   })
 
-  test('an answer that nobody has heard is read afterwards, once', async () => {
+  test('an answer that was not spoken becomes a message, once', async () => {
     await using world = await openVoiceWorld(open)
-    for (const isOverFirst of [false, true]) {
+    for (const endsBeforeRun of [false, true]) {
       const { client, model, chat_session_id } = await world.call()
-      const before = (await world.kept(chat_session_id)).length
-      const run = await asked(world, model)
-      if (!isOverFirst) {
-        await world.ended(run)
+      const before = (await world.messages(chat_session_id)).length
+      const run = await askByVoice(world, model)
+      if (!endsBeforeRun) {
+        await world.finish(run)
         await model.next('toolResponse')
       }
       client.cut()
@@ -104,59 +104,59 @@ forEachDialect((_, open) => {
         async () => (await world.request(world.owner.key, 'GET', '/status')).json.active_session_id === null,
         'the call is over',
       )
-      if (isOverFirst) await world.ended(run)
-      const kept = (await world.kept(chat_session_id)).slice(before)
-      assert.deepEqual(shown(kept), [
+      if (endsBeforeRun) await world.finish(run)
+      const stored = (await world.messages(chat_session_id)).slice(before)
+      assert.deepEqual(summary(stored), [
         ['user', 'What is the time?', 'voice'],
         ['assistant', 'It is noon.', 'voice'],
       ])
     }
   })
 
-  test('an answer that the voice did not want any more is read afterwards as well', async () => {
+  test('an answer whose tool call was cancelled becomes a message too', async () => {
     await using world = await openVoiceWorld(open)
     const { id, client, model, chat_session_id } = await world.call()
-    const run = await asked(world, model)
+    const run = await askByVoice(world, model)
     model.send({ toolCallCancellation: { ids: ['c1'] } })
     model.speak('Never mind.')
     await client.next(
       ({ type, role, final }: Message) => type === 'transcript' && role === 'assistant' && final,
     )
-    await world.ended(run)
+    await world.finish(run)
     await client.next('tool_result')
     model.speak('Anything else?')
-    await until(async () => (await world.kept(chat_session_id)).length === 3, 'three lines are kept')
+    await until(async () => (await world.messages(chat_session_id)).length === 3, 'three lines are stored')
     await world.request(world.owner.key, 'POST', '/stop', { voice_session_id: id })
     assert.deepEqual(
-      (await world.kept(chat_session_id)).map(({ content }) => content),
+      (await world.messages(chat_session_id)).map(({ content }) => content),
       ['What is the time?', 'Never mind.', 'Anything else?', 'It is noon.'],
     )
   })
 
-  test('the next turn in writing brings along what was said aloud, once', async () => {
+  test('the next written turn includes the spoken lines, once', async () => {
     await using world = await openVoiceWorld(open)
     const { id, model, chat_session_id } = await world.call()
-    const first = await asked(world, model)
-    await world.ended(first, { runtime_session_id: 'r1' })
+    const first = await askByVoice(world, model)
+    await world.finish(first, { runtime_session_id: 'r1' })
     await model.next('toolResponse')
     model.speak('Noon.')
-    await until(async () => (await world.kept(chat_session_id)).length === 2, 'both lines are kept')
+    await until(async () => (await world.messages(chat_session_id)).length === 2, 'both lines are stored')
     await world.request(world.owner.key, 'POST', '/stop', { voice_session_id: id })
     const say = (message: string) =>
       world.request(world.owner.key, 'POST', '/api/agents/scout/chat', { message }).then(() => {})
     const turn = say('thanks')
     const second = await world.claim()
     assert.match(JSON.stringify(second), /<assistant>\\nNoon\./)
-    await world.ended(second, { runtime_session_id: 'r1' })
+    await world.finish(second, { runtime_session_id: 'r1' })
     await turn
     const next = say('bye')
     const third = await world.claim()
     assert.doesNotMatch(JSON.stringify(third), /Noon\./)
-    await world.ended(third)
+    await world.finish(third)
     await next
   })
 
-  test('the voice knows how it is to speak and what was said before', async () => {
+  test("the voice gets the owner's prompt and the earlier messages", async () => {
     await using world = await openVoiceWorld(open)
     const put = await world.request(world.owner.key, 'PUT', '/prompt', {
       voice_system_prompt: 'Like a pirate.',
@@ -167,17 +167,20 @@ forEachDialect((_, open) => {
     const first = await world.call()
     first.model.hear('I am Ann.')
     first.model.speak('Ahoy.')
-    await until(async () => (await world.kept(first.chat_session_id)).length === 2, 'both lines are kept')
+    await until(
+      async () => (await world.messages(first.chat_session_id)).length === 2,
+      'both lines are stored',
+    )
     await world.request(world.owner.key, 'POST', '/stop', { voice_session_id: first.id })
     const { model } = await world.call()
-    const told = model.setup.systemInstruction.parts[0].text
-    for (const words of [
+    const instruction = model.setup.systemInstruction.parts[0].text
+    for (const part of [
       '"scout"',
       'Like a pirate.',
       '<user>I am Ann.</user>',
       '<assistant>Ahoy.</assistant>',
     ]) {
-      assert.ok(told.includes(words), words)
+      assert.ok(instruction.includes(part), part)
     }
     const { voiceName } = model.setup.generationConfig.speechConfig.voiceConfig.prebuiltVoiceConfig
     assert.equal(voiceName, 'Puck')
@@ -185,7 +188,7 @@ forEachDialect((_, open) => {
     assert.deepEqual([status.json.voice_prompt_set, status.json.voice_name], [true, 'Puck'])
   })
 
-  test('a conversation of the Workspace is called as well, and what was heard is not unread', async () => {
+  test('a Workspace conversation can be called, and spoken lines count as read', async () => {
     await using world = await openVoiceWorld(open)
     const token = await world.session(world.owner.id)
     const { session_id } = (await world.portal(token, 'GET', '/history')).json
@@ -197,21 +200,21 @@ forEachDialect((_, open) => {
     await client.next(({ type, final }) => type === 'transcript' && final)
     client.cut()
     const history = async () => (await world.portal(token, 'GET', '/history')).json.messages
-    await until(async () => (await history()).length === 1, 'the line is kept')
+    await until(async () => (await history()).length === 1, 'the line is stored')
     const [line] = await history()
     assert.deepEqual([line.source, line.voice_call_id], ['voice', started.json.voice_session_id])
     const { agents } = (await world.request(token, 'GET', '/api/enterprise/client-portal/my-agents')).json
     assert.deepEqual([agents[0].unread, agents[0].voice_available], [0, false])
   })
 
-  test('everything about calls and voices goes with the agent', async () => {
+  test('deleting the agent deletes all call and voice data', async () => {
     await using world = await openVoiceWorld(open)
     await world.request(world.owner.key, 'PUT', '/name', { voice_name: 'Puck' })
     const { client, model } = await world.call()
-    await asked(world, model)
-    const gone = await world.request(world.owner.key, 'DELETE', '/api/agents/scout')
-    assert.equal(gone.status, 200, JSON.stringify(gone.json))
-    assert.equal((await client.next(ended)).reason, 'agent_deleted')
+    await askByVoice(world, model)
+    const deletion = await world.request(world.owner.key, 'DELETE', '/api/agents/scout')
+    assert.equal(deletion.status, 200, JSON.stringify(deletion.json))
+    assert.equal((await client.next(isEnded)).reason, 'agent_deleted')
     for (const table of ['agent_voices', 'voice_calls', 'voice_asks', 'chat_messages'] as const) {
       const rows = await world.db
         .withTables<Record<typeof table, object>>()

@@ -5,11 +5,16 @@ import type { Clock } from '../../kit/clock.ts'
 import { isFault } from '../../kit/fault.ts'
 import type { Db } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
-import { type ExecutionRow, type Executions, executionStore } from '../../runs/executions/index.ts'
-import { type Asking, createWait } from '../../runs/waiting/index.ts'
+import {
+  createWait,
+  type ExecutionRow,
+  type Executions,
+  executionStore,
+  type WaitOptions,
+} from '../../runs/executions/index.ts'
 import { type Turn, turnItems } from '../chat/index.ts'
-import type { Following } from './following.ts'
 import type { Principal } from './principal.ts'
+import type { Replies } from './replies.ts'
 import type { TurnReply, Turns } from './turns.ts'
 
 export type ChatDeps = {
@@ -18,26 +23,26 @@ export type ChatDeps = {
   log: Log
   executions: Pick<Executions, 'watch'>
   turns: Turns
-  following: Following
+  replies: Replies
 }
 
-/** `reply` null: it goes on longer than is waited for. */
-export type Said = { executionId: string; sessionId: string; reply: TurnReply | null; isReplay: boolean }
+/** `reply` is null when the turn takes longer than the caller waits. */
+export type SentTurn = { executionId: string; sessionId: string; reply: TurnReply | null; isReplay: boolean }
 
 export type WorkspaceTalk = ReturnType<typeof createTalk>
 
-/** Turns as they are waited for or followed. */
-export function createTalk({ db, clock, log, executions, turns, following }: ChatDeps) {
+/** Waits for turns, or streams them. */
+export function createTalk({ db, clock, log, executions, turns, replies }: ChatDeps) {
   const waitForEnd = createWait({ clock, executions })
 
-  /** A turn that came to nothing leaves its key free. */
+  /** A failed turn releases its key. */
   async function settleKey(claim: Claim, row: ExecutionRow | null): Promise<void> {
     if (row?.status !== 'success') return claim.release()
     await claim.complete({ status: 200, body: await turns.replyOf(row) })
   }
 
-  async function saidBefore(replay: unknown): Promise<Said> {
-    // Stored by this feature: a reply, or the receipt of one that was not waited for.
+  async function replayOf(replay: unknown): Promise<SentTurn> {
+    // Stored by this feature: a reply, or the receipt of a request that did not wait.
     const stored = replay as TurnReply | { execution_id: string }
     if ('session_id' in stored) {
       return { executionId: stored.execution_id, sessionId: stored.session_id, reply: stored, isReplay: true }
@@ -47,37 +52,42 @@ export function createTalk({ db, clock, log, executions, turns, following }: Cha
   }
 
   return {
-    /** Throws what taking a turn in throws, and how the run failed. */
-    async say(
-      who: Principal,
+    /** Throws the faults of accepting a turn, and of a failed run. */
+    async send(
+      principal: Principal,
       agent: Agent,
-      asked: WorkspaceChatBody,
-      { key, ...asking }: Asking & { key: string | undefined },
-    ): Promise<Said> {
-      const taken = await turns.take(who, agent, asked, key)
-      if (!taken.turn) return saidBefore(taken.replay)
-      const { turn, claim } = taken
-      const said = { executionId: turn.row.id, sessionId: turn.session.id, isReplay: false }
+      body: WorkspaceChatBody,
+      { key, ...options }: WaitOptions & { key: string | undefined },
+    ): Promise<SentTurn> {
+      const accepted = await turns.accept(principal, agent, body, key)
+      if (!accepted.turn) return replayOf(accepted.replay)
+      const { turn, claim } = accepted
+      const sent = { executionId: turn.row.id, sessionId: turn.session.id, isReplay: false }
       try {
-        const ended = await following.wait({ who, agent, signal: asking.signal }, (signal) =>
-          waitForEnd(turn.row, claim, { ...asking, signal }),
+        const finished = await replies.wait({ principal, agent, signal: options.signal }, (signal) =>
+          waitForEnd(turn.row, claim, { ...options, signal }),
         )
-        await settleKey(claim, ended)
-        return { ...said, reply: await turns.replyOf(ended) }
+        await settleKey(claim, finished)
+        return { ...sent, reply: await turns.replyOf(finished) }
       } catch (error) {
-        if (isFault(error, 'sync_wait_exceeded')) return { ...said, reply: null }
+        if (isFault(error, 'sync_wait_exceeded')) return { ...sent, reply: null }
         throw error
       }
     },
 
-    take: turns.take,
-    saidBefore,
+    accept: turns.accept,
+    replayOf,
 
-    /** The turn as it happens. */
-    follow(who: Principal, agent: Agent, { turn, claim }: { turn: Turn; claim: Claim }, signal: AbortSignal) {
-      return following.stream({ who, agent, signal }, (until) =>
+    /** Streams the turn while it runs. */
+    follow(
+      principal: Principal,
+      agent: Agent,
+      { turn, claim }: { turn: Turn; claim: Claim },
+      signal: AbortSignal,
+    ) {
+      return replies.stream({ principal, agent, signal }, (streamSignal) =>
         turnItems({ db, clock, log, executions }, turn, {
-          signal: until,
+          signal: streamSignal,
           done: async () => settleKey(claim, await executionStore(db).byId(turn.row.id)),
         }),
       )

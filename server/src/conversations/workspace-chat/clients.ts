@@ -15,89 +15,89 @@ export type ClientsDeps = {
   agentAccess: Pick<AgentAccess, 'resolveAgent'>
   roster: Pick<Roster, 'find'>
   principals: Pick<Principals, 'closeAllOf'>
-  /** Somebody may not use this agent any more: what is being told to them ends. */
+  /** Called when an address loses access, so that its open replies end. */
   recheck(agent: { id: string; name: string }): void
 }
 
 export type Clients = ReturnType<typeof createClients>
 
-/** Who uses an agent in the Workspace, as its owner sees it. */
+/** The people who use an agent in the Workspace, for its owner. */
 export function createClients({ db, clock, agentAccess, roster, principals, recheck }: ClientsDeps) {
   const sessions = workspaceSessionStore(db)
 
-  /** The agent, when it is the principal's to manage. Throws `agent_not_found`, `owner_required`. */
-  async function managed(who: Principal, name: string): Promise<Agent> {
-    const found = who.owns === null ? null : await agentAccess.resolveAgent(who.caller, name)
-    if (!found) {
-      await roster.find(who, name)
+  /** The agent, if the principal may manage it. Throws `agent_not_found`, `owner_required`. */
+  async function managedAgent(principal: Principal, name: string): Promise<Agent> {
+    const result = principal.owns === null ? null : await agentAccess.resolveAgent(principal.caller, name)
+    if (!result) {
+      await roster.find(principal, name)
       throw new Fault('owner_required')
     }
-    if (found.relation === 'owner' || found.relation === 'admin') return found.agent
+    if (result.relation === 'owner' || result.relation === 'admin') return result.agent
     throw new Fault('owner_required')
   }
 
-  async function all(agent: Agent): Promise<Client[]> {
-    const [blocked, figures] = await Promise.all([
+  async function clientsOf(agent: Agent): Promise<Client[]> {
+    const [blocked, usage] = await Promise.all([
       sessions.blockedOf(agent.id),
-      workspaceStore(db).figuresOf(agent.id),
+      workspaceStore(db).usageOf(agent.id),
     ])
-    const known = [...figures.keys()].flatMap((holder) =>
+    const known = [...usage.keys()].flatMap((holder) =>
       holder.startsWith('email:') ? [holder.slice('email:'.length)] : [],
     )
     const emails = [...new Set([...agent.shares.map(({ email }) => email), ...blocked, ...known])]
-    const uses = await sessions.lastUses(emails)
+    const lastUses = await sessions.lastUses(emails)
     return emails.toSorted().map((email) => {
-      const figure = figures.get(holderOfAddress(email))
-      const times = [uses.get(email), figure?.last].filter((at) => typeof at === 'string')
+      const addressUsage = usage.get(holderOfAddress(email))
+      const times = [lastUses.get(email), addressUsage?.last].filter((at) => typeof at === 'string')
       return {
         email,
         last_active_at: times.toSorted().at(-1) ?? null,
-        message_count: figure?.messages ?? 0,
+        message_count: addressUsage?.messages ?? 0,
         blocked: blocked.has(email),
       }
     })
   }
 
-  /** Throws `not_found` for an address that has nothing to do with the agent. */
-  async function one(agent: Agent, email: string): Promise<Client> {
-    const found = (await all(agent)).find((client) => client.email === email.toLowerCase())
-    if (!found) throw new Fault('not_found', 'This address does not use the agent.')
-    return found
+  /** Throws `not_found` for an address that is not related to the agent. */
+  async function clientOf(agent: Agent, email: string): Promise<Client> {
+    const result = (await clientsOf(agent)).find((client) => client.email === email.toLowerCase())
+    if (!result) throw new Fault('not_found', 'This address does not use the agent.')
+    return result
   }
 
-  function refuseOthers({ owns, caller }: Principal): void {
+  function requireAdmin({ owns, caller }: Principal): void {
     if (owns === null || caller.user.role !== 'admin') throw new Fault('admin_required')
   }
 
   return {
-    list: async (who: Principal, name: string) => all(await managed(who, name)),
+    list: async (principal: Principal, name: string) => clientsOf(await managedAgent(principal, name)),
 
-    async logOut(who: Principal, name: string, email: string): Promise<Client> {
-      const agent = await managed(who, name)
-      const client = await one(agent, email)
+    async logOut(principal: Principal, name: string, email: string): Promise<Client> {
+      const agent = await managedAgent(principal, name)
+      const client = await clientOf(agent, email)
       await principals.closeAllOf(client.email)
       recheck({ id: agent.id, name: agent.name })
       return client
     },
 
-    async block(who: Principal, name: string, email: string): Promise<Client> {
-      const agent = await managed(who, name)
-      refuseOthers(who)
-      const client = await one(agent, email)
+    async block(principal: Principal, name: string, email: string): Promise<Client> {
+      const agent = await managedAgent(principal, name)
+      requireAdmin(principal)
+      const client = await clientOf(agent, email)
       await sessions.block({
         agent_id: agent.id,
         email: client.email,
-        blocked_by: who.caller.user.id,
+        blocked_by: principal.caller.user.id,
         blocked_at: timestamp(clock.now()),
       })
       recheck({ id: agent.id, name: agent.name })
       return { ...client, blocked: true }
     },
 
-    async unblock(who: Principal, name: string, email: string): Promise<Client> {
-      const agent = await managed(who, name)
-      refuseOthers(who)
-      const client = await one(agent, email)
+    async unblock(principal: Principal, name: string, email: string): Promise<Client> {
+      const agent = await managedAgent(principal, name)
+      requireAdmin(principal)
+      const client = await clientOf(agent, email)
       await sessions.unblock(agent.id, client.email)
       return { ...client, blocked: false }
     },

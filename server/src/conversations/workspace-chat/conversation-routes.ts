@@ -2,90 +2,90 @@ import * as endpoints from '@roost/contracts/conversations/workspace-conversatio
 import * as documentEndpoints from '@roost/contracts/conversations/workspace-documents'
 import * as turnEndpoints from '@roost/contracts/conversations/workspace-turns'
 import { disposition, safeHeaders } from '../../agents/workspace/index.ts'
+import { preferredWaitMs } from '../../http/prefer.ts'
 import { answer, type Route, type StreamAnswer, streamAnswer } from '../../http/route.ts'
 import { executionEvents, resumeAfter, streamHeaders } from '../../runs/executions/index.ts'
-import { preferredWaitMs } from '../../runs/waiting/index.ts'
 import { asEvents, asLines, type Item, replayedItems } from '../chat/index.ts'
-import { createBinding } from './bound.ts'
-import type { Said } from './chat.ts'
+import type { SentTurn } from './chat.ts'
+import { createBinding } from './endpoint-binding.ts'
 import type { WorkspaceChat } from './service.ts'
 
-/** What a person does with one agent of the roster. */
+/** The endpoints for one agent of the roster. */
 export function conversationRoutes(workspace: WorkspaceChat): Route[] {
-  const { conversations, turns, talk, following, documents, executions, log } = workspace
+  const { conversations, turns, talk, replies, documents, executions, log } = workspace
   const { withAgent } = createBinding(workspace)
 
   return [
-    withAgent(endpoints.listConversations, async ({ who, agent }) => ({
+    withAgent(endpoints.listConversations, async ({ principal, agent }) => ({
       agent_name: agent.name,
-      sessions: await conversations.list(who, agent),
+      sessions: await conversations.list(principal, agent),
     })),
-    withAgent(endpoints.createConversation, ({ who, agent, body }) =>
-      conversations.create(who, agent, body.title ?? null),
+    withAgent(endpoints.createConversation, ({ principal, agent, body }) =>
+      conversations.create(principal, agent, body.title ?? null),
     ),
-    withAgent(endpoints.resetMain, ({ who, agent }) => conversations.resetMain(who, agent)),
-    withAgent(endpoints.renameConversation, ({ who, agent, params, body }) =>
-      conversations.rename(who, agent, params.id, body.title),
+    withAgent(endpoints.resetMain, ({ principal, agent }) => conversations.resetMain(principal, agent)),
+    withAgent(endpoints.renameConversation, ({ principal, agent, params, body }) =>
+      conversations.rename(principal, agent, params.id, body.title),
     ),
-    withAgent(endpoints.getWorkspaceHistory, ({ who, agent, query }) =>
-      conversations.history(who, agent, query),
+    withAgent(endpoints.getWorkspaceHistory, ({ principal, agent, query }) =>
+      conversations.history(principal, agent, query),
     ),
 
-    withAgent(turnEndpoints.sendWorkspaceChat, async ({ who, agent, body, request }) => {
+    withAgent(turnEndpoints.sendWorkspaceChat, async ({ principal, agent, body, request }) => {
       const key = request.header('idempotency-key')
       const preferredMs = preferredWaitMs(request.header('prefer'))
-      const said = await talk.say(who, agent, body, { key, signal: request.signal, preferredMs })
-      request.note({ execution_id: said.executionId })
-      return saidAnswer(said)
+      const sent = await talk.send(principal, agent, body, { key, signal: request.signal, preferredMs })
+      request.note({ execution_id: sent.executionId })
+      return turnAnswer(sent)
     }),
-    withAgent(turnEndpoints.streamWorkspaceChat, async ({ who, agent, body, request }) => {
-      const taken = await talk.take(who, agent, body, request.header('idempotency-key'))
+    withAgent(turnEndpoints.streamWorkspaceChat, async ({ principal, agent, body, request }) => {
+      const accepted = await talk.accept(principal, agent, body, request.header('idempotency-key'))
       const accept = request.header('accept')
-      if (!taken.turn) {
-        const said = await talk.saidBefore(taken.replay)
-        const done = said.reply ?? { execution_id: said.executionId, session_id: said.sessionId }
-        return streamed(accept, replayedItems(done), said)
+      if (!accepted.turn) {
+        const sent = await talk.replayOf(accepted.replay)
+        const done = sent.reply ?? { execution_id: sent.executionId, session_id: sent.sessionId }
+        return streamTurn(accept, replayedItems(done), sent)
       }
-      const said = { executionId: taken.turn.row.id, isReplay: false }
-      request.note({ execution_id: said.executionId })
-      return streamed(accept, talk.follow(who, agent, taken, request.signal), said)
+      const sent = { executionId: accepted.turn.row.id, isReplay: false }
+      request.note({ execution_id: sent.executionId })
+      return streamTurn(accept, talk.follow(principal, agent, accepted, request.signal), sent)
     }),
-    withAgent(turnEndpoints.streamWorkspaceRun, async ({ who, agent, params, query, request }) => {
-      const row = await turns.own(who, agent.id, params.id)
+    withAgent(turnEndpoints.streamWorkspaceRun, async ({ principal, agent, params, query, request }) => {
+      const row = await turns.own(principal, agent.id, params.id)
       const after = resumeAfter(request.header('last-event-id'), query.after)
-      const body = following.stream({ who, agent, signal: request.signal }, (signal) =>
+      const body = replies.stream({ principal, agent, signal: request.signal }, (signal) =>
         executionEvents(executions.watch, row.id, { after, partials: true, isShown: true, signal, log }),
       )
       return streamAnswer('text/event-stream', body, { headers: streamHeaders })
     }),
-    withAgent(turnEndpoints.terminateWorkspaceRun, async ({ who, agent, params, request }) => {
-      const row = await turns.own(who, agent.id, params.id)
+    withAgent(turnEndpoints.terminateWorkspaceRun, async ({ principal, agent, params, request }) => {
+      const row = await turns.own(principal, agent.id, params.id)
       request.note({ execution_id: row.id })
-      return executions.terminate({ caller: who.caller, agentId: agent.id, relation: 'shared' }, row.id)
+      return executions.terminate({ caller: principal.caller, agentId: agent.id, relation: 'shared' }, row.id)
     }),
 
-    withAgent(turnEndpoints.rateWorkspaceReply, async ({ who, agent, body }) => {
+    withAgent(turnEndpoints.rateWorkspaceReply, async ({ principal, agent, body }) => {
       const { target_id, rating } = body
       const comment = body.comment ?? null
       if (body.target_kind === 'message')
-        return conversations.rate(who, agent, { target_id, rating, comment })
-      await workspace.rateReport(agent, who.holder, { id: target_id, rating, comment })
+        return conversations.rate(principal, agent, { target_id, rating, comment })
+      await workspace.rateReport(agent, principal.holder, { id: target_id, rating, comment })
       return { target_id, rating }
     }),
 
-    withAgent(documentEndpoints.listDocuments, async ({ who, agent }) => ({
+    withAgent(documentEndpoints.listDocuments, async ({ principal, agent }) => ({
       agent_name: agent.name,
-      documents: await documents.list(who, agent),
+      documents: await documents.list(principal, agent),
     })),
-    withAgent(documentEndpoints.uploadDocument, async ({ who, agent, body, request }) => {
-      // Of a raw body the bytes as they came.
+    withAgent(documentEndpoints.uploadDocument, async ({ principal, agent, body, request }) => {
+      // A raw body arrives as bytes.
       const form = { body: body as unknown as Buffer, contentType: request.header('content-type') }
-      const document = await documents.upload(who, agent, form, request.signal)
+      const document = await documents.upload(principal, agent, form, request.signal)
       request.note({ document: document.filename })
       return document
     }),
-    withAgent(documentEndpoints.downloadDocument, async ({ who, agent, params, request }) => {
-      const { name, size, bytes } = await documents.open(who, agent, params.id, request.signal)
+    withAgent(documentEndpoints.downloadDocument, async ({ principal, agent, params, request }) => {
+      const { name, size, bytes } = await documents.open(principal, agent, params.id, request.signal)
       const headers = {
         ...safeHeaders,
         'content-disposition': disposition('attachment', name),
@@ -93,8 +93,8 @@ export function conversationRoutes(workspace: WorkspaceChat): Route[] {
       }
       return streamAnswer('application/octet-stream', bytes, { headers })
     }),
-    withAgent(documentEndpoints.deleteDocument, async ({ who, agent, params, request }) => {
-      await documents.remove(who, agent, params.id, request.signal)
+    withAgent(documentEndpoints.deleteDocument, async ({ principal, agent, params, request }) => {
+      await documents.remove(principal, agent, params.id, request.signal)
       return undefined
     }),
   ]
@@ -103,23 +103,23 @@ export function conversationRoutes(workspace: WorkspaceChat): Route[] {
 function headersOf({
   executionId,
   isReplay,
-}: Pick<Said, 'executionId' | 'isReplay'>): Record<string, string> {
+}: Pick<SentTurn, 'executionId' | 'isReplay'>): Record<string, string> {
   return { 'x-execution-id': executionId, ...(isReplay ? { 'x-idempotent-replay': 'true' } : {}) }
 }
 
-function saidAnswer(said: Said) {
-  const headers = headersOf(said)
-  if (said.reply) return answer(said.reply, { headers })
-  return answer({ execution_id: said.executionId, session_id: said.sessionId }, { status: 202, headers })
+function turnAnswer(sent: SentTurn) {
+  const headers = headersOf(sent)
+  if (sent.reply) return answer(sent.reply, { headers })
+  return answer({ execution_id: sent.executionId, session_id: sent.sessionId }, { status: 202, headers })
 }
 
-/** Server-sent events unless JSON lines are asked for by name. */
-function streamed(
+/** Server-sent events, unless `Accept` names JSON lines. */
+function streamTurn(
   accept: string | undefined,
   items: AsyncIterable<Item>,
-  said: Pick<Said, 'executionId' | 'isReplay'>,
+  sent: Pick<SentTurn, 'executionId' | 'isReplay'>,
 ): StreamAnswer {
-  const all = { headers: { ...streamHeaders, ...headersOf(said) } }
+  const all = { headers: { ...streamHeaders, ...headersOf(sent) } }
   return /application\/(x-)?ndjson/i.test(accept ?? '')
     ? streamAnswer('application/x-ndjson', asLines(items), all)
     : streamAnswer('text/event-stream', asEvents(items), all)

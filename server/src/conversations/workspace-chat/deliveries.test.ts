@@ -5,10 +5,10 @@ import { insertRuns } from '../../test/run-rows.ts'
 import { type Loose, openWorkspaceWorld } from './test/world.ts'
 
 const sam = 'sam@example.org'
-const told = (history: Loose) => history.messages.map(({ content, source }: Loose) => [content, source])
+const contents = (history: Loose) => history.messages.map(({ content, source }: Loose) => [content, source])
 
 forEachDialect((_name, open) => {
-  test('one message for each fire, however often it is delivered; it can be rated', async () => {
+  test('one message for each fire, even if delivered repeatedly; it can be rated', async () => {
     await using world = await openWorkspaceWorld(open)
     await world.share(sam)
     const [run] = await insertRuns(world.db, [{ id: 'x1', agent_id: world.agentId }])
@@ -18,7 +18,7 @@ forEachDialect((_name, open) => {
     assert.ok(results.every(({ status }) => status !== 'failed'))
     const token = await world.signIn(sam)
     const history = await world.history(token)
-    assert.deepEqual(told(history), [['the report', 'schedule']])
+    assert.deepEqual(contents(history), [['the report', 'schedule']])
     const target = { target_kind: 'message', target_id: history.messages[0].id, rating: 'down' }
     assert.equal((await world.request(token, 'POST', '/agents/scout/ratings', target)).status, 200)
     const { delivery } = await world.runs.row('x1')
@@ -29,7 +29,7 @@ forEachDialect((_name, open) => {
     })
   })
 
-  test('waits for the turn in progress and follows its answer', async () => {
+  test('a delivery waits for the turn in progress and follows its answer', async () => {
     await using world = await openWorkspaceWorld(open)
     await world.share(sam)
     const token = await world.signIn(sam)
@@ -37,16 +37,16 @@ forEachDialect((_name, open) => {
     await world.waiting()
     const run = await world.claim()
     assert.equal((await world.deliver()).status, 'pending')
-    await world.ended(run)
+    await world.finish(run)
     await reply
-    assert.deepEqual(told(await world.history(token)), [
+    assert.deepEqual(contents(await world.history(token)), [
       ['hi', 'text'],
       ['hello', 'text'],
       ['the report', 'schedule'],
     ])
   })
 
-  test('waits two minutes at most', async () => {
+  test('a delivery waits at most two minutes', async () => {
     await using world = await openWorkspaceWorld(open)
     await world.share(sam)
     const token = await world.signIn(sam)
@@ -60,13 +60,13 @@ forEachDialect((_name, open) => {
     assert.equal((await world.history(token)).messages.length, 1)
     await world.clock.advance(2)
     await Promise.all([flush?.run(AbortSignal.any([])), flush?.run(AbortSignal.any([]))])
-    assert.deepEqual(told(await world.history(token)).at(-1), ['the report', 'schedule'])
-    await world.ended(run)
+    assert.deepEqual(contents(await world.history(token)).at(-1), ['the report', 'schedule'])
+    await world.finish(run)
     await reply
     assert.equal((await world.history(token)).messages.length, 3)
   })
 
-  test('failed for an address that does not agentAccess the agent, now or when the turn is over; the owner does', async () => {
+  test('recipient_unreachable for an address without access, immediately or after the turn; the owner has access', async () => {
     await using world = await openWorkspaceWorld(open)
     await insertRuns(world.db, [{ id: 'x1', agent_id: world.agentId }])
     assert.deepEqual(await world.deliver(), {
@@ -82,12 +82,12 @@ forEachDialect((_name, open) => {
     const run = await world.claim()
     assert.equal((await world.deliver()).status, 'pending')
     await world.unshare(sam)
-    await world.ended(run)
+    await world.finish(run)
     await reply
     assert.match((await world.runs.row('x1')).delivery ?? '', /"failed".*recipient_unreachable/)
     const owners = await world.deliver({ to: { email: 'ANN@example.org' }, key: 'fire-2' })
     assert.equal(owners.status, 'delivered')
     const owner = await world.session(world.owner.id)
-    assert.deepEqual(told(await world.history(owner)), [['the report', 'schedule']])
+    assert.deepEqual(contents(await world.history(owner)), [['the report', 'schedule']])
   })
 })

@@ -5,22 +5,22 @@ import { type Clock, secondsLater, timestamp } from '../../kit/clock.ts'
 import { newId } from '../../kit/ids.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import type { ExecutionRow, Executions, RunHooks } from '../../runs/executions/index.ts'
-import { chatStore, noFigures, readyEvent, type SessionRow } from '../chat/index.ts'
+import { chatStore, emptyFigures, readyEvent, type SessionRow } from '../chat/index.ts'
 import type { Conversations } from './conversations.ts'
 import { clientOf } from './principal.ts'
 import type { Roster } from './roster.ts'
 import { type DeliveryRow, workspaceStore } from './store.ts'
 
-/** The output of a run, as one message for somebody. */
+/** The output of a run as one message for a person. */
 export type Delivery = {
   agentId: string
-  /** Whose Main, or which conversation. */
+  /** The person whose Main gets the message, or a conversation. */
   to: { email: string } | { sessionId: string }
   text: string
   source: 'schedule' | 'reminder'
-  /** Of the fire: the id of its first attempt. One message at most comes of it. */
+  /** Identifies the fire by its first attempt, which gets at most one message. */
   key: string
-  /** The run whose output it is; what becomes of it is written to its record. */
+  /** The run with this output; the delivery is recorded on it. */
   executionId: string
 }
 export type Delivered = {
@@ -37,28 +37,27 @@ export type DeliveriesDeps = {
   executions: Pick<Executions, 'inFlight'>
   users: Pick<Users, 'holderOf'>
   conversations: Pick<Conversations, 'ensureMain'>
-  roster: Pick<Roster, 'reaches'>
+  roster: Pick<Roster, 'canReceive'>
 }
 
 export type Deliveries = {
   /**
-   * In the transaction that ends the run. A turn that is going on is waited for, up to two minutes; then the
-   * message follows it. `failed` with `recipient_unreachable` for an address that does not reach the agent (any
-   * more), with a sentence for the rest.
+   * Runs in the transaction that ends the run. A turn in progress delays the message by up to two minutes. `failed`
+   * with `recipient_unreachable` for an address without access, with a sentence for other reasons.
    */
   deliver(tx: Tx, delivery: Delivery): Promise<Delivered>
-  /** The output of a schedule's run, or that it failed, for the Main of this address: once for each fire. */
+  /** Delivers the output or failure of a schedule's run to the Main of this address, once for each fire. */
   deliverRun(tx: Tx, run: { row: ExecutionRow; email: string }): Promise<void>
-  /** What has waited long enough. */
+  /** Delivers the messages that have waited long enough. */
   flush(signal: AbortSignal): Promise<void>
 }
 
-const longestWaitSeconds = 120
+const maxWaitSeconds = 120
 
 export function createDeliveries(deps: DeliveriesDeps): Deliveries {
   const { db, clock, events, hooks, executions, users, conversations, roster } = deps
 
-  /** Null: there is none, or not any more. */
+  /** Null when the conversation is missing or archived. */
   async function sessionFor(tx: Tx, { agentId, to }: Delivery): Promise<SessionRow | null> {
     if ('sessionId' in to) {
       const row = await chatStore(tx).session(to.sessionId)
@@ -70,7 +69,7 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
     return conversations.ensureMain(tx, clientOf(email, accountId, null, ''), agentId)
   }
 
-  async function end(tx: Tx, row: DeliveryRow, delivered: Delivered): Promise<Delivered> {
+  async function finish(tx: Tx, row: DeliveryRow, delivered: Delivered): Promise<Delivered> {
     const store = workspaceStore(tx)
     const { session_id } = row
     if (!(await store.endDelivery(row.key, { ...delivered, session_id }))) return delivered
@@ -78,11 +77,11 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
     return delivered
   }
 
-  /** The message, behind everything that was said. The session is held. */
-  async function place(tx: Tx, row: DeliveryRow, session: SessionRow): Promise<Delivered> {
-    // A share that ended while it waited ends it, too.
-    if (row.email !== null && !(await roster.reaches(tx, row.agent_id, row.email))) {
-      return end(tx, row, unreachable)
+  /** Appends the message to its conversation, which is locked. */
+  async function deliverNow(tx: Tx, row: DeliveryRow, session: SessionRow): Promise<Delivered> {
+    // The address may have lost access during the wait.
+    if (row.email !== null && !(await roster.canReceive(tx, row.agent_id, row.email))) {
+      return finish(tx, row, unreachable)
     }
     const now = clock.now()
     const id = newId()
@@ -96,22 +95,22 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
       execution_id: row.execution_id,
       files: null,
       is_aside: 1,
-      ...noFigures,
+      ...emptyFigures,
     })
     const agent = await agentStore(tx).byId(row.agent_id)
     if (agent) {
       const run = { id: row.execution_id, status: 'success', agent_id: agent.id, agent_name: agent.name }
       await events.append(tx, readyEvent(session, run), now)
     }
-    return end(tx, row, { status: 'delivered', message_id: id, error: null })
+    return finish(tx, row, { status: 'delivered', message_id: id, error: null })
   }
 
   hooks.onEnded(async (tx, run) => {
     if (run.kind !== 'chat' || run.session_id === null) return
-    const waiting = await workspaceStore(tx).waitingFor(run.session_id)
-    if (waiting.length === 0) return
+    const pendingRows = await workspaceStore(tx).waitingFor(run.session_id)
+    if (pendingRows.length === 0) return
     const session = await chatStore(tx).session(run.session_id)
-    for (const row of waiting) if (session) await place(tx, row, session)
+    for (const row of pendingRows) if (session) await deliverNow(tx, row, session)
   })
 
   const deliveries: Deliveries = {
@@ -130,17 +129,17 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
       const { agentId, to, text, source, key, executionId } = delivery
       const store = workspaceStore(tx)
       const email = 'email' in to ? to.email.toLowerCase() : null
-      const refuse = async (refused: Delivered) => {
-        await store.noteDelivery(executionId, noteOf(email, refused))
-        return refused
+      const refuse = async (result: Delivered) => {
+        await store.noteDelivery(executionId, noteOf(email, result))
+        return result
       }
-      const before = await store.delivery(key)
-      if (before) return { status: before.status, message_id: before.message_id, error: before.error }
+      const earlier = await store.delivery(key)
+      if (earlier) return { status: earlier.status, message_id: earlier.message_id, error: earlier.error }
       if (text.trim() === '') return refuse(failed('The run had no output.'))
-      if (email !== null && !(await roster.reaches(tx, agentId, email))) return refuse(unreachable)
+      if (email !== null && !(await roster.canReceive(tx, agentId, email))) return refuse(unreachable)
       const session = await sessionFor(tx, delivery)
       if (!session) return refuse(failed('The conversation is gone.'))
-      // Held, so that a turn begins or ends before this or after it.
+      // The lock orders this delivery and concurrent turns.
       await chatStore(tx).hold(session.id)
       const isBusy = (await executions.inFlight(tx, [session.id])).has(session.id)
       const now = clock.now()
@@ -156,11 +155,11 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
         error: null,
         message_id: null,
         created_at: timestamp(now),
-        due_at: isBusy ? timestamp(secondsLater(now, longestWaitSeconds)) : null,
+        due_at: isBusy ? timestamp(secondsLater(now, maxWaitSeconds)) : null,
       }
       const pending: Delivered = { status: 'pending', message_id: null, error: null }
       if (!(await store.addDelivery(row))) return pending
-      if (!isBusy) return place(tx, row, session)
+      if (!isBusy) return deliverNow(tx, row, session)
       await store.noteDelivery(executionId, noteOf(email, pending))
       return pending
     },
@@ -170,10 +169,10 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
         if (signal.aborted) return
         await db.atomically(async (tx) => {
           const session = row.session_id === null ? null : await chatStore(tx).session(row.session_id)
-          if (!session) return end(tx, row, failed('The conversation is gone.'))
+          if (!session) return finish(tx, row, failed('The conversation is gone.'))
           await chatStore(tx).hold(session.id)
           const now = await workspaceStore(tx).delivery(row.key)
-          return now?.status === 'pending' ? place(tx, now, session) : null
+          return now?.status === 'pending' ? deliverNow(tx, now, session) : null
         })
       }
     },
@@ -191,7 +190,7 @@ function failed(error: string): Delivered {
   return { status: 'failed', message_id: null, error }
 }
 
-/** As the record of the run shows it. */
+/** The delivery as the run's record shows it. */
 function noteOf(email: string | null, { status, message_id, error }: Delivered) {
   return { email, status, ...(message_id ? { message_id } : {}), ...(error ? { error } : {}) }
 }

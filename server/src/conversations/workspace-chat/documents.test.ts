@@ -9,8 +9,10 @@ import { openWorkspaceWorld, type WorkspaceWorld } from './test/world.ts'
 
 const sam = 'sam@example.org'
 
-/** The agent's end of file operations. */
-function answers(files: Map<string, Buffer>): Parameters<ReturnType<typeof createFakeAgentLink>['link']>[1] {
+/** Fake file operations of the agent. */
+function fakeFiles(
+  files: Map<string, Buffer>,
+): Parameters<ReturnType<typeof createFakeAgentLink>['link']>[1] {
   const modified = '2026-01-01T00:00:00.000Z'
   return {
     'fs.write': ({ path, data_base64, offset }) => {
@@ -35,10 +37,10 @@ function answers(files: Map<string, Buffer>): Parameters<ReturnType<typeof creat
   }
 }
 
-test('a document is uploaded, listed, downloaded and taken back by its person alone', async () => {
+test('a person can upload, list, download and delete a document; others get 404', async () => {
   await using world = await openWorkspaceWorld(openTestDatabase)
   const files = new Map<string, Buffer>()
-  world.agentLink.link(world.agentId, answers(files))
+  world.agentLink.link(world.agentId, fakeFiles(files))
   await world.share(sam)
   await world.share('kim@example.org')
   const [token, other] = [await world.signIn(sam), await world.signIn('kim@example.org')]
@@ -69,7 +71,7 @@ test('a document is uploaded, listed, downloaded and taken back by its person al
   assert.deepEqual((await world.request(token, 'GET', '/agents/scout/documents')).json.documents, [])
 })
 
-/** Uploads it as the person of this token. */
+/** Uploads a file as the person of this token. */
 async function upload(world: WorkspaceWorld, token: string, name: string, bytes: Buffer) {
   const form = new FormData()
   form.set('file', new File([new Uint8Array(bytes)], name))
@@ -79,35 +81,35 @@ async function upload(world: WorkspaceWorld, token: string, name: string, bytes:
   return world.request(token, 'POST', '/agents/scout/documents', body, headers)
 }
 
-test('a document in the place of one that the agent has removed is nobody else’s', async () => {
+test('a document that reuses the path of a removed file belongs only to its new owner', async () => {
   await using world = await openWorkspaceWorld(openTestDatabase)
   const files = new Map<string, Buffer>()
-  world.agentLink.link(world.agentId, answers(files))
+  world.agentLink.link(world.agentId, fakeFiles(files))
   await world.share(sam)
   await world.share('kim@example.org')
   const [token, other] = [await world.signIn(sam), await world.signIn('kim@example.org')]
-  const mine = await upload(world, token, 'plan.txt', Buffer.from('mine'))
+  const own = await upload(world, token, 'plan.txt', Buffer.from('mine'))
   files.clear()
-  const theirs = await upload(world, other, 'plan.txt', Buffer.from('theirs'))
-  assert.equal(theirs.json.path, mine.json.path)
+  const othersDocument = await upload(world, other, 'plan.txt', Buffer.from('theirs'))
+  assert.equal(othersDocument.json.path, own.json.path)
   for (const method of ['GET', 'DELETE'] as const) {
-    const refused = await world.request(token, method, `/agents/scout/documents/${mine.json.id}`)
+    const refused = await world.request(token, method, `/agents/scout/documents/${own.json.id}`)
     assert.deepEqual([refused.status, refused.json.error], [404, 'file_not_found'])
   }
   assert.deepEqual((await world.request(token, 'GET', '/agents/scout/documents')).json.documents, [])
-  const kept = await world.request(other, 'GET', `/agents/scout/documents/${theirs.json.id}`)
-  assert.equal(String(kept.bytes), 'theirs')
+  const download = await world.request(other, 'GET', `/agents/scout/documents/${othersDocument.json.id}`)
+  assert.equal(String(download.bytes), 'theirs')
 })
 
-test('413 for what is more than 100 MB together, also of two at once: the second leaves nothing', async () => {
+test('413 above 100 MB in total, even for two concurrent uploads, without a leftover file', async () => {
   await using world = await openWorkspaceWorld(openTestDatabase)
   const files = new Map<string, Buffer>()
-  const agent = answers(files) ?? {}
+  const agent = fakeFiles(files) ?? {}
   const { promise: both, resolve: go } = Promise.withResolvers<void>()
   world.agentLink.link(world.agentId, {
     ...agent,
-    'fs.write': async (asked) => {
-      const answer = await agent['fs.write']?.(asked)
+    'fs.write': async (request) => {
+      const answer = await agent['fs.write']?.(request)
       if (files.size === 2) go()
       await both
       return answer ?? assert.fail('it is written')
@@ -133,7 +135,7 @@ test('413 for what is more than 100 MB together, also of two at once: the second
   assert.deepEqual([...files.keys()], [good?.json.path])
 })
 
-test('422 for what is no multipart form with a file; 413 above 25 MB', async () => {
+test('422 for a body that is not a multipart form with a file; 413 above 25 MB', async () => {
   await using world = await openWorkspaceWorld(openTestDatabase)
   await world.share(sam)
   const token = await world.signIn(sam)

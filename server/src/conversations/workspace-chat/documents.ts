@@ -25,73 +25,73 @@ export type Documents = ReturnType<typeof createDocuments>
 
 const folder = '/home/developer/uploads'
 
-/** Files that people give an agent. They lie in its workspace; here is known whose they are. */
+/** Files that people upload for an agent. The files are in its workspace; the database knows their owners. */
 export function createDocuments({ db, clock, limits, workspace }: DocumentsDeps) {
   const store = workspaceStore(db)
 
   /** Throws `file_not_found`. */
-  async function own(who: Principal, agent: Agent, id: string): Promise<DocumentRow> {
-    const found = (await store.documents(agent.id, who.holder)).find((row) => row.id === id)
-    if (!found) throw new Fault('file_not_found', 'There is no such document.')
-    return found
+  async function own(principal: Principal, agent: Agent, id: string): Promise<DocumentRow> {
+    const document = (await store.documents(agent.id, principal.holder)).find((row) => row.id === id)
+    if (!document) throw new Fault('file_not_found', 'There is no such document.')
+    return document
   }
 
   return {
-    list: async (who: Principal, agent: Agent): Promise<WorkspaceDocument[]> =>
-      (await store.documents(agent.id, who.holder)).map(shown),
+    list: async (principal: Principal, agent: Agent): Promise<WorkspaceDocument[]> =>
+      (await store.documents(agent.id, principal.holder)).map(documentView),
 
-    /** Throws `file_too_large`, `rate_limited`, and what a workspace throws. */
+    /** Throws `file_too_large`, `rate_limited`, and the faults of the workspace. */
     async upload(
-      who: Principal,
+      principal: Principal,
       agent: Agent,
       { body, contentType }: { body: Buffer; contentType: string | undefined },
       signal: AbortSignal,
     ): Promise<WorkspaceDocument> {
-      await limits.use(rateRules.workspaceUpload, `${who.holder}:${agent.id}`)
+      await limits.use(rateRules.workspaceUpload, `${principal.holder}:${agent.id}`)
       const { name, bytes } = await fileOf(body, contentType)
       if (bytes.length > maxDocumentBytes) throw new Fault('file_too_large', 'A document has at most 25 MB.')
-      await refuseOverfull(store, who, agent, bytes.length)
-      const placed = await workspace.upload(agent, `${folder}/${name}`, bytes, signal)
+      await enforceInboxLimit(store, principal, agent, bytes.length)
+      const stored = await workspace.upload(agent, `${folder}/${name}`, bytes, signal)
       const row = {
         id: newId(),
         agent_id: agent.id,
-        holder_id: who.holder,
-        filename: placed.path.slice(placed.path.lastIndexOf('/') + 1),
+        holder_id: principal.holder,
+        filename: stored.path.slice(stored.path.lastIndexOf('/') + 1),
         size_bytes: bytes.length,
-        path: placed.path,
+        path: stored.path,
         created_at: timestamp(clock.now()),
       }
       try {
         await db.atomically(async (tx) => {
-          // Others may have been placed meanwhile: they are counted one after another.
+          // Checked again under the lock, because uploads may run concurrently.
           if (!(await agentStore(tx).lock(agent.id))) throw new Fault('agent_not_found')
-          await refuseOverfull(workspaceStore(tx), who, agent, bytes.length)
-          // Its place was free: what lay there before, of whomever, is gone, and is not to name this one.
-          await workspaceStore(tx).forgetDocumentAt(agent.id, row.path)
+          await enforceInboxLimit(workspaceStore(tx), principal, agent, bytes.length)
+          // The path was free, so an older row for it is obsolete and must not refer to this file.
+          await workspaceStore(tx).removeDocumentAt(agent.id, row.path)
           await workspaceStore(tx).addDocument(row)
         })
       } catch (error) {
-        // Nobody's document is to lie there; an agent that is out of reach keeps it.
-        await workspace.remove(agent, placed.path, signal).catch(() => {})
+        // Remove the file without owner; an unreachable agent keeps it.
+        await workspace.remove(agent, stored.path, signal).catch(() => {})
         throw error
       }
-      return shown(row)
+      return documentView(row)
     },
 
-    async open(who: Principal, agent: Agent, id: string, signal: AbortSignal) {
-      const { path } = await own(who, agent, id)
-      const found = await workspace.open(
+    async open(principal: Principal, agent: Agent, id: string, signal: AbortSignal) {
+      const { path } = await own(principal, agent, id)
+      const document = await workspace.open(
         agent,
         { path, isOwner: false, range: undefined, directories: false },
         signal,
       )
-      if (found.kind !== 'file') throw new Fault('file_not_found')
-      return found.opened
+      if (document.kind !== 'file') throw new Fault('file_not_found')
+      return document.opened
     },
 
-    /** One that the agent has removed already is gone as well. */
-    async remove(who: Principal, agent: Agent, id: string, signal: AbortSignal): Promise<void> {
-      const { path } = await own(who, agent, id)
+    /** Also succeeds when the agent has removed the file already. */
+    async remove(principal: Principal, agent: Agent, id: string, signal: AbortSignal): Promise<void> {
+      const { path } = await own(principal, agent, id)
       await workspace.remove(agent, path, signal).catch((error: unknown) => {
         if (!isFault(error, 'file_not_found')) throw error
       })
@@ -100,36 +100,36 @@ export function createDocuments({ db, clock, limits, workspace }: DocumentsDeps)
   }
 }
 
-/** Throws `file_too_large` when a file of so many bytes is too much with those that the person has there. */
-async function refuseOverfull(
+/** Throws `file_too_large` when the person's documents would exceed the limit. */
+async function enforceInboxLimit(
   store: Pick<ReturnType<typeof workspaceStore>, 'documents'>,
-  who: Principal,
+  principal: Principal,
   agent: Agent,
   bytes: number,
 ): Promise<void> {
-  const present = await store.documents(agent.id, who.holder)
-  const held = present.reduce((sum, { size_bytes }) => sum + size_bytes, 0)
-  if (held + bytes <= maxInboxBytes) return
+  const documents = await store.documents(agent.id, principal.holder)
+  const usedBytes = documents.reduce((sum, { size_bytes }) => sum + size_bytes, 0)
+  if (usedBytes + bytes <= maxInboxBytes) return
   throw new Fault('file_too_large', 'Your documents with this agent would be more than 100 MB together.')
 }
 
-function shown({ id, filename, size_bytes, path, created_at }: DocumentRow): WorkspaceDocument {
+function documentView({ id, filename, size_bytes, path, created_at }: DocumentRow): WorkspaceDocument {
   return { id, filename, size_bytes, path, created_at }
 }
 
-/** The one file of a multipart form. Throws `validation_error`. */
+/** Reads the single file of a multipart form. Throws `validation_error`. */
 async function fileOf(
   body: Buffer,
   contentType: string | undefined,
 ): Promise<{ name: string; bytes: Buffer }> {
-  const refused = () => invalidField([], 'must be a multipart form with one file', 'form_type')
-  if (!contentType?.toLowerCase().startsWith('multipart/form-data')) throw refused()
+  const invalidForm = () => invalidField([], 'must be a multipart form with one file', 'form_type')
+  if (!contentType?.toLowerCase().startsWith('multipart/form-data')) throw invalidForm()
   const form = await new Response(new Uint8Array(body), { headers: { 'content-type': contentType } })
     .formData()
     .catch(() => {
-      throw refused()
+      throw invalidForm()
     })
   const file = [...form.values()].find((value) => typeof value !== 'string')
-  if (!file) throw refused()
+  if (!file) throw invalidForm()
   return { name: cleanName(file.name), bytes: Buffer.from(await file.arrayBuffer()) }
 }

@@ -8,20 +8,20 @@ import { newSecretText } from '../../kit/ids.ts'
 import type { Db, Executor } from '../../ports/database/port.ts'
 import { workspaceSessionStore } from './session-store.ts'
 
-/** Who uses the Workspace. */
+/** A person in the Workspace. */
 export type Principal = {
-  /** Lower-cased; null for a person without an address. */
+  /** Lower-cased; null for an account without an address. */
   email: string | null
-  /** Whose conversations: of the address, however it was proven; without one, of the account. */
+  /** The holder of the conversations: the address, however it was verified, or the account without one. */
   holder: string
   /** The account whose agents count as own; null with a Workspace session, which has none. */
   owns: string | null
   /**
-   * As runs and their ends name the person. With a Workspace session it carries no more than the address, and the
-   * account of that address where there is one, so that the person reads the same from both sides.
+   * The person in runs and their results. For a Workspace session it has only the address and that address's account,
+   * if any. So the person sees the same conversations with both sign-ins.
    */
   caller: SessionCaller
-  /** Null: signed in as a person. */
+  /** Null for a signed-in account. */
   tokenHash: string | null
 }
 
@@ -33,27 +33,27 @@ export type PrincipalsDeps = {
 
 export type Principals = {
   /**
-   * `caller` is what the guard has found, `authorization` what was sent. Throws `session_expired` for a Workspace
-   * session that is over, and `not_authenticated`.
+   * `caller` is the guard's result, `authorization` the sent header. Throws `session_expired` for an expired Workspace
+   * session, and `not_authenticated`.
    */
   of(caller: Caller, authorization: string | undefined): Promise<Principal>
-  /** A new session; the token is shown this once. */
+  /** Creates a session and returns its token, which is not stored. */
   open(on: Executor, email: string): Promise<{ token: string; expires_at: string }>
-  /** Whether the principal may still come in: its Workspace session is there, its account not suspended. */
+  /** Whether the Workspace session still exists and the account is not suspended. */
   isOpen(principal: Principal): Promise<boolean>
   close(principal: Principal): Promise<void>
   closeAllOf(email: string): Promise<void>
   sweep(): Promise<void>
 }
 
-/** A session's last use is written down at most this often. */
+/** Minimum interval between updates of a session's last use. */
 const touchSeconds = 60
 
 export function createPrincipals({ db, clock, users }: PrincipalsDeps): Principals {
   const store = workspaceSessionStore(db)
   const idleSince = () => timestamp(secondsLater(clock.now(), -workspaceSession.idleSeconds))
 
-  async function ofToken(token: string): Promise<Principal> {
+  async function principalOfToken(token: string): Promise<Principal> {
     const tokenHash = hashOf(token)
     const row = await store.byHash(tokenHash)
     const now = clock.now()
@@ -61,7 +61,7 @@ export function createPrincipals({ db, clock, users }: PrincipalsDeps): Principa
       throw new Fault('session_expired')
     }
     const account = await users.holderOf(db, row.email)
-    // Who may not sign in as a person does not come in by the other door either.
+    // A suspended account must not enter through a Workspace session either.
     if (account?.suspended_at) throw new Fault('session_expired')
     if (row.last_used_at < timestamp(secondsLater(now, -touchSeconds))) {
       await store.touch(tokenHash, timestamp(now))
@@ -71,10 +71,10 @@ export function createPrincipals({ db, clock, users }: PrincipalsDeps): Principa
 
   return {
     async of(caller, authorization) {
-      if (caller.kind === 'session') return personOf(caller)
+      if (caller.kind === 'session') return principalOfAccount(caller)
       const token = /^bearer +(\S+)$/i.exec(authorization ?? '')?.[1]
       if (caller.kind === 'key' || token === undefined) throw new Fault('not_authenticated')
-      return ofToken(token)
+      return principalOfToken(token)
     },
     async open(on, email) {
       const token = newSecretText()
@@ -94,11 +94,11 @@ export function createPrincipals({ db, clock, users }: PrincipalsDeps): Principa
       if (tokenHash !== null) await store.remove(tokenHash)
     },
     closeAllOf: (email) => store.removeOf(email),
-    sweep: () => store.removeOver(timestamp(clock.now()), idleSince()),
+    sweep: () => store.removeExpired(timestamp(clock.now()), idleSince()),
   }
 }
 
-function personOf(caller: SessionCaller): Principal {
+function principalOfAccount(caller: SessionCaller): Principal {
   const email = caller.user.email?.toLowerCase() ?? null
   return {
     email,
@@ -129,7 +129,7 @@ export function clientOf(
   }
 }
 
-/** The account that an address speaks for: as its registered address, not only as its user name. */
+/** The account of an address: only by its registered address, never by its user name. */
 export function accountIdOf(account: Account | null, email: string): string | null {
   return account?.email === email ? account.id : null
 }
@@ -138,7 +138,7 @@ export function holderOfAddress(email: string): string {
   return `email:${email.toLowerCase()}`
 }
 
-/** Tokens have 256 bits of chance: a plain digest gives nothing away. */
+/** Tokens are 256 random bits, so a plain digest is safe. */
 function hashOf(token: string): string {
   return createHash('sha256').update(token).digest('hex')
 }

@@ -15,28 +15,32 @@ export type RosterDeps = {
   users: Pick<Users, 'find' | 'holderOf'>
   link: Pick<AgentLink, 'isConnected'>
   starters: Starters
-  /** What an agent is there for; null: it does not say. */
+  /** The agent's own description; null when it has none. */
   descriptionOf(agent: Pick<Agent, 'id'>): Promise<string | null>
   /** Whether agents can be called. */
   isVoiceOn(): boolean
 }
 
 export type Roster = {
-  /** What is shared with the address, and what the account owns. */
+  /** The agents that are shared with the address or owned by the account. */
   agentsOf(principal: Pick<Principal, 'email' | 'owns'>): Promise<Agent[]>
   /** Throws `agent_not_found` for every other agent. */
   find(principal: Pick<Principal, 'email' | 'owns'>, name: string): Promise<Agent>
-  /** Whether the agent is on the roster still. */
+  /** Whether the agent is still on the roster. */
   has(principal: Pick<Principal, 'email' | 'owns'>, agentId: string): Promise<boolean>
-  /** Whether this address receives what the agent delivers; its owner does, too. */
-  reaches(on: Executor, agentId: string, email: string): Promise<boolean>
-  shown(principal: Principal, agent: Agent, unread: number): Promise<RosterAgent>
+  /** Whether this address may receive deliveries of the agent; its owner may, too. */
+  canReceive(on: Executor, agentId: string, email: string): Promise<boolean>
+  view(principal: Principal, agent: Agent, unread: number): Promise<RosterAgent>
 }
 
 export function createRoster(deps: RosterDeps): Roster {
   const { db, agentRecords, users, link, starters, descriptionOf, isVoiceOn } = deps
 
-  const isOn = (principal: Pick<Principal, 'email' | 'owns'>, agent: Agent, blocked: ReadonlySet<string>) => {
+  const isListed = (
+    principal: Pick<Principal, 'email' | 'owns'>,
+    agent: Agent,
+    blocked: ReadonlySet<string>,
+  ) => {
     if (principal.owns !== null && agent.owner_id === principal.owns) return true
     const { email } = principal
     return email !== null && isSharedWith(agent, email) && !blocked.has(agent.id)
@@ -47,18 +51,18 @@ export function createRoster(deps: RosterDeps): Roster {
   return {
     async agentsOf(principal) {
       const blocked = await blockedFrom(principal)
-      return (await agentRecords.all()).filter((agent) => isOn(principal, agent, blocked))
+      return (await agentRecords.all()).filter((agent) => isListed(principal, agent, blocked))
     },
     async find(principal, name) {
       const agent = await agentRecords.byName(name)
-      if (agent && isOn(principal, agent, await blockedFrom(principal))) return agent
+      if (agent && isListed(principal, agent, await blockedFrom(principal))) return agent
       throw new Fault('agent_not_found', `There is no agent named "${name.slice(0, 80)}".`)
     },
     async has(principal, agentId) {
       const agent = await agentRecords.byId(agentId)
-      return agent !== null && isOn(principal, agent, await blockedFrom(principal))
+      return agent !== null && isListed(principal, agent, await blockedFrom(principal))
     },
-    async reaches(on, agentId, email) {
+    async canReceive(on, agentId, email) {
       const agent = await agentStore(on).byId(agentId)
       if (!agent) return false
       const account = await users.holderOf(on, email)
@@ -67,7 +71,7 @@ export function createRoster(deps: RosterDeps): Roster {
       if (!isSharedWith(agent, email)) return false
       return !(await workspaceSessionStore(on).blockedFrom(email)).has(agentId)
     },
-    async shown(principal, agent, unread) {
+    async view(principal, agent, unread) {
       const owned = principal.owns !== null && agent.owner_id === principal.owns
       const state = stateOf(agent)
       const [owner, description, playbooks] = await Promise.all([

@@ -1,14 +1,14 @@
 import * as endpoints from '@roost/contracts/conversations/workspace'
 import * as conversationEndpoints from '@roost/contracts/conversations/workspace-conversations'
 import { type Route, route, signedInRoute } from '../../http/route.ts'
-import { createBinding } from './bound.ts'
 import { conversationRoutes } from './conversation-routes.ts'
+import { createBinding } from './endpoint-binding.ts'
 import { accountIdOf } from './principal.ts'
 import type { WorkspaceChat } from './service.ts'
 
-const sent = 'If an agent is shared with this address, a code is on its way to it.'
+const codeSentMessage = 'If an agent is shared with this address, a code is on its way to it.'
 
-/** Names of models that people understand; agents resolve them. */
+/** Model aliases; the agents resolve them. */
 const modelOptions = [
   { id: 'sonnet', label: 'Sonnet' },
   { id: 'opus', label: 'Opus' },
@@ -23,7 +23,7 @@ export function workspaceChatRoutes(workspace: WorkspaceChat): Route[] {
     route(endpoints.requestWorkspaceCode, async (call) => {
       call.request.note({ email: call.body.email })
       await signIn.requestCode({ email: call.body.email, ip: call.request.ip })
-      return { success: true as const, message: sent }
+      return { success: true as const, message: codeSentMessage }
     }),
     route(endpoints.verifyWorkspaceCode, async (call) => {
       call.request.note({ email: call.body.email })
@@ -34,55 +34,63 @@ export function workspaceChatRoutes(workspace: WorkspaceChat): Route[] {
     }),
     signedInRoute(endpoints.exchangeWorkspaceSession, async (call) => {
       call.request.note({ email: call.body.email })
-      // The actor is the key; whose session it opens is what the entry is about.
+      // The actor is the key; the note names the account whose session it opens.
       const { reply, account } = await signIn.exchange(call.caller, call.body.email)
       if (account) call.request.note({ username: account.username })
       return reply
     }),
-    person(endpoints.leaveWorkspace, async ({ who }) => {
-      await principals.close(who)
+    person(endpoints.leaveWorkspace, async ({ principal }) => {
+      await principals.close(principal)
       return { status: 'logged_out' as const }
     }),
 
-    person(endpoints.listMyAgents, async ({ who }) => {
-      const agents = await roster.agentsOf(who)
-      const unread = await conversations.unreadByAgent(who, agents)
+    person(endpoints.listMyAgents, async ({ principal }) => {
+      const agents = await roster.agentsOf(principal)
+      const unread = await conversations.unreadByAgent(principal, agents)
       return {
-        client_email: who.email,
-        agents: await Promise.all(agents.map((agent) => roster.shown(who, agent, unread.get(agent.id) ?? 0))),
+        client_email: principal.email,
+        agents: await Promise.all(
+          agents.map((agent) => roster.view(principal, agent, unread.get(agent.id) ?? 0)),
+        ),
         model_options: modelOptions,
       }
     }),
-    person(conversationEndpoints.listAllConversations, async ({ who }) => ({
-      sessions: await conversations.listAll(who),
+    person(conversationEndpoints.listAllConversations, async ({ principal }) => ({
+      sessions: await conversations.listAll(principal),
     })),
-    person(conversationEndpoints.searchConversations, async ({ who, query }) => ({
+    person(conversationEndpoints.searchConversations, async ({ principal, query }) => ({
       query: query.q,
-      results: await conversations.search(who, query.q, query.limit),
+      results: await conversations.search(principal, query.q, query.limit),
     })),
-    person(conversationEndpoints.starConversation, ({ who, params, body }) =>
-      conversations.star(who, params.id, body.starred),
+    person(conversationEndpoints.starConversation, ({ principal, params, body }) =>
+      conversations.star(principal, params.id, body.starred),
     ),
-    person(conversationEndpoints.readConversation, ({ who, params }) =>
-      conversations.markRead(who, params.id),
+    person(conversationEndpoints.readConversation, ({ principal, params }) =>
+      conversations.markRead(principal, params.id),
     ),
 
-    person(endpoints.listAsks, async ({ who }) => {
-      const ids = (await roster.agentsOf(who)).map(({ id }) => id)
-      return { asks: who.email === null ? [] : await asks.asksOf(who.email, ids) }
+    person(endpoints.listAsks, async ({ principal }) => {
+      const ids = (await roster.agentsOf(principal)).map(({ id }) => id)
+      return { asks: principal.email === null ? [] : await asks.asksOf(principal.email, ids) }
     }),
-    person(endpoints.answerAsk, async ({ who, params, body }) => {
-      const ids = (await roster.agentsOf(who)).map(({ id }) => id)
-      const { user } = who.caller
+    person(endpoints.answerAsk, async ({ principal, params, body }) => {
+      const ids = (await roster.agentsOf(principal)).map(({ id }) => id)
+      const { user } = principal.caller
       // Without an account there is only the address.
-      const by = { id: user.id === who.holder ? null : user.id, email: who.email ?? '' }
-      return asks.answer(by, ids, params.id, body)
+      const responder = { id: user.id === principal.holder ? null : user.id, email: principal.email ?? '' }
+      return asks.answer(responder, ids, params.id, body)
     }),
 
-    person(endpoints.listClients, ({ who, params }) => clients.list(who, params.name)),
-    person(endpoints.logOutClient, ({ who, params }) => clients.logOut(who, params.name, params.email)),
-    person(endpoints.blockClient, ({ who, params }) => clients.block(who, params.name, params.email)),
-    person(endpoints.unblockClient, ({ who, params }) => clients.unblock(who, params.name, params.email)),
+    person(endpoints.listClients, ({ principal, params }) => clients.list(principal, params.name)),
+    person(endpoints.logOutClient, ({ principal, params }) =>
+      clients.logOut(principal, params.name, params.email),
+    ),
+    person(endpoints.blockClient, ({ principal, params }) =>
+      clients.block(principal, params.name, params.email),
+    ),
+    person(endpoints.unblockClient, ({ principal, params }) =>
+      clients.unblock(principal, params.name, params.email),
+    ),
 
     ...conversationRoutes(workspace),
   ]

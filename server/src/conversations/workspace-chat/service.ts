@@ -12,8 +12,8 @@ import { type Clients, type ClientsDeps, createClients } from './clients.ts'
 import { type Conversations, type ConversationsDeps, createConversations } from './conversations.ts'
 import { createDeliveries, type Deliveries, type DeliveriesDeps } from './deliveries.ts'
 import { createDocuments, type Documents, type DocumentsDeps } from './documents.ts'
-import { createFollowing, type Following } from './following.ts'
 import { createPrincipals, type Principals, type PrincipalsDeps } from './principal.ts'
+import { createReplies, type Replies } from './replies.ts'
 import { createRoster, type Roster, type RosterDeps } from './roster.ts'
 import { workspaceSessionStore } from './session-store.ts'
 import { createSignIn, type SignIn, type SignInDeps } from './sign-in.ts'
@@ -21,10 +21,10 @@ import { createStarters, type StartersDeps } from './starters.ts'
 import { workspaceStore } from './store.ts'
 import { createTurns, type Turns, type TurnsDeps } from './turns.ts'
 
-/** What agents ask somebody by address; the queue of asks stands to the right. */
+/** Requests of agents to an address. The queue is in an area to the right. */
 export type AsksPort = {
   asksOf(email: string, agentIds: readonly string[]): Promise<QueueItem[]>
-  /** Throws `not_found` for what is not asked of this address about these agents. */
+  /** Throws `not_found` for an item that is not addressed to this person or not about these agents. */
   answer(
     by: { id: string | null; email: string },
     agentIds: readonly string[],
@@ -33,11 +33,11 @@ export type AsksPort = {
   ): Promise<QueueItem>
 }
 
-/** What somebody thinks of a report; those stand to the right. Throws `not_found`. */
+/** Rates a report; reports are in an area to the right. Throws `not_found`. */
 export type RateReport = (
   agent: { id: string; name: string },
   holder: string,
-  said: { id: string; rating: 'up' | 'down' | 'none'; comment: string | null },
+  body: { id: string; rating: 'up' | 'down' | 'none'; comment: string | null },
 ) => Promise<void>
 
 export type WorkspaceChatDeps = PrincipalsDeps &
@@ -65,23 +65,23 @@ export type WorkspaceChat = {
   conversations: Conversations
   turns: Turns
   talk: WorkspaceTalk
-  following: Following
+  replies: Replies
   documents: Documents
   clients: Clients
   asks: AsksPort
   rateReport: RateReport
   executions: Pick<Executions, 'watch' | 'terminate'>
   log: Log
-  /** For what runs by itself: their output as messages. */
+  /** Delivers the output of schedules and reminders as messages. */
   deliver: Deliveries['deliver']
   deliverRun: Deliveries['deliverRun']
-  /** Whether this address receives what the agent delivers. */
+  /** Whether this address may receive deliveries of the agent. */
   reaches(agentId: string, email: string): Promise<boolean>
   workState: WorkStateOf
-  /** Hook of the registry. */
+  /** Hook of agent deletion. */
   agentDeleted(tx: Tx, agentId: string): Promise<void>
   loops: Loop[]
-  /** Resolves when no mail is on its way any more. */
+  /** Resolves when no mail is being sent. */
   settled(): Promise<void>
 }
 
@@ -91,7 +91,7 @@ export function createWorkspaceChat(deps: WorkspaceChatDeps): WorkspaceChat {
   const roster = createRoster({ ...deps, starters: createStarters(deps) })
   const conversations = createConversations({ ...deps, roster })
   const turns = createTurns({ ...deps, conversations })
-  const following = createFollowing({ accessRevocation, principals, roster })
+  const replies = createReplies({ accessRevocation, principals, roster })
   const deliveries = createDeliveries({ ...deps, conversations, roster })
   const signIn = createSignIn({ ...deps, principals, roster })
   return {
@@ -100,8 +100,8 @@ export function createWorkspaceChat(deps: WorkspaceChatDeps): WorkspaceChat {
     roster,
     conversations,
     turns,
-    following,
-    talk: createTalk({ ...deps, turns, following }),
+    replies,
+    talk: createTalk({ ...deps, turns, replies }),
     documents: createDocuments(deps),
     clients: createClients({ ...deps, roster, principals, recheck: accessRevocation.recheck }),
     asks,
@@ -110,7 +110,7 @@ export function createWorkspaceChat(deps: WorkspaceChatDeps): WorkspaceChat {
     log,
     deliver: deliveries.deliver,
     deliverRun: deliveries.deliverRun,
-    reaches: (agentId, email) => roster.reaches(deps.db, agentId, email.toLowerCase()),
+    reaches: (agentId, email) => roster.canReceive(deps.db, agentId, email.toLowerCase()),
     workState: turns.workState,
     async agentDeleted(tx, agentId) {
       await workspaceStore(tx).removeOfAgent(agentId)

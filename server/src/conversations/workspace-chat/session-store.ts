@@ -1,7 +1,7 @@
 import type { Executor } from '../../ports/database/port.ts'
 import type { WorkspaceSessionsTable, WorkspaceTables } from './tables.ts'
 
-/** The only SQL about Workspace sessions and blocked addresses. */
+/** The SQL of Workspace sessions and blocked addresses. */
 export function workspaceSessionStore(executor: Executor) {
   const db = executor.withTables<WorkspaceTables>()
   return {
@@ -29,7 +29,7 @@ export function workspaceSessionStore(executor: Executor) {
     async removeOf(email: string): Promise<void> {
       await db.deleteFrom('workspace_sessions').where('email', '=', email).execute()
     },
-    async removeOver(now: string, idleSince: string): Promise<void> {
+    async removeExpired(now: string, idleSince: string): Promise<void> {
       await db
         .deleteFrom('workspace_sessions')
         .where((e) => e.or([e('expires_at', '<=', now), e('last_used_at', '<=', idleSince)]))
@@ -47,7 +47,7 @@ export function workspaceSessionStore(executor: Executor) {
       return new Map(rows.flatMap(({ email, at }) => (at === null ? [] : [[email, at] as const])))
     },
 
-    /** Ids of the agents from which an address is kept away. */
+    /** Ids of the agents that have blocked this address. */
     async blockedFrom(email: string): Promise<Set<string>> {
       const rows = await db
         .selectFrom('workspace_blocks')

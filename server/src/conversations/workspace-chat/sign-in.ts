@@ -18,7 +18,7 @@ export type SignInDeps = {
   limits: Pick<RateLimits, 'use' | 'clear'>
   codes: Pick<EmailCodes, 'mint' | 'redeem'>
   users: Pick<Users, 'holderOf'>
-  /** Null: no mail is sent, and nobody signs in by it. */
+  /** Null when the platform sends no mail; then email sign-in is disabled. */
   mail: Pick<Mailer, 'send'> | null
   /** Whether this installation may exchange an address for a session. */
   isExchangeEntitled: boolean
@@ -28,17 +28,20 @@ export type SignInDeps = {
 }
 
 export type SignIn = {
-  /** Answers alike, and as soon, whoever asks. Throws `email_login_disabled`, `rate_limited` for the client. */
-  requestCode(wanted: { email: string; ip: string }): Promise<void>
-  /** Throws `invalid_code` for every address and code that open nothing, and what limits throw. */
-  verify(presented: {
+  /**
+   * Responds identically and in the same time for every address. Throws `email_login_disabled`, and `rate_limited` for
+   * the client.
+   */
+  requestCode(request: { email: string; ip: string }): Promise<void>
+  /** Throws `invalid_code` for every invalid combination of address and code, and `rate_limited`. */
+  verify(attempt: {
     email: string
     code: string
     ip: string
   }): Promise<{ reply: { token: string; email: string; expires_at: string }; account: Account | null }>
   /** Throws `scope_not_allowed`, `entitlement_required`, `agent_access_denied` for an address without any agent. */
   exchange(
-    by: SignedIn,
+    caller: SignedIn,
     email: string,
   ): Promise<{ reply: { token: string; email: string; expires_in: number }; account: Account | null }>
   settled(): Promise<void>
@@ -50,13 +53,13 @@ export function createSignIn(deps: SignInDeps): SignIn {
   const { db, limits, codes, users, mail, principals, roster, baseUrl } = deps
   const outgoing = createOutgoing(deps.log)
 
-  const mailer = () => {
+  const requireMail = () => {
     if (!mail) throw new Fault('email_login_disabled')
     return mail
   }
 
-  /** Admitted: some agent is shared with the address, and its person, where it is known, is not suspended. */
-  async function entry(email: string): Promise<{ isAdmitted: boolean; account: Account | null }> {
+  /** Admitted when an agent is shared with the address and its account, if any, is not suspended. */
+  async function admissionOf(email: string): Promise<{ isAdmitted: boolean; account: Account | null }> {
     const account = await users.holderOf(db, email)
     if (account?.suspended_at) return { isAdmitted: false, account }
     return { isAdmitted: (await roster.agentsOf({ email, owns: null })).length > 0, account }
@@ -66,41 +69,42 @@ export function createSignIn(deps: SignInDeps): SignIn {
     try {
       await limits.use(rateRules.workspaceCode, email)
     } catch (error) {
-      // Above its limit an address gets no mail, and nobody is told.
+      // An address above its limit silently gets no mail.
       if (isFault(error, 'rate_limited')) return
       throw error
     }
-    if (!(await entry(email)).isAdmitted) return
+    if (!(await admissionOf(email)).isAdmitted) return
     const code = await db.atomically((tx) => codes.mint(tx, purpose, email))
     await to.send(codeMail(email, code, `${baseUrl}/workspace`))
   }
 
   return {
     async requestCode({ email, ip }) {
-      const to = mailer()
+      const to = requireMail()
       await limits.use(rateRules.workspaceCodeClient, ip)
       outgoing.start(() => sendCode(to, email))
     },
     async verify({ email, code, ip }) {
-      mailer()
+      requireMail()
       await limits.use(rateRules.emailCodeAddress, ip)
-      // Counted before the code is looked at: of many guesses at once no more than the limit are tried.
+      // Counted before the code is checked, so that concurrent guesses cannot exceed the limit.
       const subject = `${purpose}:${email}`
       await limits.use(rateRules.emailCodeAttempt, subject)
-      // Asked again: a code may be older than the end of the last share.
-      const { isAdmitted, account } = await entry(email)
-      const opened = await db.atomically(async (tx) => {
-        const isRight = await codes.redeem(tx, purpose, email, isAdmitted ? code : null)
-        return isAdmitted && isRight ? principals.open(tx, email) : null
+      // Checked again, because the last share may have ended after the code was sent.
+      const { isAdmitted, account } = await admissionOf(email)
+      const session = await db.atomically(async (tx) => {
+        const isValid = await codes.redeem(tx, purpose, email, isAdmitted ? code : null)
+        return isAdmitted && isValid ? principals.open(tx, email) : null
       })
-      if (!opened) throw new Fault('invalid_code')
+      if (!session) throw new Fault('invalid_code')
       await limits.clear(rateRules.emailCodeAttempt, subject)
-      return { reply: { ...opened, email }, account }
+      return { reply: { ...session, email }, account }
     },
-    async exchange(by, email) {
-      if (by.kind !== 'key' || by.key.scope !== 'portal_delegate') throw new Fault('scope_not_allowed')
+    async exchange(caller, email) {
+      if (caller.kind !== 'key' || caller.key.scope !== 'portal_delegate')
+        throw new Fault('scope_not_allowed')
       if (!deps.isExchangeEntitled) throw new Fault('entitlement_required')
-      const { isAdmitted, account } = await entry(email)
+      const { isAdmitted, account } = await admissionOf(email)
       if (!isAdmitted) throw new Fault('agent_access_denied', 'No agent is shared with this address.')
       const { token } = await principals.open(db, email)
       return { reply: { token, email, expires_in: workspaceSession.longestSeconds }, account }

@@ -11,23 +11,23 @@ export type StartersDeps = {
   playbooks: Pick<Playbooks, 'starters'>
 }
 
-/** First words to an agent, from the playbooks of its workspace. */
+/** Suggested first messages to an agent, from the playbooks in its workspace. */
 export type Starters = (agent: Agent) => Promise<Starter[]>
 
-/** A roster is asked for often, and each list costs the agent some reading. */
-const remembered = { maxAgeSeconds: 60, maxEntries: 500 }
-/** Nobody waits longer for their roster because of one agent. */
-const patienceMs = 2000
+/** Rosters load often, and each list needs file reads at the agent. */
+const cacheLimits = { maxAgeSeconds: 60, maxEntries: 500 }
+/** Limits how long one agent can delay the roster. */
+const timeoutMs = 2000
 
-/** An agent that does not tell has none: without them people talk to it all the same. */
+/** An agent that does not respond gets an empty list; chatting does not need it. */
 export function createStarters({ clock, log, agentRecords, playbooks }: StartersDeps): Starters {
   const cache = createCache<Starter[]>({
     clock,
-    ...remembered,
+    ...cacheLimits,
     async load(agentId) {
       const agent = await agentRecords.byId(agentId)
       if (!agent) return null
-      return playbooks.starters(agent, AbortSignal.timeout(patienceMs)).catch((error: unknown) => {
+      return playbooks.starters(agent, AbortSignal.timeout(timeoutMs)).catch((error: unknown) => {
         log.debug({ err: error, agent_id: agentId }, 'the playbooks of an agent are not known')
         return []
       })

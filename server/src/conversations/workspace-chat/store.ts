@@ -7,8 +7,8 @@ export type DeliveryRow = DeliveriesTable
 export type DocumentRow = DocumentsTable
 
 /**
- * The only SQL of the Workspace apart from its sessions. Of the tables of chat it only reads: what is written to
- * conversations goes through the store of chat.
+ * The SQL of the Workspace, except for its sessions. Reads chat's tables, but writes conversations only through chat's
+ * store.
  */
 export function workspaceStore(executor: Executor) {
   const db = executor.withTables<WorkspaceTables & ChatTables>()
@@ -38,7 +38,7 @@ export function workspaceStore(executor: Executor) {
       return new Map(rows.map((row) => [row.session_id, row]))
     },
 
-    /** Messages of the agent behind what was read; sessions without any are left out. */
+    /** Unread messages of the agent; sessions without any are omitted. */
     async unread(sessionIds: readonly string[]): Promise<Map<string, number>> {
       if (sessionIds.length === 0) return new Map()
       const rows = await db
@@ -69,7 +69,7 @@ export function workspaceStore(executor: Executor) {
         .execute()
     },
 
-    /** What was read stays read. */
+    /** The read position never moves back. */
     async read(sessionId: string, position: number): Promise<void> {
       await db
         .insertInto('workspace_chat_states')
@@ -83,10 +83,10 @@ export function workspaceStore(executor: Executor) {
         .execute()
     },
 
-    /** The newest message of each conversation that holds the words. */
-    async search(holder: string, agentIds: readonly string[], words: string, limit: number) {
+    /** The newest message of each conversation that contains the phrase. */
+    async search(holder: string, agentIds: readonly string[], phrase: string, limit: number) {
       if (agentIds.length === 0) return []
-      const pattern = `%${words.toLowerCase().replaceAll(/[\\%_]/g, '\\$&')}%`
+      const pattern = `%${phrase.toLowerCase().replaceAll(/[\\%_]/g, '\\$&')}%`
       const newest = db
         .selectFrom('chat_messages')
         .innerJoin('chat_sessions', 'chat_sessions.id', 'chat_messages.session_id')
@@ -126,8 +126,8 @@ export function workspaceStore(executor: Executor) {
         .execute()
     },
 
-    /** What each address has said and heard, by holder. */
-    async figuresOf(agentId: string): Promise<Map<string, { messages: number; last: string | null }>> {
+    /** Message counts and last activity, by holder. */
+    async usageOf(agentId: string): Promise<Map<string, { messages: number; last: string | null }>> {
       const rows = await db
         .selectFrom('chat_sessions')
         .select('holder_id')
@@ -145,7 +145,7 @@ export function workspaceStore(executor: Executor) {
     },
 
     // ── deliveries ──
-    /** False: something was delivered for this key before. */
+    /** Returns false when this key already has a delivery. */
     async addDelivery(row: DeliveryRow): Promise<boolean> {
       const result = await db
         .insertInto('workspace_deliveries')
@@ -162,7 +162,7 @@ export function workspaceStore(executor: Executor) {
         .executeTakeFirst()
       return row ?? null
     },
-    /** True for the one that ends the waiting. */
+    /** Returns true for the caller that ends the pending state. */
     async endDelivery(
       key: string,
       end: Pick<DeliveryRow, 'status' | 'message_id' | 'error' | 'session_id'>,
@@ -175,7 +175,7 @@ export function workspaceStore(executor: Executor) {
         .executeTakeFirst()
       return Number(result.numUpdatedRows) === 1
     },
-    /** What waits for the end of a turn in this conversation, in order. */
+    /** Pending deliveries of this conversation, in order. */
     async waitingFor(sessionId: string): Promise<DeliveryRow[]> {
       return db
         .selectFrom('workspace_deliveries')
@@ -217,7 +217,7 @@ export function workspaceStore(executor: Executor) {
         .orderBy('id')
         .execute()
     },
-    async forgetDocumentAt(agentId: string, path: string): Promise<void> {
+    async removeDocumentAt(agentId: string, path: string): Promise<void> {
       await db
         .deleteFrom('workspace_documents')
         .where('agent_id', '=', agentId)

@@ -4,23 +4,23 @@ export type WorkspaceSessionsTable = {
   email: string
   created_at: string
   last_used_at: string
-  /** At the latest; idle sessions end before. */
+  /** Latest end; idle sessions end earlier. */
   expires_at: string
 }
 
-/** What a person does with a conversation; without a row it is neither starred nor read. */
+/** A person's state of a conversation; without a row it is neither starred nor read. */
 export type ChatStatesTable = { session_id: string; starred: number; read_position: number }
 
 export type RatingCommentsTable = { message_id: string; comment: string | null; rated_at: string }
 
 export type DeliveriesTable = {
-  /** The fire: its first attempt. One message at most comes of it. */
+  /** The fire, by its first attempt. It gets at most one message. */
   key: string
   agent_id: string
-  /** Whose Main; null: the conversation that is named. */
+  /** The address whose Main gets it; null when a conversation is named. */
   email: string | null
   session_id: string | null
-  /** The run whose output it is. */
+  /** The run with this output. */
   execution_id: string
   source: 'schedule' | 'reminder'
   content: string
@@ -28,7 +28,7 @@ export type DeliveriesTable = {
   error: string | null
   message_id: string | null
   created_at: string
-  /** Pending: delivered then at the latest. */
+  /** Latest time of delivery while pending. */
   due_at: string | null
 }
 
@@ -44,8 +44,8 @@ export type DocumentsTable = {
   created_at: string
 }
 
-/** What a delivery leaves with its run: the column that is for it, of rows that are another feature's. */
-type DeliveredRuns = { id: string; delivery: string | null }
+/** The one column of another feature's table that deliveries write. */
+type DeliveryOfRun = { id: string; delivery: string | null }
 
 export type WorkspaceTables = {
   workspace_sessions: WorkspaceSessionsTable
@@ -54,5 +54,5 @@ export type WorkspaceTables = {
   workspace_deliveries: DeliveriesTable
   workspace_blocks: BlocksTable
   workspace_documents: DocumentsTable
-  executions: DeliveredRuns
+  executions: DeliveryOfRun
 }

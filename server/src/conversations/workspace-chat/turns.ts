@@ -13,11 +13,11 @@ import type { Db, Tx } from '../../ports/database/port.ts'
 import { checkFiles } from '../../runs/attachments/index.ts'
 import { type Dispatch, modelOf, sourceOf } from '../../runs/dispatch/index.ts'
 import { type ExecutionRow, type Executions, executionStore, isFinal } from '../../runs/executions/index.ts'
-import { chatStore, createTakeOneTurn, type SessionRow, type Turn, titleOf } from '../chat/index.ts'
+import { chatStore, createAcceptSerialTurn, type SessionRow, type Turn, titleOf } from '../chat/index.ts'
 import type { Conversations } from './conversations.ts'
 import type { Principal } from './principal.ts'
-import { isMain } from './shown.ts'
 import { workspaceStore } from './store.ts'
+import { isMain } from './views.ts'
 
 export type TurnsDeps = {
   db: Db
@@ -29,65 +29,70 @@ export type TurnsDeps = {
   conversations: Conversations
 }
 
-/** The reply of a turn that was answered. */
+/** The reply of a successful turn. */
 export type TurnReply = {
   response: string | null
   session_id: string
   message_id: string | null
   execution_id: string
 }
-export type TakenTurn = { turn: Turn; claim: Claim; replay: null } | { turn: null; replay: unknown }
+export type AcceptedTurn = { turn: Turn; claim: Claim; replay: null } | { turn: null; replay: unknown }
 
 export type Turns = {
   /**
-   * Takes a turn in, once for each key. Throws `turn_in_progress` with the run that is going on, `conflict` for an
-   * archived conversation, `rate_limited`, and what taking a run in throws.
+   * Accepts a turn once for each key. Throws `turn_in_progress` with the running execution, `conflict` for an archived
+   * conversation, `rate_limited`, and the faults of accepting a run.
    */
-  take(who: Principal, agent: Agent, asked: WorkspaceChatBody, key: string | undefined): Promise<TakenTurn>
+  accept(
+    principal: Principal,
+    agent: Agent,
+    body: WorkspaceChatBody,
+    key: string | undefined,
+  ): Promise<AcceptedTurn>
   replyOf(row: ExecutionRow): Promise<TurnReply>
-  /** Of a turn in an own conversation. Throws `execution_not_found`. */
-  own(who: Principal, agentId: string, executionId: string): Promise<ExecutionRow>
+  /** The execution of a turn in an own conversation. Throws `execution_not_found`. */
+  own(principal: Principal, agentId: string, executionId: string): Promise<ExecutionRow>
   workState: WorkStateOf
 }
 
-/** One turn at a time in each conversation, and what is known of it afterwards. */
+/** Accepts turns, one at a time in each conversation, and finds them again. */
 export function createTurns(deps: TurnsDeps): Turns {
   const { db, limits, dispatch, executions, idempotency, conversations } = deps
-  const takeOneTurn = createTakeOneTurn(deps)
+  const acceptSerialTurn = createAcceptSerialTurn(deps)
 
   async function sessionFor(
     tx: Tx,
-    who: Principal,
+    principal: Principal,
     agentId: string,
-    asked: WorkspaceChatBody,
+    body: WorkspaceChatBody,
   ): Promise<SessionRow> {
-    if (asked.new_thread) return conversations.beginIn(tx, who, agentId)
-    if (asked.session_id) return conversations.own(who, agentId, asked.session_id, tx)
-    return conversations.ensureMain(tx, who, agentId)
+    if (body.new_thread) return conversations.createOther(tx, principal, agentId)
+    if (body.session_id) return conversations.own(principal, agentId, body.session_id, tx)
+    return conversations.ensureMain(tx, principal, agentId)
   }
 
-  async function accept(
-    who: Principal,
+  async function acceptTurn(
+    principal: Principal,
     agent: Agent,
-    asked: WorkspaceChatBody,
+    body: WorkspaceChatBody,
     within: Within,
   ): Promise<Turn> {
-    const model = modelOf(asked.model)
-    const files = checkFiles(asked.files)
-    const fact = await dispatch.checkAgent(agent.id)
+    const model = modelOf(body.model)
+    const files = checkFiles(body.files)
+    const agentContext = await dispatch.checkAgent(agent.id)
     return dispatch.transaction(async (tx) => {
-      const session = await sessionFor(tx, who, agent.id, asked)
+      const session = await sessionFor(tx, principal, agent.id, body)
       const isNamed = session.title !== null || isMain(session)
-      const turn = await takeOneTurn(tx, fact, session, {
+      const turn = await acceptSerialTurn(tx, agentContext, session, {
         triggeredBy: 'workspace',
-        message: asked.message,
-        source: sourceOf(who.caller, null),
-        note: openCanvas(asked.open_canvas_id),
+        message: body.message,
+        source: sourceOf(principal.caller, null),
+        note: openCanvasNote(body.open_canvas_id),
         model,
         files,
-        title: isNamed ? null : titleOf(asked.message),
+        title: isNamed ? null : titleOf(body.message),
       })
-      // Whoever answers has read what came before.
+      // A person who writes has read the earlier messages.
       const count = (await chatStore(tx).session(session.id))?.message_count ?? 0
       await workspaceStore(tx).read(session.id, count)
       await within(tx, turn.row.id)
@@ -108,23 +113,26 @@ export function createTurns(deps: TurnsDeps): Turns {
   return {
     replyOf,
 
-    async take(who, agent, asked, key) {
-      const subject = `${who.holder}:${agent.id}`
-      const scope = scopeOf('workspace', subject, key, asked)
+    async accept(principal, agent, body, key) {
+      const subject = `${principal.holder}:${agent.id}`
+      const scope = scopeOf('workspace', subject, key, body)
       const entered = await idempotency.enter(scope, async (claim) => {
-        // A repeated request is none: it is told what became of the first.
+        // A repeated request starts no new turn, so it does not count.
         await limits.use(rateRules.workspaceChatMinute, subject)
         await limits.use(rateRules.workspaceChatHour, subject)
-        return accept(who, agent, asked, (tx, execution_id) => claim.take(tx, { execution_id }))
+        return acceptTurn(principal, agent, body, (tx, execution_id) => claim.take(tx, { execution_id }))
       })
       if (entered.replay) return { turn: null, replay: entered.replay.body }
       return { turn: entered.accepted, claim: entered.claim, replay: null }
     },
 
-    async own(who, agentId, executionId) {
-      const row = await executions.find({ caller: who.caller, agentId, relation: 'shared' }, executionId)
+    async own(principal, agentId, executionId) {
+      const row = await executions.find(
+        { caller: principal.caller, agentId, relation: 'shared' },
+        executionId,
+      )
       const session = row.session_id === null ? null : await chatStore(db).session(row.session_id)
-      const isOwn = session?.kind === 'workspace' && session.holder_id === who.holder
+      const isOwn = session?.kind === 'workspace' && session.holder_id === principal.holder
       if (row.kind !== 'chat' || !isOwn) throw new Fault('execution_not_found')
       return row
     },
@@ -139,8 +147,8 @@ export function createTurns(deps: TurnsDeps): Turns {
   }
 }
 
-/** Their words may be about what they look at. */
-function openCanvas(canvasId: string | null | undefined): string | null {
+/** Tells the agent which canvas the person's message may refer to. */
+function openCanvasNote(canvasId: string | null | undefined): string | null {
   return canvasId ? `(The person has your canvas "${canvasId}" open beside this conversation.)` : null
 }
 

@@ -7,7 +7,7 @@ import { type Loose, openWorkspaceWorld } from './test/world.ts'
 const sam = 'sam@example.org'
 
 forEachDialect((_name, open) => {
-  test('a code opens a session for whom an agent is shared with, and for nobody else', async () => {
+  test('a code opens a session only for an address with a shared agent', async () => {
     await using world = await openWorkspaceWorld(open)
     const stranger = await world.request('', 'POST', '/auth/request', { email: 'x@example.org' })
     assert.equal(stranger.status, 200)
@@ -18,9 +18,9 @@ forEachDialect((_name, open) => {
       world.mail.sent.map(({ to }) => to),
       [sam],
     )
-    const { json: mine } = await world.request(token, 'GET', '/my-agents')
+    const { json: roster } = await world.request(token, 'GET', '/my-agents')
     assert.deepEqual(
-      [mine.client_email, mine.agents.map(({ name, owned, state }: Loose) => [name, owned, state])],
+      [roster.client_email, roster.agents.map(({ name, owned, state }: Loose) => [name, owned, state])],
       [sam, [['scout', false, 'unreachable']]],
     )
     const wrong = await world.request('', 'POST', '/auth/verify', { email: sam, code: '000000' })
@@ -30,13 +30,13 @@ forEachDialect((_name, open) => {
     assert.deepEqual([after.status, after.json.error], [401, 'session_expired'])
   })
 
-  test('an agent that is ready offers its playbooks as first words, asked for once a minute; one that fails none', async () => {
+  test('a ready agent offers its playbooks, cached for a minute; a failing agent offers none', async () => {
     await using world = await openWorkspaceWorld(open)
     await world.share(sam)
     const token = await world.signIn(sam)
     const playbooks = async () => (await world.request(token, 'GET', '/my-agents')).json.agents[0].playbooks
     world.starters.answer = () => [{ title: 'Report', description: null, starter_prompt: '/report' }]
-    assert.deepEqual([await playbooks(), world.starters.asked], [[], 0], 'out of reach')
+    assert.deepEqual([await playbooks(), world.starters.asked], [[], 0], 'unreachable')
     world.chatLink.link(world.agentId, {})
     assert.deepEqual(await playbooks(), [{ title: 'Report', description: null, starter_prompt: '/report' }])
     await playbooks()
@@ -46,20 +46,21 @@ forEachDialect((_name, open) => {
     assert.deepEqual(await playbooks(), [])
   })
 
-  test('an agent says what it is there for, as its workspace has it', async () => {
+  test("the roster shows the description in the agent's workspace", async () => {
     await using world = await openWorkspaceWorld(open)
     await world.share(sam)
     const token = await world.signIn(sam)
-    const described = async () => (await world.request(token, 'GET', '/my-agents')).json.agents[0].description
-    assert.equal(await described(), null, 'out of reach')
+    const description = async () =>
+      (await world.request(token, 'GET', '/my-agents')).json.agents[0].description
+    assert.equal(await description(), null, 'unreachable')
     const template_yaml = 'name: scout\ndisplay_name: Scout\ndescription: Knows the birds.\n'
     const info = { template_yaml, metrics_json: null, runtime_version: null, workspace_initialized: true }
     world.agentLink.link(world.agentId, { info: () => info })
     await world.clock.advance(61)
-    assert.equal(await described(), 'Knows the birds.')
+    assert.equal(await description(), 'Knows the birds.')
   })
 
-  test('401 and 403: no credential, an unknown token, an API key; a Workspace token opens nothing else', async () => {
+  test('401 without a credential or with an unknown token, 403 with an API key; a Workspace token works only in the Workspace', async () => {
     await using world = await openWorkspaceWorld(open)
     await world.share(sam)
     const token = await world.signIn(sam)
@@ -72,7 +73,7 @@ forEachDialect((_name, open) => {
     assert.equal(agents.status, 401)
   })
 
-  test('a session ends after 7 days without use, and after 30 days in any case', async () => {
+  test('a session ends after 7 idle days, and after 30 days in any case', async () => {
     await using world = await openWorkspaceWorld(open)
     await world.share(sam)
     const idle = await world.signIn(sam)
@@ -87,7 +88,7 @@ forEachDialect((_name, open) => {
     assert.equal((await world.request(used, 'GET', '/my-agents')).status, 401)
   })
 
-  test('an exchange opens a session with a portal_delegate key and the entitlement alone', async () => {
+  test('an exchange requires a portal_delegate key and the entitlement', async () => {
     await using world = await openWorkspaceWorld(open)
     await world.share(sam)
     const admin = await world.person('admin', 'root@example.org')
@@ -102,18 +103,21 @@ forEachDialect((_name, open) => {
 
     await using other = await openWorkspaceWorld(open, { isExchangeEntitled: false })
     await other.share(sam)
-    const theirs = await other.person('admin', 'root@example.org')
-    const second = await other.identity.keys.create(theirs.session, { name: 'd', scope: 'portal_delegate' })
+    const otherAdmin = await other.person('admin', 'root@example.org')
+    const second = await other.identity.keys.create(otherAdmin.session, {
+      name: 'd',
+      scope: 'portal_delegate',
+    })
     const refused = await other.request(second.key, 'POST', '/auth/exchange', { email: sam })
     assert.deepEqual([refused.status, refused.json.error], [403, 'entitlement_required'])
   })
 
-  test('the agent is told which canvas the person looks at; the conversation keeps their words alone', async () => {
+  test('the agent gets the open canvas as a note; the conversation stores only the message', async () => {
     await using world = await openWorkspaceWorld(open)
     await world.share(sam)
     const token = await world.signIn(sam)
-    const asked = { message: 'what is this?', open_canvas_id: 'q3.plan' }
-    const { run } = await world.turn(token, asked, { runtime_session_id: 'r1' })
+    const body = { message: 'what is this?', open_canvas_id: 'q3.plan' }
+    const { run } = await world.turn(token, body, { runtime_session_id: 'r1' })
     assert.match(run.message, /^\(The person has your canvas "q3\.plan" open[^\n]*\n\nwhat is this\?$/)
     const { messages } = await world.history(token)
     assert.equal(messages[0].content, 'what is this?')
@@ -123,7 +127,7 @@ forEachDialect((_name, open) => {
     assert.deepEqual([refused.status, refused.json.detail[0].loc], [422, ['body', 'open_canvas_id']])
   })
 
-  test('a turn in Main: question and answer are kept, and every door of one person leads to the same Main', async () => {
+  test('a turn in Main stores question and answer; every sign-in of one person opens the same Main', async () => {
     await using world = await openWorkspaceWorld(open)
     const account = await world.person('user', sam)
     await world.share(sam)
@@ -146,7 +150,7 @@ forEachDialect((_name, open) => {
     assert.deepEqual([history.session_id, history.last_turn_outcome], [json.session_id, null])
   })
 
-  test('409 turn_in_progress: of twenty messages at once in one conversation one is taken in', async () => {
+  test('409 turn_in_progress: of twenty concurrent messages in one conversation one is accepted', async () => {
     await using world = await openWorkspaceWorld(open)
     await world.share(sam)
     const token = await world.signIn(sam)
@@ -155,25 +159,25 @@ forEachDialect((_name, open) => {
     )
     await world.waiting()
     const run = await world.claim()
-    // One that comes in after the turn would be taken in as the next.
+    // A request that arrives after the turn would start the next one.
     let answered = 0
     for (const reply of replies) void reply.then(() => (answered += 1))
     await until(() => answered === 19, 'all others were refused')
-    await world.ended(run)
+    await world.finish(run)
     const all = await Promise.all(replies)
     assert.deepEqual(all.filter(({ status }) => status === 200).length, 1)
     for (const { status, json } of all) {
       if (status !== 200)
         assert.deepEqual([status, json.error, json.execution_id], [409, 'turn_in_progress', run.execution_id])
     }
-    // Another conversation is not held up, once twenty more are allowed.
+    // Another conversation is not blocked, once the rate limit allows more messages.
     await world.clock.advance(61)
-    const beside = await world.turn(token, { message: 'beside', new_thread: true })
-    assert.equal(beside.status, 200)
-    assert.notEqual(beside.json.session_id, (await world.history(token)).session_id)
+    const parallel = await world.turn(token, { message: 'beside', new_thread: true })
+    assert.equal(parallel.status, 200)
+    assert.notEqual(parallel.json.session_id, (await world.history(token)).session_id)
   })
 
-  test('a failed turn says why; a repeated key is told the first reply', async () => {
+  test('a failed turn reports the reason; a repeated key returns the first reply', async () => {
     await using world = await openWorkspaceWorld(open)
     await world.share(sam)
     const token = await world.signIn(sam)
@@ -192,7 +196,7 @@ forEachDialect((_name, open) => {
     assert.equal(second.headers['x-idempotent-replay'], 'true')
   })
 
-  test('202 with the ids when the client prefers not to wait; the turn can be followed and stopped', async () => {
+  test('202 with the ids when the client prefers not to wait; the turn can be streamed and stopped', async () => {
     await using world = await openWorkspaceWorld(open)
     await world.share(sam)
     const [token, other] = [await world.signIn(sam), await world.session(world.owner.id)]
@@ -209,14 +213,14 @@ forEachDialect((_name, open) => {
     assert.match(stream.bytes.toString(), /"stream_end","status":"cancelled"/)
   })
 
-  test('the stream gives the turn as events, or as JSON lines by name', async () => {
+  test('the stream sends events, or JSON lines when Accept names them', async () => {
     await using world = await openWorkspaceWorld(open)
     await world.share(sam)
     const token = await world.signIn(sam)
     for (const accept of ['*/*', 'application/x-ndjson']) {
       const reply = world.request(token, 'POST', '/agents/scout/chat/stream', { message: 'hi' }, { accept })
       await world.waiting()
-      await world.ended(await world.claim())
+      await world.finish(await world.claim())
       const { bytes, headers } = await reply
       const isLines = accept !== '*/*'
       assert.equal(headers['content-type'], isLines ? 'application/x-ndjson' : 'text/event-stream')
@@ -224,14 +228,16 @@ forEachDialect((_name, open) => {
     }
   })
 
-  test('conversations are named, starred, read, found, and Main is begun anew', async () => {
+  test('conversations can be renamed, starred, marked as read and searched; Main can be reset', async () => {
     await using world = await openWorkspaceWorld(open)
     await world.share(sam)
     const token = await world.signIn(sam)
-    const { json: made } = await world.request(token, 'POST', '/agents/scout/sessions', { title: 'Plans' })
-    const turn = await world.turn(token, { message: 'Where is the Harbour?', session_id: made.id })
+    const { json: conversation } = await world.request(token, 'POST', '/agents/scout/sessions', {
+      title: 'Plans',
+    })
+    const turn = await world.turn(token, { message: 'Where is the Harbour?', session_id: conversation.id })
     assert.equal(turn.status, 200)
-    const path = `/agents/scout/sessions/${made.id}`
+    const path = `/agents/scout/sessions/${conversation.id}`
     assert.equal((await world.request(token, 'PATCH', path, { title: 'Harbour' })).json.title, 'Harbour')
     assert.equal((await world.request(token, 'PATCH', path, { title: 'two\nlines' })).status, 422)
     const { json: list } = await world.request(token, 'GET', '/agents/scout/sessions')
@@ -248,31 +254,34 @@ forEachDialect((_name, open) => {
       409,
     )
     assert.equal((await world.request(token, 'GET', '/my-agents')).json.agents[0].unread, 1)
-    assert.deepEqual((await world.request(token, 'POST', `/chat-state/${made.id}/read`)).json, {
-      id: made.id,
+    assert.deepEqual((await world.request(token, 'POST', `/chat-state/${conversation.id}/read`)).json, {
+      id: conversation.id,
       starred: false,
       unread: 0,
     })
-    assert.equal((await world.request(token, 'PUT', `/chat-state/${made.id}/star`)).json.starred, true)
-    const { json: found } = await world.request(token, 'GET', '/search?q=harbour')
+    assert.equal(
+      (await world.request(token, 'PUT', `/chat-state/${conversation.id}/star`)).json.starred,
+      true,
+    )
+    const { json: results } = await world.request(token, 'GET', '/search?q=harbour')
     assert.deepEqual(
-      found.results.map(({ session_id, snippet }: Loose) => [session_id, snippet]),
-      [[made.id, 'Where is the Harbour?']],
+      results.results.map(({ session_id, snippet }: Loose) => [session_id, snippet]),
+      [[conversation.id, 'Where is the Harbour?']],
     )
     assert.equal((await world.request(token, 'GET', '/search?q=100%25')).json.results.length, 0)
 
     const reset = () => world.request(token, 'POST', '/agents/scout/sessions/main/reset')
     assert.deepEqual((await reset()).json, { main_session_id: main, archived_session_id: null })
     await world.turn(token, { message: 'hi' })
-    const { json: anew } = await reset()
-    assert.equal(anew.archived_session_id, main)
+    const { json: resetReply } = await reset()
+    assert.equal(resetReply.archived_session_id, main)
     assert.deepEqual((await world.history(token)).messages, [])
     const old = await world.request(token, 'POST', '/agents/scout/chat', { message: 'x', session_id: main })
     assert.deepEqual([old.status, old.json.error], [409, 'conflict'])
     assert.equal((await world.request(token, 'GET', '/sessions')).json.sessions.length, 3)
   })
 
-  test('an answer is rated by its person alone', async () => {
+  test('only the person of the conversation can rate an answer', async () => {
     await using world = await openWorkspaceWorld(open)
     await world.share(sam)
     await world.share('kim@example.org')
@@ -291,7 +300,7 @@ forEachDialect((_name, open) => {
     assert.equal((await world.history(token)).messages[1].my_rating, null)
   })
 
-  test('what belongs to others is not there; a share that ends takes everything with it', async () => {
+  test('conversations of others are 404; the end of a share removes access to everything', async () => {
     await using world = await openWorkspaceWorld(open)
     await world.share(sam)
     await world.share('kim@example.org')
@@ -315,7 +324,7 @@ forEachDialect((_name, open) => {
     assert.deepEqual((await world.request(token, 'GET', '/sessions')).json.sessions, [])
   })
 
-  test('the owner sees clients and logs them out; admins block and unblock', async () => {
+  test('the owner lists clients and logs them out; admins block and unblock', async () => {
     await using world = await openWorkspaceWorld(open)
     await world.share(sam)
     const token = await world.signIn(sam)
@@ -327,8 +336,8 @@ forEachDialect((_name, open) => {
       clients.map(({ email, message_count, blocked }: Loose) => [email, message_count, blocked]),
       [[sam, 2, false]],
     )
-    const act = (by: string, what: string, email = sam) =>
-      world.request(by, 'POST', `/agents/scout/clients/${email}/${what}`)
+    const act = (by: string, action: string, email = sam) =>
+      world.request(by, 'POST', `/agents/scout/clients/${email}/${action}`)
     assert.equal((await world.request(token, 'GET', '/agents/scout/clients')).json.error, 'owner_required')
     assert.equal((await act(owner, 'block')).json.error, 'admin_required')
     assert.equal((await act(admin, 'block', 'x@example.org')).status, 404)
@@ -341,7 +350,7 @@ forEachDialect((_name, open) => {
     assert.equal((await world.request(token, 'GET', '/my-agents')).status, 401)
   })
 
-  test('what people have with an agent goes with it', async () => {
+  test('deleting an agent deletes what people have with it', async () => {
     await using world = await openWorkspaceWorld(open)
     await world.share(sam)
     const token = await world.signIn(sam)
@@ -367,7 +376,7 @@ forEachDialect((_name, open) => {
     }
   })
 
-  test('429 above twenty messages a minute with one agent', async () => {
+  test('429 above twenty messages per minute with one agent', async () => {
     await using world = await openWorkspaceWorld(open)
     await world.share(sam)
     const token = await world.signIn(sam)

@@ -1,12 +1,12 @@
-/** Between μ-law (G.711), in which telephones speak, and PCM of 16 bit, little endian. One byte is one sample. */
+/** Converts between μ-law (G.711, one byte per sample) and 16-bit PCM. */
 const bias = 0x84
-const loudest = 32_635
+const maxMagnitude = 32_635
 
-/** A table made once is a look-up for each of the 8,000 samples of a second. */
-const linear = Int16Array.from({ length: 256 }, (_, byte) => decodeSample(byte))
+/** Precomputed, because a call decodes 8,000 samples per second. */
+const decodeTable = Int16Array.from({ length: 256 }, (_, byte) => decodeSample(byte))
 
 export function decodeMulaw(mulaw: Uint8Array): Int16Array {
-  return Int16Array.from(mulaw, (byte) => linear[byte] ?? 0)
+  return Int16Array.from(mulaw, (byte) => decodeTable[byte] ?? 0)
 }
 
 export function encodeMulaw(samples: Int16Array): Uint8Array {
@@ -22,8 +22,8 @@ function decodeSample(byte: number): number {
 
 function encodeSample(sample: number): number {
   const sign = sample < 0 ? 0x80 : 0
-  const magnitude = Math.min(Math.abs(sample), loudest) + bias
-  // The place of the highest bit: 7 to 14, since the bias is at least there.
+  const magnitude = Math.min(Math.abs(sample), maxMagnitude) + bias
+  // Position of the highest bit, 7 to 14: the bias sets at least bit 7.
   const exponent = 24 - Math.clz32(magnitude)
   const mantissa = (magnitude >> (exponent + 3)) & 0x0f
   return ~(sign | (exponent << 4) | mantissa) & 0xff

@@ -1,14 +1,14 @@
 /**
- * Changes the rate of a stream of samples that comes in pieces: what is at the edge of a piece is kept for the next.
- * Making the rate lower needs a low pass before, or what telephones cannot carry would come back as noise.
+ * Changes the sample rate of a stream that arrives in pieces; samples at the edges carry over. Lowering the rate needs
+ * a low-pass filter, or higher frequencies would return as noise.
  */
 export type Resampler = {
   next(samples: Int16Array): Int16Array
-  /** The stream begins anew: what was kept belongs to sound that is dropped. */
+  /** Starts a new stream, and drops the samples carried over. */
   reset(): void
 }
 
-/** 8 → 16 kHz: between two samples one that lies in the middle. Late by one sample. */
+/** 8 → 16 kHz by linear interpolation. Delays the signal by one sample. */
 export function doubleRate(): Resampler {
   let last = 0
   return {
@@ -27,22 +27,22 @@ export function doubleRate(): Resampler {
   }
 }
 
-/** 24 → 8 kHz: of three samples one, behind a low pass that ends at 3.4 kHz as telephones do. */
+/** 24 → 8 kHz: a low-pass filter at 3.4 kHz, as telephones have, then every third sample. */
 export function thirdRate(): Resampler {
   let history = new Float64Array(taps.length - 1)
-  /** How many of the samples that come are passed by before the next is taken. */
+  /** Samples to skip before the next output sample. */
   let skip = 0
   return {
     next(samples) {
-      const line = new Float64Array(history.length + samples.length)
-      line.set(history)
-      line.set(samples, history.length)
+      const samplesWithHistory = new Float64Array(history.length + samples.length)
+      samplesWithHistory.set(history)
+      samplesWithHistory.set(samples, history.length)
       const out = new Int16Array(Math.max(0, Math.ceil((samples.length - skip) / 3)))
       for (let index = 0; index < out.length; index += 1) {
-        out[index] = clamped(filtered(line, skip + 3 * index))
+        out[index] = clamp(filterAt(samplesWithHistory, skip + 3 * index))
       }
       skip = skip + 3 * out.length - samples.length
-      history = line.slice(samples.length)
+      history = samplesWithHistory.slice(samples.length)
       return out
     },
     reset() {
@@ -53,9 +53,9 @@ export function thirdRate(): Resampler {
 }
 
 const tapCount = 49
-/** Of 24 kHz. */
+/** As a fraction of 24 kHz. */
 const cutoff = 3_400 / 24_000
-/** A windowed sinc (Hamming) whose sum is one, so that loudness stays. */
+/** A Hamming-windowed sinc that sums to one, so that loudness is unchanged. */
 const taps = lowPass()
 
 function lowPass(): Float64Array {
@@ -69,13 +69,14 @@ function lowPass(): Float64Array {
   return raw.map((tap) => tap / sum)
 }
 
-/** The filter's answer at the sample that stands `taps.length - 1` behind `from` in `line`. */
-function filtered(line: Float64Array, from: number): number {
+/** The filter's output for the window of `taps.length` samples from `from`. */
+function filterAt(samplesWithHistory: Float64Array, start: number): number {
   let sum = 0
-  for (let tap = 0; tap < taps.length; tap += 1) sum += (line[from + tap] ?? 0) * (taps[tap] ?? 0)
+  for (let tap = 0; tap < taps.length; tap += 1)
+    sum += (samplesWithHistory[start + tap] ?? 0) * (taps[tap] ?? 0)
   return sum
 }
 
-function clamped(value: number): number {
+function clamp(value: number): number {
   return Math.max(-32_768, Math.min(32_767, Math.round(value)))
 }

@@ -1,7 +1,7 @@
 import { decodeMulaw, encodeMulaw } from './mulaw.ts'
 import { doubleRate, thirdRate } from './resample.ts'
 
-/** What a telephone says, as the voice hears it: μ-law of 8 kHz becomes PCM of 16 kHz. */
+/** Converts telephone audio for the voice: μ-law at 8 kHz to PCM at 16 kHz. */
 export function telephoneToVoice(): (mulaw: Uint8Array) => Buffer {
   const rate = doubleRate()
   return (mulaw) => {
@@ -14,7 +14,7 @@ export function telephoneToVoice(): (mulaw: Uint8Array) => Buffer {
   }
 }
 
-/** What the voice says, as a telephone plays it: PCM of 24 kHz becomes μ-law of 8 kHz. */
+/** Converts voice audio for the telephone: PCM at 24 kHz to μ-law at 8 kHz. */
 export function voiceToTelephone(): { next(pcm24k: Buffer): Uint8Array; reset(): void } {
   const rate = thirdRate()
   /** Half a sample, when a piece has an odd number of bytes. */

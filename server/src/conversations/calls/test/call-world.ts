@@ -18,7 +18,7 @@ import { linked, person, resultOf } from '../../../test/run-platform.ts'
 import { type Calls, callRoutes, callSocketRoutes, createCalls } from '../index.ts'
 import type { CallTables } from '../tables.ts'
 
-/** A platform that makes calls over a provider and a model that speak their real protocols; the clock stands still. */
+/** A platform that calls through fake servers with the providers' real protocols. The test moves the clock. */
 export type CallWorld = AsyncDisposable & {
   platform: AgentsPlatform
   calls: Calls
@@ -26,28 +26,28 @@ export type CallWorld = AsyncDisposable & {
   vault: Vault
   provider: TelephoneProvider
   live: LiveServer
-  /** A request of this caller; `path` stands behind the agent's calls. */
-  ask(method: 'GET' | 'PUT' | 'POST' | 'DELETE', path: string, options?: Asking): Promise<Asked>
-  /** With the provider's account. */
-  bind(over?: object): Promise<Asked>
-  /** Rings `+15550123`. */
-  call(over?: object, headers?: Record<string, string>): Promise<Asked>
-  /** What the background loops do. */
-  pass(): Promise<void>
-  /** Takes the agent's next run and ends it so. */
+  /** Sends a request of this caller; `path` is relative to the agent's calls. */
+  ask(method: 'GET' | 'PUT' | 'POST' | 'DELETE', path: string, options?: RequestOptions): Promise<CallReply>
+  /** Uses the provider's account. */
+  bind(overrides?: object): Promise<CallReply>
+  /** Calls `+15550123`. */
+  call(overrides?: object, headers?: Record<string, string>): Promise<CallReply>
+  /** Runs each background loop once. */
+  runLoops(): Promise<void>
+  /** Claims the agent's next run and ends it with this answer. */
   work(answer: string): Promise<{ message: string; execution_id: string }>
-  /** The runs that wait for the agent, once there is one. */
+  /** The queued runs of the agent, once there is one. */
   untilTask(): Promise<[ExecutionRow, ...ExecutionRow[]]>
-  /** Resolves once so much was said in calls that go on. */
+  /** Resolves when open calls have this many transcript lines. */
   untilLines(count: number): Promise<void>
-  /** Whether the feature is switched on. */
+  /** Whether the feature is enabled. */
   isOn: boolean
 }
 
-type Asking = { body?: object; who?: keyof typeof callers; headers?: Record<string, string> }
-// Tests look into replies field by field.
+type RequestOptions = { body?: object; who?: keyof typeof callers; headers?: Record<string, string> }
+// Tests read replies field by field.
 // biome-ignore lint/suspicious/noExplicitAny: any reply
-export type Asked = { status: number; json: any; headers: Headers }
+export type CallReply = { status: number; json: any; headers: Headers }
 
 const callers = {
   owner: { caller: person({ id: 'u-owner', role: 'creator' }), relation: 'owner' as const },
@@ -61,7 +61,7 @@ const voiceKey = 'voice-key'
 export async function startCallWorld(
   db: Db,
   options: {
-    /** Of another world, whose database this one shares: another process of the same installation. */
+    /** Another process of the same installation: shares the database of that world. */
     beside?: Pick<CallWorld, 'provider' | 'vault'>
   } = {},
 ): Promise<CallWorld> {
@@ -71,7 +71,7 @@ export async function startCallWorld(
   const [provider, live] = [await startTelephoneProvider(), await startLiveServer({ key: voiceKey })]
   const server = createServer((request, response) => app.server.emit('request', request, response))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  // It listens on a port.
+  // The server listens on a TCP port.
   const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 
   const calls = createCalls({
@@ -107,18 +107,18 @@ export async function startCallWorld(
       })
       return { status: reply.status, json: await reply.json(), headers: reply.headers }
     },
-    bind: (over = {}) =>
+    bind: (overrides = {}) =>
       world.ask('PUT', '', {
         body: {
           account_sid: provider.account.sid,
           auth_token: provider.account.token,
           from_number: provider.account.number,
-          ...over,
+          ...overrides,
         },
       }),
-    call: (over = {}, headers = {}) =>
-      world.ask('POST', '/call', { who: 'scout', headers, body: { to_number: '+15550123', ...over } }),
-    async pass() {
+    call: (overrides = {}, headers = {}) =>
+      world.ask('POST', '/call', { who: 'scout', headers, body: { to_number: '+15550123', ...overrides } }),
+    async runLoops() {
       for (const loop of calls.loops) await loop.run(never)
     },
     async untilTask() {
@@ -153,22 +153,22 @@ export async function startCallWorld(
   return world
 }
 
-/** Looks until there is something, for a minute at most. */
-async function until<T>(look: () => Promise<T | null>): Promise<T> {
+/** Polls until there is a result, for at most a minute. */
+async function until<T>(read: () => Promise<T | null>): Promise<T> {
   const deadline = Date.now() + 60_000
   while (Date.now() < deadline) {
-    const found = await look()
+    const found = await read()
     if (found !== null) return found
     await pause(20)
   }
-  throw new Error('It never came to that.')
+  throw new Error('Timed out after a minute.')
 }
 
-/** The record of a call's execution, once it has ended; looked at as long as a test is worth. */
+/** The execution of a call after it has ended; waits at most a minute. */
 export async function untilEnded(world: CallWorld, executionId: string) {
   const signal = AbortSignal.timeout(60_000)
-  for await (const told of world.platform.executions.watch(executionId, { lines: false, signal })) {
-    if (told.kind === 'end') return told.row
+  for await (const change of world.platform.executions.watch(executionId, { lines: false, signal })) {
+    if (change.kind === 'end') return change.row
   }
   throw new Error('The call never ended.')
 }

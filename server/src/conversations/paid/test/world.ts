@@ -18,15 +18,15 @@ import { readProof } from '../proof.ts'
 export const payTo = '0x209693Bc6afc0C5328bA36FaF03C514EF312287C'
 export const offer = { enabled: true, price_usd: 0.001, pay_to: payTo, network: testNetwork }
 
-// Replies are looked at field by field; their shapes are checked by the server.
+// Tests read replies field by field; the server validates their shapes.
 // biome-ignore lint/suspicious/noExplicitAny: any reply
 export type Loose = any
 export type PaidAnswer = { status: number; headers: Record<string, Loose>; json: Loose }
 type Run = { execution_id: string; claim_token: number; message: string; system_prompt: string }
-/** What the agent makes of a run. */
+/** Produces the agent's result of a run. */
 export type Script = (run: Run) => Promise<Partial<RunResult>> | Partial<RunResult>
 
-/** The agent `scout`, which answers what it is asked, with a facilitator; `ann` is its owner. */
+/** The agent `scout`, which echoes messages, and a facilitator; `ann` is the owner. */
 export async function openPaidWorld(open: OpenTestDb, { isConfigured = true } = {}) {
   const db = await open()
   const clock = createTestClock()
@@ -34,8 +34,8 @@ export async function openPaidWorld(open: OpenTestDb, { isConfigured = true } = 
   const vault = createThrowawayVault()
   const agent = { script: ((run) => ({ response: `ok: ${run.message}` })) as Script, runs: 0 }
   const url = isConfigured ? facilitator.url : null
-  const made = { db, clock, vault, url, agent }
-  const first = await startProcess(made)
+  const shared = { db, clock, vault, url, agent }
+  const first = await startProcess(shared)
   const { app, platform } = first
 
   const manage = async (method: 'GET' | 'PUT' | 'DELETE', path: string, payload?: object, who = 'ann') => {
@@ -60,34 +60,34 @@ export async function openPaidWorld(open: OpenTestDb, { isConfigured = true } = 
     send: first.send,
     info: (name = 'scout') => app.inject({ method: 'GET', url: `/api/paid/${name}/info` }),
     payments: async (): Promise<Loose[]> => (await manage('GET', '/payments')).json,
-    /** What became of payments, in no order. */
+    /** The recorded payment actions, sorted. */
     actions: async (): Promise<string[]> =>
       (await manage('GET', '/payments')).json.map(({ action }: Loose) => action).toSorted(),
-    /** What a proof must promise. */
+    /** The payment terms of the offer. */
     async required(message = 'hi'): Promise<Loose> {
       const { headers } = await first.send({ message })
       return JSON.parse(Buffer.from(headers['payment-required'], 'base64').toString())
     },
     work: first.work,
-    /** Resolves when the agent has done what it is at. */
+    /** Resolves when the agent has finished its current work. */
     ended: () => first.working(),
     proofOf: (headers: Record<string, string>) =>
       readProof((name) => headers[name.toUpperCase()]) ?? assert.fail('there is a proof'),
     /**
-     * A process on the same database that shares nothing with the first one; the agent is linked to it when it `takesRuns`.
-     * After `kill` it gets nothing done any more.
+     * Starts another process on the same database that shares nothing with the first. It serves the agent's link if
+     * `takesRuns`. After `kill` its database calls fail.
      */
-    async doomed({ takesRuns = false } = {}) {
+    async startOther({ takesRuns = false } = {}) {
       const own = await db.openAgain()
       const { promise: woken, resolve } = Promise.withResolvers<void>()
-      const { send } = await startProcess({ ...made, db: own, ...(takesRuns ? {} : { woken: resolve }) })
+      const { send } = await startProcess({ ...shared, db: own, ...(takesRuns ? {} : { woken: resolve }) })
       return { send, woken, kill: () => own.close() }
     },
     [Symbol.asyncDispose]: () => facilitator[Symbol.asyncDispose](),
   }
 }
 
-type Made = {
+type SharedParts = {
   db: Db
   clock: ReturnType<typeof createTestClock>
   vault: ReturnType<typeof createThrowawayVault>
@@ -97,7 +97,7 @@ type Made = {
   woken?: () => void
 }
 
-async function startProcess({ db, clock, vault, url, agent, woken }: Made) {
+async function startProcess({ db, clock, vault, url, agent, woken }: SharedParts) {
   const link = createFakeAgentLink()
   const wake = (agentId: string) => {
     link.wake(agentId)
@@ -122,15 +122,15 @@ async function startProcess({ db, clock, vault, url, agent, woken }: Made) {
 
   let working: Promise<void> = Promise.resolve()
   const work = () => {
-    working = takeWhatWaits()
+    working = runQueued()
     return working
   }
-  async function takeWhatWaits(): Promise<void> {
+  async function runQueued(): Promise<void> {
     const { runs } = await dispatch.handlers.claim(linked, { t: 'claim', free: 10 })
     for (const run of runs) {
       agent.runs += 1
-      const end = await agent.script(run)
-      await dispatch.handlers.result(linked, resultOf(run, end))
+      const result = await agent.script(run)
+      await dispatch.handlers.result(linked, resultOf(run, result))
     }
   }
 
@@ -146,7 +146,7 @@ async function startProcess({ db, clock, vault, url, agent, woken }: Made) {
   return { app, platform, paid, send, work, working: () => working }
 }
 
-/** The object in a header of x402. */
+/** Decodes the JSON object in an x402 header. */
 export function decoded(header: unknown): Loose {
   assert.ok(typeof header === 'string', 'the header is there')
   return JSON.parse(Buffer.from(header, 'base64').toString())

@@ -12,7 +12,7 @@ import { agentFact, resultOf, startRunPlatform } from '../../../test/run-platfor
 import { chatRoutes, createChat } from '../../chat/index.ts'
 import { createPublicChat, type PublicChat, publicRoutes } from '../index.ts'
 
-// Replies are looked at field by field; their shapes are checked by the server.
+// Tests read replies field by field; the server validates their shapes.
 // biome-ignore lint/suspicious/noExplicitAny: any reply
 export type Loose = any
 export type Run = {
@@ -22,7 +22,7 @@ export type Run = {
   resume_session_id?: string | null
 }
 
-/** An agent `scout` of the creator `ann`, runs, mail, and public links on them. */
+/** An agent `scout` of the creator `ann`, with runs, mail and public links. */
 export async function openPublicWorld(open: OpenTestDb, { hasMail = true } = {}) {
   const db = await open()
   const shared = createShared()
@@ -41,11 +41,11 @@ export async function openPublicWorld(open: OpenTestDb, { hasMail = true } = {})
     log: silentLog,
     agentName: async () => null,
   })
-  const made: { publicChat?: PublicChat } = {}
+  const built: { publicChat?: PublicChat } = {}
   const world = await openAgents(db, {
     shared,
     routes: ({ agentRecords, agentManagement }) => {
-      made.publicChat = createPublicChat({
+      built.publicChat = createPublicChat({
         ...{ db, clock, link, events, dispatch, executions, agentRecords, vault, accessRevocation },
         log: silentLog,
         limits: createRateLimits({ ephemeral, clock }),
@@ -53,13 +53,13 @@ export async function openPublicWorld(open: OpenTestDb, { hasMail = true } = {})
         mail: hasMail ? mail : null,
         publicUrl: () => 'https://roost.example',
         isOn: () => flag.isOn,
-        keptDays: () => 30,
+        retentionDays: () => 30,
         descriptionOf: agentManagement.descriptionOf,
       })
-      return [...publicRoutes(made.publicChat), ...chatRoutes(chat)]
+      return [...publicRoutes(built.publicChat), ...chatRoutes(chat)]
     },
   })
-  const publicChat = made.publicChat ?? assert.fail('public chat was not built')
+  const publicChat = built.publicChat ?? assert.fail('public chat was not built')
   world.area.hooks.onDeleting((tx, { agent }) => publicChat.agentDeleted(tx, agent.id))
   world.area.hooks.onDeleting((tx, { agent }) => chat.agentDeleted(tx, agent.id))
   const owner = await world.person('creator', 'ann@example.org')
@@ -80,7 +80,7 @@ export async function openPublicWorld(open: OpenTestDb, { hasMail = true } = {})
     return reply.json
   }
 
-  const waiting = async (count = 1) =>
+  const hasQueued = async (count = 1) =>
     (
       await db
         .withTables<{ executions: { id: string; status: string } }>()
@@ -91,30 +91,30 @@ export async function openPublicWorld(open: OpenTestDb, { hasMail = true } = {})
     ).length >= count
 
   async function claim(): Promise<Run> {
-    await until(waiting, 'a turn was taken in')
+    await until(hasQueued, 'a turn was taken in')
     const { runs: claimed } = await dispatch.handlers.claim(linked, { t: 'claim', free: 1 })
     const run = claimed[0] ?? assert.fail('nothing was handed out')
     await dispatch.handlers.started(linked, { t: 'started', ...run, pid: 1 })
     return run
   }
 
-  const end = (run: Run, over: object = {}) =>
-    dispatch.handlers.result(linked, resultOf(run, { response: 'hello', ...over }))
+  const end = (run: Run, overrides: object = {}) =>
+    dispatch.handlers.result(linked, resultOf(run, { response: 'hello', ...overrides }))
 
-  /** One whole turn; the agent answers `hello`. */
-  async function turn(token: string, body: object, over: object = {}) {
+  /** Sends a message and lets the agent answer `hello`. */
+  async function turn(token: string, body: object, overrides: object = {}) {
     const reply = visit('POST', `/chat/${token}`, body)
     const run = await claim()
-    await end(run, over)
+    await end(run, overrides)
     return { ...(await reply), run }
   }
 
-  /** A session token of an address, with the code out of its mail. */
+  /** Verifies an address with the mailed code and returns the session token. */
   async function confirm(token: string, email: string): Promise<string> {
-    const mailed = () => mail.sent.filter(({ to }) => to === email).length
-    const before = mailed()
+    const sentCount = () => mail.sent.filter(({ to }) => to === email).length
+    const before = sentCount()
     assert.equal((await visit('POST', '/verify/request', { token, email })).status, 200)
-    await until(() => mailed() > before, 'the code was sent')
+    await until(() => sentCount() > before, 'the code was sent')
     const code = /\d{6}/.exec(mail.sent.findLast(({ to }) => to === email)?.text ?? '')?.[0]
     const reply = await visit('POST', '/verify/confirm', { token, email, code })
     assert.equal(reply.status, 200, JSON.stringify(reply.json))
@@ -138,8 +138,8 @@ export async function openPublicWorld(open: OpenTestDb, { hasMail = true } = {})
     end,
     turn,
     confirm,
-    waiting,
-    /** Lines as the agent sends them, the first number `from`. */
+    waiting: hasQueued,
+    /** Sends lines as the agent program does, numbered from `from`. */
     says: (run: Run, lines: Loose[], from = 1) =>
       dispatch.handlers.lines(linked, { t: 'lines', ...run, from, lines }),
     history: async (token: string, query = '', headers = {}) =>

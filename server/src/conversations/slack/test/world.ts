@@ -20,7 +20,7 @@ import type { SlackTables } from '../tables.ts'
 
 export type SlackWorld = Awaited<ReturnType<typeof openSlackWorld>>
 
-/** An agent `scout` of `ann`, bound to the channel `C0001`, and a Slack that is spoken to over HTTP. */
+/** An agent `scout` of `ann`, bound to the channel `C0001`, and a Slack server over HTTP. */
 export async function openSlackWorld(
   open: OpenTestDb,
   { isConnected = true, slack }: { isConnected?: boolean; slack?: SlackServer } = {},
@@ -46,22 +46,22 @@ export async function openSlackWorld(
     log: silentLog,
     agentName: async () => null,
   })
-  const noted: (string | null)[] = []
-  const made: { slack?: Slack } = {}
+  const notedWorkspaces: (string | null)[] = []
+  const built: { slack?: Slack } = {}
   const world = await openAgents(db, {
     shared,
     routes: ({ agentRecords }) => {
-      made.slack = createSlackConversations({
+      built.slack = createSlackConversations({
         ...{ db, clock, vault, hooks, dispatch, agentRecords },
         log: silentLog,
         limits: createRateLimits({ ephemeral, clock }),
         platform: createSlack({ apiUrl: server.url, fetch }),
-        settings: { noteSlackWorkspace: async (name) => void noted.push(name) },
+        settings: { noteSlackWorkspace: async (name) => void notedWorkspaces.push(name) },
       })
-      return slackRoutes(made.slack)
+      return slackRoutes(built.slack)
     },
   })
-  const feature = made.slack ?? assert.fail('Slack was not built')
+  const feature = built.slack ?? assert.fail('Slack was not built')
   world.area.hooks.onDeleting((tx, { agent }) => chat.agentDeleted(tx, agent.id))
   const admin = await world.person('admin')
   const owner = await world.person('creator', 'ann@example.org')
@@ -88,16 +88,16 @@ export async function openSlackWorld(
     assert.equal((await bind({ channel_id: 'C0001', is_dm_default: true })).status, 200)
   }
 
-  /** Sends bytes to where Slack sends its events. */
+  /** Sends bytes to the address that receives Slack's events. */
   const send = (body: string, headers: Record<string, string> = slackHeaders(body, clock.now())) =>
     world.request('', 'POST', '/api/public/slack/events', body, headers)
   const deliver = (event: object) => send(JSON.stringify(event))
-  /** Somebody says something; the event, to be sent again. */
+  /** Delivers a message event and returns it, so that tests can repeat it. */
   async function say(event: Record<string, unknown>, over: Record<string, unknown> = {}) {
-    const whole = slackEvent(event, over)
-    const reply = await deliver(whole)
+    const payload = slackEvent(event, over)
+    const reply = await deliver(payload)
     assert.deepEqual([reply.status, reply.json], [200, { ok: true }])
-    return whole
+    return payload
   }
 
   async function claim(id = agentId, name = 'scout') {
@@ -119,7 +119,7 @@ export async function openSlackWorld(
     owner,
     agentId,
     addAgent,
-    noted,
+    notedWorkspaces,
     connect,
     bind,
     send,
@@ -130,8 +130,8 @@ export async function openSlackWorld(
     posts: () => tables.selectFrom('slack_posts').selectAll().orderBy('created_at').orderBy('part').execute(),
     executions: () => tables.selectFrom('executions').select(['id', 'triggered_by']).execute(),
     rowsOf: (table: keyof SlackTables) => tables.selectFrom(table).selectAll().execute(),
-    settled: feature.settled,
-    /** As the loop does. */
+    idle: feature.idle,
+    /** Runs the loop once. */
     flush: () => feature.loops.find(({ name }) => name === 'slack.posts')?.run(AbortSignal.any([])),
     async [Symbol.asyncDispose]() {
       await feature.close()

@@ -28,8 +28,8 @@ const providerKey = 'AIza-voice-canary'
 const portal = '/api/enterprise/client-portal/agents/scout'
 
 /**
- * An agent `scout` of the creator `ann`, whose work the test does itself, conversations with it, and a model that
- * listens and speaks as the test says.
+ * An agent `scout` of the creator `ann`, whose runs the test executes, conversations with it, and a scripted voice
+ * model.
  */
 export async function openVoiceWorld(open: OpenTestDb) {
   const db = await open()
@@ -59,12 +59,12 @@ export async function openVoiceWorld(open: OpenTestDb) {
   }
   const idempotency = createIdempotency({ ...base, workState: async () => ({ state: 'void' }) })
   const chat = createChat({ ...base, idempotency, agentName: async () => null })
-  const made: { workspaceChat?: WorkspaceChat; voice?: Voice } = {}
+  const built: { workspaceChat?: WorkspaceChat; voice?: Voice } = {}
 
   const world = await openAgents(db, {
     shared,
     routes: ({ agentRecords, agentAccess, workspace }) => {
-      // People are known by the world that is being opened; they are asked for only later.
+      // `world` does not exist yet; its parts are resolved on first use.
       const { users, sessions, keys } = lazyOf(() => world.identity)
       const workspaceChat = createWorkspaceChat({
         ...{ ...base, idempotency, agentRecords, agentAccess, workspace, users },
@@ -80,13 +80,13 @@ export async function openVoiceWorld(open: OpenTestDb) {
       })
       const voice = createVoice({
         ...{ ...base, agentRecords, agentAccess, sessions, keys, voiceKey },
-        db: refusing(db, writes),
+        db: withRefusedWrites(db, writes),
         principals: workspaceChat.principals,
         roster: workspaceChat.roster,
-        heard: workspaceChat.conversations.heard,
+        markHeard: workspaceChat.conversations.markHeard,
         voice: createGeminiVoice({ baseUrl: live.url, model: 'gemini-3.8-live' }),
       })
-      Object.assign(made, { workspaceChat, voice })
+      Object.assign(built, { workspaceChat, voice })
       return [
         ...chatRoutes(chat),
         ...workspaceChatRoutes(workspaceChat),
@@ -94,7 +94,7 @@ export async function openVoiceWorld(open: OpenTestDb) {
       ]
     },
   })
-  const voice = made.voice ?? assert.fail('voice was not built')
+  const voice = built.voice ?? assert.fail('voice was not built')
   world.area.hooks.onDeleting((tx, { agent }) => voice.agentDeleted(tx, agent.id))
   world.area.hooks.onDeleting((tx, { agent }) => chat.agentDeleted(tx, agent.id))
   await voice.open()
@@ -119,7 +119,7 @@ export async function openVoiceWorld(open: OpenTestDb) {
     return reply.json as { voice_session_id: string; websocket_url: string; chat_session_id: string }
   }
 
-  /** A call that is going on: the person's socket and what the model sees. */
+  /** A connected call: the person's socket and the model's session. */
   async function call(as = owner.key, started?: { voice_session_id: string; websocket_url: string }) {
     const { voice_session_id, websocket_url, ...rest } = started ?? (await start(as))
     const client = await dial(`${socketUrl}${websocket_url}`)
@@ -129,10 +129,10 @@ export async function openVoiceWorld(open: OpenTestDb) {
     return { id: voice_session_id, client, model, chat_session_id }
   }
 
-  /** Hands the next run out as the agent would take it. */
+  /** Claims the next run as the agent program does. */
   async function claim() {
-    const waiting = async () => (await openRuns()).some(({ status }) => status === 'queued')
-    await until(waiting, 'a run waits')
+    const hasQueued = async () => (await openRuns()).some(({ status }) => status === 'queued')
+    await until(hasQueued, 'a run waits')
     const { runs: claimed } = await dispatch.handlers.claim(linked, { t: 'claim', free: 1 })
     const run = claimed[0] ?? assert.fail('nothing was handed out')
     await dispatch.handlers.started(linked, { t: 'started', ...run, pid: 1 })
@@ -168,11 +168,11 @@ export async function openVoiceWorld(open: OpenTestDb) {
     call,
     dial: (path: string): Promise<Client> => dial(`${socketUrl}${path}`),
     claim,
-    ended: (run: { execution_id: string; claim_token: number }, over: object = {}) =>
-      dispatch.handlers.result(linked, resultOf(run, { response: 'It is noon.', ...over })),
+    finish: (run: { execution_id: string; claim_token: number }, overrides: object = {}) =>
+      dispatch.handlers.result(linked, resultOf(run, { response: 'It is noon.', ...overrides })),
     share: (email: string) => world.request(owner.key, 'POST', '/api/agents/scout/share', { email }),
 
-    /** A person's own session, as the web UI has it. */
+    /** A session of a person, as the web UI has it. */
     async session(userId: string): Promise<string> {
       const account = (await world.identity.users.find(userId)) ?? assert.fail('no such account')
       const entered = await world.identity.sessions.secondStep.enter(account, { mode: 'email' })
@@ -182,21 +182,21 @@ export async function openVoiceWorld(open: OpenTestDb) {
     portal: (token: string, method: string, path: string, body?: unknown) =>
       world.request(token, method, `${portal}${path}`, body),
 
-    /** What the conversation keeps, in order. */
-    async kept(sessionId: string, as = owner.key) {
+    /** The messages of the conversation, in order. */
+    async messages(sessionId: string, as = owner.key) {
       const reply = await world.request(as, 'GET', `/api/agents/scout/sessions/${sessionId}`)
       assert.equal(reply.status, 200)
       return reply.json.messages as Message[]
     },
     calls,
-    /** Resolves when the call is over, for this reason. */
-    async over(id: string, reason: string) {
+    /** Resolves when the call has ended, and checks the reason. */
+    async expectEnded(id: string, reason: string) {
       const row = async () => (await calls()).find((call) => call.id === id)
       await until(async () => (await row())?.ended_at != null, 'the call is over')
       assert.equal((await row())?.end_reason, reason)
     },
     unshare: (email: string) => world.request(owner.key, 'DELETE', `/api/agents/scout/share/${email}`),
-    /** From now on nothing is written; call the result to mend it. */
+    /** Makes transactions fail; call the result to restore them. */
     breakDatabase: () => {
       writes.areRefused = true
       return () => {
@@ -214,12 +214,12 @@ export async function openVoiceWorld(open: OpenTestDb) {
   }
 }
 
-// Replies are looked at field by field; their shapes are checked by the server.
+// Tests read replies field by field; the server validates their shapes.
 // biome-ignore lint/suspicious/noExplicitAny: any reply
 export type Message = any
 
-/** A database whose transactions fail while they are refused. */
-function refusing(db: Db, writes: { areRefused: boolean }): Db {
+/** A database whose transactions fail while `areRefused` is set. */
+function withRefusedWrites(db: Db, writes: { areRefused: boolean }): Db {
   return {
     ...db,
     atomically: async (work) => {
@@ -229,7 +229,7 @@ function refusing(db: Db, writes: { areRefused: boolean }): Db {
   }
 }
 
-/** Each part is looked for when it is used. */
+/** Resolves each part when it is used. */
 function lazyOf<T extends object>(get: () => T): T {
   const part = (name: string | symbol) =>
     new Proxy(

@@ -28,14 +28,14 @@ import {
 export type WorkspaceWorld = Awaited<ReturnType<typeof openWorkspaceWorld>>
 
 const prefix = '/api/enterprise/client-portal'
-// Replies are looked at field by field; their shapes are checked by the server.
+// Tests read replies field by field; the server validates their shapes.
 // biome-ignore lint/suspicious/noExplicitAny: any reply
 export type Loose = any
 
 export type WorkspaceWorldOptions = {
   isExchangeEntitled?: boolean
   rateReport?: WorkspaceChatDeps['rateReport']
-  /** Routes of features that stand on the Workspace. */
+  /** Routes of features that build on the Workspace. */
   more?(parts: {
     db: Db
     clock: Clock
@@ -48,7 +48,7 @@ export type WorkspaceWorldOptions = {
   }): Route[]
 }
 
-/** An agent `scout` of the creator `ann`, runs, mail, and the Workspace on them. */
+/** An agent `scout` of the creator `ann`, with runs, mail and the Workspace. */
 export async function openWorkspaceWorld(
   open: OpenTestDb,
   {
@@ -65,12 +65,12 @@ export async function openWorkspaceWorld(
   const accessRevocation = createAccessRevocation()
   const runs = await startRunPlatform({ db, clock, link, ephemeral })
   const { executions, dispatch, hooks, events } = runs
-  const made: { workspace?: WorkspaceChat } = {}
+  const built: { workspace?: WorkspaceChat } = {}
   const idempotency = createIdempotency({
     db,
     clock,
     log: silentLog,
-    workState: async (work) => (await made.workspace?.workState(work)) ?? { state: 'void' },
+    workState: async (work) => (await built.workspace?.workState(work)) ?? { state: 'void' },
   })
   const chat = createChat({
     ...{ db, clock, link, events, hooks, dispatch, executions, idempotency },
@@ -84,9 +84,9 @@ export async function openWorkspaceWorld(
     routes: (area) => {
       const { agentRecords, agentAccess, workspace, agentManagement } = area
       const limits = createRateLimits({ ephemeral, clock })
-      // People are known by the world that is being opened; they are asked for only later.
+      // `world` does not exist yet; its parts are resolved on first use.
       const users = lazy(() => world.identity.users)
-      made.workspace = createWorkspaceChat({
+      built.workspace = createWorkspaceChat({
         ...{ db, clock, link, events, hooks, dispatch, executions, idempotency },
         ...{ agentRecords, agentAccess, workspace, mail, accessRevocation, isExchangeEntitled },
         log: silentLog,
@@ -112,11 +112,11 @@ export async function openWorkspaceWorld(
         },
       })
       const identify: Identify = (authorization) => world.identity.identify(authorization)
-      const parts = { db, clock, vault, limits, events, area, workspace: made.workspace, identify }
-      return [...workspaceChatRoutes(made.workspace), ...more(parts)]
+      const parts = { db, clock, vault, limits, events, area, workspace: built.workspace, identify }
+      return [...workspaceChatRoutes(built.workspace), ...more(parts)]
     },
   })
-  const workspace = made.workspace ?? assert.fail('the Workspace was not built')
+  const workspace = built.workspace ?? assert.fail('the Workspace was not built')
   world.area.hooks.onDeleting((tx, { agent }) => workspace.agentDeleted(tx, agent.id))
   world.area.hooks.onDeleting((tx, { agent }) => chat.agentDeleted(tx, agent.id))
   const owner = await world.person('creator', 'ann@example.org')
@@ -129,7 +129,7 @@ export async function openWorkspaceWorld(
   const request = (token: string, method: string, path: string, body?: unknown, headers = {}) =>
     world.request(token, method, `${prefix}${path}`, body, headers)
 
-  /** A session of the person's own, as the web UI has it. */
+  /** A session of a person, as the web UI has it. */
   async function session(userId: string): Promise<string> {
     const account = (await world.identity.users.find(userId)) ?? assert.fail('no such account')
     const entered = await world.identity.sessions.secondStep.enter(account, { mode: 'email' })
@@ -137,13 +137,13 @@ export async function openWorkspaceWorld(
     return entered.session.access_token
   }
 
-  /** Signs an address in with the code from its mail. */
+  /** Signs an address in with the mailed code. */
   async function signIn(email: string): Promise<string> {
-    const mailed = () => mail.sent.filter(({ to }) => to === email).length
-    const before = mailed()
+    const sentCount = () => mail.sent.filter(({ to }) => to === email).length
+    const before = sentCount()
     const asked = await request('', 'POST', '/auth/request', { email })
     assert.equal(asked.status, 200)
-    await until(() => mailed() > before, 'the code was sent')
+    await until(() => sentCount() > before, 'the code was sent')
     const code = /\d{6}/.exec(mail.sent.findLast(({ to }) => to === email)?.text ?? '')?.[0]
     const reply = await request('', 'POST', '/auth/verify', { email, code })
     assert.equal(reply.status, 200, JSON.stringify(reply.json))
@@ -177,29 +177,29 @@ export async function openWorkspaceWorld(
     owner,
     agentId,
     agentLink: world.link,
-    /** Which the Workspace itself looks at. */
+    /** The link that the Workspace uses. */
     chatLink: link,
     accessRevocation,
     request,
-    /** Of the platform's own API. */
+    /** Requests to the platform's own API. */
     platformRequest: world.request,
     session,
     signIn,
     claim,
-    ended: (run: { execution_id: string; claim_token: number }, over: object = {}) =>
-      dispatch.handlers.result(linked, resultOf(run, { response: 'hello', ...over })),
+    finish: (run: { execution_id: string; claim_token: number }, overrides: object = {}) =>
+      dispatch.handlers.result(linked, resultOf(run, { response: 'hello', ...overrides })),
     share: (email: string) => world.request(owner.key, 'POST', '/api/agents/scout/share', { email }),
     unshare: (email: string) => world.request(owner.key, 'DELETE', `/api/agents/scout/share/${email}`),
-    /** One whole turn. */
-    async turn(token: string, body: object, over: object = {}, headers = {}) {
+    /** Sends a message and lets the agent answer it. */
+    async turn(token: string, body: object, overrides: object = {}, headers = {}) {
       const reply = request(token, 'POST', '/agents/scout/chat', body, headers)
       await until(waiting, 'the turn was taken in')
       const run = await claim()
-      await dispatch.handlers.result(linked, resultOf(run, { response: 'hello', ...over }))
+      await dispatch.handlers.result(linked, resultOf(run, { response: 'hello', ...overrides }))
       return { ...(await reply), run }
     },
     waiting: () => until(waiting, 'a run waits'),
-    deliver: (over: object = {}) =>
+    deliver: (overrides: object = {}) =>
       db.atomically((tx) =>
         workspace.deliver(tx, {
           agentId,
@@ -208,7 +208,7 @@ export async function openWorkspaceWorld(
           source: 'schedule',
           key: 'fire-1',
           executionId: 'x1',
-          ...over,
+          ...overrides,
         }),
       ),
     history: async (token: string, query = '') =>

@@ -22,7 +22,7 @@ export function canvasOf(row: CanvasRow, agentName: string, now: Date): Canvas {
   return { ...summaryOf(row, agentName, now), blocks: blocksOf(row) }
 }
 
-/** The column holds what `keptBlocks` made. */
+/** The column holds the result of `normalizeBlocks`. */
 export function blocksOf({ blocks }: Pick<CanvasRow, 'blocks'>): CanvasBlock[] {
   return JSON.parse(blocks) as CanvasBlock[]
 }

@@ -6,72 +6,72 @@ import {
 import type { RawData, WebSocket } from 'ws'
 import type { Clock } from '../../kit/clock.ts'
 
-/** The person's side of a call. Once `signal` says that the call is over, nobody is waited for. */
-export type LineSocket = {
-  /** Resolves when more may be sent, or when the client is gone or `slow`. Never throws. */
+/** The person's side of a call. After `signal` aborts, sends no longer wait. */
+export type CallSocket = {
+  /** Resolves when more may be sent, or the client is gone or `slow`. Never throws. */
   send(message: VoiceServerMessage): Promise<void>
   close(code: number, reason: string): void
 }
 
-export type LineSocketEvents = {
+export type CallSocketEvents = {
   audio(pcm: Buffer): void
   /** The microphone is off. */
   silent(): void
   closed(): void
-  /** Too many frames that cannot be read. */
+  /** The client sent too many invalid frames. */
   unreadable(): void
-  /** It takes nothing any more, or gives no sign of life. */
+  /** The client reads nothing, or stopped responding. */
   slow(): void
 }
 
-/** The longest frame: its sound, and the words around it. */
-export const frameMost = voiceFrameLimit + 1024
-const bytesMost = 512 * 1024
-const patienceMs = 30_000
+/** Maximum frame size: the audio plus its JSON. */
+export const maxFrameBytes = voiceFrameLimit + 1024
+const maxBufferedBytes = 512 * 1024
+const sendTimeoutMs = 30_000
 const pingEveryMs = 30_000
-const unansweredMost = 2
-const badFramesMost = 20
+const maxUnansweredPings = 2
+const maxBadFrames = 20
 
-/** `signal`: the call is over, and nobody who is behind is waited for any more. */
-export function createLineSocket(
+/** `signal` aborts when the call ends; then slow clients are no longer waited for. */
+export function createCallSocket(
   socket: WebSocket,
-  { clock, on, signal }: { clock: Clock; on: LineSocketEvents; signal: AbortSignal },
-): LineSocket {
-  const over = new AbortController()
+  { clock, on, signal }: { clock: Clock; on: CallSocketEvents; signal: AbortSignal },
+): CallSocket {
+  const closed = new AbortController()
   let badFrames = 0
-  let unanswered = 0
+  let unansweredPings = 0
 
   socket.on('message', (data) => {
-    unanswered = 0
-    if (!over.signal.aborted) take(data)
+    unansweredPings = 0
+    if (!closed.signal.aborted) receive(data)
   })
   socket.on('pong', () => {
-    unanswered = 0
+    unansweredPings = 0
   })
-  // What is wrong with it is followed by its end.
+  // `close` follows every error.
   socket.on('error', () => socket.terminate())
   socket.on('close', () => {
-    over.abort()
+    closed.abort()
     on.closed()
   })
   void keepAlive()
 
   async function keepAlive(): Promise<void> {
     for (;;) {
-      await clock.wait(pingEveryMs, over.signal)
-      if (over.signal.aborted) return
-      if (unanswered >= unansweredMost) return on.slow()
-      unanswered += 1
+      await clock.wait(pingEveryMs, closed.signal)
+      if (closed.signal.aborted) return
+      if (unansweredPings >= maxUnansweredPings) return on.slow()
+      unansweredPings += 1
       socket.ping()
     }
   }
 
-  function take(data: RawData): void {
+  function receive(data: RawData): void {
     const read = readFrame(data.toString())
     if (typeof read === 'string') {
       badFrames += 1
       void send({ type: 'error', error: 'validation_error', detail: read })
-      if (badFrames >= badFramesMost) on.unreadable()
+      if (badFrames >= maxBadFrames) on.unreadable()
       return
     }
     if (read.type === 'end') on.silent()
@@ -80,26 +80,26 @@ export function createLineSocket(
 
   async function send(message: VoiceServerMessage): Promise<void> {
     if (socket.readyState !== socket.OPEN) return
-    const taken = Promise.withResolvers<void>()
-    socket.send(JSON.stringify(message), () => taken.resolve())
-    if (socket.bufferedAmount <= bytesMost) return
-    const waited = new AbortController()
-    void taken.promise.then(() => waited.abort())
-    const until = AbortSignal.any([waited.signal, over.signal, signal])
-    await clock.wait(patienceMs, until)
+    const sent = Promise.withResolvers<void>()
+    socket.send(JSON.stringify(message), () => sent.resolve())
+    if (socket.bufferedAmount <= maxBufferedBytes) return
+    const wait = new AbortController()
+    void sent.promise.then(() => wait.abort())
+    const until = AbortSignal.any([wait.signal, closed.signal, signal])
+    await clock.wait(sendTimeoutMs, until)
     if (!until.aborted) on.slow()
   }
 
   return {
     send,
     close(code, reason) {
-      over.abort()
+      closed.abort()
       socket.close(code, reason)
     },
   }
 }
 
-/** A frame, or what is wrong with it. */
+/** Returns the parsed frame, or the reason why it is invalid. */
 export function readFrame(text: string): VoiceClientMessage | string {
   let json: unknown
   try {

@@ -5,19 +5,19 @@ import type { LiveCall } from './live-call.ts'
 
 const topic = 'voice-calls'
 
-/** The calls that this process carries, and how others ask it to end one. */
-export function createCarried({
+/** The calls that this process carries, and the channel through which other processes end them. */
+export function createLiveCalls({
   ephemeral,
   log,
 }: {
   ephemeral: Pick<Ephemeral, 'publish' | 'subscribe'>
   log: Log
 }) {
-  const carried = new Map<string, { agentId: string; call: LiveCall }>()
+  const calls = new Map<string, { agentId: string; call: LiveCall }>()
   let subscription: { close(): Promise<void> } | null = null
 
   function endHere(id: string, reason: VoiceEndReason): Promise<void> | null {
-    const found = carried.get(id)
+    const found = calls.get(id)
     found?.call.end(reason)
     return found?.call.done ?? null
   }
@@ -25,21 +25,21 @@ export function createCarried({
   return {
     async open(): Promise<void> {
       subscription = await ephemeral.subscribe(topic, (message) => {
-        // Published below and nowhere else.
+        // Published only below, so the shape is known.
         const { id, reason } = JSON.parse(message) as { id: string; reason: VoiceEndReason }
         void endHere(id, reason)
       })
     },
 
     add(id: string, agentId: string, call: LiveCall): void {
-      carried.set(id, { agentId, call })
-      void call.done.finally(() => carried.delete(id))
+      calls.set(id, { agentId, call })
+      void call.done.finally(() => calls.delete(id))
     },
 
-    askToEnd(id: string, reason: VoiceEndReason): Promise<void> | null {
-      const here = endHere(id, reason)
-      if (here) return here
-      // Fails open: who asked looks at the row, and the call ends by its time.
+    requestEnd(id: string, reason: VoiceEndReason): Promise<void> | null {
+      const ended = endHere(id, reason)
+      if (ended) return ended
+      // Fails open: the caller polls the row, and the call ends by its time limit.
       ephemeral
         .publish(topic, JSON.stringify({ id, reason }))
         .catch((error: unknown) =>
@@ -48,14 +48,13 @@ export function createCarried({
       return null
     },
 
-    endOfAgent(agentId: string): void {
-      for (const carrying of carried.values())
-        if (carrying.agentId === agentId) carrying.call.end('agent_deleted')
+    endCallsOfAgent(agentId: string): void {
+      for (const live of calls.values()) if (live.agentId === agentId) live.call.end('agent_deleted')
     },
 
-    /** Ends all of them; resolves when everything said is kept. */
+    /** Ends all calls; resolves when their lines are stored. */
     async close(): Promise<void> {
-      const all = [...carried.values()]
+      const all = [...calls.values()]
       for (const { call } of all) call.end('platform_stopping')
       await Promise.all(all.map(({ call }) => call.done))
       await subscription?.close()

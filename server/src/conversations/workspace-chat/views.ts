@@ -1,8 +1,8 @@
 import type { Conversation } from '@roost/contracts/conversations/workspace-conversations'
-import { type MessageRow, outcomeWords, type SessionRow } from '../chat/index.ts'
+import { type MessageRow, outcomeMessage, type SessionRow } from '../chat/index.ts'
 import type { ChatStatesTable } from './tables.ts'
 
-/** Unique while this is the one constant conversation of a person with an agent. */
+/** Unique key of the Main conversation of a person with an agent. */
 export function mainKey(agentId: string, holder: string): string {
   return `main:${agentId}:${holder}`
 }
@@ -11,7 +11,7 @@ export function isMain(row: Pick<SessionRow, 'current_key'>): boolean {
   return row.current_key?.startsWith('main:') ?? false
 }
 
-export function shownConversation(
+export function conversationView(
   row: SessionRow,
   agentName: string,
   state: Pick<ChatStatesTable, 'starred'> | null,
@@ -31,7 +31,7 @@ export function shownConversation(
   }
 }
 
-export function shownMessage(row: MessageRow) {
+export function messageView(row: MessageRow) {
   return {
     id: row.id,
     role: row.role,
@@ -40,14 +40,14 @@ export function shownMessage(row: MessageRow) {
     my_rating: row.rating,
     source: row.source,
     voice_call_id: row.voice_call_id,
-    // Written by the feature of chat as a list of notes.
+    // Written by the chat feature as a list of notes.
     files:
       row.files === null ? [] : (JSON.parse(row.files) as { name: string; mimetype: string; size: number }[]),
   }
 }
 
-/** Whether another try may go better, by what ended the turn. */
-const retryable: readonly string[] = [
+/** Error codes after which a retry may succeed. */
+const retryableCodes: readonly string[] = [
   'timeout',
   'stalled',
   'rate_limited',
@@ -60,24 +60,24 @@ const retryable: readonly string[] = [
   'user_cancelled',
 ]
 
-/** Of the newest message: a question that came to nothing; null when the last turn went well. */
+/** The outcome of the last turn when it failed; null when it succeeded. */
 export function outcomeOf(last: MessageRow | undefined) {
   if (last?.role !== 'user' || last.error_code === null) return null
   return {
     execution_id: last.execution_id ?? '',
     category: last.error_code,
-    message: outcomeWords(last.error_code),
-    retryable: retryable.includes(last.error_code),
+    message: outcomeMessage(last.error_code),
+    retryable: retryableCodes.includes(last.error_code),
   }
 }
 
-const snippetLength = 160
+const maxSnippetLength = 160
 
-/** The words with what stands around them, in one line. */
-export function snippetOf(content: string, words: string): string {
+/** The phrase with its surrounding text, in one line. */
+export function snippetOf(content: string, phrase: string): string {
   const text = content.replaceAll(/\s+/g, ' ').trim()
-  const at = Math.max(0, text.toLowerCase().indexOf(words.toLowerCase().replaceAll(/\s+/g, ' ')))
-  const start = Math.max(0, at - (snippetLength - words.length) / 2)
-  const piece = text.slice(start, start + snippetLength).toWellFormed()
-  return `${start > 0 ? '…' : ''}${piece}${start + snippetLength < text.length ? '…' : ''}`
+  const at = Math.max(0, text.toLowerCase().indexOf(phrase.toLowerCase().replaceAll(/\s+/g, ' ')))
+  const start = Math.max(0, at - (maxSnippetLength - phrase.length) / 2)
+  const piece = text.slice(start, start + maxSnippetLength).toWellFormed()
+  return `${start > 0 ? '…' : ''}${piece}${start + maxSnippetLength < text.length ? '…' : ''}`
 }

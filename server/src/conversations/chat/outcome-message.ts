@@ -1,9 +1,9 @@
-/** What ended a turn without an answer, for people who are told no more of the agent than that. */
-export function outcomeWords(errorCode: string | null): string {
-  return words[errorCode ?? ''] ?? 'The agent could not answer.'
+/** Explains why a turn has no answer, for people who may not see the agent's error. */
+export function outcomeMessage(errorCode: string | null): string {
+  return messages[errorCode ?? ''] ?? 'The agent could not answer.'
 }
 
-const words: Record<string, string> = {
+const messages: Record<string, string> = {
   timeout: 'The answer took too long.',
   stalled: 'The agent went silent.',
   rate_limited: 'The model provider limits the rate; try again a little later.',

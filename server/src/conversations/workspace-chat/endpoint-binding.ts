@@ -7,43 +7,43 @@ import type { WorkspaceChat } from './service.ts'
 
 type AnyEndpoint = Endpoint<z.ZodType, z.ZodType, z.ZodType, z.ZodType>
 
-/** An address without an account has no id that the audit log knows. */
+/** An address without an account has no id for the audit log. */
 function actorOf({ email, holder, caller }: Principal): Actor {
   return { id: caller.user.id === holder ? null : caller.user.id, email }
 }
 
-export type WorkspaceCall<E> = Call<E> & { who: Principal }
+export type WorkspaceCall<E> = Call<E> & { principal: Principal }
 export type WorkspaceAgentCall<E> = WorkspaceCall<E> & { agent: Agent }
 
 /**
- * Binds endpoints of the Workspace. The guard lets a Workspace session pass unlooked at: who it belongs to is
- * found here, before anything else, and the agent of the path on that person's roster.
+ * Binds Workspace endpoints. The guard passes Workspace sessions unchecked, so this code first resolves the person, and
+ * then the path's agent on that person's roster.
  */
 export function createBinding({ principals, roster }: Pick<WorkspaceChat, 'principals' | 'roster'>) {
-  async function whoOf<E>(call: Call<E>): Promise<Principal> {
-    const who = await principals.of(call.caller, call.request.header('authorization'))
-    if (who.tokenHash === null) return who
-    call.request.actedBy(actorOf(who))
-    // Reads become an audit entry by a note, so only writes have one.
-    if (call.request.method !== 'GET') call.request.note({ workspace_email: who.email })
-    return who
+  async function principalOf<E>(call: Call<E>): Promise<Principal> {
+    const principal = await principals.of(call.caller, call.request.header('authorization'))
+    if (principal.tokenHash === null) return principal
+    call.request.actedBy(actorOf(principal))
+    // A note adds an audit entry, so reads get none.
+    if (call.request.method !== 'GET') call.request.note({ workspace_email: principal.email })
+    return principal
   }
 
   return {
     person: <E extends AnyEndpoint | Endpoint<never, never, never, never>>(
       endpoint: E,
       handle: (call: WorkspaceCall<E>) => Promise<Handled<E>>,
-    ): Route => route(endpoint, async (call) => handle({ ...call, who: await whoOf(call) })),
+    ): Route => route(endpoint, async (call) => handle({ ...call, principal: await principalOf(call) })),
 
     withAgent: <E extends AnyEndpoint | Endpoint<never, never, never, never>>(
       endpoint: E,
       handle: (call: WorkspaceAgentCall<E>) => Promise<Handled<E>>,
     ): Route =>
       route(endpoint, async (call) => {
-        const who = await whoOf(call)
-        // Every such path names the agent so.
+        const principal = await principalOf(call)
+        // Every such path has this parameter.
         const { name } = call.params as { name: string }
-        return handle({ ...call, who, agent: await roster.find(who, name) })
+        return handle({ ...call, principal, agent: await roster.find(principal, name) })
       }),
   }
 }

@@ -10,35 +10,39 @@ import { type ExecutionRow, executionStore, isFinal } from '../../runs/execution
 import { type ReplyDeps, replyOf } from './reply.ts'
 import type { Party } from './sessions.ts'
 import { chatStore } from './store.ts'
-import type { createTakeTurn, Turn, TurnAsked } from './turn.ts'
+import type { createAcceptTurn, Turn, TurnRequest } from './turn.ts'
 
-/** A turn that was taken in, or the reply of the one that came before with the same key. */
-export type Taken = { turn: Turn; claim: Claim; replay: null } | { turn: null; replay: unknown }
+/** An accepted turn, or the reply of the earlier turn with the same key. */
+export type AcceptedOnce = { turn: Turn; claim: Claim; replay: null } | { turn: null; replay: unknown }
 
 /**
- * Takes a turn in once for each key. The holder is part of the key's scope: a reply is private to whom it
- * was given. Throws `request_in_progress`, and what taking a turn in throws; then the key is free again.
+ * Accepts a turn once for each key. Keys are scoped to the holder, because replies are private. Throws
+ * `request_in_progress`, and the faults of accepting a turn; those release the key.
  */
-export function createTakeOnce(deps: {
+export function createAcceptOnce(deps: {
   idempotency: Pick<Idempotency, 'enter'>
-  takeTurn: ReturnType<typeof createTakeTurn>
+  acceptTurn: ReturnType<typeof createAcceptTurn>
 }) {
-  return async function takeOnce(party: Party, asked: TurnAsked, key: string | undefined): Promise<Taken> {
-    const family = asked.sessionId === null ? 'chat' : 'session'
-    const scope = scopeOf(family, `${party.agent.id}:${holderOf(party.caller)}`, key, asked)
+  return async function acceptOnce(
+    party: Party,
+    request: TurnRequest,
+    key: string | undefined,
+  ): Promise<AcceptedOnce> {
+    const family = request.sessionId === null ? 'chat' : 'session'
+    const scope = scopeOf(family, `${party.agent.id}:${holderOf(party.caller)}`, key, request)
     const entered = await deps.idempotency.enter(scope, (claim) =>
-      deps.takeTurn(party, asked, (tx, execution_id) => claim.take(tx, { execution_id })),
+      deps.acceptTurn(party, request, (tx, execution_id) => claim.take(tx, { execution_id })),
     )
     if (entered.replay) return { turn: null, replay: entered.replay.body }
     return { turn: entered.accepted, claim: entered.claim, replay: null }
   }
 }
 
-/** What has become of a turn that a key stands for; its reply can be told from its record. */
+/** Reports the state of a keyed turn; the reply is rebuilt from its execution. */
 export function turnState(deps: ReplyDeps): WorkStateOf {
   return async ({ execution_id }) => {
     const row = execution_id === null ? null : await executionStore(deps.db).byId(execution_id)
-    // Replies of the Workspace have another shape; it answers for its turns itself.
+    // Workspace replies have another shape; that feature reports its own turns.
     if (row?.kind !== 'chat' || row.triggered_by === 'workspace') return null
     if (!isFinal(row.status)) return { state: 'open' }
     if (row.status !== 'success') return { state: 'void' }

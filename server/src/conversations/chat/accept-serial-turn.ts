@@ -6,40 +6,45 @@ import type { Dispatch, RunContext, RunRequest } from '../../runs/dispatch/index
 import type { Executions } from '../../runs/executions/index.ts'
 import { chatStore, type SessionRow } from './store.ts'
 import { questionOf, type Turn } from './turn.ts'
-import { refuseWhileTurn } from './turn-in-progress.ts'
+import { requireNoTurn } from './turn-in-progress.ts'
 
-export type OneTurnDeps = {
+export type SerialTurnDeps = {
   clock: Pick<Clock, 'now'>
   dispatch: Pick<Dispatch, 'enqueue'>
   executions: Pick<Executions, 'inFlight'>
 }
 
-export type OneTurnAsked = Pick<
+export type SerialTurnRequest = Pick<
   RunRequest,
   'triggeredBy' | 'message' | 'source' | 'systemPrompt' | 'note'
 > & {
   model: string | null
   files: CheckedFile[]
-  /** The conversation gets it; null keeps the one it has. */
+  /** Title for the conversation; null keeps the current one. */
   title: string | null
 }
 
 /**
- * Takes a turn in where a conversation has one at a time, inside the caller's transaction. Throws
- * `turn_in_progress` with the run that is going on, `conflict` for a closed conversation, `session_not_found` for
- * one that is gone, and what taking a run in throws.
+ * Accepts a turn in the caller's transaction, for conversations with one turn at a time. Throws `turn_in_progress` with
+ * the running execution, `conflict` for a closed conversation, `session_not_found` for a deleted one, and the faults of
+ * accepting a run.
  */
-export function createTakeOneTurn({ clock, dispatch, executions }: OneTurnDeps) {
-  return async (tx: Tx, fact: RunContext, session: SessionRow, asked: OneTurnAsked): Promise<Turn> => {
-    const { files, title, ...request } = asked
+export function createAcceptSerialTurn({ clock, dispatch, executions }: SerialTurnDeps) {
+  return async (
+    tx: Tx,
+    agentContext: RunContext,
+    session: SessionRow,
+    turnRequest: SerialTurnRequest,
+  ): Promise<Turn> => {
+    const { files, title, ...request } = turnRequest
     const store = chatStore(tx)
-    // Held until the turn is written down: of two messages at once the second finds the first.
+    // Locked until the turn is stored, so that a concurrent message finds it.
     if (!(await store.hold(session.id))) throw new Fault('session_not_found')
     if (session.status === 'closed') throw new Fault('conflict', 'This conversation is archived.')
-    await refuseWhileTurn(executions, tx, session.id)
-    const { row, position } = await dispatch.enqueue(tx, fact, {
+    await requireNoTurn(executions, tx, session.id)
+    const { row, position } = await dispatch.enqueue(tx, agentContext, {
       ...request,
-      agentId: fact.id,
+      agentId: agentContext.id,
       kind: 'chat',
       sessionId: session.id,
       attachments: files,
