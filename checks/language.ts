@@ -31,6 +31,11 @@ const inPages: Phrase[] = [
   { pattern: /\bgo(es)? on\b/i, instead: 'continue' },
   { pattern: /\bwhoever\b/i, instead: 'name the role' },
   { pattern: /\bis asked for\b/i, instead: 'refreshes, is required' },
+  // The page would show `${name}` itself.
+  {
+    pattern: /\b(title|label|hint|description|placeholder)="[^"`]*\$\{/,
+    instead: 'an attribute with a template literal',
+  },
 ]
 
 /** Folders that are checked; files in their roots are given by name. */
@@ -49,9 +54,33 @@ const covered = [
   '.ci/run',
   'agent',
   'test-support',
-  'contracts/src/link',
+  'contracts',
+  'server/src/compose.ts',
+  'server/src/composition.ts',
+  'server/src/config-values.ts',
+  'server/src/config-variables.ts',
+  'server/src/config.test.ts',
+  'server/src/config.ts',
+  'server/src/foundation',
   'server/src/kit',
+  'server/src/operations',
   'server/src/ports',
+  'web',
+  'checks/browser',
+  'mcp',
+  'server/src/identity',
+  'server/src/http',
+  'server/src/background',
+  'server/src/start',
+  'server/src/migrations',
+  'server/src/test',
+  'checks/coverage.ts',
+  'checks/docs.ts',
+  'checks/documents.ts',
+  'checks/laws.ts',
+  'checks/mcp-tools.ts',
+  'checks/reference.ts',
+  'checks/secret-comparisons.ts',
 ]
 
 /** These files name the phrases themselves. */

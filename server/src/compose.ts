@@ -1,6 +1,6 @@
 /**
- * The composition root: builds the areas from left to right and wires what must reach right by a port, a hook
- * or an event. Decides nothing.
+ * Composition root: builds the areas from left to right and fills their ports to areas on the right. Contains no
+ * decisions.
  */
 import { resolve } from 'node:path'
 import { type AgentsArea, createAgentsArea } from './agents/area.ts'
@@ -30,10 +30,10 @@ export async function compose(
   config: Config,
   adapters: Adapters,
   /** Host under which agents reach the internal listener. */
-  { agentsHost, openClosed }: { agentsHost(): string; openClosed(): Promise<AgentsNetwork> },
+  { agentsHost, openClosedNetwork }: { agentsHost(): string; openClosedNetwork(): Promise<AgentsNetwork> },
 ): Promise<Composition> {
   const { db, ephemeral, containers, images, git, host, clock, log } = adapters
-  /** What every area stands on. */
+  /** Dependencies of every area. */
   const base = { db, clock, log }
 
   const providers = providerBaseUrls(config)
@@ -46,7 +46,7 @@ export async function compose(
     gitBaseUrl: config.gitBaseUrl,
     baseUrl: config.baseUrl,
   })
-  const { vault, outbox, leases, limits, audit, settings, works, idempotency } = foundation
+  const { vault, outbox, leases, alerts, limits, audit, settings, works, idempotency } = foundation
 
   const agentNames = async (ids: string[]) => {
     const known = await Promise.all(ids.map((id) => agents.agentRecords.byId(id)))
@@ -81,7 +81,7 @@ export async function compose(
     providerBaseUrl: (provider) => providers[provider],
     vault,
     isAutoSwitchOn: () => settings.value('subscription_auto_switch'),
-    raiseAlert: (tx, alert) => operations.operatorQueue.raiseAlert(tx, alert),
+    alerts,
   })
 
   const agents: AgentsArea = createAgentsArea({
@@ -91,12 +91,13 @@ export async function compose(
     images,
     git,
     outward: adapters.outward,
-    openClosed,
+    openClosedNetwork,
     gitHost: adapters.gitHost,
     link: records.link,
     vault,
     events: outbox,
     leases,
+    alerts,
     idempotency,
     users,
     keys,
@@ -116,8 +117,6 @@ export async function compose(
       ...records.view,
       renewLeases: (agentId, beat) => runs.dispatch.beat(agentId, beat),
       isBreakerOpen: records.breakers.isOpen,
-      raiseAlert: (tx, alert) => operations.operatorQueue.raiseAlert(tx, alert),
-      clearAlert: (tx, agentId, kind) => operations.operatorQueue.clearAlert(tx, agentId, kind),
       scheduleCounts: () => triggers.schedules.scheduleCounts(),
       schedulesOf: (agentId) => triggers.schedules.schedulesOf(agentId),
       schedulesAbove: (tx, agentId, seconds) => triggers.schedules.schedulesAbove(tx, agentId, seconds),
@@ -140,8 +139,7 @@ export async function compose(
     agents,
     link: records.link,
     git,
-    raiseAlert: (tx, alert) => operations.operatorQueue.raiseAlert(tx, alert),
-    clearAlert: (tx, agentId, kind) => operations.operatorQueue.clearAlert(tx, agentId, kind),
+    alerts,
     defaultSource: defaultSkillSource(config, build.version),
     bundledFolder: resolve(root, 'server/skills'),
   })
@@ -158,7 +156,7 @@ export async function compose(
     queueDepth: config.queueDepth,
     mayBegin: skills.mayBegin,
     scheduleCounts: () => triggers.schedules.scheduleCounts(),
-    raiseAlert: (tx, alert) => operations.operatorQueue.raiseAlert(tx, alert),
+    alerts,
     joinConversation: (tx, party, request) => conversations.chat.joinConversation(tx, party, request),
     agentName,
   })
@@ -180,7 +178,7 @@ export async function compose(
     records,
     runs,
     identify,
-    raiseAlert: (tx, alert) => operations.operatorQueue.raiseAlert(tx, alert),
+    alerts,
     baseUrl: config.baseUrl,
     webhookRates: { perToken: config.webhookRateLimit, perAddress: config.webhookIpRateLimit },
   })
@@ -199,10 +197,7 @@ export async function compose(
     mail: adapters.mail,
     payments: adapters.payments,
     slack: { platform: adapters.chatPlatform, settings },
-    retention: {
-      settings,
-      raiseAlert: (tx, alert) => operations.operatorQueue.raiseAlert(tx, alert),
-    },
+    retention: { settings, alerts },
     ephemeral,
     voice: { voice: adapters.voice, voiceKey: () => settings.providerKey('voice') },
     calls: { telephony: adapters.telephony, isOn: () => settings.featureFlags().voip },
@@ -249,6 +244,7 @@ export async function compose(
     runs,
     schedules: triggers.schedules,
     leases,
+    alerts,
     isLinked: hub.isConnected,
     build,
     agentImageVersion: images.tagFor('claude-code').version,

@@ -13,20 +13,20 @@ import type { Sockets } from './operations/sockets/index.ts'
 import type { AgentLinkHub } from './ports/agent-link/hub.ts'
 import type { Broker } from './runs/broker/index.ts'
 
-/** What a process serves, once all areas are built. */
+/** Everything that an API process serves. */
 export type Composition = {
   outbox: Outbox
   leases: Leases
   audit: Audit
   guard: Guard
-  /** Ends replies to callers who lose access to an agent while they are answered. */
+  /** Ends responses to callers who lose access to an agent meanwhile. */
   accessRevocation: AccessRevocation
   identify: Identify
   setupCompleted(): Promise<boolean>
   routes: Route[]
-  /** For processes of the platform on this machine. */
+  /** For other processes of the platform on this machine. */
   internalRoutes: Route[]
-  /** Paths of the public listener on which sockets are opened. */
+  /** Socket paths of the public listener. */
   socketRoutes: SocketRoute[]
   sockets: Pick<Sockets, 'close'>
   loops: Loop[]
@@ -34,10 +34,10 @@ export type Composition = {
   broker: Broker
   gitTransfers: AgentsArea['gitTransfers']
   egress: AgentsArea['egress']
-  /** How long a request took, for the figures. */
+  /** Records the latency of a request for the metrics. */
   observed: OperationsArea['observed']
   version: string
-  /** Follows the engine and accepts links; call once the relay runs. */
+  /** Follows the engine's events and accepts links; call when the relay runs. */
   open(): Promise<void>
   close(): Promise<void>
 }

@@ -1,10 +1,10 @@
 import { isIP } from 'node:net'
 
-/** A value that cannot work; the message continues a sentence that starts with the variable's name. */
+/** An invalid value. The message continues a sentence that starts with the variable's name. */
 export class Rejected extends Error {}
 
-export function matching(text: string, pattern: RegExp, words: string): string {
-  if (!pattern.test(text)) throw new Rejected(words)
+export function matching(text: string, pattern: RegExp, rule: string): string {
+  if (!pattern.test(text)) throw new Rejected(rule)
   return text
 }
 
@@ -63,23 +63,23 @@ export function address(text: string): string {
 export function network(text: string): string {
   const [ip = '', bits] = text.split('/', 2)
   const family = isIP(ip)
-  const mostBits = family === 4 ? 32 : 128
-  if (family === 0 || (bits !== undefined && !(/^\d{1,3}$/.test(bits) && Number(bits) <= mostBits))) {
-    throw new Rejected('must hold IP addresses or networks like 10.0.0.0/8')
+  const maxBits = family === 4 ? 32 : 128
+  if (family === 0 || (bits !== undefined && !(/^\d{1,3}$/.test(bits) && Number(bits) <= maxBits))) {
+    throw new Rejected('must contain IP addresses or networks like 10.0.0.0/8')
   }
   return text
 }
 
-/** `host:port=address`: a host with the one address that it has. */
+/** `host:port=address`: a host with its fixed address. */
 export function namedAddress(text: string): { at: string; address: string } {
   const [, host = '', port = '', ip = ''] = /^([a-z0-9.-]{1,253}):(\d{1,5})=(.+)$/i.exec(text) ?? []
   if (isIP(ip) === 0 || Number(port) < 1 || Number(port) > 65_535) {
-    throw new Rejected('must hold host:port=address, such as intranet.example.com:443=10.0.0.5')
+    throw new Rejected('must contain host:port=address, such as intranet.example.com:443=10.0.0.5')
   }
   return { at: `${host.toLowerCase()}:${Number(port)}`, address: ip }
 }
 
-/** Where mail is handed to. */
+/** Address of the mail server, or another destination of mail. */
 export function mailUrl(text: string): string {
   if (!/^(smtps?:\/\/.|file:.|log:)/.test(text)) {
     throw new Rejected('must start with smtp://, smtps://, file: or log:')
@@ -90,7 +90,7 @@ export function mailUrl(text: string): string {
   return text
 }
 
-/** Without slashes at the end. */
+/** Removes trailing slashes. */
 export function httpUrl(text: string): string {
   if (!/^https?:\/\//.test(text) || !URL.canParse(text)) {
     throw new Rejected('must be an address that starts with http:// or https://')

@@ -19,12 +19,12 @@ import { type LogLevel, logLevels } from './ports/log.ts'
 
 export type Variable<T> = {
   name: string
-  /** Another name that is read when `name` is not set. */
+  /** Read when `name` is not set. */
   alias?: string
-  /** As it would be written in the environment; null: the value is null when it is not set. */
+  /** As in the environment; null for a variable whose value is null when it is not set. */
   default: string | null
-  /** Stands for the default in the reference when that is no fixed text. */
-  defaultWords?: string
+  /** Describes the default in the reference if it is not a fixed text. */
+  defaultText?: string
   description: string
   /** Throws `Rejected`. */
   parse(text: string): T
@@ -38,26 +38,27 @@ export const variables = {
   dataDir: required({
     name: 'ROOST_DATA_DIR',
     default: './data',
-    description: 'Folder of the database file, the encryption key and what else is kept on disk.',
+    description: 'Folder of the database file, the encryption key and all other files.',
     parse: (value) => resolve(value),
   }),
   databaseUrl: optional({
     name: 'ROOST_DATABASE_URL',
-    defaultWords: '`sqlite:` in the data folder',
+    defaultText: '`sqlite:` in the data folder',
     description: 'Database: `sqlite:<path>` or `postgres://user:password@host:port/name`.',
     parse: (value) =>
       secret(matching(value, /^(sqlite:.|postgres(ql)?:\/\/.)/, 'must start with sqlite: or postgres://')),
   }),
   redisUrl: optional({
     name: 'ROOST_REDIS_URL',
-    defaultWords: 'in this process',
-    description: 'Store for short-lived data: `redis://` or `rediss://`. Needed with several API processes.',
+    defaultText: 'in this process',
+    description:
+      'Store for short-lived data: `redis://` or `rediss://`. Required with several API processes.',
     parse: (value) => secret(matching(value, /^rediss?:\/\/./, 'must start with redis:// or rediss://')),
   }),
   baseUrl: optional({
     name: 'ROOST_BASE_URL',
-    defaultWords: '`http://localhost:<ROOST_PORT>`',
-    description: 'Address under which people reach the platform, without a slash at the end.',
+    defaultText: '`http://localhost:<ROOST_PORT>`',
+    description: 'Public address of the platform, without a trailing slash.',
     parse: httpUrl,
   }),
   host: required({
@@ -86,39 +87,38 @@ export const variables = {
   }),
   encryptionKey: optional({
     name: 'ROOST_ENCRYPTION_KEY',
-    defaultWords: 'made at the first start in the data folder, mode 0600',
-    description: 'Key that secrets are sealed with in the database: 32 bytes in hex.',
+    defaultText: 'created at the first start in the data folder, mode 0600',
+    description: 'Key that encrypts secrets in the database: 32 bytes in hex.',
     parse: (value) => secret(matching(value, /^[0-9a-f]{64}$/i, 'must be 32 bytes in hex (64 digits)')),
   }),
   mailUrl: optional({
     name: 'ROOST_MAIL_URL',
-    defaultWords: 'none: signing in by e-mail is off',
+    defaultText: 'none: email login is off',
     description:
-      'Outgoing mail: `smtp://[user:password@]host[:port]`, `smtps://`, `file:<folder>` (one file per mail) or `log:`. `?from=` at its end names the sender’s address.',
+      'Outgoing mail: `smtp://[user:password@]host[:port]`, `smtps://`, `file:<folder>` (one file per mail) or `log:`. `?from=` at the end sets the sender’s address.',
     parse: (value) => secret(mailUrl(value)),
   }),
   containersUrl: required({
     name: 'ROOST_CONTAINERS_URL',
     default: 'docker:',
     description:
-      'Container engine: `docker:` (a socket or `DOCKER_HOST` style address may follow) or `sandbox:`.',
+      'Container engine: `docker:`, optionally followed by a socket or an address as in `DOCKER_HOST`, or `sandbox:`.',
     parse: (value) => matching(value, /^(docker|sandbox|swarm|fake):/, 'must start with docker: or sandbox:'),
   }),
   containerPrefix: required({
     name: 'ROOST_CONTAINER_PREFIX',
     default: 'agent-',
-    description:
-      'What the names of agents’ containers begin with; one of its own for each installation on an engine.',
+    description: 'Prefix of the names of agents’ containers. Must be unique per installation on an engine.',
     parse: (value) =>
       matching(
         value,
         /^[a-z0-9][a-z0-9-]{0,30}-$/,
-        'must be small letters, digits and hyphens, with a hyphen last',
+        'must be lower-case letters, digits and hyphens, ending with a hyphen',
       ),
   }),
   agentImage: optional({
     name: 'ROOST_AGENT_IMAGE',
-    defaultWords: 'built locally',
+    defaultText: 'built locally',
     description: 'Image of the agents’ containers.',
     parse: (value) => value,
   }),
@@ -131,25 +131,26 @@ export const variables = {
   sshPorts: required({
     name: 'ROOST_SSH_PORT_RANGE',
     default: '2222-2262',
-    description: 'Ports for SSH into agents’ containers.',
+    description: 'Ports for SSH access to agents’ containers.',
     parse: portRange,
   }),
   sshBind: required({
     name: 'ROOST_SSH_BIND',
     default: '127.0.0.1',
-    description: 'Address these ports are published at.',
+    description: 'Address that publishes the SSH ports.',
     parse: address,
   }),
   trustedProxies: required({
     name: 'ROOST_TRUSTED_PROXIES',
     default: '',
-    description: 'Addresses or networks (`10.0.0.0/8`) whose `X-Forwarded-For` is believed, with commas.',
+    description:
+      'Addresses or networks (`10.0.0.0/8`) whose `X-Forwarded-For` is trusted, separated by commas.',
     parse: (value) => listOf(value, network),
   }),
   gitBaseUrl: required({
     name: 'ROOST_GIT_BASE_URL',
     default: 'https://github.com',
-    description: 'The one git host that sources and repositories come from.',
+    description: 'The git host of all sources and repositories.',
     parse: (value) =>
       matching(value, /^https?:\/\/./, 'must start with https:// or http://').replace(/\/+$/, ''),
   }),
@@ -157,21 +158,21 @@ export const variables = {
     name: 'ROOST_EGRESS_INNER',
     default: '',
     description:
-      'Neighbours that agents may reach over the platform: `host:port=address`, with commas. All other inner addresses are refused.',
+      'Private hosts that agents may reach through the platform: `host:port=address`, separated by commas. All other private addresses are refused.',
     parse: (value) => listOf(value, namedAddress),
   }),
   defaultSkillSource: required({
     name: 'ROOST_DEFAULT_SKILL_SOURCE',
     default: 'bundled',
     description:
-      'Repository of the community skill source; `bundled` is what comes with the platform, `none` is none.',
+      'Repository of the community skill source. `bundled` is the source included in the platform; `none` disables it.',
     parse: (value) => value,
   }),
   defaultSkillSourceRef: optional({
     name: 'ROOST_DEFAULT_SKILL_SOURCE_REF',
-    defaultWords: 'the release tag of this version',
+    defaultText: 'the release tag of this version',
     description:
-      'Release tag, `v<major>.<minor>.<patch>`, that a community skill source other than `bundled` is pinned to. The bundled one has the release that it comes with.',
+      'Release tag, `v<major>.<minor>.<patch>`, of a community skill source other than `bundled`. The bundled source has the release of the platform.',
     parse: (value) => value,
   }),
   queueDepth: required({
@@ -183,44 +184,44 @@ export const variables = {
   stallSeconds: required({
     name: 'ROOST_STALL_SECONDS',
     default: '900',
-    description: 'Silence of a runtime after which its turn is ended.',
+    description: 'Seconds without output of a runtime after which its turn is ended.',
     parse: (value) => integer(value, 1, 86_400),
   }),
   chatIdleSeconds: required({
     name: 'ROOST_CHAT_IDLE_SECONDS',
     default: '600',
-    description: 'Time without a turn after which a conversation’s live process is ended.',
+    description: 'Seconds without a turn after which a conversation’s live process is ended.',
     parse: (value) => integer(value, 1, 86_400),
   }),
   mcpChatTimeoutMs: required({
     name: 'ROOST_MCP_CHAT_TIMEOUT_MS',
     default: '25000',
-    description: 'Milliseconds after which a waiting MCP tool answers with a receipt.',
+    description: 'Milliseconds after which a waiting MCP tool returns a receipt.',
     parse: (value) => integer(value, 100, 3_600_000),
   }),
   voipEnabled: required({
     name: 'ROOST_VOIP_ENABLED',
     default: 'false',
-    description: 'Telephone calls.',
+    description: 'Enables telephone calls.',
     parse: boolean,
   }),
   x402FacilitatorUrl: optional({
     name: 'ROOST_X402_FACILITATOR_URL',
-    defaultWords: 'none: paid chat is off',
-    description: 'Facilitator of payments.',
+    defaultText: 'none: paid chat is off',
+    description: 'Address of the payment facilitator.',
     parse: httpUrl,
   }),
   entitlements: required({
     name: 'ROOST_ENTITLEMENTS',
     default: '',
     description:
-      'Features of the enterprise edition: `portal_delegate_exchange`, `runnable_skills`, with commas.',
+      'Features of the enterprise edition: `portal_delegate_exchange`, `runnable_skills`, separated by commas.',
     parse: (value) => listOf(value, (item) => oneOf<Entitlement>(item, entitlements)),
   }),
   installSource: required({
     name: 'ROOST_INSTALL_SOURCE',
     default: 'unknown',
-    description: 'How this installation was made; shown by `GET /api/version`.',
+    description: 'Source of this installation, as shown by `GET /api/version`.',
     parse: (value) => matching(value, /^[A-Za-z0-9._-]{1,64}$/, 'must be letters, digits, ".", "_" and "-"'),
   }),
   webhookRateLimit: required({
@@ -241,7 +242,7 @@ export const variables = {
     name: 'DISPATCH_BREAKER_ENABLED',
     alias: 'ROOST_DISPATCH_BREAKER_ENABLED',
     default: 'false',
-    description: 'Circuit breakers before dispatch; the setting `dispatch_breaker_enabled` wins.',
+    description: 'Circuit breakers before dispatch; the setting `dispatch_breaker_enabled` overrides it.',
     parse: boolean,
   }),
   anthropicApiKey: providerKey('ANTHROPIC_API_KEY', 'Anthropic'),
@@ -251,37 +252,37 @@ export const variables = {
   anthropicBaseUrl: required({
     name: 'ANTHROPIC_BASE_URL',
     default: 'https://api.anthropic.com',
-    description: 'Where the broker sends Anthropic’s model traffic.',
+    description: 'Address for the broker’s model traffic to Anthropic.',
     parse: httpUrl,
   }),
   geminiBaseUrl: required({
     name: 'GOOGLE_GEMINI_BASE_URL',
     default: 'https://generativelanguage.googleapis.com',
-    description: 'Where the broker sends Google’s model traffic, and where calls are spoken.',
+    description: 'Address for the broker’s model traffic to Google, and for speech in calls.',
     parse: httpUrl,
   }),
   twilioBaseUrl: required({
     name: 'ROOST_TWILIO_BASE_URL',
     default: 'https://api.twilio.com',
-    description: 'Where telephone calls are asked for.',
+    description: 'Address of the API for telephone calls.',
     parse: httpUrl,
   }),
   voiceModel: required({
     name: 'ROOST_VOICE_MODEL',
     default: 'gemini-3.8-live',
-    description: 'Model that listens and speaks in calls.',
+    description: 'Speech model of calls.',
     parse: (value) => matching(value, /^[\w./-]{1,100}$/, 'must be the id of a model'),
   }),
   openaiBaseUrl: required({
     name: 'OPENAI_BASE_URL',
     default: 'https://api.openai.com/v1',
-    description: 'Where the broker sends OpenAI’s model traffic.',
+    description: 'Address for the broker’s model traffic to OpenAI.',
     parse: httpUrl,
   }),
   slackApiUrl: required({
     name: 'ROOST_SLACK_API_URL',
     default: 'https://slack.com/api',
-    description: 'Web API of Slack, without a slash at its end.',
+    description: 'Address of Slack’s web API, without a trailing slash.',
     parse: httpUrl,
   }),
   logLevel: required({
@@ -293,7 +294,7 @@ export const variables = {
   supervised: required({
     name: 'ROOST_SUPERVISED',
     default: 'false',
-    description: 'Set by `roost up` for the processes it starts and keeps.',
+    description: 'Set by `roost up` for the processes it supervises.',
     parse: boolean,
   }),
 }
@@ -309,8 +310,8 @@ function optional<T>(variable: Omit<Variable<T>, 'default'>): Variable<T | null>
 function providerKey(name: string, of: string): Variable<ReturnType<typeof secret> | null> {
   return optional({
     name,
-    defaultWords: 'none',
-    description: `Key of ${of}; a key stored through the settings wins.`,
+    defaultText: 'none',
+    description: `Key of ${of}; a key stored in the settings overrides it.`,
     parse: (value) => secret(value),
   })
 }

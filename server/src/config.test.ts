@@ -25,12 +25,12 @@ test('an empty value counts as not set', () => {
   assert.equal(parseConfig({ ROOST_PORT: ' ', ROOST_REDIS_URL: '' }).port, 8000)
 })
 
-test('the base address follows the port unless it is given', () => {
+test('the base address follows the port unless it is set', () => {
   assert.equal(parseConfig({ ROOST_PORT: '9000' }).baseUrl, 'http://localhost:9000')
   assert.equal(parseConfig({ ROOST_BASE_URL: 'https://roost.example/' }).baseUrl, 'https://roost.example')
 })
 
-test('three names are read with the prefix as well', () => {
+test('three variables are also read with the prefix', () => {
   assert.equal(parseConfig({ ROOST_WEBHOOK_RATE_LIMIT: '7' }).webhookRateLimit, 7)
   assert.equal(parseConfig({ WEBHOOK_IP_RATE_LIMIT: '7' }).webhookIpRateLimit, 7)
   assert.equal(parseConfig({ ROOST_DISPATCH_BREAKER_ENABLED: 'on' }).dispatchBreakerEnabled, true)
@@ -45,8 +45,8 @@ test('lists are split at commas', () => {
   assert.deepEqual(config.entitlements, ['runnable_skills'])
 })
 
-test('everything that is wrong is named, and no value is repeated', () => {
-  const wrong = {
+test('the error names every invalid variable and contains no value', () => {
+  const invalid = {
     ROOST_PORT: '99999',
     ROOST_DATABASE_URL: 'mysql://root:hunter2@db/x',
     ROOST_ENCRYPTION_KEY: 'abc',
@@ -59,10 +59,10 @@ test('everything that is wrong is named, and no value is repeated', () => {
     ROOST_WEBHOOK_RATE_LIMIT: '0',
   }
   assert.throws(
-    () => parseConfig(wrong),
+    () => parseConfig(invalid),
     (error) => {
       assert.ok(error instanceof ConfigError)
-      assert.deepEqual(error.problems.map(({ name }) => name).toSorted(), Object.keys(wrong).toSorted())
+      assert.deepEqual(error.problems.map(({ name }) => name).toSorted(), Object.keys(invalid).toSorted())
       assert.match(error.message, /ROOST_PORT must be an integer from 0 to 65535/)
       assert.doesNotMatch(error.message, /hunter2|99999/)
       return true

@@ -3,10 +3,10 @@ import { Rejected } from './config-values.ts'
 import { type Variable, variables } from './config-variables.ts'
 import { type Secret, secret } from './kit/secret.ts'
 
-/** One wrong value. The rejected value is not repeated: it may be a secret. */
+/** An invalid value. Does not contain the value, which may be a secret. */
 export type ConfigProblem = { name: string; message: string }
 
-/** Names every variable whose value cannot work. */
+/** Names every variable with an invalid value. */
 export class ConfigError extends Error {
   readonly problems: ConfigProblem[]
   constructor(problems: ConfigProblem[]) {
@@ -18,15 +18,15 @@ export class ConfigError extends Error {
 
 type Parsed = { readonly [Key in keyof typeof variables]: ReturnType<(typeof variables)[Key]['parse']> }
 
-/** The environment as values. Whatever may hold a password or a key is a `Secret`. */
+/** The parsed environment. Values that can contain a password or key are a `Secret`. */
 export type Config = Omit<Parsed, 'databaseUrl' | 'baseUrl'> &
   Readonly<{ databaseUrl: Secret; baseUrl: string }>
 
-/** Reads the environment once; the result is frozen. Throws `ConfigError` with everything that is wrong. */
+/** Parses the environment into a frozen object. Throws `ConfigError` with all problems. */
 export function parseConfig(env: Record<string, string | undefined>): Config {
   const problems: ConfigProblem[] = []
   const entries = Object.entries<Variable<unknown>>(variables).map(([key, variable]) => {
-    const { name, text } = written(variable, env)
+    const { name, text } = readVariable(variable, env)
     if (text === null) return [key, null]
     try {
       return [key, variable.parse(text)]
@@ -37,7 +37,7 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
     }
   })
   if (problems.length > 0) throw new ConfigError(problems)
-  // Each key holds what the variable of that key parsed.
+  // Each key has the value that its variable parsed.
   const parsed = Object.fromEntries(entries) as Parsed
   return Object.freeze({
     ...parsed,
@@ -51,15 +51,15 @@ export function configReference(): string {
   const rows = Object.values<Variable<unknown>>(variables).map(
     ({ name, alias, description, ...variable }) => {
       const names = [name, ...(alias ? [alias] : [])].map((each) => `\`${each}\``).join(', ')
-      const fallback = variable.defaultWords ?? (variable.default ? `\`${variable.default}\`` : 'none')
+      const fallback = variable.defaultText ?? (variable.default ? `\`${variable.default}\`` : 'none')
       return `| ${names} | ${fallback} | ${description} |`
     },
   )
   return [
     '# Configuration',
     '',
-    'Environment variables, read once when a process starts; an empty value counts as not set. A value that',
-    'cannot work ends the process with exit code 78 and a list of everything that is wrong.',
+    'Environment variables, read once when a process starts. An empty value counts as not set. With invalid values the',
+    'process exits with code 78 and lists all problems.',
     '',
     '| Variable | Default | Meaning |',
     '|---|---|---|',
@@ -69,7 +69,7 @@ export function configReference(): string {
 }
 
 /** An empty value counts as not set. */
-function written(variable: Variable<unknown>, env: Record<string, string | undefined>) {
+function readVariable(variable: Variable<unknown>, env: Record<string, string | undefined>) {
   for (const name of [variable.name, variable.alias]) {
     const text = name === undefined ? '' : (env[name]?.trim() ?? '')
     if (name !== undefined && text !== '') return { name, text }

@@ -1,4 +1,5 @@
-/** What the area of agents needs from outside: ports, the areas to its left, and, as functions, those to its right. */
+/** Dependencies of the agents area: ports, the areas to its left, and functions of the areas to its right. */
+import type { Alerts } from '../foundation/alerts/index.ts'
 import type { Idempotency } from '../foundation/idempotency/index.ts'
 import type { Leases } from '../foundation/leases/index.ts'
 import type { Outbox } from '../foundation/outbox/index.ts'
@@ -28,15 +29,14 @@ import type { TerminalsDeps } from './terminal/index.ts'
 
 export { type AgentsPlatformPolicy, agentsPlatformPolicy } from './platform-policy.ts'
 
-/** What agents ask of the areas to their right; filled in `compose.ts`. */
+/** Functions that areas to the right provide; `compose.ts` fills them. */
 export type AgentsLaterAreas = Pick<SharingDeps, 'lastUseBy'> &
-  Pick<LifecycleDeps, 'raiseAlert' | 'clearAlert'> &
   Pick<HealthDeps, 'activityOf' | 'contextOf' | 'scheduleCounts' | 'renewLeases'> &
   Pick<SettingsDeps, 'slotsOf' | 'schedulesOf' | 'schedulesAbove'> &
   Pick<AgentManagementDeps, 'isBreakerOpen' | 'finishedExecutions'> & {
-    /** What a run is told of the agent's skills; null: it has none. */
+    /** The part of a run's prompt about the agent's skills; null without skills. */
     skillsBlock(agentId: string): Promise<string | null>
-    /** Waits up to 20 seconds for the skills of a container that was just started; null: it has none. */
+    /** Waits up to 20 seconds for the skills of a container that just started; null without skills. */
     skillsAtStart: LifecycleDeps['deliverSkills']
     redeemTicket: TerminalsDeps['redeemTicket']
   }
@@ -47,17 +47,17 @@ export type AgentsOptions = {
   sshBind: string
   containerPrefix: string
   sshPorts: PortRange
-  /** Under which this machine is reached over SSH. */
+  /** Host name that SSH clients use for this machine. */
   sshHost: string
   chatIdleSeconds: number
   stallSeconds: number
-  /** Absolute; one folder for each bundled template. */
+  /** Absolute path, with one folder for each bundled template. */
   templatesFolder: string
-  /** Absolute; contents of templates from git are unpacked here. */
+  /** Absolute path; the contents of git templates are unpacked here. */
   templateContentFolder: string
-  /** Of the one git host, without a slash at its end. */
+  /** URL of the only supported git host, without a trailing slash. */
   gitBaseUrl: string
-  /** Of `/git` on the internal listener, as a container reaches it. */
+  /** URL of `/git` on the internal listener, as containers see it. */
   agentsGitUrl(): string
 }
 
@@ -70,23 +70,24 @@ export type AgentsAreaDeps = {
   images: AgentImages
   git: Git
   gitHost: GitHost
-  /** Where connections to the outside may lead. */
+  /** Address filters for outbound connections. */
   outward: { gitHost: Locate; agents: Locate }
-  /** Makes the network without a way out, and has the platform heard there. */
-  openClosed(): Promise<AgentsNetwork>
+  /** Creates the network without outbound access and makes the platform reachable from it. */
+  openClosedNetwork(): Promise<AgentsNetwork>
   link: AgentLink
   vault: Vault
   events: Pick<Outbox, 'append' | 'on'>
   leases: Leases
+  alerts: Alerts
   idempotency: Pick<Idempotency, 'once' | 'open'>
   users: Pick<Users, 'find' | 'findLogin'>
   keys: OwnKeyDeps['keys'] & McpConnectorDeps['keys'] & Pick<Keys, 'deleteAgentKeys'>
   changes: Pick<IdentityChanges, 'announce' | 'on'>
   sessions: TerminalsDeps['sessions']
   allowAddress: SharingDeps['allowAddress']
-  /** Somebody may no longer reach this agent, in whatever process the share was removed; `name` is the name by now. */
+  /** A share of this agent was removed, in any process; `name` is the current name. */
   accessLost(agent: { id: string; name: string }): void
-  /** Whose role the key of the system agent carries: an admin. Null before the platform is set up. */
+  /** The admin whose role the system agent's key carries; null before the platform is set up. */
   systemOwner(): Promise<{ id: string } | null>
   platform: AgentsPlatformPolicy
   needs: AgentsLaterAreas

@@ -4,6 +4,7 @@ import type { Clock } from '../kit/clock.ts'
 import type { Db } from '../ports/database/port.ts'
 import type { Ephemeral } from '../ports/ephemeral/port.ts'
 import type { Log } from '../ports/log.ts'
+import { type Alerts, createAlerts } from './alerts/index.ts'
 import {
   type Audit,
   auditRetention,
@@ -38,31 +39,33 @@ export type FoundationAreaDeps = {
   clock: Clock
   log: Log
   ephemeral: Ephemeral
-  /** Where the vault's key comes from. */
+  /** Source of the vault's key. */
   key: Parameters<typeof openVault>[0]
   installed: Installed
-  /** Where the providers of models are asked; without a trailing slash. */
+  /** Base addresses of the model providers, without a trailing slash. */
   providers: Record<'anthropic' | 'google' | 'openai', string>
   gitBaseUrl: string
-  /** Under which people reach the platform. */
+  /** Public address of the platform. */
   baseUrl: string
 }
 
-/** What every area stands on. */
+/** Features that all areas use. */
 export type FoundationArea = {
   vault: Vault
   outbox: Outbox
   leases: Leases
+  /** The operator queue registers its sink. */
+  alerts: Alerts
   limits: RateLimits
   audit: Audit
   settings: Settings
   works: WorkStates
   idempotency: Idempotency
-  /** Under which programs find the tools. */
+  /** Public address of the MCP server. */
   mcpUrl(): string
   testProvider: TestProvider
   routes: Route[]
-  /** For processes of the platform on this machine. */
+  /** For other processes of the platform on this machine. */
   internalRoutes: Route[]
   loops: Loop[]
   close(): Promise<void>
@@ -87,6 +90,7 @@ export async function openFoundationArea(deps: FoundationAreaDeps): Promise<Foun
     vault,
     outbox,
     leases,
+    alerts: createAlerts(),
     limits,
     audit,
     settings,

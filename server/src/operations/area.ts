@@ -1,6 +1,7 @@
 import type { AgentsArea } from '../agents/area.ts'
 import type { Loop } from '../background/loops.ts'
 import type { WorkspaceChat } from '../conversations/workspace-chat/index.ts'
+import type { Alerts } from '../foundation/alerts/index.ts'
 import type { Leases } from '../foundation/leases/index.ts'
 import type { Outbox } from '../foundation/outbox/index.ts'
 import type { RateLimits } from '../foundation/rate-limits/index.ts'
@@ -17,6 +18,7 @@ import type { Log } from '../ports/log.ts'
 import type { RunRecords, RunsArea } from '../runs/area.ts'
 import type { Schedules } from '../triggers/schedules/index.ts'
 import { agentMetricsRoutes, createAgentMetrics } from './agent-metrics/index.ts'
+import { bulkActionRoutes, createBulkActions } from './bulk-actions/index.ts'
 import { createEvaluations, evaluationRoutes } from './evaluations/index.ts'
 import {
   createInvariants,
@@ -25,8 +27,14 @@ import {
   invariantRoutes,
 } from './invariants/index.ts'
 import { createMetrics, type Metrics, metricsRoutes } from './metrics/index.ts'
+import { createMonitoring, monitoringRoutes } from './monitoring/index.ts'
 import { createNotifications, notificationRoutes } from './notifications/index.ts'
-import { createOperatorQueue, type OperatorQueue, operatorQueueRoutes } from './operator-queue/index.ts'
+import {
+  alertRoutes,
+  createOperatorQueue,
+  type OperatorQueue,
+  operatorQueueRoutes,
+} from './operator-queue/index.ts'
 import { createReports, type Reports, reportRoutes, rosterReportRoutes } from './reports/index.ts'
 import {
   createCallerOf,
@@ -36,7 +44,6 @@ import {
   type Sockets,
   socketTicketRoutes,
 } from './sockets/index.ts'
-import { createSupervision } from './supervision/index.ts'
 import { createSystemAgent, systemAgentRoutes } from './system-agent/index.ts'
 import {
   createTelemetry,
@@ -64,30 +71,31 @@ export type OperationsAreaDeps = Pick<InvariantsDeps, 'schedulesCount' | 'isLink
   runs: Pick<RunsArea, 'dispatch' | 'halt'>
   schedules: Pick<Schedules, 'admin'>
   leases: Leases
+  alerts: Alerts
   build: BuildInfo
-  /** Of the images that agents are made from. */
+  /** Version of the agents' images. */
   agentImageVersion: string
 }
 
 export type OperationsArea = {
   operatorQueue: OperatorQueue
-  /** Port of the Workspace: what its people think of reports. */
+  /** For the Workspace: ratings of reports. */
   rateReport: Reports['rateForRoster']
-  /** The Workspace's side of reports, once it stands. */
+  /** Routes of the Workspace for reports. */
   workspaceRoutes(workspace: Pick<WorkspaceChat, 'principals' | 'roster'>): Route[]
   sockets: Pick<Sockets, 'open' | 'close'>
-  /** Whose ticket it is, once; null when it is none, used or too old, or its credential has ended. */
+  /** Returns the ticket's caller once; null for an invalid, used or expired one, or an ended credential. */
   redeemTicket(ticket: string): Promise<SignedIn | null>
   routes: Route[]
   internalRoutes: Route[]
   socketRoutes: SocketRoute[]
   observed: Metrics['observe']
   loops: Loop[]
-  /** What follows from answers so far is done; call before the database closes. */
+  /** Resolves when the work started by answers is done; call before the database closes. */
   close(): Promise<void>
 }
 
-/** Wires what looks at the platform as a whole. */
+/** Wires the features about the platform as a whole. */
 export function createOperationsArea(deps: OperationsAreaDeps): OperationsArea {
   const { identity, agents, records, runs } = deps
   const { agentRecords, agentAccess, health } = agents
@@ -106,26 +114,43 @@ export function createOperationsArea(deps: OperationsAreaDeps): OperationsArea {
     agentAccess,
     agentRecords,
     dispatch: runs.dispatch,
-    retention: {
-      days: () => deps.settings.value('operator_queue_retention_days'),
-      admit: (found) => deps.settings.retention.admit('operator_queue_retention_days', found),
-    },
   })
   agents.hooks.onDeleting((tx, { agent }) => operatorQueue.agentDeleted(tx, agent.id))
   const notifications = createNotifications({ ...deps, events: deps.outbox, agentAccess })
-  const reports = createReports({
-    ...deps,
-    events: deps.outbox,
-    agentAccess,
-    raiseAlert: operatorQueue.raiseAlert,
-  })
+  const reports = createReports({ ...deps, events: deps.outbox, agentAccess })
   const metrics = createMetrics({
     ...deps,
     agentRecords,
     effectiveParallel: agents.settings.effectiveParallel,
     socketClients: sockets.clients,
   })
-  const supervision = createSupervision({ ...deps, operatorQueue })
+  const dailyLimit = () => deps.settings.value('ops_cost_limit_daily_usd')
+  const monitoring = createMonitoring({
+    ...deps,
+    ...records,
+    agentRecords,
+    agentAccess,
+    health,
+    git: agents.git,
+    events: deps.outbox,
+    alertList: operatorQueue.alerts,
+    contextOf: records.view.contextOf,
+    monotonic: () => performance.now(),
+    dailyLimit,
+    longRunSeconds: () => deps.settings.value('ops_max_execution_minutes') * 60,
+  })
+  agents.hooks.onDeleting((tx, { agent }) => monitoring.agentDeleted(tx, agent.id))
+  const bulkActions = createBulkActions({
+    ...deps,
+    agentRecords,
+    lifecycle: agents.lifecycle,
+    events: deps.outbox,
+    monitoring,
+    dailyLimit,
+    haltRuns: runs.halt,
+    schedules: deps.schedules.admin,
+    subscriptions: records.providerSubscriptions,
+  })
   const telemetry = createTelemetry({ ...deps, agentAccess, health })
   return {
     operatorQueue,
@@ -146,7 +171,9 @@ export function createOperationsArea(deps: OperationsAreaDeps): OperationsArea {
         createAgentMetrics({ ...deps, describe: agents.agentManagement.describe }),
         agentRecords,
       ),
-      ...supervision.routes,
+      ...bulkActionRoutes(bulkActions),
+      ...monitoringRoutes(monitoring, agentRecords),
+      ...alertRoutes(operatorQueue, deps.clock),
       ...systemAgentRoutes(
         createSystemAgent({ ...deps, agentRecords, lifecycle: agents.lifecycle, keys: identity.keys }),
       ),
@@ -166,13 +193,13 @@ export function createOperationsArea(deps: OperationsAreaDeps): OperationsArea {
     }),
     loops: [
       ...operatorQueue.loops,
-      ...supervision.loops,
+      ...monitoring.loops,
       ...notifications.loops,
       ...reports.loops,
       ...telemetry.loops,
     ],
     async close() {
-      supervision.close()
+      bulkActions.acts.close()
       await operatorQueue.settled()
     },
   }

@@ -50,7 +50,7 @@ import { createSpendCaps, type SpendCaps, spendCapRoutes } from './spend-caps/in
 import { createTasks, type TasksDeps, taskRoutes } from './tasks/index.ts'
 import { createLive, type Live } from './transcripts/index.ts'
 
-/** What exists before there are agents, because the area of agents asks for it. */
+/** The parts that exist before the agents area, because that area uses them. */
 export type RunRecords = {
   /** The link to agents, watched by the transport breaker. */
   link: AgentLink
@@ -71,17 +71,17 @@ export type RunRecordsDeps = Omit<
   BrokerDeps,
   'events' | 'monotonic' | 'spendRefusal' | 'subscription' | 'prices'
 > &
-  Pick<ProviderSubscriptionsDeps, 'vault' | 'raiseAlert' | 'isAutoSwitchOn'> & {
+  Pick<ProviderSubscriptionsDeps, 'vault' | 'alerts' | 'isAutoSwitchOn'> & {
     clock: Clock
     settings: Pick<Settings, 'modelPrices'>
     ephemeral: Ephemeral
     events: Pick<Outbox, 'append' | 'signal' | 'on'>
     hub: AgentLink
-    /** Whether the platform lets dispatch breakers work at all. */
+    /** Whether the platform setting enables dispatch breakers at all. */
     isPlatformEnabled(): boolean
   }
 
-/** The records of runs and what is read from them alone. */
+/** The records of runs and the features that only read them. */
 export function createRunRecords(deps: RunRecordsDeps): RunRecords {
   const { db, clock, log, ephemeral, events, hub, isPlatformEnabled } = deps
   const transportBreaker = createTransportBreaker({ db, clock, log })
@@ -115,10 +115,10 @@ export function createRunRecords(deps: RunRecordsDeps): RunRecords {
 }
 
 export type RunsAreaDeps = Pick<TasksDeps, 'joinConversation' | 'agentName'> &
-  Pick<DispatchBreakerDeps, 'raiseAlert'> &
+  Pick<DispatchBreakerDeps, 'alerts'> &
   Pick<DispatchDeps, 'platformPrompt' | 'queueDepth' | 'mayBegin'> &
   Pick<FleetExecutionsDeps, 'scheduleCounts'> & {
-    /** Asks a provider whether a credential works. */
+    /** Tests a credential with its provider. */
     testProvider: TestProvider
     db: Db
     clock: Clock
@@ -127,11 +127,11 @@ export type RunsAreaDeps = Pick<TasksDeps, 'joinConversation' | 'agentName'> &
     idempotency: Pick<Idempotency, 'enter'>
     works: Pick<WorkStates, 'register'>
     records: RunRecords
-    /** Of the platform; those of agents are in `agents`. */
+    /** Settings of the platform; those of agents are in `agents`. */
     platformSettings: SweepDeps['settings']
     agents: Pick<
       AgentsArea,
-      'agentRecords' | 'agentAccess' | 'settings' | 'facts' | 'hooks' | 'lifecycle' | 'ask' | 'connectors'
+      'agentRecords' | 'agentAccess' | 'settings' | 'runContexts' | 'hooks' | 'lifecycle' | 'ask' | 'connectors'
     >
   }
 
@@ -139,8 +139,8 @@ export type RunsArea = {
   dispatch: Dispatch
   playbooks: Playbooks
   /**
-   * Ends every loop of the agent and cancels every run that has not ended; answers how many runs. The agent is not told:
-   * for one that is stopped next.
+   * Ends every loop of the agent and cancels every open run; returns the number of runs. The agent is not
+   * notified, because it is stopped next.
    */
   halt(agentId: string, by: SignedIn): Promise<number>
   routes: Route[]
@@ -148,7 +148,7 @@ export type RunsArea = {
   close(): Promise<void>
 }
 
-/** Wires the features that make, hand out and end runs, and their part in the life of an agent. */
+/** Wires the features that create, hand out and end runs, and their hooks on the life of an agent. */
 export function createRunsArea(deps: RunsAreaDeps): RunsArea {
   const { db, clock, log, records, agents, works } = deps
   const { hooks, executions, breakers, broker, live } = records
@@ -157,14 +157,14 @@ export function createRunsArea(deps: RunsAreaDeps): RunsArea {
   const dispatch = createDispatch({
     ...deps,
     ...records,
-    facts: agents.facts,
+    runContexts: agents.runContexts,
     settle: executions.settle,
     breaker: createDispatchBreaker({
       clock,
       hooks,
       settle: executions.settle,
       isPlatformEnabled: records.isPlatformEnabled,
-      raiseAlert: deps.raiseAlert,
+      alerts: deps.alerts,
     }),
     brokerAccess: (row) => broker.access(row),
   })
@@ -176,7 +176,7 @@ export function createRunsArea(deps: RunsAreaDeps): RunsArea {
     agentAccess: agents.agentAccess,
   })
   agents.lifecycle.hooks.onStopping((tx, agent) => dispatch.agentStopped(tx, agent.id))
-  // Loops before their runs, in the order in which their steps hold the two.
+  // Loops before their runs, the same lock order as in their steps.
   agents.hooks.onDeleting((tx, { agent }) => loops.agentDeleted(tx, agent.id))
   agents.hooks.onDeleting((tx, { agent }) => dispatch.agentDeleted(tx, agent.id))
   agents.hooks.onDeleting((tx, { agent }) => breakers.forget(tx, agent.id))

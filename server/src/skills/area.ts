@@ -1,6 +1,7 @@
-import type { AlertKind, PlatformAlert } from '@roost/contracts/operations/operator-queue'
+import type { PlatformAlert } from '@roost/contracts/operations/operator-queue'
 import type { AgentsArea } from '../agents/area.ts'
 import type { Loop } from '../background/loops.ts'
+import type { Alerts } from '../foundation/alerts/index.ts'
 import type { Leases } from '../foundation/leases/index.ts'
 import type { Outbox } from '../foundation/outbox/index.ts'
 import type { Settings } from '../foundation/settings/index.ts'
@@ -8,7 +9,7 @@ import type { Route } from '../http/route.ts'
 import type { Clock } from '../kit/clock.ts'
 import { isFault } from '../kit/fault.ts'
 import type { AgentLink } from '../ports/agent-link/port.ts'
-import type { Db, Tx } from '../ports/database/port.ts'
+import type { Db } from '../ports/database/port.ts'
 import type { Git } from '../ports/git/port.ts'
 import type { Log } from '../ports/log.ts'
 import { type Assignments, assignmentRoutes, createAssignments } from './assignments/index.ts'
@@ -26,11 +27,9 @@ export type SkillsAreaDeps = {
   agents: Pick<AgentsArea, 'agentRecords' | 'agentAccess' | 'hooks' | 'lifecycle'>
   link: AgentLink
   git: Git
-  /** For the operator's queue. */
-  raiseAlert(tx: Tx, alert: PlatformAlert): Promise<void>
-  clearAlert(tx: Tx, agentId: string | null, kind: AlertKind): Promise<void>
+  alerts: Alerts
   defaultSource: DefaultSource
-  /** Absolute; the skills that come with the platform. */
+  /** Absolute path of the skills that come with the platform. */
   bundledFolder: string
 }
 
@@ -39,19 +38,19 @@ export type SkillsArea = {
   library: Library
   assignments: Assignments
   delivery: Delivery
-  /** What a run is told of the agent's skills. */
+  /** The section of the system prompt about the agent's skills. */
   block(agentId: string): Promise<string | null>
-  /** An agent has greeted: it is brought in line. */
+  /** Starts the delivery to an agent that has connected. */
   linkConnected(agentId: string): void
-  /** False while its skills are on their way to an agent that has greeted; it is woken when it may. */
+  /** False while skills are being delivered to a connected agent, which is woken afterwards. */
   mayBegin: Delivery['mayBegin']
   atStart: Delivery['atStart']
   routes: Route[]
   loops: Loop[]
   open(): Promise<void>
-  /** The community source was read, or that was given up. */
+  /** Resolves when the community source was read, or reading it failed. */
   ready(): Promise<void>
-  /** What is on its way has arrived or is given up; call before the database closes. */
+  /** Waits for running deliveries; call it before the database closes. */
   close(): Promise<void>
 }
 
@@ -59,7 +58,7 @@ const busyPauseMs = 15_000
 
 /** Wires the features of the area: sources, library, assignments, delivery. */
 export function createSkillsArea(deps: SkillsAreaDeps): SkillsArea {
-  const { clock, log, agents, settings, raiseAlert } = deps
+  const { clock, log, agents, settings, alerts } = deps
   const { agentRecords } = agents
   const gitToken = () => settings.providerKey('github')?.reveal() ?? null
   const sources = createSources({ ...deps, removed: (tx, id) => library.sourceRemoved(tx, id) })
@@ -80,7 +79,7 @@ export function createSkillsArea(deps: SkillsAreaDeps): SkillsArea {
     containerNow: agents.lifecycle.containerNow,
   })
   const isEnabled = () => settings.skillsLibrary().auto_reinject_enabled
-  const fleet = createFleet({ ...deps, agentRecords, delivery, isEnabled, raiseAlert })
+  const fleet = createFleet({ ...deps, agentRecords, delivery, isEnabled })
   const assignments = createAssignments({
     ...deps,
     agentRecords,
@@ -89,8 +88,8 @@ export function createSkillsArea(deps: SkillsAreaDeps): SkillsArea {
     deliver: delivery.deliver,
   })
   agents.hooks.onCreated(async (tx, { agent, skills }) => {
-    const { unknown } = await assignments.assignIn(tx, agent, skills, agent.owner)
-    // Its program may have greeted before it was written down.
+    const { unknown } = await assignments.assignInitial(tx, agent, skills, agent.owner)
+    // The agent program may have connected before its row was committed.
     if (skills.length > 0) tx.onCommitted(() => delivery.greeted(agent.id))
     return { warnings: unknown.map((name) => `The library has no skill "${name}" of the template.`) }
   })
@@ -98,10 +97,10 @@ export function createSkillsArea(deps: SkillsAreaDeps): SkillsArea {
   let first: Promise<void> = Promise.resolve()
   const closing = new AbortController()
 
-  /** What comes with the platform, or is configured for it, is there without anybody asking for it. */
+  /** Reads the bundled or configured community source at start. */
   async function syncDefault(): Promise<void> {
     await sources.ensureDefault()
-    await deps.db.atomically((tx) => deps.clearAlert(tx, null, 'legacy_library_refused'))
+    await deps.db.atomically((tx) => alerts.clear(tx, null, 'legacy_library_refused'))
     while (!closing.signal.aborted) {
       const own = (await sources.list()).find((source) => source.is_default && source.enabled)
       const isBundled = own?.url.startsWith('bundled:')
@@ -110,16 +109,16 @@ export function createSkillsArea(deps: SkillsAreaDeps): SkillsArea {
         await library.syncSource(own.id, 'start')
         return
       } catch (error) {
-        // Held by a process that may have been killed over it; nobody else would come back to it.
+        // A killed process may hold the lease, and no other process would retry.
         if (!isFault(error, 'sync_in_progress')) throw error
       }
       await clock.wait(busyPauseMs, closing.signal)
     }
   }
 
-  /** The library that the configuration names is not one that may be taken over. */
-  const tellRefused = (reason: string) =>
-    deps.db.atomically((tx) => raiseAlert(tx, refusedLibraryAlert(reason, deps.defaultSource)))
+  /** Raises the alert for an invalid configured source. */
+  const alertRefused = (reason: string) =>
+    deps.db.atomically((tx) => alerts.raise(tx, refusedLibraryAlert(reason, deps.defaultSource)))
 
   return {
     sources,
@@ -133,17 +132,17 @@ export function createSkillsArea(deps: SkillsAreaDeps): SkillsArea {
     routes: [
       ...sourceRoutes(sources),
       ...libraryRoutes(library),
-      // The fixed word before names of skills.
+      // Before the routes with a skill name in the same position.
       ...deliveryRoutes({ delivery, fleet, settings }),
       ...assignmentRoutes(assignments),
     ],
     loops: [...library.loops, ...delivery.loops],
     async open() {
       assignments.open()
-      // A source that cannot be read keeps nobody from starting.
+      // An unreadable source must not prevent the start.
       first = syncDefault().catch(async (error: unknown) => {
         log.warn({ err: error }, 'the community skills could not be read')
-        if (isFault(error, 'invalid_skill_source')) await tellRefused(error.message)
+        if (isFault(error, 'invalid_skill_source')) await alertRefused(error.message)
       })
     },
     ready: () => first,
@@ -161,8 +160,8 @@ function refusedLibraryAlert(reason: string, source: DefaultSource): PlatformAle
   return {
     agentId: null,
     kind: 'legacy_library_refused',
-    title: 'The configured library of skills was refused',
-    question: `${reason} Skills that came from it before stay as they are. Correct ROOST_DEFAULT_SKILL_SOURCE and its ref, or add the repository as a source.`,
+    title: 'The configured skill library was refused',
+    question: `${reason} Skills that came from it earlier are unchanged. Correct ROOST_DEFAULT_SKILL_SOURCE and its ref, or add the repository as a source.`,
     priority: 'medium',
     context: source === null ? {} : { ref: source.ref },
   }

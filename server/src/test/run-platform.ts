@@ -36,9 +36,10 @@ import {
 } from '../runs/provider-subscriptions/index.ts'
 import { createSpendCaps, type SpendCaps } from '../runs/spend-caps/index.ts'
 import { createLive, type Live } from '../runs/transcripts/index.ts'
+import { createTestAlerts } from './alerts.ts'
 import { createTestClock } from './clock.ts'
 
-/** The runs area on a real database, with agents that a test makes up. */
+/** The runs area on a real database, with agents defined by the test. */
 export type RunPlatform = {
   db: Db
   clock: Clock
@@ -53,11 +54,11 @@ export type RunPlatform = {
   prices: Prices
   providerSubscriptions: ProviderSubscriptions
   agents: Map<string, RunContext>
-  /** Agents whose record says that they shall stop, whatever `agents` still says. */
-  toldToStop: Set<string>
-  /** Agents that may not begin: their skills are on their way. */
+  /** Agents with a stop request in their record, even if `agents` still lists them as running. */
+  stopRequested: Set<string>
+  /** Agents that may not start runs yet, because their skills are not delivered. */
   awaitsSkills: Set<string>
-  /** Texts to blot out of transcripts. */
+  /** Texts to mask in transcripts. */
   secrets: string[]
   row(id: string): Promise<ExecutionRow>
 }
@@ -70,10 +71,11 @@ export type RunPlatformOptions = {
   queueDepth?: number
   providerKey?: string | null
   providerUrl?: string
-  /** The platform's setting; off unless it is said to be on. */
+  /** The setting of the platform; off by default. */
   isBreakerEnabled?: () => boolean
-  raiseAlert?: DispatchBreakerDeps['raiseAlert']
-  /** The setting `subscription_auto_switch`; on unless it is said to be off. */
+  /** Left out: alerts are dropped. */
+  alerts?: DispatchBreakerDeps['alerts']
+  /** The setting `subscription_auto_switch`; on by default. */
   isAutoSwitchOn?: () => boolean
   log?: Log
 }
@@ -87,7 +89,8 @@ export async function startRunPlatform(options: RunPlatformOptions): Promise<Run
   await live.open()
   const hooks = createRunHooks()
   const agents = new Map<string, RunContext>([['a1', agentFact()]])
-  const toldToStop = new Set<string>()
+  const stopRequested = new Set<string>()
+  const { alerts = createTestAlerts().alerts } = options
   const awaitsSkills = new Set<string>()
   const secrets: string[] = []
   const { providerKey = 'provider-key-1' } = options
@@ -99,7 +102,7 @@ export async function startRunPlatform(options: RunPlatformOptions): Promise<Run
     events,
     vault: createThrowawayVault(),
     providerKey: keyOf,
-    raiseAlert: options.raiseAlert ?? (async () => {}),
+    alerts,
     isAutoSwitchOn: options.isAutoSwitchOn ?? (() => true),
   })
   const prices = createPrices({ log, settings: { modelPrices: createTestModelPrices(clock) } })
@@ -126,9 +129,9 @@ export async function startRunPlatform(options: RunPlatformOptions): Promise<Run
     live,
     link,
     hooks,
-    facts: {
+    runContexts: {
       find: async (id) => agents.get(id) ?? null,
-      isStopRequested: async (_tx, id) => toldToStop.has(id),
+      isStopRequested: async (_tx, id) => stopRequested.has(id),
       callableAgentNames: async () => [],
       skillsBlock: async () => null,
       settings: async (id) => (agents.has(id) ? agentSettings : null),
@@ -144,7 +147,7 @@ export async function startRunPlatform(options: RunPlatformOptions): Promise<Run
       hooks,
       settle: executions.settle,
       isPlatformEnabled: options.isBreakerEnabled ?? (() => false),
-      raiseAlert: options.raiseAlert ?? (async () => {}),
+      alerts,
     }),
   })
   return {
@@ -161,7 +164,7 @@ export async function startRunPlatform(options: RunPlatformOptions): Promise<Run
     prices,
     providerSubscriptions,
     agents,
-    toldToStop,
+    stopRequested,
     awaitsSkills,
     secrets,
     async row(id) {
@@ -172,7 +175,7 @@ export async function startRunPlatform(options: RunPlatformOptions): Promise<Run
   }
 }
 
-/** An imported price table that is kept in memory alone. */
+/** An imported price table in memory. */
 function createTestModelPrices(clock: Pick<Clock, 'now'>): Settings['modelPrices'] {
   let stored = { text: '', updatedAt: null as string | null }
   return {
@@ -217,7 +220,7 @@ export function person(over: Partial<SessionCaller['user']> = {}): SessionCaller
   }
 }
 
-/** Takes a run in as a route would. */
+/** Enqueues a run like a route. */
 export async function accept(platform: RunPlatform, over: Partial<RunRequest> = {}): Promise<ExecutionRow> {
   const agent = await platform.dispatch.checkAgent(over.agentId ?? 'a1')
   const { row } = await platform.dispatch.transaction((tx) =>
@@ -235,7 +238,7 @@ export async function accept(platform: RunPlatform, over: Partial<RunRequest> = 
 
 export const linked = { agentId: 'a1', agentName: 'scout', keyId: 'k1' }
 
-/** What an agent reports at the end of a run. */
+/** Returns the report of an agent at the end of a run. */
 export function resultOf(
   run: { execution_id: string; claim_token: number },
   over: Partial<Parameters<Dispatch['handlers']['result']>[1]> = {},

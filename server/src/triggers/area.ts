@@ -39,7 +39,7 @@ import {
 import { createSubscriptions, eventRetention, subscriptionRoutes } from './subscriptions/index.ts'
 import { type CallDeps, createCallWebhook, createManageWebhooks, webhookRoutes } from './webhooks/index.ts'
 
-/** What the features that start runs by themselves are built from. */
+/** The dependencies of the features that start runs without a caller. */
 export type TriggersAreaDeps = {
   db: Db
   clock: Clock
@@ -57,15 +57,15 @@ export type TriggersAreaDeps = {
   records: RunRecords
   runs: RunsArea
   identify: Identify
-  /** What a run leaves in the conversation that it came from. */
+  /** Delivers the result of a reminder to its conversation. */
   deliverResult: DeliverResult
-  /** The output of a schedule's run for the Workspace chat of its recipient, and whom that reaches. */
+  /** Delivers the output of a schedule's run to the Workspace chat of its recipient. */
   deliver: Deliver
   reachesAgent: ReachesAgent
   alerts: Alerts
-  /** Under which people and programs reach the platform. */
+  /** The public address of the platform. */
   baseUrl: string
-  /** Calls of webhooks in a minute. */
+  /** Webhook calls per minute. */
   webhookRates: CallDeps['rates']
 }
 
@@ -76,11 +76,11 @@ export type TriggersArea = {
   loops: Loop[]
   schedules: Schedules
   firing: Firing
-  /** What follows the ends of runs so far is done; call before the database closes. */
+  /** Completes the follow-ups of ended runs; call it before the database closes. */
   close(): Promise<void>
 }
 
-/** Wires what starts runs without anybody asking at that moment. */
+/** Wires the features that start runs without a caller. */
 export function createTriggersArea(deps: TriggersAreaDeps): TriggersArea {
   const { db, clock, events, agents, settings, records, runs } = deps
   const { agentRecords } = agents
@@ -123,15 +123,15 @@ export function createTriggersArea(deps: TriggersAreaDeps): TriggersArea {
     ...deps,
     agentRecords,
     rates: deps.webhookRates,
-    fire: async (schedule, asked) =>
-      void (await firing.fire(schedule, { cause: 'webhook', by: null, ...asked })),
+    fire: async (schedule, call) =>
+      void (await firing.fire(schedule, { cause: 'webhook', by: null, ...call })),
   })
   const fireByHand: FireByHand = async (schedule, caller) => {
     const callingId = caller.kind === 'key' ? caller.key.agent_id : null
     const calling = callingId === null ? null : await agentRecords.byId(callingId)
     const by = sourceOf(caller, calling?.name ?? null)
     const fired = await firing.fire(schedule, { cause: 'manual', by })
-    if (fired.outcome !== 'fired') throw new Error(`A fire by hand came to nothing: ${fired.reason}`)
+    if (fired.outcome !== 'fired') throw new Error(`A fire by hand made no run: ${fired.reason}`)
     return fired
   }
 

@@ -8,19 +8,19 @@ import type { Located } from '../../kit/addresses.ts'
 import { secret } from '../../kit/secret.ts'
 import { silentLog } from '../../ports/log.ts'
 import { forEachDialect } from '../../test/dialects.ts'
-import { bound, done, inStep } from './test/bound.ts'
+import { bound, done, inSync } from './test/bound.ts'
 import { createTransfers } from './transfer.ts'
 
 forEachDialect((_name, open) => {
-  test('an agent from a repository is bound: with a token on a branch of its own, else in source mode', async () => {
+  test('an agent from a repository is bound: with a token to its own branch, else in source mode', async () => {
     await using one = await bound(open)
     await one.look()
     const config = await one.call('GET', 'config')
     assert.equal(config.status, 200, JSON.stringify(config.json))
     assert.match(config.json.working_branch, /^roost\/one\/[a-z0-9-]+$/)
     assert.deepEqual([config.json.source_branch, config.json.source_mode], ['main', false])
-    const asked = one.world.link.asked.find(({ t }) => t === 'git.bind')
-    assert.ok(!JSON.stringify(asked?.request).includes('tok'), 'no token goes to the agent')
+    const request = one.world.link.asked.find(({ t }) => t === 'git.bind')
+    assert.ok(!JSON.stringify(request?.request).includes('tok'), 'no token is sent to the agent')
     const status = (await one.call('GET', 'status')).json
     assert.deepEqual(
       [status.sync_status, status.last_commit.date],
@@ -37,7 +37,7 @@ forEachDialect((_name, open) => {
     assert.equal((await other.call('POST', 'pull')).status, 200)
   })
 
-  test('403 agent_not_permitted: an agent that may call another reads it, and pulls for itself alone', async () => {
+  test("403 agent_not_permitted: a permitted caller can read another agent's git but not pull for it", async () => {
     await using one = await bound(open)
     await one.look()
     const { world, owner, agent } = one
@@ -57,7 +57,7 @@ forEachDialect((_name, open) => {
     assert.deepEqual(await ask(agent.id, 'POST', 'pull'), [200, undefined])
   })
 
-  test('three failures in a row raise the alert and freeze the schedules; one success ends both', async () => {
+  test('three consecutive failures raise the alert and pause the schedules; one success ends both', async () => {
     await using one = await bound(open)
     const { world, agent, said } = one
     await one.look()
@@ -65,13 +65,13 @@ forEachDialect((_name, open) => {
     said.failed = 'The git host cannot be reached.'
     for (const failures of [1, 2, 3]) {
       assert.equal(await world.area.git.frozenAfter(agent.id), null)
-      assert.equal(one.alerts.length, 0)
+      assert.equal(one.raised.length, 0)
       await one.look()
       assert.equal((await one.call('GET', 'sync-state')).json.consecutive_failures, failures)
     }
     assert.equal(await world.area.git.frozenAfter(agent.id), 3)
     assert.deepEqual(
-      one.alerts.map(({ kind }) => kind),
+      one.raised.map(({ kind }) => kind),
       ['sync_failing'],
     )
     const state = (await one.call('GET', 'sync-state')).json
@@ -89,10 +89,10 @@ forEachDialect((_name, open) => {
     said.failed = null
     await one.look()
     assert.equal(await world.area.git.frozenAfter(agent.id), null)
-    assert.ok(one.cleared.includes('sync_failing'))
+    assert.ok(one.cleared.some(({ kind }) => kind === 'sync_failing'))
   })
 
-  test('409 a conflict names its type and class, counts, and is not made up for by a look', async () => {
+  test('409 a conflict names its type and class, counts as a failure, and a look does not clear it', async () => {
     await using one = await bound(open)
     await one.look()
     one.said.end = { outcome: 'conflict', conflict: 'diverged', message: 'The remote has moved.' }
@@ -117,13 +117,13 @@ forEachDialect((_name, open) => {
     assert.equal((await one.call('POST', 'sync', { paths: ['../x'] })).status, 422)
   })
 
-  test('a credential in the workspace’s addresses is an alert; an agent without a repository has no git', async () => {
+  test('a credential in a remote URL raises an alert; an agent without a repository has no git', async () => {
     await using one = await bound(open)
     await one.look()
-    one.said.state = { ...inStep, has_credential: true }
+    one.said.state = { ...inSync, has_credential: true }
     await one.look()
     assert.deepEqual(
-      one.alerts.map(({ kind }) => kind),
+      one.raised.map(({ kind }) => kind),
       ['remote_credential'],
     )
     await one.world.request(one.owner.key, 'POST', '/api/agents', { name: 'plain' })
@@ -133,7 +133,7 @@ forEachDialect((_name, open) => {
   })
 })
 
-test('a ticket opens one repository for a while, and pushes only where it says so; the token stays here', async () => {
+test('a ticket opens one repository for a limited time, and pushes only if allowed; the token stays in the platform', async () => {
   await using server = await startGitServer()
   await server.commit('acme/one', { 'x.txt': '1' })
   await server.git('acme/one', 'config', 'http.receivepack', 'true')
@@ -146,7 +146,7 @@ test('a ticket opens one repository for a while, and pushes only where it says s
     clock: { now: () => now.value },
     log: silentLog,
     gitUrl: () => base,
-    // A name that nobody has: only what was looked up is connected to.
+    // An unresolvable name: only the located address can be connected to.
     addressOf: (repository) => `${server.url.replace('127.0.0.1', 'git.test')}/${repository}`,
     tokenOf: async () => secret('tok-1'),
     locate: async (host) => {
@@ -156,7 +156,7 @@ test('a ticket opens one repository for a while, and pushes only where it says s
   })
   const proxy = createServer((request, response) => void transfers.handle(request, response))
   await new Promise<void>((listening) => proxy.listen(0, '127.0.0.1', listening))
-  // A server that listens on a port has an address of that kind.
+  // The cast is safe: a TCP server has an address of this type.
   const base = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/git`
   try {
     const { url, ticket } = transfers.open({ agentId: 'a', repository: 'acme/one', mayPush: false })
@@ -178,10 +178,10 @@ test('a ticket opens one repository for a while, and pushes only where it says s
     server.behave('redirect')
     assert.equal((await ask(url, ticket)).status, 502)
     server.behave('private')
-    const asked = server.requests.length
+    const requestCount = server.requests.length
     found = { ok: false, fault: 'inner_address' }
     assert.equal((await ask(url, ticket)).status, 502)
-    assert.equal(server.requests.length, asked)
+    assert.equal(server.requests.length, requestCount)
     assert.deepEqual(new Set(located), new Set(['git.test']))
     now.value = new Date('2030-01-01T00:02:01Z')
     assert.equal((await ask(url, ticket)).status, 401)

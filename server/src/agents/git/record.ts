@@ -1,12 +1,12 @@
 import type { GitState } from '@roost/contracts/link/git'
-import type { AlertKind, PlatformAlert } from '@roost/contracts/operations/operator-queue'
+import type { PlatformAlert } from '@roost/contracts/operations/operator-queue'
+import type { Alerts } from '../../foundation/alerts/index.ts'
 import type { Outbox } from '../../foundation/outbox/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import type { Agent } from '../records/index.ts'
-import { credentialAlert, failingAlert } from './alerts.ts'
 import type { Frozen } from './frozen.ts'
-import { afterEnd, type Ended, failuresThatCount, seenPatch, syncStateOf } from './rules.ts'
+import { afterEnd, type Ended, failureThreshold, isFrozen, observedPatch, syncStateOf } from './rules.ts'
 import { type GitPatch, gitStore } from './store.ts'
 import type { AgentGitRow } from './tables.ts'
 
@@ -15,29 +15,28 @@ export type RecordDeps = {
   clock: Pick<Clock, 'now'>
   events: Pick<Outbox, 'append'>
   frozen: Pick<Frozen, 'forget'>
-  raiseAlert(tx: Tx, alert: PlatformAlert): Promise<void>
-  clearAlert(tx: Tx, agentId: string, kind: AlertKind): Promise<void>
+  alerts: Pick<Alerts, 'raise' | 'clear'>
 }
 
-/** `ended`: null when nothing was tried. `state`: null when nothing was seen. */
+/** `ended` is null if nothing was attempted, `state` if nothing was observed. */
 export type Settled = { ended: Ended | null; state: GitState | null; more?: GitPatch }
 
 export type Settle = (agent: Agent, what: Settled) => Promise<void>
 
-/** Writes down how git's work ended, and tells operators and clients of a change. */
+/** Records the result of git's work and reports changes to operators and clients. */
 export function createSettle(deps: RecordDeps): Settle {
-  const { db, clock, events, frozen, raiseAlert, clearAlert } = deps
+  const { db, clock, events, frozen, alerts } = deps
 
   async function tell(
     tx: Tx,
     agent: Agent,
     { before, row, now }: { before: AgentGitRow; row: AgentGitRow; now: Date },
   ) {
-    if (row.consecutive_failures >= failuresThatCount) {
+    if (row.consecutive_failures >= failureThreshold) {
       if (row.consecutive_failures > before.consecutive_failures)
-        await raiseAlert(tx, failingAlert(agent, row))
-    } else if (before.consecutive_failures >= failuresThatCount) {
-      await clearAlert(tx, agent.id, 'sync_failing')
+        await alerts.raise(tx, failingAlert(agent, row))
+    } else if (before.consecutive_failures >= failureThreshold) {
+      await alerts.clear(tx, agent.id, 'sync_failing')
     }
     const [was, is] = [syncStateOf(before, now), syncStateOf(row, now)]
     if (was.state === is.state && was.consecutive_failures === is.consecutive_failures) return
@@ -56,15 +55,42 @@ export function createSettle(deps: RecordDeps): Settle {
       const now = clock.now()
       const at = timestamp(now)
       const patch = {
-        ...(state ? seenPatch(state, at) : {}),
+        ...(state ? observedPatch(state, at) : {}),
         ...(ended ? afterEnd(before, ended, at) : {}),
         ...more,
       }
       if (Object.keys(patch).length === 0) return
       await store.update(agent.id, patch)
       await tell(tx, agent, { before, row: { ...before, ...patch }, now })
-      if (state?.has_credential) await raiseAlert(tx, credentialAlert(agent))
-      else if (state?.is_repository) await clearAlert(tx, agent.id, 'remote_credential')
+      if (state?.has_credential) await alerts.raise(tx, credentialAlert(agent))
+      else if (state?.is_repository) await alerts.clear(tx, agent.id, 'remote_credential')
     })
+  }
+}
+
+function failingAlert(agent: Agent, row: AgentGitRow): PlatformAlert {
+  return {
+    agentId: agent.id,
+    kind: 'sync_failing',
+    title: `The agent "${agent.name}" cannot be synced with its repository`,
+    question: `${row.consecutive_failures} syncs in a row failed: ${row.last_error ?? 'unknown'}. Its schedules ${row.freeze_schedules ? 'are paused' : 'continue'} until one succeeds.`,
+    priority: 'high',
+    context: {
+      repository: row.repository,
+      consecutive_failures: row.consecutive_failures,
+      last_error: row.last_error,
+      frozen: isFrozen(row),
+    },
+  }
+}
+
+function credentialAlert(agent: Agent): PlatformAlert {
+  return {
+    agentId: agent.id,
+    kind: 'remote_credential',
+    title: `A git address in the workspace of "${agent.name}" contains a credential`,
+    question: 'Remove it from .git/config and revoke the token: every process in the container can read it.',
+    priority: 'high',
+    context: {},
   }
 }

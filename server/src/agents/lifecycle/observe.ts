@@ -1,20 +1,20 @@
 import type { CredentialsInjection } from '@roost/contracts/agents/lifecycle'
-import type { AlertKind, PlatformAlert } from '@roost/contracts/operations/operator-queue'
+import type { Alerts } from '../../foundation/alerts/index.ts'
 import type { Outbox } from '../../foundation/outbox/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import { type Agent, type AgentRecords, agentStore } from '../records/index.ts'
 import { exitsWithin, isRestartLoop, newsGuard, restartLoop } from './rules.ts'
 
-/** What was heard of a container, written to its agent's row. Every news may come twice, late, or never. */
+/** Records container changes in the agent's row. A report may arrive twice, late or never. */
 export type Observe = {
-  /** The container runs by itself again; false when that is old news. */
-  started(agent: Agent, news: { at: string; from: Source }): Promise<boolean>
-  /** The container ended. `held`: for the last time, it now stays down. */
+  /** The container runs again by itself; returns false for outdated reports. */
+  started(agent: Agent, report: { at: string; from: Source }): Promise<boolean>
+  /** The container ended. `held` means that it exited too often and now stays down. */
   exited(agent: Agent, end: ContainerEnd): Promise<{ recorded: boolean; held: boolean }>
 }
 export type ContainerEnd = { at: string; from: Source; exitCode: number | null; oomKilled: boolean }
-/** An event happened at its time. A list may be older than what the row was told at the same time. */
+/** An event happened at its time. A list may be older than a row change with the same timestamp. */
 export type Source = 'event' | 'list'
 
 export type ObserveDeps = {
@@ -22,32 +22,29 @@ export type ObserveDeps = {
   clock: Pick<Clock, 'now'>
   agentRecords: Pick<AgentRecords, 'changed'>
   events: Pick<Outbox, 'append'>
-  /** Tells operators. */
-  raiseAlert(tx: Tx, alert: PlatformAlert): Promise<void>
-  /** What operators were told of is over. */
-  clearAlert(tx: Tx, agentId: string, kind: AlertKind): Promise<void>
+  alerts: Pick<Alerts, 'raise' | 'clear'>
 }
 
 export function createObserve(deps: ObserveDeps): Observe {
-  const { db, clock, agentRecords, events, raiseAlert } = deps
-  const named = (agent: Agent) => ({ agent_names: [agent.name], agent_ids: [agent.id] })
+  const { db, clock, agentRecords, events, alerts } = deps
+  const subject = (agent: Agent) => ({ agent_names: [agent.name], agent_ids: [agent.id] })
 
-  async function tellExit(tx: Tx, agent: Agent, end: ContainerEnd, loop: boolean): Promise<void> {
-    const facts = { exit_code: end.exitCode, oom_killed: end.oomKilled }
+  async function appendExit(tx: Tx, agent: Agent, end: ContainerEnd, loop: boolean): Promise<void> {
+    const details = { exit_code: end.exitCode, oom_killed: end.oomKilled }
     await events.append(
       tx,
       {
         type: 'agent.exited',
-        ...named(agent),
-        fields: { event: 'agent_exited', data: { name: agent.name, ...facts }, ...facts },
+        ...subject(agent),
+        fields: { event: 'agent_exited', data: { name: agent.name, ...details }, ...details },
       },
       clock.now(),
     )
     if (!loop) return
-    const fields = { exits: restartLoop.exits, window_seconds: restartLoop.windowSeconds, ...facts }
-    const event = { type: 'agent.restart_loop', ...named(agent), audience: 'admin' as const, fields }
+    const fields = { exits: restartLoop.exits, window_seconds: restartLoop.windowSeconds, ...details }
+    const event = { type: 'agent.restart_loop', ...subject(agent), audience: 'admin' as const, fields }
     await events.append(tx, event, clock.now())
-    await raiseAlert(tx, {
+    await alerts.raise(tx, {
       agentId: agent.id,
       kind: 'restart_loop',
       title: `The agent "${agent.name}" keeps crashing and stays down`,
@@ -60,7 +57,7 @@ export function createObserve(deps: ObserveDeps): Observe {
   return {
     started: (agent, { at, from }) =>
       db.atomically(async (tx) => {
-        // Only after an end by itself: a start that somebody asked for tells of itself.
+        // Only after the container ended by itself: a requested start emits its own event.
         const when = {
           state: 'ready' as const,
           desired: 'running' as const,
@@ -71,9 +68,9 @@ export function createObserve(deps: ObserveDeps): Observe {
         }
         const patch = { status: 'running' as const, started_at: at, observed_at: at, ...noExit }
         if (!(await agentStore(tx).move(agent.id, when, patch))) return false
-        // Its files came back with it: nobody has put anything into it.
-        const facts = { credentials_injection: 'nothing_to_inject', recreated: false } as const
-        await tellStarted(tx, deps, agent, facts, clock.now())
+        // The restarted container still has its files, so nothing was injected.
+        const details = { credentials_injection: 'nothing_to_inject', recreated: false } as const
+        await appendStarted(tx, deps, agent, details, clock.now())
         agentRecords.changed(tx, agent.id)
         return true
       }),
@@ -81,10 +78,10 @@ export function createObserve(deps: ObserveDeps): Observe {
     exited: (agent, end) =>
       db.atomically(async (tx) => {
         const store = agentStore(tx)
-        const present = await store.byId(agent.id)
-        if (!present) return { recorded: false, held: false }
+        const current = await store.byId(agent.id)
+        if (!current) return { recorded: false, held: false }
         const now = clock.now()
-        const recent = exitsWithin(present.recent_exits, end.at)
+        const recent = exitsWithin(current.recent_exits, end.at)
         const held = isRestartLoop(recent)
         const when = {
           state: 'ready' as const,
@@ -106,18 +103,19 @@ export function createObserve(deps: ObserveDeps): Observe {
             {
               ...when,
               status: ['running'],
-              ...newsGuard(present, { at: end.at, strictly: end.from === 'list' }, now),
+              ...newsGuard(current, { at: end.at, strictly: end.from === 'list' }, now),
             },
             patch,
           )) ||
-          // Started and ended before the start was written down; the end of an orderly stop is no newer than it.
+          // The container started and ended before the start was recorded. The end of an orderly stop is
+          // never newer than the row.
           (await store.move(
             agent.id,
-            { ...when, status: ['stopped'], ...newsGuard(present, { at: end.at, strictly: true }, now) },
+            { ...when, status: ['stopped'], ...newsGuard(current, { at: end.at, strictly: true }, now) },
             patch,
           ))
         if (!recorded) return { recorded: false, held: false }
-        await tellExit(tx, agent, end, held)
+        await appendExit(tx, agent, end, held)
         agentRecords.changed(tx, agent.id)
         return { recorded: true, held }
       }),
@@ -126,7 +124,7 @@ export function createObserve(deps: ObserveDeps): Observe {
 
 const noExit = { exit_code: null, oom_killed: 0 }
 
-/** The row after its container was started at `at`, unless it has ended since. True when that is news. */
+/** Records that the container started at `at`, unless it has ended since. Returns true if the row changed. */
 export async function settleRunning(
   tx: Tx,
   agent: Pick<Agent, 'id' | 'observed_at'>,
@@ -146,15 +144,15 @@ export async function settleRunning(
   )
 }
 
-export async function tellStarted(
+export async function appendStarted(
   tx: Tx,
-  { events, clearAlert }: Pick<ObserveDeps, 'events' | 'clearAlert'>,
+  { events, alerts }: Pick<ObserveDeps, 'events' | 'alerts'>,
   { id, name, port }: Pick<Agent, 'id' | 'name' | 'port'>,
   about: { recreated: boolean; credentials_injection: CredentialsInjection },
   now: Date,
 ): Promise<void> {
-  const facts = { ...about, port }
-  const fields = { event: 'agent_started', data: { name, ...facts }, ...facts }
+  const details = { ...about, port }
+  const fields = { event: 'agent_started', data: { name, ...details }, ...details }
   await events.append(tx, { type: 'agent.started', agent_names: [name], agent_ids: [id], fields }, now)
-  await clearAlert(tx, id, 'restart_loop')
+  await alerts.clear(tx, id, 'restart_loop')
 }

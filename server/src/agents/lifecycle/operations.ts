@@ -10,7 +10,7 @@ import { engineFault } from './faults.ts'
 import type { LifecycleHooks } from './hooks.ts'
 import type { Lock } from './lock.ts'
 import { type Machine, stopGraceSeconds } from './machine.ts'
-import { type ObserveDeps, settleRunning, tellStarted } from './observe.ts'
+import { appendStarted, type ObserveDeps, settleRunning } from './observe.ts'
 
 export type OperationDeps = {
   db: Db
@@ -19,46 +19,49 @@ export type OperationDeps = {
   events: Pick<Outbox, 'append'>
   lock: Lock
   machine: Machine
-  letGo: Detach
+  detach: Detach
   hooks: LifecycleHooks
-  clearAlert: ObserveDeps['clearAlert']
-  /** Looks after the credentials of a container that was just started; never throws. */
+  alerts: ObserveDeps['alerts']
+  /** Checks the credentials of a container that just started; never throws. */
   injectCredentials(agent: Agent): Promise<Injection>
-  /** Waits a while for the skills of a container that was started at `since`. Null: it has none. */
+  /** Waits for the skills of a container started at `since`; null without skills. */
   deliverSkills(agentId: string, since: Date): Promise<SkillDelivery | null>
 }
 
 export type Injection = Pick<StartReply, 'credentials_injection' | 'credentials_result'>
 const nothingInjected: Injection = { credentials_injection: 'nothing_to_inject', credentials_result: null }
 
-/** Start, stop, and what the repair loop does: each says what is wanted, then makes it so. */
+/** Start, stop, restart and repair: each writes the desired state, then applies it. */
 export function createOperations(deps: OperationDeps) {
-  const { db, clock, agentRecords, events, lock, machine, letGo, hooks } = deps
+  const { db, clock, agentRecords, events, lock, machine, detach, hooks } = deps
 
   async function start(agentId: string): Promise<StartReply> {
     const { reply, newSince } = await startNow(agentId)
     if (newSince === null) return reply
-    // Without the lock: whoever stops the agent does not wait for its skills.
+    // Without the lock, so that a stop does not wait for skills.
     return { ...reply, skills_injection: await deps.deliverSkills(agentId, newSince) }
   }
 
-  /** `newSince`: null when it was running already. */
+  /** `newSince` is null when the agent was already running. */
   async function startNow(agentId: string): Promise<{ reply: StartReply; newSince: Date | null }> {
     return lock.run(agentId, async () => {
-      const agent = await fresh(agentId)
-      return upAgain(agent, `Agent ${agent.name} started.`)
+      const agent = await currentAgent(agentId)
+      return ensureRunning(agent, `Agent ${agent.name} started.`)
     })
   }
 
-  /** With the lock held. `done` is said when there was anything to do. */
-  async function upAgain(agent: Agent, done: string): Promise<{ reply: StartReply; newSince: Date | null }> {
+  /** Requires the lock. `done` is the message used when there was anything to do. */
+  async function ensureRunning(
+    agent: Agent,
+    done: string,
+  ): Promise<{ reply: StartReply; newSince: Date | null }> {
     if (agent.desired !== 'running' || agent.held || agent.recent_exits.length > 0) {
-      await wish(agent, { desired: 'running', held: 0, recent_exits: '[]' })
+      await setDesired(agent, { desired: 'running', held: 0, recent_exits: '[]' })
     }
     try {
       const { steps, reason, at, recreated, port, injection } = await up(agent)
       const reply = {
-        message: steps.length > 0 ? done : `Agent ${agent.name} is running already.`,
+        message: steps.length > 0 ? done : `Agent ${agent.name} is already running.`,
         ...injection,
         skills_injection: null,
         recreated,
@@ -67,15 +70,15 @@ export function createOperations(deps: OperationDeps) {
       }
       return { reply, newSince: steps.includes('start') ? at : null }
     } catch (error) {
-      // Whoever is told that it failed must not find it running later.
-      await wish(agent, { desired: agent.desired, held: agent.held ? 1 : 0 })
+      // After a reported failure the agent must not be found running later.
+      await setDesired(agent, { desired: agent.desired, held: agent.held ? 1 : 0 })
       throw engineFault(error)
     }
   }
 
   async function stop(agentId: string): Promise<{ message: string }> {
     return lock.run(agentId, async () => {
-      const agent = await fresh(agentId)
+      const agent = await currentAgent(agentId)
       if (agent.desired === 'running') {
         await db.atomically(async (tx) => {
           await agentStore(tx).update(agent.id, { desired: 'stopped', held: 0, recent_exits: '[]' })
@@ -86,7 +89,7 @@ export function createOperations(deps: OperationDeps) {
       try {
         const stopped = await down(agent)
         return {
-          message: stopped ? `Agent ${agent.name} stopped.` : `Agent ${agent.name} is stopped already.`,
+          message: stopped ? `Agent ${agent.name} stopped.` : `Agent ${agent.name} is already stopped.`,
         }
       } catch (error) {
         throw engineFault(error)
@@ -95,54 +98,54 @@ export function createOperations(deps: OperationDeps) {
   }
 
   /**
-   * Ends what runs of an agent and starts it anew, in a new container when `recreate` says so. It is wanted to
-   * run throughout, so that a platform that dies half-way brings it back. One that stood still is started.
+   * Stops a running agent and starts it again, in a new container if `recreate` is set. The desired state
+   * stays `running`, so a platform crash in between is repaired. A stopped agent is started.
    */
   async function restart(agentId: string, { recreate }: { recreate: boolean }): Promise<StartReply> {
     const { reply, newSince } = await lock.run(agentId, async () => {
-      const agent = await fresh(agentId)
+      const agent = await currentAgent(agentId)
       try {
-        if (agent.desired === 'running') await letGo(agent)
-        if (recreate) await machine.takeAway(await fresh(agentId))
+        if (agent.desired === 'running') await detach(agent)
+        if (recreate) await machine.removeContainer(await currentAgent(agentId))
       } catch (error) {
         throw engineFault(error)
       }
-      return upAgain(await fresh(agentId), `Agent ${agent.name} restarted.`)
+      return ensureRunning(await currentAgent(agentId), `Agent ${agent.name} restarted.`)
     })
     return newSince === null
       ? reply
       : { ...reply, skills_injection: await deps.deliverSkills(agentId, newSince) }
   }
 
-  /** Makes an agent be as its row says; for the repair loop. Null: somebody else is at it. */
-  async function bringInLine(agentId: string): Promise<boolean | null> {
+  /** Applies an agent's desired state, for the repair loop. Null: another operation is running. */
+  async function reconcile(agentId: string): Promise<boolean | null> {
     return lock.tryRun(agentId, async () => {
       const agent = await agentStore(db).byId(agentId)
       if (agent?.state !== 'ready') return false
       if (agent.desired === 'running' && !agent.held) return (await up(agent)).steps.length > 0
       if (agent.desired === 'stopped') return down(agent)
-      // Held: it stays `exited`, and the engine must not start it again either.
+      // A held agent stays `exited`; the engine must not restart it either.
       await machine.bringDown(agent, 0)
       return true
     })
   }
 
-  /** With the lock held and `desired` running. */
+  /** Requires the lock and desired state `running`. */
   async function up(agent: Agent) {
     const { steps, reason, at, agent: started } = await machine.bringUp(agent)
     const recreated = steps.includes('create')
-    // Before it counts as running: its first run has them.
+    // Before the status becomes `running`, so that the first run has the credentials.
     const injection = steps.includes('start') ? await deps.injectCredentials(started) : nothingInjected
     await db.atomically(async (tx) => {
       if (!(await settleRunning(tx, started, at, 'ready'))) return
       const { credentials_injection } = injection
-      await tellStarted(tx, deps, started, { credentials_injection, recreated }, clock.now())
+      await appendStarted(tx, deps, started, { credentials_injection, recreated }, clock.now())
       agentRecords.changed(tx, agent.id)
     })
     return { steps, reason, at, recreated, port: started.port, injection }
   }
 
-  /** With the lock held and `desired` stopped. */
+  /** Requires the lock and desired state `stopped`. */
   async function down(agent: Agent): Promise<boolean> {
     await machine.bringDown(agent, stopGraceSeconds)
     return db.atomically(async (tx) => settleStopped(tx, agent))
@@ -159,7 +162,7 @@ export function createOperations(deps: OperationDeps) {
     return true
   }
 
-  async function wish(
+  async function setDesired(
     agent: Agent,
     patch: { desired: 'running' | 'stopped'; held: number; recent_exits?: string },
   ): Promise<void> {
@@ -169,13 +172,13 @@ export function createOperations(deps: OperationDeps) {
     })
   }
 
-  async function fresh(agentId: string): Promise<Agent> {
+  async function currentAgent(agentId: string): Promise<Agent> {
     const agent = await agentStore(db).byId(agentId)
     if (agent?.state !== 'ready') throw new Fault('agent_not_found')
     return agent
   }
 
-  return { start, stop, restart, bringInLine }
+  return { start, stop, restart, reconcile }
 }
 
 export type Operations = ReturnType<typeof createOperations>

@@ -17,34 +17,34 @@ import { createOperations, type OperationDeps } from './operations.ts'
 import { createSshPorts, type SshPorts } from './ports.ts'
 import { createRenew } from './renew.ts'
 import { createRepair } from './repair.ts'
-import { type PortRange, recreateReasonsOf, wantedFor } from './rules.ts'
+import { desiredFor, type PortRange, recreateReasonsOf } from './rules.ts'
 import { createWatch } from './watch.ts'
 
 export type Lifecycle = {
-  /** Answers when the container runs. Throws `agent_not_found`, `agent_busy`, `container_engine_error`. */
+  /** Resolves when the container runs. Throws `agent_not_found`, `agent_busy`, `container_engine_error`. */
   start(agentId: string): Promise<StartReply>
   stop(agentId: string): Promise<{ message: string }>
-  /** Answers when it runs again; one that stood still is started. Throws what `start` does. */
+  /** Resolves when the container runs again; starts a stopped agent. Throws as `start` does. */
   restart(agentId: string, how: { recreate: boolean }): Promise<StartReply>
-  /** Changes what only a new container takes, and gives a running agent one; see `createRenew`. */
+  /** Applies a change that needs a new container; see `createRenew`. */
   renew: ReturnType<typeof createRenew>
-  /** What the engine has of an agent's container now; null: it cannot be asked. */
+  /** The container's current state at the engine; null if the engine does not answer. */
   containerNow(agent: Pick<Agent, 'container_id'>): Promise<'running' | 'stopped' | null>
-  /** Why the next start makes a new container. */
+  /** Reasons why the next start creates a new container. */
   recreateReasons(agent: Agent): Promise<RecreateReason[]>
   hooks: LifecycleHooks
-  /** For the registry, which makes and ends agents. */
+  /** For agent management, which creates and deletes agents. */
   lock: Lock
   machine: Machine
-  letGo: Detach
+  detach: Detach
   ports: Pick<SshPorts, 'claim'>
   leftovers: Leftovers
   /** Compares all agents with the engine now. */
   repair(signal?: AbortSignal): Promise<void>
   loops: Loop[]
-  /** Begins to follow the engine's events, and brings every agent in line. */
+  /** Starts following the engine's events and reconciles every agent. */
   open(): void
-  /** Resolves when agents were compared with the engine for the first time, or that was given up. */
+  /** Resolves after the first comparison with the engine, or when that was undoCreation. */
   compared(): Promise<void>
   close(): Promise<void>
 }
@@ -55,25 +55,23 @@ export type LifecycleDeps = Omit<MachineDeps, 'agentRecords' | 'clock' | 'log' |
   agentRecords: Pick<AgentRecords, 'changed' | 'everyRow'>
   events: Pick<Outbox, 'append'>
   leases: LockDeps['leases']
-  raiseAlert: ObserveDeps['raiseAlert']
-  clearAlert: ObserveDeps['clearAlert']
+  alerts: ObserveDeps['alerts']
   injectCredentials: OperationDeps['injectCredentials']
   deliverSkills: OperationDeps['deliverSkills']
-  /** Undoes what identity made for an agent whose creation was cut off: its key. */
-  abandoned(tx: Tx, agentId: string): Promise<void>
+  /** Deletes the key of an agent whose creation was interrupted. */
+  undoCreation(tx: Tx, agentId: string): Promise<void>
   options: MachineDeps['options'] & { sshPorts: PortRange }
 }
 
 export function createLifecycle(deps: LifecycleDeps): Lifecycle {
-  const { db, clock, log, agentRecords, containers, events, images, leases } = deps
+  const { db, clock, log, agentRecords, containers, events, images, leases, alerts } = deps
   const hooks = createLifecycleHooks()
   const lock = createLock({ leases, clock })
   const range = containers.publishesSsh ? deps.options.sshPorts : null
   const ports = createSshPorts({ db, clock, agentRecords, events, range })
   const machine = createMachine({ ...deps, ports })
-  const letGo = createDetach({ db, clock, agentRecords, machine, hooks })
-  const { raiseAlert, clearAlert } = deps
-  const observe = createObserve({ db, clock, agentRecords, events, raiseAlert, clearAlert })
+  const detach = createDetach({ db, clock, agentRecords, machine, hooks })
+  const observe = createObserve({ db, clock, agentRecords, events, alerts })
   const operations = createOperations({
     db,
     clock,
@@ -81,14 +79,14 @@ export function createLifecycle(deps: LifecycleDeps): Lifecycle {
     events,
     lock,
     machine,
-    letGo,
+    detach,
     hooks,
-    clearAlert,
+    alerts,
     injectCredentials: deps.injectCredentials,
     deliverSkills: deps.deliverSkills,
   })
   const leftovers = createLeftovers({ db, clock, log, agentRecords, machine })
-  const { abandoned } = deps
+  const { undoCreation } = deps
   const repair = createRepair({
     db,
     clock,
@@ -99,7 +97,7 @@ export function createLifecycle(deps: LifecycleDeps): Lifecycle {
     observe,
     operations,
     leftovers,
-    abandoned,
+    undoCreation,
   })
   const watch = createWatch({ clock, log, agentRecords, containers, observe, operations, repair })
 
@@ -107,7 +105,7 @@ export function createLifecycle(deps: LifecycleDeps): Lifecycle {
     start: operations.start,
     stop: operations.stop,
     restart: operations.restart,
-    renew: createRenew({ db, agentRecords, lock, machine, letGo }),
+    renew: createRenew({ db, agentRecords, lock, machine, detach }),
     async containerNow({ container_id }) {
       if (container_id === null) return 'stopped'
       try {
@@ -120,12 +118,12 @@ export function createLifecycle(deps: LifecycleDeps): Lifecycle {
     async recreateReasons(agent) {
       if (!agent.applied) return []
       const { version } = images.tagFor(agent.runtime)
-      return recreateReasonsOf(agent.applied, wantedFor(agent, version, await deps.foldersFor(agent)))
+      return recreateReasonsOf(agent.applied, desiredFor(agent, version, await deps.foldersFor(agent)))
     },
     hooks,
     lock,
     machine,
-    letGo,
+    detach,
     ports,
     leftovers,
     repair: repair.pass,

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setImmediate as soon } from 'node:timers/promises'
 import type { Role } from '@roost/contracts/kit/access'
+import type { Alerts } from '../../foundation/alerts/index.ts'
 import { createIdempotency } from '../../foundation/idempotency/index.ts'
 import { createLeases } from '../../foundation/leases/index.ts'
 import { createOutbox } from '../../foundation/outbox/index.ts'
@@ -24,6 +25,7 @@ import type { Db } from '../../ports/database/port.ts'
 import { createGit } from '../../ports/git/binary.ts'
 import { createGitHub } from '../../ports/git-host/github.ts'
 import { silentLog } from '../../ports/log.ts'
+import { createTestAlerts } from '../../test/alerts.ts'
 import { type AgentsArea, createAgentsArea } from '../area.ts'
 import type { AgentsLaterAreas } from '../area-deps.ts'
 import { agentStore } from '../records/index.ts'
@@ -32,7 +34,7 @@ export const templatesFolder = resolve(import.meta.dirname, '../../../templates'
 
 export type Shared = ReturnType<typeof createShared>
 
-/** What the processes of one platform share besides the database: clock, engine, images, ephemeral store. */
+/** Parts that the processes of one platform share besides the database: clock, engine, images, ephemeral store. */
 export function createShared(options: Pick<FakeOptions, 'program'> = {}) {
   const identity = createWorld()
   const images = createFakeAgentImages()
@@ -47,7 +49,7 @@ export function createShared(options: Pick<FakeOptions, 'program'> = {}) {
 
 export type AgentsWorld = Awaited<ReturnType<typeof openAgents>>
 
-const nothing: AgentsLaterAreas = {
+const noLaterAreas: AgentsLaterAreas = {
   lastUseBy: async () => new Map(),
   activityOf: async () => ({ busy: false, timeline: [] }),
   contextOf: async () => new Map(),
@@ -57,28 +59,28 @@ const nothing: AgentsLaterAreas = {
   schedulesOf: async () => [],
   schedulesAbove: async () => [],
   isBreakerOpen: async () => false,
-  raiseAlert: async () => {},
-  clearAlert: async () => {},
   finishedExecutions: async () => 0,
   skillsBlock: async () => null,
   skillsAtStart: async () => null,
   redeemTicket: async () => null,
 }
 
-/** The agents area of one process with real parts, on a pretended engine and pretended links. */
+/** Opens the agents area of one process with real parts, on a fake engine and fake links. */
 export async function openAgents(
   db: Db & AsyncDisposable,
   options: {
     shared?: Shared
     needs?: Partial<AgentsLaterAreas>
+    /** Left out: alerts are dropped. */
+    alerts?: Alerts
     sshPorts?: { first: number; last: number }
     quota?: number
-    /** Left out: a git host that does not answer. */
+    /** Default: a git host that does not answer. */
     git?: { url: string; repositories?: string[]; token?: string }
     sshEnabled?: boolean
-    /** Where agents' connections to the outside lead; left out: to this machine. */
+    /** Resolves the agents' outbound connections. Default: to this machine. */
     locate?: Locate
-    /** Of features to the right, which may need the area. */
+    /** Routes of areas to the right, which may need this area. */
     routes?: Route[] | ((area: AgentsArea) => Route[])
   } = {},
 ) {
@@ -107,13 +109,14 @@ export async function openAgents(
       folder: join(folder, 'git'),
       path: process.env.PATH ?? '',
     }),
-    openClosed: () => containers.ensureClosedNetwork(),
+    openClosedNetwork: () => containers.ensureClosedNetwork(),
     gitHost: createGitHub({ apiUrl: `${gitBaseUrl}/api/v3`, fetch }),
     outward: { gitHost: async () => near, agents: options.locate ?? (async () => near) },
     link,
     vault,
     events,
     leases: createLeases({ db, clock }),
+    alerts: options.alerts ?? createTestAlerts().alerts,
     idempotency: createIdempotency({
       db,
       clock,
@@ -144,7 +147,7 @@ export async function openAgents(
       ownGitTokenOf: async () => (options.git?.token ? secret(options.git.token) : null),
       gitTokenOf: async () => (options.git?.token ? secret(options.git.token) : null),
     },
-    needs: { ...nothing, ...options.needs },
+    needs: { ...noLaterAreas, ...options.needs },
     options: {
       internalPort: 8001,
       tmpBytes: 512 * 1024 * 1024,
@@ -192,7 +195,7 @@ export async function openAgents(
         : { payload: typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body) }),
     })
     const isJson = reply.headers['content-type']?.toString().startsWith('application/json') ?? false
-    // Tests read what they expect; the shape is checked against the contract by the server.
+    // The server checks the reply's shape against the contract.
     // biome-ignore lint/suspicious/noExplicitAny: any reply
     const json: any = isJson ? reply.json() : null
     return { status: reply.statusCode, json, headers: reply.headers, bytes: reply.rawPayload }
@@ -210,7 +213,7 @@ export async function openAgents(
     allowList,
     request,
 
-    /** A person with a `user` key, and as the caller that the guard would make of a session. */
+    /** A new person with a `user` key and the caller of a session. */
     async person(role: Role = 'creator', username?: string) {
       const account = await identity.addUser(role, username)
       const user = { id: account.id, username: account.username, email: account.email, role }
@@ -228,9 +231,9 @@ export async function openAgents(
       return { ...user, session, asKey, key }
     },
 
-    /** The key that was put into the agent's container. */
+    /** The agent's own key, as given to its container. */
     async agentKey(agentId: string): Promise<string> {
-      const [key] = await area.facts.secrets(agentId)
+      const [key] = await area.runContexts.secrets(agentId)
       assert.ok(key)
       return key
     },
@@ -264,7 +267,7 @@ export async function openAgents(
       return agent
     },
 
-    /** Nothing of any agent: no row, port, tag, key, note of leavings, container or volume. */
+    /** Asserts that no agent has left a row, port, tag, key, leftover, container or volume. */
     async assertNothingLeft(): Promise<void> {
       const agents = await agentStore(db).all()
       assert.deepEqual(
@@ -301,10 +304,10 @@ export async function openAgents(
   }
 }
 
-/** Awaits what is going on in the background, turn by turn of the event loop. */
-export async function until(isSo: () => boolean | Promise<boolean>, what: string): Promise<void> {
+/** Waits, turn by turn of the event loop, until background work has made the condition true. */
+export async function until(isTrue: () => boolean | Promise<boolean>, what: string): Promise<void> {
   const deadline = AbortSignal.timeout(60_000)
-  while (!(await isSo())) {
+  while (!(await isTrue())) {
     if (deadline.aborted) assert.fail(`never came true: ${what}`)
     await soon()
   }

@@ -23,7 +23,7 @@ const entry = (more: Partial<AuditEntry> = {}): AuditEntry => ({
 
 const stored = (db: Db) => auditReadStore(db).range(1, 1_000, 1_000)
 
-/** As a chain of its own, whatever was before it. */
+/** Verifies the rows as a chain of their own. */
 const firstBroken = (rows: AuditRow[]) => {
   const before: Link = { id: (rows[0]?.id ?? 1) - 1, entry_hash: undefined }
   return firstInvalid(rows, before)
@@ -44,7 +44,7 @@ forEachDialect((_dialect, open) => {
     assert.equal(rows[0]?.previous_hash, null)
   })
 
-  test('twenty writers at once make one chain, whatever is swept meanwhile', async () => {
+  test('twenty concurrent writers make one chain, even during sweeps', async () => {
     const db = await open()
     const clock = createTestClock()
     const writers = await Promise.all(
@@ -67,7 +67,7 @@ forEachDialect((_dialect, open) => {
     assert.deepEqual(await verifyChain(db, {}), { valid: true, status: 'verified', checked: 40 })
   })
 
-  test('two processes that write at once make one chain', async () => {
+  test('two processes that write concurrently make one chain', async () => {
     await using db = await open()
     await using other = await db.openAgain()
     const audits = [db, other].map((each) =>
@@ -85,7 +85,7 @@ forEachDialect((_dialect, open) => {
     assert.equal(firstBroken(rows), null)
   })
 
-  test('the database refuses to change and to remove entries', async () => {
+  test('the database refuses to change or remove entries', async () => {
     await using db = await open()
     const audit = createAudit({ db, clock: createTestClock(), log: silentLog })
     audit.record(entry())
@@ -98,7 +98,7 @@ forEachDialect((_dialect, open) => {
     assert.equal((await stored(db)).length, 1)
   })
 
-  test('the retention sweep removes what is older, and the rest stays a chain that grows', async () => {
+  test('the retention sweep removes old entries, and the rest stays a chain that grows', async () => {
     await using db = await open()
     const clock = createTestClock()
     const audit = createAudit({ db, clock, log: silentLog })
@@ -137,7 +137,7 @@ forEachDialect((_dialect, open) => {
     assert.equal(firstBroken(rows), null)
   })
 
-  test('text that a database would not take does not hold up the chain', async () => {
+  test('text that a database refuses does not block the chain', async () => {
     await using db = await open()
     const audit = createAudit({ db, clock: createTestClock(), log: silentLog })
     audit.record(entry({ actor_email: 'a\0b\ud800', details: { name: 'a\0b\ud800' } }))
@@ -151,7 +151,7 @@ forEachDialect((_dialect, open) => {
 })
 
 describe('writing', () => {
-  test('happens by itself a tenth of a second later', async () => {
+  test('happens automatically a tenth of a second later', async () => {
     await using db = await openTestDatabase()
     const clock = createTestClock()
     const audit = createAudit({ db, clock, log: silentLog })
@@ -162,7 +162,7 @@ describe('writing', () => {
     assert.equal((await stored(db)).length, 1)
   })
 
-  test('what is recorded while entries are written waits for the next tenth of a second', async () => {
+  test('entries recorded during a write wait for the next tenth of a second', async () => {
     await using db = await openTestDatabase()
     const clock = createTestClock()
     let writes = 0
@@ -185,7 +185,7 @@ describe('writing', () => {
     assert.deepEqual(await targets(), ['first', 'during 1', 'during 2', 'during 3'])
   })
 
-  test('what is read again and again is one entry at once, and one for the rest of its minute', async () => {
+  test('repeated reads make one entry immediately and one for the rest of the minute', async () => {
     await using db = await openTestDatabase()
     const clock = createTestClock()
     const audit = createAudit({ db, clock, log: silentLog })
@@ -194,7 +194,7 @@ describe('writing', () => {
     for (let time = 0; time < 20; time += 1) read('k1')
     read('k1', 'b')
     read('k2')
-    const told = async () => {
+    const storedDetails = async () => {
       await audit.flush()
       return (await stored(db)).map((row) => [row.mcp_key_id, row.target_id, JSON.parse(row.details)])
     }
@@ -203,18 +203,18 @@ describe('writing', () => {
       ['k1', 'b', {}],
       ['k2', 'a', {}],
     ]
-    assert.deepEqual(await told(), first)
+    assert.deepEqual(await storedDetails(), first)
     await clock.advance(61)
     const rest = [['k1', 'a', { calls: 19 }]]
-    assert.deepEqual(await told(), [...first, ...rest])
+    assert.deepEqual(await storedDetails(), [...first, ...rest])
     read('k1')
     read('k1')
     clock.set('2020-01-01T00:00:00.000Z')
     await audit.close()
-    assert.deepEqual(await told(), [...first, ...rest, ['k1', 'a', {}], ['k1', 'a', { calls: 1 }]])
+    assert.deepEqual(await storedDetails(), [...first, ...rest, ['k1', 'a', {}], ['k1', 'a', { calls: 1 }]])
   })
 
-  test('entries wait while the database is away and are stored when it is back', async () => {
+  test('entries wait while the database is unavailable and are stored afterwards', async () => {
     await using db = await openTestDatabase()
     const clock = createTestClock()
     let away = true
@@ -237,7 +237,7 @@ describe('writing', () => {
     )
   })
 
-  test('no secret gets into the details', async () => {
+  test('details contain no secrets', async () => {
     await using db = await openTestDatabase()
     const audit = createAudit({ db, clock: createTestClock(), log: silentLog })
     const details = {
@@ -277,7 +277,7 @@ describe('the chain', () => {
   })
   const rows = chain(['a', 'b', 'c', 'd'].map(unchained), { last_id: 6, last_hash: 'before' })
 
-  test('whole, and a tail of it, is valid', () => {
+  test('is valid as a whole and from any entry on', () => {
     assert.deepEqual(
       rows.map(({ id }) => id),
       [7, 8, 9, 10],
@@ -287,7 +287,7 @@ describe('the chain', () => {
     assert.equal(firstBroken([]), null)
   })
 
-  test('shows an entry that was changed, removed, swapped or put in', () => {
+  test('reveals changed, removed, swapped and inserted entries', () => {
     const [a, b, c, d] = rows
     assert.ok(a && b && c && d)
     assert.equal(firstBroken([a, { ...b, actor_id: 'u2' }, c, d]), b.id)

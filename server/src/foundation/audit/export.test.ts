@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { cell } from './export.ts'
 
-test('no cell is computed by a spreadsheet, and every text is one cell', () => {
+test('no cell is evaluated by a spreadsheet, and every text is one cell', () => {
   const cases: [unknown, string][] = [
     ['plain', 'plain'],
     [null, ''],

@@ -6,15 +6,15 @@ export const exportTypes = {
   csv: 'text/csv; charset=utf-8',
 } as const satisfies Record<ExportFormat, string>
 
-/** The text of a file, piece by piece. */
+/** Yields the text of an export file in pieces. */
 export async function* asFile(
   batches: AsyncIterable<AuditLogEntry[]>,
   format: ExportFormat,
 ): AsyncGenerator<string> {
   if (format === 'csv') {
-    yield line([...columns])
+    yield csvRow([...columns])
     for await (const entries of batches) {
-      yield entries.map((entry) => line(columns.map((column) => entry[column]))).join('')
+      yield entries.map((entry) => csvRow(columns.map((column) => entry[column]))).join('')
     }
     return
   }
@@ -28,17 +28,17 @@ export async function* asFile(
   yield separator === '[\n' ? '[]\n' : '\n]\n'
 }
 
-// The keys of the shape, in its order.
+/** In the order of the schema. */
 const columns = Object.keys(AuditLogEntry.shape) as (keyof AuditLogEntry)[]
 
-function line(values: unknown[]): string {
+function csvRow(values: unknown[]): string {
   return `${values.map(cell).join(',')}\r\n`
 }
 
-/** What spreadsheets compute when a text begins with it, also behind blanks and in full width. */
+/** Starts of cells that spreadsheets evaluate, also after blanks and in full width. */
 const formula = /^[\t\r\n]|^\s*[=+\-@\uff1d\uff0b\uff0d\uff20]/
 
-/** One value by RFC 4180; a text that would be computed has an apostrophe before it. */
+/** Formats a value by RFC 4180. An apostrophe keeps spreadsheets from evaluating a text. */
 export function cell(value: unknown): string {
   if (value === null || value === undefined) return ''
   if (typeof value === 'number') return String(value)

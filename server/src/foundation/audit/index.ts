@@ -1,9 +1,9 @@
 /**
- * The audit log: who did what, in a chain that shows when somebody changed it.
+ * Audit log: who did what, in a hash chain that reveals changes.
  *
- * Owns the entries, their order and the end of the chain. Promises that recording never waits and that what
- * is stored stays as it is until the retention sweep removes it. Refuses to know who may read it, and what
- * deserves an entry: the web layer and the features say so.
+ * Owns the tables `audit_log`, `audit_head` and `audit_guard`. Promises that recording never waits and that stored
+ * entries stay unchanged until the retention sweep removes them. Does not decide who may read the log or which
+ * actions get an entry: the web layer and the features do.
  */
 export type { AuditEntry } from './entry.ts'
 export { type AuditReads, createAuditReads } from './reads.ts'

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Executor } from '../../ports/database/port.ts'
 import type { AuditRow, AuditTables } from './tables.ts'
 
-/** All of them have to match; undefined: any. Times are `Timestamp`s, both ends included. */
+/** All given fields must match. Times are `Timestamp`s; both ends of a window are included. */
 export type AuditFilter = Partial<
   Record<
     | 'event_type'
@@ -37,7 +37,7 @@ export function auditReadStore(on: Executor) {
     const { outcome, ...columns } = filter
     let query = within(window)
     for (const [column, value] of Object.entries(columns)) {
-      // The other keys of a filter are columns, by its type.
+      // All other keys of the filter type are columns.
       if (value !== undefined) query = query.where(column as keyof typeof columns, '=', value)
     }
     if (outcome === 'refused') return query.where('status', 'in', refusals)
@@ -84,7 +84,7 @@ export function auditReadStore(on: Executor) {
       return rows.map((row) => ({ ...row, count: Number(row.count) }))
     },
 
-    /** The first and the last number of a time; null when it has no entry. */
+    /** First and last id in the window; null when it has no entry. */
     async span(window: AuditWindow): Promise<{ first: number; last: number } | null> {
       const { first, last } = await within(window)
         .select((of) => [
@@ -115,7 +115,7 @@ export function auditReadStore(on: Executor) {
       return row?.entry_hash
     },
 
-    /** Where the chain begins and ends by its books, and which numbers there really are; null: none. */
+    /** Recorded start and end of the chain, and the oldest and newest id that exist (null: no entry). */
     bounds() {
       return db
         .selectFrom('audit_head')

@@ -18,7 +18,7 @@ const entry = (more: Partial<AuditEntry> = {}): AuditEntry => ({
   ...more,
 })
 
-/** Four entries, a day apart from 2026-01-05 on. */
+/** Four entries, one a day from 2026-01-05 on. */
 const byKey = { mcp_key_id: 'k1', mcp_key_name: 'ci', mcp_scope: 'user', actor_type: 'mcp_client' } as const
 const days: AuditEntry[] = [
   entry({ target_type: 'agent', target_id: 'wren', request_id: 'r1', status: 201 }),
@@ -68,7 +68,7 @@ async function filled(db: Db) {
   return app
 }
 
-/** Without the guards of the database, as somebody with its file or its password could do it. */
+/** Bypasses the guards of the database, as somebody with its file or password could. */
 async function tamper(db: Db, statements: string[]): Promise<void> {
   const on = db.dialect === 'postgres' ? ' on audit_log' : ''
   for (const trigger of ['audit_log_no_update', 'audit_log_no_delete'])
@@ -77,7 +77,7 @@ async function tamper(db: Db, statements: string[]): Promise<void> {
 }
 
 forEachDialect((_dialect, open) => {
-  test('200 filters, each alone and together, newest first', async () => {
+  test('200 with filters, alone and combined, newest first', async () => {
     await using db = await open()
     const { ask } = await filled(db)
     const cases: [query: string, ids: number[]][] = [
@@ -124,7 +124,7 @@ forEachDialect((_dialect, open) => {
     )
   })
 
-  test('422 for a value that no filter offers, and for a page that cannot be', async () => {
+  test('422 for an unknown filter value and for an impossible page', async () => {
     await using db = await open()
     const { ask } = appOf(db)
     for (const name of ['event_type', 'actor_type', 'source', 'mcp_scope', 'outcome']) {
@@ -143,7 +143,7 @@ forEachDialect((_dialect, open) => {
       assert.equal((await ask('POST', `/verify?${query}`)).status, 422, query)
   })
 
-  test('200 one entry as it is in the list, what was done a moment ago too; 404 for no entry', async () => {
+  test('200 one entry as in the list, including the newest; 404 for an unknown id', async () => {
     await using db = await open()
     const { audit, ask } = appOf(db)
     audit.record(entry({ ...byKey, details: { name: 'wren' }, endpoint: 'POST /api/agents', status: 201 }))
@@ -172,7 +172,7 @@ forEachDialect((_dialect, open) => {
     assert.equal((await ask('GET', '/stats?start_time=2030-01-01T00:00:00Z')).body.total, 0)
   })
 
-  test('the whole log comes back out of its export, in both formats', async () => {
+  test('both export formats contain the whole log', async () => {
     await using db = await open()
     const { audit, ask } = appOf(db)
     for (let i = 0; i < 1_203; i++)
@@ -196,7 +196,7 @@ forEachDialect((_dialect, open) => {
       )
   })
 
-  test('an export is of the time that was asked for; of no entries, too', async () => {
+  test('an export contains the requested window, which may be empty', async () => {
     await using db = await open()
     const { ask } = await filled(db)
     const some = '/export?start_time=2026-01-06T00:00:00Z&end_time=2026-01-07T23:00:00Z'
@@ -209,7 +209,7 @@ forEachDialect((_dialect, open) => {
     assert.equal(parseCsv((await ask('GET', `${none}&format=csv`)).text).length, 1)
   })
 
-  test('a whole chain is verified, a range of it, and what no entry is in', async () => {
+  test('verifies the whole chain, a range and an empty range', async () => {
     await using db = await open()
     const { audit, ask } = await filled(db)
     const verify = async (query = '', body?: object) => (await ask('POST', `/verify${query}`, body)).body
@@ -249,7 +249,7 @@ forEachDialect((_dialect, open) => {
     ['an end that was forgotten', [`update audit_head set last_hash = 'x'`], 4],
   ]
   for (const [what, statements, first] of attacks) {
-    test(`${what}: found at the right number`, async () => {
+    test(`${what}: found at the right id`, async () => {
       await using db = await open()
       const { ask } = await filled(db)
       await tamper(db, statements)
@@ -259,13 +259,13 @@ forEachDialect((_dialect, open) => {
   }
 })
 
-/** RFC 4180, in the least that reads it. */
+/** A minimal RFC 4180 parser. */
 function parseCsv(text: string): string[][] {
   const cells = [...text.matchAll(/(?:"((?:[^"]|"")*)"|([^,\r\n]*))(,|\r\n)/g)]
   const lines: string[][] = [[]]
   for (const [, quoted, bare, end] of cells) {
     const text = quoted?.replaceAll('""', '"') ?? bare ?? ''
-    // A random id may begin like a formula.
+    // A random id can start like a formula.
     lines.at(-1)?.push(text.replace(/^'(?=[=+\-@])/, ''))
     if (end !== ',') lines.push([])
   }

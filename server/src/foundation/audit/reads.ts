@@ -12,7 +12,7 @@ import type { AuditRow } from './tables.ts'
 import { type VerifyRange, verifyChain } from './verify.ts'
 
 export type AuditReads = {
-  /** Newest first, with the number of all that match. Throws `unknown_filter`. */
+  /** Newest first, with the number of all matches. Throws `unknown_filter`. */
   list(
     filter: AuditFilter,
     window: AuditWindow,
@@ -21,34 +21,34 @@ export type AuditReads = {
   /** Throws `not_found`. */
   one(eventId: string): Promise<AuditLogEntry>
   stats(window: AuditWindow): Promise<AuditLogStats>
-  /** Oldest first, as they are when it begins; never more than one batch in memory. */
+  /** Entries that exist at the first read, oldest first, with one batch in memory at a time. */
   batches(window: AuditWindow): AsyncIterable<AuditLogEntry[]>
   verify(range: VerifyRange, signal?: AbortSignal): Promise<AuditVerification>
 }
 
-const batch = 500
+const batchSize = 500
 
-/** The log as admins read it. What this process did before the question is in the answer. */
+/** The log for admins. Each read includes everything that this process has recorded before it. */
 export function createAuditReads({ db, audit }: { db: Db; audit: Pick<Audit, 'flush'> }): AuditReads {
   const store = auditReadStore(db)
-  // Fails open: what cannot be written now is logged and written later, and the rest can be read meanwhile.
-  const written = () => audit.flush().catch(() => {})
+  // Fails open: entries that cannot be written now are logged and written later, and the others stay readable.
+  const flushed = () => audit.flush().catch(() => {})
 
   return {
     async list(filter, window, page) {
       refuseUnknown(filter)
-      await written()
+      await flushed()
       const [rows, total] = await Promise.all([store.page(filter, window, page), store.count(filter, window)])
       return { entries: rows.map(entryOf), total }
     },
     async one(eventId) {
-      await written()
+      await flushed()
       const row = await store.one(eventId)
       if (!row) throw new Fault('not_found', 'There is no such entry in the audit log.')
       return entryOf(row)
     },
     async stats(window) {
-      await written()
+      await flushed()
       const figures = await store.figures(window)
       const sums = (of: (figure: (typeof figures)[number]) => string) => {
         const counts: Record<string, number> = {}
@@ -64,19 +64,19 @@ export function createAuditReads({ db, audit }: { db: Db; audit: Pick<Audit, 'fl
       }
     },
     async *batches(window) {
-      await written()
+      await flushed()
       const span = await store.span(window)
       const { start_time = '', end_time = '~' } = window
       for (let first = span?.first ?? 1; first <= (span?.last ?? 0); ) {
-        const rows = await store.range(first, span?.last ?? 0, batch)
+        const rows = await store.range(first, span?.last ?? 0, batchSize)
         if (rows.length === 0) return
-        // Clocks of several processes differ: numbers follow each other, times nearly do.
+        // Ids are consecutive, but timestamps are not quite in order: the clocks of processes differ.
         yield rows.filter(({ timestamp }) => timestamp >= start_time && timestamp <= end_time).map(entryOf)
         first = (rows.at(-1)?.id ?? first) + 1
       }
     },
     async verify(range, signal) {
-      await written()
+      await flushed()
       return verifyChain(db, range, signal)
     },
   }
@@ -84,7 +84,7 @@ export function createAuditReads({ db, audit }: { db: Db; audit: Pick<Audit, 'fl
 
 function refuseUnknown(filter: AuditFilter): void {
   for (const [name, offered] of Object.entries(auditFilterValues)) {
-    // The keys of the table of values are filters.
+    // All keys of `auditFilterValues` are filters.
     const value = filter[name as keyof typeof auditFilterValues]
     if (value === undefined || (offered as readonly string[]).includes(value)) continue
     throw new Fault('unknown_filter', `${name} must be one of ${offered.join(', ')}.`, {
@@ -96,7 +96,7 @@ function refuseUnknown(filter: AuditFilter): void {
 
 function entryOf(row: AuditRow): AuditLogEntry {
   return {
-    // The columns of these hold what `AuditEntry` admits, and its details are an object.
+    // These columns are written from an `AuditEntry`, whose details are an object.
     ...(row as AuditRow & Pick<AuditLogEntry, 'event_type' | 'actor_type' | 'source'>),
     details: JSON.parse(row.details) as Record<string, unknown>,
   }

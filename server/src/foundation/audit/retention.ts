@@ -3,9 +3,9 @@ import { type Clock, secondsLater } from '../../kit/clock.ts'
 import type { Log } from '../../ports/log.ts'
 import type { Audit } from './service.ts'
 
-const day = 24 * 3600
+const daySeconds = 24 * 3600
 
-/** Removes entries older than their window, in days. */
+/** Removes entries older than `days()`. */
 export function auditRetention(deps: {
   audit: Pick<Audit, 'sweep'>
   clock: Pick<Clock, 'now'>
@@ -18,7 +18,7 @@ export function auditRetention(deps: {
     everySeconds: 3600,
     async run() {
       const days = deps.days()
-      const removed = await audit.sweep(secondsLater(clock.now(), -days * day))
+      const removed = await audit.sweep(secondsLater(clock.now(), -days * daySeconds))
       if (removed > 0) log.info({ removed, days }, 'audit entries older than their window were removed')
     },
   }

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import type { AuditRow } from './tables.ts'
 
-/** An entry before it has a place in the chain. */
+/** An entry without its position in the chain. */
 export type Unchained = Omit<AuditRow, 'id' | 'previous_hash' | 'entry_hash'>
 export type ChainEnd = { last_id: number; last_hash: string | null }
 
-/** The entries with their places in the chain, after `end`. */
+/** Appends entries to the chain after `end`. */
 export function chain(entries: Unchained[], end: ChainEnd): AuditRow[] {
   let previous = end.last_hash
   return entries.map((entry, index) => {
@@ -16,18 +16,18 @@ export function chain(entries: Unchained[], end: ChainEnd): AuditRow[] {
   })
 }
 
-/** SHA-256 of everything an entry says, its number and the hash of the entry before it. */
+/** SHA-256 of all columns, including the id and the previous hash. */
 export function hashOf(row: Omit<AuditRow, 'entry_hash'>): string {
-  const said = hashed.map((column) => row[column])
-  return createHash('sha256').update(JSON.stringify(said)).digest('hex')
+  const values = hashedColumns.map((column) => row[column])
+  return createHash('sha256').update(JSON.stringify(values)).digest('hex')
 }
 
-/** What the next entry follows; number 0 and hash null before the very first. Undefined: it is gone. */
+/** The entry before the next one. Id 0 and hash null before the first; an undefined hash: the entry is missing. */
 export type Link = { id: number; entry_hash: string | null | undefined }
 
 /**
- * The number of the first entry behind `before` that is missing, not what was written, or does not follow
- * the one before it; null when `rows`, in the order of their numbers, are whole.
+ * Returns the id of the first entry after `before` that is missing, changed, or does not continue the chain. Null when
+ * `rows`, ordered by id, are valid.
  */
 export function firstInvalid(rows: readonly AuditRow[], before: Link): number | null {
   let previous = before
@@ -40,8 +40,8 @@ export function firstInvalid(rows: readonly AuditRow[], before: Link): number | 
   return null
 }
 
-/** A fixed order: an object's own would change with the code that makes it. */
-const hashed = [
+/** A fixed order, because the key order of an object depends on the code that builds it. */
+const hashedColumns = [
   'id',
   'previous_hash',
   'event_id',

@@ -8,30 +8,28 @@ import { chain, type Unchained } from './rules.ts'
 import { auditStore } from './store.ts'
 
 /**
- * Who did what, kept in a chain: each entry carries the hash of the one before it, and the database itself
- * refuses to change or remove one. Recording never waits: entries are written in batches a moment later,
- * in the order in which they were recorded; several processes write one chain. What a process has not
- * written when it is killed is lost with it, at most the last tenth of a second.
+ * Writes entries in batches and in the order of recording; several processes write one chain. A killed process loses
+ * at most the entries of its last tenth of a second.
  */
 export type Audit = {
-  /** Answers the id of the entry. */
+  /** Returns the id of the entry. */
   record(entry: AuditEntry): string
-  /** One of what may be thousands that are alike; see `Repeats`. */
+  /** Records a read that programs may repeat often; see `Repeats`. */
   recordRead(entry: AuditEntry): void
-  /** Resolves when everything recorded so far is stored. Throws what the database throws. */
+  /** Resolves when everything recorded so far is stored. Throws the errors of the database. */
   flush(): Promise<void>
-  /** Removes entries older than `before`; the number of them. */
+  /** Removes entries older than `before` and returns their number. */
   sweep(before: Date): Promise<number>
-  /** Writes what is waiting and stops. */
+  /** Writes the waiting entries and stops. */
   close(): Promise<void>
 }
 
 const batchEntries = 200
 const batchMs = 100
 const retryMs = 2_000
-/** A database that is away for long must not take this process with it. */
-const mostWaiting = 50_000
-const mostDetailsLength = 16_000
+/** Bounds memory during a long outage of the database. */
+const maxWaiting = 50_000
+const maxDetailsLength = 16_000
 
 export function createAudit(deps: { db: Db; clock: Clock; log: Pick<Log, 'error'> }): Audit {
   const { db, clock, log } = deps
@@ -42,7 +40,7 @@ export function createAudit(deps: { db: Db; clock: Clock; log: Pick<Log, 'error'
   let soon: Promise<void> | null = null
   let lost = 0
 
-  /** What comes meanwhile waits for the next batch: a busy platform would else write without end, an entry at a time. */
+  /** Entries recorded meanwhile wait for the next batch. Otherwise a busy platform would write single entries. */
   const writeAll = async () => {
     for (let left = waiting.length; left > 0; ) {
       const batch = waiting.slice(0, Math.min(left, batchEntries))
@@ -54,13 +52,13 @@ export function createAudit(deps: { db: Db; clock: Clock; log: Pick<Log, 'error'
       waiting.splice(0, batch.length)
       left -= batch.length
     }
-    if (lost > 0) log.error({ lost }, 'audit entries were lost while the database was away')
+    if (lost > 0) log.error({ lost }, 'audit entries were lost while the database was unavailable')
     lost = 0
   }
 
-  /** One writer at a time: the order of the queue is the order of the chain. */
+  /** One writer at a time keeps the chain in the order of the queue. */
   const flush = async () => {
-    repeats.tell('over')
+    repeats.flush('ended')
     while (writing) await writing.catch(() => {})
     if (waiting.length === 0) return
     writing = writeAll().finally(() => {
@@ -90,7 +88,7 @@ export function createAudit(deps: { db: Db; clock: Clock; log: Pick<Log, 'error'
 
   const record = (entry: AuditEntry): string => {
     const row = rowOf(entry, clock.now())
-    if (waiting.length >= mostWaiting) {
+    if (waiting.length >= maxWaiting) {
       lost += 1
       return row.event_id
     }
@@ -110,7 +108,7 @@ export function createAudit(deps: { db: Db; clock: Clock; log: Pick<Log, 'error'
     sweep: (before) => db.atomically((tx) => auditStore(tx).sweep(timestamp(before))),
     async close() {
       closing.abort()
-      repeats.tell('all')
+      repeats.flush('all')
       await soon
       while (waiting.length > 0) await flush()
     },
@@ -140,7 +138,7 @@ function rowOf(entry: AuditEntry, now: Date): Unchained {
   }
 }
 
-/** What no database would store, or would store as something else, must not hold up the chain. */
+/** Removes characters that a database refuses or changes, so no entry can block the chain. */
 function plain<T extends string | null | undefined>(text: T): T extends string ? string : string | null
 function plain(text: string | null | undefined): string | null {
   return text?.replaceAll('\0', '').toWellFormed().slice(0, 500) ?? null
@@ -148,5 +146,5 @@ function plain(text: string | null | undefined): string | null {
 
 function detailsText(details: Record<string, unknown>): string {
   const text = JSON.stringify(redactFields(details))
-  return text.length <= mostDetailsLength ? text : JSON.stringify({ too_long: text.length })
+  return text.length <= maxDetailsLength ? text : JSON.stringify({ too_long: text.length })
 }

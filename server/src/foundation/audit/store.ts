@@ -6,7 +6,7 @@ import type { AuditRow, AuditTables } from './tables.ts'
 export function auditStore(on: Executor) {
   const db = on.withTables<AuditTables>()
   return {
-    /** Only inside a transaction: until its end nobody else gets the end of the chain. */
+    /** Needs a transaction, which then has the end of the chain for itself. */
     lockEnd(): Promise<ChainEnd> {
       return db
         .updateTable('audit_head')
@@ -16,13 +16,13 @@ export function auditStore(on: Executor) {
         .executeTakeFirstOrThrow()
     },
 
-    /** The statements are sent at once. */
+    /** Sends the statements without waiting for each other. */
     async append(rows: AuditRow[]): Promise<void> {
       const last = rows.at(-1)
       if (!last) return
       const insertion: RowStatement<AuditRow, InsertResult> = {
         name: 'audit.append',
-        rows: rowsOfInsert,
+        rows: rowsPerInsert,
         make: (some) => db.insertInto('audit_log').values([...some]),
       }
       const head = db.updateTable('audit_head').set({ last_id: last.id, last_hash: last.entry_hash })
@@ -30,11 +30,11 @@ export function auditStore(on: Executor) {
     },
 
     /**
-     * The database refuses every other removal. Ends before the first entry that is to stay, so that the rest
-     * is one chain whatever the clocks of several processes said. Only inside a transaction.
+     * The only removal that the database allows. Stops before the first entry to keep, so the rest is one chain even
+     * if the clocks of processes differ. Needs a transaction.
      */
     async sweep(before: string): Promise<number> {
-      const staying = await db
+      const firstKept = await db
         .selectFrom('audit_log')
         .select('id')
         .where('timestamp', '>=', before)
@@ -44,7 +44,7 @@ export function auditStore(on: Executor) {
       const last = await db
         .selectFrom('audit_log')
         .select(['id', 'entry_hash'])
-        .where('id', '<', staying?.id ?? Number.MAX_SAFE_INTEGER)
+        .where('id', '<', firstKept?.id ?? Number.MAX_SAFE_INTEGER)
         .orderBy('id', 'desc')
         .limit(1)
         .executeTakeFirst()
@@ -58,5 +58,5 @@ export function auditStore(on: Executor) {
   }
 }
 
-/** Few lengths are few statements, and those are prepared. */
-const rowsOfInsert = 25
+/** A fixed length keeps the number of prepared statements small. */
+const rowsPerInsert = 25

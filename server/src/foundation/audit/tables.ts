@@ -1,10 +1,10 @@
 export type AuditTables = {
   audit_log: AuditRow
-  /** One row: the end of the chain. Whoever appends locks it first. */
+  /** One row: the end of the chain. Locked before an append. */
   audit_head: { id: number; last_id: number; last_hash: string | null }
   /**
-   * One row. `sweep_before` is set only inside the transaction of a retention sweep; the other two name the
-   * last entry that a sweep has removed, 0 and null before the first one.
+   * One row. `sweep_before` is set only inside the transaction of a retention sweep. The other two identify the last
+   * removed entry; they are 0 and null before the first sweep.
    */
   audit_guard: { id: number; sweep_before: string | null; swept_id: number; swept_hash: string | null }
 }

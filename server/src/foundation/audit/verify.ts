@@ -1,4 +1,4 @@
-import { setImmediate as others } from 'node:timers/promises'
+import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import type { AuditVerification } from '@roost/contracts/foundation/audit'
 import type { Db } from '../../ports/database/port.ts'
 import { auditReadStore } from './read-store.ts'
@@ -6,11 +6,11 @@ import { firstInvalid, type Link } from './rules.ts'
 
 export type VerifyRange = { start_id?: number | undefined; end_id?: number | undefined }
 
-const batch = 500
+const batchSize = 500
 
 /**
- * Reads a range of the chain from its beginning to its end, or as far as it is whole. What a sweep removes
- * meanwhile is no gap: then it is looked at again.
+ * Reads a range of the chain up to its end or its first invalid entry. Starts again when a sweep removed entries
+ * meanwhile, because these look like a gap.
  */
 export async function verifyChain(
   db: Db,
@@ -20,15 +20,15 @@ export async function verifyChain(
   const store = auditReadStore(db)
   for (;;) {
     const bounds = await store.bounds()
-    const found = await look(db, range, bounds, signal)
-    // Ends: a sweep runs once a day.
+    const found = await verifyOnce(db, range, bounds, signal)
+    // Terminates, because sweeps are rare.
     if (found.status !== 'tampered' || (await store.bounds()).swept_id === bounds.swept_id) return found
   }
 }
 
 type Bounds = Awaited<ReturnType<ReturnType<typeof auditReadStore>['bounds']>>
 
-async function look(
+async function verifyOnce(
   db: Db,
   { start_id, end_id }: VerifyRange,
   bounds: Bounds,
@@ -36,9 +36,9 @@ async function look(
 ): Promise<AuditVerification> {
   const store = auditReadStore(db)
   const { swept_id, swept_hash, last_id, last_hash, oldest, newest } = bounds
-  const isPutBefore = oldest !== null && oldest <= swept_id && (start_id ?? oldest) <= oldest
-  if (isPutBefore) return tampered(0, oldest)
-  const isPutBehind = newest !== null && newest > last_id && (end_id ?? newest) > last_id
+  const hasInsertedBefore = oldest !== null && oldest <= swept_id && (start_id ?? oldest) <= oldest
+  if (hasInsertedBefore) return tampered(0, oldest)
+  const hasInsertedAfter = newest !== null && newest > last_id && (end_id ?? newest) > last_id
   const first = Math.max(start_id ?? 1, swept_id + 1)
   const last = Math.min(end_id ?? last_id, last_id)
 
@@ -49,18 +49,18 @@ async function look(
   let checked = 0
   while (before.id < last) {
     signal?.throwIfAborted()
-    const rows = await store.range(before.id + 1, last, batch)
+    const rows = await store.range(before.id + 1, last, batchSize)
     checked += rows.length
     const invalid = firstInvalid(rows, before)
     if (invalid !== null) return tampered(checked, invalid)
     const end = rows.at(-1)
     if (!end) return tampered(checked, before.id + 1)
     before = end
-    // Reading does not wait on SQLite: without this, nobody would be answered meanwhile.
-    await others()
+    // SQLite reads are synchronous; without this, other requests would wait until the end.
+    await yieldToOthers()
   }
   if (checked > 0 && last === last_id && before.entry_hash !== last_hash) return tampered(checked, last)
-  if (isPutBehind) return tampered(checked, Math.max(first, last_id + 1))
+  if (hasInsertedAfter) return tampered(checked, Math.max(first, last_id + 1))
   return checked === 0
     ? { valid: null, status: 'empty_range', checked }
     : { valid: true, status: 'verified', checked }

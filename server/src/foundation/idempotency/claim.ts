@@ -4,39 +4,37 @@ import { newId } from '../../kit/ids.ts'
 import type { Tx } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
 import type { Scope } from './scope.ts'
-import { type ClaimStore, claimStore } from './store.ts'
-import type { ClaimRow } from './tables.ts'
+import { type ClaimRow, type ClaimStore, claimStore } from './store.ts'
 
 export type Reply = {
   status: number
   body: unknown
-  /** The work goes on after the reply: when it comes to nothing, the key starts anew. */
+  /** The work continues after the reply. If it fails, the key is free again. */
   receipt?: boolean
-  /** Of a replay: id of what the request created. It may be gone by now; `createdResourceGone` is the fault for that. */
+  /** Of a replay: id of the created resource. If that was deleted, throw `createdResourceGone`. */
   resourceId?: string
 }
 
-/** Runs that the request started, or the id of the resource that it created. */
+/** Runs that the request started, or the resource that it created. */
 export type ClaimedWork = { execution_id?: string; fan_out_id?: string; resource_id?: string }
 
 export type Claim = {
   /**
-   * Writes the claim in the transaction that accepts the work; with `reply` it is answered from then on.
-   * Throws `ClaimTaken` when another request with the key was faster: let it roll the transaction back.
+   * Writes the claim in the transaction that accepts the work; `reply` is replayed from the commit on.
+   * Throws `ClaimTaken` when another request with the key was first: let it roll the transaction back.
    */
   take(tx: Tx, work?: ClaimedWork, reply?: Reply): Promise<void>
-  /** What later requests with the key are answered. Does nothing while no claim is committed; never throws. */
+  /** Stores the reply for later requests with the key. Does nothing before the claim is committed. Never throws. */
   complete(reply: Reply): Promise<void>
-  /** The key starts anew; after `complete` it does nothing. Never throws. */
+  /** Frees the key. Does nothing after `complete`. Never throws. */
   release(): Promise<void>
 }
 
-/** A repeated create must not answer with something that does not exist any more. */
+/** Fault of a repeated create whose resource was deleted. */
 export function createdResourceGone(what: string): Fault {
   return new Fault('created_resource_gone', `${what} Send a new Idempotency-Key to create another one.`)
 }
 
-/** Another request with the same key was accepted meanwhile. */
 export class ClaimTaken extends Error {
   constructor() {
     super('Another request with this idempotency key was accepted first.')
@@ -44,23 +42,22 @@ export class ClaimTaken extends Error {
   }
 }
 
-/** Of requests without a key, and of those that go in although the store fails. */
+/** For requests without a key, and while the store fails. */
 export const unprotected: Claim = { async take() {}, async complete() {}, async release() {} }
 
-/** A key lives a day. */
-const lifeSeconds = 24 * 3600
-/** A claim without a work to ask after: if its process dies, this is how long its key answers 409. */
-const unnamedSeconds = 600
+const keySeconds = 24 * 3600
+/** Lifetime of a claim that names no work: after a crash its key answers 409 for this long. */
+const unnamedWorkSeconds = 600
 
 export type ClaimDeps = {
   store: ClaimStore
   clock: Pick<Clock, 'now'>
   log: Pick<Log, 'warn'>
-  /** The claim could not be written, for another reason than that it is taken. */
+  /** Called when the claim could not be written, except when it was taken. */
   onStoreFault(error: unknown): void
 }
 
-/** A claim that is not written yet; it takes the place of `superseded`, whose work came to nothing. */
+/** A claim that is not stored yet. It replaces `superseded`, whose work failed. */
 export function newClaim(deps: ClaimDeps, scope: Scope, superseded: string | null): Claim {
   const { store, clock, log, onStoreFault } = deps
   const claim = { scope: scope.hash, claim_id: newId() }
@@ -72,7 +69,7 @@ export function newClaim(deps: ClaimDeps, scope: Scope, superseded: string | nul
     try {
       await act()
     } catch (error) {
-      // The claim stays as it is: the next request asks after the work itself.
+      // The claim stays as it is; the next request reads the state of the work.
       log.warn({ err: error }, 'an idempotency key could not be settled')
     }
   }
@@ -80,7 +77,7 @@ export function newClaim(deps: ClaimDeps, scope: Scope, superseded: string | nul
   return {
     async take(tx, work = {}, reply) {
       const { execution_id = null, fan_out_id = null, resource_id = null } = work
-      const named = execution_id !== null || fan_out_id !== null
+      const isNamed = execution_id !== null || fan_out_id !== null
       const row: ClaimRow = {
         ...claim,
         body_digest: scope.bodyDigest,
@@ -88,21 +85,21 @@ export function newClaim(deps: ClaimDeps, scope: Scope, superseded: string | nul
         fan_out_id,
         resource_id,
         ...(reply ? finished(reply) : unfinished),
-        expires_at: until(named || reply ? lifeSeconds : unnamedSeconds),
+        expires_at: until(isNamed || reply ? keySeconds : unnamedWorkSeconds),
       }
-      const isMine = await claimStore(tx)
+      const isOwn = await claimStore(tx)
         .take(row, timestamp(clock.now()), superseded)
         .catch((error: unknown) => {
           onStoreFault(error)
           throw error
         })
-      if (!isMine) throw new ClaimTaken()
+      if (!isOwn) throw new ClaimTaken()
       tx.onCommitted(() => {
         isCommitted = true
       })
     },
     complete: (reply) =>
-      quietly(() => store.finish(claim, { ...finished(reply), expires_at: until(lifeSeconds) })),
+      quietly(() => store.finish(claim, { ...finished(reply), expires_at: until(keySeconds) })),
     release: () => quietly(() => store.release(claim)),
   }
 }

@@ -28,7 +28,7 @@ function open(db: Db) {
     workState: async ({ execution_id, fan_out_id }) =>
       works.get(execution_id ?? fan_out_id ?? '') ?? { state: 'open' },
   })
-  /** Accepts work as a feature does. */
+  /** Accepts work the way a feature does. */
   const accept = (claim: Claim, execution_id?: string) =>
     db.atomically((tx) => claim.take(tx, execution_id ? { execution_id } : {}))
   return { clock, works, idempotency, accept }
@@ -41,7 +41,7 @@ const inProgress = (fields: Record<string, unknown>) => (error: unknown) => {
 }
 
 forEachDialect((_dialect, openDb) => {
-  test('the same key again gets the stored status and body', async () => {
+  test('a repeated key gets the stored status and body', async () => {
     await using db = await openDb()
     const { idempotency, accept } = open(db)
     const first = await idempotency.once(scope, async (claim) => {
@@ -53,7 +53,7 @@ forEachDialect((_dialect, openDb) => {
     assert.deepEqual(again, { ...done, receipt: false, replayed: true })
   })
 
-  test('409 with the execution while the first is running', async () => {
+  test('409 with the execution while the first request runs', async () => {
     await using db = await openDb()
     const { idempotency, accept } = open(db)
     const { claim } = await idempotency.open(scope)
@@ -62,7 +62,7 @@ forEachDialect((_dialect, openDb) => {
     await assert.rejects(idempotency.open(scope), inProgress({ execution_id: 'e1' }))
   })
 
-  test('of twenty requests with one key one is done, the others are told', async () => {
+  test('one of twenty concurrent requests with the same key runs; the others get its reply or 409', async () => {
     await using db = await openDb()
     await using other = await db.openAgain()
     const processes = [open(db), open(other)]
@@ -86,7 +86,7 @@ forEachDialect((_dialect, openDb) => {
     }
   })
 
-  test('work that is refused or fails releases the key', async () => {
+  test('work that fails releases the key', async () => {
     await using db = await openDb()
     const { idempotency, accept } = open(db)
     const refused = new Error('refused')
@@ -110,7 +110,7 @@ forEachDialect((_dialect, openDb) => {
     assert.equal(reply.replayed, false)
   })
 
-  test('another reply than the one of this call may be stored before it fails', async () => {
+  test('a call that fails can store another reply first', async () => {
     await using db = await openDb()
     const { idempotency, accept } = open(db)
     const receipt: Reply = { status: 200, body: { status: 'queued_timeout' }, receipt: true }
@@ -124,7 +124,7 @@ forEachDialect((_dialect, openDb) => {
     assert.deepEqual((await idempotency.open(scope)).replay, receipt)
   })
 
-  test('a receipt is replayed while its run goes on and once it is done, not when it came to nothing', async () => {
+  test('a receipt is replayed during its run and after it succeeded, not after it failed', async () => {
     await using db = await openDb()
     const { idempotency, accept, works } = open(db)
     const receipt: Reply = { status: 202, body: { execution_id: 'e1' }, receipt: true }
@@ -142,7 +142,7 @@ forEachDialect((_dialect, openDb) => {
     assert.deepEqual((await idempotency.open(scope)).replay, { ...done, receipt: false })
   })
 
-  test('of twenty that start anew after a run that came to nothing one does', async () => {
+  test('one of twenty concurrent requests runs after a failed first run', async () => {
     await using db = await openDb()
     const { idempotency, accept, works } = open(db)
     const { claim } = await idempotency.open(scope)
@@ -161,7 +161,7 @@ forEachDialect((_dialect, openDb) => {
     assert.equal(runs, 1)
   })
 
-  test('a key lives a day', async () => {
+  test('a key expires after 24 hours', async () => {
     await using db = await openDb()
     const { idempotency, accept, clock } = open(db)
     const start = () =>
@@ -179,7 +179,7 @@ forEachDialect((_dialect, openDb) => {
   })
 })
 
-test('a process that died before it stored the reply: what the work says is replayed', async () => {
+test('when the process died before storing the reply, the reply of the work is replayed', async () => {
   await using db = await openTestDatabase()
   const { idempotency, accept, works } = open(db)
   const { claim } = await idempotency.open(scope)
@@ -190,7 +190,7 @@ test('a process that died before it stored the reply: what the work says is repl
   assert.deepEqual((await idempotency.open(scope)).replay, done)
 })
 
-test('a claim that names no work is free again ten minutes after its process died', async () => {
+test('a claim that names no work expires ten minutes after its process died', async () => {
   await using db = await openTestDatabase()
   const { idempotency, accept, clock } = open(db)
   const { claim } = await idempotency.open(scope)
@@ -200,7 +200,7 @@ test('a claim that names no work is free again ten minutes after its process die
   assert.ok((await idempotency.open(scope)).claim)
 })
 
-test('a claim that was rolled back leaves the key free, and settling it does nothing', async () => {
+test('a rolled back claim leaves the key free, and settling it does nothing', async () => {
   await using db = await openTestDatabase()
   const { idempotency } = open(db)
   const { claim } = await idempotency.open(scope)
@@ -215,7 +215,7 @@ test('a claim that was rolled back leaves the key free, and settling it does not
   assert.equal((await idempotency.open(scope)).replay, null)
 })
 
-test('requests go in unprotected while the store cannot be read', async () => {
+test('requests run unprotected while the store cannot be read', async () => {
   await using db = await openTestDatabase()
   const away = await db.openAgain()
   await away.close()
@@ -232,7 +232,7 @@ test('requests go in unprotected while the store cannot be read', async () => {
   assert.equal(runs, 2)
 })
 
-test('a database that comes back between the look and the work lets nothing in twice', async () => {
+test('a database that recovers between the read and the work lets no request run twice', async () => {
   await using db = await openTestDatabase()
   let isAway = false
   const flickering: Db = {
@@ -257,7 +257,7 @@ test('a database that comes back between the look and the work lets nothing in t
   assert.deepEqual((await enter()).replay?.body, done.body)
 })
 
-test('a scope is the key of one family and one subject; no key, no scope', () => {
+test('a scope belongs to one family, subject and key; without a key there is no scope', () => {
   assert.equal(scopeOf('task', 'a', undefined), null)
   assert.equal(scopeOf('task', 'a', ''), null)
   const scopes = [scopeOf('task', 'a', 'k'), scopeOf('chat', 'a', 'k'), scopeOf('task', 'b', 'k')]
@@ -267,7 +267,7 @@ test('a scope is the key of one family and one subject; no key, no scope', () =>
   assert.deepEqual(scopeOf('task', 'a', 'k'), scopes[0])
 })
 
-test('a receipt that is written with the claim is replayed from the commit on', async () => {
+test('a receipt stored with the claim is replayed from the commit on', async () => {
   await using db = await openTestDatabase()
   const { idempotency, works } = open(db)
   const receipt: Reply = { status: 200, body: { status: 'accepted' }, receipt: true }
@@ -280,14 +280,14 @@ test('a receipt that is written with the claim is replayed from the commit on', 
   assert.deepEqual((await start('e3')).replay, receipt)
 })
 
-test('a reused key with another body is answered as the first was, and the log says so', async () => {
+test('a reused key with another body gets the first reply and a warning in the log', async () => {
   await using db = await openTestDatabase()
-  const told: object[] = []
+  const warnings: object[] = []
   const { clock } = open(db)
   const idempotency = createIdempotency({
     db,
     clock,
-    log: { warn: (fields: unknown) => void told.push(fields as object) },
+    log: { warn: (fields: unknown) => void warnings.push(fields as object) },
     workState: async () => ({ state: 'open' }),
   })
   const start = (body: object) =>
@@ -297,13 +297,13 @@ test('a reused key with another body is answered as the first was, and the log s
     })
   await start({ message: 'one' })
   assert.equal((await start({ message: 'one' })).replayed, true)
-  assert.deepEqual(told, [])
+  assert.deepEqual(warnings, [])
   assert.deepEqual((await start({ message: 'two' })).body, done.body)
-  assert.deepEqual(told, [{ execution_id: 'e1', fan_out_id: null }])
+  assert.deepEqual(warnings, [{ execution_id: 'e1', fan_out_id: null }])
 })
 
 forEachDialect((_dialect, openDb) => {
-  test('a claim that cannot be written lets the request in unprotected', async () => {
+  test('a request runs unprotected when its claim cannot be written', async () => {
     await using db = await openDb()
     const { idempotency } = open(db)
     await sql`alter table idempotency_claims rename column body_digest to elsewhere`.execute(db.withTables())
@@ -319,7 +319,7 @@ forEachDialect((_dialect, openDb) => {
   })
 })
 
-test('features answer for their own work; what nobody knows is gone', async () => {
+test('features report their own work; unknown work is void', async () => {
   const states = createWorkStates()
   states.register(async ({ execution_id }) => (execution_id === 'e1' ? { state: 'open' } : null))
   states.register(async ({ fan_out_id }) => (fan_out_id === null ? null : { state: 'done', reply: null }))

@@ -1,17 +1,16 @@
 import { createHash } from 'node:crypto'
 
-/** A key of one route family and one subject; made by `scopeOf`. */
+/** Identity of a key: route family, subject and key. */
 export type Scope = {
-  /** SHA-256 of family, subject and key: neither key nor token can be read from it. */
+  /** SHA-256 of family, subject and key, so neither keys nor tokens are stored. */
   readonly hash: string
-  /** SHA-256 of the request's body; null where none was given. */
+  /** SHA-256 of the request's body; null when the caller passes none. */
   readonly bodyDigest: string | null
 }
 
 /**
- * The scope of a key: a route family (`chat`, `task`, …), whom it is for (an agent's id, a webhook token, a
- * person), and the header's value. Null without a key. `body` is the checked request: it is no part of the
- * scope, a reused key with another body is only told in the log.
+ * Returns the scope of a key, or null without a key. `family` is a group of routes (`chat`, `task`, …); `subject` is an
+ * agent's id, a webhook token or a person. `body` is the parsed request: a reused key with another body is only logged.
  */
 export function scopeOf(
   family: string,

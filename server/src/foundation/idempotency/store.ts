@@ -1,5 +1,27 @@
 import type { Executor } from '../../ports/database/port.ts'
-import type { ClaimRow, IdempotencyTables } from './tables.ts'
+
+type IdempotencyTables = {
+  idempotency_claims: {
+    /** SHA-256 of route family, subject and key. */
+    scope: string
+    /** SHA-256 of the request's body, if known. */
+    body_digest: string | null
+    claim_id: string
+    state: 'running' | 'finished'
+    execution_id: string | null
+    fan_out_id: string | null
+    /** Id of the created resource; null for runs and for resources that cannot be deleted. */
+    resource_id: string | null
+    status: number | null
+    /** JSON. */
+    body: string | null
+    /** 1: the reply is a receipt; the work continues. */
+    receipt: number
+    expires_at: string
+  }
+}
+
+export type ClaimRow = IdempotencyTables['idempotency_claims']
 
 export function claimStore(on: Executor) {
   const db = on.withTables<IdempotencyTables>()
@@ -13,10 +35,10 @@ export function claimStore(on: Executor) {
         .executeTakeFirst()
     },
 
-    /** False when somebody else has a claim that is neither expired nor the one that is `superseded`. */
+    /** False when another claim exists that is neither expired nor `superseded`. */
     async take(row: ClaimRow, now: string, superseded: string | null): Promise<boolean> {
       const { scope: _, ...values } = row
-      const taken = await db
+      const written = await db
         .insertInto('idempotency_claims')
         .values(row)
         .onConflict((conflict) =>
@@ -32,7 +54,7 @@ export function claimStore(on: Executor) {
         )
         .returning('claim_id')
         .executeTakeFirst()
-      return taken !== undefined
+      return written !== undefined
     },
 
     async finish(

@@ -1,18 +1,18 @@
 import type { Reply } from './claim.ts'
 
-/** The accepted work that a claim names. */
+/** Accepted work, as its claim names it. */
 export type Work = { execution_id: string | null; fan_out_id: string | null }
 
 /**
- * What has become of accepted work: still going on, come to nothing (failed, cancelled, skipped, gone), or
- * done, with the reply it would have had where that can still be told.
+ * `open`: in progress. `void`: failed, cancelled, skipped or deleted. `done`: finished, with its reply if that can
+ * still be built.
  */
 export type WorkState = { state: 'open' | 'void' } | { state: 'done'; reply: Reply | null }
 
-/** Answers for the work of one feature; null: it is not mine. */
+/** Returns the state of a feature's own work; null for other work. */
 export type WorkStateOf = (work: Work) => Promise<WorkState | null>
 
-/** Features whose requests carry keys say here what has become of their work; they are asked in turn. */
+/** Features register here how to read the state of their work. */
 export type WorkStates = {
   register(stateOf: WorkStateOf): void
   ask(work: Work): Promise<WorkState>
@@ -27,7 +27,7 @@ export function createWorkStates(): WorkStates {
         const state = await stateOf(work)
         if (state) return state
       }
-      // Nobody knows it: it is gone.
+      // Deleted: no feature knows it.
       return { state: 'void' }
     },
   }

@@ -5,7 +5,7 @@ import { forEachDialect } from '../../test/dialects.ts'
 import { createLeases, type Lease } from './index.ts'
 
 forEachDialect((_dialect, open) => {
-  test('of twenty takers one gets the lease', async () => {
+  test('one of twenty concurrent takers gets the lease', async () => {
     await using db = await open()
     await using other = await db.openAgain()
     const clock = createTestClock()
@@ -16,20 +16,20 @@ forEachDialect((_dialect, open) => {
     assert.equal(taken.filter((lease) => lease !== null).length, 1)
   })
 
-  test('an expired lease goes to one of twenty, with a greater token', async () => {
+  test('one of twenty concurrent takers gets an expired lease, with a greater token', async () => {
     await using db = await open()
     const clock = createTestClock()
     const leases = createLeases({ db, clock })
-    const first = got(await leases.take('sweep', 'first', 60))
+    const first = present(await leases.take('sweep', 'first', 60))
     assert.equal(await leases.take('sweep', 'second', 60), null)
     await clock.advance(60)
     const taken = await Promise.all(Array.from({ length: 20 }, (_, i) => leases.take('sweep', `${i}`, 60)))
     const [winner, ...others] = taken.filter((lease) => lease !== null)
     assert.equal(others.length, 0)
-    assert.ok(got(winner).token > first.token)
+    assert.ok(present(winner).token > first.token)
   })
 
-  test('what was given back is free, also for a clock that was set back', async () => {
+  test('a released lease is free, even after the clock was set back', async () => {
     await using db = await open()
     const clock = createTestClock()
     const leases = createLeases({ db, clock })
@@ -40,24 +40,24 @@ forEachDialect((_dialect, open) => {
     assert.ok(await leases.take('sweep', 'b', 15))
   })
 
-  test('who was overtaken cannot renew or release what is not its own any more', async () => {
+  test('an overtaken holder can neither renew nor release the lease', async () => {
     await using db = await open()
     const clock = createTestClock()
     const leases = createLeases({ db, clock })
-    const first = got(await leases.take('sweep', 'first', 60))
+    const first = present(await leases.take('sweep', 'first', 60))
     await clock.advance(30)
     assert.equal(await leases.renew(first, 60), true)
     await clock.advance(60)
     assert.equal(await leases.renew(first, 60), false)
-    const second = got(await leases.take('sweep', 'second', 60))
+    const second = present(await leases.take('sweep', 'second', 60))
     assert.equal(await leases.renew(first, 60), false)
     await leases.release(first)
     assert.equal(await leases.take('sweep', 'third', 60), null)
     await leases.release(second)
-    assert.ok(got(await leases.take('sweep', 'third', 60)).token > second.token)
+    assert.ok(present(await leases.take('sweep', 'third', 60)).token > second.token)
   })
 
-  test('all leases of a holder are renewed at once, and only what it still has', async () => {
+  test('renewAll renews the holder’s leases that have not expired, and no others', async () => {
     await using db = await open()
     const clock = createTestClock()
     const leases = createLeases({ db, clock })
@@ -65,15 +65,15 @@ forEachDialect((_dialect, open) => {
     await leases.take('long', 'me', 60)
     await leases.take('other', 'you', 60)
     await clock.advance(20)
-    const kept = await leases.renewAll('me', 60)
+    const renewed = await leases.renewAll('me', 60)
     assert.deepEqual(
-      kept.map(({ name }) => name),
+      renewed.map(({ name }) => name),
       ['long'],
     )
   })
 })
 
-function got(lease: Lease | null | undefined): Lease {
+function present(lease: Lease | null | undefined): Lease {
   assert.ok(lease)
   return lease
 }

@@ -1,14 +1,17 @@
 import { sql } from 'kysely'
 import type { Executor } from '../../ports/database/port.ts'
-import type { LeaseTables } from './tables.ts'
 
-/** Given back is given back, also after the clock was set back. */
+type LeaseTables = {
+  leases: { name: string; holder: string; token: number; expires_at: string }
+}
+
+/** Expiry of a released lease: in the past even after the clock was set back. */
 const longPast = '1970-01-01T00:00:00.000Z'
 
 export function leaseStore(on: Executor) {
   const db = on.withTables<LeaseTables>()
   return {
-    /** Inserts, or takes over what has expired or is the holder's own. The token when it was got, else null. */
+    /** Inserts the lease, or replaces one that is expired or the holder's own. Null when somebody else has it. */
     async take(lease: {
       name: string
       holder: string
@@ -60,7 +63,7 @@ export function leaseStore(on: Executor) {
         .execute()
     },
 
-    /** The row stays, so that the token never starts again. */
+    /** Keeps the row, because tokens must never repeat. */
     async release(lease: { name: string; token: number }): Promise<void> {
       await db
         .updateTable('leases')

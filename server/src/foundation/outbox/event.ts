@@ -1,8 +1,8 @@
-/** Something that happened, as a feature tells it. */
+/** An event as a feature appends it. */
 export type NewEvent = {
   /** With a dot: `agent.created`. */
   type: string
-  /** Every agent that the event names; who may not see one of them does not see the event. */
+  /** All agents that the event names; it is visible only to viewers who may see every one of them. */
   agent_names: string[]
   agent_ids: string[]
   /** Delivered to admins only. */
@@ -10,21 +10,18 @@ export type NewEvent = {
   /** Delivered to this person only. */
   visible_to_user_id?: string
   fields: Record<string, unknown>
-  /** Further fields, which not everybody reads who sees the event. */
+  /** Fields that only some viewers of the event get. */
   reserved?: ReservedFields
-  /**
-   * For the end of an agent: who could see it until then. Afterwards it is in nobody's reach, and the event
-   * would reach admins alone.
-   */
+  /** For the deletion of an agent: its last viewers. Without it, only admins would get the event. */
   seen_by?: SeenBy
 }
 
-/** Admins read them always. */
+/** Admins always get them. */
 export type ReservedFields = {
   fields: Record<string, unknown>
-  /** Everybody who sees the event reads them, except agents that look at another agent. */
+  /** True: for all viewers of the event, except agents that view another agent. */
   is_open: boolean
-  /** This person and this key read them whatever `is_open` says. */
+  /** This person and this key always get them. */
   user_id: string | null
   key_id: string | null
 }
@@ -33,17 +30,17 @@ export type SeenBy = {
   user_ids: string[]
   /** Lower-cased. */
   emails: string[]
-  /** Agents that were permitted to call it. */
+  /** Agents with permission to call it. */
   agent_ids: string[]
 }
 
 export type StoredEvent = NewEvent & {
-  /** Grows by one from event to event. A signal repeats the newest one that this process has delivered. */
+  /** Increases by one with each event. A signal has the newest position that this process has delivered. */
   position: number
   ts: string
   /** Live only: not stored, not replayed. */
   signal?: true
 }
 
-/** Hears one event; what it answers is waited for before the same listener hears the next. */
+/** Handles one event. Its next event waits for the returned promise. */
 export type Listener = (event: StoredEvent) => void | Promise<void>

@@ -3,39 +3,39 @@ import type { Listener, StoredEvent } from './event.ts'
 
 export type Listeners = {
   on(type: string, listener: Listener): () => void
-  /** Calls everybody who listens; each hears its events in order and one at a time. */
-  tell(event: StoredEvent): void
-  /** Resolves when everything told so far was heard. */
+  /** Calls the listeners of the event's type; each gets its events in order and one at a time. */
+  deliver(event: StoredEvent): void
+  /** Resolves when the listeners have handled everything delivered so far. */
   settled(): Promise<void>
 }
 
-type Hearing = { type: string; listener: Listener; waiting: StoredEvent[]; busy: Promise<void> | null }
+type Subscription = { type: string; listener: Listener; waiting: StoredEvent[]; busy: Promise<void> | null }
 
-/** So many events behind, a listener is too slow for what it does. */
-const slowAt = 1_000
+/** Number of waiting events from which a listener is logged as slow. */
+const slowListenerQueue = 1_000
 
 export function createListeners(log: Pick<Log, 'error' | 'warn'>): Listeners {
-  const hearings = new Set<Hearing>()
+  const subscriptions = new Set<Subscription>()
 
   const failed = (event: StoredEvent, error: unknown) =>
     log.error({ event: event.type, position: event.position, err: error }, 'a listener failed')
 
-  /** Calls at once while the listener answers at once; the first promise makes the rest wait. */
-  const hear = (hearing: Hearing): Promise<void> | null => {
-    for (let event = hearing.waiting.shift(); event; event = hearing.waiting.shift()) {
-      const told = event
+  /** Calls a synchronous listener for all its events; the first promise makes the rest wait. */
+  const drain = (subscription: Subscription): Promise<void> | null => {
+    for (let event = subscription.waiting.shift(); event; event = subscription.waiting.shift()) {
+      const current = event
       try {
-        const answer = hearing.listener(told)
-        if (answer) {
-          return answer
-            .catch((error: unknown) => failed(told, error))
+        const pending = subscription.listener(current)
+        if (pending) {
+          return pending
+            .catch((error: unknown) => failed(current, error))
             .then(() => {
-              hearing.busy = hear(hearing)
-              return hearing.busy ?? undefined
+              subscription.busy = drain(subscription)
+              return subscription.busy ?? undefined
             })
         }
       } catch (error) {
-        failed(told, error)
+        failed(current, error)
       }
     }
     return null
@@ -43,23 +43,24 @@ export function createListeners(log: Pick<Log, 'error' | 'warn'>): Listeners {
 
   return {
     on(type, listener) {
-      const hearing: Hearing = { type, listener, waiting: [], busy: null }
-      hearings.add(hearing)
+      const subscription: Subscription = { type, listener, waiting: [], busy: null }
+      subscriptions.add(subscription)
       return () => {
-        hearings.delete(hearing)
-        hearing.waiting.length = 0
+        subscriptions.delete(subscription)
+        subscription.waiting.length = 0
       }
     },
-    tell(event) {
-      for (const hearing of [...hearings]) {
-        if (hearing.type !== '*' && hearing.type !== event.type) continue
-        hearing.waiting.push(event)
-        if (hearing.waiting.length === slowAt) log.warn({ event: event.type }, 'a listener is slow')
-        hearing.busy ??= hear(hearing)
+    deliver(event) {
+      for (const subscription of [...subscriptions]) {
+        if (subscription.type !== '*' && subscription.type !== event.type) continue
+        subscription.waiting.push(event)
+        if (subscription.waiting.length === slowListenerQueue)
+          log.warn({ event: event.type }, 'a listener is slow')
+        subscription.busy ??= drain(subscription)
       }
     },
     async settled() {
-      await Promise.all([...hearings].map((hearing) => hearing.busy))
+      await Promise.all([...subscriptions].map((subscription) => subscription.busy))
     },
   }
 }

@@ -7,7 +7,7 @@ import type { Ephemeral } from '../../ports/ephemeral/port.ts'
 import { silentLog } from '../../ports/log.ts'
 import { createTestClock } from '../../test/clock.ts'
 import { forEachDialect, openTestDatabase } from '../../test/dialects.ts'
-import { createOutbox, keptEvents, type NewEvent, type StoredEvent } from './index.ts'
+import { createOutbox, maxStoredEvents, type NewEvent, type StoredEvent } from './index.ts'
 
 const hatched = (number: number, more: Partial<NewEvent> = {}): NewEvent => ({
   type: 'egg.hatched',
@@ -17,15 +17,15 @@ const hatched = (number: number, more: Partial<NewEvent> = {}): NewEvent => ({
   ...more,
 })
 
-/** One process of the platform, as far as events go. */
+/** The parts of a platform process that handle events. */
 async function startProcess(db: Db, options: { ephemeral?: Ephemeral; start?: boolean } = {}) {
   const clock = createTestClock()
   const ephemeral = options.ephemeral ?? memoryEphemeral({ clock, log: silentLog })
   const outbox = createOutbox({ db, ephemeral, log: silentLog, clock })
   const relay =
     options.start === false ? null : await startRelay({ outbox, ephemeral, clock, log: silentLog })
-  const tell = (event: NewEvent) => db.atomically((tx) => outbox.append(tx, event, clock.now()))
-  return { outbox, clock, tell, [Symbol.asyncDispose]: async () => relay?.stop() }
+  const append = (event: NewEvent) => db.atomically((tx) => outbox.append(tx, event, clock.now()))
+  return { outbox, clock, append, [Symbol.asyncDispose]: async () => relay?.stop() }
 }
 
 /** Resolves with the first `count` events. */
@@ -41,7 +41,7 @@ function hear(outbox: ReturnType<typeof createOutbox>, type: string, count: numb
 const numbers = (events: StoredEvent[]) => events.map(({ fields }) => fields.number)
 
 forEachDialect((_dialect, open) => {
-  test('an event is heard after its transaction is committed, as it was told', async () => {
+  test('an event is delivered unchanged after its transaction is committed', async () => {
     await using db = await open()
     await using here = await startProcess(db)
     const heard = hear(here.outbox, 'egg.hatched', 1)
@@ -51,12 +51,12 @@ forEachDialect((_dialect, open) => {
       reserved: { fields: { colour: 'blue' }, is_open: false, user_id: 'u1', key_id: null },
       seen_by: { user_ids: ['u1'], emails: ['ann@example.org'], agent_ids: [] },
     })
-    await here.tell(event)
+    await here.append(event)
     assert.deepEqual(await heard, [{ ...event, position: 1, ts: '2026-01-05T08:00:00.000Z' }])
     assert.equal(here.outbox.position(), 1)
   })
 
-  test('an event of a transaction that is rolled back never was', async () => {
+  test('an event of a rolled back transaction is never delivered', async () => {
     await using db = await open()
     await using here = await startProcess(db)
     const heard = hear(here.outbox, '*', 1)
@@ -66,27 +66,27 @@ forEachDialect((_dialect, open) => {
         throw new Error('rolled back')
       })
       .catch(() => {})
-    await here.tell(hatched(2))
+    await here.append(hatched(2))
     assert.deepEqual(numbers(await heard), [2])
   })
 
-  test('two processes that tell at once hear all events in one order, without gaps', async () => {
+  test('two processes that append concurrently deliver all events in the same order, without gaps', async () => {
     await using db = await open()
     await using otherDb = await db.openAgain()
     const ephemeral = memoryEphemeral({ clock: createTestClock(), log: silentLog })
     await using here = await startProcess(db, { ephemeral })
     await using there = await startProcess(otherDb, { ephemeral })
     const heard = [hear(here.outbox, '*', 200), hear(there.outbox, '*', 200)]
-    await Promise.all(Array.from({ length: 200 }, (_, i) => (i % 2 ? here : there).tell(hatched(i))))
-    const [mine, theirs] = await Promise.all(heard)
+    await Promise.all(Array.from({ length: 200 }, (_, i) => (i % 2 ? here : there).append(hatched(i))))
+    const [ownEvents, otherEvents] = await Promise.all(heard)
     assert.deepEqual(
-      mine?.map(({ position }) => position),
+      ownEvents?.map(({ position }) => position),
       Array.from({ length: 200 }, (_, i) => i + 1),
     )
-    assert.deepEqual(mine, theirs)
+    assert.deepEqual(ownEvents, otherEvents)
   })
 
-  test('what a transaction tells keeps its order', async () => {
+  test('events of one transaction keep their order', async () => {
     await using db = await open()
     await using here = await startProcess(db)
     const heard = hear(here.outbox, '*', 20)
@@ -99,10 +99,10 @@ forEachDialect((_dialect, open) => {
     )
   })
 
-  test('an event that was committed and not delivered when the process died is delivered by the next', async () => {
+  test('an event that was committed before its process died is delivered by the next process', async () => {
     await using db = await open()
     await using dead = await startProcess(db, { start: false })
-    await dead.tell(hatched(1))
+    await dead.append(hatched(1))
     const clock = createTestClock()
     const ephemeral = memoryEphemeral({ clock, log: silentLog })
     const outbox = createOutbox({ db, ephemeral, log: silentLog, clock })
@@ -112,35 +112,36 @@ forEachDialect((_dialect, open) => {
     await relay.stop()
   })
 
-  test('events after a position can be read again; the oldest are removed', async () => {
+  test('events after a position can be read again; the oldest events are removed', async () => {
     await using db = await open()
     await using here = await startProcess(db)
-    const heard = hear(here.outbox, '*', keptEvents + 7)
+    const heard = hear(here.outbox, '*', maxStoredEvents + 7)
     await db.atomically(async (tx) => {
-      for (let i = 1; i <= keptEvents + 7; i++) await here.outbox.append(tx, hatched(i), here.clock.now())
+      for (let i = 1; i <= maxStoredEvents + 7; i++)
+        await here.outbox.append(tx, hatched(i), here.clock.now())
     })
     await heard
     await here.clock.waitingFor(1)
     await here.clock.advance(60)
     await here.clock.waitingFor(1)
-    assert.deepEqual(await here.outbox.kept(), { oldest: 8, newest: keptEvents + 7 })
+    assert.deepEqual(await here.outbox.storedRange(), { oldest: 8, newest: maxStoredEvents + 7 })
     assert.deepEqual(numbers(await here.outbox.after(10, 3)), [11, 12, 13])
   })
 })
 
 describe('listeners', () => {
-  test('a process that is not woken finds events by polling', async () => {
+  test('a process that misses the wake-up finds events by polling', async () => {
     await using db = await openTestDatabase()
     await using here = await startProcess(db)
     await using away = await startProcess(db, { start: false })
     await here.clock.waitingFor(1)
     const heard = hear(here.outbox, '*', 1)
-    await away.tell(hatched(1))
+    await away.append(hatched(1))
     await here.clock.advance(1)
     assert.deepEqual(numbers(await heard), [1])
   })
 
-  test('a listener that fails does not keep others from hearing, nor itself the next time', async () => {
+  test('a failing listener stops neither the others nor its own next event', async () => {
     await using db = await openTestDatabase()
     await using here = await startProcess(db)
     const attempts: unknown[] = []
@@ -152,13 +153,13 @@ describe('listeners', () => {
       throw new Error('later')
     })
     const heard = hear(here.outbox, '*', 2)
-    await here.tell(hatched(1))
-    await here.tell(hatched(2))
+    await here.append(hatched(1))
+    await here.append(hatched(2))
     assert.deepEqual(numbers(await heard), [1, 2])
     assert.deepEqual(attempts, [1, 2])
   })
 
-  test('a slow listener hears one event at a time, in order, and holds up nobody', async () => {
+  test('a slow listener gets one event at a time, in order, and delays no other listener', async () => {
     await using db = await openTestDatabase()
     await using here = await startProcess(db)
     const proceed = Promise.withResolvers<void>()
@@ -170,7 +171,7 @@ describe('listeners', () => {
       if (slow.length === 3) done.resolve()
     })
     const heard = hear(here.outbox, '*', 3)
-    for (const number of [1, 2, 3]) await here.tell(hatched(number))
+    for (const number of [1, 2, 3]) await here.append(hatched(number))
     await heard
     assert.deepEqual(slow, [1])
     proceed.resolve()
@@ -178,30 +179,30 @@ describe('listeners', () => {
     assert.deepEqual(slow, [1, 2, 3])
   })
 
-  test('who stopped listening hears nothing more, and only its own type before', async () => {
+  test('a listener gets events of its type only, and none after it unsubscribes', async () => {
     await using db = await openTestDatabase()
     await using here = await startProcess(db)
     const heard: unknown[] = []
     const stop = here.outbox.on('egg.laid', (event) => void heard.push(event.fields.number))
     const all = hear(here.outbox, '*', 3)
     const laid = here.outbox.wait('egg.laid', () => true, new AbortController().signal)
-    await here.tell(hatched(1))
-    await here.tell(hatched(2, { type: 'egg.laid' }))
+    await here.append(hatched(1))
+    await here.append(hatched(2, { type: 'egg.laid' }))
     await laid
     stop()
-    await here.tell(hatched(3, { type: 'egg.laid' }))
+    await here.append(hatched(3, { type: 'egg.laid' }))
     await all
     assert.deepEqual(heard, [2])
   })
 
-  test('waits for the event that fits, or until it is given up', async () => {
+  test('wait resolves with the first matching event, or with null when aborted', async () => {
     await using db = await openTestDatabase()
     await using here = await startProcess(db)
     const giveUp = new AbortController()
     const second = here.outbox.wait('egg.hatched', ({ fields }) => fields.number === 2, giveUp.signal)
     const never = here.outbox.wait('egg.hatched', ({ fields }) => fields.number === 9, giveUp.signal)
-    await here.tell(hatched(1))
-    await here.tell(hatched(2))
+    await here.append(hatched(1))
+    await here.append(hatched(2))
     assert.equal((await second)?.fields.number, 2)
     giveUp.abort()
     assert.equal(await never, null)
@@ -210,14 +211,14 @@ describe('listeners', () => {
 })
 
 describe('signals', () => {
-  test('reach this process and the others once, are not stored and repeat the newest position', async () => {
+  test('are delivered once to every process, are not stored and have the newest position', async () => {
     await using db = await openTestDatabase()
     await using otherDb = await db.openAgain()
     const ephemeral = memoryEphemeral({ clock: createTestClock(), log: silentLog })
     await using here = await startProcess(db, { ephemeral })
     await using there = await startProcess(otherDb, { ephemeral })
     const first = [hear(here.outbox, '*', 1), hear(there.outbox, '*', 1)]
-    await here.tell(hatched(1))
+    await here.append(hatched(1))
     await Promise.all(first)
     const heard = [hear(here.outbox, '*', 2), hear(there.outbox, '*', 2)]
     for (const number of [2, 3]) here.outbox.signal(hatched(number))
@@ -225,6 +226,6 @@ describe('signals', () => {
       assert.deepEqual(numbers(events), [2, 3])
       assert.ok(events.every(({ position, signal }) => position === 1 && signal))
     }
-    assert.equal((await here.outbox.kept()).newest, 1)
+    assert.equal((await here.outbox.storedRange()).newest, 1)
   })
 })

@@ -1,7 +1,31 @@
-import { type Insertable, type InsertResult, type Selectable, sql } from 'kysely'
+import { type Generated, type Insertable, type InsertResult, type Selectable, sql } from 'kysely'
 import type { Executor, RowStatement } from '../../ports/database/port.ts'
 import type { NewEvent, StoredEvent } from './event.ts'
-import type { OutboxTables } from './tables.ts'
+
+export type OutboxTables = {
+  outbox: {
+    /** Order of insertion. Differs from the order of delivery, because a later insert can be committed earlier. */
+    sequence: Generated<number>
+    /** Order of delivery, assigned by the relay after the commit; null until then. */
+    position: number | null
+    type: string
+    /** JSON array of text. */
+    agent_names: string
+    /** JSON array of text. */
+    agent_ids: string
+    audience: string | null
+    visible_to_user_id: string | null
+    /** JSON object. */
+    fields: string
+    /** JSON `ReservedFields`. */
+    reserved: string | null
+    /** JSON `SeenBy`. */
+    seen_by: string | null
+    ts: string
+  }
+  /** One row: the newest position. A relay locks it before it assigns positions. */
+  outbox_head: { id: number; position: number }
+}
 
 export function outboxStore(on: Executor) {
   const db = on.withTables<OutboxTables>()
@@ -10,11 +34,11 @@ export function outboxStore(on: Executor) {
       await this.insertAll([event], ts)
     },
 
-    /** In their order. The statements are sent at once. */
+    /** Inserts in order. The statements are sent without waiting for each other. */
     async insertAll(events: readonly NewEvent[], ts: string): Promise<void> {
       const insertion: RowStatement<OutboxRow, InsertResult> = {
         name: 'outbox.insert',
-        rows: rowsOfInsert,
+        rows: rowsPerInsert,
         make: (some) => db.insertInto('outbox').values([...some]),
       }
       await on.manyRows(
@@ -23,7 +47,7 @@ export function outboxStore(on: Executor) {
       )
     },
 
-    async hasUnplaced(): Promise<boolean> {
+    async hasWithoutPosition(): Promise<boolean> {
       const row = await db
         .selectFrom('outbox')
         .select('sequence')
@@ -34,30 +58,30 @@ export function outboxStore(on: Executor) {
     },
 
     /**
-     * Gives the next positions to at most `limit` events, and answers them in their order; only inside a
-     * transaction. The head's row is locked first, so of several relays one at a time does this, each seeing
-     * what the one before it gave. Nothing here waits for an answer, so all of it is sent at once.
+     * Assigns the next positions to at most `limit` events and returns these in order. Needs a transaction: it
+     * locks the head row first, so relays take turns and each sees the positions of the one before it.
+     * No statement waits for the result of another, so all are sent together.
      */
-    async place(limit: number): Promise<StoredEvent[]> {
+    async assignPositions(limit: number): Promise<StoredEvent[]> {
       const head = db.updateTable('outbox_head').where('id', '=', 1)
-      const unplaced = db
+      const next = db
         .selectFrom('outbox')
-        .select(['sequence as of_sequence', sql<number>`row_number() over (order by sequence)`.as('place')])
+        .select(['sequence as of_sequence', sql<number>`row_number() over (order by sequence)`.as('rank')])
         .where('position', 'is', null)
         .orderBy('sequence')
         .limit(limit)
-      const [, placed] = await Promise.all([
+      const [, positioned] = await Promise.all([
         head.set({ position: sql<number>`position` }).execute(),
         db
           .updateTable('outbox')
-          .from(unplaced.as('unplaced'))
-          .set({ position: sql<number>`(select position from outbox_head where id = 1) + unplaced.place` })
-          .whereRef('outbox.sequence', '=', 'unplaced.of_sequence')
-          .returning(told)
+          .from(next.as('next'))
+          .set({ position: sql<number>`(select position from outbox_head where id = 1) + next.rank` })
+          .whereRef('outbox.sequence', '=', 'next.of_sequence')
+          .returning(eventColumns)
           .execute(),
         head.set({ position: sql<number>`coalesce((select max(position) from outbox), position)` }).execute(),
       ])
-      return placed.map(eventOf).sort((a, b) => a.position - b.position)
+      return positioned.map(eventOf).sort((a, b) => a.position - b.position)
     },
 
     async head(): Promise<number> {
@@ -65,7 +89,7 @@ export function outboxStore(on: Executor) {
       return row.position
     },
 
-    /** The oldest position that is kept; null when none is. */
+    /** Oldest stored position; null when no event is stored. */
     async oldest(): Promise<number | null> {
       const row = await db
         .selectFrom('outbox')
@@ -77,7 +101,7 @@ export function outboxStore(on: Executor) {
     async after(position: number, limit: number): Promise<StoredEvent[]> {
       const rows = await db
         .selectFrom('outbox')
-        .select(told)
+        .select(eventColumns)
         .where('position', '>', position)
         .orderBy('position')
         .limit(limit)
@@ -85,19 +109,19 @@ export function outboxStore(on: Executor) {
       return rows.map(eventOf)
     },
 
-    /** Removes all but the newest `kept` events. */
-    async trim(kept: number): Promise<void> {
+    /** Removes all but the newest `count` events. */
+    async trim(count: number): Promise<void> {
       const newest = await this.head()
       await db
         .deleteFrom('outbox')
-        .where('position', '<=', newest - kept)
+        .where('position', '<=', newest - count)
         .execute()
     },
   }
 }
 
-/** Few lengths are few statements, and those are prepared. */
-const rowsOfInsert = 100
+/** Longest insert. A fixed length keeps the number of prepared statements small. */
+const rowsPerInsert = 100
 
 type OutboxRow = Insertable<OutboxTables['outbox']>
 
@@ -116,8 +140,7 @@ function rowOf(event: NewEvent, ts: string): OutboxRow {
   }
 }
 
-/** What listeners are told of a row. */
-const told = [
+const eventColumns = [
   'position',
   'type',
   'agent_names',
@@ -130,7 +153,7 @@ const told = [
   'ts',
 ] as const
 
-function eventOf(row: Pick<Selectable<OutboxTables['outbox']>, (typeof told)[number]>): StoredEvent {
+function eventOf(row: Pick<Selectable<OutboxTables['outbox']>, (typeof eventColumns)[number]>): StoredEvent {
   return {
     type: row.type,
     agent_names: JSON.parse(row.agent_names),
@@ -140,7 +163,7 @@ function eventOf(row: Pick<Selectable<OutboxTables['outbox']>, (typeof told)[num
     fields: JSON.parse(row.fields),
     ...(row.reserved === null ? {} : { reserved: JSON.parse(row.reserved) }),
     ...(row.seen_by === null ? {} : { seen_by: JSON.parse(row.seen_by) }),
-    // Rows without a position are not told.
+    // Rows without a position are never read.
     position: row.position ?? 0,
     ts: row.ts,
   }

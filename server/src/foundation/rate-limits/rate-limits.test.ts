@@ -44,7 +44,7 @@ test('429 rate_limited above the limit, with the seconds until the window ends',
   await limits.use(rule, 'wren')
 })
 
-test('looking counts nothing and refuses once the limit is used up', async () => {
+test('check counts nothing and refuses when no use is left', async () => {
   const { limits } = open()
   for (let i = 0; i < 5; i++) await limits.check(rule, 'wren')
   for (let i = 0; i < 3; i++) await limits.use(rule, 'wren')
@@ -53,7 +53,7 @@ test('looking counts nothing and refuses once the limit is used up', async () =>
   await limits.check(rule, 'wren')
 })
 
-test('of twenty at once three are let through', async () => {
+test('three of twenty concurrent uses are allowed', async () => {
   const { limits } = open()
   const refusals = await Promise.all(
     Array.from({ length: 20 }, () => refusalOf(() => limits.use(rule, 'wren'))),
@@ -61,8 +61,8 @@ test('of twenty at once three are let through', async () => {
   assert.equal(refusals.filter((refusal) => refusal === null).length, 3)
 })
 
-describe('while the store is away', () => {
-  test('ordinary limits let everybody through', async () => {
+describe('while the store is unavailable', () => {
+  test('ordinary limits allow every use', async () => {
     const { limits } = openDown()
     for (let i = 0; i < 10; i++) await limits.use(rule, 'wren')
     await limits.check(rule, 'wren')
@@ -83,7 +83,7 @@ describe('while the store is away', () => {
   })
 })
 
-test('every rule has a name of its own', () => {
+test('rule names are unique', () => {
   const names = Object.values(rateRules).map(({ name }) => name)
   assert.equal(new Set(names).size, names.length)
 })

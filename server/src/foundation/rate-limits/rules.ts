@@ -1,24 +1,24 @@
 import type { ErrorCode } from '@roost/contracts/kit/errors'
 
-/** At most `limit` uses per subject in a window that starts with the first. */
+/** At most `limit` uses per subject in a window that starts with the first use. */
 export type RateRule = {
   /** Names the counter. */
   name: string
   limit: number
   windowSeconds: number
   /**
-   * When the store is away: `open` lets everybody through, `process` counts in this process. Guessing
-   * passwords must stay slow whatever is broken; everything else is not worth an outage.
+   * While the store is unavailable, `open` allows every use and `process` counts in this process. Guessing
+   * passwords must stay slow during an outage; no other rule justifies refusing requests.
    */
   whenDown: 'open' | 'process'
-  /** The error of a refusal; `rate_limited` unless said otherwise. */
+  /** Error code of a refusal; default `rate_limited`. */
   refusal?: ErrorCode
 }
 
 const minute = 60
 const hour = 3600
 
-/** Rate limits beyond webhooks, whose limits are configured. The subject is named behind each. */
+/** Rate limits except those of webhooks, which are settings. A comment names the subjects of the rules below it. */
 export const rateRules = {
   // account, client address
   passwordAccount: rule('password-account', 5, 15 * minute, 'process', 'too_many_attempts'),
@@ -27,7 +27,7 @@ export const rateRules = {
   emailCodeRequest: rule('email-code-request', 3, 10 * minute, 'process'),
   emailCodeAttempt: rule('email-code-attempt', 5, 10 * minute, 'process', 'too_many_attempts'),
   emailCodeAddress: rule('email-code-address', 60, 5 * minute, 'process'),
-  // account; a challenge has a bound of its own, and whoever knows the password can have many
+  // account; the limit per challenge is not enough, because a password holder can request many challenges
   secondFactor: rule('second-factor', 10, 15 * minute, 'process', 'too_many_attempts'),
   // client address
   accessRequest: rule('access-request', 20, hour, 'process'),
@@ -55,7 +55,7 @@ export const rateRules = {
   publicLookup: rule('public-lookup', 60, minute, 'open'),
   publicCode: rule('public-code', 3, 10 * minute, 'process'),
   paidChat: rule('paid-chat', 30, minute, 'open'),
-  // link and client address: whether one more look is another view
+  // link and client address; decides whether a request counts as another view
   canvasView: rule('canvas-view', 1, minute, 'open'),
   // client address, e-mail address
   workspaceCodeClient: rule('workspace-code-client', 30, minute, 'process'),
@@ -66,7 +66,7 @@ export const rateRules = {
   workspaceUpload: rule('workspace-upload', 20, minute, 'open'),
   // user
   slackMessage: rule('slack-message', 30, minute, 'open'),
-  // user, who is told of it
+  // user who gets the notice
   slackNotice: rule('slack-notice', 1, minute, 'open'),
 }
 

@@ -6,10 +6,10 @@ export type Windows = {
   remove(key: string): void
 }
 
-/** Who guesses from many names must not fill the memory; the oldest windows are forgotten first. */
-const keptWindows = 50_000
+/** Bounds memory when somebody guesses many names. The oldest windows are removed first. */
+const maxWindows = 50_000
 
-/** Fixed windows in this process, for when the shared store is away. */
+/** Fixed windows in the memory of this process, used while the shared store is unavailable. */
 export function createWindows(clock: Pick<Clock, 'now'>): Windows {
   const windows = new Map<string, { count: number; endsAt: number }>()
   const now = () => clock.now().getTime()
@@ -25,7 +25,7 @@ export function createWindows(clock: Pick<Clock, 'now'>): Windows {
       window.count += 1
       windows.set(key, window)
       const [oldest] = windows.keys()
-      if (windows.size > keptWindows && oldest !== undefined) windows.delete(oldest)
+      if (windows.size > maxWindows && oldest !== undefined) windows.delete(oldest)
       return { count: window.count, resetsInSeconds: Math.max(1, Math.ceil((window.endsAt - now()) / 1000)) }
     },
     peek: (key) => live(key)?.count ?? 0,

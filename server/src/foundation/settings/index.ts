@@ -1,7 +1,8 @@
 /**
- * What an admin may change while the platform runs, and the keys of providers. Values are read from
- * memory: exact in the process that wrote them, a moment later in others. Knows the settings of the whole
- * platform by name and type; refuses to know what they do.
+ * Settings: values that admins can change at run time, and the keys of providers.
+ *
+ * Owns the tables `settings`, `provider_keys` and `retention_holds`. Values are read from memory: current in the process
+ * that wrote them, a moment later in others. Knows the name and type of every setting, but not its effect.
  */
 export { backupDays } from './backup-days.ts'
 export {

@@ -1,8 +1,8 @@
 import type { Values } from './values.ts'
 
-/** The imported price table as text; the runs area knows its form. */
+/** The imported price table as text. The runs area parses it. */
 export type ModelPriceSettings = {
-  /** `text` is empty and `updatedAt` null while none is imported. */
+  /** `text` is empty and `updatedAt` null while no table is imported. */
   stored(): { text: string; updatedAt: string | null }
   put(text: string): Promise<void>
   remove(): Promise<void>

@@ -10,10 +10,7 @@ export type MonitoringSettings = {
   put(patch: MonitoringConfigPatch): Promise<void>
 }
 
-/**
- * What monitoring goes by. Where the operations of the platform have the same setting it is that one, under
- * another name: two would come apart.
- */
+/** Settings of monitoring. Some are `ops` settings under another name, so that no value is stored twice. */
 export function createMonitoringSettings(values: Values): MonitoringSettings {
   const config = (): MonitoringConfig => ({
     enabled: values.value('monitoring_enabled'),
@@ -35,7 +32,7 @@ export function createMonitoringSettings(values: Values): MonitoringSettings {
     async put(patch) {
       const rows = Object.entries(patch).flatMap(([field, value]) => {
         if (value === undefined) return []
-        const [key, unit] = places[field as keyof MonitoringConfig]
+        const [key, unit] = storedAs[field as keyof MonitoringConfig]
         return [[key, String(typeof value === 'number' ? value / unit : value)]]
       })
       if (rows.length === 0) return
@@ -48,8 +45,8 @@ export function createMonitoringSettings(values: Values): MonitoringSettings {
   }
 }
 
-/** Under which key a field is kept, and how many of its units one there is. */
-const places: Record<keyof MonitoringConfig, [key: SettingKey, unit: number]> = {
+/** Setting of each field, and the number of field units in one unit of the setting. */
+const storedAs: Record<keyof MonitoringConfig, [key: SettingKey, unit: number]> = {
   enabled: ['monitoring_enabled', 1],
   interval_seconds: ['ops_health_check_interval', 1],
   cpu_warning: ['monitoring_cpu_warning', 1],
@@ -65,5 +62,5 @@ const places: Record<keyof MonitoringConfig, [key: SettingKey, unit: number]> = 
 }
 
 function fieldOf(key: SettingKey): string {
-  return Object.entries(places).find(([, [place]]) => place === key)?.[0] ?? key
+  return Object.entries(storedAs).find(([, [stored]]) => stored === key)?.[0] ?? key
 }

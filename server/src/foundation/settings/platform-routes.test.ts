@@ -57,20 +57,20 @@ forEachDialect((_name, openDatabase) => {
     return { ask, settings, tested, db, [Symbol.asyncDispose]: () => db[Symbol.asyncDispose]() }
   }
 
-  test('quotas, repositories and the address of MCP have defaults, are kept, and checked', async () => {
+  test('quotas, repositories and the MCP address have defaults, are stored and validated', async () => {
     await using it = await open()
-    const kept: [path: string, before: object, value: object, bad: object][] = [
+    const cases: [path: string, before: object, value: object, bad: object][] = [
       ['/agent-quotas', { max_agents_creator: 10 }, { max_agents_creator: 0 }, { max_agents_creator: 1001 }],
       ['/templates', { repositories: [] }, { repositories: ['a/b', 'c/d'] }, { repositories: ['nope'] }],
       ['/mcp-url', { url: 'https://roost.example.org/mcp' }, { url: 'https://m.org/x' }, { url: 'ftp://m' }],
     ]
-    for (const [path, before, value, bad] of kept) {
+    for (const [path, before, value, bad] of cases) {
       assert.deepEqual((await it.ask('GET', path)).body, before)
       assert.deepEqual(await it.ask('PUT', path, value), { status: 200, body: value })
       assert.equal((await it.ask('PUT', path, bad)).status, 422)
       assert.deepEqual((await it.ask('GET', path)).body, value)
     }
-    // The host would be asked for something else than a repository.
+    // The host would get a request for something other than a repository.
     for (const name of ['a/..', 'a/.']) {
       assert.equal((await it.ask('PUT', '/templates', { repositories: [name] })).status, 422)
     }
@@ -78,7 +78,7 @@ forEachDialect((_name, openDatabase) => {
     assert.deepEqual((await it.ask('PUT', '/mcp-url', { url: '' })).body.url, 'https://roost.example.org/mcp')
   })
 
-  test('a window that would delete unusually much is held until an admin has looked at it', async () => {
+  test('an unusually large sweep is held until an admin acknowledges it', async () => {
     await using it = await open()
     const key = 'execution_row_retention_days'
     const { retention } = it.settings
@@ -109,7 +109,7 @@ forEachDialect((_name, openDatabase) => {
     assert.equal((await retention.admit(key, much)).isAdmitted, false, 'once')
   })
 
-  test('what was acknowledged for one window says nothing of another', async () => {
+  test('an acknowledgement applies to its window only', async () => {
     await using it = await open()
     const key = 'event_retention_days'
     const { retention } = it.settings
@@ -120,7 +120,7 @@ forEachDialect((_name, openDatabase) => {
     assert.deepEqual(await retention.admit(key, much), { isAdmitted: false, isNew: true })
   })
 
-  test('a key is tested: the given one, else the configured one; what a stored one showed is kept', async () => {
+  test('tests the sent key, else the configured one; stores the result for a stored key', async () => {
     await using it = await open()
     const path = '/api-keys/anthropic/test'
     await it.ask('POST', path)

@@ -7,12 +7,12 @@ import type { Settings } from './service.ts'
 
 export type PlatformSettingRoutesDeps = {
   settings: Settings
-  /** The address for MCP clients as it is now. */
+  /** Current public address of the MCP server. */
   mcpUrl(): string
   testProvider: TestProvider
 }
 
-/** Settings of the platform that have a shape of their own. */
+/** Settings with their own route. */
 export function platformSettingRoutes({
   settings,
   mcpUrl,
@@ -49,13 +49,13 @@ export function platformSettingRoutes({
     }),
 
     route(endpoints.testProviderKey, async ({ params: { provider }, body, request }) => {
-      const given = body.api_key ? secret(body.api_key) : null
-      const key = given ?? settings.providerKey(provider)
+      const bodyKey = body.api_key ? secret(body.api_key) : null
+      const key = bodyKey ?? settings.providerKey(provider)
       if (!key) throw invalidField(['api_key'], 'is needed: no key of this provider is configured')
-      const found = await testProvider(provider, key)
-      request.note({ provider, own_key: given !== null, status: found.status })
-      if (!given) await settings.providerKeys.noteTest(provider, key, found.ok)
-      return found
+      const result = await testProvider(provider, key)
+      request.note({ provider, own_key: bodyKey !== null, status: result.status })
+      if (!bodyKey) await settings.providerKeys.noteTest(provider, key, result.ok)
+      return result
     }),
   ]
 }

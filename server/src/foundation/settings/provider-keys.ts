@@ -10,14 +10,14 @@ import { settingStore } from './store.ts'
 import type { ProviderKeyRow } from './tables.ts'
 
 export type ProviderKeys = {
-  /** The stored key, else the one of the environment, else null. */
+  /** The stored key, else the key of the environment, else null. */
   providerKey(provider: Provider): Secret | null
   list(): ProviderKey[]
   put(provider: Provider, key: string): Promise<ProviderKey>
   remove(provider: Provider): Promise<ProviderKey>
-  /** What a test of the configured key has shown; remembered of stored ones. */
+  /** Stores the result of a test, if the tested key is the stored one. */
   noteTest(provider: Provider, tested: Secret, isOk: boolean): Promise<void>
-  /** Reads what other processes have written. */
+  /** Reads changes of other processes. */
   refresh(): Promise<void>
 }
 
@@ -40,7 +40,7 @@ export function createProviderKeys(deps: {
     stored = new Map(rows.flatMap((row) => openRow(row)))
   })
 
-  /** A key that does not open is as good as none; the rest of the platform works without it. */
+  /** Ignores a key that cannot be unsealed, so that the rest of the platform works. */
   const openRow = (row: ProviderKeyRow): [string, { row: ProviderKeyRow; key: Secret }][] => {
     const known = stored.get(row.provider)
     if (known?.row.sealed_key === row.sealed_key) return [[row.provider, { row, key: known.key }]]
@@ -59,7 +59,7 @@ export function createProviderKeys(deps: {
       provider,
       configured: own !== undefined || fallback !== null,
       source: own ? 'stored' : fallback ? 'env' : 'none',
-      // Not the stored hint: an earlier version stored four characters of a key of any length.
+      // Not the stored hint, which in an earlier version had four characters even of short keys.
       hint: hintOf(own?.key ?? fallback),
       last_tested_at: own?.row.last_tested_at ?? null,
       last_test_ok: own?.row.last_test_ok == null ? null : own.row.last_test_ok === 1,
@@ -68,7 +68,7 @@ export function createProviderKeys(deps: {
 
   const changed = async (provider: Provider) => {
     await refresh()
-    // Others read it within the pace of the refreshing loop if this does not reach them.
+    // If this message is lost, other processes read the change in their refresh loop.
     ephemeral.publish(providerKeysTopic, provider).catch(() => {})
     return view(provider)
   }

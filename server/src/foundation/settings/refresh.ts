@@ -1,6 +1,6 @@
 /**
- * Makes runs of `load` follow one another. The promise it gives is that of a load which starts after the
- * call, so whoever has just written something finds it there; callers that wait share one.
+ * Serializes calls of `load`. The returned promise is that of a load that starts after the call, so it includes the
+ * caller's own writes. Waiting callers share one load.
  */
 export function createRefresh(load: () => Promise<void>): () => Promise<void> {
   let last: Promise<void> = Promise.resolve()

@@ -6,14 +6,14 @@ import { definitions, retentionKeys, type SettingKey } from './definitions.ts'
 import { settingStore } from './store.ts'
 import type { Values } from './values.ts'
 
-/** How long things are kept, and which sweeps wait for somebody to say that they may delete so much. */
+/** Retention windows, and the sweeps that wait for an admin because they would delete unusually much. */
 export type Retention = {
   windows(): Promise<RetentionWindow[]>
-  /** Throws `setting_not_found`, `window_changed`. Answers how many rows the sweep had found; 0: none was held. */
+  /** Returns the number of rows that the held sweep found; 0: none was held. Throws `setting_not_found`, `window_changed`. */
   acknowledge(key: string, windowDays: number): Promise<number>
   /**
-   * Whether a sweep that found so much may go on. Unusually much is held until it is acknowledged for the
-   * window as it is now; `isNew` tells the first time, at which an alert is due.
+   * Decides whether a sweep may delete the rows it found. An unusually large one waits until an admin acknowledges it
+   * for the present window. `isNew` is true the first time, when an alert is due.
    */
   admit(
     key: SettingKey,
@@ -21,8 +21,8 @@ export type Retention = {
   ): Promise<{ isAdmitted: boolean; isNew: boolean }>
 }
 
-/** More than both, and a sweep waits: a window that was mistyped must not empty a table. */
-const unusual = { rows: 1_000, share: 0.2 }
+/** A sweep above both limits waits, because a mistyped window must not empty a table. */
+const holdAbove = { rows: 1_000, share: 0.2 }
 
 export function createRetention(deps: { db: Db; clock: Pick<Clock, 'now'>; values: Values }): Retention {
   const { db, clock, values } = deps
@@ -54,7 +54,7 @@ export function createRetention(deps: { db: Db; clock: Pick<Clock, 'now'>; value
 
     async admit(key, { rows, total }) {
       const share = total === 0 ? 0 : rows / total
-      if (rows <= unusual.rows || share <= unusual.share) return { isAdmitted: true, isNew: false }
+      if (rows <= holdAbove.rows || share <= holdAbove.share) return { isAdmitted: true, isNew: false }
       const window_days = daysOf(key)
       return db.atomically(async (tx) => {
         const store = settingStore(tx)

@@ -33,7 +33,7 @@ async function open() {
     checkReplies: true,
     log: silentLog,
     trustedProxies: [],
-    answered: ({ roost }) => notes.push(roost.notes),
+    onHandled: ({ roost }) => notes.push(roost.notes),
   })
   const ask = async (method: 'GET' | 'PUT' | 'POST' | 'DELETE', path: string, body?: unknown) => {
     const reply = await server.inject({
@@ -66,7 +66,7 @@ test('200 stores, reads, lists and removes a plain setting', async () => {
   assert.equal((await app.ask('GET', '/platform_prompt')).body.value, '')
 })
 
-test('404 for a key that nobody stored and Roost does not know', async () => {
+test('404 for an unknown key that is not stored', async () => {
   await using app = await open()
   for (const method of ['GET', 'DELETE'] as const) {
     const { status, body } = await app.ask(method, '/theme')
@@ -74,7 +74,7 @@ test('404 for a key that nobody stored and Roost does not know', async () => {
   }
 })
 
-test('422 with the route where a secret or a dedicated key belongs', async () => {
+test('422 with the right route for a secret or dedicated key', async () => {
   await using app = await open()
   const secret = await app.ask('PUT', '/anthropic_api_key', { value: 'sk-ant-hunter2' })
   assert.deepEqual([secret.status, secret.body.error], [422, 'secret_setting_key'])
@@ -88,7 +88,7 @@ test('422 with the route where a secret or a dedicated key belongs', async () =>
   }
 })
 
-test('422 for a value that is too long, of the wrong kind, or not a model', async () => {
+test('422 for a value that is too long, of the wrong type, or not a model', async () => {
   await using app = await open()
   const long = await app.ask('PUT', '/theme', { value: 'é'.repeat(8193) })
   assert.deepEqual([long.status, long.body.error], [422, 'validation_error'])
@@ -102,7 +102,7 @@ test('422 for a value that is too long, of the wrong kind, or not a model', asyn
   assert.deepEqual([key.status, key.body.error], [422, 'validation_error'])
 })
 
-test('static routes are not taken for keys', async () => {
+test('static routes are not keys', async () => {
   await using app = await open()
   const flags = await app.ask('GET', '/feature-flags')
   assert.deepEqual(Object.keys(flags.body), [...featureFlags])
@@ -121,7 +121,7 @@ test('static routes are not taken for keys', async () => {
   assert.equal((await app.ask('PUT', '/agent-defaults/resources', { cpu: '3' })).status, 422)
 })
 
-test('ops values: shown, changed all or none, reset but for retention', async () => {
+test('ops values are listed, changed all or none, and reset except retention', async () => {
   await using app = await open()
   const put = await app.ask('PUT', '/ops/config', {
     settings: { ops_idle_timeout_minutes: 45, colour: 'red' },
@@ -146,7 +146,7 @@ test('ops values: shown, changed all or none, reset but for retention', async ()
   assert.ok(reset.body.skipped.includes('audit_retention_days'))
 })
 
-test('keys of providers are stored and named, never shown nor noted', async () => {
+test('provider keys are stored and listed, never shown or logged', async () => {
   await using app = await open()
   const key = 'sk-ant-hunter2-abcd'
   const put = await app.ask('PUT', '/api-keys/anthropic', { api_key: key })

@@ -14,30 +14,30 @@ for (const [given, expected] of [
   [1, 1],
   [100, 100],
 ] as const) {
-  test(`an integer may come as ${JSON.stringify(given)}`, () => {
+  test(`an integer is accepted as ${JSON.stringify(given)}`, () => {
     assert.deepEqual(checkValue(threshold, given), { value: expected })
   })
 }
 
 for (const given of [0, 101, 1.5, '1.5', '', 'many', '1e1', true, Number.NaN]) {
-  test(`an integer from 1 to 100 cannot be ${JSON.stringify(given)}`, () => {
+  test(`an integer from 1 to 100 is refused as ${JSON.stringify(given)}`, () => {
     assert.match((checkValue(threshold, given) as { message: string }).message, /^must be an integer/)
   })
 }
 
-test('an amount may have a fraction and be none', () => {
+test('an amount can have a fraction and can be 0', () => {
   assert.deepEqual(checkValue(cost, '12.5'), { value: 12.5 })
   assert.deepEqual(checkValue(cost, 0), { value: 0 })
   assert.deepEqual(checkValue(cost, -1), { message: 'must be a number from 0 to 1000000' })
 })
 
-test('a switch is true or false, as a word or a value, and nothing else', () => {
+test('a boolean is true or false, as text or a value', () => {
   for (const given of [true, 'true']) assert.deepEqual(checkValue(flag, given), { value: true })
   for (const given of [false, 'false']) assert.deepEqual(checkValue(flag, given), { value: false })
   for (const given of ['yes', '', 1, 0]) assert.ok('message' in checkValue(flag, given))
 })
 
-test('a stored text that means nothing counts as not stored', () => {
+test('an invalid stored text counts as not stored', () => {
   assert.equal(readValue(threshold, 'eighty'), undefined)
   assert.equal(readValue(threshold, '80'), 80)
 })
@@ -63,7 +63,7 @@ for (const key of [
 }
 
 for (const key of ['encryption_key', 'ROOST_ENCRYPTION_KEY', 'database_url', 'redis_url', 'roost_mail_url']) {
-  test(`${key} is a secret of the platform, which only its environment holds`, () => {
+  test(`${key} is a secret of the platform, set only in its environment`, () => {
     const refusal = refuseKey(key)
     assert.deepEqual([refusal?.code, refusal?.route], ['secret_setting_key', null])
     assert.match(refusal?.detail ?? '', /Set ROOST_[A-Z_]+ in its environment/)
@@ -113,7 +113,7 @@ for (const key of [
   test(`${key} is a plain setting`, () => assert.equal(refuseKey(key), null))
 }
 
-test('the plain settings that Roost reads are checked', () => {
+test('plain settings that Roost reads are validated', () => {
   assert.equal(checkPlain('email_auth_enabled', 'maybe')?.code, 'validation_error')
   assert.equal(checkPlain('platform_default_model', 'llama-3')?.code, 'invalid_model')
   assert.equal(checkPlain('platform_default_model', 'claude-sonnet-4-5'), null)

@@ -4,39 +4,39 @@ import { type Definition, definitionOf, type SettingKey, thresholdPairs } from '
 
 type Value = string | number | boolean
 
-/** What a stored text means; undefined when it means nothing, which then counts as not stored. */
+/** Parses a stored text. An invalid one is undefined and counts as not stored. */
 export function readValue(definition: Definition, text: string): Value | undefined {
   const checked = checkValue(definition, text)
   return 'value' in checked ? checked.value : undefined
 }
 
-/** The value of what a request gives, or what is wrong with it. Numbers and booleans may come as text. */
-export function checkValue(definition: Definition, given: Value): { value: Value } | { message: string } {
+/** Parses a value of a request, or returns the rule that it breaks. Accepts numbers and booleans as text. */
+export function checkValue(definition: Definition, input: Value): { value: Value } | { message: string } {
   const { kind, min = Number.MIN_SAFE_INTEGER, max = Number.MAX_SAFE_INTEGER } = definition
-  if (kind === 'text') return typeof given === 'string' ? { value: given } : { message: 'must be text' }
+  if (kind === 'text') return typeof input === 'string' ? { value: input } : { message: 'must be text' }
   if (kind === 'boolean') {
-    if (given === true || given === 'true') return { value: true }
-    if (given === false || given === 'false') return { value: false }
+    if (input === true || input === 'true') return { value: true }
+    if (input === false || input === 'false') return { value: false }
     return { message: 'must be true or false' }
   }
-  const number = typeof given === 'string' && /^\s*-?\d+(\.\d+)?\s*$/.test(given) ? Number(given) : given
-  const word = kind === 'integer' ? 'an integer' : 'a number'
+  const number = typeof input === 'string' && /^\s*-?\d+(\.\d+)?\s*$/.test(input) ? Number(input) : input
+  const noun = kind === 'integer' ? 'an integer' : 'a number'
   if (
     typeof number !== 'number' ||
     !Number.isFinite(number) ||
     (kind === 'integer' && !Number.isInteger(number))
   ) {
-    return { message: `must be ${word}` }
+    return { message: `must be ${noun}` }
   }
-  if (number < min || number > max) return { message: `must be ${word} from ${min} to ${max}` }
+  if (number < min || number > max) return { message: `must be ${noun} from ${min} to ${max}` }
   return { value: number }
 }
 
 export type Crossed = { key: SettingKey; rule: string }
 
 /**
- * The changed thresholds that would leave a warning above its critical value. `after` reads values as they will
- * be, `nameOf` names a key as the caller does. Pairs that the change does not touch are not checked.
+ * Returns changed thresholds that put a warning above its critical value. `after` reads values as they will be after the
+ * change; `nameOf` returns the caller's name of a key. Ignores pairs that the change does not touch.
  */
 export function crossedThresholds(
   changed: readonly string[],
@@ -53,10 +53,10 @@ export function crossedThresholds(
   })
 }
 
-/** `route`: where the value belongs; null for a secret that only the environment of the platform holds. */
+/** `route` changes the value; null for a secret that only the environment of the platform contains. */
 export type Refusal = { code: ErrorCode; route: string | null; detail?: string }
 
-/** Why a key cannot be written as a plain setting, in any case of its letters; null when it can. */
+/** Returns why a key, in any letter case, cannot be written as a plain setting; null when it can. */
 export function refuseKey(key: string): Refusal | null {
   const name = key.toLowerCase()
   const dedicated =
@@ -76,7 +76,7 @@ export function refuseKey(key: string): Refusal | null {
     : null
 }
 
-/** What is wrong with the text of a plain setting that Roost reads; null when nothing is. */
+/** Returns the rule that a plain setting breaks; null for a valid or unknown one. */
 export function checkPlain(key: string, text: string): { code: ErrorCode; message: string } | null {
   const definition = definitionOf(key)
   if (!definition) return null
@@ -91,13 +91,13 @@ export function checkPlain(key: string, text: string): { code: ErrorCode; messag
   return null
 }
 
-/** The endings of the specification, also as whole keys. `token_display_name` and `sort_key` are plain settings. */
+/** Endings from the specification, also as whole keys. `token_display_name` and `sort_key` are plain settings. */
 const secretShape = /(^|_)(api_key|token|secret|pat|password|credentials)$/
 
-/** Variables of the environment that hold a secret and do not end like one, without `ROOST_`. */
+/** Environment variables, without `ROOST_`, that contain a secret and lack such an ending. */
 const ownSecrets = new Set(['encryption_key', 'database_url', 'redis_url', 'mail_url'])
 
-/** Paths below `/api/settings/` that a write to `/api/settings/{key}` would otherwise take for keys. */
+/** Paths below `/api/settings/` that would otherwise be keys in `/api/settings/{key}`. */
 const routeNames: Record<string, string> = {
   'agent-defaults': '/api/settings/agent-defaults/resources',
   'agent-quotas': '/api/settings/agent-quotas',
@@ -117,7 +117,7 @@ const routeNames: Record<string, string> = {
   templates: '/api/settings/templates',
 }
 
-/** Retention and telemetry sharing are refused by name, also for windows and consents of another version. */
+/** Refused by pattern, which includes the windows and consents of other versions. */
 const dedicatedShapes: [RegExp, string][] = [
   [/_retention_days$/, '/api/settings/ops/config'],
   [/^(telemetry|usage)[_-]sharing/, '/api/settings/telemetry-sharing'],

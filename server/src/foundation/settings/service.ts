@@ -32,7 +32,7 @@ import { checkPlain, checkValue, crossedThresholds, refuseKey } from './rules.ts
 import { createUsageSharingSettings, type UsageSharingSettings } from './usage-sharing.ts'
 import { openValues, type ReadSetting, settingsTopic } from './values.ts'
 
-/** What this installation was given; not changed while it runs. */
+/** Equipment of this installation, from its environment. */
 export type Installed = {
   mail: boolean
   voip: boolean
@@ -57,7 +57,7 @@ export type Settings = {
 
   opsConfig(): Record<string, OpsSetting>
   /** Throws `invalid_ops_value`, and then changes nothing. */
-  putOps(given: Record<string, string | number | boolean>): Promise<{ updated: string[]; ignored: string[] }>
+  putOps(input: Record<string, string | number | boolean>): Promise<{ updated: string[]; ignored: string[] }>
   resetOps(): Promise<{ reset: string[]; skipped: string[] }>
 
   ceiling(): { value: number; default: number; min: number; max: number }
@@ -69,13 +69,13 @@ export type Settings = {
   secondFactorRoles(): Role[]
   putSecondFactorRoles(required: readonly Role[]): Promise<void>
 
-  /** Agents that a creator may own; 0 is without a bound. */
+  /** Maximum of agents per creator; 0 means unlimited. */
   putAgentQuota(max: number): Promise<void>
   templateRepositories(): string[]
   putTemplateRepositories(repositories: readonly string[]): Promise<void>
-  /** Empty goes back to the default. */
+  /** An empty address restores the default. */
   putMcpUrl(url: string): Promise<void>
-  /** The workspace that is connected, for the flag `slack`; null: none. */
+  /** Name of the connected workspace, for the flag `slack`; null when disconnected. */
   noteSlackWorkspace(name: string | null): Promise<void>
   skillsLibrary(): SkillsLibrarySettings
   putSkillsLibrary(patch: Partial<SkillsLibrarySettings>): Promise<void>
@@ -88,7 +88,7 @@ export type Settings = {
   close(): Promise<void>
 }
 
-/** Loads what is stored; the first start writes every retention window as a row. */
+/** Loads the stored settings. The first start stores every retention window. */
 export async function openSettings(deps: {
   db: Db
   ephemeral: Pick<Ephemeral, 'publish' | 'subscribe'>
@@ -112,7 +112,7 @@ export async function openSettings(deps: {
     await Promise.all([values.refresh(), providerKeys.refresh()])
   }
   const onChange = () =>
-    void refresh().catch((error: unknown) => log.warn({ err: error }, 'settings could not be read again'))
+    void refresh().catch((error: unknown) => log.warn({ err: error }, 'settings could not be refreshed'))
   const subscriptions = await Promise.all(
     [settingsTopic, providerKeysTopic].map((topic) => ephemeral.subscribe(topic, onChange, onChange)),
   )
@@ -138,7 +138,7 @@ export async function openSettings(deps: {
     providerKeys,
     featureFlags() {
       const flags = featureFlags.map((flag) => [flag, isOn[flag]()])
-      // Every flag is there.
+      // Contains every flag.
       return Object.fromEntries(flags) as Record<FeatureFlag, boolean>
     },
 
@@ -147,14 +147,14 @@ export async function openSettings(deps: {
       const row = values.row(key)
       if (row) return { key, value: row.value, updated_at: row.updated_at }
       if (!definitionOf(key)) throw new Fault('setting_not_found')
-      // A key that has a definition is a known one.
+      // Has a definition.
       return { key, value: String(values.defaultOf(key as SettingKey)), updated_at: null }
     },
     async put(key, value) {
       refuse(key)
-      const wrong = checkPlain(key, value)
-      if (wrong?.code === 'validation_error') throw invalidField(['value'], wrong.message)
-      if (wrong) throw new Fault(wrong.code, wrong.message, { value })
+      const problem = checkPlain(key, value)
+      if (problem?.code === 'validation_error') throw invalidField(['value'], problem.message)
+      if (problem) throw new Fault(problem.code, problem.message, { value })
       await values.write({ [key]: value })
       return settings.get(key)
     },
@@ -167,8 +167,8 @@ export async function openSettings(deps: {
     opsConfig() {
       return Object.fromEntries(opsKeys.map((key) => [key, opsSetting(key)]))
     },
-    async putOps(given) {
-      const known = Object.entries(given).filter(([key]) => isOps(key))
+    async putOps(input) {
+      const known = Object.entries(input).filter(([key]) => isOps(key))
       const checked = known.map(([key, value]) => ({
         key,
         ...checkValue(definitions[key as SettingKey], value),
@@ -182,13 +182,13 @@ export async function openSettings(deps: {
       const check = (after: ReadSetting) => {
         const crossed = crossedThresholds(keys, after)
         if (crossed.length === 0) return
-        const wrong = crossed.map(({ key, rule }) => ({ key, message: rule }))
-        throw new Fault('invalid_ops_value', undefined, { errors: wrong })
+        const errors = crossed.map(({ key, rule }) => ({ key, message: rule }))
+        throw new Fault('invalid_ops_value', undefined, { errors })
       }
       if (entries.length > 0) await values.write(Object.fromEntries(entries), check)
       return {
         updated: keys,
-        ignored: Object.keys(given).filter((key) => !isOps(key)),
+        ignored: Object.keys(input).filter((key) => !isOps(key)),
       }
     },
     async resetOps() {
@@ -247,7 +247,7 @@ export async function openSettings(deps: {
     modelPrices: createModelPriceSettings(values),
     retention: createRetention({ ...deps, values }),
 
-    // Processes that share only the database hear nothing of each other.
+    // Processes that share only the database get no change messages.
     loops: [{ name: 'settings-refresh', everySeconds: 10, everywhere: true, run: refresh }],
     async close() {
       await Promise.all(subscriptions.map((subscription) => subscription.close()))

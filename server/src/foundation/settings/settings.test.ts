@@ -39,7 +39,7 @@ type ProviderKeyTables = { provider_keys: { hint: string } }
 
 const code = (error: unknown) => (isFault(error) ? error.code : error)
 
-/** The fault with which a call is refused. */
+/** Returns the fault that a call throws. */
 async function refusalOf(call: Promise<unknown>): Promise<Fault> {
   const [{ status, ...settled }] = await Promise.allSettled([call])
   assert.ok(status === 'rejected' && 'reason' in settled && isFault(settled.reason))
@@ -47,7 +47,7 @@ async function refusalOf(call: Promise<unknown>): Promise<Fault> {
 }
 
 forEachDialect((_dialect, openDb) => {
-  test('the first start writes every retention window as a row; the next one changes none', async () => {
+  test('the first start stores every retention window; the next start changes none', async () => {
     await using db = await openDb()
     const settings = await open(db)
     assert.deepEqual(
@@ -59,7 +59,7 @@ forEachDialect((_dialect, openDb) => {
     assert.equal(again.value('audit_retention_days'), 400)
   })
 
-  test('a value is what was stored last, and its default once removed', async () => {
+  test('a value is the one stored last, and the default after its removal', async () => {
     await using db = await openDb()
     const settings = await open(db)
     assert.equal(settings.value('platform_prompt'), '')
@@ -76,7 +76,7 @@ forEachDialect((_dialect, openDb) => {
     assert.deepEqual(settings.get('platform_prompt'), { key: 'platform_prompt', value: '', updated_at: null })
   })
 
-  test('a warning above its critical value is refused, given alone or with it, and names the field', async () => {
+  test('refuses a warning above its critical value, sent alone or together, and names the field', async () => {
     await using db = await openDb()
     const settings = await open(db)
     const [warning, critical] = ['ops_context_warning_threshold', 'ops_context_critical_threshold'] as const
@@ -111,7 +111,7 @@ forEachDialect((_dialect, openDb) => {
     )
   })
 
-  test('of two processes that change the two halves of a pair towards each other, one is refused', async () => {
+  test('refuses one of two processes that concurrently cross a pair of thresholds', async () => {
     await using db = await openDb()
     const ephemeral = memoryEphemeral({ clock, log: silentLog })
     const other = await db.openAgain()
@@ -124,7 +124,7 @@ forEachDialect((_dialect, openDb) => {
     await other.close()
   })
 
-  test('a pair that is stored crossed holds up no change of anything else, and can be set right', async () => {
+  test('a stored crossed pair blocks no other change and can be corrected', async () => {
     await using db = await openDb()
     const settings = await open(db)
     const at = '2026-01-05T08:00:00.000Z'
@@ -134,7 +134,7 @@ forEachDialect((_dialect, openDb) => {
     assert.equal(settings.value('ops_context_warning_threshold'), 50)
   })
 
-  test('another process reads what was written once it is told', async () => {
+  test('another process reads a change after its message', async () => {
     await using db = await openDb()
     const ephemeral = memoryEphemeral({ clock, log: silentLog })
     const vault = createThrowawayVault()
@@ -146,7 +146,7 @@ forEachDialect((_dialect, openDb) => {
     assert.equal(there.providerKey('openai')?.reveal(), 'sk-test-abcd1234')
   })
 
-  test('nothing of a short key is shown, whether it is stored or of the environment', async () => {
+  test('hints show nothing of a short key, stored or from the environment', async () => {
     await using db = await openDb()
     const installed = { providerKeys: { ...noKeys, google: secret('abcd'), voice: secret('x'.repeat(15)) } }
     const { providerKeys } = await open(db, { installed })
@@ -160,7 +160,7 @@ forEachDialect((_dialect, openDb) => {
     )
   })
 
-  test('a stored key wins over the environment, is sealed, and does not open elsewhere', async () => {
+  test('a stored key overrides the environment, is sealed, and opens in no other row', async () => {
     await using db = await openDb()
     const installed = { providerKeys: { ...noKeys, anthropic: secret('sk-ant-from-env-1111') } }
     const settings = await open(db, { installed })
@@ -190,7 +190,7 @@ forEachDialect((_dialect, openDb) => {
     assert.equal(settings.providerKey('voice'), null)
   })
 
-  test('ops values are all stored or none', async () => {
+  test('ops values are stored all or none', async () => {
     await using db = await openDb()
     const settings = await open(db)
     const mixed = { ops_idle_timeout_minutes: 45, audit_retention_days: 30, ssh_access_enabled: 'maybe' }
@@ -233,7 +233,7 @@ forEachDialect((_dialect, openDb) => {
     assert.equal(settings.value('event_retention_days'), 5)
   })
 
-  test('the resources of new agents keep what a change does not name', async () => {
+  test('a change of the default resources keeps the fields that it omits', async () => {
     await using db = await openDb()
     const settings = await open(db)
     assert.deepEqual(settings.defaultResources(), { cpu: '2', memory: '4g' })
@@ -243,7 +243,7 @@ forEachDialect((_dialect, openDb) => {
   })
 })
 
-test('unknown keys are text for whoever wrote them, and unknown again once removed', async () => {
+test('unknown keys store text, and are unknown again after their removal', async () => {
   await using db = await openTestDatabase()
   const settings = await open(db)
   assert.throws(
@@ -256,8 +256,8 @@ test('unknown keys are text for whoever wrote them, and unknown again once remov
   await assert.rejects(settings.remove('theme'), (error) => code(error) === 'setting_not_found')
 })
 
-describe('what a feature is offered', () => {
-  test('on in an installation that was given nothing: what needs nothing', async () => {
+describe('feature flags', () => {
+  test('a bare installation has the flags without requirements', async () => {
     await using db = await openTestDatabase()
     const settings = await open(db)
     const on = Object.entries(settings.featureFlags()).filter(([, value]) => value)
@@ -268,7 +268,7 @@ describe('what a feature is offered', () => {
     assert.deepEqual(Object.keys(settings.featureFlags()), [...featureFlags])
   })
 
-  test('e-mail needs mail and its setting, voice its key, calls both switch and key', async () => {
+  test('email login needs mail and its setting, voice its key, calls their switch and the key', async () => {
     await using db = await openTestDatabase()
     const settings = await open(db, { installed: { mail: true, voip: true } })
     assert.equal(settings.featureFlags().email_login, true)
@@ -281,7 +281,7 @@ describe('what a feature is offered', () => {
     assert.equal((await open(db)).featureFlags().email_login, false)
   })
 
-  test('the environment is the default of the breaker, the setting wins', async () => {
+  test('the breaker setting overrides its default from the environment', async () => {
     await using db = await openTestDatabase()
     const settings = await open(db, { installed: { dispatchBreaker: true } })
     assert.equal(settings.value('dispatch_breaker_enabled'), true)
@@ -290,7 +290,7 @@ describe('what a feature is offered', () => {
   })
 })
 
-test('a refresh that is asked for while one is running starts after it, and is shared', async () => {
+test('a refresh requested during another starts after it and is shared', async () => {
   const steps: string[] = []
   const first = Promise.withResolvers<void>()
   let loads = 0

@@ -8,7 +8,7 @@ export function settingStore(on: Executor) {
       return db.selectFrom('settings').selectAll().orderBy('key').execute()
     },
 
-    /** Puts transactions that decide by several settings in turn; the row is always there. */
+    /** Serializes transactions that depend on several settings. This row always exists. */
     async lock(): Promise<void> {
       await db
         .updateTable('settings')
@@ -36,7 +36,7 @@ export function settingStore(on: Executor) {
         .execute()
     },
 
-    /** The keys that were there. */
+    /** Returns the removed keys. */
     async remove(keys: string[]): Promise<string[]> {
       const rows = await db.deleteFrom('settings').where('key', 'in', keys).returning('key').execute()
       return rows.map(({ key }) => key)
@@ -55,7 +55,7 @@ export function settingStore(on: Executor) {
         .execute()
     },
 
-    /** Nothing changes when the key was replaced meanwhile: it was another one that was tested. */
+    /** Changes nothing when the tested key was replaced meanwhile. */
     async noteTest(provider: string, sealedKey: string, at: string, isOk: boolean): Promise<void> {
       await db
         .updateTable('provider_keys')
@@ -78,7 +78,7 @@ export function settingStore(on: Executor) {
         .execute()
     },
 
-    /** How many rows it holds back; 0 when nothing is held for that window. */
+    /** Returns the number of held rows; 0 when no sweep is held for that window. */
     async acknowledgeHold(key: string, windowDays: number, at: string): Promise<number> {
       const row = await db
         .updateTable('retention_holds')

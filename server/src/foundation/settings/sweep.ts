@@ -1,8 +1,9 @@
 import type { PlatformAlert } from '@roost/contracts/operations/operator-queue'
 import type { Loop } from '../../background/loops.ts'
 import { type Clock, secondsLater, timestamp } from '../../kit/clock.ts'
-import type { Db, Tx } from '../../ports/database/port.ts'
+import type { Db } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
+import type { Alerts } from '../alerts/index.ts'
 import type { SettingKey } from './definitions.ts'
 import type { Retention } from './retention.ts'
 
@@ -11,31 +12,30 @@ export type SweepDeps = {
   clock: Pick<Clock, 'now'>
   log: Pick<Log, 'info'>
   settings: { value(key: SettingKey): unknown; retention: Pick<Retention, 'admit'> }
-  /** For the operator's queue. */
-  raiseAlert(tx: Tx, alert: PlatformAlert): Promise<void>
+  alerts: Pick<Alerts, 'raise'>
 }
 
-/** What is removed once it is older than its window; times ISO 8601 UTC. */
+/** Rows that are removed after their retention window. Times are ISO 8601 UTC. */
 export type Swept = {
-  /** Of the loop: `events-retention`. */
+  /** Name of the loop: `events-retention`. */
   name: string
-  /** In words, as in “a sweep of …”. */
+  /** Noun for texts such as “a sweep of …”. */
   what: string
-  /** Its window in days; 0 keeps all. */
+  /** Setting of the window in days; 0 means forever. */
   key: SettingKey
   countBefore(before: string): Promise<number>
   countAll(): Promise<number>
-  /** Removes at most `limit` of them and answers how many. */
+  /** Removes at most `limit` rows and returns their number. */
   removeBefore(before: string, limit: number): Promise<number>
 }
 
 const daySeconds = 24 * 3600
-/** A delete holds up all other writers on SQLite, so it is short, and the next one waits in line. */
-const removedTogether = 500
+/** Rows per delete. Deletes are short, because they block all other writers on SQLite. */
+const batchSize = 500
 
 /**
- * Once an hour removes what is older than its window. A sweep that found unusually much waits until somebody says that
- * it is meant so; operators are told once.
+ * Removes rows after their retention window, once an hour. An unusually large sweep raises one alert and waits until an
+ * admin acknowledges it.
  */
 export function createSweep(deps: SweepDeps, swept: Swept): Loop {
   const { db, clock, log, settings } = deps
@@ -45,7 +45,7 @@ export function createSweep(deps: SweepDeps, swept: Swept): Loop {
     const rows = await swept.countBefore(before)
     if (rows === 0) return false
     const { isAdmitted, isNew } = await settings.retention.admit(key, { rows, total: await swept.countAll() })
-    if (isNew) await db.atomically((tx) => deps.raiseAlert(tx, heldAlert(what, { key, rows, days })))
+    if (isNew) await db.atomically((tx) => deps.alerts.raise(tx, heldAlert(what, { key, rows, days })))
     return isAdmitted
   }
 
@@ -59,11 +59,11 @@ export function createSweep(deps: SweepDeps, swept: Swept): Loop {
       if (!(await isAdmitted(before, days))) return
       let removed = 0
       for (let more = true; more && !signal.aborted; ) {
-        const gone = await swept.removeBefore(before, removedTogether)
-        removed += gone
-        more = gone === removedTogether
+        const count = await swept.removeBefore(before, batchSize)
+        removed += count
+        more = count === batchSize
       }
-      log.info({ removed, days }, `${what} beyond their window were removed`)
+      log.info({ removed, days }, `${what}: rows beyond their retention window were removed`)
     },
   }
 }

@@ -2,19 +2,19 @@ export type SettingTables = {
   settings: { key: string; value: string; updated_at: string }
   provider_keys: {
     provider: string
-    /** Sealed for the provider: it does not open in another row. */
+    /** Sealed for this provider: cannot be opened in another row. */
     sealed_key: string
     hint: string
     updated_at: string
     last_tested_at: string | null
     last_test_ok: number | null
   }
-  /** Sweeps that found unusually much, one for each window. */
+  /** Held sweeps, at most one per retention setting. */
   retention_holds: {
     key: string
     window_days: number
     rows: number
-    /** Of the table, in millionths. */
+    /** Share of the table in millionths. */
     share_ppm: number
     computed_at: string
     acknowledged_at: string | null

@@ -1,9 +1,9 @@
 import type { Values } from './values.ts'
 
 export type UsageSharingSettings = {
-  /** Off, and not asked about, until a person has decided. */
+  /** Off until a person decides. */
   state(): { enabled: boolean; consent_asked: boolean; dismissed: boolean }
-  /** An answer: the question that was put away before is answered now. */
+  /** Stores the decision. It overrides an earlier dismissal. */
   put(enabled: boolean): Promise<void>
   dismiss(): Promise<void>
 }

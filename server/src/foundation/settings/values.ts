@@ -15,17 +15,17 @@ import type { SettingRow } from './tables.ts'
 
 export type ReadSetting = <K extends SettingKey>(key: K) => SettingValue<K>
 
-/** Stored settings in memory. */
+/** The stored settings, cached in memory. */
 export type Values = {
-  /** What is stored under a key that Roost knows, else its default. */
+  /** The stored value, else the default. */
   value: ReadSetting
-  /** What the key is when nothing is stored, here: the environment may change it. */
+  /** The default in this installation, which its environment can change. */
   defaultOf: ReadSetting
   row(key: string): SettingRow | null
   rows(): SettingRow[]
-  /** `check` reads values as they will be; when it throws, nothing is written. */
+  /** `check` reads values as they will be after the write; when it throws, nothing is written. */
   write(values: Record<string, string>, check?: (after: ReadSetting) => void): Promise<void>
-  /** The keys that were stored. */
+  /** Returns the removed keys. */
   remove(keys: string[]): Promise<string[]>
   refresh(): Promise<void>
 }
@@ -41,17 +41,17 @@ export async function openValues(deps: {
   const { db, ephemeral, clock, defaults } = deps
   const store = settingStore(db)
   let stored = new Map<string, SettingRow>()
-  /** Read values; most are asked for far more often than they change. */
-  let read = new Map<SettingKey, string | number | boolean>()
+  /** Parsed values. */
+  let parsed = new Map<SettingKey, string | number | boolean>()
 
   const refresh = createRefresh(async () => {
     const rows = await store.all()
     stored = new Map(rows.map((row) => [row.key, row]))
-    read = new Map()
+    parsed = new Map()
   })
   const changed = async () => {
     await refresh()
-    // Others read it within the pace of the refreshing loop if this does not reach them.
+    // If this message is lost, other processes read the change in their refresh loop.
     ephemeral.publish(settingsTopic, '').catch(() => {})
   }
   const rowsOf = (values: Record<string, string>): SettingRow[] => {
@@ -59,18 +59,18 @@ export async function openValues(deps: {
     return Object.entries(values).map(([key, value]) => ({ key, value, updated_at }))
   }
 
-  function meaningOf<K extends SettingKey>(key: K, text: string | undefined): SettingValue<K> {
+  function parse<K extends SettingKey>(key: K, text: string | undefined): SettingValue<K> {
     const found = text === undefined ? undefined : readValue(definitions[key], text)
-    // Read by the definition of this key.
+    // Parsed by the definition of this key.
     return (found ?? values.defaultOf(key)) as SettingValue<K>
   }
 
   const values: Values = {
     value(key) {
-      let found = read.get(key)
+      let found = parsed.get(key)
       if (found === undefined) {
-        found = meaningOf(key, stored.get(key)?.value)
-        read.set(key, found)
+        found = parse(key, stored.get(key)?.value)
+        parsed.set(key, found)
       }
       return found as SettingValue<typeof key>
     },
@@ -81,11 +81,11 @@ export async function openValues(deps: {
       await db.atomically(async (tx) => {
         const store = settingStore(tx)
         if (check) {
-          // Another process may have changed the other half of a pair since this one has read it.
+          // Another process may have changed the other threshold of a pair meanwhile.
           await store.lock()
           const rows = [...(await store.all()), ...rowsOf(entries)]
           const texts = new Map(rows.map(({ key, value }) => [key, value]))
-          check((key) => meaningOf(key, texts.get(key)))
+          check((key) => parse(key, texts.get(key)))
         }
         await store.put(rowsOf(entries))
       })
@@ -99,7 +99,7 @@ export async function openValues(deps: {
     refresh,
   }
 
-  // Explicit rows, so that a later version with other defaults deletes nothing sooner than this one.
+  // Stored explicitly, so that a later version with shorter defaults deletes nothing earlier.
   const windows = retentionKeys.map((key) => [key, String(values.defaultOf(key))])
   await store.putIfAbsent(rowsOf(Object.fromEntries(windows)))
   await refresh()

@@ -1,8 +1,8 @@
 /**
- * The vault: what the database must not hold in plain text is sealed with this installation's key.
+ * Vault: encrypts secrets for the database with the key of this installation.
  *
- * Owns the key file of the data folder. Promises that sealed text opens where it was sealed and nowhere else. The key
- * itself leaves this feature only under a passphrase.
+ * Owns the key file of the data folder. Promises that sealed text opens only with the context it was sealed for. The key
+ * leaves this feature only encrypted with a passphrase.
  */
 export { KeyFileError, type KeySource } from './key-file.ts'
 export { openWith, sealWith, unwrapKey, type WithPassphrase, wrapKey } from './passphrase.ts'

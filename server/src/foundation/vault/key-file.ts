@@ -16,7 +16,7 @@ import type { Secret } from '../../kit/secret.ts'
 
 export type KeySource = { encryptionKey: Secret | null; dataDir: string }
 
-/** The key file cannot be used as it is; the message says what to do. */
+/** The key file is unusable; the message says what to do. */
 export class KeyFileError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options)
@@ -24,11 +24,11 @@ export class KeyFileError extends Error {
   }
 }
 
-/** The configured key, else the one of `<data>/encryption.key`, which is made when absent. */
+/** Returns the configured key, else the one of `<data>/encryption.key`, which is created when absent. */
 export function readKey({ encryptionKey, dataDir }: KeySource): Buffer {
   if (encryptionKey) return Buffer.from(encryptionKey.reveal(), 'hex')
   const path = join(dataDir, 'encryption.key')
-  const text = read(path) ?? make(path)
+  const text = read(path) ?? create(path)
   if (!/^[0-9a-f]{64}\s*$/i.test(text)) {
     throw new KeyFileError(
       `${path} is not 32 bytes in hex. Put the right key back: nothing sealed opens without it.`,
@@ -50,8 +50,8 @@ function read(path: string): string | null {
   }
 }
 
-/** Several processes may start at once: a link is made once, and whoever comes second reads that key. */
-function make(path: string): string {
+/** Safe for concurrent starts: only one process can create the link, and the others read its key. */
+function create(path: string): string {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   const draft = `${path}.${randomBytes(8).toString('hex')}`
   const file = openSync(draft, 'wx', 0o600)
@@ -69,7 +69,7 @@ function make(path: string): string {
   } finally {
     unlinkSync(draft)
   }
-  const made = read(path)
-  if (made === null) throw new KeyFileError(`${path} was taken away while it was made.`)
-  return made
+  const key = read(path)
+  if (key === null) throw new KeyFileError(`${path} was removed while it was created.`)
+  return key
 }

@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { type KeySource, readKey } from './key-file.ts'
 import { createVault, type Vault, VaultError } from './seal.ts'
 
-/** Text that opens with a passphrase; all that is needed besides is in it. */
+/** Text sealed with a passphrase, with the parameters that opening needs. */
 export type WithPassphrase = { kdf: 'scrypt'; cost: number; salt: string; sealed: string }
 
-/** A guess costs 64 MiB and a good part of a second. */
+/** Of scrypt: one guess takes 64 MiB and a good part of a second. */
 const cost = 2 ** 16
 
 export function sealWith(passphrase: string, text: string, context: string): WithPassphrase {
@@ -16,27 +16,30 @@ export function sealWith(passphrase: string, text: string, context: string): Wit
   return { kdf: 'scrypt', cost, salt: salt.toString('base64'), sealed }
 }
 
-/** Throws `VaultError` for another passphrase, and for text that was changed. */
-export function openWith(passphrase: string, given: WithPassphrase, context: string): string {
-  // What the file asks for is bounded: it may come from anywhere.
-  if (given.cost > 2 ** 17) throw new VaultError('This was not sealed by Roost.')
-  return vaultOf(passphrase, Buffer.from(given.salt, 'base64'), given.cost).open(given.sealed, context)
+/** Throws `VaultError` for a wrong passphrase or changed text. */
+export function openWith(passphrase: string, sealedText: WithPassphrase, context: string): string {
+  // Limits the memory that a foreign file can claim.
+  if (sealedText.cost > 2 ** 17) throw new VaultError('This was not sealed by Roost.')
+  return vaultOf(passphrase, Buffer.from(sealedText.salt, 'base64'), sealedText.cost).open(
+    sealedText.sealed,
+    context,
+  )
 }
 
-/** The key of this installation, for whoever knows the passphrase. Throws `KeyFileError`. */
+/** Seals the key of this installation with a passphrase. Throws `KeyFileError`. */
 export function wrapKey(source: KeySource, passphrase: string): WithPassphrase {
   return sealWith(passphrase, readKey(source).toString('hex'), keyContext)
 }
 
-/** Throws `VaultError`. `keep` makes it the key of an installation. */
-export function unwrapKey(given: WithPassphrase, passphrase: string) {
-  const hex = openWith(passphrase, given, keyContext)
+/** Throws `VaultError`. `keep` stores it as the key of an installation. */
+export function unwrapKey(sealedText: WithPassphrase, passphrase: string) {
+  const hex = openWith(passphrase, sealedText, keyContext)
   const key = Buffer.from(hex, 'hex')
   const { keyId } = createVault(key)
   return {
-    /** As `Vault.keyId`. */
+    /** See `Vault.keyId`. */
     keyId,
-    /** Whether the installation can have it: it has none of its own, or this one. Throws `KeyFileError`. */
+    /** True when the installation has no key, or this one. Throws `KeyFileError`. */
     fits: (source: KeySource) => !hasKey(source) || createVault(readKey(source)).keyId === keyId,
     keep(source: KeySource): void {
       if (hasKey(source)) return

@@ -9,20 +9,20 @@ import {
 import { type KeySource, readKey } from './key-file.ts'
 
 /**
- * Seals what the database must not hold in plain text. The key never leaves this feature. `context` says
- * what the text is and for whom (`provider-key:anthropic`): sealed text moved elsewhere does not open.
+ * Seals secrets. `context` names the purpose and owner of a text (`provider-key:anthropic`): sealed text that is moved
+ * to another place does not open.
  */
 export type Vault = {
   seal(plaintext: string, context: string): string
-  /** Throws `VaultError` when it was sealed with another key or context, or was changed. */
+  /** Throws `VaultError` for another key or context, and for changed text. */
   open(sealed: string, context: string): string
-  /** Tells this installation's key from another one's, and nothing more. */
+  /** Identifies the key of this installation without revealing it. */
   readonly keyId: string
-  /** As `seal`, in its parts, for what leaves the database. */
+  /** Like `seal`, but returns the parts, for data outside the database. */
   sealBytes(plain: Buffer, context: string): SealedParts
-  /** Throws `VaultError` as `open` does. */
+  /** Throws `VaultError` like `open`. */
   openBytes(sealed: SealedParts, context: string): Buffer
-  /** A keyed hash that only this installation can make: for tokens that are checked without a look-up. */
+  /** A keyed hash that only this installation can compute, for tokens that are checked without a database read. */
   mac(text: string, context: string): string
 }
 
@@ -36,18 +36,18 @@ export class VaultError extends Error {
 }
 
 /**
- * Opens the vault with the configured key, or with the one in the data folder, which is made at the first
- * start. Throws `KeyFileError`.
+ * Opens the vault with the configured key, or with the key of the data folder, which the first start creates.
+ * Throws `KeyFileError`.
  */
 export function openVault(source: KeySource): Vault {
   return createVault(readKey(source))
 }
 
-/** `key` has 32 bytes. Sealed text is `v1.` and nonce, tag and cipher text in base64url (AES-256-GCM). */
+/** `key` has 32 bytes. Sealed text is `v1.` plus nonce, tag and cipher text in base64url (AES-256-GCM). */
 export function createVault(key: Buffer): Vault {
-  // Bytes would be made such an object again for each text, which costs more than to open it.
+  // Raw bytes would be converted for every text, which takes longer than opening one.
   const sealKey = createSecretKey(key)
-  // A key of its own: the one that seals does nothing else.
+  // Derived, because a sealing key must have no other use.
   const macKey = createSecretKey(Buffer.from(hkdfSync('sha256', key, '', 'roost.mac', 32)))
   const keyId = Buffer.from(hkdfSync('sha256', key, '', 'roost.key-id', 8)).toString('hex')
 
@@ -65,7 +65,9 @@ export function createVault(key: Buffer): Vault {
         .setAuthTag(tag)
       return Buffer.concat([decipher.update(data), decipher.final()])
     } catch (cause) {
-      throw new VaultError('Sealed text does not open: another key, another place, or changed.', { cause })
+      throw new VaultError('Sealed text does not open: its key or context differs, or it was changed.', {
+        cause,
+      })
     }
   }
 
@@ -94,7 +96,7 @@ export function createVault(key: Buffer): Vault {
   }
 }
 
-/** A vault for tests, with a key that is forgotten. */
+/** A vault for tests, with a random key that is not stored. */
 export function createThrowawayVault(): Vault {
   return createVault(randomBytes(32))
 }

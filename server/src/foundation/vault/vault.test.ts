@@ -8,7 +8,7 @@ import { Worker } from 'node:worker_threads'
 import { secret } from '../../kit/secret.ts'
 import { createThrowawayVault, createVault, KeyFileError, openVault, VaultError } from './index.ts'
 
-test('opens what it sealed, and the same text is sealed differently each time', () => {
+test('opens its own sealed text; equal texts are sealed differently', () => {
   const vault = createThrowawayVault()
   for (const text of ['', 'a', 'Grüße 🦉', 'x'.repeat(100_000)]) {
     const sealed = vault.seal(text, 'note')
@@ -17,7 +17,7 @@ test('opens what it sealed, and the same text is sealed differently each time', 
   }
 })
 
-test('refuses another context, another key, changed text and what was never sealed', () => {
+test('refuses another context, another key, changed text and unsealed text', () => {
   const [vault, other] = [createThrowawayVault(), createThrowawayVault()]
   const sealed = vault.seal('hello', 'provider-key:openai')
   const flipped = sealed.slice(0, -2) + (sealed.endsWith('AA') ? 'BB' : 'AA')
@@ -27,7 +27,7 @@ test('refuses another context, another key, changed text and what was never seal
   for (const never of ['', 'v1.', 'v1.AAAA', 'hello']) assert.throws(() => vault.open(never, 'x'), VaultError)
 })
 
-test('the first start makes a key that only its owner can read, later starts use it', () => {
+test('the first start creates a key that only its owner can read; later starts use it', () => {
   using folder = temporaryFolder()
   const source = { encryptionKey: null, dataDir: join(folder.path, 'data') }
   const sealed = openVault(source).seal('hello', 'note')
@@ -36,7 +36,7 @@ test('the first start makes a key that only its owner can read, later starts use
   assert.deepEqual(readdirSync(join(folder.path, 'data')), ['encryption.key'])
 })
 
-test('the configured key wins over the file', () => {
+test('the configured key overrides the file', () => {
   using folder = temporaryFolder()
   const key = randomBytes(32)
   const sealed = createVault(key).seal('hello', 'note')
@@ -53,7 +53,7 @@ test('a key that others can read is refused', () => {
   assert.throws(() => openVault(source), KeyFileError)
 })
 
-test('a file that is no key is refused and left as it is', () => {
+test('a file without a valid key is refused and left unchanged', () => {
   using folder = temporaryFolder()
   const path = join(folder.path, 'encryption.key')
   for (const text of ['', 'short', `${'ab'.repeat(31)}zz`]) {
@@ -63,7 +63,7 @@ test('a file that is no key is refused and left as it is', () => {
   }
 })
 
-test('eight first starts at once end with one key', async () => {
+test('eight concurrent first starts create one key', async () => {
   using folder = temporaryFolder()
   const code = `
     const { parentPort, workerData } = require('node:worker_threads')

@@ -26,7 +26,7 @@ function says(world: MessagesWorld, metrics_json: string | null): void {
   })
 }
 
-test('what the template declares has the values of the workspace, and the time at which they were read', async () => {
+test('declared metrics have the values of the workspace and the time of the read', async () => {
   await using world = await openMessagesWorld(openTestDatabase)
   says(world, '{"open": 7, "mood": "fine", "more": 1}')
   assert.deepEqual(await world.get(path), {
@@ -41,7 +41,7 @@ test('what the template declares has the values of the workspace, and the time a
   assert.deepEqual((await world.get(path)).metrics[1], { ...mood, ...unknown })
 })
 
-test('no file, or one that is no map: the metrics are there, without values and without a time', async () => {
+test('without a file, or with one that is not a map, metrics have neither values nor a time', async () => {
   await using world = await openMessagesWorld(openTestDatabase)
   for (const text of [null, '', 'no json', '[1]']) {
     says(world, text)
@@ -56,7 +56,7 @@ test('no file, or one that is no map: the metrics are there, without values and 
   }
 })
 
-test('an agent that does not answer or does not run, and a template without metrics: 200 with what is known', async () => {
+test('200 for an agent that does not reply or run, and for a template without metrics', async () => {
   await using world = await openMessagesWorld(openTestDatabase)
   const nothing = { agent_name: 'scout', metrics: [], read_at: null }
   assert.deepEqual(await world.get(path), nothing)

@@ -1,8 +1,8 @@
 /**
- * Agent metrics: figures that an agent keeps about its own work, as its template declares them.
+ * Agent metrics: figures that an agent maintains about its own work, as declared by its template.
  *
- * Owns nothing: the template says what there is, `metrics.json` in the workspace what it is now. Promises an answer
- * whatever the agent does; what is not known says so.
+ * Owns no table: the template declares the metrics, and `metrics.json` in the workspace contains their values. Promises
+ * a reply even when the agent is unavailable; missing values are `unknown`.
  */
 export { agentMetricsRoutes } from './routes.ts'
 export { type AgentMetricsDeps, createAgentMetrics } from './service.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { DeclaredMetric } from '@roost/contracts/operations/agent-metrics'
-import { declaredMetrics, parseValues, shownMetric } from './rules.ts'
+import { declaredMetrics, parseValues, viewMetric } from './rules.ts'
 
 const more = { type: 'gauge', warning_threshold: 10, critical_threshold: 20 } as const
 const less = { type: 'percentage', warning_threshold: 90, critical_threshold: 50 } as const
@@ -37,12 +37,12 @@ const cases: [Omit<DeclaredMetric, 'name'>, unknown, unknown, string][] = [
 ]
 for (const [declared, given, value, state] of cases) {
   test(`${declared.type} ${JSON.stringify(given)?.slice(0, 20)} → ${state}`, () => {
-    const shown = shownMetric({ name: 'm', ...declared }, given)
+    const shown = viewMetric({ name: 'm', ...declared }, given)
     assert.deepEqual(shown, { name: 'm', type: declared.type, label: 'm', unit: null, value, state })
   })
 }
 
-test('what an author wrote wrongly is left out, and of two of one name the first counts', () => {
+test('invalid declarations are ignored, and of duplicate names the first counts', () => {
   const good = { name: 'a', type: 'gauge', label: 'A', unit: 'pieces', description: 'more' }
   const read = declaredMetrics([
     good,
@@ -59,7 +59,7 @@ test('what an author wrote wrongly is left out, and of two of one name the first
   )
 })
 
-test('values are a flat map, whatever its keys are called', () => {
+test('values are a flat map with any keys', () => {
   assert.equal(parseValues('[]'), null)
   assert.equal(parseValues('{"a": '), null)
   assert.equal(parseValues('null'), null)

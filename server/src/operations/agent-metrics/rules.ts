@@ -1,6 +1,6 @@
 import { DeclaredMetric, type Metric, type MetricState } from '@roost/contracts/operations/agent-metrics'
 
-/** `metrics.json`, which the agent writes: a flat map. Null: it is none. */
+/** Parses `metrics.json`, a flat map that the agent writes. Null for any other content. */
 export function parseValues(text: string): ReadonlyMap<string, unknown> | null {
   try {
     const value: unknown = JSON.parse(text)
@@ -11,7 +11,7 @@ export function parseValues(text: string): ReadonlyMap<string, unknown> | null {
   }
 }
 
-/** What of a template's declarations can be read; of two of one name the first. */
+/** Returns the valid declarations of a template. Of duplicate names the first counts. */
 export function declaredMetrics(entries: readonly unknown[]): DeclaredMetric[] {
   const byName = new Map<string, DeclaredMetric>()
   for (const entry of entries) {
@@ -21,34 +21,34 @@ export function declaredMetrics(entries: readonly unknown[]): DeclaredMetric[] {
   return [...byName.values()]
 }
 
-/** `given` undefined: the agent keeps no such value. */
-export function shownMetric(declared: DeclaredMetric, given: unknown): Metric {
+/** `input` is undefined when the agent writes no such value. */
+export function viewMetric(declared: DeclaredMetric, input: unknown): Metric {
   const { name, type, label, unit } = declared
-  const value = type === 'status' ? word(given) : number(given)
+  const value = type === 'status' ? asText(input) : asNumber(input)
   return { name, type, label: label ?? name, unit: unit ?? null, value, state: stateOf(declared, value) }
 }
 
 function stateOf(declared: DeclaredMetric, value: number | string | null): MetricState {
   if (value === null) return 'unknown'
-  return typeof value === 'number' ? stateOfNumber(declared, value) : stateOfWord(declared, value)
+  return typeof value === 'number' ? stateOfNumber(declared, value) : stateOfText(declared, value)
 }
 
-/** Where the critical threshold is the lower one, less is worse: free space, a success rate. */
+/** A critical threshold below the warning means that less is worse: free space, a success rate. */
 function stateOfNumber(
   { warning_threshold: warning, critical_threshold: critical }: DeclaredMetric,
   value: number,
 ): MetricState {
-  const isLessWorse = isGiven(warning) && isGiven(critical) && critical < warning
+  const isLessWorse = isPresent(warning) && isPresent(critical) && critical < warning
   const isBeyond = (threshold: number) => (isLessWorse ? value <= threshold : value >= threshold)
-  if (isGiven(critical) && isBeyond(critical)) return 'critical'
-  return isGiven(warning) && isBeyond(warning) ? 'warning' : 'ok'
+  if (isPresent(critical) && isBeyond(critical)) return 'critical'
+  return isPresent(warning) && isBeyond(warning) ? 'warning' : 'ok'
 }
 
 const criticalColors = ['red', 'crimson', 'darkred', 'danger']
 const warningColors = ['yellow', 'orange', 'amber', 'gold']
 
-/** A value that is not among the declared ones says nothing about how things are. */
-function stateOfWord({ values }: DeclaredMetric, value: string): MetricState {
+/** An undeclared value is `unknown`. */
+function stateOfText({ values }: DeclaredMetric, value: string): MetricState {
   const found = values?.find((each) => String(each.value) === value)
   if (!found) return 'unknown'
   const color = found.color?.toLowerCase() ?? ''
@@ -56,17 +56,17 @@ function stateOfWord({ values }: DeclaredMetric, value: string): MetricState {
   return warningColors.includes(color) ? 'warning' : 'ok'
 }
 
-function isGiven(threshold: number | null | undefined): threshold is number {
+function isPresent(threshold: number | null | undefined): threshold is number {
   return threshold !== null && threshold !== undefined
 }
 
-function number(given: unknown): number | null {
-  return typeof given === 'number' && Number.isFinite(given) ? given : null
+function asNumber(input: unknown): number | null {
+  return typeof input === 'number' && Number.isFinite(input) ? input : null
 }
 
-const longestWord = 200
+const maxTextLength = 200
 
-function word(given: unknown): string | null {
-  const isPlain = typeof given === 'string' || typeof given === 'number' || typeof given === 'boolean'
-  return isPlain ? String(given).slice(0, longestWord) : null
+function asText(input: unknown): string | null {
+  const isPlain = typeof input === 'string' || typeof input === 'number' || typeof input === 'boolean'
+  return isPlain ? String(input).slice(0, maxTextLength) : null
 }

@@ -8,7 +8,7 @@ import { createGunzip, createGzip } from 'node:zlib'
 import { extract, pack } from 'tar-stream'
 import { z } from 'zod'
 
-/** What is wrong with an archive, or with what it is to be put into; a sentence for whoever runs the command. */
+/** A fault of an archive or of its target, as a sentence for the user of the command. */
 export class BackupError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options)
@@ -23,33 +23,33 @@ const Sealed = z.object({
   sealed: z.string(),
 })
 
-/** The first file of an archive: what it is of, and all that opens with the passphrase. */
+/** The first file of an archive: its origin, and the parts sealed with the passphrase. */
 export const Manifest = z.object({
   format: z.literal(1),
   roost_version: z.string(),
   created_at: z.string(),
   dialect: z.enum(['sqlite', 'postgres']),
-  /** Tells containers and volumes of this installation from others' on the engine; null before a first start. */
+  /** Label of this installation's containers and volumes on the engine; null before a first start. */
   install_id: z.string().nullable(),
   database: z.object({ bytes: z.number().int(), sha256: z.string() }),
   encryption_key: Sealed,
-  /** The `.env` file; null: there was none. */
+  /** The `.env` file, if there was one. */
   environment: Sealed.nullable(),
 })
 export type Manifest = z.output<typeof Manifest>
 
 const names = { manifest: 'manifest.json', database: 'database' }
 
-/** Size and digest of a file, for the manifest. */
-export async function measured(file: string): Promise<Manifest['database']> {
+/** Returns the size and digest of a file for the manifest. */
+export async function measure(file: string): Promise<Manifest['database']> {
   const hash = createHash('sha256')
   await pipeline(createReadStream(file), hash)
   return { bytes: (await stat(file)).size, sha256: hash.digest('hex') }
 }
 
 /**
- * Writes an archive that only its owner may read. It is complete and on the disk before it gets its name; `draft` is a
- * path in a private folder beside it. Throws `BackupError` when `to` exists and may not be replaced.
+ * Writes an archive that only its owner can read. It is flushed to disk before it gets its name. `draft` is a path in a
+ * private folder on the same file system. Throws `BackupError` when `to` exists and must not be replaced.
  */
 export async function writeArchive(
   { to, draft, mayReplace }: { to: string; draft: string; mayReplace: boolean },
@@ -58,19 +58,19 @@ export async function writeArchive(
 ): Promise<void> {
   const tar = pack()
   const file = createWriteStream(draft, { flags: 'wx', mode: 0o600, flush: true })
-  const written = pipeline(tar, createGzip(), file)
-  const filled = (async () => {
+  const writing = pipeline(tar, createGzip(), file)
+  const filling = (async () => {
     tar.entry({ name: names.manifest, mode: 0o600 }, JSON.stringify(manifest, null, 2))
     const entry = tar.entry({ name: names.database, mode: 0o600, size: manifest.database.bytes })
     await pipeline(createReadStream(database), entry)
     tar.finalize()
   })()
-  await Promise.all([written, filled])
+  await Promise.all([writing, filling])
   if (mayReplace) await rename(draft, to)
-  else await nameOnce(draft, to)
+  else await linkOnce(draft, to)
 }
 
-/** Throws `BackupError` for a target that a backup must not touch. */
+/** Throws `BackupError` for a folder, and for an existing file that must not be replaced. */
 export async function refuseTarget(to: string, mayReplace: boolean): Promise<void> {
   const found = await stat(to).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null
@@ -80,27 +80,27 @@ export async function refuseTarget(to: string, mayReplace: boolean): Promise<voi
   if (found && !mayReplace) throw alreadyThere(to)
 }
 
-/** A link, unlike a rename, never replaces a file that somebody else has written meanwhile. */
-async function nameOnce(draft: string, to: string): Promise<void> {
+/** Unlike a rename, a link never replaces a file that another process created meanwhile. */
+async function linkOnce(draft: string, to: string): Promise<void> {
   try {
     await link(draft, to)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'EEXIST') throw alreadyThere(to)
-    if (!withoutLinks.includes(code ?? '')) throw error
+    if (!linksUnsupported.includes(code ?? '')) throw error
     await refuseTarget(to, false)
     await rename(draft, to)
   }
 }
 
-/** How file systems without hard links, such as FAT, refuse one. */
-const withoutLinks = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']
+/** Errors of file systems without hard links, such as FAT. */
+const linksUnsupported = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']
 
 function alreadyThere(to: string): BackupError {
   return new BackupError(`${to} exists already. Give another name, or replace it with --force.`)
 }
 
-/** Unpacks the database into `folder` and answers the manifest. Throws `BackupError` for what is no whole archive. */
+/** Unpacks the database into `folder`. Throws `BackupError` for a foreign or damaged archive. */
 export async function readArchive(
   from: string,
   folder: string,
@@ -121,16 +121,16 @@ export async function readArchive(
   } catch (cause) {
     throw new BackupError(`${from} is no backup of Roost, or is damaged.`, { cause })
   }
-  // Assigned in the loop above, which the compiler does not follow.
+  // Assigned in the callback above, which the compiler does not track.
   const found = manifest as Manifest | null
   if (!found) throw new BackupError(`${from} is no backup of Roost.`)
-  const { sha256 } = await measured(database).catch(() => ({ sha256: '' }))
+  const { sha256 } = await measure(database).catch(() => ({ sha256: '' }))
   if (sha256 !== found.database.sha256)
     throw new BackupError(`${from} is damaged: its database is not whole.`)
   return { manifest: found, database }
 }
 
-/** For what a person looks at beside the platform. */
+/** Creates a file that only its owner can read. Fails when it exists. */
 export async function writePrivate(path: string, content: string): Promise<void> {
   await writeFile(path, content, { mode: 0o600, flag: 'wx' })
 }

@@ -19,7 +19,7 @@ const path = process.env.PATH ?? ''
 type Settings = { settings: { key: string; value: string; updated_at: string } }
 
 forEachDialect((dialect, open) => {
-  test('what is written while a backup is made is in it as it was at one moment, and secrets open again', async () => {
+  test('a backup during writes contains one consistent state, and its secrets open again', async () => {
     await using world = await openWorld(open)
     const { db, folder, from } = world
     const sealed = openVault({ encryptionKey: null, dataDir: from }).seal('sk-secret', 'test')
@@ -48,7 +48,7 @@ forEachDialect((dialect, open) => {
     )
   })
 
-  test('an archive is for its owner alone, and holds neither key nor environment in plain text', async () => {
+  test('only its owner can read an archive, and it contains neither key nor environment in plain text', async () => {
     await using world = await openWorld(open)
     const key = openVault({ encryptionKey: null, dataDir: world.from }).keyId
     await world.save()
@@ -59,7 +59,7 @@ forEachDialect((dialect, open) => {
     assert.ok(key)
   })
 
-  test('refused, with nothing changed: another passphrase, a short one, damage, a full database, another key', async () => {
+  test('refuses a wrong or short passphrase, damage, a full database and another key, and changes nothing', async () => {
     await using world = await openWorld(open)
     await assert.rejects(world.save(secret('short')), /at least 12 characters/)
     await world.save()
@@ -91,7 +91,7 @@ forEachDialect((dialect, open) => {
     )
   })
 
-  test('an existing file is refused and stays as it is; it is replaced when that is wanted', async () => {
+  test('an existing file is refused and unchanged, or replaced on request', async () => {
     await using world = await openWorld(open)
     await mkdir(dirname(world.archive))
     await writeFile(world.archive, 'a letter')
@@ -100,43 +100,43 @@ forEachDialect((dialect, open) => {
       /a\.tar\.gz exists already\. Give another name, or replace it with --force/,
     )
     assert.equal(await readFile(world.archive, 'utf8'), 'a letter')
-    await assert.rejects(backUp({ ...world.asked, to: dirname(world.archive) }), /is a folder/)
-    await backUp({ ...world.asked, mayReplace: true })
+    await assert.rejects(backUp({ ...world.request, to: dirname(world.archive) }), /is a folder/)
+    await backUp({ ...world.request, mayReplace: true })
     assert.ok(gunzipSync(await readFile(world.archive)).includes('manifest.json'))
     assert.equal((await stat(world.archive)).mode & 0o777, 0o600)
     assert.deepEqual(await readdir(dirname(world.archive)), ['a.tar.gz'], 'no draft is left')
   })
 
-  test('a file that appears while a backup is made is not replaced, and a backup that fails replaces nothing', async () => {
+  test('a file created during a backup is not replaced, and a failed backup replaces nothing', async () => {
     await using world = await openWorld(open)
-    const { copyTo, ...copies } = world.asked.copies
+    const { copyTo, ...copies } = world.request.copies
     const late = async (file: string) => {
       await copyTo(file)
       await writeFile(world.archive, 'a letter')
     }
-    await assert.rejects(backUp({ ...world.asked, copies: { ...copies, copyTo: late } }), /exists already/)
+    await assert.rejects(backUp({ ...world.request, copies: { ...copies, copyTo: late } }), /exists already/)
     const broken = async (file: string) => {
       await copyTo(file)
       throw new Error('the disk is full')
     }
-    const failing = { ...world.asked, mayReplace: true, copies: { ...copies, copyTo: broken } }
+    const failing = { ...world.request, mayReplace: true, copies: { ...copies, copyTo: broken } }
     await assert.rejects(backUp(failing), /the disk is full/)
     assert.equal(await readFile(world.archive, 'utf8'), 'a letter')
     assert.deepEqual(await readdir(dirname(world.archive)), ['a.tar.gz'])
   })
 
-  test('there is no archive of what cannot be copied', async () => {
+  test('a failed copy leaves no archive', async () => {
     await using world = await openWorld(open)
     const url = dialect === 'sqlite' ? `sqlite:${world.folder}/none.db` : 'postgres://nobody@127.0.0.1:1/none'
     await assert.rejects(
-      backUp({ ...world.asked, ...installation(world.from, url) }),
+      backUp({ ...world.request, ...installation(world.from, url) }),
       (error: Error) => error.name === 'CopyError',
     )
     await assert.rejects(stat(world.archive), { code: 'ENOENT' })
   })
 })
 
-test('a backup of one kind of database is not put into the other', async () => {
+test('a backup of one database dialect is not restored into the other', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'roost-backup-'))
   try {
     const file = join(folder, 'from/roost.db')
@@ -146,7 +146,7 @@ test('a backup of one kind of database is not put into the other', async () => {
     const [archive, to] = [join(folder, 'a.tar.gz'), join(folder, 'to')]
     const from = installation(join(folder, 'from'), `sqlite:${file}`)
     const clock = createTestClock()
-    const asked = {
+    const request = {
       clock,
       version: '1',
       passphrase,
@@ -154,7 +154,7 @@ test('a backup of one kind of database is not put into the other', async () => {
       mayReplace: false,
       dotenv: join(folder, '.env'),
     }
-    await backUp({ ...from, ...asked })
+    await backUp({ ...from, ...request })
     const into = installation(to, `sqlite:${to}/roost.db`)
     const other = { ...into.copies, dialect: 'postgres' as const }
     await assert.rejects(
@@ -167,7 +167,7 @@ test('a backup of one kind of database is not put into the other', async () => {
   }
 })
 
-test('archives older than the days that they are kept are removed, and nothing else', async () => {
+test('removes archives older than their retention, and nothing else', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'roost-backup-'))
   try {
     const now = new Date('2026-02-01T00:00:00.000Z')
@@ -195,7 +195,7 @@ async function openWorld(open: OpenTestDb) {
   await writeFile(join(from, 'install-id'), 'install-1')
   await writeFile(dotenv, 'ROOST_PORT=9000\nANTHROPIC_API_KEY=sk-ant-1\n')
   const clock = createTestClock()
-  const asked = {
+  const request = {
     ...{ ...installation(from, db.url), clock, version: '1.2.3', passphrase, to: archive, dotenv },
     mayReplace: false,
   }
@@ -204,8 +204,8 @@ async function openWorld(open: OpenTestDb) {
     folder,
     from,
     archive,
-    asked,
-    save: (words = passphrase) => backUp({ ...asked, passphrase: words }),
+    request,
+    save: (phrase = passphrase) => backUp({ ...request, passphrase: phrase }),
     async [Symbol.asyncDispose]() {
       await db.close()
       await rm(folder, { recursive: true, force: true })
@@ -225,7 +225,7 @@ async function openAgain(url: string) {
   return { db, [Symbol.asyncDispose]: () => db.close() }
 }
 
-/** Writes two rows in each transaction, until it is stopped. */
+/** Writes two rows in each transaction until stopped. */
 function writePairs(db: TestDb) {
   let [written, isOver] = [0, false]
   const watchers: { count: number; resolve: () => void }[] = []
@@ -236,7 +236,7 @@ function writePairs(db: TestDb) {
         [`pair-${written}-b`, 'y'.repeat(500)],
       ])
       written += 1
-      // On SQLite nothing else of this process would have its turn.
+      // SQLite is synchronous, so other work of this process needs a turn.
       await soon()
       for (const { count, resolve } of watchers) if (written >= count) resolve()
     }

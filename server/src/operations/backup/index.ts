@@ -1,9 +1,16 @@
 /**
- * Backups: one archive of an installation, and the way back.
+ * Backups: writes an installation into an archive, and restores it.
  *
- * Owns no table. Promises that an archive holds one state of the database although the platform goes on, that
- * nothing of it but the database can be read without the passphrase, and that it is put back whole or not at all.
- * Refuses to know what is in the database, and leaves agents' workspaces to the container engine.
+ * Owns no table. Promises that an archive contains one consistent state of the database while the platform runs, that
+ * the key and environment in it need the passphrase, and that a restore is complete or has no effect. Does not know the
+ * content of the database, and does not include agents' workspaces.
  */
 export { BackupError } from './archive.ts'
-export { archiveName, backUp, type Installation, leastPassphrase, restore, sweepBackups } from './service.ts'
+export {
+  archiveName,
+  backUp,
+  type Installation,
+  minPassphraseLength,
+  restore,
+  sweepBackups,
+} from './service.ts'

@@ -11,52 +11,52 @@ import {
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import type { Secret } from '../../kit/secret.ts'
 import type { DatabaseCopies } from '../../ports/database-copies/port.ts'
-import { BackupError, measured, readArchive, refuseTarget, writeArchive, writePrivate } from './archive.ts'
+import { BackupError, measure, readArchive, refuseTarget, writeArchive, writePrivate } from './archive.ts'
 
 /** An installation, running or not. */
 export type Installation = { key: KeySource; copies: DatabaseCopies }
 
-export const leastPassphrase = 12
+export const minPassphraseLength = 12
 const environmentContext = 'backup:environment'
-/** Beside the restored data: which variables the platform had. Not read by it. */
+/** The restored environment variables, for the administrator. The platform does not read this file. */
 const environmentFile = 'restored.env'
 
 export type BackUp = Installation & {
   clock: Pick<Clock, 'now'>
   version: string
   passphrase: Secret
-  /** The archive. */
+  /** Path of the archive. */
   to: string
-  /** Whether an archive of that name is replaced; else it is refused. */
+  /** False: an existing file of that name is refused. */
   mayReplace: boolean
-  /** The `.env` file of the installation; it need not be there. */
+  /** Path of the installation's `.env` file, which need not exist. */
   dotenv: string
 }
 
 /**
- * Writes one archive of the database as it is at one moment, the encryption key and the environment, the last two
- * sealed with the passphrase. The platform may go on meanwhile. Throws `BackupError`, `CopyError`, `KeyFileError`.
+ * Writes an archive of the database at one moment, the encryption key and the environment; the last two are sealed with
+ * the passphrase. The platform can run meanwhile. Throws `BackupError`, `CopyError`, `KeyFileError`.
  */
-export async function backUp(asked: BackUp): Promise<{ bytes: number }> {
-  const { key, copies, clock, version, passphrase, to, mayReplace } = asked
-  const words = checked(passphrase)
+export async function backUp(options: BackUp): Promise<{ bytes: number }> {
+  const { key, copies, clock, version, passphrase, to, mayReplace } = options
+  const phrase = checkPassphrase(passphrase)
   await refuseTarget(to, mayReplace)
   await mkdir(dirname(to), { recursive: true, mode: 0o700 })
-  // Beside the archive, where there is room for it, and readable by nobody else.
+  // Next to the archive, because the draft needs the same file system; readable only by its owner.
   const folder = await mkdtemp(join(dirname(to), '.roost-backup-'))
   try {
     const database = join(folder, 'database')
     await copies.copyTo(database)
-    const environment = await textOf(asked.dotenv)
+    const environment = await textOf(options.dotenv)
     const manifest = {
       format: 1 as const,
       roost_version: version,
       created_at: timestamp(clock.now()),
       dialect: copies.dialect,
       install_id: (await textOf(join(key.dataDir, 'install-id')))?.trim() ?? null,
-      database: await measured(database),
-      encryption_key: wrapKey(key, words),
-      environment: environment === null ? null : sealWith(words, environment, environmentContext),
+      database: await measure(database),
+      encryption_key: wrapKey(key, phrase),
+      environment: environment === null ? null : sealWith(phrase, environment, environmentContext),
     }
     await writeArchive({ to, draft: join(folder, 'archive'), mayReplace }, manifest, database)
     return { bytes: (await stat(to)).size }
@@ -68,13 +68,13 @@ export async function backUp(asked: BackUp): Promise<{ bytes: number }> {
 export type Restore = Installation & { passphrase: Secret; from: string }
 
 /**
- * Puts an archive into an installation that has no data yet. The database comes last: a restore that was cut off
- * can be begun again. Throws `BackupError`, `CopyError`, `KeyFileError`.
+ * Restores an archive into an installation without data. The database comes last, so an interrupted restore can be
+ * repeated. Throws `BackupError`, `CopyError`, `KeyFileError`.
  */
 export async function restore({ key, copies, passphrase, from }: Restore): Promise<{
   createdAt: string
   version: string
-  /** Where the variables of its environment are now; null: there were none. */
+  /** Path of the restored environment variables; null when the archive has none. */
   environment: string | null
 }> {
   await copies.refuseFull()
@@ -87,8 +87,8 @@ export async function restore({ key, copies, passphrase, from }: Restore): Promi
         `This backup is of ${manifest.dialect}, and ROOST_DATABASE_URL names ${copies.dialect}: they cannot be changed into each other.`,
       )
     }
-    const words = passphrase.reveal()
-    const unwrapped = opened(() => unwrapKey(manifest.encryption_key, words))
+    const phrase = passphrase.reveal()
+    const unwrapped = openOrFail(() => unwrapKey(manifest.encryption_key, phrase))
     if (!unwrapped.fits(key)) {
       throw new BackupError(
         'This installation has another encryption key (encryption.key or ROOST_ENCRYPTION_KEY): restore into an empty data folder.',
@@ -102,7 +102,7 @@ export async function restore({ key, copies, passphrase, from }: Restore): Promi
     if (sealed)
       await writeIfAbsent(
         environment,
-        opened(() => openWith(words, sealed, environmentContext)),
+        openOrFail(() => openWith(phrase, sealed, environmentContext)),
       )
     await copies.restoreFrom(database)
     return {
@@ -115,7 +115,7 @@ export async function restore({ key, copies, passphrase, from }: Restore): Promi
   }
 }
 
-/** Removes archives in `folder`, whose names begin and end as those of `archiveName`, older than so many days. */
+/** Removes archives in `folder` that are older than `days` by their name from `archiveName`. Returns their names. */
 export async function sweepBackups(folder: string, days: number, now: Date): Promise<string[]> {
   const oldest = archiveName(new Date(now.getTime() - days * 86_400_000))
   const old = (await readdir(folder)).filter((name) => archivePattern.test(name) && name < oldest)
@@ -123,19 +123,19 @@ export async function sweepBackups(folder: string, days: number, now: Date): Pro
   return old
 }
 
-/** Names in the order of their times. */
+/** Archive names sort by time. */
 export function archiveName(now: Date): string {
   return `roost-${timestamp(now).replaceAll(/[:.]/g, '-')}.tar.gz`
 }
 const archivePattern = /^roost-\d{4}-\d\d-\d\dT[\d-]+Z\.tar\.gz$/
 
-function checked(passphrase: Secret): string {
-  const words = passphrase.reveal()
-  if (words.length >= leastPassphrase) return words
-  throw new BackupError(`The passphrase must have at least ${leastPassphrase} characters.`)
+function checkPassphrase(passphrase: Secret): string {
+  const phrase = passphrase.reveal()
+  if (phrase.length >= minPassphraseLength) return phrase
+  throw new BackupError(`The passphrase must have at least ${minPassphraseLength} characters.`)
 }
 
-function opened<T>(open: () => T): T {
+function openOrFail<T>(open: () => T): T {
   try {
     return open()
   } catch (cause) {

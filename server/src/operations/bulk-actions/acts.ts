@@ -5,47 +5,49 @@ import type { Agent, AgentRecords } from '../../agents/records/index.ts'
 import type { Outbox } from '../../foundation/outbox/index.ts'
 import { timestamp } from '../../kit/clock.ts'
 import type { Log } from '../../ports/log.ts'
-import { type AloneDeps, createAlone } from './alone.ts'
-import { chosen, outcomeOf, type Result, spared } from './rules.ts'
-import { wordsOf } from './words.ts'
+import { createExclusive, type ExclusiveDeps } from './exclusive.ts'
+import { errorText, outcomeOf, type Result, selectAgents, skipReason } from './rules.ts'
 
-export type ActsDeps = AloneDeps & {
+export type ActsDeps = ExclusiveDeps & {
   log: Pick<Log, 'warn'>
   events: Pick<Outbox, 'signal' | 'on'>
   agentRecords: Pick<AgentRecords, 'all'>
   lifecycle: Pick<Lifecycle, 'restart' | 'stop'>
 }
 
-/** What is done with many agents, one after another. Both throw `fleet_restart_in_progress`. */
+/** Acts on many agents, one after another. Both throw `fleet_restart_in_progress`. */
 export type Acts = {
   restart(body: RestartFleetBody): Promise<FleetOutcome>
   stop(body: StopFleetBody): Promise<FleetOutcome>
-  /** An emergency stop: what goes on here or in another process comes to an end after the present agent. */
+  /** For an emergency stop: ends a running act, here or in another process, after its present agent. */
   halt(): void
   close(): void
 }
 
-/** Inside only: tells the other processes. */
-const halted = 'fleet.halted'
+/** Internal signal to other processes. */
+const haltSignal = 'fleet.halted'
 
-type Done = Pick<Result, 'result' | 'reason' | 'recreated' | 'credentials_injection' | 'skills_injection'>
+type ActResult = Pick<
+  Result,
+  'result' | 'reason' | 'recreated' | 'credentials_injection' | 'skills_injection'
+>
 
 export function createActs(deps: ActsDeps): Acts {
   const { clock, log, events, agentRecords, lifecycle } = deps
-  const alone = createAlone(deps)
-  const going = new Set<AbortController>()
+  const exclusively = createExclusive(deps)
+  const running = new Set<AbortController>()
   const endAll = () => {
-    for (const act of going) act.abort()
+    for (const act of running) act.abort()
   }
-  const stopHearing = events.on(halted, endAll)
+  const unsubscribe = events.on(haltSignal, endAll)
 
-  function eachOf(body: RestartFleetBody | StopFleetBody, act: (agent: Agent) => Promise<Done>) {
-    return alone(async (lost) => {
+  function eachOf(body: RestartFleetBody | StopFleetBody, act: (agent: Agent) => Promise<ActResult>) {
+    return exclusively(async (lost) => {
       const ending = new AbortController()
-      going.add(ending)
+      running.add(ending)
       try {
         const signal = AbortSignal.any([lost, ending.signal])
-        const agents = chosen(await agentRecords.all(), body)
+        const agents = selectAgents(await agentRecords.all(), body)
         const results: Result[] = []
         for (const agent of agents) {
           const done = await one(agent, act, signal)
@@ -61,21 +63,25 @@ export function createActs(deps: ActsDeps): Acts {
         }
         return outcomeOf(results, timestamp(clock.now()))
       } finally {
-        going.delete(ending)
+        running.delete(ending)
       }
     })
   }
 
-  async function one(agent: Agent, act: (agent: Agent) => Promise<Done>, signal: AbortSignal): Promise<Done> {
-    const skipped = (reason: string): Done => ({ result: 'skipped', reason, recreated: false })
+  async function one(
+    agent: Agent,
+    act: (agent: Agent) => Promise<ActResult>,
+    signal: AbortSignal,
+  ): Promise<ActResult> {
+    const skipped = (reason: string): ActResult => ({ result: 'skipped', reason, recreated: false })
     if (signal.aborted) return skipped('The fleet was halted before its turn.')
-    const why = spared(agent)
-    if (why !== null) return skipped(why)
+    const skip = skipReason(agent)
+    if (skip !== null) return skipped(skip)
     try {
       return await act(agent)
     } catch (error) {
       log.warn({ err: error, agent: agent.name }, 'an agent of the fleet could not be restarted or stopped')
-      return { result: 'failed', reason: wordsOf(error), recreated: false }
+      return { result: 'failed', reason: errorText(error), recreated: false }
     }
   }
 
@@ -95,8 +101,8 @@ export function createActs(deps: ActsDeps): Acts {
       }),
     halt() {
       endAll()
-      events.signal({ type: halted, agent_names: [], agent_ids: [], audience: 'admin', fields: {} })
+      events.signal({ type: haltSignal, agent_names: [], agent_ids: [], audience: 'admin', fields: {} })
     },
-    close: stopHearing,
+    close: unsubscribe,
   }
 }

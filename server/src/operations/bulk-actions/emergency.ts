@@ -6,24 +6,24 @@ import { Fault } from '../../kit/fault.ts'
 import type { Log } from '../../ports/log.ts'
 import type { Schedules } from '../../triggers/schedules/index.ts'
 import type { Acts } from './acts.ts'
-import { wordsOf } from './words.ts'
+import { errorText } from './rules.ts'
 
 export type EmergencyDeps = {
   log: Pick<Log, 'warn'>
   agentRecords: Pick<AgentRecords, 'all'>
   lifecycle: Pick<Lifecycle, 'stop'>
-  /** Ends an agent's loops and cancels what runs, waits, is held or is to be retried; answers how many runs. */
+  /** Ends an agent's loops and cancels its running, waiting, held and retried runs. Returns the number of runs. */
   haltRuns(agentId: string, by: SignedIn): Promise<number>
   schedules: Pick<Schedules['admin'], 'pause'>
   acts: Pick<Acts, 'halt'>
 }
 
-/** How many containers are stopped side by side. */
-const width = 8
+/** Containers that are stopped concurrently. */
+const concurrency = 8
 
 type Failure = EmergencyStop['errors'][number]
 
-/** Halts the fleet, or one agent. No failure keeps the rest from being halted. Throws `agent_not_found`. */
+/** Halts the fleet or one agent; continues after failures. Throws `agent_not_found`. */
 export function createEmergencyStop(deps: EmergencyDeps) {
   const { log, agentRecords, lifecycle, haltRuns, schedules, acts } = deps
 
@@ -38,7 +38,7 @@ export function createEmergencyStop(deps: EmergencyDeps) {
         return await work()
       } catch (error) {
         log.warn({ err: error, step, agent: agent?.name }, 'a step of an emergency stop failed')
-        errors.push({ step, agent_name: agent?.name ?? null, message: wordsOf(error) })
+        errors.push({ step, agent_name: agent?.name ?? null, message: errorText(error) })
         return null
       }
     }
@@ -56,16 +56,16 @@ export function createEmergencyStop(deps: EmergencyDeps) {
     }
     await cancelAll()
     let agents_stopped = 0
-    const waiting = agents
+    const toStop = agents
       .filter(({ desired, status }) => desired === 'running' || status !== 'stopped')
       .values()
     const worker = async () => {
-      for (const agent of waiting) {
+      for (const agent of toStop) {
         if (await attempt('stop_agent', agent, () => lifecycle.stop(agent.id))) agents_stopped += 1
       }
     }
-    await Promise.all(Array.from({ length: width }, worker))
-    // What was asked for in between: from now on a stopped agent takes nothing more.
+    await Promise.all(Array.from({ length: concurrency }, worker))
+    // Cancels runs requested meanwhile. A stopped agent accepts no more.
     await cancelAll()
 
     const success = errors.length === 0

@@ -1,8 +1,9 @@
 import type { AgentStatus } from '@roost/contracts/agents/agent'
 import type { FleetOutcome, RestartFleetBody, StopFleetBody } from '@roost/contracts/operations/fleet-acts'
+import { Fault } from '../../kit/fault.ts'
 
-/** Those that a restart or stop of the fleet is about, in the order of their names. */
-export function chosen<T extends { name: string; status: AgentStatus }>(
+/** Returns the agents of a restart or stop, ordered by name. */
+export function selectAgents<T extends { name: string; status: AgentStatus }>(
   agents: readonly T[],
   { filter_status, name_prefix }: RestartFleetBody | StopFleetBody,
 ): T[] {
@@ -14,8 +15,8 @@ export function chosen<T extends { name: string; status: AgentStatus }>(
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-/** Null: it is restarted or stopped with the others. */
-export function spared({
+/** Returns why an agent is skipped, or null. */
+export function skipReason({
   is_system,
   ephemeral,
 }: {
@@ -41,4 +42,9 @@ export function outcomeOf(results: Result[], timestamp: string): FleetOutcome {
     },
     results,
   }
+}
+
+/** Returns the text of a failure for people. Hides the text of errors without a code. */
+export function errorText(error: unknown): string {
+  return error instanceof Fault ? error.message : 'It failed for a reason that is in the log.'
 }

@@ -2,16 +2,16 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { forEachDialect } from '../../test/dialects.ts'
 import { insertRuns } from '../../test/run-rows.ts'
-import { openSupervision, type SupervisionWorld } from '../test/supervision-world.ts'
+import { type MonitoringWorld, openMonitoringWorld } from '../test/monitoring-world.ts'
 
 type Loose = Record<string, unknown>
 const ops = '/api/ops'
-const statusOf = async (world: SupervisionWorld, name: string) => (await world.row(name)).status
+const statusOf = async (world: MonitoringWorld, name: string) => (await world.row(name)).status
 const byAgent = (results: Loose[]) => Object.fromEntries(results.map(({ agent, result }) => [agent, result]))
 
 forEachDialect((_name, open) => {
   test('status and health of all agents, the system agent included', async () => {
-    await using world = await openSupervision(open)
+    await using world = await openMonitoringWorld(open)
     const [full, waiting] = [await world.agent('fl-full'), await world.agent('fl-idle')]
     const created_at = world.clock.now().toISOString()
     await insertRuns(world.db, [
@@ -30,15 +30,15 @@ forEachDialect((_name, open) => {
     assert.equal((await world.request(world.owner.key, 'GET', `${ops}/fleet/status`)).status, 403)
   })
 
-  test('a restart keeps the container, or gives a new one; it is no crash and cancels runs', async () => {
-    await using world = await openSupervision(open)
+  test('a restart keeps or recreates the container, does not count as a crash and cancels runs', async () => {
+    await using world = await openMonitoringWorld(open)
     const id = await world.agent('fl-again')
     await world.agent('other')
     const before = await world.row('fl-again')
     const [run] = await insertRuns(world.db, [{ agent_id: id, status: 'running' }])
     world.area.lifecycle.hooks.onStopping(async (tx, agent) => world.runs.dispatch.agentStopped(tx, agent.id))
     const { stop } = world.containers
-    // Stopping takes time: the engine may tell of the end when the container runs again.
+    // The engine may report the stop only after the restart.
     world.containers.stop = async (...of) => {
       await stop(...of)
       await world.clock.advance(5)
@@ -58,9 +58,9 @@ forEachDialect((_name, open) => {
     assert.equal(types.filter((type) => type === 'agent.started').length, 2)
   })
 
-  test('409 for twenty restarts and stops while one goes on; then the next may', async () => {
+  test('409 for twenty restarts and stops during another; then the next succeeds', async () => {
     const [reached, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-    await using world = await openSupervision(open, {
+    await using world = await openMonitoringWorld(open, {
       async skillsAtStart() {
         reached.resolve()
         await gate.promise
@@ -82,9 +82,9 @@ forEachDialect((_name, open) => {
     assert.equal((await world.post(`${ops}/fleet/restart`, { name_prefix: 'none' })).status, 200)
   })
 
-  test('an emergency stop ends a restart that goes on: the agents behind are left as they are', async () => {
+  test('an emergency stop ends a running restart: the remaining agents are unchanged', async () => {
     const [reached, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-    await using world = await openSupervision(open, {
+    await using world = await openMonitoringWorld(open, {
       async skillsAtStart() {
         reached.resolve()
         await gate.promise
@@ -101,8 +101,8 @@ forEachDialect((_name, open) => {
     for (const name of ['fl-1', 'fl-2']) assert.equal(await statusOf(world, name), 'stopped')
   })
 
-  test('a stop spares the system agent, ephemeral ones and what stands already; an engine that is away is told', async () => {
-    await using world = await openSupervision(open)
+  test('a stop skips the system agent, ephemeral and stopped agents, and reports an unavailable engine', async () => {
+    await using world = await openMonitoringWorld(open)
     await world.agent('fl-a')
     await world.agent('fl-b')
     await world.agent('fl-short', { ephemeral: { max_executions: 5, ttl_seconds: 3600 } })
@@ -124,8 +124,8 @@ forEachDialect((_name, open) => {
     assert.equal((await world.post(`${ops}/fleet/stop`, { filter_status: 'some' })).status, 422)
   })
 
-  test('an emergency stop pauses, cancels and stops everything, and collects what fails', async () => {
-    await using world = await openSupervision(open)
+  test('an emergency stop pauses, cancels and stops everything, and collects the failures', async () => {
+    await using world = await openMonitoringWorld(open)
     const ids = [await world.agent('fl-one'), await world.agent('fl-two')]
     for (const name of ['fl-one', 'fl-two']) {
       const body = { name: 'each hour', cron_expression: '0 * * * *', message: 'go' }
@@ -162,8 +162,8 @@ forEachDialect((_name, open) => {
     assert.equal((await world.request(world.owner.key, 'POST', `${ops}/emergency-stop`)).status, 403)
   })
 
-  test('costs by model and agent, and how much of the daily limit today has used', async () => {
-    await using world = await openSupervision(open)
+  test('costs by model and agent, and the used share of the daily limit', async () => {
+    await using world = await openMonitoringWorld(open)
     const id = await world.agent('fl-dear')
     const created_at = world.clock.now().toISOString()
     const old = new Date(world.clock.now().getTime() - 30 * 3_600_000).toISOString()
@@ -203,8 +203,8 @@ forEachDialect((_name, open) => {
     assert.equal((await world.get(`${ops}/costs?hours=48`)).summary.total_cost, 65)
   })
 
-  test('with what each agent asks its provider', async () => {
-    await using world = await openSupervision(open)
+  test('the provider credential of each agent', async () => {
+    await using world = await openMonitoringWorld(open)
     await world.agent('fl-key')
     const report = await world.get(`${ops}/auth-report`)
     assert.deepEqual(

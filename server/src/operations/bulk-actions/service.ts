@@ -11,10 +11,10 @@ import { type AuthOf, authReport, fleetCosts, fleetHealth, fleetStatus } from '.
 export type BulkActionsDeps = ActsDeps &
   Omit<EmergencyDeps, 'acts'> & {
     db: Db
-    monitoring: Pick<Monitoring, 'look' | 'settings'>
-    /** US dollars that the runs of a day may cost before operators are told; 0: none. */
+    monitoring: Pick<Monitoring, 'checkAgents' | 'settings'>
+    /** Daily cost in US dollars from which an alert is raised; 0: none. */
     dailyLimit(): number
-    /** With what agents ask their model providers. */
+    /** Credentials of agents for their model providers. */
     subscriptions: {
       auth(agents: readonly Agent[]): Promise<ReadonlyMap<string, AuthOf>>
       list(): Promise<AuthReport['subscriptions']>
@@ -34,13 +34,13 @@ export function createBulkActions(deps: BulkActionsDeps): BulkActions {
   const { db, clock, agentRecords, monitoring, subscriptions } = deps
   const acts = createActs(deps)
   const now = () => timestamp(clock.now())
-  const lookAtAll = async () => monitoring.look(await agentRecords.all())
+  const checkAll = async () => monitoring.checkAgents(await agentRecords.all())
 
   return {
     acts,
     emergencyStop: createEmergencyStop({ ...deps, acts }),
-    status: async () => fleetStatus(await lookAtAll(), monitoring.settings.config().context_warning, now()),
-    health: async () => fleetHealth(await lookAtAll(), now()),
+    status: async () => fleetStatus(await checkAll(), monitoring.settings.config().context_warning, now()),
+    health: async () => fleetHealth(await checkAll(), now()),
     async costs(hours) {
       const store = costStore(db)
       const since = timestamp(secondsLater(clock.now(), -hours * 3600))

@@ -1,6 +1,9 @@
 import { sql } from 'kysely'
 import type { Executor } from '../../ports/database/port.ts'
-import type { FleetCostTables } from './tables.ts'
+import type { ExecutionRow } from '../../runs/executions/index.ts'
+
+/** Read only: the rows belong to `executions`. */
+type FleetCostTables = { executions: ExecutionRow }
 
 const columns = [
   'cost_micros',
@@ -10,7 +13,7 @@ const columns = [
   'cache_creation_tokens',
 ] as const
 export type Sums = Record<(typeof columns)[number], number>
-/** `cost_estimated` is 1 where part of the cost is an estimate. */
+/** `cost_estimated` is 1 when a part of the cost is an estimate. */
 export type ModelCost = Sums & { model_used: string | null; cost_estimated: number }
 export type AgentCost = {
   agent_id: string
@@ -20,7 +23,7 @@ export type AgentCost = {
   executions: number
 }
 
-/** What runs that were created since have cost; micro-dollars. */
+/** Cost in micro-dollars of the runs created since a time. */
 export function costStore(executor: Executor) {
   const db = executor.withTables<FleetCostTables>()
   const runs = (since: string) => db.selectFrom('executions').where('created_at', '>=', since)
@@ -65,7 +68,7 @@ export function costStore(executor: Executor) {
 
 const hasEstimate = sql<number>`coalesce(max(cost_estimated), 0)`.as('cost_estimated')
 
-/** PostgreSQL sums into a type that comes as text. */
+/** PostgreSQL returns sums as text. */
 function total(column: (typeof columns)[number]) {
   return sql<number | string>`coalesce(sum(${sql.ref(column)}), 0)`
 }

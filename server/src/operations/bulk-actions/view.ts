@@ -1,24 +1,24 @@
 import type { AuthReport, FleetCosts, FleetHealth, FleetStatus } from '@roost/contracts/operations/fleet'
 import type { Agent } from '../../agents/records/index.ts'
-import type { Looked } from '../monitoring/index.ts'
+import type { AgentCheck } from '../monitoring/index.ts'
 import type { AgentCost, ModelCost } from './store.ts'
 
 export function fleetStatus(
-  looked: readonly Looked[],
+  checks: readonly AgentCheck[],
   contextWarning: number,
   timestamp: string,
 ): FleetStatus {
-  const of = (status: Agent['status']) => looked.filter(({ agent }) => agent.status === status).length
+  const of = (status: Agent['status']) => checks.filter(({ agent }) => agent.status === status).length
   return {
     timestamp,
     summary: {
-      total: looked.length,
+      total: checks.length,
       running: of('running'),
       stopped: of('stopped'),
       exited: of('exited'),
-      high_context: looked.filter(({ facts }) => (facts.context_percent ?? 0) >= contextWarning).length,
+      high_context: checks.filter(({ facts }) => (facts.context_percent ?? 0) >= contextWarning).length,
     },
-    agents: looked.map(({ agent, runs, context, facts }) => ({
+    agents: checks.map(({ agent, runs, context, facts }) => ({
       name: agent.name,
       type: agent.type,
       status: agent.status,
@@ -41,16 +41,16 @@ export function fleetStatus(
   }
 }
 
-export function fleetHealth(looked: readonly Looked[], timestamp: string): FleetHealth {
-  const issues = looked.flatMap(({ agent, judgement }) =>
+export function fleetHealth(checks: readonly AgentCheck[], timestamp: string): FleetHealth {
+  const issues = checks.flatMap(({ agent, judgement }) =>
     judgement.issues.map(({ level, text, recommendation }) => ({
       isCritical: level === 'critical',
-      told: { agent: agent.name, issue: text, recommendation },
+      item: { agent: agent.name, issue: text, recommendation },
     })),
   )
-  const critical_issues = issues.filter(({ isCritical }) => isCritical).map(({ told }) => told)
-  const warnings = issues.filter(({ isCritical }) => !isCritical).map(({ told }) => told)
-  const healthy_agents = looked
+  const critical_issues = issues.filter(({ isCritical }) => isCritical).map(({ item }) => item)
+  const warnings = issues.filter(({ isCritical }) => !isCritical).map(({ item }) => item)
+  const healthy_agents = checks
     .filter(({ judgement }) => judgement.status === 'healthy')
     .map(({ agent }) => agent.name)
   return {
@@ -63,7 +63,7 @@ export function fleetHealth(looked: readonly Looked[], timestamp: string): Fleet
   }
 }
 
-const earlyPercent = 80
+const warningPercent = 80
 
 export function fleetCosts(
   found: { models: readonly ModelCost[]; agents: readonly AgentCost[]; todayMicros: number },
@@ -92,7 +92,7 @@ export function fleetCosts(
       cost_percent_of_limit: percent,
     },
     alerts:
-      percent === null || percent < earlyPercent
+      percent === null || percent < warningPercent
         ? []
         : [
             {
@@ -102,7 +102,7 @@ export function fleetCosts(
             },
           ],
     cost_by_model: models
-      // A run that no model was asked for has nothing to tell here.
+      // Leaves out runs without a model call.
       .filter(({ model_used, ...used }) => model_used !== null || Object.values(used).some((n) => n > 0))
       .toSorted((a, b) => b.cost_micros - a.cost_micros)
       .map(({ model_used, cost_micros, cost_estimated, ...tokens }) => ({
@@ -136,7 +136,7 @@ export function authReport(
 ): AuthReport {
   const by: AuthReport['by_auth_mode'] = { subscription: [], api_key: [], not_configured: [] }
   for (const { id, name, status, type } of agents) {
-    const { auth_mode, subscription_name } = auth.get(id) ?? nothingKnown
+    const { auth_mode, subscription_name } = auth.get(id) ?? unknownAuth
     by[auth_mode].push({ name, status, type, ...(subscription_name === null ? {} : { subscription_name }) })
   }
   return {
@@ -158,4 +158,4 @@ export function authReport(
   }
 }
 
-const nothingKnown: AuthOf = { auth_mode: 'not_configured', subscription_name: null }
+const unknownAuth: AuthOf = { auth_mode: 'not_configured', subscription_name: null }

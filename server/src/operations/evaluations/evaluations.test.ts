@@ -6,7 +6,7 @@ import { openMessagesWorld } from '../test/messages-world.ts'
 const path = '/api/agents/scout/evaluations'
 
 forEachDialect((_name, open) => {
-  test('201 for the owner in person; keys of all scopes and those it is shared with are refused', async () => {
+  test('201 for the owner in person; 403 for keys of all scopes and for people it is shared with', async () => {
     await using world = await openMessagesWorld(open)
     const { ann, ben, scout } = world
     const { id: execution_id } = await world.run(scout.id)
@@ -42,7 +42,7 @@ forEachDialect((_name, open) => {
     assert.equal((await world.request(ben.session, 'GET', path)).status, 404)
   })
 
-  test('422 names the field; the run must be one of the agent; all go with the agent', async () => {
+  test('422 names the field; the run must belong to the agent; evaluations are deleted with it', async () => {
     await using world = await openMessagesWorld(open)
     const judge = (body: object) => world.request(world.ann.session, 'POST', path, body)
     const wrong: [object, string][] = [

@@ -1,8 +1,8 @@
 /**
- * Evaluations: what people think of the work of an agent, or of one of its runs.
+ * Evaluations: scores that people give an agent or one of its runs.
  *
- * Owns the table `agent_evaluations`. Promises that each is of a person who was there: no key writes one, not even of
- * its owner. They go with their agent.
+ * Owns the table `agent_evaluations`. Promises that each comes from a signed-in person: no key can write one, not even
+ * that of the agent's owner. They are deleted with their agent.
  */
 export { evaluationRoutes } from './routes.ts'
 export { createEvaluations, type Evaluations, type EvaluationsDeps } from './service.ts'

@@ -9,9 +9,13 @@ export function evaluationRoutes(evaluations: Evaluations): Route[] {
       return answer(page, { headers: { 'x-total-count': String(total) } })
     }),
     agentRoute(createEvaluation, async (call) => {
-      const made = await evaluations.create(call.agent, call.body, call.caller.user.username)
-      call.request.note({ evaluation_id: made.id, score: made.score, execution_id: made.execution_id })
-      return made
+      const evaluation = await evaluations.create(call.agent, call.body, call.caller.user.username)
+      call.request.note({
+        evaluation_id: evaluation.id,
+        score: evaluation.score,
+        execution_id: evaluation.execution_id,
+      })
+      return evaluation
     }),
   ]
 }

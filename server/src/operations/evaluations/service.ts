@@ -9,12 +9,12 @@ import { type EvaluationRow, evaluationStore } from './store.ts'
 
 export type EvaluationsDeps = { db: Db; clock: Pick<Clock, 'now'> }
 
-type Judged = { id: string; name: string }
+type AgentRef = { id: string; name: string }
 
 export type Evaluations = {
-  /** `by` is a user name. Throws `execution_not_found`, `agent_not_found` for an agent that has just gone. */
-  create(agent: Judged, body: EvaluationBody, by: string): Promise<Evaluation>
-  list(agent: Judged, query: EvaluationsQuery): Promise<{ evaluations: Evaluation[]; total: number }>
+  /** `by` is a user name. Throws `execution_not_found`, and `agent_not_found` for a just deleted agent. */
+  create(agent: AgentRef, body: EvaluationBody, by: string): Promise<Evaluation>
+  list(agent: AgentRef, query: EvaluationsQuery): Promise<{ evaluations: Evaluation[]; total: number }>
 }
 
 export function createEvaluations({ db, clock }: EvaluationsDeps): Evaluations {
@@ -28,16 +28,16 @@ export function createEvaluations({ db, clock }: EvaluationsDeps): Evaluations {
         await refuseForeignRun(tx, agent.id, body.execution_id)
         await evaluationStore(tx).insert(row)
       })
-      return shown(row, agent)
+      return viewOf(row, agent)
     },
 
     async list(agent, query) {
       const [rows, total] = await Promise.all([store.list(agent.id, query), store.count(agent.id, query)])
-      return { evaluations: rows.map((row) => shown(row, agent)), total }
+      return { evaluations: rows.map((row) => viewOf(row, agent)), total }
     },
   }
 }
 
-function shown({ agent_id: _, ...row }: EvaluationRow, agent: Judged): Evaluation {
+function viewOf({ agent_id: _, ...row }: EvaluationRow, agent: AgentRef): Evaluation {
   return { ...row, agent_name: agent.name }
 }

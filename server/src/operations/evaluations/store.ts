@@ -1,8 +1,20 @@
 import type { EvaluationsQuery } from '@roost/contracts/operations/evaluations'
 import type { Executor } from '../../ports/database/port.ts'
-import type { EvaluationsTable, EvaluationTables } from './tables.ts'
 
-export type EvaluationRow = EvaluationsTable
+export type EvaluationRow = {
+  id: string
+  agent_id: string
+  /** 0 to 100. */
+  score: number
+  verdict: string | null
+  notes: string | null
+  execution_id: string | null
+  /** A user name. */
+  created_by: string
+  created_at: string
+}
+
+type EvaluationTables = { agent_evaluations: EvaluationRow }
 
 /** The only SQL about evaluations. */
 export function evaluationStore(executor: Executor) {

@@ -1,9 +1,9 @@
 /**
- * Invariants: whether the records of runs hold together, on live data.
+ * Invariants: checks on live data whether the records of runs are consistent.
  *
- * Reads one state of the database, judges it by rules that always hold, and looks again before it reports.
- * Owns no table and changes nothing. Refuses to repair: what is wrong here is a fault of the platform, and
- * a repair would hide it.
+ * Reads a snapshot of the database, applies rules that must always hold, and checks violations again before it reports
+ * them. Owns no table and changes nothing. Does not repair: a violation is a fault of the platform that a repair would
+ * hide.
  */
 export { internalInvariantRoutes, invariantRoutes } from './routes.ts'
 export { createInvariants, type Invariants, type InvariantsDeps } from './service.ts'

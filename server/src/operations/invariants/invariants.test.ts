@@ -42,7 +42,7 @@ forEachDialect((_, open) => {
       unreachable: async () => new Set(),
       schedulesCount: async () => 0,
     })
-    /** What is found at the first look is looked at again after three seconds. */
+    /** Violations are checked again after three seconds. */
     const check = async (meanwhile: () => Promise<unknown> = async () => {}) => {
       const checking = invariants.check()
       const isAgain = await Promise.race([clock.waitingFor(3).then(() => true), checking.then(() => false)])
@@ -61,7 +61,7 @@ forEachDialect((_, open) => {
   }
   const rulesOf = (report: { violations: { rule: string }[] }) => report.violations.map(({ rule }) => rule)
 
-  test('runs in every state hold together, and the report counts what it read', async () => {
+  test('runs in every state are consistent, and the report counts them', async () => {
     const { platform, check } = await start()
     for (let time = 0; time < 3; time += 1) {
       await accept(platform)
@@ -86,7 +86,7 @@ forEachDialect((_, open) => {
     })
   })
 
-  test('an empty platform is clean and says that nothing was read', async () => {
+  test('an empty platform has no violations and nothing was read', async () => {
     const { check } = await start()
     const { ok, read } = await check()
     assert.deepEqual([ok, read.executions, read.events], [true, 0, 0])
@@ -129,7 +129,7 @@ forEachDialect((_, open) => {
     assert.ok(stuck.id)
   })
 
-  test('a fan-out that was told too early is found', async () => {
+  test('a fan-out with a premature end event is found', async () => {
     const { platform, check, tables } = await start()
     const at = '2026-01-05T08:00:00.000Z'
     const fanOut = { id: 'fo_1', agent_id: 'a1', max_concurrency: 3, created_at: at, completed_at: at }
@@ -140,7 +140,7 @@ forEachDialect((_, open) => {
     assert.deepEqual(rulesOf(await check()), [])
   })
 
-  test('what is in motion is not reported: it is gone at the second look', async () => {
+  test('a transient violation is not reported: the second check does not find it', async () => {
     const { platform, check, clock } = await start()
     await accept(platform)
     await clock.advance(40)
@@ -150,14 +150,14 @@ forEachDialect((_, open) => {
     assert.deepEqual(rulesOf(await check()), ['no_queued_beside_free_slot'])
   })
 
-  test('while an agent cannot be reached its runs may wait', async () => {
+  test('runs of an unreachable agent may wait', async () => {
     const { platform, check, clock } = await start({ isLinked: false })
     await accept(platform)
     await clock.advance(400)
     assert.deepEqual(rulesOf(await check()), [])
   })
 
-  test('events that were removed for their age are not missed', async () => {
+  test('events removed by retention are not reported as missing', async () => {
     const { platform, check, tables, clock } = await start()
     await accept(platform)
     await platform.dispatch.handlers.result(linked, resultOf(await claimOne(platform)))
@@ -168,7 +168,7 @@ forEachDialect((_, open) => {
     assert.deepEqual(rulesOf(await check()), [])
   })
 
-  test('a busy platform is never found guilty', async () => {
+  test('a busy platform has no violations', async () => {
     const { platform, check } = await start()
     const work = async () => {
       for (let time = 0; time < 10; time += 1) {
@@ -181,7 +181,7 @@ forEachDialect((_, open) => {
     for (const { violations } of await reports) assert.deepEqual(violations, [])
   })
 
-  test('403 for who is no admin; the internal listener asks for no credential', async () => {
+  test('403 for callers other than admins; the internal listener needs no credential', async () => {
     const { invariants } = await start()
     const opsKey = {
       kind: 'key' as const,

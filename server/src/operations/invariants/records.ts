@@ -8,7 +8,7 @@ export type AgentRecord = {
   max_parallel_tasks: number
 }
 
-/** A run, as far as it is looked at. */
+/** The checked columns of a run. */
 export type RunRecord = {
   id: string
   agent_id: string
@@ -28,11 +28,11 @@ export type FanOutRecord = {
   id: string
   agent_id: string
   created_at: string
-  /** When its end was told; null before. */
+  /** Time of its end event; null before. */
   completed_at: string | null
 }
 
-/** An event, with what it says of a run; null where it is about something else. */
+/** An event and its run fields; these are null for other events. */
 export type EventRecord = {
   sequence: number
   type: string
@@ -43,21 +43,21 @@ export type EventRecord = {
   setting: string | null
 }
 
-/** What was read of one state of the database. */
+/** A snapshot of the checked records. */
 export type Records = {
   agents: AgentRecord[]
-  /** Not ended; the running ones first, should there be more than are read. */
+  /** Runs that have not ended. Running ones come first, in case of more than the limit. */
   open: RunRecord[]
-  /** The newest, in any state; every event of theirs is among `events`. */
+  /** The newest runs in any state; `events` contains all their events. */
   newest: RunRecord[]
-  /** Further ones that events name. */
+  /** Other runs that events name. */
   named: RunRecord[]
-  /** Ended, and still with a lease. */
+  /** Ended runs that still have a lease. */
   leased: RunRecord[]
-  /** Those whose end was not told, and those of the open runs. */
+  /** Fan-outs without an end event, and those of the open runs. */
   fanOuts: FanOutRecord[]
-  /** The newest of all types, oldest first. */
+  /** The newest events of all types, oldest first. */
   events: EventRecord[]
-  /** When the platform's bound of parallel runs was last changed; null: never. */
+  /** Last change of the platform's limit of parallel runs; null: never. */
   ceilingChangedAt: string | null
 }

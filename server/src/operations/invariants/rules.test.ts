@@ -61,7 +61,7 @@ const found = (records: Partial<Records>, agent: Partial<AgentNow> = {}) =>
     ({ rule, subject }) => `${rule} ${subject}`,
   )
 
-test('records that hold together break no rule, and are counted once each', () => {
+test('consistent records break no rule and are counted once each', () => {
   const records: Records = {
     ...none,
     open: [running(), run({ id: 'x2', queued_at: ago(5) })],
@@ -73,7 +73,7 @@ test('records that hold together break no rule, and are counted once each', () =
   assert.deepEqual(readOf(records), { executions: 4, queued: 1, running: 1, terminal: 2, events: 3 })
 })
 
-test('more running rows than slots, unless the limit or the ceiling was lowered since', () => {
+test('finds more running rows than slots, unless the limit or ceiling was lowered since', () => {
   const open = ['x1', 'x2', 'x3'].map((id) => running({ id }))
   const surplus = ['slots_equal_running_rows scout']
   assert.deepEqual(found({ open }), surplus)
@@ -86,7 +86,7 @@ test('more running rows than slots, unless the limit or the ceiling was lowered 
   assert.deepEqual(found({ open: [running({ agent_id: 'gone' })] }), ['slots_equal_running_rows x1'])
 })
 
-test('a run that waits beside a free slot, while nothing happens and the agent takes runs', () => {
+test('finds a run that waits next to a free slot of an idle agent that takes runs', () => {
   const open = [run()]
   const stuck = ['no_queued_beside_free_slot scout']
   assert.deepEqual(found({ open }), stuck)
@@ -94,7 +94,7 @@ test('a run that waits beside a free slot, while nothing happens and the agent t
   assert.deepEqual(found({ open, agents: [{ ...scout, status: 'exited' }] }), [])
   assert.deepEqual(found({ open, agents: [{ ...scout, desired: 'stopped' }] }), [])
   assert.deepEqual(found({ open: [run({ queued_at: ago(29) })] }), [])
-  assert.deepEqual(found({ open: [run({ queued_at: null })] }), [], 'held out of the line')
+  assert.deepEqual(found({ open: [run({ queued_at: null })] }), [], 'not in the queue yet')
   assert.deepEqual(found({ open: [run(), running({ id: 'x2' }), running({ id: 'x3' })] }), [])
   assert.deepEqual(
     found({ open, events: [event({ type: 'agent.started', executionId: null, ts: ago(3) })] }),
@@ -102,13 +102,13 @@ test('a run that waits beside a free slot, while nothing happens and the agent t
   )
 })
 
-test('a turn that waits for the one before it is no violation', () => {
+test('a turn that waits for the one before it is valid', () => {
   const turns = [running({ id: 'x2', serial_key: 's1' }), run({ serial_key: 's1' })]
   assert.deepEqual(found({ open: turns }), [])
   assert.deepEqual(found({ open: [...turns, run({ id: 'x3', serial_key: 's2' })] }).length, 1)
 })
 
-test('a running row without lease, claim token or start', () => {
+test('finds a running row without lease, claim token or start', () => {
   for (const missing of ['lease_expires_at', 'claim_token', 'started_at'] as const) {
     assert.deepEqual(
       found({ open: [running({ [missing]: null })] }),
@@ -118,18 +118,18 @@ test('a running row without lease, claim token or start', () => {
   }
 })
 
-test('an event of a run that has no record; once for all of its events', () => {
+test('finds events of a run without a record, once per run', () => {
   const events = [event(), event({ sequence: 2, type: 'execution.started' })]
   assert.deepEqual(found({ events }), ['no_event_without_row x1'])
   assert.deepEqual(found({ events, named: [running()] }), [])
   assert.deepEqual(found({ events: [event({ type: 'agent.created', executionId: null })] }), [])
 })
 
-test('an ended row that is not as it was told to have ended', () => {
+test('finds an ended row that differs from its end event', () => {
   const changed = ['terminal_rows_unchanged x1']
   const newest = [ended()]
   assert.deepEqual(found({ newest, events: [finished()] }), [])
-  assert.deepEqual(found({ newest }), changed, 'never told')
+  assert.deepEqual(found({ newest }), changed, 'no end event')
   assert.deepEqual(found({ named: [ended()] }), [], 'its events may have been removed')
   assert.deepEqual(found({ newest, events: [finished({ status: 'failed' })] }), changed)
   assert.deepEqual(found({ newest: [running()], open: [running()], events: [finished()] }), changed)
@@ -141,7 +141,7 @@ test('an ended row that is not as it was told to have ended', () => {
   assert.deepEqual(found({ leased: [ended({ lease_expires_at: ago(1) })] }), changed)
 })
 
-test('a fan-out whose end and whose runs say different things', () => {
+test('finds a fan-out whose end contradicts its runs', () => {
   const fanOut = { id: 'fo_1', agent_id: 'a1', created_at: ago(100), completed_at: null }
   const open = [running({ fan_out_id: 'fo_1' })]
   const broken = ['fan_outs_follow_their_runs fo_1']
@@ -153,11 +153,11 @@ test('a fan-out whose end and whose runs say different things', () => {
   assert.deepEqual(
     found({ newest, fanOuts: [fanOut], events: [finished({ ts: ago(5) })] }),
     [],
-    'told in a moment',
+    'the end event follows soon',
   )
 })
 
-test('a call is a run of the platform’s own: it needs no lease and takes no slot', () => {
+test('a call is carried by the platform: it needs no lease and uses no slot', () => {
   const call = running({ id: 'c1', triggered_by: 'voip', claim_token: null, lease_expires_at: null })
   const others = [running({ id: 'x1' }), running({ id: 'x2' })]
   assert.deepEqual(found({ open: [call, ...others] }), [])

@@ -4,32 +4,32 @@ import type { AgentRecord, EventRecord, Records, RunRecord } from './records.ts'
 
 export type Violation = InvariantsReport['violations'][number]
 
-/** What the records do not say of an agent. */
+/** State of an agent that is not in the records. */
 export type AgentNow = {
-  /** Runs that it may work on at once. */
+  /** Maximum of concurrent runs. */
   limit: number
-  /** Its link is up and its calls are answered. */
+  /** Its link is connected and its calls succeed. */
   isReachable: boolean
 }
 
-export type Look = { records: Records; now: Date; agentNow(agent: AgentRecord): AgentNow }
+export type Snapshot = { records: Records; now: Date; agentNow(agent: AgentRecord): AgentNow }
 
-/** A wake may be lost; the loop that repeats it comes every ten seconds. */
+/** A wake message can be lost; a loop repeats it every ten seconds. */
 export const graceSeconds = 30
 
-/** Every rule, each by itself: a record may break several. */
-export function violationsOf(look: Look): Violation[] {
+/** Applies every rule; a record can break several. */
+export function violationsOf(snapshot: Snapshot): Violation[] {
   return [
-    ...slotsEqualRunningRows(look),
-    ...noQueuedBesideFreeSlot(look),
-    ...noRunningWithoutLease(look.records),
-    ...noEventWithoutRow(look.records),
-    ...terminalRowsUnchanged(look.records),
-    ...fanOutsFollowTheirRuns(look),
+    ...slotsEqualRunningRows(snapshot),
+    ...noQueuedBesideFreeSlot(snapshot),
+    ...noRunningWithoutLease(snapshot.records),
+    ...noEventWithoutRow(snapshot.records),
+    ...terminalRowsUnchanged(snapshot.records),
+    ...fanOutsFollowTheirRuns(snapshot),
   ]
 }
 
-/** What was looked at; a run counts once. */
+/** Counts the checked records, each run once. */
 export function readOf(records: Records): Omit<InvariantsReport['read'], 'schedules'> {
   const runs = [...distinct(records).values()]
   const inState = (status: RunRecord['status']) => runs.filter((run) => run.status === status).length
@@ -43,10 +43,10 @@ export function readOf(records: Records): Omit<InvariantsReport['read'], 'schedu
 }
 
 /**
- * Slots are counted from running rows, so they equal them; what can go wrong is that more were handed out
- * than there are. A limit that was lowered since the last one was handed out explains a surplus.
+ * Slots are counted from running rows, so only a surplus is possible. It is valid if the limit was lowered after the
+ * last claim.
  */
-function slotsEqualRunningRows({ records, agentNow }: Look): Violation[] {
+function slotsEqualRunningRows({ records, agentNow }: Snapshot): Violation[] {
   const agents = new Map(records.agents.map((agent) => [agent.id, agent]))
   const running = Map.groupBy(
     records.open.filter((run) => run.status === 'running' && !isCarried(run)),
@@ -60,26 +60,26 @@ function slotsEqualRunningRows({ records, agentNow }: Look): Violation[] {
     }
     const { limit } = agentNow(agent)
     const lastClaim = latest(runs.map(({ started_at }) => started_at))
-    if (runs.length <= limit || lowered(records, agentId) > lastClaim) return []
+    if (runs.length <= limit || limitChangedAt(records, agentId) > lastClaim) return []
     const message = `${runs.length} runs are running, the agent has ${limit} slots`
     return [{ rule: 'slots_equal_running_rows', subject: agent.name, message }]
   })
 }
 
-/** When the agent's limit or the platform's ceiling was last changed; the empty text when it is not known. */
-function lowered({ events, ceilingChangedAt }: Records, agentId: string): string {
+/** Time of the last change of the agent's limit or the platform's ceiling; '' when unknown. */
+function limitChangedAt({ events, ceilingChangedAt }: Records, agentId: string): string {
   const changes = events.filter((event) => event.setting === 'capacity' && event.agentIds.includes(agentId))
   return latest([ceilingChangedAt, ...changes.map(({ ts }) => ts)])
 }
 
-function noQueuedBesideFreeSlot({ records, now, agentNow }: Look): Violation[] {
+function noQueuedBesideFreeSlot({ records, now, agentNow }: Snapshot): Violation[] {
   const calmSince = graceBefore(now)
   return records.agents.flatMap((agent): Violation[] => {
     const runs = records.open.filter(({ agent_id }) => agent_id === agent.id)
     const running = runs.filter((run) => run.status === 'running' && !isCarried(run))
     const busy = new Set(running.flatMap(({ serial_key }) => serial_key ?? []))
     const waiting = runs.filter(
-      // Held runs have no place in the line yet; a turn waits for the one before it.
+      // Held runs are not in the queue yet; a turn waits for the one before it.
       ({ status, queued_at, serial_key }) =>
         status === 'queued' && queued_at !== null && queued_at < calmSince && !busy.has(serial_key ?? ''),
     )
@@ -87,14 +87,14 @@ function noQueuedBesideFreeSlot({ records, now, agentNow }: Look): Violation[] {
     const { limit, isReachable } = agentNow(agent)
     const takesRuns = agent.desired === 'running' && agent.status === 'running' && isReachable
     if (!takesRuns || running.length >= limit) return []
-    // A slot may have become free, or the agent may have come up, a moment ago.
+    // A slot may just have become free, or the agent may just have started.
     if (lastEvent(records, agent.id) > calmSince) return []
     const message = `${waiting.length} runs wait, the first since ${waiting[0]?.queued_at}, beside ${limit - running.length} free slots of a reachable agent`
     return [{ rule: 'no_queued_beside_free_slot', subject: agent.name, message }]
   })
 }
 
-/** A telephone call is a run of the platform's own: no agent claims it, and it takes no slot. */
+/** The platform itself carries a telephone call: no agent claims it, and it uses no slot. */
 function isCarried({ triggered_by, claim_token }: RunRecord): boolean {
   return triggered_by === 'voip' && claim_token === null
 }
@@ -124,22 +124,22 @@ function noEventWithoutRow(records: Records): Violation[] {
   return [...orphans].map(([id, type]) => ({
     rule: 'no_event_without_row',
     subject: id,
-    message: `${type} was told of a run that has no record`,
+    message: `${type} names a run that has no record`,
   }))
 }
 
 /**
- * The end of a run is told once, in the transaction that writes it, with the status it had then: a record
- * that says something else now was changed afterwards.
+ * The transaction that ends a run appends one event with its status. A record with another status was changed
+ * afterwards.
  */
 function terminalRowsUnchanged(records: Records): Violation[] {
-  const told = Map.groupBy(
+  const eventsOf = Map.groupBy(
     records.events.filter(({ executionId }) => executionId !== null),
     ({ executionId }) => executionId ?? '',
   )
   const complete = new Set(records.newest.map(({ id }) => id))
   return [...distinct(records).values()].flatMap((run) => {
-    const events = told.get(run.id) ?? []
+    const events = eventsOf.get(run.id) ?? []
     return faultsOfEnd(run, events, complete.has(run.id)).map((message) => ({
       rule: 'terminal_rows_unchanged' as const,
       subject: run.id,
@@ -148,7 +148,7 @@ function terminalRowsUnchanged(records: Records): Violation[] {
   })
 }
 
-/** `isComplete`: every event of the run is among `events`. */
+/** `isComplete`: `events` contains all events of the run. */
 function faultsOfEnd(run: RunRecord, events: readonly EventRecord[], isComplete: boolean): string[] {
   const ends = events.filter(({ type }) => type === 'execution.finished')
   const firstEnd = ends[0]
@@ -157,12 +157,12 @@ function faultsOfEnd(run: RunRecord, events: readonly EventRecord[], isComplete:
     if (run.completed_at === null) faults.push(`is ${run.status} without a time of its end`)
     if (run.lease_expires_at !== null) faults.push(`is ${run.status} and still has a lease`)
     if (isComplete && ends.length === 0 && run.status !== 'skipped') {
-      faults.push(`is ${run.status}, and its end was never told`)
+      faults.push(`is ${run.status} and has no end event`)
     }
   } else if (run.completed_at !== null) faults.push(`is ${run.status} with a time of its end`)
-  if (ends.length > 1) faults.push(`its end was told ${ends.length} times`)
+  if (ends.length > 1) faults.push(`has ${ends.length} end events`)
   for (const { status } of ends) {
-    if (status !== run.status) faults.push(`is ${run.status}, and was told to have ended as ${status}`)
+    if (status !== run.status) faults.push(`is ${run.status}, and its end event says ${status}`)
   }
   const isRestarted = events.some(
     ({ type, sequence }) => type === 'execution.started' && firstEnd && sequence > firstEnd.sequence,
@@ -171,8 +171,8 @@ function faultsOfEnd(run: RunRecord, events: readonly EventRecord[], isComplete:
   return faults
 }
 
-/** A fan-out ends with the last of its runs, and is told soon after, also by another process than the one that died. */
-function fanOutsFollowTheirRuns({ records, now }: Look): Violation[] {
+/** A fan-out ends with its last run. Its end event follows soon, even if the process of that run died. */
+function fanOutsFollowTheirRuns({ records, now }: Snapshot): Violation[] {
   const working = new Set(records.open.map(({ fan_out_id }) => fan_out_id))
   return records.fanOuts.flatMap(({ id, agent_id, created_at, completed_at }): Violation[] => {
     const isWorking = working.has(id)
@@ -180,8 +180,8 @@ function fanOutsFollowTheirRuns({ records, now }: Look): Violation[] {
     const isCalm = created_at < graceBefore(now) && lastEvent(records, agent_id) < graceBefore(now)
     if (!isWorking && !isCalm) return []
     const message = isWorking
-      ? 'was told to have ended, and some of its runs have not'
-      : 'was never told to have ended, although all of its runs have'
+      ? 'has an end event, but some of its runs have not ended'
+      : 'has no end event, although all its runs have ended'
     return [{ rule: 'fan_outs_follow_their_runs', subject: id, message }]
   })
 }

@@ -8,27 +8,27 @@ import { readRecords } from './store.ts'
 export type InvariantsDeps = {
   db: Db
   clock: Clock
-  /** Runs that an agent may work on at once, now. */
+  /** Present maximum of an agent's concurrent runs. */
   limitOf(agent: Pick<AgentRecord, 'max_parallel_tasks'>): Promise<number>
   isLinked(agentId: string): boolean
-  /** Agents whose calls over the link fail. */
+  /** Agents whose link calls fail. */
   unreachable(): Promise<ReadonlySet<string>>
   schedulesCount(): Promise<number>
 }
 
 export type Invariants = {
-  /** Looks once, and again after seconds when something was found; only what is still so is reported. */
+  /** Checks again after seconds when it finds violations, and reports only those that remain. */
   check(signal?: AbortSignal): Promise<InvariantsReport>
 }
 
-/** Of a platform that is broken everywhere, enough to see it. */
+/** Enough to recognize a platform that is broken everywhere. */
 const maxReported = 200
-const lookAgainMs = 3_000
+const recheckMs = 3_000
 
 export function createInvariants(deps: InvariantsDeps): Invariants {
   const { db, clock, limitOf, isLinked, unreachable, schedulesCount } = deps
 
-  async function look(): Promise<InvariantsReport> {
+  async function checkOnce(): Promise<InvariantsReport> {
     const now = clock.now()
     const records = await db.snapshot(readRecords)
     const [cutOff, schedules] = await Promise.all([unreachable(), schedulesCount()])
@@ -49,17 +49,17 @@ export function createInvariants(deps: InvariantsDeps): Invariants {
 
   return {
     async check(signal) {
-      const first = await look()
+      const first = await checkOnce()
       if (first.ok) return first
-      await clock.wait(lookAgainMs, signal)
-      const second = await look()
-      const before = new Set(first.violations.map(nameOf))
-      const violations = second.violations.filter((each) => before.has(nameOf(each)))
+      await clock.wait(recheckMs, signal)
+      const second = await checkOnce()
+      const before = new Set(first.violations.map(keyOf))
+      const violations = second.violations.filter((each) => before.has(keyOf(each)))
       return { ...second, ok: violations.length === 0, violations: violations.slice(0, maxReported) }
     },
   }
 }
 
-function nameOf({ rule, subject }: Violation): string {
+function keyOf({ rule, subject }: Violation): string {
   return `${rule} ${subject}`
 }

@@ -1,14 +1,29 @@
 import { finalStatuses } from '@roost/contracts/runs/executions'
 import type { Executor } from '../../ports/database/port.ts'
-import type { EventRecord, FanOutRecord, Records, RunRecord } from './records.ts'
-import type { InvariantTables } from './tables.ts'
+import type { AgentRecord, EventRecord, FanOutRecord, Records, RunRecord } from './records.ts'
 
-/** Bounds of one look, so that it costs a busy platform milliseconds. */
+/** Columns of other features' tables. */
+type InvariantTables = {
+  agents: AgentRecord
+  executions: RunRecord
+  fan_outs: FanOutRecord
+  outbox: {
+    sequence: number
+    position: number | null
+    type: string
+    agent_ids: string
+    fields: string
+    ts: string
+  }
+  settings: { key: string; updated_at: string }
+}
+
+/** Limits of one check, so that it takes milliseconds on a busy platform. */
 export const maxRows = 5_000
 export const maxEvents = 5_000
-/** Events are told in order of their commits, and their times may differ by as much as a transaction takes. */
+/** Events are ordered by commit, and their times can differ from that order by the length of a transaction. */
 const marginMs = 60_000
-const batch = 500
+const batchSize = 500
 
 const columns = [
   'id',
@@ -26,26 +41,26 @@ const columns = [
 ] as const
 const openStatuses = ['queued', 'running', 'pending_retry'] as const
 
-/** Reads over the tables of others: it judges what all of them wrote, and writes nothing. */
+/** Reads the tables of other features; writes nothing. */
 export async function readRecords(executor: Executor): Promise<Records> {
   const db = executor.withTables<InvariantTables>()
   const runs = () => db.selectFrom('executions').select(columns)
 
   async function runsOf(ids: readonly string[]): Promise<RunRecord[]> {
     const found: RunRecord[] = []
-    for (let from = 0; from < ids.length; from += batch) {
+    for (let from = 0; from < ids.length; from += batchSize) {
       found.push(
         ...(await runs()
-          .where('id', 'in', ids.slice(from, from + batch))
+          .where('id', 'in', ids.slice(from, from + batchSize))
           .execute()),
       )
     }
     return found
   }
 
-  /** Only when every open run was read: of one more nobody could say that its fan-out has none. */
+  /** Needs all open runs: otherwise a fan-out could wrongly appear to have none. */
   function fanOutsOf(open: readonly RunRecord[]): Promise<FanOutRecord[]> {
-    const ids = [...new Set(open.flatMap(({ fan_out_id }) => fan_out_id ?? []))].slice(0, batch)
+    const ids = [...new Set(open.flatMap(({ fan_out_id }) => fan_out_id ?? []))].slice(0, batchSize)
     return db
       .selectFrom('fan_outs')
       .select(['id', 'agent_id', 'created_at', 'completed_at'])
@@ -82,7 +97,7 @@ export async function readRecords(executor: Executor): Promise<Records> {
   const leased = await runs()
     .where('status', 'in', [...finalStatuses])
     .where('lease_expires_at', 'is not', null)
-    .limit(batch)
+    .limit(batchSize)
     .execute()
   const events = rows.map(eventOf).reverse()
   const known = new Set([...open, ...newest].map(({ id }) => id))
@@ -106,7 +121,7 @@ export async function readRecords(executor: Executor): Promise<Records> {
   }
 }
 
-/** From when on every event of a run that was made is among these; the empty text when none was ever removed. */
+/** Time from which all events of new runs are among these; '' when no event was ever removed. */
 function completeSince(newestFirst: readonly { position: number | null; ts: string }[]): string {
   const oldest = newestFirst.at(-1)
   const isComplete = newestFirst.length < maxEvents && (oldest?.position ?? 1) <= 1
@@ -121,7 +136,7 @@ function eventOf(row: {
   fields: string
   ts: string
 }): EventRecord {
-  // Written by the outbox as an array of text and an object.
+  // The outbox writes an array of text and an object.
   const fields = JSON.parse(row.fields) as Record<string, unknown>
   const text = (value: unknown) => (typeof value === 'string' ? value : null)
   const isOfRun = row.type.startsWith('execution.')

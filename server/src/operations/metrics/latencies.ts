@@ -1,6 +1,6 @@
 export type ObservedRequest = { method: string; route: string; status: number; seconds: number }
 
-/** Upper bounds in seconds; everything above the last one counts as `+Inf`. */
+/** Upper bounds in seconds; higher values count as `+Inf`. */
 const bounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60] as const
 const name = 'roost_http_request_seconds'
 const help = 'Requests answered by this process, by route; streams until their end.'
@@ -14,8 +14,8 @@ export type Latencies = {
 }
 
 /**
- * The latencies of requests from the first one on. The metrics library would do this too, but costs memory that most
- * platforms never use, so it is loaded with the first scrape only.
+ * Counts latencies from the first request on. Does not use the metrics library, whose memory most platforms would
+ * waste: only the first scrape loads it.
  */
 export function createLatencies(): Latencies {
   const all = new Map<string, Series>()
@@ -33,9 +33,9 @@ export function createLatencies(): Latencies {
   return {
     observe(request) {
       const series = seriesOf(request)
-      const at = bounds.findIndex((bound) => request.seconds <= bound)
-      const place = at < 0 ? bounds.length : at
-      series.counts[place] = (series.counts[place] ?? 0) + 1
+      const found = bounds.findIndex((bound) => request.seconds <= bound)
+      const bucket = found < 0 ? bounds.length : found
+      series.counts[bucket] = (series.counts[bucket] ?? 0) + 1
       series.sum += request.seconds
     },
 

@@ -24,7 +24,7 @@ forEachDialect((_, open) => {
       isLinked: (id) => id === 'a1',
       socketClients: () => 2,
     })
-    /** Every figure by its name and labels. */
+    /** All figures by name and labels. */
     const figures = async () => {
       const { text } = await metrics.page()
       const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
@@ -33,9 +33,9 @@ forEachDialect((_, open) => {
     return { platform, clock, metrics, figures }
   }
 
-  test('an idle platform tells its agents, links and slots, and zeros for the rest', async () => {
+  test('an idle platform reports its agents, links and slots, and zeros for the rest', async () => {
     const { figures } = await start()
-    const told = await figures()
+    const values = await figures()
     for (const [name, value] of Object.entries({
       'roost_agents{status="running"}': '1',
       'roost_agents{status="stopped"}': '1',
@@ -49,10 +49,10 @@ forEachDialect((_, open) => {
       roost_scheduler_overdue_seconds: '0',
       roost_broker_cost_usd_last_day: '0',
     }))
-      assert.equal(told[name], value, name)
+      assert.equal(values[name], value, name)
   })
 
-  test('runs, slots, the queue and its oldest, leases, tokens and cost; what is a day old is not counted', async () => {
+  test('counts runs, slots, the queue, leases, tokens and cost of the last day', async () => {
     const { platform, clock, figures } = await start()
     const first = await accept(platform)
     await accept(platform)
@@ -68,17 +68,17 @@ forEachDialect((_, open) => {
       ...{ cache_creation_tokens: 0, cache_read_tokens: 0, context_used: 0, context_max: 0, model: null },
     })
     await clock.advance(10)
-    const told = await figures()
-    assert.equal(told['roost_executions_last_day{status="running",trigger="manual"}'], '1')
-    assert.equal(told['roost_executions_last_day{status="queued",trigger="manual"}'], '1')
+    const values = await figures()
+    assert.equal(values['roost_executions_last_day{status="running",trigger="manual"}'], '1')
+    assert.equal(values['roost_executions_last_day{status="queued",trigger="manual"}'], '1')
     assert.deepEqual(
-      [told.roost_slots_used, told.roost_queue_length, told.roost_queue_oldest_seconds],
+      [values.roost_slots_used, values.roost_queue_length, values.roost_queue_oldest_seconds],
       ['1', '1', '10'],
     )
-    assert.ok(Number(told.roost_lease_shortest_seconds) > 0)
-    assert.ok(Number(told.roost_outbox_pending) >= 2 && Number(told.roost_outbox_lag_seconds) >= 10)
+    assert.ok(Number(values.roost_lease_shortest_seconds) > 0)
+    assert.ok(Number(values.roost_outbox_pending) >= 2 && Number(values.roost_outbox_lag_seconds) >= 10)
     assert.deepEqual(
-      [told['roost_broker_tokens_last_day{kind="input"}'], told.roost_broker_cost_usd_last_day],
+      [values['roost_broker_tokens_last_day{kind="input"}'], values.roost_broker_cost_usd_last_day],
       ['10', '1.5'],
     )
     await clock.advance(86_400)
@@ -88,7 +88,7 @@ forEachDialect((_, open) => {
     assert.ok(Number(later.roost_lease_shortest_seconds) < 0)
   })
 
-  test('the page is the text that Prometheus reads, with the latencies of requests before the first scrape', async () => {
+  test('the page is valid Prometheus text with the latencies from before the first scrape', async () => {
     const { metrics, figures } = await start()
     const app = routesApp(metricsRoutes(metrics), {})
     for (const seconds of [0.02, 0.025, 0.3, 70])
@@ -97,13 +97,13 @@ forEachDialect((_, open) => {
     assert.equal(reply.statusCode, 200)
     assert.match(String(reply.headers['content-type']), /^text\/plain; version=0\.0\.4/)
     assert.match(reply.body, /\n# TYPE roost_http_request_seconds histogram\n/)
-    const told = await figures()
+    const values = await figures()
     const labels = 'method="GET",route="/api/agents",status="200"'
     const name = 'roost_http_request_seconds'
     for (const [le, count] of Object.entries({ 0.01: 0, 0.025: 2, 0.25: 2, 0.5: 3, 60: 3, '+Inf': 4 }))
-      assert.equal(told[`${name}_bucket{le="${le}",${labels}}`], String(count), le)
-    assert.equal(told[`${name}_count{${labels}}`], '4')
-    assert.ok(Math.abs(Number(told[`${name}_sum{${labels}}`]) - 70.345) < 1e-9)
+      assert.equal(values[`${name}_bucket{le="${le}",${labels}}`], String(count), le)
+    assert.equal(values[`${name}_count{${labels}}`], '4')
+    assert.ok(Math.abs(Number(values[`${name}_sum{${labels}}`]) - 70.345) < 1e-9)
 
     metrics.observe({ method: 'GET', route: '/api/agents', status: 200, seconds: 0.001 })
     assert.equal((await figures())[`${name}_count{${labels}}`], '5')

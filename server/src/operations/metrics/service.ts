@@ -9,9 +9,9 @@ import { readCounts } from './store.ts'
 export type { ObservedRequest } from './latencies.ts'
 
 export type Metrics = {
-  /** Takes in how long a request took. Never throws. */
+  /** Records the latency of a request. Never throws. */
   observe(request: ObservedRequest): void
-  /** Everything, as Prometheus reads it. */
+  /** All figures, in the text format of Prometheus. */
   page(): Promise<{ contentType: string; text: string }>
 }
 
@@ -26,7 +26,7 @@ export type MetricsDeps = {
 
 const dayMs = 86_400_000
 
-/** The metrics library is loaded by the first scrape: most platforms are never scraped. */
+/** The first scrape loads the metrics library, because most platforms are never scraped. */
 export function createMetrics(deps: MetricsDeps): Metrics {
   const { db, clock, agentRecords } = deps
   const latencies = createLatencies()
@@ -38,14 +38,14 @@ export function createMetrics(deps: MetricsDeps): Metrics {
       loading ??= import('./figures.ts').then(({ createFigures }) => createFigures())
       const { page } = await loading
       const now = clock.now().getTime()
-      const [counted, agents] = await Promise.all([
+      const [counts, agents] = await Promise.all([
         readCounts(db, new Date(now - dayMs).toISOString()),
         agentRecords.all(),
       ])
       const limits = await Promise.all(agents.map(deps.effectiveParallel))
       const { contentType, text } = await page({
         now,
-        counted,
+        counts,
         agents,
         links: agents.filter(({ id }) => deps.isLinked(id)).length,
         slots: limits.reduce((sum, limit) => sum + limit, 0),

@@ -1,11 +1,28 @@
 import { sql } from 'kysely'
 import type { Executor } from '../../ports/database/port.ts'
-import type { MetricsTables } from './tables.ts'
+
+/** Columns of other features' tables. */
+type MetricsTables = {
+  executions: {
+    status: string
+    triggered_by: string
+    created_at: string
+    queued_at: string | null
+    lease_expires_at: string | null
+    cost_micros: number | null
+    input_tokens: number | null
+    output_tokens: number | null
+    cache_creation_tokens: number | null
+    cache_read_tokens: number | null
+  }
+  outbox: { position: number | null; ts: string }
+  scheduler_state: { checked_at: string; next_due_at: string | null }
+}
 
 const kinds = ['input_tokens', 'output_tokens', 'cache_creation_tokens', 'cache_read_tokens'] as const
 export type TokenKind = (typeof kinds)[number]
 
-export type Counted = {
+export type Counts = {
   runs: { status: string; triggered_by: string; count: number }[]
   queued: { count: number; oldest: string | null }
   running: { count: number; firstLeaseEnds: string | null }
@@ -15,8 +32,8 @@ export type Counted = {
   costMicros: number
 }
 
-/** Reads over the tables of others; `since` bounds what is counted of the past. */
-export async function readCounts(executor: Executor, since: string): Promise<Counted> {
+/** Reads the tables of other features. `since` limits the counted past. */
+export async function readCounts(executor: Executor, since: string): Promise<Counts> {
   const db = executor.withTables<MetricsTables>()
   const [runs, used, queued, running, outbox, scheduler] = await Promise.all([
     db
@@ -50,7 +67,7 @@ export async function readCounts(executor: Executor, since: string): Promise<Cou
       .executeTakeFirstOrThrow(),
     db.selectFrom('scheduler_state').select(['checked_at', 'next_due_at']).executeTakeFirst(),
   ])
-  // PostgreSQL counts and sums into types that come as text; nothing is a sum of null.
+  // PostgreSQL returns counts and sums as text, and null as the sum of no rows.
   const tokens = Object.fromEntries(kinds.map((kind) => [kind, Number(used[kind] ?? 0)]))
   return {
     runs: runs.map((row) => ({ ...row, count: Number(row.count) })),
@@ -58,7 +75,7 @@ export async function readCounts(executor: Executor, since: string): Promise<Cou
     running: { count: Number(running.count), firstLeaseEnds: running.first },
     outbox: { count: Number(outbox.count), oldest: outbox.oldest },
     scheduler: scheduler ?? null,
-    // One entry for each kind, made the line before.
+    // Has one entry for each kind.
     tokens: tokens as Record<TokenKind, number>,
     costMicros: Number(used.cost_micros ?? 0),
   }

@@ -1,27 +1,31 @@
 import type { AlertKind, PlatformAlert } from '@roost/contracts/operations/operator-queue'
+import type { Alerts } from '../../foundation/alerts/index.ts'
 import { type Clock, secondsLater, timestamp } from '../../kit/clock.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
-import type { Alerts } from '../operator-queue/index.ts'
-import type { Looked } from './look.ts'
+import type { AlertList } from '../operator-queue/index.ts'
+import type { AgentCheck } from './check.ts'
 import { rank } from './rules.ts'
 import type { AgentHealthTable } from './tables.ts'
 
-/** What monitoring tells operators of, and takes back when it is over. */
+/** Alert kinds that monitoring raises and clears. */
 export const monitoredKinds = ['agent_unhealthy', 'stuck_run', 'cost_limit'] as const satisfies AlertKind[]
 type Kind = (typeof monitoredKinds)[number]
 
-/** What is to be pending for an agent, or for the platform; null: nothing. */
-type Wanted = { agentId: string | null; kind: Kind; alert: Omit<PlatformAlert, 'agentId' | 'kind'> | null }
+/** Desired alert of a kind for an agent, or for the platform; null: the alert must not be pending. */
+type Desired = { agentId: string | null; kind: Kind; alert: Omit<PlatformAlert, 'agentId' | 'kind'> | null }
 
-export function wantedFor(looked: Looked, before: AgentHealthTable | undefined): Wanted[] {
-  return [unhealthyAlert(looked, before), stuckAlert(looked)]
+export function desiredAlerts(check: AgentCheck, before: AgentHealthTable | undefined): Desired[] {
+  return [unhealthyAlert(check, before), stuckAlert(check)]
 }
 
-/** Told when two checks in a row found it: a container that is just busy or restarting is no alert. */
-function unhealthyAlert({ agent, facts, judgement }: Looked, before: AgentHealthTable | undefined): Wanted {
+/** Needs two bad checks in a row: a container that is just busy or restarting raises no alert. */
+function unhealthyAlert(
+  { agent, facts, judgement }: AgentCheck,
+  before: AgentHealthTable | undefined,
+): Desired {
   const about = { agentId: agent.id, kind: 'agent_unhealthy' as const }
   const isBad = (status: AgentHealthTable['status']) => rank(status) <= rank('unhealthy')
-  // Of one that keeps ending, the alert of its restart loop tells.
+  // A crashing agent has the alert of its restart loop already.
   if (!isBad(judgement.status) || facts.held || !before || !isBad(before.status))
     return { ...about, alert: null }
   return {
@@ -35,14 +39,14 @@ function unhealthyAlert({ agent, facts, judgement }: Looked, before: AgentHealth
   }
 }
 
-function stuckAlert({ agent, facts, stuckRun }: Looked): Wanted {
+function stuckAlert({ agent, facts, stuckRun }: AgentCheck): Desired {
   const about = { agentId: agent.id, kind: 'stuck_run' as const }
   if (stuckRun === null) return { ...about, alert: null }
   return {
     ...about,
     alert: {
       title: `A run of the agent "${agent.name}" is silent`,
-      question: 'Look at its transcript, and terminate it if it hangs.',
+      question: 'CheckAgents at its transcript, and terminate it if it hangs.',
       priority: 'medium',
       context: { execution_id: stuckRun, silent_runs: facts.stuck },
       executionId: stuckRun,
@@ -50,13 +54,13 @@ function stuckAlert({ agent, facts, stuckRun }: Looked): Wanted {
   }
 }
 
-const earlyShare = 0.8
+const warningShare = 0.8
 
-/** `limitUsd` 0: there is none. */
-export function costAlert(spentMicros: number, limitUsd: number): Wanted {
+/** `limitUsd` 0: unlimited. */
+export function costAlert(spentMicros: number, limitUsd: number): Desired {
   const about = { agentId: null, kind: 'cost_limit' as const }
   const spent = spentMicros / 1_000_000
-  if (limitUsd === 0 || spent < limitUsd * earlyShare) return { ...about, alert: null }
+  if (limitUsd === 0 || spent < limitUsd * warningShare) return { ...about, alert: null }
   const isReached = spent >= limitUsd
   return {
     ...about,
@@ -64,38 +68,46 @@ export function costAlert(spentMicros: number, limitUsd: number): Wanted {
       title: isReached
         ? `Today's runs have cost the daily limit of ${limitUsd} USD`
         : `Today's runs have cost ${Math.round((spent / limitUsd) * 100)} % of the daily limit`,
-      question: 'Nothing is stopped by this. Look at the costs by agent, and set spend caps where it helps.',
+      question:
+        'Nothing is stopped by this. CheckAgents at the costs by agent, and set spend caps where it helps.',
       priority: isReached ? 'high' : 'medium',
       context: { spent_usd: spent, limit_usd: limitUsd },
     },
   }
 }
 
-type Told = ReadonlyMap<Kind, Awaited<ReturnType<Alerts['told']>>>
+type AlertStates = ReadonlyMap<Kind, Awaited<ReturnType<AlertList['statesOf']>>>
 
-export function createTelling({ db, clock, alerts }: { db: Db; clock: Pick<Clock, 'now'>; alerts: Alerts }) {
+export type AlertChangesDeps = {
+  db: Db
+  clock: Pick<Clock, 'now'>
+  alerts: Pick<Alerts, 'raise' | 'clear'>
+  alertList: Pick<AlertList, 'statesOf'>
+}
+
+export function createAlertChanges({ db, clock, alerts, alertList }: AlertChangesDeps) {
   return {
-    /** What is pending, or was told within the cooldown. */
-    async told(cooldownSeconds: number): Promise<Told> {
+    /** Alerts that are pending or were raised within the cooldown. */
+    async states(cooldownSeconds: number): Promise<AlertStates> {
       const since = timestamp(secondsLater(clock.now(), -cooldownSeconds))
-      const each = monitoredKinds.map(async (kind) => [kind, await alerts.told(kind, since)] as const)
+      const each = monitoredKinds.map(async (kind) => [kind, await alertList.statesOf(kind, since)] as const)
       return new Map(await Promise.all(each))
     },
 
-    /** Raises and takes back what has changed; in the cooldown nothing is told anew. */
-    async settle(tx: Tx, told: Told, wanted: readonly Wanted[]): Promise<void> {
-      for (const { agentId, kind, alert } of wanted) {
-        const before = told.get(kind)?.get(agentId)
+    /** Raises and clears alerts whose state must change. Raises no resolved alert again within the cooldown. */
+    async settle(tx: Tx, states: AlertStates, desired: readonly Desired[]): Promise<void> {
+      for (const { agentId, kind, alert } of desired) {
+        const before = states.get(kind)?.get(agentId)
         if (alert && (before === undefined || before === 'pending')) {
-          await alerts.raiseAlert(tx, { ...alert, agentId, kind })
-        } else if (!alert && before === 'pending') await alerts.clearAlert(tx, agentId, kind)
+          await alerts.raise(tx, { ...alert, agentId, kind })
+        } else if (!alert && before === 'pending') await alerts.clear(tx, agentId, kind)
       }
     },
 
-    /** The same in a transaction of its own, where there is anything to do. */
-    async settleAlone(told: Told, wanted: Wanted): Promise<void> {
-      if (wanted.alert || told.get(wanted.kind)?.get(wanted.agentId) === 'pending')
-        await db.atomically((tx) => this.settle(tx, told, [wanted]))
+    /** Calls `settle` in its own transaction, if there is anything to change. */
+    async settleAlone(states: AlertStates, desired: Desired): Promise<void> {
+      if (desired.alert || states.get(desired.kind)?.get(desired.agentId) === 'pending')
+        await db.atomically((tx) => this.settle(tx, states, [desired]))
     },
   }
 }

@@ -1,12 +1,10 @@
 /**
- * Monitoring: how agents are, how they were, and when operators must know.
+ * Monitoring: the health of agents, its history, and alerts about it.
  *
- * Owns the tables `health_checks` and `agent_health`. Judges each agent by what the platform has heard anyway:
- * the engine's events, beats, samples, runs, syncs. Promises that no read asks the engine or an agent, that an
- * alert is pending once, is not told anew within the cooldown, and is taken back when its cause is gone.
- * Refuses to repair: that is what the lifecycle does.
+ * Owns the tables `health_checks` and `agent_health`. Judges agents by data that the platform has anyway: events of the
+ * engine, heartbeats, samples, runs, syncs. Promises that no read calls the engine or an agent, and that an alert is
+ * cleared with its cause and not raised again within the cooldown. Does not repair: the lifecycle does.
  */
-export type { Look, Looked } from './look.ts'
-export { checkRetention } from './retention.ts'
+export type { AgentCheck, CheckAgents } from './check.ts'
 export { monitoringRoutes } from './routes.ts'
 export { createMonitoring, type Monitoring, type MonitoringDeps } from './service.ts'

@@ -4,14 +4,14 @@ import { agentStore } from '../../agents/records/index.ts'
 import { secondsLater, timestamp } from '../../kit/clock.ts'
 import { forEachDialect } from '../../test/dialects.ts'
 import { insertRuns } from '../../test/run-rows.ts'
-import { openSupervision, type SupervisionWorld } from '../test/supervision-world.ts'
+import { type MonitoringWorld, openMonitoringWorld } from '../test/monitoring-world.ts'
 
 const api = '/api/monitoring'
-const alertsOf = async (world: SupervisionWorld) => (await world.get('/api/ops/alerts')).alerts
-/** As its row says after a crash from which the engine's policy did not bring it back. */
-async function crash(world: SupervisionWorld, name: string) {
+const alertsOf = async (world: MonitoringWorld) => (await world.get('/api/ops/alerts')).alerts
+/** Row of an agent after a crash that the engine's restart policy did not repair. */
+async function crash(world: MonitoringWorld, name: string) {
   const { id } = await world.row(name)
-  // Later than its start, which the platform may not have heard of yet.
+  // Later than its start, whose event the platform may not have yet.
   const observed_at = timestamp(secondsLater(world.clock.now(), 1))
   await world.db.atomically(async (tx) => {
     await agentStore(tx).update(id, { status: 'exited', exit_code: 137, observed_at })
@@ -20,8 +20,8 @@ async function crash(world: SupervisionWorld, name: string) {
 }
 
 forEachDialect((_name, open) => {
-  test('the status of all agents in agentAccess, the worst first; breakers for admins alone', async () => {
-    await using world = await openSupervision(open)
+  test('the status of all accessible agents, the worst first; breakers only for admins', async () => {
+    await using world = await openMonitoringWorld(open)
     const well = await world.agent('mon-well')
     await world.agent('mon-silent')
     await world.clock.advance(30)
@@ -45,8 +45,8 @@ forEachDialect((_name, open) => {
     assert.deepEqual([hidden.status, hidden.json.error], [404, 'agent_not_found'])
   })
 
-  test('a round writes the history; a change of health is an event, once', async () => {
-    await using world = await openSupervision(open)
+  test('a round adds to the history; a change of health makes one event', async () => {
+    await using world = await openMonitoringWorld(open)
     const id = await world.agent('mon-hist')
     await world.round()
     await world.beat(id)
@@ -58,16 +58,16 @@ forEachDialect((_name, open) => {
       ['degraded', 'degraded', 'degraded'],
     )
     const changes = (await world.eventTypes()).filter((type) => type === 'agent.health_changed')
-    // One for each agent that was never looked at before and is not unknown.
+    // One per agent at its first check, except with unknown health.
     assert.equal(changes.length, 1)
-    const told = await world.lastEvent('agent.health_changed')
-    assert.deepEqual([told.previous_status, told.current_status], ['unknown', 'degraded'])
+    const event = await world.lastEvent('agent.health_changed')
+    assert.deepEqual([event.previous_status, event.current_status], ['unknown', 'degraded'])
     const detail = await world.get(`${api}/agents/mon-hist`)
     assert.deepEqual([detail.uptime_percent_24h, detail.last_check_at], [100, history[0].checked_at])
   })
 
-  test('a round keeps its interval, and rests while monitoring is off', async () => {
-    await using world = await openSupervision(open)
+  test('a round keeps its interval and pauses while monitoring is off', async () => {
+    await using world = await openMonitoringWorld(open)
     await world.agent('mon-pace')
     const checks = async () => (await world.get(`${api}/agents/mon-pace/history`)).length
     const off = await world.put(`${api}/config`, { enabled: false })
@@ -82,8 +82,8 @@ forEachDialect((_name, open) => {
     assert.equal(await checks(), 2)
   })
 
-  test('what is critical at two checks is one alert; it is taken back when the agent is well', async () => {
-    await using world = await openSupervision(open)
+  test('two critical checks raise one alert, which is cleared when the agent is healthy', async () => {
+    await using world = await openMonitoringWorld(open)
     const id = await world.agent('mon-crit')
     await crash(world, 'mon-crit')
     await world.round()
@@ -105,8 +105,8 @@ forEachDialect((_name, open) => {
     )
   })
 
-  test('an acknowledged alert is told again after the cooldown, not before', async () => {
-    await using world = await openSupervision(open)
+  test('an acknowledged alert is raised again after the cooldown, not before', async () => {
+    await using world = await openMonitoringWorld(open)
     await world.agent('mon-cool')
     await crash(world, 'mon-cool')
     await world.round()
@@ -126,8 +126,8 @@ forEachDialect((_name, open) => {
     assert.deepEqual(statuses, ['pending', 'acknowledged'])
   })
 
-  test('a run that has been silent for too long is counted and told; its cost is, too', async () => {
-    await using world = await openSupervision(open)
+  test('a silent run is counted and raises an alert; so does the daily cost', async () => {
+    await using world = await openMonitoringWorld(open)
     const id = await world.agent('mon-stuck')
     const started_at = world.clock.now().toISOString()
     const over = { agent_id: id, agent_name: 'mon-stuck', created_at: started_at, started_at }
@@ -141,15 +141,18 @@ forEachDialect((_name, open) => {
     const { runtime } = await world.get(`${api}/agents/mon-stuck`)
     assert.deepEqual([runtime.stuck_execution_count, runtime.active_execution_count], [1, 1])
     assert.equal(runtime.long_running_execution_count, 1)
-    const told = (await alertsOf(world)).map((alert: Record<string, unknown>) => [alert.type, alert.severity])
-    assert.deepEqual(told.toSorted(), [
+    const alerts = (await alertsOf(world)).map((alert: Record<string, unknown>) => [
+      alert.type,
+      alert.severity,
+    ])
+    assert.deepEqual(alerts.toSorted(), [
       ['cost_limit', 'medium'],
       ['stuck_run', 'medium'],
     ])
   })
 
-  test('a run that has worked for ten minutes is a long one, which is no issue', async () => {
-    await using world = await openSupervision(open)
+  test('a run of ten minutes is long, which is not an issue', async () => {
+    await using world = await openMonitoringWorld(open)
     const id = await world.agent('mon-long')
     const long = async () => {
       await world.beat(id)
@@ -169,8 +172,8 @@ forEachDialect((_name, open) => {
     assert.deepEqual(await long(), [1, 1])
   })
 
-  test('a check by hand asks the agent and joins the history; for admins, and audited as a write', async () => {
-    await using world = await openSupervision(open)
+  test('a manual check calls the agent and is added to the history; for admins, audited as a write', async () => {
+    await using world = await openMonitoringWorld(open)
     const id = await world.agent('mon-hand')
     const found = await world.post(`${api}/agents/mon-hand/check`)
     assert.deepEqual([found.status, found.json.aggregate_status], [200, 'healthy'])
@@ -189,8 +192,8 @@ forEachDialect((_name, open) => {
     assert.deepEqual(left, [])
   })
 
-  test('settings are those of the operations under other names; 422 for a warning above what is critical', async () => {
-    await using world = await openSupervision(open)
+  test('settings map to ops settings; 422 for a warning above its critical value', async () => {
+    await using world = await openMonitoringWorld(open)
     const defaults = await world.get(`${api}/config`)
     assert.deepEqual(
       [defaults.interval_seconds, defaults.stuck_run_seconds, defaults.cooldown_seconds],

@@ -73,7 +73,7 @@ for (const [what, over, status, says] of table) {
   })
 }
 
-test('time up is the share of checks; none of no checks', () => {
+test('uptime is the share of checks; null without checks', () => {
   assert.equal(uptimePercent([]), null)
   assert.equal(
     uptimePercent([

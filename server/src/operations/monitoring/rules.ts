@@ -2,29 +2,29 @@ import type { AgentStatus, HeartbeatState } from '@roost/contracts/agents/agent'
 import { type HealthStatus, healthStatuses } from '@roost/contracts/operations/monitoring'
 import type { MonitoringConfig } from '@roost/contracts/operations/monitoring-config'
 
-/** What is known of one agent at one moment. */
+/** State of one agent at one moment. */
 export type Facts = {
   desired: 'running' | 'stopped'
   status: AgentStatus
   exit_code: number | null
   oom_killed: boolean
-  /** Ended so often that it stays down. */
+  /** Crashed so often that it stays stopped. */
   held: boolean
-  /** Seconds since the platform last changed or heard its status. */
+  /** Seconds since the platform last set or observed its status. */
   settledSeconds: number
   isLinked: boolean
   heartbeat: HeartbeatState
-  /** Of the CPUs that it may use. */
+  /** Percent of its CPU limit. */
   cpu_percent: number | null
   memory_percent: number | null
   context_percent: number | null
-  /** Of the runs of the last hour that have ended. */
+  /** Ended runs of the last hour. */
   success: number
   failed: number
   stuck: number
-  /** Syncs with its repository that failed in a row. */
+  /** Consecutive failed syncs with its repository. */
   syncFailures: number
-  /** New runs are refused, since its provider refuses them. */
+  /** Its breaker refuses new runs. */
   isRefused: boolean
 }
 
@@ -32,30 +32,30 @@ type Level = Exclude<HealthStatus, 'unknown' | 'healthy'>
 export type Issue = { level: Level; text: string; recommendation: string }
 export type Judgement = { status: HealthStatus; issues: Issue[] }
 
-/** A container takes so long to start, greet and beat; until then nothing is said of it. */
+/** Time for a container to start, connect and beat. Until then its health is unknown. */
 export const graceSeconds = 60
-/** Fewer runs than these say nothing of how many fail. */
-export const fewestRuns = 3
-const failingSyncs = 3
+/** Ended runs needed for an error rate. */
+export const minRuns = 3
+const maxFailedSyncs = 3
 
 export function judge(facts: Facts, config: MonitoringConfig): Judgement {
   const isSettled = facts.settledSeconds >= graceSeconds
   if (facts.status !== 'running') {
-    if (facts.desired === 'stopped' || (facts.status === 'stopped' && !isSettled)) return nothingSaid
-    return judged([notRunning(facts)])
+    if (facts.desired === 'stopped' || (facts.status === 'stopped' && !isSettled)) return unknownHealth
+    return judgementOf([notRunning(facts)])
   }
-  if (!facts.isLinked && !isSettled) return nothingSaid
-  return judged([...linkIssues(facts), ...useIssues(facts, config), ...workIssues(facts, config)])
+  if (!facts.isLinked && !isSettled) return unknownHealth
+  return judgementOf([...linkIssues(facts), ...useIssues(facts, config), ...workIssues(facts, config)])
 }
 
-const nothingSaid: Judgement = { status: 'unknown', issues: [] }
+const unknownHealth: Judgement = { status: 'unknown', issues: [] }
 
-function judged(issues: readonly Issue[]): Judgement {
+function judgementOf(issues: readonly Issue[]): Judgement {
   const worstFirst = issues.toSorted((a, b) => rank(a.level) - rank(b.level))
   return { status: worstFirst[0]?.level ?? 'healthy', issues: worstFirst }
 }
 
-/** 0 is the worst. */
+/** Rank of a status; 0 is the worst. */
 export function rank(status: HealthStatus): number {
   return healthStatuses.indexOf(status)
 }
@@ -117,10 +117,10 @@ function useIssues(facts: Facts, config: MonitoringConfig): Issue[] {
 
 function workIssues(facts: Facts, config: MonitoringConfig): Issue[] {
   const { stuck, syncFailures, isRefused } = facts
-  const degraded = (isSo: boolean, text: string, recommendation: string): Issue[] =>
-    isSo ? [{ level: 'degraded', text, recommendation }] : []
+  const degraded = (isTrue: boolean, text: string, recommendation: string): Issue[] =>
+    isTrue ? [{ level: 'degraded', text, recommendation }] : []
   return [
-    ...above(telling(facts), [config.error_rate_warning, config.error_rate_critical], {
+    ...above(errorRate(facts), [config.error_rate_warning, config.error_rate_critical], {
       text: (value) => `${Math.round(value * 100)} % of its runs in the last hour have failed.`,
       recommendation: 'Look at the errors of its newest runs.',
       worst: 'unhealthy',
@@ -136,7 +136,7 @@ function workIssues(facts: Facts, config: MonitoringConfig): Issue[] {
       'Look at its running executions, and terminate what hangs.',
     ),
     ...degraded(
-      syncFailures >= failingSyncs,
+      syncFailures >= maxFailedSyncs,
       `Its last ${syncFailures} syncs with its repository have failed.`,
       'Look at its Git tab.',
     ),
@@ -153,12 +153,12 @@ function above(
   return [{ level, text: about.text(value), recommendation: about.recommendation }]
 }
 
-/** 0 to 1; null while too few have ended to say so. */
-function telling({ success, failed }: Pick<Facts, 'success' | 'failed'>): number | null {
-  return success + failed < fewestRuns ? null : failed / (success + failed)
+/** 0 to 1; null while too few runs have ended. */
+function errorRate({ success, failed }: Pick<Facts, 'success' | 'failed'>): number | null {
+  return success + failed < minRuns ? null : failed / (success + failed)
 }
 
-/** Percent of the checks at which the agent was to run; null: there was none. */
+/** Share of running in percent of `checks`; null without checks. */
 export function uptimePercent(checks: readonly { isUp: boolean; total: number }[]): number | null {
   const total = checks.reduce((sum, each) => sum + each.total, 0)
   const up = checks.reduce((sum, each) => sum + (each.isUp ? each.total : 0), 0)

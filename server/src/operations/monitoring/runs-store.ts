@@ -3,10 +3,10 @@ import type { MonitoringTables } from './tables.ts'
 
 export type RunFigures = {
   active: number
-  /** Of the active ones. */
+  /** Active runs that are older than the limit. */
   long: number
   queued: number
-  /** Of the runs that were made since. */
+  /** Of the runs created since then. */
   success: number
   failed: number
 }
@@ -15,12 +15,12 @@ export const noRuns = (): RunFigures => ({ active: 0, long: 0, queued: 0, succes
 
 export type SilentCandidate = { id: string; agent_id: string; started_at: string; newest_line: string | null }
 
-/** What monitoring reads of runs; the rows are those of `executions`. */
+/** Reads runs for monitoring from the table of `executions`. */
 export function runFiguresStore(executor: Executor) {
   const db = executor.withTables<MonitoringTables>()
 
   return {
-    /** By agent; those without any are left out. Long is what was handed out before `longSince`. */
+    /** By agent, without agents that have no runs. Runs claimed before `longSince` are long. */
     async figures(since: string, longSince: string): Promise<Map<string, RunFigures>> {
       const live = await db
         .selectFrom('executions')
@@ -58,7 +58,7 @@ export function runFiguresStore(executor: Executor) {
       return found
     },
 
-    /** Runs that were handed out before then and go on, each with the newest line of its transcript. */
+    /** Running runs claimed before `before`, with the newest lines of their transcripts. */
     async runningSince(before: string): Promise<SilentCandidate[]> {
       const rows = await db
         .selectFrom('executions')
@@ -80,7 +80,7 @@ export function runFiguresStore(executor: Executor) {
       }))
     },
 
-    /** Micro-dollars of the runs of all agents that were made since. */
+    /** Cost in micro-dollars of all runs created since then. */
     async costSince(since: string): Promise<number> {
       const row = await db
         .selectFrom('executions')

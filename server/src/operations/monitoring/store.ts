@@ -2,15 +2,15 @@ import { sql } from 'kysely'
 import type { Executor } from '../../ports/database/port.ts'
 import type { AgentHealthTable, HealthChecksTable, MonitoringTables } from './tables.ts'
 
-/** Rows of one statement. */
-const batch = 100
+/** Rows per insert statement. */
+const batchSize = 100
 
-/** The history of checks, and how agents were found last. */
+/** The history of checks, and the newest result per agent. */
 export function checkStore(executor: Executor) {
   const db = executor.withTables<MonitoringTables>()
   const before = (time: string) => db.selectFrom('health_checks').where('checked_at', '<', time)
   return {
-    /** Those of the agents that still are. */
+    /** Ids of the agents that exist. */
     async existing(): Promise<Set<string>> {
       const rows = await db.selectFrom('agents').select('id').where('state', '=', 'ready').execute()
       return new Set(rows.map(({ id }) => id))
@@ -26,10 +26,10 @@ export function checkStore(executor: Executor) {
       return (await query.executeTakeFirst()) ?? null
     },
 
-    /** Two checks of an agent in one millisecond are one. */
+    /** Ignores a second check of an agent in the same millisecond. */
     async add(checks: readonly HealthChecksTable[]): Promise<void> {
-      for (let from = 0; from < checks.length; from += batch) {
-        const rows = checks.slice(from, from + batch)
+      for (let from = 0; from < checks.length; from += batchSize) {
+        const rows = checks.slice(from, from + batchSize)
         await db
           .insertInto('health_checks')
           .values(rows)
@@ -70,7 +70,7 @@ export function checkStore(executor: Executor) {
         .execute()
     },
 
-    /** Checks at which the agent was to run, by whether it did. */
+    /** Counts checks of an agent that should run, by whether it did. */
     async uptime(agentId: string, since: string): Promise<{ isUp: boolean; total: number }[]> {
       const rows = await db
         .selectFrom('health_checks')

@@ -2,7 +2,7 @@ import type { AgentStatus } from '@roost/contracts/agents/agent'
 import type { HealthStatus } from '@roost/contracts/operations/monitoring'
 import type { ExecutionRow } from '../../runs/executions/index.ts'
 
-/** One row for each check of an agent. */
+/** One row per check of an agent. */
 export type HealthChecksTable = {
   agent_id: string
   checked_at: string
@@ -14,19 +14,19 @@ export type HealthChecksTable = {
   issues: string
 }
 
-/** What the newest check found. */
+/** Result of the newest check. */
 export type AgentHealthTable = {
   agent_id: string
   status: HealthStatus
   checked_at: string
-  /** Of the newest check by hand; null: it never answered one. */
+  /** From the newest manual check; null when there was none or the agent did not reply. */
   latency_ms: number | null
 }
 
 export type MonitoringTables = {
   health_checks: HealthChecksTable
   agent_health: AgentHealthTable
-  /** These are read only. */
+  /** Tables of other features, read only. */
   executions: ExecutionRow
   execution_lines: { execution_id: string; n: number; line: string }
   agents: { id: string; state: string }

@@ -4,26 +4,26 @@ import type {
   HealthStatus,
   MonitoringStatus,
 } from '@roost/contracts/operations/monitoring'
-import type { Looked } from './look.ts'
-import { textsOf } from './round.ts'
+import type { AgentCheck } from './check.ts'
+import { textsOf } from './rounds.ts'
 import { rank } from './rules.ts'
 import type { AgentHealthTable } from './tables.ts'
 
 const megabyte = 1024 ** 2
 
-export function rowOf(looked: Looked, check: AgentHealthTable | undefined): AgentHealthRow {
-  const { agent, facts, judgement, beat, runs } = looked
+export function rowOf(check: AgentCheck, newest: AgentHealthTable | undefined): AgentHealthRow {
+  const { agent, facts, judgement, beat, runs } = check
   return {
     name: agent.name,
     status: judgement.status,
     container_status: agent.status,
     link_connected: facts.isLinked,
-    runtime_available: isAvailable(looked),
-    last_check_at: check?.checked_at ?? null,
-    issues: textsOf(looked),
+    runtime_available: isAvailable(check),
+    last_check_at: newest?.checked_at ?? null,
+    issues: textsOf(check),
     ...beat,
     active_executions: runs.active,
-    memory_mb: memoryOf(looked),
+    memory_mb: memoryOf(check),
   }
 }
 
@@ -44,16 +44,16 @@ export function summaryOf(rows: readonly AgentHealthRow[]): MonitoringStatus['su
 }
 
 export function detailOf(
-  looked: Looked,
+  check: AgentCheck,
   found: {
     check: AgentHealthTable | null
-    /** When its program was heard last. */
+    /** Last contact with its program. */
     lastSeenAt: string | null
     alerts: AgentHealth['recent_alerts']
     uptime: number | null
   },
 ): AgentHealth {
-  const { agent, facts, judgement, runs, context } = looked
+  const { agent, facts, judgement, runs, context } = check
   const ended = runs.success + runs.failed
   return {
     agent_name: agent.name,
@@ -66,7 +66,7 @@ export function detailOf(
       oom_killed: agent.oom_killed,
       cpu_percent: facts.cpu_percent,
       memory_percent: facts.memory_percent,
-      memory_mb: memoryOf(looked),
+      memory_mb: memoryOf(check),
     },
     link: {
       connected: facts.isLinked,
@@ -74,7 +74,7 @@ export function detailOf(
       last_seen_at: found.lastSeenAt,
     },
     runtime: {
-      available: isAvailable(looked),
+      available: isAvailable(check),
       context_percent: facts.context_percent,
       active_execution_count: runs.active,
       stuck_execution_count: facts.stuck,
@@ -82,16 +82,16 @@ export function detailOf(
       recent_error_rate: ended === 0 ? null : runs.failed / ended,
       last_task_at: context?.last_activity_at ?? null,
     },
-    issues: textsOf(looked),
+    issues: textsOf(check),
     recent_alerts: found.alerts,
     uptime_percent_24h: found.uptime,
   }
 }
 
-function isAvailable({ agent, facts }: Looked): boolean {
+function isAvailable({ agent, facts }: AgentCheck): boolean {
   return agent.status === 'running' && facts.isLinked && !facts.isRefused
 }
 
-function memoryOf({ stats }: Looked): number | null {
+function memoryOf({ stats }: AgentCheck): number | null {
   return stats.memory_used_bytes === null ? null : Math.round((stats.memory_used_bytes / megabyte) * 10) / 10
 }

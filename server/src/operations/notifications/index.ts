@@ -1,9 +1,8 @@
 /**
- * Notifications: short words of an agent to the people behind it, which ask for no answer.
+ * Notifications: short messages of an agent to people, which need no answer.
  *
- * Owns the table `notifications`. Promises that each is acknowledged by one person at most, that whoever reaches the
- * agent sees them, and that an agent keeps a bounded number. Refuses to know who is asked something: that is the
- * operator queue.
+ * Owns the table `notifications`. Promises that at most one person acknowledges each, that everyone with access to the
+ * agent sees them, and that their number per agent is limited. Questions belong to the operator queue.
  */
 export { notificationRoutes } from './routes.ts'
 export { createNotifications, type Notifications, type NotificationsDeps } from './service.ts'

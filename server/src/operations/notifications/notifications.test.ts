@@ -15,7 +15,7 @@ const titlesOf = async (world: MessagesWorld, token: string, path = all) =>
     .sort()
 
 forEachDialect((_name, open) => {
-  test('201: an agent speaks for itself, with what is left out filled in; the event names it', async () => {
+  test('201 for an agent’s own notification, with defaults; the event names it', async () => {
     await using world = await openMessagesWorld(open)
     const sent = await send(world, { ...words, metadata: { files: 3 }, category: 'ops' })
     assert.equal(sent.status, 201, JSON.stringify(sent.json))
@@ -41,7 +41,7 @@ forEachDialect((_name, open) => {
     })
   })
 
-  test('a person names an agent that it reaches; an agent speaks for no other one', async () => {
+  test('a person names an accessible agent; an agent cannot name another one', async () => {
     await using world = await openMessagesWorld(open)
     const { ann, scout } = world
     const unnamed = await send(world, words, ann.session)
@@ -55,7 +55,7 @@ forEachDialect((_name, open) => {
     assert.deepEqual([foreign.status, foreign.json.error], [403, 'agent_identity_required'])
   })
 
-  test('422 names the field and its bound; 429 above sixty a minute', async () => {
+  test('422 names the field and its limit; 429 above sixty a minute', async () => {
     await using world = await openMessagesWorld(open)
     const wrong: [object, string][] = [
       [{ ...words, title: ' ' }, 'title'],
@@ -76,7 +76,7 @@ forEachDialect((_name, open) => {
     )
   })
 
-  test('who reaches the agent sees them, in pages and by status; strangers see and change nothing', async () => {
+  test('people with access to the agent see them, by page and status; others see and change nothing', async () => {
     await using world = await openMessagesWorld(open)
     const { ann, ben, scout, other } = world
     const shared = await world.newPerson('user', 'uma@example.org')
@@ -109,7 +109,7 @@ forEachDialect((_name, open) => {
     assert.equal((await world.get(`${all}?status=pending`)).count, 2)
   })
 
-  test('of twenty who acknowledge at once one is named for good; dismissing keeps that', async () => {
+  test('one of twenty concurrent acknowledgements counts; dismissing keeps it', async () => {
     await using world = await openMessagesWorld(open)
     const admin = await world.newPerson('admin', 'root@example.org')
     const { id } = (await send(world, words)).json
@@ -123,13 +123,13 @@ forEachDialect((_name, open) => {
     assert.equal(names.size, 1)
     const cleared = (await world.eventTypes()).filter((type) => type === 'notifications.cleared')
     assert.equal(cleared.length, 1)
-    const gone = await world.request(world.ann.session, 'POST', `${all}/${id}/dismiss`)
-    assert.deepEqual([gone.json.status, gone.json.acknowledged_by], ['dismissed', [...names][0]])
+    const dismissed = await world.request(world.ann.session, 'POST', `${all}/${id}/dismiss`)
+    assert.deepEqual([dismissed.json.status, dismissed.json.acknowledged_by], ['dismissed', [...names][0]])
     const late = await world.request(world.ann.session, 'POST', `${all}/${id}/acknowledge`)
     assert.deepEqual([late.status, late.json.status], [200, 'dismissed'])
   })
 
-  test('dismissing all is about one agent or all in agentAccess, and tells of each agent by itself', async () => {
+  test('dismissing all covers one agent or all accessible ones, with one event per agent', async () => {
     await using world = await openMessagesWorld(open)
     const { ann, other } = world
     for (const title of ['a', 'b']) await send(world, { ...words, title })
@@ -142,7 +142,7 @@ forEachDialect((_name, open) => {
     assert.deepEqual(await titlesOf(world, world.ben.session, `${all}?status=pending`), ['Backup done'])
   })
 
-  test('of one agent the newest thousand are kept', async () => {
+  test('an agent keeps its newest thousand', async () => {
     await using world = await openMessagesWorld(open)
     const { id: first } = (await send(world, words)).json
     await send(world, words, world.other.key)
@@ -159,7 +159,7 @@ forEachDialect((_name, open) => {
     assert.deepEqual((await titlesOf(world, world.ben.session)).length, 1)
   })
 
-  test('they follow their agent through a rename and go with it', async () => {
+  test('they follow a rename of their agent and are deleted with it', async () => {
     await using world = await openMessagesWorld(open)
     const { id } = (await send(world, words)).json
     await world.request(world.ann.session, 'PUT', '/api/agents/scout/rename', { new_name: 'ranger' })

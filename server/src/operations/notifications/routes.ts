@@ -24,16 +24,16 @@ export function notificationRoutes(
     return answer({ count: page.length, notifications: page }, { headers })
   }
 
-  /** The agent that speaks, by its key; a person says which one it is about. */
-  async function subjectOf(caller: SignedIn, named: string | undefined): Promise<string> {
-    const speaking = caller.kind === 'key' && caller.key.scope === 'agent' ? caller.key.agent_id : null
-    if (named === undefined) {
-      if (speaking !== null) return speaking
+  /** The agent of the calling key; a person must name an agent. */
+  async function subjectOf(caller: SignedIn, agentName: string | undefined): Promise<string> {
+    const callingAgent = caller.kind === 'key' && caller.key.scope === 'agent' ? caller.key.agent_id : null
+    if (agentName === undefined) {
+      if (callingAgent !== null) return callingAgent
       throw invalidField(['agent_name'], 'is required: a person names the agent that it is about', 'missing')
     }
-    const found = await agentAccess.resolveAgent(caller, named)
+    const found = await agentAccess.resolveAgent(caller, agentName)
     if (!found) throw new Fault('agent_not_found')
-    if (speaking !== null && speaking !== found.agent.id) throw new Fault('agent_identity_required')
+    if (callingAgent !== null && callingAgent !== found.agent.id) throw new Fault('agent_identity_required')
     return found.agent.id
   }
 

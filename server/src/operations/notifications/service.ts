@@ -15,7 +15,6 @@ import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import { newId } from '../../kit/ids.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
-import { shownNotification } from './rules.ts'
 import { type NotificationFilter, type NotificationRow, notificationStore } from './store.ts'
 
 export type NotificationsDeps = {
@@ -29,21 +28,21 @@ export type NotificationsDeps = {
 type Filter = NotificationFilter & { agent_name?: string | undefined }
 
 export type Notifications = {
-  /** Throws `rate_limited`, `agent_not_found` for an agent that has just gone. */
+  /** Throws `rate_limited`, and `agent_not_found` for a just deleted agent. */
   send(agentId: string, body: NotificationBody): Promise<Notification>
   list(caller: SignedIn, query: NotificationsQuery): Promise<{ notifications: Notification[]; total: number }>
   count(caller: SignedIn, filter: Filter): Promise<number>
-  /** Of one that is not pending nothing changes. Throws `not_found`. */
+  /** Changes only a pending notification. Throws `not_found`. */
   acknowledge(caller: SignedIn, id: string): Promise<Notification>
   /** Throws `not_found`. */
   dismiss(caller: SignedIn, id: string): Promise<Notification>
-  /** Of the agent of this name, else of all that the caller reaches; answers how many. */
+  /** Dismisses those of the named agent, else of all accessible agents. Returns their number. */
   dismissAll(caller: SignedIn, agentName: string | undefined): Promise<number>
   loops: Loop[]
 }
 
-/** A delete holds up all other writers on SQLite, so it is short, and the next one waits in line. */
-const removedTogether = 500
+/** Rows per delete. Deletes are short, because they block all other writers on SQLite. */
+const batchSize = 500
 
 export function createNotifications(deps: NotificationsDeps): Notifications {
   const { db, clock, events, limits, agentAccess } = deps
@@ -61,7 +60,7 @@ export function createNotifications(deps: NotificationsDeps): Notifications {
     return events.append(tx, { type: 'notifications.cleared', ...about, fields: { count } }, clock.now())
   }
 
-  /** Who comes second finds it as the first has left it. */
+  /** Of concurrent callers one changes the status; the others get its result. */
   async function move(
     caller: SignedIn,
     id: string,
@@ -74,8 +73,8 @@ export function createNotifications(deps: NotificationsDeps): Notifications {
       await cleared(tx, { id: row.agent_id, name }, 1)
       return true
     })
-    if (isMoved) return shownNotification({ ...row, ...patch }, name)
-    return shownNotification((await store.byId(id)) ?? row, name)
+    if (isMoved) return viewOf({ ...row, ...patch }, name)
+    return viewOf((await store.byId(id)) ?? row, name)
   }
 
   return {
@@ -93,7 +92,7 @@ export function createNotifications(deps: NotificationsDeps): Notifications {
         await events.append(tx, { type: 'agent.notification', ...about, fields }, now)
         return agent.name
       })
-      return shownNotification(row, name)
+      return viewOf(row, name)
     },
 
     async list(caller, { agent_name, limit, offset, ...filter }) {
@@ -103,7 +102,7 @@ export function createNotifications(deps: NotificationsDeps): Notifications {
         store.list(ids, filter, { limit, offset }),
         store.count(ids, filter),
       ])
-      const notifications = rows.map((row) => shownNotification(row, names.get(row.agent_id) ?? ''))
+      const notifications = rows.map((row) => viewOf(row, names.get(row.agent_id) ?? ''))
       return { notifications, total }
     },
 
@@ -126,7 +125,7 @@ export function createNotifications(deps: NotificationsDeps): Notifications {
       if (agentName !== undefined && names.size === 0) throw new Fault('agent_not_found')
       return db.atomically(async (tx) => {
         const counts = await notificationStore(tx).dismissAll([...names.keys()])
-        // One for each agent, so that nobody is told of one that is out of reach.
+        // One event per agent, so that viewers hear only of agents they can access.
         for (const [id, count] of counts) await cleared(tx, { id, name: names.get(id) ?? '' }, count)
         return [...counts.values()].reduce((sum, count) => sum + count, 0)
       })
@@ -137,10 +136,10 @@ export function createNotifications(deps: NotificationsDeps): Notifications {
         name: 'notifications.bound',
         everySeconds: 3600,
         async run(signal) {
-          for (const agentId of await store.crowded(mostNotificationsKept)) {
+          for (const agentId of await store.agentsAbove(mostNotificationsKept)) {
             for (let more = true; more && !signal.aborted; ) {
-              const gone = await store.removeBeyond(agentId, mostNotificationsKept, removedTogether)
-              more = gone === removedTogether
+              const count = await store.removeBeyond(agentId, mostNotificationsKept, batchSize)
+              more = count === batchSize
             }
           }
         },
@@ -149,7 +148,13 @@ export function createNotifications(deps: NotificationsDeps): Notifications {
   }
 }
 
-function newRow(agentId: string, body: NotificationBody, at: string): NotificationRow {
+function viewOf(row: NotificationRow, agentName: string): Notification {
+  const { agent_id: _, metadata, ...rest } = row
+  // This feature wrote the JSON.
+  return { ...rest, agent_name: agentName, metadata: metadata === null ? null : JSON.parse(metadata) }
+}
+
+function newRow(agentId: string, body: NotificationBody, createdAt: string): NotificationRow {
   const { notification_type, title, message, priority, category, metadata } = body
   return {
     id: newId(),
@@ -161,7 +166,7 @@ function newRow(agentId: string, body: NotificationBody, at: string): Notificati
     category,
     metadata: metadata === null ? null : JSON.stringify(metadata),
     status: 'pending',
-    created_at: at,
+    created_at: createdAt,
     acknowledged_at: null,
     acknowledged_by: null,
   }

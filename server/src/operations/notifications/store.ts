@@ -1,14 +1,34 @@
-import type { NotificationPriority, NotificationStatus } from '@roost/contracts/operations/notifications'
+import type {
+  NotificationPriority,
+  NotificationStatus,
+  NotificationType,
+} from '@roost/contracts/operations/notifications'
 import type { Executor } from '../../ports/database/port.ts'
-import type { NotificationsTable, NotificationTables } from './tables.ts'
 
-export type NotificationRow = NotificationsTable
+export type NotificationRow = {
+  id: string
+  agent_id: string
+  notification_type: NotificationType
+  title: string
+  message: string | null
+  priority: NotificationPriority
+  category: string | null
+  /** JSON object. */
+  metadata: string | null
+  status: NotificationStatus
+  created_at: string
+  acknowledged_at: string | null
+  /** A user name. */
+  acknowledged_by: string | null
+}
+
+type NotificationTables = { notifications: NotificationRow }
 export type NotificationFilter = {
   status?: NotificationStatus | undefined
   priority?: NotificationPriority | undefined
 }
 
-/** The only SQL about notifications. `agentIds` are those whose notifications the viewer sees. */
+/** The only SQL about notifications. `agentIds` are the agents that the viewer can access. */
 export function notificationStore(executor: Executor) {
   const db = executor.withTables<NotificationTables>()
 
@@ -18,14 +38,14 @@ export function notificationStore(executor: Executor) {
     if (priority) query = query.where('priority', '=', priority)
     return query
   }
-  const beyond = (agentId: string, kept: number) =>
+  const beyond = (agentId: string, count: number) =>
     db
       .selectFrom('notifications')
       .select('id')
       .where('agent_id', '=', agentId)
       .orderBy('created_at', 'desc')
       .orderBy('id')
-      .offset(kept)
+      .offset(count)
 
   return {
     async insert(row: NotificationRow): Promise<void> {
@@ -60,7 +80,7 @@ export function notificationStore(executor: Executor) {
       return Number(row.total)
     },
 
-    /** True for the one that took it out of one of `from`. */
+    /** True for the one caller that changed the status from one of `from`. */
     async move(
       id: string,
       from: readonly NotificationStatus[],
@@ -75,7 +95,7 @@ export function notificationStore(executor: Executor) {
       return Number(result.numUpdatedRows) === 1
     },
 
-    /** Of the agents that had some to dismiss: how many. */
+    /** Returns the number of dismissed notifications per agent. */
     async dismissAll(agentIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
       const counts = new Map<string, number>()
       if (agentIds.length === 0) return counts
@@ -90,22 +110,22 @@ export function notificationStore(executor: Executor) {
       return counts
     },
 
-    /** Agents that have more than `kept`. */
-    async crowded(kept: number): Promise<string[]> {
+    /** Agents that have more than `count`. */
+    async agentsAbove(count: number): Promise<string[]> {
       const rows = await db
         .selectFrom('notifications')
         .select('agent_id')
         .groupBy('agent_id')
-        .having((e) => e.fn.countAll<number>(), '>', kept)
+        .having((e) => e.fn.countAll<number>(), '>', count)
         .execute()
       return rows.map(({ agent_id }) => agent_id)
     },
 
-    /** Removes at most `limit` of those beyond the newest `kept`. */
-    async removeBeyond(agentId: string, kept: number, limit: number): Promise<number> {
+    /** Removes at most `limit` notifications beyond the newest `count`. */
+    async removeBeyond(agentId: string, count: number, limit: number): Promise<number> {
       const result = await db
         .deleteFrom('notifications')
-        .where('id', 'in', beyond(agentId, kept).limit(limit))
+        .where('id', 'in', beyond(agentId, count).limit(limit))
         .executeTakeFirst()
       return Number(result.numDeletedRows)
     },

@@ -5,32 +5,31 @@ import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault, isFault } from '../../kit/fault.ts'
 import { newId } from '../../kit/ids.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
-import { aboutIn } from './alerts.ts'
-import { itemEvent } from './events.ts'
-import { essence, inOneOrder, optionsOf, textOf } from './rules.ts'
+import { itemAgent, itemEvent } from './events.ts'
+import { contentOf, inLockOrder, optionsOf, textOf } from './rules.ts'
 import { type ItemRow, operatorQueueStore, type Scope } from './store.ts'
 
-/** Who answers; `id` is null for somebody without an account. */
+/** The person who answers; `id` is null without an account. */
 export type Answerer = { id: string | null; email: string | null }
 
 export type AnswerDeps = {
   db: Db
   clock: Pick<Clock, 'now'>
   events: Pick<Outbox, 'append'>
-  /** An item is not what it was: after the commit. */
+  /** Called in the transaction that resolves an item. */
   settled(tx: Tx, row: ItemRow): void
 }
 
-/** What is answered to all of several items; each counts as far as it takes that answer. */
+/** One answer to several items. Items that do not accept it are skipped. */
 export type AnswerToAll = Omit<RespondBody, 'acknowledge_divergence'>
 
 export type Answering = {
   /**
-   * Answers an item that its caller was shown. One of several answers at once counts; the others throw
-   * `item_not_pending`. Throws `item_diverged` with what the entry says now, and `option_not_offered`.
+   * Answers an item that the caller may see. One of several concurrent answers counts; the others throw
+   * `item_not_pending`. Throws `item_diverged` with the present entry, and `option_not_offered`.
    */
   one(id: string, body: RespondBody, by: Answerer): Promise<ItemRow>
-  /** Items that this viewer does not see, and those that `one` would refuse, are skipped. */
+  /** Skips items outside the scope, and those that `one` would refuse. */
   all(
     scope: Scope,
     ids: readonly string[],
@@ -62,12 +61,12 @@ export function createAnswer({ db, clock, events, settled }: AnswerDeps): Answer
       batch_id: batchId,
       pending_key: null,
       resume: (await resumes(tx, row)) ? 'due' : 'none',
-      ...(row.entry_now === null ? {} : takenFrom(row.entry_now)),
+      ...(row.entry_now === null ? {} : fieldsOfEntry(row.entry_now)),
     } as const
-    // What ran out a moment ago is refused, whether it was written down yet or not.
+    // Refuses an expired item even before the loop has marked it.
     if (!(await operatorQueueStore(tx).move(row.id, 'pending', patch, at))) throw notPending(row)
     const after = { ...row, ...patch }
-    await events.append(tx, itemEvent(after, await aboutIn(tx, row.agent_id)), now)
+    await events.append(tx, itemEvent(after, await itemAgent(tx, row.agent_id)), now)
     settled(tx, after)
     return after
   }
@@ -84,7 +83,7 @@ export function createAnswer({ db, clock, events, settled }: AnswerDeps): Answer
       const batch_id = newId()
       const answered = await db.atomically(async (tx) => {
         let count = 0
-        for (const id of inOneOrder(ids)) {
+        for (const id of inLockOrder(ids)) {
           const row = await operatorQueueStore(tx).visible(scope, id)
           const asOne = { ...body, acknowledge_divergence: false }
           const after = row && (await orSkipped(answerIn(tx, row, asOne, { by, batchId: batch_id })))
@@ -97,7 +96,7 @@ export function createAnswer({ db, clock, events, settled }: AnswerDeps): Answer
   }
 }
 
-/** None of these has written anything. */
+/** Faults that are thrown before any write. */
 const skipping = ['item_not_pending', 'item_diverged', 'option_not_offered'] as const
 
 async function orSkipped<T>(work: Promise<T>): Promise<T | null> {
@@ -109,10 +108,10 @@ async function orSkipped<T>(work: Promise<T>): Promise<T | null> {
   }
 }
 
-/** What a person has acknowledged is what was answered. */
-function takenFrom(entryNow: string) {
-  // Written by this feature.
-  const { options, context, ...text } = essence(JSON.parse(entryNow) as ReturnType<typeof textOf>)
+/** The answered item takes the entry that the person has acknowledged. */
+function fieldsOfEntry(entryNow: string) {
+  // This feature wrote it.
+  const { options, context, ...text } = contentOf(JSON.parse(entryNow) as ReturnType<typeof textOf>)
   return { ...text, options: JSON.stringify(options), context: JSON.stringify(context), entry_now: null }
 }
 
@@ -122,10 +121,8 @@ async function resumes(tx: Tx, row: ItemRow): Promise<boolean> {
 }
 
 export function notPending(row: Pick<ItemRow, 'status'>): Fault {
-  const word = row.status === 'pending' ? 'expired' : row.status
-  return new Fault('item_not_pending', `This item is ${word}.`, {
-    status: row.status === 'pending' ? 'expired' : row.status,
-  })
+  const status = row.status === 'pending' ? 'expired' : row.status
+  return new Fault('item_not_pending', `This item is ${status}.`, { status })
 }
 
 function refuseDiverged(row: ItemRow, { acknowledge_divergence }: RespondBody): void {

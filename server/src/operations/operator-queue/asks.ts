@@ -10,9 +10,8 @@ import { type Clock, secondsLater, timestamp } from '../../kit/clock.ts'
 import { Fault, invalidField } from '../../kit/fault.ts'
 import { newId } from '../../kit/ids.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
-import { aboutIn, blankItem } from './alerts.ts'
-import { itemEvent, newItemEvent } from './events.ts'
-import { type AskText, essence, shownItem } from './rules.ts'
+import { itemAgent, itemEvent, newItemEvent } from './events.ts'
+import { type AskText, blankItem, contentOf, viewItem } from './rules.ts'
 import { type ItemRow, operatorQueueStore } from './store.ts'
 
 export type AsksDeps = {
@@ -24,11 +23,11 @@ export type AsksDeps = {
 
 export type Asks = {
   /**
-   * `isNew` is false for a request id that was used before: then the item is the one that is there. Throws
-   * `rate_limited`, `queue_full`, `validation_error` for an end that is too near.
+   * `isNew` is false for a repeated request id, which returns the existing item. Throws `rate_limited`, `queue_full`,
+   * and `validation_error` for an expiry that is too near.
    */
   ask(agent: { id: string; name: string }, body: AskBody): Promise<{ item: QueueItem; isNew: boolean }>
-  /** What became of an ask; an answer counts as read from then on. Throws `not_found`. */
+  /** Reads an ask, which acknowledges its answer. Throws `not_found`. */
   read(agent: { id: string; name: string }, requestId: string): Promise<QueueItem>
   acknowledge(tx: Tx, row: ItemRow): Promise<ItemRow>
 }
@@ -39,7 +38,7 @@ export function createAsks({ db, clock, events, limits }: AsksDeps): Asks {
     const patch = { status: 'acknowledged', acknowledged_at: timestamp(now) } as const
     if (!(await operatorQueueStore(tx).move(row.id, 'responded', patch))) return row
     const after = { ...row, ...patch }
-    await events.append(tx, itemEvent(after, await aboutIn(tx, row.agent_id)), now)
+    await events.append(tx, itemEvent(after, await itemAgent(tx, row.agent_id)), now)
     return after
   }
 
@@ -53,8 +52,8 @@ export function createAsks({ db, clock, events, limits }: AsksDeps): Asks {
         const store = operatorQueueStore(tx)
         const present = await store.byRequest(agent.id, body.request_id)
         if (present) return { row: present, isNew: false }
-        // Of a new one alone: what is asked again a while later has come nearer to its end.
-        refuseNearEnd(body.expires_at ?? null, now)
+        // Only for a new ask: a repeated one is nearer to its expiry.
+        refuseNearExpiry(body.expires_at ?? null, now)
         await refuseWhenFull(tx, agent)
         const row = askRow(
           agent.id,
@@ -68,14 +67,14 @@ export function createAsks({ db, clock, events, limits }: AsksDeps): Asks {
           },
         )
         if (!(await store.insert(row))) {
-          const taken = await store.byRequest(agent.id, body.request_id)
-          if (!taken) throw new Error('The ask came and went.')
-          return { row: taken, isNew: false }
+          const existing = await store.byRequest(agent.id, body.request_id)
+          if (!existing) throw new Error('The ask was deleted meanwhile.')
+          return { row: existing, isNew: false }
         }
-        await events.append(tx, newItemEvent(row, await aboutIn(tx, agent.id)), now)
+        await events.append(tx, newItemEvent(row, await itemAgent(tx, agent.id)), now)
         return { row, isNew: true }
       })
-      return { item: shownItem(found.row, agent.name, now), isNew: found.isNew }
+      return { item: viewItem(found.row, agent.name, now), isNew: found.isNew }
     },
 
     async read(agent, requestId) {
@@ -84,7 +83,7 @@ export function createAsks({ db, clock, events, limits }: AsksDeps): Asks {
         if (!found) throw new Fault('not_found', `There is no ask "${requestId.slice(0, 80)}".`)
         return found.status === 'responded' ? acknowledge(tx, found) : found
       })
-      return shownItem(row, agent.name, clock.now())
+      return viewItem(row, agent.name, clock.now())
     },
   }
 }
@@ -97,7 +96,7 @@ export async function refuseWhenFull(tx: Tx, agent: { id: string; name: string }
   throw new Fault('queue_full', detail, { agent_name: agent.name, queue_length: pending })
 }
 
-function refuseNearEnd(expiresAt: string | null, now: Date): void {
+function refuseNearExpiry(expiresAt: string | null, now: Date): void {
   if (expiresAt === null || expiresAt >= timestamp(secondsLater(now, shortestAskMinutes * 60))) return
   throw invalidField(['expires_at'], `must be at least ${shortestAskMinutes} minutes ahead`)
 }
@@ -108,7 +107,7 @@ export function askRow(
   ask: AskText,
   more: Pick<ItemRow, 'proposal' | 'expires_at' | 'addressed_to_email'>,
 ): ItemRow {
-  const { options, context, ...text } = essence(ask)
+  const { options, context, ...text } = contentOf(ask)
   return {
     ...blankItem,
     id: newId(),

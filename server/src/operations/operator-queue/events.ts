@@ -1,19 +1,27 @@
+import { agentStore } from '../../agents/records/index.ts'
 import type { NewEvent } from '../../foundation/outbox/index.ts'
+import type { Tx } from '../../ports/database/port.ts'
 import type { ItemRow } from './store.ts'
 
-/** Who the item is about, as its events name it. */
-export type AboutAgent = { id: string; name: string; owner_id: string } | null
+/** The agent of an item, as its events name it. */
+export type ItemAgent = { id: string; name: string; owner_id: string } | null
 
-function about(agent: AboutAgent): Pick<NewEvent, 'agent_names' | 'agent_ids' | 'audience'> {
+/** Null for an item about no single agent, or about a deleted one. */
+export async function itemAgent(tx: Tx, agentId: string | null): Promise<ItemAgent> {
+  if (agentId === null) return null
+  return (await agentStore(tx).byId(agentId)) ?? null
+}
+
+function about(agent: ItemAgent): Pick<NewEvent, 'agent_names' | 'agent_ids' | 'audience'> {
   if (!agent) return { agent_names: [], agent_ids: [], audience: 'admin' }
   return { agent_names: [agent.name], agent_ids: [agent.id] }
 }
 
 /**
- * An item that was just made. Its words are for those who see the item; who merely reaches the agent is told
- * that there is one, and the list then shows what is addressed to whom.
+ * Event of a new item. Its texts are reserved for people who may see the item. Others with access to the agent
+ * get only its id, type and priority.
  */
-export function newItemEvent(row: ItemRow, agent: AboutAgent): NewEvent {
+export function newItemEvent(row: ItemRow, agent: ItemAgent): NewEvent {
   const { id, type, priority, title, created_at } = row
   return {
     type: 'operator_queue.new',
@@ -31,8 +39,8 @@ export function newItemEvent(row: ItemRow, agent: AboutAgent): NewEvent {
   }
 }
 
-/** What became of an item: `operator_queue.responded`, `.acknowledged`, `.cancelled`, `.expired`. */
-export function itemEvent(row: Pick<ItemRow, 'id' | 'status' | 'responded_by_email'>, agent: AboutAgent) {
+/** Event of a change of state: `operator_queue.responded`, `.acknowledged`, `.cancelled`, `.expired`. */
+export function itemEvent(row: Pick<ItemRow, 'id' | 'status' | 'responded_by_email'>, agent: ItemAgent) {
   const by = row.responded_by_email
   return {
     type: `operator_queue.${row.status}`,

@@ -19,7 +19,7 @@ const tell = (world: QueueWorld, ...requests: unknown[]) =>
 const items = async (world: QueueWorld, query = '') => (await world.get(`/api/operator-queue${query}`)).items
 
 forEachDialect((_name, open) => {
-  test('a pending entry becomes one item; its answer goes back into the file, once', async () => {
+  test('a pending entry becomes one item; its answer is returned to the file once', async () => {
     await using world = await openQueueWorld(open)
     world.fakeLink.link(world.agentId, { 'queue.look': () => ({ ok: true }) })
     await Promise.all([tell(world, entry), tell(world, entry), tell(world, entry)])
@@ -44,10 +44,10 @@ forEachDialect((_name, open) => {
     assert.equal((await world.get(`/api/operator-queue/${item.id}`)).status, 'acknowledged')
   })
 
-  test('409 item_diverged once the entry says something else, until that is acknowledged', async () => {
+  test('409 item_diverged after the entry changed, until the change is acknowledged', async () => {
     await using world = await openQueueWorld(open)
     await tell(world, entry)
-    // The same, merely written in another order.
+    // The same content in another order.
     await tell(world, { ...entry, context: { files: 3, branch: 'main' } })
     const [item] = await items(world)
     assert.equal(item.diverged, false)
@@ -64,7 +64,7 @@ forEachDialect((_name, open) => {
     )
   })
 
-  test('an entry that is as it was again has not diverged', async () => {
+  test('an entry changed back has not diverged', async () => {
     await using world = await openQueueWorld(open)
     await tell(world, entry)
     await tell(world, { ...entry, title: 'Other' })
@@ -72,14 +72,14 @@ forEachDialect((_name, open) => {
     assert.equal((await items(world))[0].diverged, false)
   })
 
-  test('the agent withdraws what it marks as cancelled', async () => {
+  test('an entry marked as cancelled cancels its item', async () => {
     await using world = await openQueueWorld(open)
     await tell(world, entry)
     await tell(world, { ...entry, status: 'cancelled' })
     assert.equal((await items(world))[0].status, 'cancelled')
   })
 
-  test('a file that cannot be read raises one alert, which goes when it can; good entries count', async () => {
+  test('an unreadable file raises one alert until it is readable; valid entries count', async () => {
     await using world = await openQueueWorld(open)
     for (let n = 0; n < 3; n += 1) {
       await world.queue.takeFile(world.agentId, { requests: null, fault: 'The file is not a JSON object.' })

@@ -7,7 +7,7 @@ const all = '/api/operator-queue'
 const approval = { request_id: 'deploy-1', title: 'Deploy?', type: 'approval', options: ['yes', 'no'] }
 
 forEachDialect((_name, open) => {
-  test('201 for a new ask, 200 with the same item for the same request id; the event names it', async () => {
+  test('201 for a new ask, 200 with the same item for a repeated request id; the event names it', async () => {
     await using world = await openQueueWorld(open)
     const first = await world.ask({ ...approval, context: { branch: 'main' }, proposal: 'ship it' })
     assert.equal(first.status, 201, JSON.stringify(first.json))
@@ -23,7 +23,7 @@ forEachDialect((_name, open) => {
     assert.deepEqual([items.length, total, has_more], [1, 1, false])
   })
 
-  test('422 for an approval without options, a bad request id, and an end that is too near', async () => {
+  test('422 for an approval without options, an invalid request id, and an expiry that is too near', async () => {
     await using world = await openQueueWorld(open)
     assert.equal((await world.ask({ request_id: 'a', title: 'x', type: 'approval' })).status, 422)
     assert.equal((await world.ask({ request_id: 'a b', title: 'x' })).status, 422)
@@ -33,7 +33,7 @@ forEachDialect((_name, open) => {
     assert.equal((await world.ask(large)).status, 422)
   })
 
-  test('one of twenty answers at once counts, the others are 409; the agent reads it and so acknowledges', async () => {
+  test('one of twenty concurrent answers counts, 409 for the others; the agent acknowledges it by reading', async () => {
     await using world = await openQueueWorld(open)
     const { id } = (await world.ask(approval)).json
     const replies = await Promise.all(
@@ -53,7 +53,7 @@ forEachDialect((_name, open) => {
     )
   })
 
-  test('422 for an answer that is not offered', async () => {
+  test('422 for an answer outside the options', async () => {
     await using world = await openQueueWorld(open)
     const { id } = (await world.ask(approval)).json
     const reply = await world.respond(id, { response: 'maybe' })
@@ -63,7 +63,7 @@ forEachDialect((_name, open) => {
     )
   })
 
-  test('who sees what: owners and operators theirs, others what is addressed to them, strangers nothing', async () => {
+  test('owners and operators see their items, others items addressed to them, strangers nothing', async () => {
     await using world = await openQueueWorld(open)
     const [user, operator, stranger, admin] = [
       await world.person('user', 'uma@example.org'),
@@ -73,7 +73,7 @@ forEachDialect((_name, open) => {
     ]
     for (const { email } of [user, operator]) await world.share(email ?? '')
     const plain = (await world.ask({ request_id: 'q1', title: 'For operators' })).json
-    const asked = (
+    const addressed = (
       await world.ask({ request_id: 'q2', title: 'For Uma', to_email: user.email?.toUpperCase() })
     ).json
     await world.alert()
@@ -90,8 +90,8 @@ forEachDialect((_name, open) => {
 
     assert.equal((await world.request(user.key, 'GET', `${all}/${plain.id}`)).status, 404)
     assert.equal((await world.respond(plain.id, { response: 'x' }, user.key)).status, 404)
-    assert.equal((await world.request(user.key, 'POST', `${all}/${asked.id}/cancel`)).status, 403)
-    assert.equal((await world.respond(asked.id, { response: 'fine' }, user.key)).status, 200)
+    assert.equal((await world.request(user.key, 'POST', `${all}/${addressed.id}/cancel`)).status, 403)
+    assert.equal((await world.respond(addressed.id, { response: 'fine' }, user.key)).status, 200)
     assert.equal(
       (await world.respond(plain.id, { response: 'x' }, world.agentKey)).json.error,
       'person_required',
@@ -103,7 +103,7 @@ forEachDialect((_name, open) => {
     )
   })
 
-  test('an alert is pending once for each agent and kind, is brought up to date, and is withdrawn with its cause', async () => {
+  test('an alert is pending once per agent and kind, is updated, and is cleared with its cause', async () => {
     await using world = await openQueueWorld(open)
     await Promise.all(Array.from({ length: 20 }, (_, n) => world.alert({ title: `no. ${n}` })))
     await world.alert({ title: 'the newest', context: { n: 2 } })
@@ -126,11 +126,11 @@ forEachDialect((_name, open) => {
     assert.deepEqual([over.total, over.items[0].id], [1, alert.id])
   })
 
-  test('what nobody answers in time is expired, before the sweep too', async () => {
+  test('an item without an answer in time is expired, even before the loop marks it', async () => {
     await using world = await openQueueWorld(open)
     const expires_at = new Date(world.clock.now().getTime() + 16 * 60_000).toISOString()
     const { id } = (await world.ask({ ...approval, expires_at })).json
-    // Asked again when its end has come near, it is the same item.
+    // A repeated ask near the expiry returns the same item.
     await world.clock.advance(5 * 60)
     const again = await world.ask({ ...approval, expires_at })
     assert.deepEqual([again.status, again.json.id], [200, id])
@@ -142,7 +142,7 @@ forEachDialect((_name, open) => {
     assert.equal((await world.eventTypes()).at(-1), 'operator_queue.expired')
   })
 
-  test('429 above thirty asks a minute, and above a hundred pending', async () => {
+  test('429 above thirty asks a minute and above a hundred pending', async () => {
     await using world = await openQueueWorld(open)
     const statuses: number[] = []
     for (let n = 0; n < 31; n += 1)
@@ -156,7 +156,7 @@ forEachDialect((_name, open) => {
     assert.deepEqual([last.json.error, last.json.queue_length], ['queue_full', 100])
   })
 
-  test('cancel, cancel many, clear; old items say that they are aging', async () => {
+  test('cancels one or many and clears resolved items; old items are marked as aging', async () => {
     await using world = await openQueueWorld(open)
     const ids: string[] = []
     for (const request_id of ['a', 'b', 'c']) ids.push((await world.ask({ request_id, title: 'x' })).json.id)
@@ -172,19 +172,23 @@ forEachDialect((_name, open) => {
     assert.equal((await world.get(`${all}/${ids[1]}`)).batch_id, bulk.batch_id)
     assert.deepEqual((await post('clear-resolved', { agent_name: 'scout' })).json, { cleared: 2 })
     assert.equal((await world.get(all)).total, 1)
-    // The agent still finds what became of its ask.
+    // The agent can still read its ask.
     const own = await world.request(world.agentKey, 'GET', '/api/agents/scout/operator-queue/a')
     assert.equal(own.json.status, 'cancelled')
   })
 
-  test('answers to many: what takes the answer is answered, the rest is skipped and stays as it is', async () => {
+  test('a bulk answer skips items that do not accept it and leaves them unchanged', async () => {
     await using world = await openQueueWorld(open)
     const ask = async (fields: object) => (await world.ask({ title: 'x', ...fields })).json.id as string
     const [one, two] = [await ask({ ...approval }), await ask({ ...approval, request_id: 'deploy-2' })]
     const other = await ask({ request_id: 'colour', options: ['red'] })
-    const gone = await ask({ request_id: 'gone' })
-    await world.respond(gone, { response: 'done' })
-    const body = { ids: [one, two, two, other, gone, 'unknown'], response: 'yes', response_text: 'all green' }
+    const answered = await ask({ request_id: 'answered' })
+    await world.respond(answered, { response: 'done' })
+    const body = {
+      ids: [one, two, two, other, answered, 'unknown'],
+      response: 'yes',
+      response_text: 'all green',
+    }
     const bulk = (sent: object, key = world.owner.key) =>
       world.request(key, 'POST', `${all}/bulk-respond`, sent)
     const { json } = await bulk(body)
@@ -195,7 +199,7 @@ forEachDialect((_name, open) => {
       ['responded', 'yes', 'all green', json.batch_id, world.owner.email],
     )
     assert.equal((await world.get(`${all}/${other}`)).status, 'pending')
-    assert.equal((await world.get(`${all}/${gone}`)).response, 'done')
+    assert.equal((await world.get(`${all}/${answered}`)).response, 'done')
     assert.equal(
       (await world.eventTypes()).filter((type) => type === 'operator_queue.responded').length,
       3,
@@ -208,7 +212,7 @@ forEachDialect((_name, open) => {
     assert.equal((await bulk({ ids: [other], response: 'red' }, stranger.key)).json.answered, 0)
   })
 
-  test('of twenty answers to many at once each item counts one', async () => {
+  test('of twenty concurrent bulk answers each item gets one', async () => {
     await using world = await openQueueWorld(open)
     const ids: string[] = []
     for (const request_id of ['a', 'b', 'c']) ids.push((await world.ask({ request_id, title: 'x' })).json.id)
@@ -227,7 +231,7 @@ forEachDialect((_name, open) => {
     )
   })
 
-  test('by urgency, what waits comes first over all pages, the most urgent and of equals the oldest first', async () => {
+  test('ordered by urgency, pending items come first over all pages, the most urgent and then the oldest first', async () => {
     await using world = await openQueueWorld(open)
     const ask = async (request_id: string, priority: string) => {
       await world.clock.advance(1)
@@ -248,7 +252,7 @@ forEachDialect((_name, open) => {
     assert.equal((await world.request(world.owner.key, 'GET', `${all}?order=oldest`)).status, 422)
   })
 
-  test('pages say where the next one starts', async () => {
+  test('pages contain the offset of the next one', async () => {
     await using world = await openQueueWorld(open)
     for (let n = 0; n < 3; n += 1) await world.ask({ request_id: `q${n}`, title: 'x', priority: 'low' })
     const first = await world.get(`${all}?limit=2&priority=low`)
@@ -259,7 +263,7 @@ forEachDialect((_name, open) => {
     assert.equal((await world.request(world.owner.key, 'GET', `${all}?status=open`)).status, 422)
   })
 
-  test('resolved items go after their window, pending ones stay; an unusual sweep is held and told once', async () => {
+  test('resolved items are removed after their window, pending ones stay; an unusual sweep is held and raises one alert', async () => {
     await using world = await openQueueWorld(open)
     const ids: string[] = []
     for (const request_id of ['a', 'b']) ids.push((await world.ask({ request_id, title: 'x' })).json.id)
@@ -268,7 +272,7 @@ forEachDialect((_name, open) => {
     await sweep?.run(AbortSignal.any([]))
     assert.equal((await world.get(all)).total, 2)
     await world.clock.advance(91 * 86_400)
-    world.held.isAdmitted = false
+    world.retention.isAdmitted = false
     for (let n = 0; n < 2; n += 1) await sweep?.run(AbortSignal.any([]))
     const admin = await world.person('admin', 'root@example.org')
     const alerts = await world.request(admin.key, 'GET', `${all}?type=alert`)
@@ -276,7 +280,7 @@ forEachDialect((_name, open) => {
       alerts.json.items.map(({ kind }: { kind: string }) => kind),
       ['retention_held'],
     )
-    world.held.isAdmitted = true
+    world.retention.isAdmitted = true
     await sweep?.run(AbortSignal.any([]))
     assert.deepEqual(
       (await world.get(all)).items.map(({ id }: { id: string }) => id),
@@ -284,7 +288,7 @@ forEachDialect((_name, open) => {
     )
   })
 
-  test('the items of an agent go with it', async () => {
+  test('the items of an agent are deleted with it', async () => {
     await using world = await openQueueWorld(open)
     const { id } = (await world.ask(approval)).json
     assert.equal((await world.request(world.owner.key, 'DELETE', '/api/agents/scout')).status, 200)

@@ -3,10 +3,9 @@ import type { Outbox } from '../../foundation/outbox/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { newId } from '../../kit/ids.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
-import { aboutIn } from './alerts.ts'
 import { notPending } from './answer.ts'
-import { itemEvent } from './events.ts'
-import { inOneOrder } from './rules.ts'
+import { itemAgent, itemEvent } from './events.ts'
+import { inLockOrder } from './rules.ts'
 import { type ItemRow, operatorQueueStore, type Scope } from './store.ts'
 
 export type ResolveDeps = {
@@ -18,9 +17,9 @@ export type ResolveDeps = {
 
 type Reason = { reason: string | null; batchId?: string }
 
-const expiredAtOnce = 200
+const maxExpiredPerPass = 200
 
-/** Ends of items without an answer. */
+/** Resolves items without an answer. */
 export function createResolve({ db, clock, events, settled }: ResolveDeps) {
   async function end(
     tx: Tx,
@@ -37,13 +36,13 @@ export function createResolve({ db, clock, events, settled }: ResolveDeps) {
     }
     if (!(await operatorQueueStore(tx).move(row.id, 'pending', patch))) return null
     const after = { ...row, ...patch }
-    await events.append(tx, itemEvent(after, await aboutIn(tx, row.agent_id)), clock.now())
+    await events.append(tx, itemEvent(after, await itemAgent(tx, row.agent_id)), clock.now())
     settled(tx, after)
     return after
   }
 
   return {
-    /** In the caller's transaction; null when it is not pending any more. */
+    /** Runs in the caller's transaction. Null when the item is no longer pending. */
     cancelIn: (tx: Tx, row: ItemRow, reason: string | null) => end(tx, row, 'cancelled', { reason }),
 
     /** Throws `item_not_pending`. */
@@ -53,12 +52,12 @@ export function createResolve({ db, clock, events, settled }: ResolveDeps) {
       throw notPending((await operatorQueueStore(db).byId(row.id)) ?? row)
     },
 
-    /** Those that this viewer may not cancel, or that are not pending, are skipped. */
+    /** Skips items outside the scope and resolved ones. */
     async cancelAll(scope: Scope, ids: readonly string[], reason: string | null) {
       const batch_id = newId()
       const cancelled = await db.atomically(async (tx) => {
         let count = 0
-        for (const id of inOneOrder(ids)) {
+        for (const id of inLockOrder(ids)) {
           const row = await operatorQueueStore(tx).visible(scope, id)
           if (row && (await end(tx, row, 'cancelled', { reason, batchId: batch_id }))) count += 1
         }
@@ -76,16 +75,16 @@ export function createResolve({ db, clock, events, settled }: ResolveDeps) {
         const about = agent
           ? { agent_names: [agent.name], agent_ids: [agent.id] }
           : { agent_names: [], agent_ids: [] }
-        // Names no item: whoever looks at a list fetches it again.
+        // Names no item, so clients fetch their lists again.
         await events.append(tx, { type: 'operator_queue.cleared', ...about, fields: { count } }, now)
         return count
       })
     },
 
-    /** Nobody answered in time: that is a no. */
+    /** An item without an answer in time counts as refused. */
     async expireDue(signal: AbortSignal): Promise<void> {
       const now = timestamp(clock.now())
-      const due = await operatorQueueStore(db).due(now, expiredAtOnce)
+      const due = await operatorQueueStore(db).due(now, maxExpiredPerPass)
       for (const row of due) {
         if (signal.aborted) return
         const reason = 'Nobody answered in time; that counts as refused.'

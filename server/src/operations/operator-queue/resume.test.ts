@@ -9,7 +9,7 @@ const resume = (world: QueueWorld) =>
   world.queue.loops.find(({ name }) => name === 'operator-queue.resume')?.run(AbortSignal.any([]))
 
 forEachDialect((_name, open) => {
-  test('an answer starts one run with question and answer, however often it is looked for', async () => {
+  test('an answer starts one run with question and answer, however often the loop runs', async () => {
     await using world = await openQueueWorld(open)
     await world.switchResume(true)
     const { id } = (await world.ask(question)).json
@@ -33,7 +33,7 @@ forEachDialect((_name, open) => {
     assert.equal((await world.get(`/api/operator-queue/${id}`)).status, 'acknowledged')
   })
 
-  test('without operator-resume the agent finds the answer, and no run is started', async () => {
+  test('without operator-resume no run starts and the agent reads the answer', async () => {
     await using world = await openQueueWorld(open)
     const { id } = (await world.ask(question)).json
     await world.respond(id, { response: 'green' })
@@ -44,7 +44,7 @@ forEachDialect((_name, open) => {
     assert.equal((await world.get(`/api/operator-queue/${id}`)).status, 'responded')
   })
 
-  test('the run of a stopped agent waits until it takes runs again', async () => {
+  test('the run of a stopped agent waits until the agent takes runs again', async () => {
     await using world = await openQueueWorld(open)
     await world.switchResume(true)
     world.runs.agents.set(world.agentId, agentFact({ id: world.agentId, status: 'stopped' }))

@@ -17,20 +17,20 @@ export type ResumeDeps = {
   asks: Pick<Asks, 'acknowledge'>
 }
 
-/** An agent that stays away so long does not go on with old work by itself; it finds the answer. */
-const longestWaitSeconds = 24 * 3600
-const atOnce = 50
+/** Older answers start no run. The agent finds them when it reads its asks. */
+const maxWaitSeconds = 24 * 3600
+const maxPerPass = 50
 
 export type Resume = {
-  /** Starts the run of each answer that is due and whose agent takes runs now. */
+  /** Starts the runs of all due answers whose agents take runs. */
   pass(signal: AbortSignal): Promise<void>
   /** Starts the run of this answer if it is due. */
   one(id: string): Promise<void>
 }
 
 /**
- * With operator-resume on, an answer starts one run. The row says so: whoever turns `due` into `started`
- * takes the run in within the same transaction, so that a crash between the two leaves neither.
+ * With operator-resume on, an answer starts one run. The transaction that changes the row from `due` to `started` also
+ * enqueues the run, so a crash leaves both or neither.
  */
 export function createResume(deps: ResumeDeps): Resume {
   const { db, clock, log, dispatch, hooks, asks } = deps
@@ -47,7 +47,7 @@ export function createResume(deps: ResumeDeps): Resume {
     const agent = await dispatch.checkAgent(agentId)
     await dispatch.transaction(async (tx) => {
       const store = operatorQueueStore(tx)
-      if (!(await store.takeResume(row.id))) return
+      if (!(await store.claimResume(row.id))) return
       const { row: run } = await dispatch.enqueue(tx, agent, {
         agentId,
         kind: 'task',
@@ -69,11 +69,11 @@ export function createResume(deps: ResumeDeps): Resume {
       await start(row)
     } catch (error) {
       if (isFault(error, 'circuit_open')) {
-        // The refused run has left its record: that was the one.
-        await db.atomically((tx) => operatorQueueStore(tx).takeResume(row.id))
+        // The refused run has a record and counts as the one run.
+        await db.atomically((tx) => operatorQueueStore(tx).claimResume(row.id))
         return
       }
-      // A stopped agent, a full queue: the next pass tries again.
+      // A stopped agent or a full queue: the next pass tries again.
       if (isFault(error)) return
       log.warn({ item_id: row.id, err: error }, 'an answer could not start its run; it is tried again')
     }
@@ -81,8 +81,8 @@ export function createResume(deps: ResumeDeps): Resume {
 
   return {
     async pass(signal) {
-      const since = timestamp(secondsLater(clock.now(), -longestWaitSeconds))
-      for (const row of await operatorQueueStore(db).toResume(since, atOnce)) {
+      const since = timestamp(secondsLater(clock.now(), -maxWaitSeconds))
+      for (const row of await operatorQueueStore(db).toResume(since, maxPerPass)) {
         if (signal.aborted) return
         await attempt(row)
       }

@@ -1,3 +1,4 @@
+import { acknowledgeAlert, listAlerts } from '@roost/contracts/operations/alerts'
 import {
   askOperator,
   cancelItem,
@@ -11,7 +12,8 @@ import {
 } from '@roost/contracts/operations/operator-queue'
 import { bulkCancelItems, bulkRespondToItems } from '@roost/contracts/operations/queue-bulk'
 import type { AgentAccess } from '../../agents/access/index.ts'
-import { agentRoute, answer, type Route, signedInRoute } from '../../http/route.ts'
+import { agentRoute, answer, type Route, route, signedInRoute } from '../../http/route.ts'
+import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import type { OperatorQueue } from './service.ts'
 
@@ -22,7 +24,7 @@ export function operatorQueueRoutes(
   const { view, asks, resolve } = queue
 
   return [
-    // Fixed words come before ids.
+    // Static paths come before ids.
     signedInRoute(listQueue, (call) => view.list(call.caller, call.query)),
     signedInRoute(getQueueStats, (call) => view.stats(call.caller)),
     signedInRoute(bulkRespondToItems, async (call) => {
@@ -52,11 +54,11 @@ export function operatorQueueRoutes(
       const { id } = await view.find(call.caller, call.params.id)
       const { user } = call.caller
       const row = await queue.answer.one(id, call.body, { id: user.id, email: user.email })
-      return view.shown(row)
+      return view.viewOf(row)
     }),
     signedInRoute(cancelItem, async (call) => {
       const row = await view.findOwn(call.caller, call.params.id)
-      return view.shown(await resolve.cancel(row, call.body.reason))
+      return view.viewOf(await resolve.cancel(row, call.body.reason))
     }),
     agentRoute(askOperator, async (call) => {
       const { item, isNew } = await asks.ask({ id: call.agent.id, name: call.agent.name }, call.body)
@@ -69,5 +71,21 @@ export function operatorQueueRoutes(
     agentRoute(getAsk, (call) =>
       asks.read({ id: call.agent.id, name: call.agent.name }, call.params.request_id),
     ),
+  ]
+}
+
+export function alertRoutes({ alerts, view }: OperatorQueue, clock: Pick<Clock, 'now'>): Route[] {
+  return [
+    route(listAlerts, async ({ query }) => {
+      const found = await alerts.list(query)
+      return { timestamp: timestamp(clock.now()), alerts: found, count: found.length }
+    }),
+    signedInRoute(acknowledgeAlert, async ({ caller, params, request }) => {
+      const row = await view.findOwn(caller, params.id)
+      if (row.source !== 'platform') throw new Fault('not_found', 'There is no such alert.')
+      request.note({ kind: row.kind })
+      const { user } = caller
+      return alerts.acknowledge(row, { id: user.id, email: user.email })
+    }),
   ]
 }

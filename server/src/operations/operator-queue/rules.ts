@@ -3,11 +3,11 @@ import { type AskBody, agingHours, type QueueItem } from '@roost/contracts/opera
 import type { Relation, SignedIn } from '../../identity/access/caller.ts'
 import type { OperatorItemsTable } from './tables.ts'
 
-/** What an entry or an ask says; two that say the same are the same ask. */
+/** Content of an entry or an ask. */
 export type AskText = Pick<AskBody, 'title' | 'question' | 'type' | 'priority' | 'options' | 'context'>
 
-/** The item as it is answered. `agentName` is null for alerts about no single agent. */
-export function shownItem(row: OperatorItemsTable, agentName: string | null, now: Date): QueueItem {
+/** The item of the API. `agentName` is null for alerts about no single agent. */
+export function viewItem(row: OperatorItemsTable, agentName: string | null, now: Date): QueueItem {
   return {
     id: row.id,
     agent_name: agentName,
@@ -45,7 +45,7 @@ function isAging({ status, created_at }: OperatorItemsTable, now: Date): boolean
   return status === 'pending' && now.getTime() - new Date(created_at).getTime() > agingHours * 3_600_000
 }
 
-/** Columns hold JSON that this feature wrote itself. */
+/** Parses a JSON column, which this feature wrote. */
 function parsed<T>(text: string): T {
   return JSON.parse(text) as T
 }
@@ -55,13 +55,13 @@ export function textOf(row: OperatorItemsTable): AskText {
   return { title, question, type, priority, options: parsed(row.options), context: parsed(row.context) }
 }
 
-/** Compared as what it says, so that a file that was merely rewritten has not changed. */
-export function saysTheSame(a: AskText, b: AskText): boolean {
-  return canonical(essence(a)) === canonical(essence(b))
+/** Compares content, so that a merely reformatted file counts as unchanged. */
+export function haveSameContent(a: AskText, b: AskText): boolean {
+  return canonical(contentOf(a)) === canonical(contentOf(b))
 }
 
-/** The fields of an ask, and nothing else that an object may carry. */
-export function essence({ title, question, type, priority, options, context }: AskText) {
+/** Picks the fields of an ask. */
+export function contentOf({ title, question, type, priority, options, context }: AskText) {
   return { title, question: question ?? null, type, priority, options, context }
 }
 
@@ -73,14 +73,14 @@ function canonical(value: unknown): string {
   )
 }
 
-/** The options that an answer must be one of; none: any text. */
+/** Options for an answer. An empty list allows any text. */
 export function optionsOf(row: OperatorItemsTable): string[] {
   return row.entry_now === null ? parsed(row.options) : parsed<AskText>(row.entry_now).options
 }
 
 /**
- * Whether a caller who reaches an agent sees all its items: its owner, an operator, an admin, the agent itself.
- * Others see what is addressed to them.
+ * True for callers who see all items of an accessible agent: its owner, an operator, an admin and the agent itself.
+ * Others see items addressed to them.
  */
 export function seesItemsOf(caller: SignedIn, relation: Relation): boolean {
   if (relation === 'self') return true
@@ -93,7 +93,7 @@ function isOperator({ user }: SignedIn): boolean {
   return roles.indexOf(user.role) >= roles.indexOf('operator')
 }
 
-/** Admins see what is about no single agent as well. */
+/** Admins also see items about no single agent. */
 export function seesEverything(caller: SignedIn): boolean {
   return actsForPerson(caller) && (isSystem(caller) || caller.user.role === 'admin')
 }
@@ -106,8 +106,8 @@ function isSystem(caller: SignedIn): boolean {
   return caller.kind === 'key' && caller.key.scope === 'system'
 }
 
-/** Each once. Two who write the same items in the same order wait for each other, and never in a circle. */
-export function inOneOrder(ids: readonly string[]): string[] {
+/** Removes duplicates and sorts, so that concurrent writers of the same items cannot deadlock. */
+export function inLockOrder(ids: readonly string[]): string[] {
   return [...new Set(ids)].toSorted()
 }
 
@@ -122,3 +122,29 @@ export function resumeMessage(row: OperatorItemsTable): string {
     'Go on with the work that waited for it.',
   ].join('\n\n')
 }
+
+/** Column values of a new item that its kind leaves empty. */
+export const blankItem = {
+  request_id: null,
+  kind: null,
+  pending_key: null,
+  status: 'pending',
+  question: null,
+  options: '[]',
+  proposal: null,
+  execution_id: null,
+  addressed_to_email: null,
+  expires_at: null,
+  response: null,
+  response_text: null,
+  responded_by_id: null,
+  responded_by_email: null,
+  responded_at: null,
+  acknowledged_at: null,
+  disposition: null,
+  disposition_reason: null,
+  batch_id: null,
+  entry_now: null,
+  resume: 'none',
+  cleared_at: null,
+} as const satisfies Partial<OperatorItemsTable>

@@ -13,7 +13,7 @@ import type { OperatorItemsTable, OperatorQueueTables } from './tables.ts'
 export type ItemRow = OperatorItemsTable
 export type ItemPatch = Partial<Omit<ItemRow, 'id' | 'agent_id' | 'request_id' | 'created_at' | 'source'>>
 
-/** What somebody sees: everything; or all items of some agents, and of others those addressed to one person. */
+/** Visible items: everything, or all items of some agents plus those of others addressed to one person. */
 export type Scope =
   | { all: true }
   | {
@@ -28,27 +28,27 @@ export type ItemFilter = {
   priority?: ItemPriority | undefined
   since?: string | undefined
   agentId?: string | undefined
-  /** Only what the platform raised itself. */
+  /** `platform` selects alerts. */
   source?: ItemRow['source'] | undefined
 }
 
-/** What is over is not urgent. */
+/** Resolved items are the least urgent. */
 const urgency = sql<number>`case when status <> 'pending' then 4
   when priority = 'critical' then 0 when priority = 'high' then 1 when priority = 'medium' then 2 else 3 end`
-/** Alike for all that is over, which stands behind what waits. */
+/** Equal for all resolved items, which come after pending ones. */
 const waitingSince = sql<string>`case when status = 'pending' then created_at else '' end`
 
 /** The only SQL about the operator queue. */
 export function operatorQueueStore(executor: Executor) {
   const db = executor.withTables<OperatorQueueTables>()
 
-  const seen = (scope: Scope) => {
+  const visibleIn = (scope: Scope) => {
     const items = db.selectFrom('operator_items')
     if (scope.all) return items
     const { agentIds, addressed } = scope
     return items.where((e) =>
       e.or([
-        // An empty list is no SQL of its own on either dialect.
+        // SQL has no empty list.
         agentIds.length > 0 ? e('agent_id', 'in', [...agentIds]) : sql<boolean>`1 = 0`,
         addressed && addressed.agentIds.length > 0
           ? e.and([
@@ -60,7 +60,7 @@ export function operatorQueueStore(executor: Executor) {
     )
   }
   const matching = (scope: Scope, filter: ItemFilter) => {
-    let query = seen(scope).where('cleared_at', 'is', null)
+    let query = visibleIn(scope).where('cleared_at', 'is', null)
     if (filter.status === resolved) query = query.where('status', '<>', 'pending')
     else if (filter.status) query = query.where('status', '=', filter.status)
     if (filter.type) query = query.where('type', '=', filter.type)
@@ -72,7 +72,7 @@ export function operatorQueueStore(executor: Executor) {
   }
 
   return {
-    /** False: the agent used this request id before, or such an alert is pending. */
+    /** False when the agent used this request id before, or such an alert is pending. */
     async insert(row: ItemRow): Promise<boolean> {
       const result = await db
         .insertInto('operator_items')
@@ -87,9 +87,9 @@ export function operatorQueueStore(executor: Executor) {
       return row ?? null
     },
 
-    /** Null: there is none, or not for this viewer. */
+    /** Null when the item does not exist or is outside the scope. */
     async visible(scope: Scope, id: string): Promise<ItemRow | null> {
-      const row = await seen(scope).selectAll().where('id', '=', id).executeTakeFirst()
+      const row = await visibleIn(scope).selectAll().where('id', '=', id).executeTakeFirst()
       return row ?? null
     },
 
@@ -161,7 +161,7 @@ export function operatorQueueStore(executor: Executor) {
       return Number(row.total)
     },
 
-    /** True for the one that took the item out of `from`; `asOf`: and only while it has not expired then. */
+    /** True for the one caller that changed the status from `from`. With `asOf`, only if not expired at that time. */
     async move(id: string, from: ItemStatus, patch: ItemPatch, asOf?: string): Promise<boolean> {
       let query = db.updateTable('operator_items').set(patch).where('id', '=', id).where('status', '=', from)
       if (asOf !== undefined) {
@@ -202,8 +202,8 @@ export function operatorQueueStore(executor: Executor) {
         .execute()
     },
 
-    /** True for the one that may start the run of this answer. */
-    async takeResume(id: string): Promise<boolean> {
+    /** True for the one caller that may start the run of this answer. */
+    async claimResume(id: string): Promise<boolean> {
       const result = await db
         .updateTable('operator_items')
         .set({ resume: 'started' })
@@ -245,7 +245,7 @@ export function operatorQueueStore(executor: Executor) {
         .execute()
     },
 
-    /** Items of the kind that are pending, or were made at `since` or later. */
+    /** Items of the kind that are pending, or were created at `since` or later. */
     raisedSince(kind: AlertKind, since: string): Promise<Pick<ItemRow, 'agent_id' | 'status'>[]> {
       return db
         .selectFrom('operator_items')
@@ -290,12 +290,14 @@ export function operatorQueueStore(executor: Executor) {
       return Number(row.total)
     },
 
-    async removeResolved(before: string): Promise<number> {
-      const result = await db
-        .deleteFrom('operator_items')
+    async removeResolved(before: string, limit: number): Promise<number> {
+      const oldest = db
+        .selectFrom('operator_items')
+        .select('id')
         .where('status', '!=', 'pending')
         .where('created_at', '<', before)
-        .executeTakeFirst()
+        .limit(limit)
+      const result = await db.deleteFrom('operator_items').where('id', 'in', oldest).executeTakeFirst()
       return Number(result.numDeletedRows)
     },
 

@@ -9,7 +9,7 @@ export type OperatorItemsTable = {
   id: string
   /** Null: an alert about no single agent. */
   agent_id: string | null
-  /** The agent's own word for its ask; null for alerts of the platform. Unique with the agent. */
+  /** The agent's id of its ask, unique per agent; null for alerts of the platform. */
   request_id: string | null
   type: ItemType
   kind: AlertKind | null
@@ -38,11 +38,11 @@ export type OperatorItemsTable = {
   disposition_reason: string | null
   batch_id: string | null
   source: 'api' | 'file' | 'platform'
-  /** JSON: what the entry in the file says now, when that is something else than this. */
+  /** JSON: the entry in the file, if it differs from this item. */
   entry_now: string | null
-  /** `due`: the answer is still to start a run. `started`: it did, once. */
+  /** `due`: the answer must start a run. `started`: it has. */
   resume: 'none' | 'due' | 'started'
-  /** Taken off the lists. */
+  /** Time of its removal from lists. */
   cleared_at: string | null
 }
 

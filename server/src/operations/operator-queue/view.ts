@@ -5,7 +5,7 @@ import type { SignedIn } from '../../identity/access/caller.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import type { Db } from '../../ports/database/port.ts'
-import { actsForPerson, seesEverything, seesItemsOf, shownItem } from './rules.ts'
+import { actsForPerson, seesEverything, seesItemsOf, viewItem } from './rules.ts'
 import { type ItemRow, operatorQueueStore, type Scope } from './store.ts'
 
 export type ViewDeps = {
@@ -17,15 +17,15 @@ export type ViewDeps = {
 
 export type View = {
   scopeOf(caller: SignedIn): Promise<Scope>
-  /** Without the items that are merely addressed to the caller. */
+  /** The scope without items that are only addressed to the caller. */
   ownScopeOf(caller: SignedIn): Promise<Scope>
-  /** Throws `not_found` for an item that the caller does not see. */
+  /** Throws `not_found` for an item outside the caller's scope. */
   find(caller: SignedIn, id: string): Promise<ItemRow>
-  /** Whoever is merely asked answers; it is not theirs to end the item: `role_required` then. */
+  /** Like `find`, but throws `role_required` for addressees: they may answer the item, not cancel it. */
   findOwn(caller: SignedIn, id: string): Promise<ItemRow>
-  shown(row: ItemRow): Promise<QueueItem>
+  viewOf(row: ItemRow): Promise<QueueItem>
   item(caller: SignedIn, id: string): Promise<QueueItem>
-  /** An unknown agent has no items. */
+  /** Empty for an unknown agent. */
   list(caller: SignedIn, query: QueueQuery): Promise<QueuePage>
   stats(caller: SignedIn): Promise<Stats>
 }
@@ -39,28 +39,28 @@ export type Stats = {
   oldest_pending_seconds: number | null
 }
 
-/** What of the queue a caller sees. */
+/** The queue as a caller may see it. */
 export function createView({ db, clock, agentAccess, agentRecords }: ViewDeps): View {
   const store = operatorQueueStore(db)
 
   async function scopeOf(caller: SignedIn): Promise<Scope> {
     if (seesEverything(caller)) return { all: true }
-    const reached = await agentAccess.accessibleAgents(caller)
-    const agentIds = reached
+    const accessible = await agentAccess.accessibleAgents(caller)
+    const agentIds = accessible
       .filter(({ relation }) => seesItemsOf(caller, relation))
       .map(({ agent }) => agent.id)
     const { email } = caller.user
-    // An agent carries its owner's address, and is not asked what its owner is asked.
+    // The caller of an agent key has its owner's address, but not the items addressed to the owner.
     const addressed =
       email !== null && actsForPerson(caller)
-        ? { agentIds: reached.map(({ agent }) => agent.id), email: email.toLowerCase() }
+        ? { agentIds: accessible.map(({ agent }) => agent.id), email: email.toLowerCase() }
         : null
     return { all: false, agentIds, addressed }
   }
 
-  async function shown(row: ItemRow): Promise<QueueItem> {
+  async function viewOf(row: ItemRow): Promise<QueueItem> {
     const agent = row.agent_id === null ? null : await agentRecords.byId(row.agent_id)
-    return shownItem(row, agent?.name ?? null, clock.now())
+    return viewItem(row, agent?.name ?? null, clock.now())
   }
 
   async function find(caller: SignedIn, id: string): Promise<ItemRow> {
@@ -84,22 +84,22 @@ export function createView({ db, clock, agentAccess, agentRecords }: ViewDeps): 
       if (scope.all || (row.agent_id !== null && scope.agentIds.includes(row.agent_id))) return row
       throw new Fault('role_required')
     },
-    shown,
-    item: async (caller, id) => shown(await find(caller, id)),
+    viewOf,
+    item: async (caller, id) => viewOf(await find(caller, id)),
 
     async list(caller, { agent_name, limit, offset, order, ...filter }) {
       const agent = agent_name === undefined ? undefined : await agentRecords.byName(agent_name)
       if (agent === null) return { items: [], total: 0, has_more: false, next_offset: null }
       const scope = await scopeOf(caller)
-      const wanted = { ...filter, agentId: agent?.id }
+      const search = { ...filter, agentId: agent?.id }
       const [rows, total] = await Promise.all([
-        store.list(scope, wanted, { limit, offset, order }),
-        store.count(scope, wanted),
+        store.list(scope, search, { limit, offset, order }),
+        store.count(scope, search),
       ])
       const next = offset + rows.length
       const has_more = next < total
       return {
-        items: await Promise.all(rows.map(shown)),
+        items: await Promise.all(rows.map(viewOf)),
         total,
         has_more,
         next_offset: has_more ? next : null,
@@ -121,7 +121,7 @@ export function createView({ db, clock, agentAccess, agentRecords }: ViewDeps): 
       for (const { status, type, priority, agent_id, total } of figures) {
         add(stats.by_status, status, total)
         if (status !== 'pending') continue
-        // What is open is what somebody has to do; the rest is history.
+        // Only pending items count below.
         stats.pending += total
         add(stats.by_type, type, total)
         add(stats.by_priority, priority, total)

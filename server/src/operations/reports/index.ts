@@ -1,8 +1,8 @@
 /**
- * Reports: what an agent has found out, as data with a hint at how to show it.
+ * Reports: results of an agent, as data with a display hint.
  *
- * Owns the table `agent_reports`. Promises that a report is what its agent handed in, whole and for good, until its
- * window is over or its agent is deleted; lists never read payloads. Refuses to know what a payload means.
+ * Owns the tables `agent_reports` and `agent_report_ratings`. Promises that a report stays as its agent sent it until its
+ * retention window ends or its agent is deleted, and that lists never read payloads. Does not interpret payloads.
  */
 export { reportRoutes, rosterReportRoutes } from './routes.ts'
 export { createReports, type Reports, type ReportsDeps } from './service.ts'

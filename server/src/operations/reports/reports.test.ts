@@ -10,7 +10,7 @@ const hand = (world: MessagesWorld, body: object = sales, token = world.scout.ke
 const idsOf = (reports: { id: string }[]) => reports.map(({ id }) => id)
 
 forEachDialect((_name, open) => {
-  test('201: a report is what its agent handed in; lists leave the payload out; the event names it', async () => {
+  test('201 with the report as sent; lists omit the payload; the event names it', async () => {
     await using world = await openMessagesWorld(open)
     const { id: execution_id } = await world.run(world.scout.id)
     const body = {
@@ -43,7 +43,7 @@ forEachDialect((_name, open) => {
     })
   })
 
-  test('a payload is an object, an array or text, and comes back as it was', async () => {
+  test('a payload is an object, an array or text, and is returned unchanged', async () => {
     await using world = await openMessagesWorld(open)
     for (const payload of [{}, [], [1, 'x', null], '# Title\n\n“Zürich”', { a: { b: [true, 1.5] } }]) {
       const { json } = await hand(world, { ...sales, payload })
@@ -55,12 +55,12 @@ forEachDialect((_name, open) => {
     }
   })
 
-  test('5 MiB of payload are taken, one byte more is 422 with its bound, and far more is 413', async () => {
+  test('accepts 5 MiB of payload; 422 with the limit for one byte more; 413 for far more', async () => {
     await using world = await openMessagesWorld(open)
     const text = (bytes: number) => 'x'.repeat(bytes - 2)
     const five = 5 * 1024 * 1024
-    const most = await hand(world, { ...sales, payload: text(five) })
-    assert.deepEqual([most.status, most.json.payload_bytes], [201, five])
+    const largest = await hand(world, { ...sales, payload: text(five) })
+    assert.deepEqual([largest.status, largest.json.payload_bytes], [201, five])
     const more = await hand(world, { ...sales, payload: text(five + 1) })
     assert.deepEqual([more.status, more.json.detail[0].loc], [422, ['body', 'payload']])
     assert.match(more.json.detail[0].msg, /5 MiB/)
@@ -68,7 +68,7 @@ forEachDialect((_name, open) => {
     assert.deepEqual([far.status, far.json.error], [413, 'body_too_large'])
   })
 
-  test('422 names the field; a run of another agent is unknown; 429 above sixty a minute', async () => {
+  test('422 names the field; 404 for a run of another agent; 429 above sixty a minute', async () => {
     await using world = await openMessagesWorld(open)
     const wrong: [object, string][] = [
       [{ ...sales, report_type: 'Sales' }, 'report_type'],
@@ -93,7 +93,7 @@ forEachDialect((_name, open) => {
     assert.equal(replies.filter(({ status }) => status === 429).length, 3)
   })
 
-  test('only the agent itself hands in; who reaches it reads, others find nothing', async () => {
+  test('only the agent itself creates reports; people with access read them, others find nothing', async () => {
     await using world = await openMessagesWorld(open)
     const { ann, ben, other } = world
     for (const token of [ann.session, ben.session]) {
@@ -127,21 +127,21 @@ forEachDialect((_name, open) => {
     assert.deepEqual([json.total, json.by_agent], [1, { other: 1 }])
   })
 
-  test('reports go after their window; an unusual sweep is held, and operators are told', async () => {
+  test('reports are removed after their window; an unusual sweep is held and raises an alert', async () => {
     await using world = await openMessagesWorld(open)
     await hand(world)
     await world.clock.advance(90 * 86_400)
     const { id } = (await hand(world)).json
-    // Sessions have ended long ago.
-    const kept = async () => (await world.request(world.scout.key, 'GET', path)).json
+    // Sessions have expired by then.
+    const list = async () => (await world.request(world.scout.key, 'GET', path)).json
     await world.loop('reports.retention')
-    assert.equal((await kept()).length, 2)
+    assert.equal((await list()).length, 2)
     await world.clock.advance(1)
-    world.held.isAdmitted = false
+    world.retention.isAdmitted = false
     await world.loop('reports.retention')
-    assert.deepEqual([(await kept()).length, world.held.alerts], [2, 1])
-    world.held.isAdmitted = true
+    assert.deepEqual([(await list()).length, world.raised.length], [2, 1])
+    world.retention.isAdmitted = true
     await world.loop('reports.retention')
-    assert.deepEqual(idsOf(await kept()), [id])
+    assert.deepEqual(idsOf(await list()), [id])
   })
 })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openWorkspaceWorld } from '../../conversations/workspace-chat/test/world.ts'
 import { silentLog } from '../../ports/log.ts'
+import { createTestAlerts } from '../../test/alerts.ts'
 import { forEachDialect, type OpenTestDb } from '../../test/dialects.ts'
 import { createReports, type Reports, reportRoutes, rosterReportRoutes } from './index.ts'
 
@@ -17,7 +18,7 @@ async function openWorld(open: OpenTestDb) {
         ...parts,
         agentAccess: area.agentAccess,
         settings: { value: () => 90, retention: { admit: async () => ({ isAdmitted: true, isNew: false }) } },
-        raiseAlert: async () => {},
+        alerts: createTestAlerts().alerts,
         log: silentLog,
       })
       made.reports = reports
@@ -41,7 +42,7 @@ async function openWorld(open: OpenTestDb) {
 }
 
 forEachDialect((_name, open) => {
-  test('people of the Workspace see the reports that are for the roster, and no others', async () => {
+  test('people in the Workspace see reports for the roster and no others', async () => {
     await using world = await openWorld(open)
     const inner = await world.hand({})
     const first = await world.hand({ audience: 'roster', title: 'Week 1' })
@@ -60,7 +61,7 @@ forEachDialect((_name, open) => {
     assert.equal((await world.ask(`scout/reports/${inner}`)).json.error, 'not_found')
   })
 
-  test('a report is rated by each person once, of twenty ratings at once one stays; its owner sees how many', async () => {
+  test('each person rates a report once; one of twenty concurrent ratings remains; the owner sees the counts', async () => {
     await using world = await openWorld(open)
     const inner = await world.hand({})
     const id = await world.hand({ audience: 'roster' })

@@ -15,11 +15,11 @@ import type { SignedIn } from '../../identity/access/caller.ts'
 import type { ReportPage, Reports } from './service.ts'
 
 export function reportRoutes(reports: Reports): Route[] {
-  const list = async (caller: SignedIn, query: ReportsQuery) => counted(await reports.list(caller, query))
+  const list = async (caller: SignedIn, query: ReportsQuery) => pageReply(await reports.list(caller, query))
 
   return [
     signedInRoute(listReports, (call) => list(call.caller, call.query)),
-    // Fixed words come before ids.
+    // Static paths come before ids.
     signedInRoute(getReportStats, (call) => reports.stats(call.caller)),
     signedInRoute(getReport, (call) => reports.read(call.caller, call.params.id)),
     agentRoute(createReport, async (call) => {
@@ -32,7 +32,7 @@ export function reportRoutes(reports: Reports): Route[] {
   ]
 }
 
-/** For people of the Workspace, whom an agent is shared with or who own it. */
+/** For people in the Workspace who own an agent or have it shared with them. */
 export function rosterReportRoutes(
   reports: Pick<Reports, 'listForRoster' | 'readForRoster'>,
   workspace: Pick<WorkspaceChat, 'principals' | 'roster'>,
@@ -40,14 +40,14 @@ export function rosterReportRoutes(
   const { withAgent } = createBinding(workspace)
   return [
     withAgent(listRosterReports, async ({ agent, query }) =>
-      counted(await reports.listForRoster(agent, query)),
+      pageReply(await reports.listForRoster(agent, query)),
     ),
-    withAgent(getRosterReport, ({ who, agent, params }) =>
-      reports.readForRoster(agent, params.id, who.holder),
+    withAgent(getRosterReport, ({ principal, agent, params }) =>
+      reports.readForRoster(agent, params.id, principal.holder),
     ),
   ]
 }
 
-function counted({ reports, total }: ReportPage) {
+function pageReply({ reports, total }: ReportPage) {
   return answer(reports, { headers: { 'x-total-count': String(total) } })
 }

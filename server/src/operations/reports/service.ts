@@ -25,27 +25,27 @@ export type ReportsDeps = SweepDeps & {
 }
 
 export type Reports = {
-  /** Throws `rate_limited`, `execution_not_found`, `agent_not_found` for an agent that has just gone. */
+  /** Throws `rate_limited`, `execution_not_found`, and `agent_not_found` for a just deleted agent. */
   create(agentId: string, body: ReportBody): Promise<Report>
   list(caller: SignedIn, query: ReportsQuery): Promise<ReportPage>
-  /** Of the agent of this name, else of all that the caller reaches. Throws `not_found`. */
+  /** Reads a report of the named agent, else of any accessible agent. Throws `not_found`. */
   read(caller: SignedIn, id: string, agentName?: string): Promise<Report>
-  /** What the agent shows to the people of the Workspace. */
-  listForRoster(agent: Named, query: Omit<ReportsQuery, 'agent_name'>): Promise<ReportPage>
-  /** One of those, for whoever `holder` names. Throws `not_found`. */
-  readForRoster(agent: Named, id: string, holder: string): Promise<RosterReport>
-  /** What that person thinks of it, in the place of what they thought before. Throws `not_found`. */
+  /** Reports that the agent shows to people in the Workspace. */
+  listForRoster(agent: AgentRef, query: Omit<ReportsQuery, 'agent_name'>): Promise<ReportPage>
+  /** One of these reports, for the person `holder`. Throws `not_found`. */
+  readForRoster(agent: AgentRef, id: string, holder: string): Promise<RosterReport>
+  /** Stores the person's rating in place of an earlier one. Throws `not_found`. */
   rateForRoster(
-    agent: Named,
+    agent: AgentRef,
     holder: string,
-    said: { id: string; rating: 'up' | 'down' | 'none'; comment: string | null },
+    vote: { id: string; rating: 'up' | 'down' | 'none'; comment: string | null },
   ): Promise<void>
   stats(caller: SignedIn): Promise<ReportStats>
   loops: Loop[]
 }
 
-type Named = { id: string; name: string }
-/** `total`: with those of other pages. */
+type AgentRef = { id: string; name: string }
+/** `total` includes other pages. */
 export type ReportPage = { reports: ReportSummary[]; total: number }
 
 export type ReportStats = {
@@ -121,20 +121,20 @@ export function createReports(deps: ReportsDeps): Reports {
       const row = await store.visible([agent.id], id, 'roster')
       if (!row) throw unknownReport()
       const { payload, ...rest } = row
-      const mine = (await store.ratings(id)).find(({ holder_id }) => holder_id === holder)
+      const own = (await store.ratings(id)).find(({ holder_id }) => holder_id === holder)
       return {
         ...summaryOf(rest, agent.name),
         payload: JSON.parse(payload),
-        my_rating: mine?.rating ?? null,
+        my_rating: own?.rating ?? null,
       }
     },
 
     async rateForRoster(agent, holder_id, { id, rating, comment }) {
       await db.atomically(async (tx) => {
-        const inTx = reportStore(tx)
-        if (!(await inTx.visible([agent.id], id, 'roster'))) throw unknownReport()
-        if (rating === 'none') return inTx.unrate(id, holder_id)
-        await inTx.rate({ report_id: id, holder_id, rating, comment, rated_at: timestamp(clock.now()) })
+        const txStore = reportStore(tx)
+        if (!(await txStore.visible([agent.id], id, 'roster'))) throw unknownReport()
+        if (rating === 'none') return txStore.unrate(id, holder_id)
+        await txStore.rate({ report_id: id, holder_id, rating, comment, rated_at: timestamp(clock.now()) })
       })
     },
 

@@ -1,10 +1,36 @@
-import type { ReportAudience } from '@roost/contracts/operations/reports'
+import type { DisplayHint, ReportAudience } from '@roost/contracts/operations/reports'
 import type { Executor } from '../../ports/database/port.ts'
-import type { ReportRatingsTable, ReportsTable, ReportTables } from './tables.ts'
 
-export type ReportRow = ReportsTable
+export type ReportRow = {
+  id: string
+  agent_id: string
+  report_type: string
+  title: string
+  display_hint: DisplayHint | null
+  period_start: string | null
+  period_end: string | null
+  audience: ReportAudience
+  execution_id: string | null
+  created_at: string
+  payload_bytes: number
+  /** JSON. */
+  payload: string
+}
+
+/** A rating by a person in the Workspace. */
+type ReportRatingRow = {
+  report_id: string
+  /** The person, as in conversations of the Workspace. */
+  holder_id: string
+  rating: 'up' | 'down'
+  comment: string | null
+  rated_at: string
+}
+
+type ReportTables = { agent_reports: ReportRow; agent_report_ratings: ReportRatingRow }
+
 export type SummaryRow = Omit<ReportRow, 'payload'>
-/** What is undefined restricts nothing. */
+/** Undefined fields match every report. */
 export type ReportFilter = { report_type?: string | undefined; audience?: ReportAudience | undefined }
 
 const summary = [
@@ -21,7 +47,7 @@ const summary = [
   'payload_bytes',
 ] as const satisfies readonly (keyof SummaryRow)[]
 
-/** The only SQL about reports. `agentIds` are those whose reports the viewer sees. */
+/** The only SQL about reports. `agentIds` are the agents that the viewer can access. */
 export function reportStore(executor: Executor) {
   const db = executor.withTables<ReportTables>()
 
@@ -70,7 +96,7 @@ export function reportStore(executor: Executor) {
     },
 
     // ── ratings ──
-    async rate({ report_id, holder_id, ...rest }: ReportRatingsTable): Promise<void> {
+    async rate({ report_id, holder_id, ...rest }: ReportRatingRow): Promise<void> {
       await db
         .insertInto('agent_report_ratings')
         .values({ report_id, holder_id, ...rest })
@@ -84,7 +110,7 @@ export function reportStore(executor: Executor) {
         .where('holder_id', '=', holderId)
         .execute()
     },
-    async ratings(reportId: string): Promise<Pick<ReportRatingsTable, 'holder_id' | 'rating'>[]> {
+    async ratings(reportId: string): Promise<Pick<ReportRatingRow, 'holder_id' | 'rating'>[]> {
       return db
         .selectFrom('agent_report_ratings')
         .select(['holder_id', 'rating'])
@@ -119,10 +145,13 @@ export function reportStore(executor: Executor) {
       return Number(row.total)
     },
 
-    /** Removes at most `limit` of those. */
     async removeBefore(before: string, limit: number): Promise<number> {
-      const old = db.selectFrom('agent_reports').select('id').where('created_at', '<', before).limit(limit)
-      const result = await db.deleteFrom('agent_reports').where('id', 'in', old).executeTakeFirst()
+      const expired = db
+        .selectFrom('agent_reports')
+        .select('id')
+        .where('created_at', '<', before)
+        .limit(limit)
+      const result = await db.deleteFrom('agent_reports').where('id', 'in', expired).executeTakeFirst()
       return Number(result.numDeletedRows)
     },
   }

@@ -3,30 +3,30 @@ import type { RawData, WebSocket } from 'ws'
 import type { Rendered } from './envelope.ts'
 import { encode, resyncMessage } from './envelope.ts'
 import { createOutgoing } from './outgoing.ts'
-import type { Shown } from './visibility.ts'
+import type { EventView } from './visibility.ts'
 
-/** One open socket: where its client stands among the events, and whether it is still there. */
+/** An open socket: its client's position in the events, and whether it is alive. */
 export type Connection = {
-  /** What happens now. Passed over while earlier events are being sent, and when the client has it already. */
-  take(rendered: Rendered, shown: Shown): void
-  /** An earlier event, in order; resolves when more may be sent. */
-  replay(rendered: Rendered, shown: Shown): Promise<void>
-  /** The position up to which the client has everything that it may see. */
+  /** Sends a live event. Ignored while earlier events are replayed, and for one that the client already has. */
+  sendLive(rendered: Rendered, view: EventView): void
+  /** Sends an earlier event; resolves when there is room for the next. */
+  replay(rendered: Rendered, view: EventView): Promise<void>
+  /** Position up to which the client has all events that it may see. */
   position(): number
-  /** From here on it gets what happens. */
+  /** Starts to accept live events. */
   goLive(position: number): void
   startFrom(position: number): void
   resync(reason: ResyncReason, position: number): void
   send(message: object): void
   isOpen(): boolean
-  /** Asks for a sign of life; ends the connection when the last two were not answered. */
+  /** Sends a ping, or ends the connection when the last two had no reply. */
   ping(): void
   close(code: number, reason: string): void
   terminate(): void
   readonly closed: Promise<void>
 }
 
-const unansweredMost = 2
+const maxUnanswered = 2
 
 export function createConnection(
   socket: WebSocket,
@@ -54,12 +54,12 @@ export function createConnection(
 
   function answer(data: RawData): void {
     const text = data.toString()
-    const wanted = readMessage(text)
-    if (wanted === 'ping') outgoing.send(text.startsWith('{') ? pong : pongWord)
-    if (wanted === 'refresh') refresh()
+    const request = readMessage(text)
+    if (request === 'ping') outgoing.send(text.startsWith('{') ? pong : pongText)
+    if (request === 'refresh') refresh()
   }
 
-  /** One at a time: who asks again meanwhile gets the answer that is on its way. */
+  /** One at a time; a repeated request gets the reply of the running one. */
   function refresh(): void {
     if (isRefreshing) return
     isRefreshing = true
@@ -77,18 +77,18 @@ export function createConnection(
   }
 
   return {
-    take(rendered, shown) {
+    sendLive(rendered, view) {
       const { event } = rendered
       if (!isLive || event.position < position) return
-      // A signal repeats the newest position; a stored event of it was sent already.
+      // A signal has the position of the newest event, whose stored event was already sent.
       if (!event.signal && event.position === position) return
       position = event.position
-      const message = rendered.bytes(shown)
+      const message = rendered.bytes(view)
       if (message) outgoing.send(message)
     },
-    async replay(rendered, shown) {
+    async replay(rendered, view) {
       position = rendered.event.position
-      const message = rendered.bytes(shown)
+      const message = rendered.bytes(view)
       if (!message) return
       outgoing.send(message)
       await outgoing.drained()
@@ -105,7 +105,7 @@ export function createConnection(
     send: (message) => outgoing.send(encode(message)),
     isOpen: () => socket.readyState === socket.OPEN,
     ping() {
-      if (unanswered >= unansweredMost) return socket.terminate()
+      if (unanswered >= maxUnanswered) return socket.terminate()
       unanswered += 1
       if (socket.readyState === socket.OPEN) socket.ping()
     },
@@ -119,9 +119,9 @@ export function createConnection(
 }
 
 const pong = encode({ type: 'pong' })
-const pongWord = Buffer.from('pong')
+const pongText = Buffer.from('pong')
 
-/** Null for what is not understood: a later client may say more. */
+/** Null for unknown messages, which newer clients may send. */
 function readMessage(text: string): 'ping' | 'refresh' | null {
   if (text === 'ping' || text === 'refresh') return text
   try {

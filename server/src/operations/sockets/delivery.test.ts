@@ -11,7 +11,7 @@ async function start() {
 }
 
 describe('events', () => {
-  test('come flat, under their names on the wire, to who reaches the agents they name', async () => {
+  test('are sent flat, under their wire names, to viewers with access to their agents', async () => {
     await using it = await start()
     const [ann, ben, root] = [await it.person('creator'), await it.person(), await it.person('admin')]
     const [wren, rook] = [await it.addAgent(ann, { name: 'wren' }), await it.addAgent(root, { name: 'rook' })]
@@ -43,7 +43,7 @@ describe('events', () => {
     assert.equal(rootSees.events()[2].agent_name, undefined)
   })
 
-  test('of a conversation are for its person alone, its words for who may read them', async () => {
+  test('of a conversation go to its person only, with texts for those who may read them', async () => {
     await using it = await start()
     const [ann, ben, root] = [await it.person('creator'), await it.person(), await it.person('admin')]
     const agent = await it.addAgent(ann)
@@ -63,15 +63,15 @@ describe('events', () => {
     await it.about([agent], { n: 2 }, { reserved: { ...reserved, is_open: true } })
     await it.about([agent], { n: 3 }, { type: 'chat.response_ready', visible_to_user_id: ben.user.id })
     await it.about([agent], { n: 4 })
-    const seen: Record<string, unknown> = {}
+    const received: Record<string, unknown> = {}
     for (const [name, client] of Object.entries(clients)) {
       await client.next(isNumber(4))
-      seen[name] = client
+      received[name] = client
         .events()
         .map(({ n, message_preview }) => (message_preview ? `${n} ${message_preview}` : n))
       client.cut()
     }
-    assert.deepEqual(seen, {
+    assert.deepEqual(received, {
       ann: [1, '2 hello', 4],
       ben: ['1 hello', '2 hello', 3, 4],
       root: ['1 hello', '2 hello', 4],
@@ -79,7 +79,7 @@ describe('events', () => {
     })
   })
 
-  test('an agent key sees its own agent and those it may call, and reads only its own there', async () => {
+  test('an agent key sees its own agent and those it may call, with reserved fields only of its own', async () => {
     await using it = await start()
     const root = await it.person('admin')
     const [own, called, other] = [await it.addAgent(root), await it.addAgent(root), await it.addAgent(root)]
@@ -117,7 +117,7 @@ describe('events', () => {
     )
   })
 
-  test('signals repeat the newest id, and are not sent again', async () => {
+  test('signals have the newest id and are not replayed', async () => {
     await using it = await start()
     const ann = await it.person('creator')
     const agent = await it.addAgent(ann)
@@ -133,7 +133,7 @@ describe('events', () => {
     assert.deepEqual(numbers(back.events()), [1, 3])
   })
 
-  test('the end of an agent is told to who could see it, live and afterwards, and nothing else of it', async () => {
+  test('the last viewers of a deleted agent get its deletion, live or replayed, and nothing else', async () => {
     await using it = await start()
     const [ann, ben, eve, root] = [
       await it.person('creator'),
@@ -173,7 +173,7 @@ describe('events', () => {
 })
 
 describe('changes of access act on open sockets at once', () => {
-  test('sharing, its end, and a change of role', async () => {
+  test('access changes with sharing, unsharing and a new role', async () => {
     await using it = await start()
     const [ann, ben] = [await it.person('creator'), await it.person()]
     const agent = await it.addAgent(ann)
@@ -197,7 +197,7 @@ describe('changes of access act on open sockets at once', () => {
     assert.deepEqual(numbers(client.events()), [2, 4, 6])
   })
 
-  test('4001 once the account is suspended or removed, the session ended or the key revoked', async () => {
+  test('4001 after the account is suspended or removed, the session ended or the key revoked', async () => {
     await using it = await start()
     const [ann, ben, cat] = [await it.person(), await it.person(), await it.person()]
     const minted = await it.keys.create(cat, { name: 'k', scope: 'user' })
@@ -218,7 +218,7 @@ describe('changes of access act on open sockets at once', () => {
     assert.equal((await clients[2].closed).code, 4001)
   })
 
-  test('a change that nobody told is found within the time of a ping', async () => {
+  test('a lost change message is found within the ping interval', async () => {
     await using it = await start()
     const ann = await it.person()
     await using client = await it.watch(ann)

@@ -2,20 +2,20 @@ import { wireName } from '@roost/contracts/kit/event'
 import { type ResyncReason, socketEventTypes } from '@roost/contracts/operations/sockets'
 import type { StoredEvent } from '../../foundation/outbox/index.ts'
 import { eventId } from './rules.ts'
-import type { Shown } from './visibility.ts'
+import type { EventView } from './visibility.ts'
 
-/** An event with its bytes, which are the same for everybody who sees as much of it. */
+/** An event with its bytes, encoded once for all viewers with the same view. */
 export type Rendered = {
   event: StoredEvent
-  /** What is sent to a viewer who is shown that much; null when nothing is. */
-  bytes(shown: Shown): Buffer | null
+  /** The message for a view; null when it shows nothing. */
+  bytes(view: EventView): Buffer | null
 }
 
-const carried: ReadonlySet<string> = new Set(socketEventTypes)
+const socketTypes: ReadonlySet<string> = new Set(socketEventTypes)
 
-/** Whether sockets carry events of this type; the others are for the platform's own features. */
-export function isCarried(event: StoredEvent): boolean {
-  return carried.has(wireName(event.type))
+/** True for events that sockets send. Others are internal to the platform. */
+export function isSocketEvent(event: StoredEvent): boolean {
+  return socketTypes.has(wireName(event.type))
 }
 
 export function render(event: StoredEvent): Rendered {
@@ -23,9 +23,9 @@ export function render(event: StoredEvent): Rendered {
   let reduced: Buffer | null = null
   return {
     event,
-    bytes(shown) {
-      if (shown === null) return null
-      if (shown === 'whole' || !event.reserved) {
+    bytes(view) {
+      if (view === null) return null
+      if (view === 'whole' || !event.reserved) {
         whole ??= encode({ ...envelope(event), ...event.reserved?.fields })
         return whole
       }
@@ -39,11 +39,11 @@ function envelope({ type, position, ts, agent_names, fields }: StoredEvent): Rec
   const [name] = agent_names
   const about = agent_names.length === 1 && name !== undefined ? { agent_name: name } : {}
   const head = { type: wireName(type), _eid: eventId(position), ts }
-  // The head first and last: it reads well, and no field takes its place.
+  // First for readability, and last so that no field overrides it.
   return { ...head, ...about, ...fields, ...head }
 }
 
-/** A message of the socket itself, which is no event. */
+/** Encodes a message of the socket itself, which is not an event. */
 export function encode(message: object): Buffer {
   return Buffer.from(JSON.stringify(message))
 }

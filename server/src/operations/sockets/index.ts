@@ -1,10 +1,9 @@
 /**
- * Live sockets: what happens, sent to everybody who may see it, from where each left off.
+ * Live sockets: sends events to everyone who may see them, continuing where each client left off.
  *
- * Owns no table. Promises that an event about an agent reaches nobody who cannot reach that agent at the
- * moment of delivery, that a client which comes back with its last event id misses and repeats nothing or is
- * told to fetch everything anew, and that a slow client costs bounded memory and nobody else's time. A
- * socket lives no longer than the credential it was opened with. Refuses to know what the events mean.
+ * Owns no table. Promises that an event about an agent is sent only to viewers with access at that moment. A
+ * reconnecting client misses and repeats nothing, or must fetch everything again. A slow client uses limited memory and
+ * delays no other. A socket ends with its credential. Does not interpret events.
  */
 export { createCallerOf } from './credential.ts'
 export { socketTicketRoutes } from './routes.ts'

@@ -9,7 +9,7 @@ async function start() {
 }
 
 describe('opening', () => {
-  test('a ticket opens one socket, which is told who it is and what it reaches', async () => {
+  test('a ticket opens one socket, which gets its user and accessible agents', async () => {
     await using it = await start()
     const ann = await it.person('creator')
     const agent = await it.addAgent(ann)
@@ -28,7 +28,7 @@ describe('opening', () => {
     assert.equal((await again.closed).code, 4001)
   })
 
-  test('of twenty that show one ticket at once, one gets in', async () => {
+  test('one of twenty concurrent uses of a ticket succeeds', async () => {
     await using it = await start()
     const ticket = await it.tickets.mint(await it.person())
     const clients = await Promise.all(Array.from({ length: 20 }, () => dial(`${it.url}/ws?ticket=${ticket}`)))
@@ -41,7 +41,7 @@ describe('opening', () => {
     )
   })
 
-  test('4001 for a ticket that is older than 30 seconds, made up, missing or of somebody suspended', async () => {
+  test('4001 for a ticket that is expired, invalid, missing or of a suspended user', async () => {
     await using it = await start()
     const ann = await it.person()
     const late = await it.tickets.mint(ann)
@@ -60,7 +60,7 @@ describe('opening', () => {
     }
   })
 
-  test('keys of scope user and agent open the event stream; others are closed with 4003, no key with 4001', async () => {
+  test('keys of scope user and agent open the event stream; 4003 for others, 4001 without a key', async () => {
     await using it = await start()
     const admin = await it.person('admin')
     const agent = await it.addAgent(admin)
@@ -90,8 +90,8 @@ describe('opening', () => {
   })
 })
 
-describe('what clients say', () => {
-  test('ping and refresh are answered in both forms, other words not at all', async () => {
+describe('client messages', () => {
+  test('ping and refresh get a reply in both forms, other messages none', async () => {
     await using it = await start()
     const ann = await it.person('creator')
     await using client = await it.watch(ann)
@@ -113,7 +113,7 @@ describe('what clients say', () => {
     assert.equal(client.messages.length, 5)
   })
 
-  test('a message larger than clients need closes the socket and nothing else', async () => {
+  test('a message above the size limit closes its socket and no other', async () => {
     await using it = await start()
     const ann = await it.person()
     await using client = await it.watch(ann)

@@ -23,7 +23,7 @@ async function connect() {
 
 const message = (n: number) => Buffer.from(String(n))
 
-test('messages arrive in order, however many at once', async () => {
+test('any number of messages arrives in order', async () => {
   await using it = await connect()
   const outgoing = createOutgoing(it.ours)
   for (let n = 0; n < 250; n++) outgoing.send(message(n))
@@ -36,12 +36,12 @@ test('messages arrive in order, however many at once', async () => {
   )
 })
 
-test('the third failure in a row closes with 1011; a success in between starts the count anew', async () => {
+test('the third consecutive failure closes with 1011; a success resets the count', async () => {
   await using it = await connect()
   const outgoing = createOutgoing(it.ours)
   const send = it.ours.send.bind(it.ours)
   let isBroken = true
-  // A network that loses what it is given, now and then.
+  // A network that sometimes fails to send.
   it.ours.send = ((data: Buffer, options: object, done: (error?: Error) => void) =>
     isBroken ? queueMicrotask(() => done(new Error('lost'))) : send(data, options, done)) as WebSocket['send']
   const lose = async (count: number) => {

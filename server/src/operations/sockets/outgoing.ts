@@ -3,22 +3,22 @@ import type { WebSocket } from 'ws'
 import { resyncMessage } from './envelope.ts'
 
 export type Outgoing = {
-  /** Sends, or queues while the client is behind. Never waits, never throws. */
+  /** Sends a message, or queues it while the client is slow. Never waits, never throws. */
   send(message: Buffer): void
-  /** Resolves when the client has caught up so far that more may be sent in one go, or is gone. */
+  /** Resolves when the queue is empty and the socket has room, or when it is closed. */
   drained(): Promise<void>
-  /** Nothing is sent any more. */
+  /** Drops the queue and sends nothing more. */
   close(): void
 }
 
-/** Messages that wait for a slow client before they are dropped. */
-export const longestQueue = 256
-const failuresToClose = 3
-/** Messages and bytes handed to the socket and not yet taken by the network. */
-const inFlightMost = 32
-const bytesMost = 1024 * 1024
+/** Messages queued for a slow client before they are dropped. */
+export const maxQueueLength = 256
+const maxFailures = 3
+/** Limits of data passed to the socket but not yet to the network. */
+const maxInFlight = 32
+const maxBufferedBytes = 1024 * 1024
 
-/** What goes to one client, in order and bounded. */
+/** Sends messages to one client in order, with a limited queue. */
 export function createOutgoing(socket: WebSocket): Outgoing {
   let queue: Buffer[] = []
   let inFlight = 0
@@ -26,19 +26,19 @@ export function createOutgoing(socket: WebSocket): Outgoing {
   let isClosed = false
   let waiting: PromiseWithResolvers<void> | null = null
 
-  const hasRoom = () => inFlight < inFlightMost && socket.bufferedAmount < bytesMost
+  const hasRoom = () => inFlight < maxInFlight && socket.bufferedAmount < maxBufferedBytes
 
   const sent = (error?: Error | null) => {
     inFlight -= 1
     failures = error ? failures + 1 : 0
-    if (failures === failuresToClose && !isClosed) {
+    if (failures === maxFailures && !isClosed) {
       close()
       socket.close(socketCloseCodes.failed, 'messages cannot be sent')
     }
-    // Most clients keep up: then there is nothing to go on with.
+    // Usually the queue is empty.
     if (queue.length > 0 || waiting) pump()
   }
-  const hand = (message: Buffer) => {
+  const transmit = (message: Buffer) => {
     inFlight += 1
     socket.send(message, { binary: false }, sent)
   }
@@ -46,7 +46,7 @@ export function createOutgoing(socket: WebSocket): Outgoing {
     let next = 0
     for (; next < queue.length && hasRoom() && !isClosed; next++) {
       const message = queue[next]
-      if (message) hand(message)
+      if (message) transmit(message)
     }
     if (next > 0) queue = queue.slice(next)
     if (queue.length === 0 && (isClosed || hasRoom())) {
@@ -63,9 +63,9 @@ export function createOutgoing(socket: WebSocket): Outgoing {
   return {
     send(message) {
       if (isClosed) return
-      if (queue.length === 0 && hasRoom()) return hand(message)
-      if (queue.length < longestQueue) return void queue.push(message)
-      // The client fetches everything anew: what waited, this message included, is of no use to it.
+      if (queue.length === 0 && hasRoom()) return transmit(message)
+      if (queue.length < maxQueueLength) return void queue.push(message)
+      // The client fetches everything again, so the queued messages and this one are useless.
       queue = [resyncMessage('slow_consumer')]
     },
     async drained() {

@@ -11,7 +11,7 @@ const skip = redisServerPath() ? false : 'there is no redis-server'
 
 forEachDialect((_dialect, open) => {
   describe('two processes on one database and Redis', { skip }, () => {
-    test('a ticket of one opens one socket at the other; events and changes of access agentAccess both', async () => {
+    test('a ticket of one opens a socket at the other; events and access changes reach both', async () => {
       await using it = await start(open)
       const { one, two, ann, ben, agent } = it
       const ticket = await one.tickets.mint(ben)
@@ -27,7 +27,7 @@ forEachDialect((_dialect, open) => {
       await annSees.next(isNumber(2))
       one.outbox.signal(eventAbout([agent], { n: 3 }, { type: 'agent.activity' }))
       await benSees.next(isNumber(3))
-      await one.unshare(agent, ben.user.email, gone(agent))
+      await one.unshare(agent, ben.user.email, lostAccess(agent))
       await one.about([agent], { n: 5 })
       await one.about([], { n: 6 }, { type: 'notifications.cleared' })
       await benSees.next(isNumber(6))
@@ -37,7 +37,7 @@ forEachDialect((_dialect, open) => {
     })
 
     for (const fault of ['stopped', 'frozen'] as const) {
-      test(`while Redis is ${fault} tickets are 503, open sockets live on and miss nothing`, async () => {
+      test(`while Redis is ${fault} tickets are 503, open sockets stay open and miss nothing`, async () => {
         await using it = await start(open)
         const { one, two, ann, ben, agent, redis } = it
         await one.share(agent, ben.user.email)
@@ -47,16 +47,16 @@ forEachDialect((_dialect, open) => {
         const late = await one.tickets.mint(ann)
         if (fault === 'stopped') await redis.kill()
         else redis.freeze()
-        const asked = performance.now()
+        const startedAt = performance.now()
         await assert.rejects(one.tickets.mint(ann), (error) => isFault(error, 'ephemeral_unavailable'))
-        assert.ok(performance.now() - asked < 4_000)
+        assert.ok(performance.now() - startedAt < 4_000)
         await assert.rejects(dial(`${one.url}/ws?ticket=${late}`), /503/)
 
         await one.about([agent], { n: 1 })
         await here.next(isNumber(1))
-        await one.unshare(agent, ben.user.email, gone(agent))
+        await one.unshare(agent, ben.user.email, lostAccess(agent))
         await one.about([agent], { n: 2 })
-        // The other process finds by looking what it was not told of.
+        // The other process finds the lost change in its periodic check.
         await Promise.all([it.pass(1), there.next(isNumber(2))])
         await one.about([], { n: 3 }, { type: 'notifications.cleared' })
         await Promise.all([it.pass(1), benThere.next(isNumber(3))])
@@ -78,7 +78,7 @@ forEachDialect((_dialect, open) => {
   })
 })
 
-const gone = (agent: Parameters<typeof eventAbout>[0][number]) =>
+const lostAccess = (agent: Parameters<typeof eventAbout>[0][number]) =>
   eventAbout([agent], { n: 4 }, { type: 'agent.unshared' })
 
 async function start(open: OpenTestDb) {
@@ -99,7 +99,7 @@ async function start(open: OpenTestDb) {
     ann,
     ben,
     agent,
-    /** Lets the relays look, for so long. */
+    /** Lets the relays poll for this time. */
     async pass(seconds: number) {
       await world.clock.waitingFor(1, 2)
       await world.clock.advance(seconds)

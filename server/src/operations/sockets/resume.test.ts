@@ -6,7 +6,7 @@ import { describe, test } from 'node:test'
 import { WebSocketServer } from 'ws'
 import { silentLog } from '../../ports/log.ts'
 import { openTestDatabase } from '../../test/dialects.ts'
-import { longestGap } from './rules.ts'
+import { maxGap } from './rules.ts'
 import { createSockets } from './service.ts'
 import { dial, isNumber, numbers } from './test/client.ts'
 import { delivered, eventAbout, startProcess } from './test/world.ts'
@@ -16,19 +16,19 @@ async function start() {
 }
 
 describe('coming back', () => {
-  test('what was missed comes first, without gap or repeat, while more happens', async () => {
+  test('missed events come first, without gaps or repeats, during new ones', async () => {
     await using it = await start()
     const ann = await it.person('creator')
-    const [mine, hidden] = [await it.addAgent(ann), await it.addAgent(await it.person('admin'))]
+    const [visible, hidden] = [await it.addAgent(ann), await it.addAgent(await it.person('admin'))]
     const client = await it.watch(ann)
-    await it.about([mine], { n: 0 })
+    await it.about([visible], { n: 0 })
     await client.next(isNumber(0))
     client.cut()
     const tell = async (from: number, to: number) => {
       for (let first = from; first < to; first += 10) {
         await it.db.atomically(async (tx) => {
           for (let n = first; n < Math.min(first + 10, to); n++) {
-            await it.outbox.append(tx, eventAbout([n % 3 === 0 ? hidden : mine], { n }), it.clock.now())
+            await it.outbox.append(tx, eventAbout([n % 3 === 0 ? hidden : visible], { n }), it.clock.now())
           }
         })
       }
@@ -44,7 +44,7 @@ describe('coming back', () => {
     assert.deepEqual(ids, ids.toSorted())
   })
 
-  test('resync_required for an id that is none, of the future, too old or no longer kept; then live', async () => {
+  test('resync_required for an invalid, future, too old or removed id; then live', async () => {
     await using it = await start()
     const ann = await it.person('creator')
     const agent = await it.addAgent(ann)
@@ -59,9 +59,9 @@ describe('coming back', () => {
     for (const id of ['x', '12', '0000000000000001', '-000000000000001']) {
       assert.equal(await reasonFor(id), 'invalid_last_event_id', id)
     }
-    await many(longestGap + 1)
+    await many(maxGap + 1)
     await it.about([agent], { n: 1 })
-    await delivered(it.outbox, longestGap + 2)
+    await delivered(it.outbox, maxGap + 2)
     assert.equal(await reasonFor('0000000000000001'), 'gap_too_large')
     await it.db
       .withTables<{ outbox: { position: number } }>()
@@ -75,7 +75,7 @@ describe('coming back', () => {
     assert.equal(client.events().length, 1)
     await using fine = await it.watch(ann, '0000000000003000')
     await fine.next(isNumber(2))
-    assert.equal(fine.events().length, longestGap + 3 - 3000)
+    assert.equal(fine.events().length, maxGap + 3 - 3000)
   })
 
   test('resync_required when the missed events cannot be read', async () => {

@@ -35,7 +35,7 @@ function start(ephemeral = memoryEphemeral({ clock: createTestClock(), log: sile
   return { tickets, mint }
 }
 
-test('a person gets a ticket, which is good once and for what it was minted with', async () => {
+test('a ticket is valid once, for the credential that created it', async () => {
   const { tickets, mint } = start()
   for (const [who, credential] of [
     ['ann', { session: 'j' }],
@@ -50,14 +50,14 @@ test('a person gets a ticket, which is good once and for what it was minted with
   }
 })
 
-test('401 without a credential, 403 for keys that see less than their owner', async () => {
+test('401 without a credential, 403 for keys with less access than their owner', async () => {
   const { mint } = start()
   assert.equal((await mint('nobody')).json.error, 'not_authenticated')
   assert.equal((await mint('agent')).json.error, 'person_required')
   for (const who of ['connector', 'ops']) assert.equal((await mint(who)).json.error, 'scope_not_allowed')
 })
 
-test('429 above 300 in a minute, for each person', async () => {
+test('429 above 300 a minute per person', async () => {
   const { mint } = start()
   for (let i = 0; i < 300; i++) assert.equal((await mint('ann')).status, 200)
   const refused = await mint('ann')
@@ -65,7 +65,7 @@ test('429 above 300 in a minute, for each person', async () => {
   assert.ok(Number(refused.headers['retry-after']) <= 60)
 })
 
-test('503 ephemeral_unavailable while there is nowhere to keep a ticket', async () => {
+test('503 ephemeral_unavailable while the store is down', async () => {
   const down = async () => {
     throw new EphemeralDown()
   }
@@ -76,14 +76,14 @@ test('503 ephemeral_unavailable while there is nowhere to keep a ticket', async 
   await assert.rejects(tickets.redeem('x'.repeat(43)), (error) => isFault(error, 'ephemeral_unavailable'))
 })
 
-test('the store holds no ticket, only what cannot be turned back into one', async () => {
+test('the store contains hashes of tickets only', async () => {
   const ephemeral = memoryEphemeral({ clock: createTestClock(), log: silentLog })
-  const kept: string[] = []
+  const stored: string[] = []
   const { mint } = start({
     ...ephemeral,
-    put: async (name, value) => void kept.push(name, value),
+    put: async (name, value) => void stored.push(name, value),
   })
   const { ticket } = (await mint('ann')).json
-  assert.equal(kept.length, 2)
-  assert.ok(!kept.join().includes(ticket))
+  assert.equal(stored.length, 2)
+  assert.ok(!stored.join().includes(ticket))
 })

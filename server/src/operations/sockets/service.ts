@@ -1,4 +1,4 @@
-import { setImmediate as soon } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { socketCloseCodes } from '@roost/contracts/operations/sockets'
 import type { WebSocket } from 'ws'
 import type { AgentAccess } from '../../agents/access/index.ts'
@@ -9,25 +9,25 @@ import { type Clock, timestamp } from '../../kit/clock.ts'
 import type { Log } from '../../ports/log.ts'
 import { type Connection, createConnection } from './connection.ts'
 import type { CallerOf } from './credential.ts'
-import { isCarried, type Rendered, render } from './envelope.ts'
+import { isSocketEvent, type Rendered, render } from './envelope.ts'
 import { createHistory } from './history.ts'
 import { eventId, type Start, startAfter } from './rules.ts'
-import { createViewers, type Watching } from './viewers.ts'
-import { shownTo } from './visibility.ts'
+import { createViewers, type Watcher } from './viewers.ts'
+import { viewFor } from './visibility.ts'
 
 export type Sockets = {
-  /** Starts to hear events; call once the relay runs. */
+  /** Starts to listen for events; call when the relay runs. */
   open(): void
-  /** Takes an upgraded socket of a caller who was checked. `lastEventId`: null for a client that starts anew. */
+  /** Accepts the socket of an authorized caller. `lastEventId` is null for a new client. */
   accept(socket: WebSocket, caller: SignedIn, lastEventId: string | null): void
-  /** How many sockets are open in this process. */
+  /** Number of open sockets in this process. */
   clients(): number
-  /** Closes every socket; clients connect again elsewhere. */
+  /** Closes every socket; clients reconnect to another process. */
   close(): Promise<void>
 }
 
 export type SocketsDeps = {
-  outbox: Pick<Outbox, 'on' | 'after' | 'kept' | 'position'>
+  outbox: Pick<Outbox, 'on' | 'after' | 'storedRange' | 'position'>
   agentRecords: Pick<AgentRecords, 'byId'>
   agentAccess: Pick<AgentAccess, 'accessibleNames' | 'permittedTargets'>
   callerOf: CallerOf
@@ -37,22 +37,22 @@ export type SocketsDeps = {
 }
 
 const pingSeconds = 30
-/** After so much the sockets get a turn: a client is slow when the network is, not while we are busy. */
-const perTurn = { events: 8, messages: 500 }
-/** How long clients may take to say goodbye. */
+/** Work before the event loop may send data. Otherwise clients would look slow while this process is busy. */
+const maxPerTurn = { events: 8, messages: 500 }
+/** Time for clients to close their side. */
 const closeMs = 500
 const retryMs = 1_000
 
-/** The events of all agents to everybody who may see them, live and from where a client left off. */
+/** Sends events to their viewers, live and as a replay of missed ones. */
 export function createSockets(deps: SocketsDeps): Sockets {
   const { outbox, agentRecords, agentAccess, clock, log } = deps
   const connections = new Set<Connection>()
   const history = createHistory(outbox)
   const closing = new AbortController()
-  /** Up to here events were given to the sockets that are live. */
-  let heard = 0
+  /** Position up to which live sockets have got their events. */
+  let delivered = 0
   const sinceTurn = { events: 0, messages: 0 }
-  let comingBack = 0
+  let replays = 0
 
   const viewers = createViewers<Connection>({
     ...deps,
@@ -63,34 +63,34 @@ export function createSockets(deps: SocketsDeps): Sockets {
     },
   })
 
-  async function hear(event: StoredEvent): Promise<void> {
-    if (isCarried(event) && connections.size > 0) {
-      const agents = await untilKnown(event)
+  async function onEvent(event: StoredEvent): Promise<void> {
+    if (isSocketEvent(event) && connections.size > 0) {
+      const agents = await agentsWhenKnown(event)
       if (agents) deliver(render(event), agents)
     }
-    if (!event.signal) heard = event.position
-    await giveTurn()
+    if (!event.signal) delivered = event.position
+    await yieldTurn()
   }
 
   function deliver(rendered: Rendered, agents: (Agent | null)[]): void {
     for (const { viewer, sockets } of viewers.all()) {
-      const shown = shownTo(viewer, rendered.event, agents)
-      if (!shown) continue
-      for (const connection of sockets) connection.take(rendered, shown)
+      const view = viewFor(viewer, rendered.event, agents)
+      if (!view) continue
+      for (const connection of sockets) connection.sendLive(rendered, view)
       sinceTurn.messages += sockets.size
     }
     sinceTurn.events += 1
   }
 
-  async function giveTurn(): Promise<void> {
-    if (sinceTurn.events < perTurn.events && sinceTurn.messages < perTurn.messages) return
+  async function yieldTurn(): Promise<void> {
+    if (sinceTurn.events < maxPerTurn.events && sinceTurn.messages < maxPerTurn.messages) return
     sinceTurn.events = 0
     sinceTurn.messages = 0
-    await soon()
+    await nextTurn()
   }
 
-  /** Without the database nobody knows who may see what: events wait for it. Null when this process stops. */
-  async function untilKnown(event: StoredEvent): Promise<(Agent | null)[] | null> {
+  /** During an outage of the database events wait, because viewers cannot be checked. Null when this process stops. */
+  async function agentsWhenKnown(event: StoredEvent): Promise<(Agent | null)[] | null> {
     while (!closing.signal.aborted) {
       try {
         return await agentsOf(event)
@@ -102,7 +102,7 @@ export function createSockets(deps: SocketsDeps): Sockets {
     return null
   }
 
-  /** The agents that the event names, as they are now, at a moment at which all viewers are known too. */
+  /** Reads the event's agents while all viewers are up to date, so that both have the same state. */
   async function agentsOf(event: StoredEvent): Promise<(Agent | null)[]> {
     for (;;) {
       await viewers.known()
@@ -111,13 +111,17 @@ export function createSockets(deps: SocketsDeps): Sockets {
     }
   }
 
-  async function welcome(connection: Connection, watching: Watching<Connection>, lastEventId: string | null) {
+  async function startClient(
+    connection: Connection,
+    watcher: Watcher<Connection>,
+    lastEventId: string | null,
+  ) {
     await viewers.known()
-    const { caller } = watching.viewer
+    const { caller } = watcher.viewer
     const accessible_agents = await agentAccess.accessibleNames(caller)
-    const start = lastEventId === null ? { after: heard } : await startOf(lastEventId)
+    const start = lastEventId === null ? { after: delivered } : await startOf(lastEventId)
     if (!connection.isOpen()) return
-    const from = 'after' in start && lastEventId !== null ? start.after : heard
+    const from = 'after' in start && lastEventId !== null ? start.after : delivered
     connection.send({
       type: 'connected',
       _eid: eventId(from),
@@ -126,42 +130,42 @@ export function createSockets(deps: SocketsDeps): Sockets {
       scope: caller.kind === 'session' ? 'session' : caller.key.scope,
       accessible_agents,
     })
-    if ('resync' in start) return connection.resync(start.resync, heard)
+    if ('resync' in start) return connection.resync(start.resync, delivered)
     connection.startFrom(from)
-    await catchUp(connection, watching)
+    await catchUp(connection, watcher)
   }
 
   async function startOf(lastEventId: string): Promise<Start> {
     try {
-      return startAfter(lastEventId, await outbox.kept())
+      return startAfter(lastEventId, await outbox.storedRange())
     } catch (error) {
       log.warn({ err: error }, 'events to send again could not be found')
       return { resync: 'replay_error' }
     }
   }
 
-  /** Sends what the client has missed until it is where the others are; that step and the last look are one. */
-  async function catchUp(connection: Connection, watching: Watching<Connection>): Promise<void> {
-    comingBack += 1
+  /** Replays missed events until the client is live. No event can come between the last check and that step. */
+  async function catchUp(connection: Connection, watcher: Watcher<Connection>): Promise<void> {
+    replays += 1
     try {
-      while (connection.isOpen() && connection.position() < heard) {
-        const events = await history.read(connection.position(), heard)
+      while (connection.isOpen() && connection.position() < delivered) {
+        const events = await history.read(connection.position(), delivered)
         if (events[0]?.event.position !== connection.position() + 1) {
-          return connection.resync('trimmed', heard)
+          return connection.resync('trimmed', delivered)
         }
         for (const rendered of events) {
-          const agents = isCarried(rendered.event) ? await agentsOf(rendered.event) : null
+          const agents = isSocketEvent(rendered.event) ? await agentsOf(rendered.event) : null
           if (!connection.isOpen()) return
-          const shown = agents && shownTo(watching.viewer, rendered.event, agents)
-          await connection.replay(rendered, shown)
+          const view = agents && viewFor(watcher.viewer, rendered.event, agents)
+          await connection.replay(rendered, view)
         }
       }
       connection.goLive(connection.position())
     } catch (error) {
       log.warn({ err: error }, 'events could not be sent again')
-      connection.resync('replay_error', heard)
+      connection.resync('replay_error', delivered)
     } finally {
-      comingBack -= 1
+      replays -= 1
     }
   }
 
@@ -174,12 +178,12 @@ export function createSockets(deps: SocketsDeps): Sockets {
 
   return {
     open() {
-      outbox.on('*', hear)
-      heard = outbox.position()
+      outbox.on('*', onEvent)
+      delivered = outbox.position()
       void every(pingSeconds, () => {
         for (const connection of connections) connection.ping()
         viewers.recheck()
-        if (comingBack === 0) history.clear()
+        if (replays === 0) history.clear()
       })
     },
     accept(socket, caller, lastEventId) {
@@ -187,17 +191,17 @@ export function createSockets(deps: SocketsDeps): Sockets {
       const connection = createConnection(socket, {
         async refresh() {
           await viewers.known()
-          return agentAccess.accessibleNames(watching.viewer.caller)
+          return agentAccess.accessibleNames(watcher.viewer.caller)
         },
         error: (error) => log.debug({ err: error }, 'socket error'),
       })
-      const watching = viewers.join(caller, connection)
+      const watcher = viewers.join(caller, connection)
       connections.add(connection)
       void connection.closed.then(() => {
         connections.delete(connection)
-        viewers.leave(connection, watching)
+        viewers.leave(connection, watcher)
       })
-      welcome(connection, watching, lastEventId).catch((error: unknown) => {
+      startClient(connection, watcher, lastEventId).catch((error: unknown) => {
         log.warn({ err: error }, 'a socket could not be opened')
         connection.close(socketCloseCodes.failed, 'the platform could not open the socket')
       })
@@ -207,10 +211,10 @@ export function createSockets(deps: SocketsDeps): Sockets {
       closing.abort()
       const open = [...connections]
       for (const connection of open) connection.close(socketCloseCodes.stopping, 'the platform stops')
-      const gone = new AbortController()
-      const grace = clock.wait(closeMs, gone.signal)
+      const allClosed = new AbortController()
+      const grace = clock.wait(closeMs, allClosed.signal)
       await Promise.race([Promise.all(open.map(({ closed }) => closed)), grace])
-      gone.abort()
+      allClosed.abort()
       for (const connection of open) connection.terminate()
     },
   }

@@ -8,8 +8,8 @@ async function start() {
   return startProcess(await openTestDatabase())
 }
 
-describe('clients that are slow or gone', () => {
-  test('256 messages behind, a client is told to fetch everything anew, and costs nobody else anything', async () => {
+describe('slow and dead clients', () => {
+  test('a client 256 messages behind gets a resync and delays no other', async () => {
     await using it = await start()
     const ann = await it.person('creator')
     const agent = await it.addAgent(ann)
@@ -29,7 +29,7 @@ describe('clients that are slow or gone', () => {
     assert.ok(slow.events().length < 401 - 256)
   })
 
-  test('two pings without an answer end the socket; an answer keeps it', async () => {
+  test('two pings without a reply end the socket; a reply keeps it open', async () => {
     await using it = await start()
     const ann = await it.person()
     await using alive = await it.watch(ann)
@@ -47,7 +47,7 @@ describe('clients that are slow or gone', () => {
     await alive.next((message) => message === 'pong')
   })
 
-  test('when the platform stops, clients are told to connect again', async () => {
+  test('when the platform stops, sockets close with the code for reconnecting', async () => {
     await using it = await start()
     await using client = await it.watch(await it.person())
     await it.sockets.close()

@@ -16,22 +16,22 @@ export type SocketRouteDeps = {
   agentRecords: Pick<AgentRecords, 'byId'>
 }
 
-/** An allow-list, so that a scope added later is refused. */
-const scopes: readonly KeyScope[] = ['user', 'agent', 'system']
-/** Clients have little to say. */
+/** An allow list, so that new scopes are refused. */
+const allowedScopes: readonly KeyScope[] = ['user', 'agent', 'system']
+/** Clients send only short messages. */
 const maxPayload = 4 * 1024
 
-const refused = { close: socketCloseCodes.unauthorized, reason: 'the credential is not valid' }
+const unauthorized = { close: socketCloseCodes.unauthorized, reason: 'the credential is not valid' }
 
 /**
- * `/ws` and `/ws/events`. No `Origin` is looked at: neither credential is one that a browser sends by itself,
- * so a page of somebody else has nothing to open a socket with.
+ * `/ws` and `/ws/events`. They ignore `Origin`: browsers never send these credentials automatically, so a foreign page
+ * cannot open a socket.
  */
 export function liveSocketRoutes(deps: SocketRouteDeps): SocketRoute[] {
   const { sockets, tickets, callerOf, verifyKey, agentRecords } = deps
 
-  const opened = (caller: SignedIn, asked: URLSearchParams): Awaited<ReturnType<SocketRoute['admit']>> => ({
-    open: (socket) => sockets.accept(socket, caller, lastEventIdOf(asked)),
+  const accept = (caller: SignedIn, query: URLSearchParams): Awaited<ReturnType<SocketRoute['admit']>> => ({
+    open: (socket) => sockets.accept(socket, caller, lastEventIdOf(query)),
     caller,
   })
 
@@ -46,23 +46,23 @@ export function liveSocketRoutes(deps: SocketRouteDeps): SocketRoute[] {
       path: '/ws',
       maxPayload,
       async admit(request) {
-        const asked = queryOf(request)
-        const credential = await tickets.redeem(asked.get('ticket') ?? '')
+        const query = queryOf(request)
+        const credential = await tickets.redeem(query.get('ticket') ?? '')
         const caller = credential && (await callerOf(credential))
-        return caller ? opened(caller, asked) : refused
+        return caller ? accept(caller, query) : unauthorized
       },
     },
     {
       path: '/ws/events',
       maxPayload,
       async admit(request) {
-        const asked = queryOf(request)
-        const caller = await verifyKey(asked.get('token') ?? '')
-        if (!caller) return refused
-        if (!scopes.includes(caller.key.scope) || (await isEphemeral(caller))) {
+        const query = queryOf(request)
+        const caller = await verifyKey(query.get('token') ?? '')
+        if (!caller) return unauthorized
+        if (!allowedScopes.includes(caller.key.scope) || (await isEphemeral(caller))) {
           return { close: socketCloseCodes.forbidden, reason: 'this key opens no sockets', caller }
         }
-        return opened(caller, asked)
+        return accept(caller, query)
       },
     },
   ]
@@ -73,7 +73,7 @@ function queryOf(request: IncomingMessage): URLSearchParams {
   return new URLSearchParams(url.slice(url.indexOf('?') + 1 || url.length))
 }
 
-/** An empty one is that of a client that has seen nothing yet. */
-function lastEventIdOf(asked: URLSearchParams): string | null {
-  return asked.get('last_event_id') || asked.get('last-event-id') || null
+/** Null for an empty id too, which a new client sends. */
+function lastEventIdOf(query: URLSearchParams): string | null {
+  return query.get('last_event_id') || query.get('last-event-id') || null
 }

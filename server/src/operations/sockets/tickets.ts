@@ -8,15 +8,15 @@ import { type Ephemeral, EphemeralDown } from '../../ports/ephemeral/port.ts'
 import { type Credential, credentialOf } from './credential.ts'
 
 export type Tickets = {
-  /** Throws `rate_limited`, and `ephemeral_unavailable` when there is nowhere to keep it. */
+  /** Throws `rate_limited`, and `ephemeral_unavailable` when the store is down. */
   mint(caller: SignedIn): Promise<string>
-  /** What the ticket was minted with, once; null when it is none, used or too old. Throws `ephemeral_unavailable`. */
+  /** Returns the ticket's credential once; null for an invalid, used or expired one. Throws `ephemeral_unavailable`. */
   redeem(ticket: string): Promise<Credential | null>
 }
 
 /**
- * Tickets that stand for a credential where only a URL can be sent. Kept as a hash in the store for
- * short-lived data, so each is good once in whichever process it is shown.
+ * Short-lived tickets that replace a credential in a URL. The shared store contains their hashes, so each is valid once
+ * over all processes.
  */
 export function createTickets(deps: {
   ephemeral: Pick<Ephemeral, 'put' | 'take'>
@@ -27,7 +27,7 @@ export function createTickets(deps: {
     async mint(caller) {
       const ticket = newSecretText()
       const value = JSON.stringify(credentialOf(caller))
-      // At once: a store that hangs is waited for once. A ticket above the limit is never handed out.
+      // Concurrent, so that a hanging store delays only once. A ticket above the limit is never returned.
       await Promise.all([
         limits.use(rateRules.socketTicket, caller.user.id),
         orUnavailable(() => ephemeral.put(keyOf(ticket), value, socketTicketSeconds)),
@@ -37,7 +37,7 @@ export function createTickets(deps: {
     async redeem(ticket) {
       if (!/^[\w-]{43}$/.test(ticket)) return null
       const found = await orUnavailable(() => ephemeral.take(keyOf(ticket)))
-      // Written by `mint` and by nobody else.
+      // Only `mint` writes it.
       return found === null ? null : (JSON.parse(found) as Credential)
     },
   }

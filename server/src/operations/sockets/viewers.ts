@@ -3,19 +3,19 @@ import type { Log } from '../../ports/log.ts'
 import { type CallerOf, credentialOf, nameOf } from './credential.ts'
 import type { Viewer } from './visibility.ts'
 
-/** Somebody who looks on, with one credential and any number of sockets. */
-export type Watching<Socket> = { viewer: Viewer; sockets: Set<Socket> }
+/** A viewer with one credential and any number of sockets. */
+export type Watcher<Socket> = { viewer: Viewer; sockets: Set<Socket> }
 
 export type Viewers<Socket> = {
-  /** The socket sees as this caller from now on; looked up anew, since the caller may be a moment old. */
-  join(caller: SignedIn, socket: Socket): Watching<Socket>
-  leave(socket: Socket, watching: Watching<Socket>): void
-  all(): Iterable<Watching<Socket>>
-  /** Nobody of them has changed since it was looked up. */
+  /** Adds a socket of this caller. Resolves the credential again, because the caller may be outdated. */
+  join(caller: SignedIn, socket: Socket): Watcher<Socket>
+  leave(socket: Socket, watcher: Watcher<Socket>): void
+  all(): Iterable<Watcher<Socket>>
+  /** True when no viewer has an unchecked change. */
   areKnown(): boolean
-  /** Resolves when everybody who changed was looked up anew, or is gone. */
+  /** Resolves when all changed viewers are resolved again or removed. */
   known(): Promise<void>
-  /** Looks everybody up: messages about changes may have been lost. */
+  /** Resolves all viewers again, because change messages can be lost. */
   recheck(): void
 }
 
@@ -24,103 +24,103 @@ export type ViewersDeps<Socket> = {
   permittedTargets(agentId: string): Promise<ReadonlySet<string>>
   changes: Pick<IdentityChanges, 'on'>
   log: Log
-  /** `ended`: the credential or its account; `unknown`: it could not be looked up after a change. */
+  /** `ended`: the credential or account has ended. `unknown`: it could not be resolved after a change. */
   onLost(socket: Socket, why: 'ended' | 'unknown'): void
 }
 
-/** `doubtful`: something has changed. `due`: to make sure that nothing has. */
-type Standing = 'known' | 'due' | 'doubtful'
-type Held<Socket> = Watching<Socket> & { standing: Standing; checking: Promise<void> | null }
+/** `changed`: must be resolved again. `due`: a periodic check without a known change. */
+type Freshness = 'known' | 'due' | 'changed'
+type Entry<Socket> = Watcher<Socket> & { freshness: Freshness; checking: Promise<void> | null }
 
 export function createViewers<Socket>(deps: ViewersDeps<Socket>): Viewers<Socket> {
   const { callerOf, permittedTargets, changes, log, onLost } = deps
-  const held = new Map<string, Held<Socket>>()
-  const doubtful = new Set<Held<Socket>>()
+  const entries = new Map<string, Entry<Socket>>()
+  const changed = new Set<Entry<Socket>>()
 
   changes.on((change) => {
-    for (const watching of held.values()) {
-      if (isTouched(watching.viewer.caller, change)) doubt(watching)
+    for (const watcher of entries.values()) {
+      if (isTouched(watcher.viewer.caller, change)) markChanged(watcher)
     }
   })
 
-  function doubt(watching: Held<Socket>): void {
-    watching.standing = 'doubtful'
-    doubtful.add(watching)
-    void check(watching)
+  function markChanged(watcher: Entry<Socket>): void {
+    watcher.freshness = 'changed'
+    changed.add(watcher)
+    void check(watcher)
   }
 
-  function check(watching: Held<Socket>): Promise<void> {
-    watching.checking ??= lookUp(watching).finally(() => {
-      watching.checking = null
+  function check(watcher: Entry<Socket>): Promise<void> {
+    watcher.checking ??= resolve(watcher).finally(() => {
+      watcher.checking = null
     })
-    return watching.checking
+    return watcher.checking
   }
 
-  async function lookUp(watching: Held<Socket>): Promise<void> {
-    while (watching.standing !== 'known' && watching.sockets.size > 0) {
-      const before = watching.standing
-      watching.standing = 'known'
+  async function resolve(watcher: Entry<Socket>): Promise<void> {
+    while (watcher.freshness !== 'known' && watcher.sockets.size > 0) {
+      const before = watcher.freshness
+      watcher.freshness = 'known'
       try {
-        const caller = await callerOf(credentialOf(watching.viewer.caller))
-        if (!caller) return end(watching, 'ended')
-        watching.viewer = { caller, permitted: await permittedOf(caller) }
+        const caller = await callerOf(credentialOf(watcher.viewer.caller))
+        if (!caller) return end(watcher, 'ended')
+        watcher.viewer = { caller, permitted: await permittedOf(caller) }
       } catch (error) {
-        log.warn({ err: error }, 'who looks on at a socket could not be looked up')
-        // Fails closed after a change, and open while there is no sign of one: the next look tells.
-        if (before === 'doubtful') return end(watching, 'unknown')
+        log.warn({ err: error }, 'the viewer of a socket could not be resolved')
+        // Fails closed after a change. Without one, the next check decides.
+        if (before === 'changed') return end(watcher, 'unknown')
       }
     }
-    doubtful.delete(watching)
+    changed.delete(watcher)
   }
 
-  function end(watching: Held<Socket>, why: 'ended' | 'unknown'): void {
-    doubtful.delete(watching)
-    forget(watching)
-    const sockets = [...watching.sockets]
-    watching.sockets.clear()
+  function end(watcher: Entry<Socket>, why: 'ended' | 'unknown'): void {
+    changed.delete(watcher)
+    forget(watcher)
+    const sockets = [...watcher.sockets]
+    watcher.sockets.clear()
     for (const socket of sockets) onLost(socket, why)
   }
 
-  function forget(watching: Watching<Socket>): void {
-    const name = nameOf(credentialOf(watching.viewer.caller))
-    if (held.get(name) === watching) held.delete(name)
+  function forget(watcher: Watcher<Socket>): void {
+    const name = nameOf(credentialOf(watcher.viewer.caller))
+    if (entries.get(name) === watcher) entries.delete(name)
   }
 
   async function permittedOf(caller: SignedIn): Promise<ReadonlySet<string>> {
     const isAgent = caller.kind === 'key' && caller.key.scope === 'agent' && caller.key.agent_id !== null
-    return isAgent && caller.key.agent_id !== null ? permittedTargets(caller.key.agent_id) : none
+    return isAgent && caller.key.agent_id !== null ? permittedTargets(caller.key.agent_id) : noAgents
   }
 
   return {
     join(caller, socket) {
       const name = nameOf(credentialOf(caller))
-      const watching = held.get(name) ?? {
-        viewer: { caller, permitted: none },
+      const watcher = entries.get(name) ?? {
+        viewer: { caller, permitted: noAgents },
         sockets: new Set(),
-        standing: 'known',
+        freshness: 'known',
         checking: null,
       }
-      watching.sockets.add(socket)
-      held.set(name, watching)
-      doubt(watching)
-      return watching
+      watcher.sockets.add(socket)
+      entries.set(name, watcher)
+      markChanged(watcher)
+      return watcher
     },
-    leave(socket, watching) {
-      watching.sockets.delete(socket)
-      if (watching.sockets.size === 0) forget(watching)
+    leave(socket, watcher) {
+      watcher.sockets.delete(socket)
+      if (watcher.sockets.size === 0) forget(watcher)
     },
-    all: () => held.values(),
-    areKnown: () => doubtful.size === 0,
+    all: () => entries.values(),
+    areKnown: () => changed.size === 0,
     async known() {
-      while (doubtful.size > 0) await Promise.all([...doubtful].map(check))
+      while (changed.size > 0) await Promise.all([...changed].map(check))
     },
     recheck() {
-      for (const watching of held.values()) {
-        if (watching.standing === 'known') watching.standing = 'due'
-        void check(watching)
+      for (const watcher of entries.values()) {
+        if (watcher.freshness === 'known') watcher.freshness = 'due'
+        void check(watcher)
       }
     },
   }
 }
 
-const none: ReadonlySet<string> = new Set()
+const noAgents: ReadonlySet<string> = new Set()

@@ -5,24 +5,24 @@ import type { SignedIn } from '../../identity/access/index.ts'
 
 export type Viewer = {
   caller: SignedIn
-  /** Ids of the agents that the caller, when it is an agent, may call. */
+  /** If the caller is an agent: ids of agents it may call. */
   permitted: ReadonlySet<string>
 }
 
-/** `reduced`: without the event's reserved fields. Null: not at all. */
-export type Shown = 'whole' | 'reduced' | null
+/** `reduced` omits the reserved fields; null shows nothing. */
+export type EventView = 'whole' | 'reduced' | null
 
 /**
- * What a viewer sees of an event now, when it is delivered or sent again. `agents` are those that the event
- * names, as they are now and in its order; null for one that is gone.
+ * Decides what a viewer sees of an event at its delivery or replay. `agents` are the event's agents in order, in their
+ * present state; null for a deleted one.
  */
-export function shownTo(viewer: Viewer, event: StoredEvent, agents: readonly (Agent | null)[]): Shown {
+export function viewFor(viewer: Viewer, event: StoredEvent, agents: readonly (Agent | null)[]): EventView {
   const { caller } = viewer
   const isAdmin = seesEverything(caller)
   if (event.audience === 'admin' && !isAdmin) return null
-  // Only the one it is for: not even admins are told that somebody else's answer is there.
+  // Not even admins see private events of other people.
   if (event.visible_to_user_id !== undefined && !isPerson(caller, event.visible_to_user_id)) return null
-  if (!isAdmin && !event.agent_ids.every((id, index) => isInReach(viewer, event, id, agents[index] ?? null)))
+  if (!isAdmin && !event.agent_ids.every((id, index) => hasAccess(viewer, event, id, agents[index] ?? null)))
     return null
   return event.reserved === undefined || isAdmin || readsReserved(viewer, event) ? 'whole' : 'reduced'
 }
@@ -32,13 +32,13 @@ export function seesEverything(caller: SignedIn): boolean {
   return actsForPerson(caller) && caller.user.role === 'admin'
 }
 
-function isInReach(viewer: Viewer, event: StoredEvent, id: string, agent: Agent | null): boolean {
+function hasAccess(viewer: Viewer, event: StoredEvent, id: string, agent: Agent | null): boolean {
   if (agent?.id === id) return relationOf(viewer.caller, agent, viewer.permitted) !== null
-  return couldSee(viewer.caller, event)
+  return wasViewer(viewer.caller, event)
 }
 
-/** The agent is gone: whoever saw it last sees that it went, and nothing else of it. */
-function couldSee(caller: SignedIn, { seen_by }: StoredEvent): boolean {
+/** The last viewers of a deleted agent see its deletion and nothing else. */
+function wasViewer(caller: SignedIn, { seen_by }: StoredEvent): boolean {
   if (!seen_by) return false
   if (!actsForPerson(caller)) {
     return caller.kind === 'key' && seen_by.agent_ids.some((id) => id === caller.key.agent_id)
@@ -52,7 +52,7 @@ function readsReserved({ caller }: Viewer, { reserved, agent_ids }: StoredEvent)
   if (!reserved) return true
   if (caller.kind === 'key' && caller.key.id === reserved.key_id) return true
   if (actsForPerson(caller)) return reserved.is_open || caller.user.id === reserved.user_id
-  // Another agent's runs are its own affair, those apart that the caller started there.
+  // An agent sees reserved fields only of itself, or of runs it started (checked above by key).
   return reserved.is_open && caller.kind === 'key' && agent_ids.every((id) => id === caller.key.agent_id)
 }
 
@@ -60,7 +60,7 @@ function isPerson(caller: SignedIn, userId: string): boolean {
   return actsForPerson(caller) && caller.user.id === userId
 }
 
-/** Keys of narrower scopes carry their owner's role and do not see as the owner. */
+/** Keys of narrower scopes have their owner's role, but not the owner's view. */
 function actsForPerson(caller: SignedIn): boolean {
   return caller.kind === 'session' || caller.key.scope === 'user' || caller.key.scope === 'system'
 }

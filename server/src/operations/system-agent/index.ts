@@ -1,8 +1,8 @@
 /**
- * The system agent: the platform's own, which admins alone reach.
+ * System agent: the platform's own agent, accessible only to admins.
  *
- * Owns no table: it is an agent among the agents, made at the first start. Promises that it can be begun anew,
- * workspace and key, without losing what it ran and said. Refuses to know how containers are made.
+ * Owns no table: it is an ordinary agent, created at the first start. Promises that a reset of its workspace and key
+ * keeps its runs and conversations.
  */
 export { systemAgentRoutes } from './routes.ts'
 export { createSystemAgent, type SystemAgent, type SystemAgentDeps } from './service.ts'

@@ -19,26 +19,26 @@ export type SystemAgent = {
   status(): Promise<SystemAgentStatus>
   /** Throws `agent_busy`, `container_engine_error`, `not_configured` before the platform is set up. */
   restart(): Promise<SystemAgentAct>
-  /** Throws as `restart` does; then it is empty all the same, and the repair brings it up. */
+  /** Throws like `restart`. Even then the workspace is empty, and the repair loop starts the agent. */
   reinitialize(): Promise<SystemAgentAct>
 }
 
 export function createSystemAgent({ clock, agentRecords, lifecycle, keys }: SystemAgentDeps): SystemAgent {
-  async function present(): Promise<Agent> {
+  async function requireSystemAgent(): Promise<Agent> {
     const agent = await agentRecords.byName(systemAgentName)
     if (!agent) throw new Fault('agent_not_found')
     return agent
   }
 
-  async function done(
+  async function replyOf(
     act: Pick<SystemAgentAct, 'message' | 'steps_completed' | 'warnings'>,
   ): Promise<SystemAgentAct> {
-    const { status } = await present()
+    const { status } = await requireSystemAgent()
     return { success: true, name: systemAgentName, status, ...act }
   }
 
-  /** Other volumes, so that nothing of the old ones is there whenever it is that they can be removed. */
-  async function empty(tx: Tx, agent: Agent): Promise<void> {
+  /** Switches to new volumes, because the old ones may be removable only later. */
+  async function reset(tx: Tx, agent: Agent): Promise<void> {
     const now = clock.now()
     const { workspace, shared } = volumesOf(agent)
     const store = agentStore(tx)
@@ -50,7 +50,7 @@ export function createSystemAgent({ clock, agentRecords, lifecycle, keys }: Syst
       volume_base: blankRow(agent.name, agent.created).volume_base,
       container_id: null,
       applied: null,
-      // Minted with its next start.
+      // Created at its next start.
       agent_key_id: null,
       agent_key_sealed: null,
     })
@@ -76,9 +76,9 @@ export function createSystemAgent({ clock, agentRecords, lifecycle, keys }: Syst
     },
 
     async restart() {
-      const { id, status } = await present()
+      const { id, status } = await requireSystemAgent()
       const { credentials_injection } = await lifecycle.restart(id, { recreate: false })
-      return done({
+      return replyOf({
         message: 'The system agent was restarted.',
         steps_completed: status === 'running' ? ['stopped', 'started'] : ['started'],
         warnings: credentials_injection === 'failed' ? ['Its credentials could not be given to it.'] : [],
@@ -86,11 +86,11 @@ export function createSystemAgent({ clock, agentRecords, lifecycle, keys }: Syst
     },
 
     async reinitialize() {
-      const { id } = await present()
-      const delivery = await lifecycle.renew(id, empty)
-      const areGone = await Promise.all((await leftoversOf(id)).map(lifecycle.leftovers.clear))
+      const { id } = await requireSystemAgent()
+      const delivery = await lifecycle.renew(id, reset)
+      const removals = await Promise.all((await leftoversOf(id)).map(lifecycle.leftovers.clear))
       const wasRunning = delivery === 'recreated'
-      return done({
+      return replyOf({
         message: 'The system agent begins anew.',
         steps_completed: [
           ...(wasRunning ? (['stopped'] as const) : []),
@@ -98,7 +98,7 @@ export function createSystemAgent({ clock, agentRecords, lifecycle, keys }: Syst
           'key_renewed',
           ...(wasRunning ? (['started'] as const) : []),
         ],
-        warnings: areGone.includes(false)
+        warnings: removals.includes(false)
           ? ['Its old volumes could not be removed yet; that is tried again.']
           : [],
       })

@@ -5,7 +5,7 @@ import { forEachDialect, type OpenTestDb } from '../../test/dialects.ts'
 import { createSystemAgent, systemAgentRoutes } from './index.ts'
 
 forEachDialect((_name, open) => {
-  test('it is there from the first start, without a container; admins start it and see how it is', async () => {
+  test('exists from the first start, without a container; admins start it and see its status', async () => {
     await using world = await openWorld(open)
     const status = await world.call('GET', 'status', world.key)
     assert.equal(status.status, 200)
@@ -26,7 +26,7 @@ forEachDialect((_name, open) => {
     assert.deepEqual([again.json.status, again.json.steps_completed], ['running', ['stopped', 'started']])
   })
 
-  test('it owns the one system key', async () => {
+  test('owns the only system key', async () => {
     await using world = await openWorld(open)
     await world.call('POST', 'restart')
     const caller = await world.identity.keys.verifyKey(await world.ownKey())
@@ -34,14 +34,14 @@ forEachDialect((_name, open) => {
       [caller?.key.scope, caller?.key.agent_id],
       ['system', (await world.row('roost-system')).id],
     )
-    // It reaches what an admin does, and no human's route.
+    // It has an admin's access, except to routes for people.
     assert.equal((await world.call('GET', 'status', await world.ownKey())).status, 200)
     const refused = await world.call('POST', 'restart', await world.ownKey())
     assert.deepEqual([refused.status, refused.json.error], [403, 'human_only'])
     assert.equal((await world.systemKeys()).length, 1)
   })
 
-  test('begun anew: an empty workspace, another key, the old ones gone; it runs when it ran', async () => {
+  test('a reset creates an empty workspace and a new key, removes the old ones, and keeps it running', async () => {
     await using world = await openWorld(open)
     await world.call('POST', 'restart')
     const [key, before] = [await world.ownKey(), await world.containers.listVolumes()]
@@ -63,7 +63,7 @@ forEachDialect((_name, open) => {
     assert.equal((await world.systemKeys()).length, 1)
   })
 
-  test('one that stands still stays so, and has nothing of the old workspace when it is started', async () => {
+  test('a reset keeps a stopped agent stopped; its next start has nothing of the old workspace', async () => {
     await using world = await openWorld(open)
     await world.call('POST', 'restart')
     const before = await world.containers.listVolumes()
@@ -82,7 +82,7 @@ forEachDialect((_name, open) => {
     )
   })
 
-  test('twenty at once leave one container, two volumes and one key', async () => {
+  test('twenty concurrent resets leave one container, two volumes and one key', async () => {
     await using world = await openWorld(open)
     await world.call('POST', 'restart')
     const replies = await Promise.all(
@@ -97,9 +97,9 @@ forEachDialect((_name, open) => {
   })
 })
 
-/** A platform that is set up: its first admin owns the key of the system agent. */
+/** A platform after setup: its first admin owns the key of the system agent. */
 async function openWorld(open: OpenTestDb) {
-  const made: { revoke?: Parameters<typeof createSystemAgent>[0]['keys'] } = {}
+  const late: { revoke?: Parameters<typeof createSystemAgent>[0]['keys'] } = {}
   const world = await openAgents(await open(), {
     routes: ({ agentRecords, lifecycle }) =>
       systemAgentRoutes(
@@ -107,11 +107,11 @@ async function openWorld(open: OpenTestDb) {
           clock: { now: () => world.clock.now() },
           agentRecords,
           lifecycle,
-          keys: { revokeAgentKeys: (...args) => (made.revoke ?? assert.fail()).revokeAgentKeys(...args) },
+          keys: { revokeAgentKeys: (...args) => (late.revoke ?? assert.fail()).revokeAgentKeys(...args) },
         }),
       ),
   })
-  made.revoke = world.identity.keys
+  late.revoke = world.identity.keys
   const { id } = await world.identity.addUser('admin', 'admin')
   const account = (await world.identity.users.find(id)) ?? assert.fail('no such account')
   const entered = await world.identity.sessions.secondStep.enter(account, { mode: 'email' })

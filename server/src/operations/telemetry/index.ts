@@ -1,8 +1,9 @@
 /**
- * Telemetry: what the machine and the agents' containers use. Owns the newest reading of the machine, in
- * memory. Promises that no read asks the container engine: containers are told from what the sampler of
- * `health` took, with its age. Whether figures of the installation may be shared is told and kept here as well; nothing
- * is sent.
+ * Telemetry: resource use of the machine and of the agents' containers.
+ *
+ * Owns the newest reading of the machine, in memory. Promises that no read calls the container engine: the figures of
+ * containers come from the sampler of `agents/health`, with their age. Also manages the consent to share usage figures;
+ * nothing is sent.
  */
 export { telemetryRoutes, usageSharingRoutes } from './routes.ts'
 export { createTelemetry, type Telemetry, type TelemetryDeps } from './service.ts'

@@ -28,7 +28,7 @@ const stats = (name: string, over: Partial<AgentStats> = {}): AgentStats => ({
 })
 const at = '2026-01-05T08:00:00.000Z'
 
-test('the first reading tells the mean since the machine started', () => {
+test('the first reading is the mean since the machine started', () => {
   assert.deepEqual(hostTelemetry(reading(), null, at), {
     timestamp: at,
     cpu: { percent: 25, count: 4 },
@@ -38,12 +38,12 @@ test('the first reading tells the mean since the machine started', () => {
   })
 })
 
-test('later ones tell what was busy between two readings', () => {
+test('later readings are the mean between two readings', () => {
   const next = reading({ cpuBusyMs: 4_000, cpuTotalMs: 8_000 })
   assert.equal(hostTelemetry(next, reading(), at).cpu.percent, 75)
 })
 
-test('two readings in one moment, counters set back, a disk of no size: a number all the same', () => {
+test('equal readings, reset counters and an empty disk give numbers', () => {
   assert.equal(hostTelemetry(reading(), reading(), at).cpu.percent, 25)
   assert.equal(hostTelemetry(reading(), reading({ cpuTotalMs: 9_000 }), at).cpu.percent, 25)
   const none = { usedBytes: 0, totalBytes: 0 }
@@ -51,30 +51,30 @@ test('two readings in one moment, counters set back, a disk of no size: a number
   assert.deepEqual([blank.disk.percent, blank.cpu.percent], [0, 0])
 })
 
-test('containers, the busiest first, and what they come to', () => {
-  const told = containersTelemetry([stats('b'), stats('a'), stats('c', { cpu_percent: 150.5 })], at)
+test('lists containers, the busiest first, and their totals', () => {
+  const view = containersTelemetry([stats('b'), stats('a'), stats('c', { cpu_percent: 150.5 })], at)
   assert.deepEqual(
-    told.containers.map(({ name }) => name),
+    view.containers.map(({ name }) => name),
     ['c', 'a', 'b'],
   )
-  assert.deepEqual([told.running_count, told.total_cpu_percent, told.total_memory_mb], [3, 170.5, 1536])
-  assert.deepEqual([told.age_seconds, told.stale, told.no_data], [4, false, false])
+  assert.deepEqual([view.running_count, view.total_cpu_percent, view.total_memory_mb], [3, 170.5, 1536])
+  assert.deepEqual([view.age_seconds, view.stale, view.no_data], [4, false, false])
 })
 
-test('a container without figures says so and does not hide the others', () => {
+test('a container without figures has an error and does not hide the others', () => {
   const none = { cpu_percent: null, memory_used_bytes: null, age_seconds: null }
-  const told = containersTelemetry([stats('new', none), stats('old', { age_seconds: 31 })], at)
-  assert.deepEqual(told.containers[1], {
+  const view = containersTelemetry([stats('new', none), stats('old', { age_seconds: 31 })], at)
+  assert.deepEqual(view.containers[1], {
     name: 'new',
     cpu: 0,
     memory_mb: 0,
     error: 'There are no figures of this container yet.',
   })
-  assert.deepEqual([told.running_count, told.age_seconds, told.stale, told.no_data], [2, 31, true, false])
+  assert.deepEqual([view.running_count, view.age_seconds, view.stale, view.no_data], [2, 31, true, false])
   assert.equal(containersTelemetry([stats('new', none)], at).no_data, true)
 })
 
-test('where nothing runs there is nothing to miss', () => {
-  const told = containersTelemetry([], at)
-  assert.deepEqual([told.running_count, told.age_seconds, told.stale, told.no_data], [0, 0, false, false])
+test('no data is missing when nothing runs', () => {
+  const view = containersTelemetry([], at)
+  assert.deepEqual([view.running_count, view.age_seconds, view.stale, view.no_data], [0, 0, false, false])
 })

@@ -2,7 +2,7 @@ import type { AgentStats } from '@roost/contracts/agents/health'
 import type { ContainersTelemetry, HostTelemetry } from '@roost/contracts/operations/telemetry'
 
 type Space = { usedBytes: number; totalBytes: number }
-/** As the machine is read; CPU times since it started. */
+/** A reading of the machine; CPU times count from its start. */
 export type Reading = {
   cpuCount: number
   cpuBusyMs: number
@@ -12,27 +12,27 @@ export type Reading = {
   load: [number, number, number]
 }
 
-/** `previous` null, or equal to the newest: the mean since the machine started. */
+/** CPU use is the mean since `previous`; without an older reading, since the machine started. */
 export function hostTelemetry(reading: Reading, previous: Reading | null, at: string): HostTelemetry {
   const { cpuCount, memory, disk, load } = reading
   return {
     timestamp: at,
     cpu: { percent: cpuPercent(reading, previous), count: cpuCount },
-    memory: filled(memory),
-    disk: filled(disk),
+    memory: usageOf(memory),
+    disk: usageOf(disk),
     load: load.map((value) => rounded(value, 2)) as Reading['load'],
   }
 }
 
 function cpuPercent(reading: Reading, previous: Reading | null): number {
-  const since = previous && reading.cpuTotalMs > previous.cpuTotalMs ? previous : nothingYet
+  const since = previous && reading.cpuTotalMs > previous.cpuTotalMs ? previous : machineStart
   const total = reading.cpuTotalMs - since.cpuTotalMs
   const busy = reading.cpuBusyMs - since.cpuBusyMs
   return total === 0 ? 0 : rounded(Math.min(100, Math.max(0, (busy / total) * 100)), 1)
 }
-const nothingYet = { cpuBusyMs: 0, cpuTotalMs: 0 }
+const machineStart = { cpuBusyMs: 0, cpuTotalMs: 0 }
 
-function filled({ usedBytes, totalBytes }: Space) {
+function usageOf({ usedBytes, totalBytes }: Space) {
   return {
     percent: totalBytes === 0 ? 0 : rounded((usedBytes / totalBytes) * 100, 1),
     used_gb: rounded(usedBytes / gigabyte, 2),
@@ -43,10 +43,10 @@ function filled({ usedBytes, totalBytes }: Space) {
 const gigabyte = 1024 ** 3
 const megabyte = 1024 ** 2
 
-/** Figures older than this many seconds are stale: three rounds of the sampler were missed. */
+/** Age from which figures are stale: the sampler missed three rounds. */
 export const staleAfterSeconds = 30
 
-/** Of agents that run; the busiest first. */
+/** Running agents, the busiest first. */
 export function containersTelemetry(running: readonly AgentStats[], timestamp: string): ContainersTelemetry {
   const containers = running.map(containerOf)
   const ages = running.flatMap(({ age_seconds }) => age_seconds ?? [])

@@ -8,9 +8,9 @@ import type { Host, HostReading } from '../../ports/host/port.ts'
 import { containersTelemetry, hostTelemetry } from './rules.ts'
 
 export type Telemetry = {
-  /** Of the machine of this process. Rejects only when it was never read and cannot be read now. */
+  /** The machine of this process. Rejects only when there is no reading and none can be taken. */
   host(): Promise<HostTelemetry>
-  /** Running agents that the caller can reach, from the figures that the sampler of health took last. */
+  /** Running agents that the caller can access, from the newest figures of the sampler. */
   containers(caller: SignedIn): Promise<ContainersTelemetry>
   loops: Loop[]
 }
@@ -25,22 +25,22 @@ export type TelemetryDeps = {
 const sampleEverySeconds = 10
 
 export function createTelemetry({ clock, host, agentAccess, health }: TelemetryDeps): Telemetry {
-  let newest: { reading: HostReading; told: HostTelemetry } | null = null
+  let newest: { reading: HostReading; view: HostTelemetry } | null = null
 
   async function sample(): Promise<HostTelemetry> {
     const reading = await host.read()
-    const told = hostTelemetry(reading, newest?.reading ?? null, clock.now().toISOString())
-    newest = { reading, told }
-    return told
+    const view = hostTelemetry(reading, newest?.reading ?? null, clock.now().toISOString())
+    newest = { reading, view }
+    return view
   }
 
   return {
-    // Only who asks before the first round of the loop waits for the machine to be read.
-    host: async () => newest?.told ?? sample(),
+    // Only requests before the first round of the loop wait for a reading.
+    host: async () => newest?.view ?? sample(),
 
     async containers(caller) {
-      const reached = await agentAccess.accessibleAgents(caller)
-      const running = reached.filter(({ agent }) => agent.status === 'running')
+      const accessible = await agentAccess.accessibleAgents(caller)
+      const running = accessible.filter(({ agent }) => agent.status === 'running')
       return containersTelemetry(
         running.map(({ agent }) => health.stats(agent)),
         clock.now().toISOString(),
@@ -51,7 +51,7 @@ export function createTelemetry({ clock, host, agentAccess, health }: TelemetryD
       {
         name: 'telemetry.host',
         everySeconds: sampleEverySeconds,
-        // Each process answers for the machine it stands on.
+        // Each process reports its own machine.
         everywhere: true,
         run: async () => void (await sample()),
       },

@@ -31,7 +31,7 @@ function start() {
     agentAccess: {
       accessibleAgents: async (caller) =>
         (caller.kind === 'anonymous' ? [] : (reaches[caller.user.id] ?? [])).map((name) => ({
-          // No more than its name and whether it runs is looked at.
+          // Only name and status are read.
           agent: { name, status: name === 'asleep' ? 'stopped' : 'running' } as Agent,
           relation: 'owner' as const,
         })),
@@ -62,7 +62,7 @@ function start() {
   return { clock, host, telemetry, get }
 }
 
-test('reads of the machine answer the newest sample and do not look again', async () => {
+test('reads of the machine return the newest sample', async () => {
   const { clock, host, telemetry, get } = start()
   assert.equal((await get('ann', 'host')).json.cpu.percent, 25)
   for (let times = 0; times < 5; times += 1) await get('ann', 'host')
@@ -75,7 +75,7 @@ test('reads of the machine answer the newest sample and do not look again', asyn
   assert.equal(host.reads(), 2)
 })
 
-test('each caller sees the containers that run of agents that it reaches', async () => {
+test('each caller sees the running containers of accessible agents', async () => {
   const { get } = start()
   const table: [who: string, expected: string[]][] = [
     ['ann', ['scout']],
@@ -93,7 +93,7 @@ test('each caller sees the containers that run of agents that it reaches', async
   }
 })
 
-test('403 for a key that does not agentAccess it, the machine included', async () => {
+test('403 for a key without access, for the machine too', async () => {
   const { get } = start()
   for (const path of ['host', 'containers']) {
     assert.equal((await get('connector', path)).json.error, 'scope_not_allowed')

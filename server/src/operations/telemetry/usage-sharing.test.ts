@@ -13,7 +13,7 @@ import { usageSharingRoutes } from './routes.ts'
 import { createUsageSharing } from './usage-sharing.ts'
 
 forEachDialect((_name, openDatabase) => {
-  test('nothing is shared before a person says so; what would be is counts, and the question is asked once', async () => {
+  test('sharing is off until a person decides; the preview contains counts; the question appears once', async () => {
     await using db = await openDatabase()
     const clock = createTestClock()
     const settings = await openSettings({
@@ -32,7 +32,7 @@ forEachDialect((_name, openDatabase) => {
             ['a secret name', 'codex', 'running'],
             ['b', 'codex', 'stopped'],
             ['c', 'claude-code', 'running'],
-            // No more than this is looked at.
+            // Only these fields are read.
           ].map(([name, runtime, status]) => ({ name, runtime, status }) as Agent),
       },
       build: { version: '1.2.3', edition: 'oss', install_source: 'git' },

@@ -16,7 +16,7 @@ export type UsageSharing = {
   dismiss(): Promise<void>
 }
 
-/** Whether figures of the installation may leave it, and which they are. Nothing here sends anything. */
+/** The consent to share usage figures, and a preview of them. Sends nothing. */
 export function createUsageSharing({ settings, agentRecords, build }: UsageSharingDeps): UsageSharing {
   async function preview(): Promise<UsagePreview> {
     const agents = await agentRecords.all()

@@ -3,6 +3,7 @@ import { createShared, openAgents } from '../../agents/test/world.ts'
 import { createRateLimits } from '../../foundation/rate-limits/index.ts'
 import type { FakeOptions } from '../../ports/containers/fake.ts'
 import { silentLog } from '../../ports/log.ts'
+import { createTestAlerts } from '../../test/alerts.ts'
 import type { OpenTestDb } from '../../test/dialects.ts'
 import { accept, agentFact, startRunPlatform } from '../../test/run-platform.ts'
 import { agentMetricsRoutes, createAgentMetrics } from '../agent-metrics/index.ts'
@@ -12,13 +13,14 @@ import { createReports, reportRoutes } from '../reports/index.ts'
 
 export type MessagesWorld = Awaited<ReturnType<typeof openMessagesWorld>>
 
-/** Agents `scout` of the creator `ann` and `other` of `ben`, and what they and people say of themselves and each other. */
+/** Agents `scout` of the creator `ann` and `other` of `ben`, with their notifications, reports, evaluations and metrics. */
 export async function openMessagesWorld(open: OpenTestDb, options: Pick<FakeOptions, 'program'> = {}) {
   const db = await open()
   const shared = createShared(options)
   const { clock, ephemeral } = shared
   const runs = await startRunPlatform({ db, clock, ephemeral })
-  const held = { isAdmitted: true, alerts: 0 }
+  const retention = { isAdmitted: true }
+  const { alerts, raised } = createTestAlerts()
   const deps = {
     db,
     clock,
@@ -27,19 +29,17 @@ export async function openMessagesWorld(open: OpenTestDb, options: Pick<FakeOpti
     limits: createRateLimits({ ephemeral, clock }),
     settings: {
       value: () => 90,
-      retention: { admit: async () => ({ isAdmitted: held.isAdmitted, isNew: !held.isAdmitted }) },
+      retention: { admit: async () => ({ isAdmitted: retention.isAdmitted, isNew: !retention.isAdmitted }) },
     },
-    raiseAlert: async () => {
-      held.alerts += 1
-    },
+    alerts,
   }
-  const made: { loops: ReturnType<typeof createReports>['loops'] } = { loops: [] }
+  const built: { loops: ReturnType<typeof createReports>['loops'] } = { loops: [] }
   const world = await openAgents(db, {
     shared,
     routes({ agentAccess, agentRecords, agentManagement }) {
       const notifications = createNotifications({ ...deps, agentAccess })
       const reports = createReports({ ...deps, agentAccess })
-      made.loops = [...notifications.loops, ...reports.loops]
+      built.loops = [...notifications.loops, ...reports.loops]
       return [
         ...notificationRoutes(notifications, agentAccess),
         ...reportRoutes(reports),
@@ -68,7 +68,8 @@ export async function openMessagesWorld(open: OpenTestDb, options: Pick<FakeOpti
 
   return {
     ...world,
-    held,
+    retention,
+    raised,
     ann,
     ben,
     newPerson: person,
@@ -79,7 +80,7 @@ export async function openMessagesWorld(open: OpenTestDb, options: Pick<FakeOpti
     /** An execution of the agent. */
     run: (agentId: string) => accept(runs, { agentId }),
     loop(name: string) {
-      const loop = made.loops.find((each) => each.name === name) ?? assert.fail(`there is no loop ${name}`)
+      const loop = built.loops.find((each) => each.name === name) ?? assert.fail(`there is no loop ${name}`)
       return loop.run(AbortSignal.any([]))
     },
   }

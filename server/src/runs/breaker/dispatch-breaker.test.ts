@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { agentStore, blankRow } from '../../agents/records/index.ts'
 import { Fault } from '../../kit/fault.ts'
+import { createTestAlerts } from '../../test/alerts.ts'
 import { createTestClock } from '../../test/clock.ts'
 import { forEachDialect } from '../../test/dialects.ts'
 import {
@@ -15,7 +16,6 @@ import {
 } from '../../test/run-platform.ts'
 import { sourceOf } from '../dispatch/index.ts'
 import { executionStore } from '../executions/index.ts'
-import type { DispatchBreakerDeps } from './dispatch-breaker.ts'
 import { createBreakers } from './service.ts'
 
 type Failure = 'auth' | 'billing' | 'agent_error'
@@ -25,9 +25,8 @@ forEachDialect((_, open) => {
     const db = await open()
     const clock = createTestClock()
     const isPlatformEnabled = () => platformOn
-    const alerts: string[] = []
-    const raiseAlert: DispatchBreakerDeps['raiseAlert'] = async (_tx, { kind }) => void alerts.push(kind)
-    const options = { db, clock, isBreakerEnabled: isPlatformEnabled, raiseAlert }
+    const { alerts, raised } = createTestAlerts()
+    const options = { db, clock, isBreakerEnabled: isPlatformEnabled, alerts }
     const platform = await startRunPlatform(options)
     await agentStore(db).insert({
       ...blankRow('scout', '2026-01-05T08:00:00.000Z'),
@@ -37,14 +36,14 @@ forEachDialect((_, open) => {
     platform.agents.set('a1', agentFact({ effective_slots: 9 }))
     const breakers = createBreakers({ db, clock, isPlatformEnabled })
     const view = () => breakers.view({ id: 'a1', name: 'scout', circuit_breaker_enabled: toggle })
-    return { db, clock, platform, breakers, view, alerts }
+    return { db, clock, platform, breakers, view, raised }
   }
 
   async function claimOne(platform: RunPlatform) {
     const { runs } = await platform.dispatch.handlers.claim(linked, { t: 'claim', free: 1 })
     return runs[0] ?? assert.fail('nothing was handed out')
   }
-  /** One run from its acceptance to its end; null ends it well. */
+  /** Runs one run from acceptance to its end; null ends it as successful. */
   async function runOnce(platform: RunPlatform, code: Failure | null): Promise<string> {
     const { id } = await accept(platform)
     await end(platform, await claimOne(platform), code)
@@ -72,12 +71,12 @@ forEachDialect((_, open) => {
       return platform.dispatch.enqueueAll(tx, agentFact(), Array(count).fill(request), entering)
     })
 
-  test('the third run in a row that the provider refuses opens it: new runs get circuit_open, waiting ones fail', async () => {
-    const { platform, view, alerts } = await start()
+  test('three consecutive refused runs open it: circuit_open for new runs, queued ones fail', async () => {
+    const { platform, view, raised } = await start()
     await runOnce(platform, 'auth')
     await runOnce(platform, 'billing')
     await accept(platform)
-    assert.deepEqual(alerts, [])
+    assert.deepEqual(raised, [])
     const third = await claimOne(platform)
     const waiting = [await accept(platform), await accept(platform, { triggeredBy: 'loop' })]
     await end(platform, third, 'auth')
@@ -88,12 +87,15 @@ forEachDialect((_, open) => {
     await assert.rejects(accept(platform), isOpenFault(60))
     await assert.rejects(accept(platform, { kind: 'chat', triggeredBy: 'chat' }), isOpenFault(60))
     await assert.rejects(several(platform, 3, 3), isOpenFault(60))
-    assert.deepEqual(alerts, ['breaker_open'])
+    assert.deepEqual(
+      raised.map(({ kind }) => kind),
+      ['breaker_open'],
+    )
     const { open, dispatch } = await view()
     assert.deepEqual([open, dispatch], [true, { state: 'open', failure_count: 3, retry_after_seconds: 60 }])
   })
 
-  test('each refused request leaves one failed record, told as made and ended, that counts for nothing', async () => {
+  test('each refused request leaves one failed record with two events, ignored by the breaker', async () => {
     const { platform, view, db } = await start()
     for (let time = 0; time < 3; time += 1) await runOnce(platform, 'auth')
     const before = (await view()).dispatch
@@ -125,7 +127,7 @@ forEachDialect((_, open) => {
     assert.deepEqual((await view()).dispatch, before)
   })
 
-  test('what waits when it opens is told as finished, once each', async () => {
+  test('each queued run has one finished event when it opens', async () => {
     const { platform } = await start()
     for (let time = 0; time < 2; time += 1) await runOnce(platform, 'auth')
     await accept(platform)
@@ -142,7 +144,7 @@ forEachDialect((_, open) => {
     )
   })
 
-  test('a cancelled run counts for nothing, another failure ends the row', async () => {
+  test('a cancelled run is ignored; another failure resets the streak', async () => {
     const { platform, view } = await start()
     for (let time = 0; time < 2; time += 1) await runOnce(platform, 'auth')
     const row = await accept(platform)
@@ -155,7 +157,7 @@ forEachDialect((_, open) => {
     assert.equal((await view()).dispatch.failure_count, 0)
   })
 
-  test('off at the agent or at the platform, failures are counted and nothing is refused', async () => {
+  test('while off at the agent or the platform it counts failures and refuses nothing', async () => {
     for (const toggles of [{ toggle: false }, { platformOn: false }]) {
       const { platform, view } = await start(toggles)
       for (let time = 0; time < 4; time += 1) await runOnce(platform, 'auth')
@@ -165,7 +167,7 @@ forEachDialect((_, open) => {
     }
   })
 
-  test('half open, of twenty at once one run comes in; its success lets all in again', async () => {
+  test('half open, one of 20 concurrent runs is accepted; its success closes it', async () => {
     const { platform, clock, view } = await start()
     for (let time = 0; time < 3; time += 1) await runOnce(platform, 'auth')
     await clock.advance(60)
@@ -183,7 +185,7 @@ forEachDialect((_, open) => {
     await accept(platform)
   })
 
-  test('a probe that fails doubles the wait; one that is cancelled makes room for another', async () => {
+  test('a failed probe doubles the wait; a cancelled one is replaced', async () => {
     const { platform, clock, view } = await start()
     for (let time = 0; time < 3; time += 1) await runOnce(platform, 'auth')
     await clock.advance(60)
@@ -197,7 +199,7 @@ forEachDialect((_, open) => {
     assert.equal((await view()).dispatch.state, 'closed')
   })
 
-  test('half open, of several runs that come together only the first enters the line', async () => {
+  test('half open, only the first of several runs is queued', async () => {
     const { platform, clock, db } = await start()
     for (let time = 0; time < 3; time += 1) await runOnce(platform, 'auth')
     await clock.advance(60)
@@ -213,7 +215,7 @@ forEachDialect((_, open) => {
     for (const { id } of rows.slice(1)) assert.equal((await platform.row(id)).error_code, 'circuit_open')
   })
 
-  test('runs that come in while it opens are refused or fail: none is left waiting', async () => {
+  test('runs accepted while it opens are refused or fail; none stays queued', async () => {
     const { platform, db } = await start()
     for (let time = 0; time < 2; time += 1) await runOnce(platform, 'auth')
     await accept(platform)
@@ -228,7 +230,7 @@ forEachDialect((_, open) => {
     assert.equal(left.length, 0)
   })
 
-  test('a reset forces both closed and says what they were; a deleted agent is forgotten', async () => {
+  test('a reset closes both and returns their states; deleting the agent deletes them', async () => {
     const { platform, breakers, db, view } = await start()
     for (let time = 0; time < 3; time += 1) await runOnce(platform, 'auth')
     const { prior_dispatch_state, prior_transport_state, new_state } = await breakers.reset({
@@ -243,7 +245,7 @@ forEachDialect((_, open) => {
     assert.equal((await view()).dispatch.failure_count, 0)
   })
 
-  test('another process sees the same breaker, and so does the next start', async () => {
+  test('other processes and the next start see the same breaker', async () => {
     await using db = await open()
     const clock = createTestClock()
     const on = { clock, isBreakerEnabled: () => true }

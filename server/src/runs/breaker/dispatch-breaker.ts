@@ -1,5 +1,6 @@
 import type { PlatformAlert } from '@roost/contracts/operations/operator-queue'
 import { agentStore } from '../../agents/records/index.ts'
+import type { Alerts } from '../../foundation/alerts/index.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import type { Tx } from '../../ports/database/port.ts'
@@ -10,38 +11,37 @@ import { breakerStore } from './store.ts'
 export type DispatchBreakerDeps = Settle & {
   clock: Pick<Clock, 'now'>
   hooks: RunHooks
-  /** The platform's setting `dispatch_breaker_enabled`. */
+  /** The platform setting `dispatch_breaker_enabled`. */
   isPlatformEnabled(): boolean
-  /** Tells operators that it has opened. */
-  raiseAlert(tx: Tx, alert: PlatformAlert): Promise<void>
+  alerts: Pick<Alerts, 'raise'>
 }
 
 export type DispatchBreaker = {
   /**
-   * Asked of every new run, in the transaction that takes it in; the breaker is held until that ends, so
-   * that a run which came in before it opened is seen when it opens. `probe`: nothing else may be handed out
-   * beside this run. Throws `circuit_open`.
+   * Called for every new run, in the transaction that accepts it. The breaker stays locked until its end, so
+   * that a run accepted before an opening is seen by it. `probe`: no other run may be accepted beside this
+   * one. Throws `circuit_open`.
    */
   admitIn(tx: Tx, agent: { id: string; name: string }, executionId: string): Promise<'free' | 'probe'>
-  /** Which of these agents take any number of new runs in; their breakers are held as above. */
+  /** The agents of these that accept any number of new runs; locks their breakers like `admitIn`. */
   freeIn(tx: Tx, agentIds: readonly string[]): Promise<ReadonlySet<string>>
 }
 
-/** Counts what ended runs say of the credentials, and refuses new runs once they say no. */
+/** Counts provider refusals in ended runs, and refuses new runs once there are too many. */
 export function createDispatchBreaker(deps: DispatchBreakerDeps): DispatchBreaker {
-  const { clock, hooks, settle, isPlatformEnabled, raiseAlert } = deps
+  const { clock, hooks, settle, isPlatformEnabled, alerts } = deps
 
-  /** The two toggles, as they are in this transaction. */
+  /** Whether both toggles are on, as of this transaction. */
   async function isActing(tx: Tx, agentId: string): Promise<boolean> {
     if (!isPlatformEnabled()) return false
     return (await agentStore(tx).byId(agentId))?.circuit_breaker_enabled ?? false
   }
 
   async function ended(tx: Tx, row: ExecutionRow, now: Date): Promise<void> {
-    // What no agent has claimed says nothing of the credentials that it works with.
+    // An unclaimed run says nothing about the agent's credentials.
     const run = { id: row.id, verdict: row.claim_token === null ? 'neutral' : verdictOf(row) } as const
     const store = breakerStore(tx)
-    // Nearly every run ends so with nothing remembered, and nobody waits for an answer to hear that.
+    // The usual case: nothing is stored, so the statement needs no answer.
     if (run.verdict === 'success') return tx.alongside(store.clear(row.agent_id, 'dispatch'))
     if (run.verdict === 'neutral') return tx.alongside(store.releaseProbe(row.agent_id, 'dispatch', run.id))
     if (run.verdict === 'other' && isBlank(await store.read(row.agent_id, 'dispatch'))) return
@@ -52,7 +52,7 @@ export function createDispatchBreaker(deps: DispatchBreakerDeps): DispatchBreake
     const opens = stateOf(next, now) === 'open' && stateOf(memory, now) !== 'open'
     if (!opens) return
     await failWaiting(tx, row.agent_id)
-    await raiseAlert(tx, openAlert(row))
+    await alerts.raise(tx, openAlert(row))
   }
 
   async function failWaiting(tx: Tx, agentId: string): Promise<void> {

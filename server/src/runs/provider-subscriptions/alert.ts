@@ -1,8 +1,4 @@
 import type { PlatformAlert } from '@roost/contracts/operations/operator-queue'
-import type { Tx } from '../../ports/database/port.ts'
-
-/** Tells operators, in the transaction that finds the cause. */
-export type RaiseAlert = (tx: Tx, alert: PlatformAlert) => Promise<void>
 
 export function subscriptionAlert(
   agent: { id: string; name: string },

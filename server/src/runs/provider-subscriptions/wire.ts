@@ -1,11 +1,11 @@
 import type { ModelProvider } from '@roost/contracts/runs/provider-subscriptions'
 import { agentStore } from '../../agents/records/index.ts'
+import type { Alerts } from '../../foundation/alerts/index.ts'
 import type { Outbox } from '../../foundation/outbox/index.ts'
 import type { Vault } from '../../foundation/vault/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { type Secret, secret } from '../../kit/secret.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
-import type { RaiseAlert } from './alert.ts'
 import { subscriptionAlert } from './alert.ts'
 import { bucketOf, failureOf, isFree, nextOf, type ProviderReply } from './rules.ts'
 import { type SubscriptionRow, subscriptionStore, type Used } from './store.ts'
@@ -26,7 +26,7 @@ export type WireDeps = {
   clock: Pick<Clock, 'now'>
   events: Pick<Outbox, 'append'>
   vault: Pick<Vault, 'open'>
-  raiseAlert: RaiseAlert
+  alerts: Pick<Alerts, 'raise'>
   /** The setting `subscription_auto_switch`. */
   isAutoSwitchOn(): boolean
 }
@@ -36,7 +36,7 @@ export type WireDeps = {
  * `VaultError` for a token that this installation's key does not open: to go on with the platform's key would
  * spend what nobody has agreed to.
  */
-export function createWire({ db, clock, events, vault, raiseAlert, isAutoSwitchOn }: WireDeps) {
+export function createWire({ db, clock, events, vault, alerts, isAutoSwitchOn }: WireDeps) {
   /** True when the agent is not on `row` any more. */
   async function moveOn(tx: Tx, agentId: string, row: SubscriptionRow): Promise<boolean> {
     const store = subscriptionStore(tx)
@@ -47,7 +47,10 @@ export function createWire({ db, clock, events, vault, raiseAlert, isAutoSwitchO
     }
     const agent = await tellMoved(tx, agentId)
     if (!agent) return true
-    await raiseAlert(tx, subscriptionAlert(agent, { from: row.name, to: next.name, provider: row.provider }))
+    await alerts.raise(
+      tx,
+      subscriptionAlert(agent, { from: row.name, to: next.name, provider: row.provider }),
+    )
     return true
   }
 

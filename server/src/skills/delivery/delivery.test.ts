@@ -18,7 +18,7 @@ async function withSkills(world: SkillsWorld, names = ['one', 'two']) {
 }
 
 forEachDialect((_dialect, open) => {
-  test('a skill reaches a running agent byte by byte, once for each version', async () => {
+  test('a skill reaches a running agent unchanged, once per version', async () => {
     await using world = await openSkills(await open())
     const { host, skills } = world
     const noise = randomBytes(600_000)
@@ -60,12 +60,12 @@ forEachDialect((_dialect, open) => {
     assert.equal((await agent.assign('one')).results.one?.status, 'unchanged')
     const again = await skills.delivery.inject(agent.id, true)
     assert.deepEqual([again.skills_injected, again.skills_skipped], [1, 0])
-    assert.match((await world.area.facts.skillsBlock(agent.id)) ?? '', /- one: Does one/)
+    assert.match((await world.area.runContexts.skillsBlock(agent.id)) ?? '', /- one: Does one/)
     assert.match(readFileSync(join(agent.home, '.gitignore'), 'utf8'), /\.claude\/skills\/one\//)
     assert.ok((await world.eventTypes()).includes('skills.changed'))
   })
 
-  test('a stopped agent gets its skills at its next start, and loses what was taken from it', async () => {
+  test('a stopped agent gets new skills, and loses removed ones, at its next start', async () => {
     await using world = await openSkills(await open())
     await withSkills(world)
     const agent = await world.agent('helper')
@@ -86,22 +86,22 @@ forEachDialect((_dialect, open) => {
     assert.deepEqual(await agent.unassign('two'), { removed: false, removal: null })
   })
 
-  test('an agent that greets while somebody brings it skills begins nothing before they are there', async () => {
+  test('an agent that connects during a delivery starts no run before its end', async () => {
     await using world = await openSkills(await open())
     await withSkills(world)
     const { skills } = world
     const agent = await world.agent('helper')
     const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const { 'skills.install': install } = agent.answers
-    agent.answers['skills.install'] = async (asked) => {
+    agent.answers['skills.install'] = async (request) => {
       begun.resolve()
       await gate.promise
-      return (await install?.(asked)) ?? { outcome: null }
+      return (await install?.(request)) ?? { outcome: null }
     }
     const assigned = agent.assign('one')
     await begun.promise
     agent.greet()
-    // The greeting has found the agent held by the time that these have.
+    // By then the worker of the connection has found the agent busy.
     for (const _ of [1, 2, 3])
       await assert.rejects(skills.delivery.inject(agent.id, false), refused('injection_in_progress'))
     assert.equal(skills.mayBegin(agent.id), false)
@@ -112,7 +112,7 @@ forEachDialect((_dialect, open) => {
     assert.ok(world.link.asked.some(({ agentId, t }) => agentId === agent.id && t === 'wake'))
   })
 
-  test('an agent that another process holds is waited for, 20 seconds at most and no stop of the platform', async () => {
+  test('a busy agent is waited for up to 20 seconds, but not while the platform stops', async () => {
     await using world = await openSkills(await open())
     await withSkills(world)
     const { skills, clock } = world
@@ -127,7 +127,7 @@ forEachDialect((_dialect, open) => {
     assert.equal(skills.mayBegin(agent.id), false)
     await world.leases.release(held)
     await clock.advance(0.5)
-    await until(() => skills.mayBegin(agent.id), 'the skills are there')
+    await until(() => skills.mayBegin(agent.id), 'the skills are delivered')
     assert.equal(agent.has('one'), true)
 
     await hold()
@@ -138,14 +138,14 @@ forEachDialect((_dialect, open) => {
     agent.greet()
     await clock.waitingFor(20)
     await clock.advance(20)
-    await until(() => skills.mayBegin(agent.id), 'a run without a skill is better than none')
+    await until(() => skills.mayBegin(agent.id), 'runs start without the skill')
     agent.greet()
     await clock.waitingFor(0.5)
-    // Nobody moves the clock any more.
+    // The clock stands still from here on.
     await skills.close()
   })
 
-  test("a template's skills are assigned at creation, and those that are not there are told", async () => {
+  test("a template's skills are assigned at creation, with warnings about unknown ones", async () => {
     await using world = await openSkills(await open())
     await withSkills(world)
     const agent = await world.agent('helper')
@@ -166,7 +166,7 @@ forEachDialect((_dialect, open) => {
     assert.equal(agent.has('one'), true)
   })
 
-  test('a newer version prunes by the manifest and leaves what the agent has made', async () => {
+  test('a newer version deletes files by the manifest, and keeps those of the agent', async () => {
     await using world = await openSkills(await open())
     const { host, skills } = world
     await host.commit('acme/lib', { 'skills/one/SKILL.md': instruction('1'), 'skills/one/old/x.md': 'x' })
@@ -183,7 +183,7 @@ forEachDialect((_dialect, open) => {
     assert.deepEqual([agent.has('one', 'old'), agent.has('one', 'mine.txt')], [false, true])
   })
 
-  test('replacing drops what is left out; an unknown name changes nothing', async () => {
+  test('replacing removes omitted skills; an unknown name changes nothing', async () => {
     await using world = await openSkills(await open())
     await withSkills(world, ['one', 'two', 'three'])
     const agent = await world.agent('helper')
@@ -202,7 +202,7 @@ forEachDialect((_dialect, open) => {
     assert.deepEqual([agent.has('one'), agent.has('three')], [false, true])
   })
 
-  test("the agent's own folder is a conflict; skills that are too large fail by name and the rest arrives", async () => {
+  test("the agent's own folder is a conflict; too large skills fail by name and others arrive", async () => {
     await using world = await openSkills(await open())
     const big = Buffer.alloc(6 * 1024 * 1024)
     const parts = { a: randomBytes(16), b: randomBytes(16) }
@@ -229,22 +229,22 @@ forEachDialect((_dialect, open) => {
     assert.equal(agent.has('small', 'SKILL.md'), true)
   })
 
-  test('a delivery that takes longer than 20 seconds goes on, and holds the agent meanwhile', async () => {
+  test('a delivery of more than 20 seconds continues, and the agent stays busy', async () => {
     await using world = await openSkills(await open())
     await withSkills(world)
     const agent = await world.agent('helper')
     const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const { 'skills.install': install } = agent.answers
-    agent.answers['skills.install'] = async (asked) => {
+    agent.answers['skills.install'] = async (request) => {
       begun.resolve()
       await gate.promise
-      return (await install?.(asked)) ?? { outcome: null }
+      return (await install?.(request)) ?? { outcome: null }
     }
     const slow = agent.assign('one')
     await begun.promise
     await assert.rejects(world.skills.delivery.inject(agent.id, false), refused('injection_in_progress'))
     const second = agent.assign('two')
-    // It found the agent held, and tries once more.
+    // It found the agent busy, and tries again.
     await world.clock.waitingFor(3)
     await world.clock.advance(3)
     const busy = await second
@@ -253,17 +253,17 @@ forEachDialect((_dialect, open) => {
     assert.equal((await slow).status, 'in_progress')
     gate.resolve()
     await world.skills.delivery.settled()
-    // Whoever held the agent has brought what was assigned meanwhile.
+    // The busy worker has delivered the new assignments.
     assert.deepEqual([agent.has('one'), agent.has('two')], [true, true])
   })
 
-  test('an agent that cannot be reached gets it by the loop', async () => {
+  test('the loop delivers to an agent that was unreachable', async () => {
     await using world = await openSkills(await open())
     await withSkills(world)
     const agent = await world.agent('helper')
     world.link.unlink(agent.id)
     const starting = agent.assign('one')
-    // It has been looked for, and is looked for again and again.
+    // The wait polls for the link.
     await world.clock.waitingFor(0.05)
     await world.clock.advance(20)
     assert.equal((await starting).reason, 'agent_starting')
@@ -272,7 +272,7 @@ forEachDialect((_dialect, open) => {
     await world.clock.waitingFor(0.05)
     agent.greet()
     await world.clock.advance(1)
-    assert.equal((await patient).status, 'injected', 'it dials in while the caller waits')
+    assert.equal((await patient).status, 'injected', 'it connects while the caller waits')
     await agent.unassign('two')
     world.link.unlink(agent.id)
     await world.clock.advance(61)
@@ -297,7 +297,7 @@ forEachDialect((_dialect, open) => {
     assert.deepEqual([agent.has('one'), agent.has('two')], [true, true])
   })
 
-  test('more than five and more than half gone at once is refused with an alert', async () => {
+  test('an unexpected removal of more than five and more than half is refused, with an alert', async () => {
     await using world = await openSkills(await open())
     await withSkills(world, many(8))
     const agent = await world.agent('helper')
@@ -307,12 +307,12 @@ forEachDialect((_dialect, open) => {
     })
     await agent.start()
     assert.equal(agent.has('s0'), true)
-    assert.deepEqual(world.alerts, [{ kind: 'skills_removal_refused', agentId: agent.id }])
+    assert.deepEqual(world.alerts(), [{ kind: 'skills_removal_refused', agentId: agent.id }])
     const { removal } = await agent.replace(many(8)).then(() => agent.replace([]))
     assert.deepEqual([removal?.skills_removed, agent.has('s0')], [8, false])
   })
 
-  test('a changed library brings the fleet up to date when that is on, and a removed source leaves what agents have', async () => {
+  test('a changed library updates the agents if enabled; removing a source keeps their skills', async () => {
     await using world = await openSkills(await open())
     const { host, skills, settings } = world
     await withSkills(world)
@@ -326,7 +326,7 @@ forEachDialect((_dialect, open) => {
     const [source] = await skills.sources.list()
     await skills.close()
     assert.match(agents[0].read('one', 'SKILL.md'), /newer/)
-    assert.deepEqual(world.alerts, [{ kind: 'fleet_reinject_failed', agentId: null }])
+    assert.deepEqual(world.alerts(), [{ kind: 'fleet_reinject_failed', agentId: null }])
     const report = (
       await world.db
         .withTables<{ skill_fleet_reports: { report: string } }>()

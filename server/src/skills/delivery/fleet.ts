@@ -1,10 +1,11 @@
 import type { PlatformAlert } from '@roost/contracts/operations/operator-queue'
 import type { FleetReport } from '@roost/contracts/skills/library'
 import type { AgentRecords } from '../../agents/records/index.ts'
+import type { Alerts } from '../../foundation/alerts/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { isFault } from '../../kit/fault.ts'
 import { createTurns } from '../../kit/turns.ts'
-import type { Db, Tx } from '../../ports/database/port.ts'
+import type { Db } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
 import { assignmentStore } from '../assignments/index.ts'
 import type { Delivery } from './service.ts'
@@ -17,41 +18,33 @@ export type FleetDeps = {
   agentRecords: Pick<AgentRecords, 'byId'>
   delivery: Pick<Delivery, 'inject'>
   isEnabled(): boolean
-  raiseAlert(tx: Tx, alert: PlatformAlert): Promise<void>
+  alerts: Pick<Alerts, 'raise'>
 }
 
 export type Fleet = {
-  /** Brings every agent that has skills up to date, in the background. False when that is switched off. */
+  /** Updates every agent with skills in the background. False if automatic updates are disabled. */
   changed(trigger: string, commit: string | null): boolean
   lastReport(): Promise<FleetReport | null>
   settled(): Promise<void>
 }
 
-const atOnce = 4
+const maxConcurrent = 4
 
-export function createFleet({
-  db,
-  clock,
-  log,
-  agentRecords,
-  delivery,
-  isEnabled,
-  raiseAlert,
-}: FleetDeps): Fleet {
+export function createFleet({ db, clock, log, agentRecords, delivery, isEnabled, alerts }: FleetDeps): Fleet {
   let working: Promise<void> = Promise.resolve()
 
   async function run(trigger: string, commit_sha: string | null): Promise<void> {
     const report: FleetReport = { trigger, commit_sha, updated: [], skipped: [], failed: [] }
-    const inTurn = createTurns(atOnce)
+    const inTurn = createTurns(maxConcurrent)
     const ids = new Set((await assignmentStore(db).holders()).map(({ agent_id }) => agent_id))
-    await Promise.all([...ids].map((id) => inTurn(() => one(id, report))))
+    await Promise.all([...ids].map((id) => inTurn(() => update(id, report))))
     await db.atomically(async (tx) => {
       await fleetReportStore(tx).write(report, timestamp(clock.now()))
-      if (report.failed.length > 0) await raiseAlert(tx, failedAlert(report))
+      if (report.failed.length > 0) await alerts.raise(tx, failedAlert(report))
     })
   }
 
-  async function one(id: string, report: FleetReport): Promise<void> {
+  async function update(id: string, report: FleetReport): Promise<void> {
     const agent = await agentRecords.byId(id)
     if (!agent) return
     try {
@@ -60,7 +53,7 @@ export function createFleet({
       else if (skills_injected > 0) report.updated.push(agent.name)
       else report.skipped.push(agent.name)
     } catch (error) {
-      // Stopped ones get it at their next start; whoever holds the agent now brings it in line.
+      // Stopped agents are updated at their next start, and busy ones by their current worker.
       const isLater = isFault(error, 'agent_stopped', 'injection_in_progress')
       if (isLater) report.skipped.push(agent.name)
       else report.failed.push(agent.name)
@@ -72,7 +65,7 @@ export function createFleet({
       if (!isEnabled()) return false
       working = working
         .then(() => run(trigger, commit))
-        .catch((error: unknown) => log.warn({ err: error }, 'agents could not be brought up to date'))
+        .catch((error: unknown) => log.warn({ err: error }, 'the skills of agents could not be updated'))
       return true
     },
     lastReport: () => fleetReportStore(db).last(),

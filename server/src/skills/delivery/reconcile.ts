@@ -2,14 +2,15 @@ import { maxSkillBytes } from '@roost/contracts/link/messages'
 import type { PlatformAlert } from '@roost/contracts/operations/operator-queue'
 import type { SkillResult } from '@roost/contracts/skills/assignments'
 import type { Agent } from '../../agents/records/index.ts'
+import type { Alerts } from '../../foundation/alerts/index.ts'
 import type { Outbox } from '../../foundation/outbox/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { type AgentLink, LinkFault } from '../../ports/agent-link/port.ts'
-import type { Db, Tx } from '../../ports/database/port.ts'
+import type { Db } from '../../ports/database/port.ts'
 import { type AssignmentRow, assignmentStore } from '../assignments/index.ts'
 import type { Library, LibrarySkill } from '../library/index.ts'
 import { createPush, NotDeliverable, type PushDeps } from './push.ts'
-import { maxInjectionBytes, planDelivery, type RemovalResults, staleWords } from './rules.ts'
+import { maxInjectionBytes, planDelivery, type RemovalResults, staleMessage } from './rules.ts'
 
 export type ReconcileDeps = PushDeps & {
   db: Db
@@ -17,31 +18,33 @@ export type ReconcileDeps = PushDeps & {
   events: Pick<Outbox, 'append'>
   link: Pick<AgentLink, 'call'>
   library: Pick<Library, 'resolve' | 'package'>
-  raiseAlert(tx: Tx, alert: PlatformAlert): Promise<void>
+  alerts: Pick<Alerts, 'raise'>
 }
 
 export type Reconciled = {
   results: Record<string, SkillResult>
   removals: RemovalResults
-  /** Assigned skills that no source has any more. Nothing is done about them, so they have no result. */
+  /** Assigned skills that no source has any more. They are not touched and have no result. */
   stale: readonly string[]
 }
 
-/** The agent cannot say which skills its workspace has. */
+/** The agent cannot list the skills in its workspace. */
 export class WorkspaceUnreadable extends Error {}
 
 /**
- * Makes a running agent have what it is assigned; the caller holds the agent. Skills that fail do so one by one; a link
- * that breaks ends it all (`LinkDown`, `LinkTimeout`), and the next time goes on from what is there. Throws
- * `WorkspaceUnreadable`.
+ * Synchronizes a running agent with its assignments; the caller holds the lease. Each skill fails alone. A broken link
+ * ends the work (`LinkDown`, `LinkTimeout`), and the next attempt continues. Throws `WorkspaceUnreadable`.
  */
 export function createReconcile(deps: ReconcileDeps) {
-  const { db, clock, events, link, library, raiseAlert } = deps
+  const { db, clock, events, link, library, alerts } = deps
   const push = createPush(deps)
 
   return async function reconcile(
     agent: Pick<Agent, 'id' | 'name'>,
-    { force = false, keepHold = async () => {} }: { force?: boolean; keepHold?: () => Promise<void> } = {},
+    {
+      force = false,
+      renewLease = async () => {},
+    }: { force?: boolean; renewLease?: () => Promise<void> } = {},
   ): Promise<Reconciled> {
     const store = assignmentStore(db)
     const [rows, released, known, { skills: present }] = await Promise.all([
@@ -50,12 +53,12 @@ export function createReconcile(deps: ReconcileDeps) {
       library.resolve(),
       presentIn(agent.id),
     ])
-    const wanted = rows.flatMap(({ skill_name }) => known.get(skill_name) ?? [])
-    const kept = new Set(rows.map(({ skill_name }) => skill_name).filter((name) => !known.has(name)))
-    const plan = planDelivery({ present, wanted, kept, released: new Set(released), force })
+    const desired = rows.flatMap(({ skill_name }) => known.get(skill_name) ?? [])
+    const stale = new Set(rows.map(({ skill_name }) => skill_name).filter((name) => !known.has(name)))
+    const plan = planDelivery({ present, desired, stale, released: new Set(released), force })
 
     const results: Record<string, SkillResult> = {}
-    for (const name of plan.conflict) results[name] = resultOf('conflict', conflictWords)
+    for (const name of plan.conflict) results[name] = resultOf('conflict', conflictMessage)
     for (const name of plan.unchanged)
       results[name] = { ...resultOf('unchanged'), version: known.get(name)?.version ?? null }
     let sent = 0
@@ -64,17 +67,17 @@ export function createReconcile(deps: ReconcileDeps) {
       if (!skill) continue
       sent += skill.size_bytes
       results[name] =
-        // One that is too large by itself says so.
+        // A skill that alone is too large gets its own error.
         sent > maxInjectionBytes && skill.size_bytes <= maxSkillBytes
           ? resultOf('failed', 'More than 50 MiB in one injection; it is delivered with the next one.')
           : await install(agent.id, skill)
       if (results[name].status === 'failed') sent -= skill.size_bytes
-      await keepHold()
+      await renewLease()
     }
     const removals = await remove(agent.id, plan.remove)
     await settle(agent.id, rows, known, results)
     await write(agent, { rows, known, results, removals, released, refused: plan.refused })
-    return { results, removals, stale: [...kept] }
+    return { results, removals, stale: [...stale] }
   }
 
   async function presentIn(agentId: string) {
@@ -87,7 +90,7 @@ export function createReconcile(deps: ReconcileDeps) {
   async function install(agentId: string, skill: LibrarySkill): Promise<SkillResult> {
     try {
       const { outcome, warnings } = await push(agentId, skill)
-      if (outcome === 'conflict') return resultOf('conflict', conflictWords)
+      if (outcome === 'conflict') return resultOf('conflict', conflictMessage)
       return { status: 'injected', version: skill.version, warnings, error: null }
     } catch (error) {
       if (error instanceof NotDeliverable) return resultOf('failed', error.message)
@@ -102,13 +105,13 @@ export function createReconcile(deps: ReconcileDeps) {
     return Object.fromEntries(
       results.map(({ name, outcome }) => {
         if (outcome === 'failed') return [name, { status: 'failed', error: 'The agent could not remove it.' }]
-        // A folder that is the agent's own by now is nothing of the platform's.
+        // A folder that now belongs to the agent counts as absent.
         return [name, { status: outcome === 'foreign' ? 'absent' : outcome, error: null }]
       }),
     )
   }
 
-  /** The workspace tells of its skills, and what they miss is added to their results. */
+  /** Updates the list of skills in the workspace, and adds warnings about missing requirements. */
   async function settle(
     agentId: string,
     rows: readonly AssignmentRow[],
@@ -141,8 +144,8 @@ export function createReconcile(deps: ReconcileDeps) {
   async function write(agent: Pick<Agent, 'id' | 'name'>, outcome: Outcome): Promise<void> {
     const { rows, known, results, removals, released, refused } = outcome
     const at = timestamp(clock.now())
-    // What was not in the workspace is gone too.
-    const gone = released.filter((name) => removals[name]?.status !== 'failed')
+    // Skills that were absent count as removed.
+    const removed = released.filter((name) => removals[name]?.status !== 'failed')
     await db.atomically(async (tx) => {
       const store = assignmentStore(tx)
       for (const row of rows) {
@@ -150,20 +153,20 @@ export function createReconcile(deps: ReconcileDeps) {
         const patch = result ? patchOf(result, known.get(row.skill_name), at) : stalePatch(row, at)
         if (patch) await store.settle(row, patch)
       }
-      await store.forgetRemovals(agent.id, gone)
-      const isNews =
+      await store.forgetRemovals(agent.id, removed)
+      const isChanged =
         Object.keys(removals).length > 0 ||
         Object.values(results).some(({ status }) => status !== 'unchanged')
-      if (isNews || rows.some(({ delivery_status }) => delivery_status === 'pending')) {
+      if (isChanged || rows.some(({ delivery_status }) => delivery_status === 'pending')) {
         const event = { type: 'skills.changed', agent_names: [agent.name], agent_ids: [agent.id], fields: {} }
         await events.append(tx, event, clock.now())
       }
-      if (refused.length > 0) await raiseAlert(tx, refusedAlert(agent, refused))
+      if (refused.length > 0) await alerts.raise(tx, refusedAlert(agent, refused))
     })
   }
 }
 
-const conflictWords = 'The agent has a folder of its own of this name.'
+const conflictMessage = 'The agent has a folder of its own of this name.'
 
 function resultOf(status: SkillResult['status'], error: string | null = null): SkillResult {
   return { status, version: null, warnings: [], error }
@@ -171,17 +174,22 @@ function resultOf(status: SkillResult['status'], error: string | null = null): S
 
 function patchOf(result: SkillResult, skill: LibrarySkill | undefined, at: string): Partial<AssignmentRow> {
   const { status, error, version } = result
-  const told = { delivery_status: status, delivered_at: at, warnings: JSON.stringify(result.warnings), error }
-  // What failed leaves what the agent had before.
-  if (version === null || !skill) return told
+  const patch = {
+    delivery_status: status,
+    delivered_at: at,
+    warnings: JSON.stringify(result.warnings),
+    error,
+  }
+  // A failed skill keeps its earlier version.
+  if (version === null || !skill) return patch
   const { source, facts } = skill
-  return { ...told, version, source_id: source.id, source_name: source.name, description: facts.description }
+  return { ...patch, version, source_id: source.id, source_name: source.name, description: facts.description }
 }
 
-/** No source has it any more: there is nothing to wait for. */
+/** Ends a pending assignment that no source has any more. */
 function stalePatch({ delivery_status, version }: AssignmentRow, at: string): Partial<AssignmentRow> | null {
   if (delivery_status !== 'pending' || version !== null) return null
-  return { delivery_status: 'failed', delivered_at: at, error: staleWords }
+  return { delivery_status: 'failed', delivered_at: at, error: staleMessage }
 }
 
 function refusedAlert(agent: Pick<Agent, 'id' | 'name'>, refused: readonly string[]): PlatformAlert {

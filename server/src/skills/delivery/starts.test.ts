@@ -13,7 +13,7 @@ async function withSkills(world: SkillsWorld, names = ['one', 'two']) {
 }
 
 forEachDialect((_dialect, open) => {
-  test('a start waits for the skills and tells of them; nothing is begun before they are there', async () => {
+  test('a start waits for the skills and reports them; no run starts before the delivery ends', async () => {
     await using world = await openSkills(await open())
     await withSkills(world)
     const { skills, clock } = world
@@ -29,9 +29,9 @@ forEachDialect((_dialect, open) => {
     await agent.assign('one')
     const gate = Promise.withResolvers<void>()
     const { 'skills.install': install } = agent.answers
-    agent.answers['skills.install'] = async (asked) => {
+    agent.answers['skills.install'] = async (request) => {
       await gate.promise
-      return (await install?.(asked)) ?? { outcome: null }
+      return (await install?.(request)) ?? { outcome: null }
     }
     const starting = start()
     await until(async () => (await world.row('helper')).status === 'running', 'it runs')
@@ -42,19 +42,19 @@ forEachDialect((_dialect, open) => {
     assert.equal(skills.mayBegin(agent.id), true)
     assert.ok(world.link.asked.some(({ agentId, t }) => agentId === agent.id && t === 'wake'))
     await clock.advance(1)
-    const { skills_injection: told } = (await starting).json
-    assert.deepEqual([told.status, told.skills_injected, agent.has('one')], ['injected', 1, true])
+    const { skills_injection: injection } = (await starting).json
+    assert.deepEqual([injection.status, injection.skills_injected, agent.has('one')], ['injected', 1, true])
     assert.equal((await start()).json.skills_injection, null, 'it runs already')
   })
 
-  test('a start with a stale assignment delivers the rest and fails nothing', async () => {
+  test('a start with a stale assignment delivers the others and does not fail', async () => {
     await using world = await openSkills(await open())
     await withSkills(world, ['two'])
-    await world.host.commit('acme/gone', {
+    await world.host.commit('acme/removed', {
       'skills/one/SKILL.md': instruction('one'),
       'skills/never/SKILL.md': instruction('never'),
     })
-    const source = await world.sourced('acme/gone')
+    const source = await world.sourced('acme/removed')
     const agent = await world.agent('helper')
     await agent.assign('one')
     await agent.assign('two')
@@ -64,9 +64,9 @@ forEachDialect((_dialect, open) => {
     for (const _ of ['first start', 'second start']) {
       const since = world.clock.now()
       await agent.start()
-      const told = await world.skills.atStart(agent.id, since)
+      const delivery = await world.skills.atStart(agent.id, since)
       assert.deepEqual(
-        [told?.status, told?.reason, told?.skills_failed, Object.keys(told?.results ?? {})],
+        [delivery?.status, delivery?.reason, delivery?.skills_failed, Object.keys(delivery?.results ?? {})],
         ['injected', null, 0, ['two']],
       )
       await agent.stop()
@@ -83,11 +83,11 @@ forEachDialect((_dialect, open) => {
       ['one', true, 'unchanged', null],
       ['two', false, 'unchanged', null],
     ])
-    assert.equal(agent.has('one'), true, 'it stays in the workspace')
-    assert.deepEqual(world.alerts, [])
+    assert.equal(agent.has('one'), true, 'the stale skill stays in the workspace')
+    assert.deepEqual(world.alerts(), [])
   })
 
-  test('a start answers after 20 seconds: delivery goes on, or the agent has not dialled in', async () => {
+  test('a start returns after 20 seconds, during a delivery or without a connection', async () => {
     await using world = await openSkills(await open())
     await withSkills(world)
     const agent = await world.agent('helper')
@@ -96,34 +96,34 @@ forEachDialect((_dialect, open) => {
     const late = world.skills.atStart(agent.id, world.clock.now())
     await world.clock.waitingFor(20)
     await world.clock.advance(21)
-    const told = await late
-    assert.deepEqual([told?.status, told?.reason], ['not_delivered', 'agent_starting'])
-    // Its last attempt must not find the agent that comes now.
+    const delivery = await late
+    assert.deepEqual([delivery?.status, delivery?.reason], ['not_delivered', 'agent_starting'])
+    // Its last attempt must not find the agent that connects now.
     await world.skills.delivery.settled()
     const gate = Promise.withResolvers<{ skills: [] }>()
     await agent.rise()
     agent.greet({ ...agent.answers, 'skills.list': () => gate.promise })
     assert.equal(world.skills.mayBegin(agent.id), false)
     const slow = world.skills.atStart(agent.id, world.clock.now())
-    // Whoever waits for the answer, and what holds the agent meanwhile.
+    // Ends the wait of the caller and of the hold on runs.
     await world.clock.waitingFor(20, 2)
     await world.clock.advance(20)
     assert.equal((await slow)?.status, 'in_progress')
-    await until(() => world.skills.mayBegin(agent.id), 'a run without a skill is better than none')
+    await until(() => world.skills.mayBegin(agent.id), 'runs start without the skill')
     gate.resolve({ skills: [] })
   })
 
-  test('what no source has any more may stay in a set that is replaced, and is not given to another agent', async () => {
+  test('a stale skill may stay in a replaced set, and cannot be assigned to another agent', async () => {
     await using world = await openSkills(await open())
     await withSkills(world, ['two'])
-    await world.host.commit('acme/gone', { 'skills/one/SKILL.md': instruction('one') })
-    const source = await world.sourced('acme/gone')
+    await world.host.commit('acme/removed', { 'skills/one/SKILL.md': instruction('one') })
+    const source = await world.sourced('acme/removed')
     const [agent, other] = [await world.agent('helper'), await world.agent('other')]
     await agent.assign('one')
     await world.skills.sources.remove(source.id)
-    const kept = await agent.replace(['one', 'two'])
+    const replaced = await agent.replace(['one', 'two'])
     assert.deepEqual(
-      [kept.skills, kept.delivery.status, Object.keys(kept.delivery.results), kept.removal],
+      [replaced.skills, replaced.delivery.status, Object.keys(replaced.delivery.results), replaced.removal],
       [['one', 'two'], 'injected', ['two'], null],
     )
     assert.deepEqual([agent.has('one'), agent.has('two')], [true, true])

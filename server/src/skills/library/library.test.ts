@@ -8,7 +8,7 @@ import { instruction, openSkills } from '../test/world.ts'
 const refused = (code: Parameters<typeof isFault>[1]) => (error: unknown) => isFault(error, code)
 
 forEachDialect((_dialect, open) => {
-  test('the skills of a repository are read with what they say about themselves', async () => {
+  test('the skills of a repository are read with their metadata', async () => {
     await using world = await openSkills(await open())
     const { host, skills } = world
     const head =
@@ -58,7 +58,7 @@ forEachDialect((_dialect, open) => {
     assert.deepEqual(fields, { skills_count: 3, sources: [{ name: 'acme/one', status: 'ok' }] })
   })
 
-  test('three layouts are tried in order; more than one is told', async () => {
+  test('three layouts are tried in order; a repository with several is marked', async () => {
     await using world = await openSkills(await open())
     const { host, skills } = world
     const file = instruction('x')
@@ -73,12 +73,12 @@ forEachDialect((_dialect, open) => {
     await host.commit('acme/nothing', { 'README.md': 'x', 'skills/README.md': 'x' })
     for (const name of ['legacy', 'plain', 'catalog']) await world.sourced(`acme/${name}`)
     assert.deepEqual(await world.names(), ['a', 'b', 'c'])
-    const told = (await skills.sources.list()).map((each) => [
+    const view = (await skills.sources.list()).map((each) => [
       each.skills_root,
       each.layout_conflict,
       each.skill_count,
     ])
-    assert.deepEqual(told, [
+    assert.deepEqual(view, [
       ['.claude/skills', false, 1],
       ['skills', true, 1],
       ['packs/all', true, 1],
@@ -87,7 +87,7 @@ forEachDialect((_dialect, open) => {
     await assert.rejects(skills.library.syncSource(empty.id, 'test'), refused('sync_failed'))
   })
 
-  test('of one name the lower priority wins, then the older source; a switched off one has none', async () => {
+  test('the lower priority wins a name, then the older source; a disabled source does not count', async () => {
     await using world = await openSkills(await open())
     const { host, skills, clock } = world
     for (const name of ['old', 'new', 'first']) {
@@ -107,7 +107,7 @@ forEachDialect((_dialect, open) => {
     assert.deepEqual((await skills.library.status(true)).shadowed_count, 1)
   })
 
-  test('a sync, its event and the status count the same: each name once, of enabled sources', async () => {
+  test('a sync, its event and the status count each name of enabled sources once', async () => {
     await using world = await openSkills(await open())
     const { host, skills } = world
     await host.commit('acme/one', {
@@ -129,13 +129,13 @@ forEachDialect((_dialect, open) => {
     assert.equal((await world.lastEvent('skills.library_synced')).skills_count, 3)
   })
 
-  test('a moved tag changes nothing until the source moves to another one', async () => {
+  test('a moved tag changes nothing until the source tracks another tag', async () => {
     await using world = await openSkills(await open())
     const { host, skills } = world
     const first = await host.commit('acme/pinned', { 'skills/a/SKILL.md': instruction('one') })
     await host.tag('acme/pinned', 'v1', { message: 'one' })
     const source = await world.sourced('acme/pinned', { ref: 'v1', ref_type: 'tag' })
-    // The same commit by a tag that is made anew is no move.
+    // A new tag at the same commit is not a move.
     await host.tag('acme/pinned', 'v1', { message: 'again' })
     assert.equal((await skills.library.syncSource(source.id, 'test')).commit_changed, false)
     await host.commit('acme/pinned', { 'skills/a/SKILL.md': instruction('two') })
@@ -146,15 +146,15 @@ forEachDialect((_dialect, open) => {
       [false, 'moved_tag', false],
     )
     assert.equal((await skills.library.detail('a')).description, 'one')
-    const [told] = await skills.sources.list()
-    assert.deepEqual([told?.last_sync_status, told?.last_commit_sha], ['moved_tag', first])
+    const [view] = await skills.sources.list()
+    assert.deepEqual([view?.last_sync_status, view?.last_commit_sha], ['moved_tag', first])
     await host.tag('acme/pinned', 'v2')
     await skills.sources.update(source.id, { ref: 'v2' })
     assert.equal((await skills.library.syncSource(source.id, 'test')).commit_changed, true)
     assert.equal((await skills.library.detail('a')).description, 'two')
   })
 
-  test('a source is read by one worker at a time; a failed read leaves the library as it is', async () => {
+  test('one worker at a time reads a source; a failed read does not change the library', async () => {
     await using world = await openSkills(await open())
     const { host, skills, leases } = world
     await host.commit('acme/one', { 'skills/a/SKILL.md': instruction('x') })
@@ -173,12 +173,12 @@ forEachDialect((_dialect, open) => {
     await assert.rejects(skills.library.syncAll('test'), refused('sync_failed'))
     host.behave('well')
     assert.deepEqual(await world.names(), ['a', 'b'])
-    const [told] = (await skills.library.status(false)).sources
-    assert.deepEqual([told?.url, told?.last_error, told?.last_sync_status], [null, 'unreachable', 'failed'])
+    const [view] = (await skills.library.status(false)).sources
+    assert.deepEqual([view?.url, view?.last_error, view?.last_sync_status], [null, 'unreachable', 'failed'])
     await assert.rejects(skills.library.syncSource('none', 'test'), refused('source_not_found'))
   })
 
-  test('sources are of the one host, with a name of their own', async () => {
+  test('sources are on the configured host and have unique names', async () => {
     await using world = await openSkills(await open())
     const { host, skills } = world
     for (const over of [
@@ -203,7 +203,7 @@ forEachDialect((_dialect, open) => {
     await assert.rejects(skills.sources.remove('none'), refused('source_not_found'))
   })
 
-  test('the community skills come with the platform, without a network', async () => {
+  test('the bundled skills are read without a network', async () => {
     await using world = await openSkills(await open(), { defaultSource: { url: 'bundled', ref: 'v1.2.0' } })
     await world.skills.ready()
     const names = await world.names()
@@ -220,7 +220,7 @@ forEachDialect((_dialect, open) => {
     assert.equal((await world.skills.sources.update(id, { enabled: false })).enabled, false)
   })
 
-  test('an installation that had the bundled skills under another tag gets the tag of this release', async () => {
+  test('bundled skills under an older tag get the tag of this release', async () => {
     const db = await open()
     await using world = await openSkills(db, { defaultSource: { url: 'bundled', ref: 'v1.2.0' } })
     await world.skills.ready()
@@ -233,12 +233,12 @@ forEachDialect((_dialect, open) => {
       [after?.id, after?.ref, after?.ref_type, after?.enabled, after?.priority, others],
       [before?.id, 'v1.2.0', 'tag', false, 7, []],
     )
-    assert.equal((await world.names()).length, 0, 'it stays switched off')
+    assert.equal((await world.names()).length, 0, 'it stays disabled')
     await world.skills.sources.update(after?.id ?? '', { enabled: true })
-    assert.ok((await world.names()).length >= 5, 'its skills are still there')
+    assert.ok((await world.names()).length >= 5, 'its skills are present')
   })
 
-  test('a community source of one’s own is pinned to a release tag, or refused and told to operators', async () => {
+  test('a custom community source needs a release tag; otherwise operators get an alert', async () => {
     for (const [ref, isTaken] of [
       ['v1', false],
       ['main', false],
@@ -250,11 +250,11 @@ forEachDialect((_dialect, open) => {
       await using world = await openSkills(await open(), { defaultSource })
       await world.skills.ready()
       assert.equal((await world.skills.sources.list()).length, isTaken ? 1 : 0, ref)
-      assert.equal(world.alerts.length, isTaken ? 0 : 1, ref)
+      assert.equal(world.alerts().length, isTaken ? 0 : 1, ref)
     }
   })
 
-  test('skills that a process was reading when it was killed are read by the next one, once they are free', async () => {
+  test('the sync of a killed process is repeated by the next one after the lease expires', async () => {
     await using world = await openSkills(await open(), { defaultSource: { url: 'bundled', ref: 'v1.2.0' } })
     const { skills, clock, leases } = world
     await skills.ready()
@@ -270,7 +270,7 @@ forEachDialect((_dialect, open) => {
     assert.ok(((await synced())[0]?.last_sync_at ?? '') > (before?.last_sync_at ?? ''))
   })
 
-  test('sources are synced by themselves when that is on and due', async () => {
+  test('sources are synced automatically when enabled and due', async () => {
     await using world = await openSkills(await open())
     const { host, skills, settings, clock } = world
     await host.commit('acme/one', { 'skills/a/SKILL.md': instruction('x') })
@@ -288,7 +288,7 @@ forEachDialect((_dialect, open) => {
     assert.deepEqual(await world.names(), ['a', 'b'])
   })
 
-  test('a configured library on another host, or with a ref that is none, is refused and told to operators', async () => {
+  test('a configured library on another host or with an invalid ref is refused, with an alert', async () => {
     for (const defaultSource of [
       { url: 'https://elsewhere.example.org/a/b', ref: 'v1.0.0' },
       { url: 'bundled', ref: 'v1.0.0' },
@@ -297,7 +297,7 @@ forEachDialect((_dialect, open) => {
       await world.skills.ready()
       const isRefused = defaultSource.url !== 'bundled'
       const alert = { kind: 'legacy_library_refused', agentId: null }
-      assert.deepEqual(world.alerts, isRefused ? [alert] : [])
+      assert.deepEqual(world.alerts(), isRefused ? [alert] : [])
       assert.equal((await world.skills.sources.list()).length, isRefused ? 0 : 1)
     }
   })

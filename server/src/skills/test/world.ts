@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import type { AlertKind } from '@roost/contracts/operations/operator-queue'
 import { startGitServer } from '@roost/test-support/git/index'
 import { createFakeClock } from '../../../../agent/src/kit/fake-clock.ts'
 import { manifestOf } from '../../../../agent/src/skills/manifest.ts'
@@ -17,6 +16,7 @@ import type { AgentLink } from '../../ports/agent-link/port.ts'
 import type { Db } from '../../ports/database/port.ts'
 import { type BinaryGitOptions, createGit } from '../../ports/git/binary.ts'
 import { silentLog } from '../../ports/log.ts'
+import { createTestAlerts } from '../../test/alerts.ts'
 import { createSkillsArea, type SkillsArea } from '../area.ts'
 import type { DefaultSource } from '../sources/index.ts'
 
@@ -32,7 +32,7 @@ export async function openSkills(
     defaultSource = null,
     bounds,
   }: {
-    /** Or made from the address of the git host. */
+    /** Or created from the address of the git host. */
     defaultSource?: DefaultSource | ((host: string) => DefaultSource)
     bounds?: BinaryGitOptions['bounds']
   } = {},
@@ -49,7 +49,7 @@ export async function openSkills(
     },
   })
   const leases = createLeases({ db, clock })
-  const alerts: { kind: AlertKind; agentId: string | null }[] = []
+  const { alerts, raised } = createTestAlerts()
   const git = createGit({
     baseUrl: host.url,
     mayBeInner: true,
@@ -60,7 +60,7 @@ export async function openSkills(
   const late: { link: AgentLink | null; skills: SkillsArea | null } = { link: null, skills: null }
   const linked = () => late.link ?? assert.fail('too early')
   const link: AgentLink = {
-    call: (...asked) => linked().call(...asked),
+    call: (...request) => linked().call(...request),
     isConnected: (id) => linked().isConnected(id),
     wake: (id) => linked().wake(id),
     disconnect: (id) => linked().disconnect(id),
@@ -78,15 +78,14 @@ export async function openSkills(
         log: silentLog,
         events: { append: (...event) => world.events.append(...event), on: () => () => {} },
         agents: area,
-        raiseAlert: async (_tx, { kind, agentId }) => void alerts.push({ kind, agentId }),
-        clearAlert: async () => {},
+        alerts,
       })
       late.skills = skills
       return skills.routes
     },
   })
   late.link = world.link
-  const skills = late.skills ?? assert.fail('no routes were asked for')
+  const skills = late.skills ?? assert.fail('the routes were not created')
   await skills.open()
   const owner = await world.person('creator')
 
@@ -114,7 +113,7 @@ export async function openSkills(
           manifest: manifest && manifestOf(manifest),
         }),
       'skills.remove': ({ names }) => own.remove(names),
-      'skills.settle': (asked) => own.settle(asked.skills),
+      'skills.settle': (request) => own.settle(request.skills),
     }
     world.link.link(id, answers)
     const at = (...path: string[]) => join(home, '.claude', 'skills', ...path)
@@ -138,14 +137,14 @@ export async function openSkills(
         world.link.link(id, answering)
         skills.linkConnected(id)
       },
-      /** Its container runs again. */
+      /** Starts its container again. */
       async rise() {
         await db.atomically(async (tx) => {
           await agentStore(tx).update(id, { status: 'running', desired: 'running' })
           world.area.agentRecords.changed(tx, id)
         })
       },
-      /** It runs again and has greeted. */
+      /** Starts it again and connects it. */
       async start() {
         await this.rise()
         this.greet()
@@ -159,16 +158,16 @@ export async function openSkills(
   }
 
   async function source(repository: string, over: object = {}) {
-    const asked = {
+    const request = {
       url: `${host.url}/${repository}`,
       ref: 'main',
       ref_type: 'branch',
       enabled: true,
       priority: 100,
     }
-    // Of two of the same moment chance would be the older.
+    // Distinct creation times, because they decide the order.
     await clock.advance(1)
-    return skills.sources.create({ name: repository, ...asked, ...over } as never, 'ann')
+    return skills.sources.create({ name: repository, ...request, ...over } as never, 'ann')
   }
 
   return {
@@ -177,7 +176,8 @@ export async function openSkills(
     skills,
     settings,
     leases,
-    alerts,
+    /** Alerts raised so far. */
+    alerts: () => raised.map(({ kind, agentId }) => ({ kind, agentId })),
     owner,
     agent,
     source,
@@ -190,7 +190,7 @@ export async function openSkills(
     names: async () => (await skills.library.list()).map(({ name }) => name),
     copyBundled: (target: string) => cpSync(bundledFolder, target, { recursive: true }),
     async [Symbol.asyncDispose]() {
-      // What a failed test keeps waiting for an answer would be waited for here.
+      // A failed test may leave an unanswered call, which this would wait for.
       world.link.unlinkAll()
       await skills.close()
       await settings.close()

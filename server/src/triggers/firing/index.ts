@@ -1,10 +1,9 @@
 /**
- * Firing: what becomes of a schedule when its time has come, or when somebody triggers it.
+ * Firing: makes runs of schedules, at a due time or when a person or a webhook triggers them.
  *
- * Owns the tables `fires` and `scheduler_state`. Promises that a due time fires at most once, whoever asks and
- * however often, that one which did not fire has a record that says why, and that a failed run is tried again
- * as its schedule says, whatever happens to the processes meanwhile. Refuses to know when a time is due: that
- * is `clock`.
+ * A due time fires at most once, however often it is requested. A due time that does not fire leaves a record
+ * with the reason. A failed run is retried as its schedule says, even if processes die in between. When a
+ * schedule is due is decided in `scheduler`.
  */
 
 export {

@@ -42,17 +42,17 @@ export type Firing = {
   rehearse(requests: readonly DueRequest[]): Promise<void>
   validate: Validation['begin']
   askPreCheck(agent: Agent): Promise<PreCheckAnswer>
-  /** What became of the newest due time of each; those without any are left out. */
+  /** The outcome of the newest due time of each schedule; schedules without one are omitted. */
   lastFires(scheduleIds: readonly string[]): Promise<Map<string, LastFire>>
   /** Newest first. */
   fires(scheduleId: string, limit: number): Promise<Fire[]>
   schedulerStatus(): Promise<SchedulerStatus>
   loops: Loop[]
-  /** Resolves when nothing is being followed up any more. */
+  /** Resolves when all follow-ups of ended runs are done. */
   settled(): Promise<void>
 }
 
-/** A scheduler tells of itself more often than this. */
+/** Longer than the interval at which the leading scheduler stores its state. */
 const aliveSeconds = 30
 
 export function createFiring(deps: FiringDeps): Firing {
@@ -72,7 +72,7 @@ export function createFiring(deps: FiringDeps): Firing {
     const isRetried = row.status === 'failed' && (await retries.plan(tx, row, schedule, now))
     if (row.status === 'success') await validation.mark(tx, row, schedule)
     const email = schedule.deliver_to_workspace_email
-    if (email !== null && !isRetried && isTold(row)) await deps.deliver(tx, { row, schedule, email })
+    if (email !== null && !isRetried && isDelivered(row)) await deps.deliver(tx, { row, schedule, email })
   })
 
   return {
@@ -100,8 +100,8 @@ export function createFiring(deps: FiringDeps): Firing {
   }
 }
 
-/** What was cancelled has said nothing to anybody. */
-function isTold({ status }: ExecutionRow): boolean {
+/** Cancelled runs have no output for the recipient. */
+function isDelivered({ status }: ExecutionRow): boolean {
   return status === 'success' || status === 'failed'
 }
 

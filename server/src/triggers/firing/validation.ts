@@ -22,27 +22,27 @@ export type ValidationDeps = {
 }
 
 export type Validation = {
-  /** Marks a run that has just succeeded; the validation begins after the commit. */
+  /** Marks a run that has just succeeded; its validation begins after the commit. */
   mark(tx: Tx, row: ExecutionRow, schedule: Schedule): Promise<void>
-  /** Begins the validation of a marked run, once. Throws `execution_not_found`, `conflict`, `agent_not_found`, `circuit_open`. */
+  /** Begins the validation of a marked run once, and returns its id. Throws `execution_not_found`, `conflict`, `agent_not_found`, `circuit_open`. */
   begin(executionId: string): Promise<string>
-  /** A validation has ended: what it says of the run, in the same transaction. */
+  /** Stores the result of an ended validation with its run, in the same transaction. */
   ended(tx: Tx, validation: ExecutionRow, now: Date): Promise<void>
-  /** Begins what a killed process or an open breaker left undone. */
+  /** Begins the validations that a killed process or an open breaker left undone. */
   pass(signal: AbortSignal): Promise<void>
   settled(): Promise<void>
 }
 
-const page = 100
+const pageRows = 100
 const nobody = { userId: null, userEmail: null, agent: null, key: null }
 
-/** After a scheduled run that succeeded, the same agent is asked in a clean context whether it did what it should. */
+/** After a successful scheduled run, asks the same agent in a clean context whether the run did its task. */
 export function createValidation(deps: ValidationDeps): Validation {
   const { db, clock, log, dispatch, schedules, runContextOf, alerts } = deps
   const followUps = createFollowUps({
     look: async (id) => void (await begin(id)),
     failed(id, error) {
-      // The loop comes back to it.
+      // The loop tries again.
       if (!isFault(error)) log.warn({ execution_id: id, err: error }, 'a validation could not be begun')
     },
   })
@@ -66,9 +66,9 @@ export function createValidation(deps: ValidationDeps): Validation {
       { message: run.message, response: run.response ?? '' },
       newId(),
     )
-    const isMine = await db.atomically(async (tx) => {
+    const isOwn = await db.atomically(async (tx) => {
       if (!(await scheduleRunStore(tx).linkValidation(run.id, validationId))) return false
-      // Of an agent that was stopped meanwhile it waits in the line, as what was accepted before does.
+      // If the agent was stopped in between, the run waits in the queue like runs accepted earlier.
       await dispatch.enqueue(tx, context, {
         executionId: validationId,
         agentId: run.agent_id,
@@ -83,16 +83,16 @@ export function createValidation(deps: ValidationDeps): Validation {
       })
       return true
     })
-    return isMine ? validationId : begin(executionId)
+    return isOwn ? validationId : begin(executionId)
   }
 
   async function withdraw(tx: Tx, executionId: string): Promise<void> {
-    const decided = {
+    const decision = {
       business_status: 'validation_unavailable' as const,
       validated_at: timestamp(clock.now()),
       validation_report: null,
     }
-    await scheduleRunStore(tx).decideValidation(executionId, decided)
+    await scheduleRunStore(tx).decideValidation(executionId, decision)
   }
 
   return {
@@ -110,7 +110,7 @@ export function createValidation(deps: ValidationDeps): Validation {
     async ended(tx, validation, now) {
       const runId = validation.validates_execution_id
       if (runId === null) return
-      // Ended from outside it has not judged anything.
+      // A cancelled validation has no verdict.
       if (validation.status === 'cancelled') return withdraw(tx, runId)
       const report = validation.status === 'success' ? readReport(validation.response) : null
       const isValid = report?.status === 'pass'
@@ -132,15 +132,15 @@ export function createValidation(deps: ValidationDeps): Validation {
     },
 
     async pass(signal) {
-      // To the end: those that wait behind an open breaker, however many, are not to stand before the others.
-      let runs = await scheduleRunStore(db).unvalidated(null, page)
+      // All pages: runs behind an open breaker must not block the others.
+      let runs = await scheduleRunStore(db).unvalidated(null, pageRows)
       while (runs.length > 0) {
         for (const { id } of runs) {
           if (signal.aborted) return
           followUps.soon(id)
         }
         await followUps.settled()
-        runs = await scheduleRunStore(db).unvalidated(runs.at(-1) ?? null, page)
+        runs = await scheduleRunStore(db).unvalidated(runs.at(-1) ?? null, pageRows)
       }
     },
   }

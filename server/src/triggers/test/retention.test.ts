@@ -4,6 +4,7 @@ import type { SweepDeps } from '../../foundation/settings/index.ts'
 import { silentLog } from '../../ports/log.ts'
 import { loopRetention } from '../../runs/loops/index.ts'
 import { loopStore } from '../../runs/loops/store.ts'
+import { createTestAlerts } from '../../test/alerts.ts'
 import { createTestClock } from '../../test/clock.ts'
 import { forEachDialect, type TestDb } from '../../test/dialects.ts'
 import { reminderRetention } from '../reminders/index.ts'
@@ -21,12 +22,12 @@ function deps(db: TestDb): SweepDeps {
       value: () => 30,
       retention: { admit: async () => ({ isAdmitted: true, isNew: false }) },
     },
-    raiseAlert: async () => {},
+    alerts: createTestAlerts().alerts,
   }
 }
 
 forEachDialect((_name, open) => {
-  test('old events go with whom they woke; what is not delivered stays', async () => {
+  test('old events are removed with their deliveries; undelivered events stay', async () => {
     await using db = await open()
     const store = eventStore(db)
     const event = (id: string, over: Partial<EventRow> = {}): EventRow => ({
@@ -57,7 +58,7 @@ forEachDialect((_name, open) => {
     )
   })
 
-  test('reminders go a window after they were fired, cancelled or given up', async () => {
+  test('reminders are removed one retention period after they fired, were cancelled or expired', async () => {
     await using db = await open()
     const store = reminderStore(db)
     const reminder = (id: string, over: Partial<ReminderRow>): ReminderRow => ({
@@ -81,7 +82,7 @@ forEachDialect((_name, open) => {
     assert.deepEqual(left.map(({ id }) => id).sort(), ['fired late', 'held', 'undelivered'])
   })
 
-  test('loops go a window after their end; open ones stay', async () => {
+  test('loops are removed one retention period after their end; open loops stay', async () => {
     await using db = await open()
     const store = loopStore(db)
     const loop = {

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import type { GitChangeAnswer, GitEnd, GitState } from '@roost/contracts/link/git'
-import type { PlatformAlert } from '@roost/contracts/operations/operator-queue'
 import { startGitServer } from '@roost/test-support/git/index'
 import { LinkFault } from '../../../ports/agent-link/port.ts'
+import { createTestAlerts } from '../../../test/alerts.ts'
 import type { forEachDialect } from '../../../test/dialects.ts'
 import { openAgents } from '../../test/world.ts'
 
 const yaml = 'name: helper\ndisplay_name: Helper\ndescription: From git\n'
 export const sha = 'a'.repeat(40)
-export const inStep: GitState = {
+export const inSync: GitState = {
   is_repository: true,
   branch: 'main',
   remote_url: 'https://git.example.org/acme/helper',
@@ -22,7 +22,7 @@ const idle = { busy: false, context_used: 0, context_max: 0, last_activity_at: n
 export const done: GitEnd = { outcome: 'done', commit_sha: sha, files_changed: 1 }
 
 export type Open = Parameters<Parameters<typeof forEachDialect>[0]>[1]
-/** An agent that was made from a repository of a real host; what its workspace says is pretended. */
+/** An agent created from a repository on a real git host; its workspace's replies are scripted. */
 export async function bound(
   open: Open,
   options: { token?: string } = { token: 'tok' },
@@ -31,14 +31,12 @@ export async function bound(
   const server = await startGitServer()
   await server.commit('acme/helper', { 'template.yaml': yaml })
   await server.git('acme/helper', 'config', 'http.receivepack', 'true')
-  const alerts: PlatformAlert[] = []
-  const cleared: string[] = []
+  const { alerts, raised, cleared } = createTestAlerts()
   const world = await openAgents(await open(), {
     git: { url: server.url, ...options },
+    alerts,
     needs: {
       contextOf: async (ids) => new Map(ids.map((id) => [id, { ...idle, busy: isBusy() }])),
-      raiseAlert: async (_tx, alert) => void alerts.push(alert),
-      clearAlert: async (_tx, _id, kind) => void cleared.push(kind),
     },
   })
   const owner = await world.person()
@@ -48,30 +46,30 @@ export async function bound(
   })
   assert.equal(made.status, 200, JSON.stringify(made.json))
   const agent = await world.row('one')
-  const said = {
-    state: inStep,
+  const script = {
+    state: inSync,
     failed: null as string | null,
     end: done,
     change: null as GitChangeAnswer | null,
   }
   world.link.link(agent.id, {
-    'git.bind': () => ({ end: done, state: said.state }),
-    'git.look': () => ({ state: said.state, failed: said.failed }),
-    'git.sync': () => ({ end: said.end, state: said.state }),
-    'git.pull': () => ({ end: said.end, state: said.state }),
+    'git.bind': () => ({ end: done, state: script.state }),
+    'git.look': () => ({ state: script.state, failed: script.failed }),
+    'git.sync': () => ({ end: script.end, state: script.state }),
+    'git.pull': () => ({ end: script.end, state: script.state }),
     'git.initialize': ({ branches, remote_url }) => ({
-      end: said.end,
-      state: { ...said.state, branch: branches.working, remote_url },
+      end: script.end,
+      state: { ...script.state, branch: branches.working, remote_url },
     }),
     'git.reset': () => ({
-      end: said.end,
-      state: said.state,
+      end: script.end,
+      state: script.state,
       snapshot_dir: '.roost/snapshots/x',
       files_preserved: ['content/a.md'],
     }),
     'git.change': () => {
-      if (said.change === null) throw new LinkFault({ code: 'unknown_message', message: 'not known' })
-      return said.change
+      if (script.change === null) throw new LinkFault({ code: 'unknown_message', message: 'not known' })
+      return script.change
     },
     'git.log': () => ({ commits: [{ sha, message: 'm', author: 'a', date: '2030-01-01T02:00:00+02:00' }] }),
   })
@@ -82,5 +80,16 @@ export async function bound(
     await world[Symbol.asyncDispose]()
     await server[Symbol.asyncDispose]()
   }
-  return { world, agent, owner, server, said, alerts, cleared, look, call, [Symbol.asyncDispose]: dispose }
+  return {
+    world,
+    agent,
+    owner,
+    server,
+    said: script,
+    raised,
+    cleared,
+    look,
+    call,
+    [Symbol.asyncDispose]: dispose,
+  }
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { createShared, openAgents } from '../../../agents/test/world.ts'
+import { createAlerts } from '../../../foundation/alerts/index.ts'
 import { createRateLimits } from '../../../foundation/rate-limits/index.ts'
 import { createFakeAgentLink } from '../../../ports/agent-link/fake.ts'
 import { silentLog } from '../../../ports/log.ts'
@@ -9,7 +10,7 @@ import { createOperatorQueue, type OperatorQueue, operatorQueueRoutes } from '..
 
 export type QueueWorld = Awaited<ReturnType<typeof openQueueWorld>>
 
-/** An agent `scout` of the creator `ann`, runs, and the queue on them. */
+/** The agent `scout` of the creator `ann`, a run platform and the operator queue. */
 export async function openQueueWorld(open: OpenTestDb) {
   const db = await open()
   const shared = createShared()
@@ -17,12 +18,13 @@ export async function openQueueWorld(open: OpenTestDb) {
   const link = createFakeAgentLink()
   const runs = await startRunPlatform({ db, clock, link, ephemeral })
   const breaker = { state: 'open' as 'open' | 'closed' }
-  const held = { isAdmitted: true }
-  const made: { queue?: OperatorQueue } = {}
+  const retention = { isAdmitted: true }
+  const alerts = createAlerts()
+  const built: { queue?: OperatorQueue } = {}
   const world = await openAgents(db, {
     shared,
     routes: ({ agentAccess, agentRecords }) => {
-      made.queue = createOperatorQueue({
+      built.queue = createOperatorQueue({
         db,
         clock,
         log: silentLog,
@@ -33,16 +35,20 @@ export async function openQueueWorld(open: OpenTestDb) {
         agentRecords,
         dispatch: runs.dispatch,
         hooks: runs.hooks,
-        retention: { days: () => 90, admit: async () => ({ isAdmitted: held.isAdmitted, isNew: true }) },
+        alerts,
+        settings: {
+          value: () => 90,
+          retention: { admit: async () => ({ isAdmitted: retention.isAdmitted, isNew: true }) },
+        },
         breakers: {
-          // What the queue asks of the breaker's view.
+          // The part of the breaker's view that the queue reads.
           view: async () => ({ dispatch: { state: breaker.state } }) as never,
         },
       })
-      return operatorQueueRoutes(made.queue, agentAccess)
+      return operatorQueueRoutes(built.queue, agentAccess)
     },
   })
-  const queue = made.queue ?? assert.fail('the queue was not built')
+  const queue = built.queue ?? assert.fail('the queue was not built')
   world.area.hooks.onDeleting((tx, { agent }) => queue.agentDeleted(tx, agent.id))
   const owner = await world.person('creator', 'ann@example.org')
   const created = await world.request(owner.key, 'POST', '/api/agents', { name: 'scout' })
@@ -55,8 +61,9 @@ export async function openQueueWorld(open: OpenTestDb) {
     ...world,
     runs,
     queue,
+    alerts,
     breaker,
-    held,
+    retention,
     fakeLink: link,
     owner,
     agentId,
@@ -77,7 +84,7 @@ export async function openQueueWorld(open: OpenTestDb) {
         .execute(),
     alert: (over: object = {}) =>
       db.atomically((tx) =>
-        queue.raiseAlert(tx, {
+        alerts.raise(tx, {
           agentId,
           kind: 'breaker_open',
           title: 'refused',

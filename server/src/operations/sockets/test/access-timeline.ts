@@ -1,18 +1,18 @@
-/** An event as it was told: when its transaction began, and the agents it names. */
+/** A sent event: the step at the start of its transaction, and its agents. */
 export type Sent = { begun: number; agents: string[] }
 
 type Span = {
-  /** From here on access was possible, and certain. */
+  /** Steps from which access was possible, and certain. */
   possibleFrom: number
   certainFrom: number
-  /** Until here access was certain, and possible. */
+  /** Steps until which access was certain, and possible. */
   certainUntil: number
   possibleUntil: number
 }
 
 /**
- * Who could reach what, when, by a count of steps that only grows. A change takes some steps: while it is
- * being made access is possible and not certain.
+ * Records access over time, in steps that only increase. A change takes several steps, during which access is possible
+ * but not certain.
  */
 export function createTimeline() {
   let step = 0
@@ -27,7 +27,7 @@ export function createTimeline() {
 
   return {
     tick,
-    /** Call before a grant, and the answer after it. */
+    /** Call before a grant; call the result after it. */
     granting(user: string, agent: string): () => void {
       const span: Span = {
         possibleFrom: tick(),
@@ -50,7 +50,7 @@ export function createTimeline() {
     isOn(user: string, agent: string): boolean {
       return of(user, agent).at(-1)?.certainUntil === Number.POSITIVE_INFINITY
     },
-    /** Whether there was a moment between the two at which all of them may have been in reach. */
+    /** True if access to all of them was possible at one step of the range. */
     mayReach(user: string, agents: string[], from: number, until: number): boolean {
       const begins = agents.flatMap((agent) => of(user, agent).map((span) => span.possibleFrom))
       return [from, ...begins]
@@ -61,7 +61,7 @@ export function createTimeline() {
           ),
         )
     },
-    /** Whether all of them were certainly in reach at that step and ever since. */
+    /** True if access to all of them was certain from that step on. */
     reachedSince(user: string, agents: string[], since: number): boolean {
       return agents.every((agent) => {
         const last = of(user, agent).at(-1)

@@ -2,22 +2,21 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { WebSocket } from 'ws'
 
-// Tests look into what they expect.
 // biome-ignore lint/suspicious/noExplicitAny: any message
 export type Message = any
 
 /** A client of a live socket, over a real connection. */
 export type Client = AsyncDisposable & {
-  /** Everything received, in order; texts that are not JSON as they are. */
+  /** All received messages in order, parsed if they are JSON. */
   messages: Message[]
-  /** The next message, received or to come, that `accept` likes; messages before it are passed over. */
+  /** The next message, received or future, that `accept` returns true for. Skips messages before it. */
   next(accept: string | ((message: Message) => boolean)): Promise<Message>
-  /** Events so far: everything but the socket's own messages. */
+  /** Received events, without the socket's own messages. */
   events(): Message[]
-  /** The newest event id that was received. */
+  /** The newest received event id. */
   lastEventId(): string | undefined
   send(text: string): void
-  /** Reads no further, as a client does that hangs. */
+  /** Stops reading, like a hanging client. */
   deaf(): void
   hear(): void
   readonly closed: Promise<{ code: number; reason: string }>

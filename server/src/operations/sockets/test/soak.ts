@@ -8,7 +8,7 @@ import { type Client, dial, type Message } from './client.ts'
 import { eventAbout, type Process, startProcess } from './world.ts'
 
 export type Soak = { users: number; agents: number; events: number }
-/** How many deliveries had to happen, and did. */
+/** Numbers of required and actual deliveries. */
 export type Soaked = { seed: number; due: number }
 
 const perTransaction = 4
@@ -16,20 +16,19 @@ const perTransaction = 4
 type Viewer = {
   person: SignedIn
   client: Client | null
-  /** Numbers of the events that reached this person, over all its connections. */
-  seen: Set<number>
-  /** The newest id, with which it comes back. */
+  /** Numbers of the events that this person received on any connection. */
+  received: Set<number>
+  /** The newest id, used to reconnect. */
   last: string
-  /** Step at which it was told to fetch everything anew: what came before it does not wait for. */
+  /** Step of the last resync. Earlier events are no longer expected. */
   since: number
 }
 
 const beginning = '0000000000000000'
 
 /**
- * Sharing changes at random while events flow and clients come and go, with cursors old and new, used tickets and
- * late ones. Throws when an event about an agent reached somebody who could not reach that agent at the time, when
- * one came twice or out of order, and when one that was due did not come.
+ * Changes sharing at random during events and reconnects with old and new ids and with used and expired tickets. Throws
+ * when a person without access gets an event, and for repeated, unordered and missing events.
  */
 export async function soak(counts: Soak, seed: number): Promise<Soaked> {
   const random = randomFrom(seed)
@@ -52,7 +51,7 @@ export async function soak(counts: Soak, seed: number): Promise<Soaked> {
   const agents = await Promise.all(Array.from({ length: counts.agents }, () => one.addAgent(owner)))
   const used: string[] = []
 
-  /** Only events behind `after` may come, each once and in order. */
+  /** Expects only events after `after`, each once and in order. */
   async function connect(viewer: Viewer, after: string): Promise<void> {
     const process = oneOf(processes)
     const ticket = await process.tickets.mint(viewer.person)
@@ -62,7 +61,7 @@ export async function soak(counts: Soak, seed: number): Promise<Soaked> {
     viewer.client = await dial(`${process.url}/ws?ticket=${ticket}&last_event_id=${after}`, {
       onMessage(message: Message) {
         if (message.reason === 'gap_too_large') viewer.since = timeline.tick()
-        else if (message.type === 'resync_required') repeats.push(`told to resync: ${message.reason}`)
+        else if (message.type === 'resync_required') repeats.push(`resync: ${message.reason}`)
         if (message.type !== 'execution_created') return
         if (message._eid <= newest) repeats.push(`${message._eid} after ${newest}`)
         newest = message._eid
@@ -70,7 +69,7 @@ export async function soak(counts: Soak, seed: number): Promise<Soaked> {
         const from = Math.max(event.begun, openedAt)
         const reached = timeline.mayReach(viewer.person.user.id, event.agents, from, timeline.tick())
         if (!reached) leaks.push(`event ${message.n} reached ${viewer.person.user.id}`)
-        viewer.seen.add(message.n)
+        viewer.received.add(message.n)
         if (message._eid > viewer.last) viewer.last = message._eid
       },
     })
@@ -81,7 +80,7 @@ export async function soak(counts: Soak, seed: number): Promise<Soaked> {
     const viewer: Viewer = {
       person: await one.person(),
       client: null,
-      seen: new Set(),
+      received: new Set(),
       last: beginning,
       since: 0,
     }
@@ -100,7 +99,7 @@ export async function soak(counts: Soak, seed: number): Promise<Soaked> {
     await oneOf(processes).unshare(agent, person.user.email)
     done()
   }
-  /** A third of the pairs never changes: of those every event must arrive. */
+  /** A third of the pairs never changes, so all their events must arrive. */
   const isSteady = (viewer: number, agent: number) => (viewer + agent) % 3 === 0
 
   async function toggle() {
@@ -115,7 +114,7 @@ export async function soak(counts: Soak, seed: number): Promise<Soaked> {
     const viewer = oneOf(viewers)
     viewer.client?.cut()
     await viewer.client?.closed
-    // Now and then with an older id than it has: what follows comes again, as far as it is in reach by now.
+    // Sometimes with an older id: accessible events after it come again.
     await connect(viewer, random() < 0.2 ? beginning : viewer.last)
   }
 
@@ -123,7 +122,7 @@ export async function soak(counts: Soak, seed: number): Promise<Soaked> {
     await process.db.atomically(async (tx) => {
       for (let n = first; n < first + perTransaction; n++) {
         const named = random() < 0.15 ? [oneOf(agents), oneOf(agents)] : [oneOf(agents)]
-        // Once a transaction is retried its events begin anew.
+        // A retried transaction appends its events again.
         sent.set(n, { begun: timeline.tick(), agents: named.map(({ id }) => id) })
         await process.outbox.append(tx, eventAbout(named, { n }), world.clock.now())
       }
@@ -146,10 +145,10 @@ export async function soak(counts: Soak, seed: number): Promise<Soaked> {
   const lost: string[] = []
   let due = 0
   for (const [n, { begun, agents: named }] of sent) {
-    for (const { person, seen, since } of viewers) {
+    for (const { person, received, since } of viewers) {
       if (begun < since || !timeline.reachedSince(person.user.id, named, begun)) continue
       due += 1
-      if (!seen.has(n)) lost.push(`event ${n} of ${person.user.id}`)
+      if (!received.has(n)) lost.push(`event ${n} of ${person.user.id}`)
     }
   }
   const first = (all: string[]) => all.slice(0, 5)
@@ -163,7 +162,7 @@ async function refused(url: string): Promise<void> {
   assert.equal((await client.closed).code, 4001)
 }
 
-/** The same numbers for the same seed (mulberry32). */
+/** Deterministic random numbers (mulberry32). */
 function randomFrom(seed: number): () => number {
   let state = seed
   return () => {

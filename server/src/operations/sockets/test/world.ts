@@ -22,7 +22,7 @@ type Shares = { agent_shares: Record<'agent_id' | 'email' | 'id' | 'shared_by_id
 
 export type Process = Awaited<ReturnType<typeof startProcess>>
 
-/** One process of the platform, as far as sockets go: real parts, a real listener, no containers. */
+/** The socket parts of a platform process: real features and a real listener, without containers. */
 export async function startProcess(
   db: Db,
   world: World = createWorld(),
@@ -51,7 +51,7 @@ export async function startProcess(
   })
   const relay = await startRelay({ outbox, ephemeral, clock, log: silentLog, ...options })
   outbox.on('*', (event) => {
-    if (!event.signal && event.type.startsWith('agent.')) agentRecords.heard(event.agent_ids)
+    if (!event.signal && event.type.startsWith('agent.')) agentRecords.markStale(event.agent_ids)
   })
   sockets.open()
   const server: Server = createServer()
@@ -83,7 +83,7 @@ export async function startProcess(
       return caller
     },
 
-    /** An open socket of a person, greeted. */
+    /** An open socket of a person, after its `connected` message. */
     async watch(caller: SignedIn, lastEventId?: string): Promise<Client> {
       const ticket = await tickets.mint(caller)
       const after = lastEventId === undefined ? '' : `&last_event_id=${lastEventId}`
@@ -136,7 +136,7 @@ export async function startProcess(
         if (event) await outbox.append(tx, event, clock.now())
       }),
 
-    /** Something that happens to agents. */
+    /** Appends an event about agents. */
     about: (agents: readonly Agent[], fields: Record<string, unknown> = {}, more: Partial<NewEvent> = {}) =>
       atomically((tx) => outbox.append(tx, eventAbout(agents, fields, more), clock.now())),
 
@@ -151,7 +151,7 @@ export async function startProcess(
   }
 }
 
-/** Resolves when the event at `position` was delivered in this process. */
+/** Resolves when this process has delivered the event at `position`. */
 export async function delivered(outbox: Pick<Outbox, 'position' | 'on'>, position: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   const stop = outbox.on('*', (event) => {

@@ -3,12 +3,12 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { inspect } from 'node:util'
-import type { PlatformAlert } from '@roost/contracts/operations/operator-queue'
 import type { AgentsTable } from '../../../agents/records/index.ts'
 import { createProviderTest } from '../../../foundation/settings/index.ts'
 import type { Db } from '../../../ports/database/port.ts'
 import type { Log } from '../../../ports/log.ts'
 import { startAgentsPlatform } from '../../../test/agents-platform.ts'
+import { createTestAlerts } from '../../../test/alerts.ts'
 import { createTestClock } from '../../../test/clock.ts'
 import { as, routesApp } from '../../../test/routes-app.ts'
 import { accept, person } from '../../../test/run-platform.ts'
@@ -29,7 +29,7 @@ export type WorldOptions = {
 export async function startWorld({ db, agents, ...options }: WorldOptions) {
   const clock = createTestClock()
   const written: string[] = []
-  const alerts: PlatformAlert[] = []
+  const { alerts, raised } = createTestAlerts()
   const asked: Asked[] = []
   /** Status by credential; 200 for others. */
   const statuses = new Map<string, number>()
@@ -53,7 +53,7 @@ export async function startWorld({ db, agents, ...options }: WorldOptions) {
       db,
       clock,
       log: logInto(written),
-      raiseAlert: async (tx, alert) => tx.onCommitted(() => alerts.push(alert)),
+      alerts,
       ...options,
       providerUrl: options.providerUrl ?? provider.url,
     },
@@ -111,7 +111,7 @@ export async function startWorld({ db, agents, ...options }: WorldOptions) {
   }
 
   return {
-    ...{ platform, clock, written, alerts, asked, statuses, refusals, call, run },
+    ...{ platform, clock, written, alerts: raised, asked, statuses, refusals, call, run },
     async events(type: string): Promise<number> {
       const rows = platform.db.withTables<{ outbox: { type: string } }>().selectFrom('outbox')
       return (await rows.select('type').where('type', '=', type).execute()).length

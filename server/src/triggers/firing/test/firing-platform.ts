@@ -23,7 +23,7 @@ import { createFiring } from '../service.ts'
 
 export const dueAt = '2026-01-05T09:00:00.000Z'
 
-/** One process of the platform that fires schedules of the agent `a1`, and what it was told. */
+/** A platform process that fires schedules of the agent `a1`. `fakes` are its neighbours' answers and inputs. */
 export async function startFiringPlatform(db: Db, over: Partial<RunPlatformOptions> = {}) {
   const clock = createTestClock(dueAt)
   const link = createFakeAgentLink()
@@ -45,14 +45,14 @@ export async function startFiringPlatform(db: Db, over: Partial<RunPlatformOptio
     lastFires: (ids) => firing.lastFires(ids),
   })
   const { alerts, raised } = createTestAlerts()
-  const told = {
+  const fakes = {
     alerts: raised,
     delivered: [] as string[],
     frozenAfter: null as number | null,
     unreachable: new Set<string>(),
   }
   const works = createWorkStates()
-  // As tasks answer for their runs while these go on.
+  // As tasks do while their runs have not ended.
   works.register(async ({ execution_id }) => (execution_id === null ? null : { state: 'open' }))
   const firing = createFiring({
     ...{ db, clock, events, link, hooks, agentRecords, dispatch, schedules },
@@ -61,10 +61,10 @@ export async function startFiringPlatform(db: Db, over: Partial<RunPlatformOptio
     settle: executions.settle,
     runContextOf: async (id) => agents.get(id) ?? null,
     times: createScheduleTimes(),
-    frozenAfter: async () => told.frozenAfter,
-    reachesAgent: async (_agent, email) => !told.unreachable.has(email),
+    frozenAfter: async () => fakes.frozenAfter,
+    reachesAgent: async (_agent, email) => !fakes.unreachable.has(email),
     alerts,
-    deliver: async (_tx, run) => void told.delivered.push(`${run.email} ${run.row.status}`),
+    deliver: async (_tx, run) => void fakes.delivered.push(`${run.email} ${run.row.status}`),
   })
   const execute = createExecute({
     ...{ db, clock, log: silentLog, dispatch, executions, schedules, firing, agentRecords },
@@ -74,7 +74,7 @@ export async function startFiringPlatform(db: Db, over: Partial<RunPlatformOptio
 
   return {
     ...platform,
-    ...{ clock, link, schedules, firing, execute, told },
+    ...{ clock, link, schedules, firing, execute, fakes },
 
     async patchAgent(patch: { autonomy_enabled?: 0 | 1; circuit_breaker_enabled?: 0 | 1 }): Promise<void> {
       await db.atomically(async (tx) => {
@@ -105,11 +105,11 @@ export async function startFiringPlatform(db: Db, over: Partial<RunPlatformOptio
         .execute()
     },
 
-    /** The agent takes the next run and tells how it ended. */
+    /** The agent claims the next run and reports its end. */
     async work(over: Parameters<typeof resultOf>[1] = {}): Promise<string> {
       const { runs } = await dispatch.handlers.claim(linked, { t: 'claim', free: 1 })
       const [run] = runs
-      if (!run) throw new Error('Nothing was handed out.')
+      if (!run) throw new Error('No run was handed out.')
       await dispatch.handlers.started(linked, { t: 'started', ...heldOf(run), pid: 1 })
       const answer = await dispatch.handlers.result(linked, resultOf(run, over))
       if (!answer.accepted) throw new Error(`The result was refused: ${answer.reason}`)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { AgentsLaterAreas } from '../../agents/area-deps.ts'
 import { createShared, openAgents } from '../../agents/test/world.ts'
+import { createAlerts } from '../../foundation/alerts/index.ts'
 import { createLeases } from '../../foundation/leases/index.ts'
 import { createRateLimits } from '../../foundation/rate-limits/index.ts'
 import { openSettings } from '../../foundation/settings/index.ts'
@@ -12,13 +13,14 @@ import { createQueue } from '../../runs/queue/index.ts'
 import type { OpenTestDb } from '../../test/dialects.ts'
 import { startRunPlatform } from '../../test/run-platform.ts'
 import { createSchedules, scheduleRoutes } from '../../triggers/schedules/index.ts'
-import { createOperatorQueue, operatorQueueRoutes } from '../operator-queue/index.ts'
-import { createSupervision } from '../supervision/index.ts'
+import { bulkActionRoutes, createBulkActions } from '../bulk-actions/index.ts'
+import { createMonitoring, monitoringRoutes } from '../monitoring/index.ts'
+import { alertRoutes, createOperatorQueue, operatorQueueRoutes } from '../operator-queue/index.ts'
 
-export type SupervisionWorld = Awaited<ReturnType<typeof openSupervision>>
+export type MonitoringWorld = Awaited<ReturnType<typeof openMonitoringWorld>>
 
-/** Agents with real parts on a pretended engine, runs, the operator queue, and what looks after all of them. */
-export async function openSupervision(open: OpenTestDb, needs: Partial<AgentsLaterAreas> = {}) {
+/** Agents with real parts on a fake engine, runs, the operator queue, monitoring and bulk actions. */
+export async function openMonitoringWorld(open: OpenTestDb, needs: Partial<AgentsLaterAreas> = {}) {
   const db = await open()
   const shared = createShared()
   const { clock, ephemeral, vault } = shared
@@ -39,13 +41,17 @@ export async function openSupervision(open: OpenTestDb, needs: Partial<AgentsLat
       providerKeys: { anthropic: null, google: null, openai: null, github: null, voice: null },
     },
   })
-  const made: { supervision?: ReturnType<typeof createSupervision> } = {}
+  const built: {
+    monitoring?: ReturnType<typeof createMonitoring>
+    bulkActions?: ReturnType<typeof createBulkActions>
+  } = {}
   const world = await openAgents(db, {
     shared,
     needs,
     routes: (agents) => {
       const { agentAccess, agentRecords } = agents
       const breakers = createBreakers({ db, clock, isPlatformEnabled })
+      const alerts = createAlerts()
       const operatorQueue = createOperatorQueue({
         db,
         clock,
@@ -57,7 +63,8 @@ export async function openSupervision(open: OpenTestDb, needs: Partial<AgentsLat
         agentRecords,
         dispatch: runs.dispatch,
         hooks: runs.hooks,
-        retention: { days: () => 90, admit: async () => ({ isAdmitted: true, isNew: true }) },
+        settings,
+        alerts,
         breakers,
       })
       const schedules = createSchedules({
@@ -68,29 +75,41 @@ export async function openSupervision(open: OpenTestDb, needs: Partial<AgentsLat
         retentionDays: () => 30,
         lastFires: async () => new Map(),
       })
-      made.supervision = createSupervision({
-        db,
-        clock,
-        log: silentLog,
-        outbox: runs.events,
-        settings,
-        agents,
-        records: { ...runs, breakers, link, view: createAgentView({ ...runs, clock }), isPlatformEnabled },
-        operatorQueue,
-        leases: createLeases({ db, clock }),
-        runs: { halt: createQueue({ db, settle: runs.executions.settle }).cancelOpen },
-        schedules,
+      const parts = { ...runs, ...agents, db, clock, log: silentLog, settings, alerts, breakers, link }
+      const dailyLimit = () => settings.value('ops_cost_limit_daily_usd')
+      const monitoring = createMonitoring({
+        ...parts,
+        alertList: operatorQueue.alerts,
+        contextOf: createAgentView({ ...runs, clock }).contextOf,
+        isPlatformEnabled,
+        monotonic: () => performance.now(),
+        dailyLimit,
+        longRunSeconds: () => settings.value('ops_max_execution_minutes') * 60,
       })
+      agents.hooks.onDeleting((tx, { agent }) => monitoring.agentDeleted(tx, agent.id))
+      const bulkActions = createBulkActions({
+        ...parts,
+        monitoring,
+        dailyLimit,
+        leases: createLeases({ db, clock }),
+        haltRuns: createQueue({ db, settle: runs.executions.settle }).cancelOpen,
+        schedules: schedules.admin,
+        subscriptions: runs.providerSubscriptions,
+      })
+      Object.assign(built, { monitoring, bulkActions })
       return [
         ...operatorQueueRoutes(operatorQueue, agentAccess),
         ...scheduleRoutes(schedules, () => assert.fail('nothing is fired here')),
-        ...made.supervision.routes,
+        ...bulkActionRoutes(bulkActions),
+        ...monitoringRoutes(monitoring, agentRecords),
+        ...alertRoutes(operatorQueue, clock),
       ]
     },
   })
-  const { loops, close } = made.supervision ?? assert.fail('nothing was wired')
+  const { monitoring, bulkActions } = built
+  assert.ok(monitoring && bulkActions, 'the routes were not built')
   const [owner, admin] = [await world.person('creator'), await world.person('admin')]
-  const round = loops.find(({ name }) => name === 'monitoring.check') ?? assert.fail('no round')
+  const round = monitoring.loops.find(({ name }) => name === 'monitoring.check') ?? assert.fail('no round')
 
   return {
     ...world,
@@ -98,7 +117,7 @@ export async function openSupervision(open: OpenTestDb, needs: Partial<AgentsLat
     settings,
     owner,
     admin,
-    /** A running agent with a link, which has just beaten. */
+    /** A running, connected agent with a fresh heartbeat. */
     async agent(name: string, body: object = {}): Promise<string> {
       const reply = await world.request(owner.key, 'POST', '/api/agents', { name, ...body })
       assert.equal(reply.status, 200, JSON.stringify(reply.json))
@@ -113,17 +132,17 @@ export async function openSupervision(open: OpenTestDb, needs: Partial<AgentsLat
     get: async (path: string) => (await world.request(admin.key, 'GET', path)).json,
     post: (path: string, body?: object) => world.request(admin.key, 'POST', path, body),
     put: (path: string, body: object) => world.request(admin.key, 'PUT', path, body),
-    /** A minute later: one round of monitoring. */
+    /** Runs a round of monitoring, a minute later. */
     async round(): Promise<void> {
       await clock.advance(60)
       await round.run(new AbortController().signal)
     },
-    /** Agents beat and sampler samples, so that nothing is stale. */
+    /** Sends heartbeats, so that no agent is stale. */
     async beat(...ids: string[]): Promise<void> {
       for (const id of ids) await world.area.health.beat(id, {})
     },
     async [Symbol.asyncDispose]() {
-      close()
+      bulkActions.acts.close()
       await settings.close()
       await world[Symbol.asyncDispose]()
     },

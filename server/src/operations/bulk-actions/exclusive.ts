@@ -3,18 +3,18 @@ import type { Clock } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import { newId } from '../../kit/ids.ts'
 
-export type AloneDeps = { leases: Pick<Leases, 'take' | 'renew' | 'release'>; clock: Clock }
+export type ExclusiveDeps = { leases: Pick<Leases, 'take' | 'renew' | 'release'>; clock: Clock }
 
-/** A process that dies lets the next restart begin after this long. */
+/** After a crash of the process, the next restart can begin after this time. */
 const leaseSeconds = 30
 const renewEveryMs = 10_000
 
 /**
- * Does one thing with the whole fleet at a time, over all processes. Throws `fleet_restart_in_progress`. The
- * signal aborts when the lease is lost.
+ * Runs one act on the fleet at a time, over all processes. Throws `fleet_restart_in_progress`. The signal aborts when
+ * the lease is lost.
  */
-export function createAlone({ leases, clock }: AloneDeps) {
-  return async function alone<T>(work: (lost: AbortSignal) => Promise<T>): Promise<T> {
+export function createExclusive({ leases, clock }: ExclusiveDeps) {
+  return async function exclusively<T>(work: (lost: AbortSignal) => Promise<T>): Promise<T> {
     const lease = await leases.take('fleet.acts', newId(), leaseSeconds)
     if (!lease) throw new Fault('fleet_restart_in_progress')
     const done = new AbortController()
@@ -23,7 +23,7 @@ export function createAlone({ leases, clock }: AloneDeps) {
       for (;;) {
         await clock.wait(renewEveryMs, done.signal)
         if (done.signal.aborted) return
-        // A database that is away for a moment must not end the work; the next round tries again.
+        // A short outage of the database must not end the act; the next renewal tries again.
         const isHeld = await leases.renew(lease, leaseSeconds).catch(() => true)
         if (!isHeld) lost.abort()
       }
@@ -33,7 +33,7 @@ export function createAlone({ leases, clock }: AloneDeps) {
     } finally {
       done.abort()
       await renewing
-      // Not released, it expires by itself.
+      // If the release fails, the lease expires.
       await leases.release(lease).catch(() => {})
     }
   }

@@ -9,8 +9,8 @@ import type { Breakers } from '../../runs/breaker/index.ts'
 import { type Facts, type Judgement, judge } from './rules.ts'
 import { noRuns, type RunFigures, runFiguresStore, type SilentCandidate } from './runs-store.ts'
 
-/** One agent as it was found. */
-export type Looked = {
+/** State and judgement of one agent. */
+export type AgentCheck = {
   agent: Agent
   facts: Facts
   judgement: Judgement
@@ -18,31 +18,31 @@ export type Looked = {
   beat: BeatState
   context: ContextUse | null
   runs: RunFigures
-  /** The run that has been silent for the longest time. */
+  /** The run without output for the longest time. */
   stuckRun: string | null
 }
 
-export type LookDeps = {
+export type CheckDeps = {
   db: Db
   clock: Pick<Clock, 'now'>
   health: Pick<Health, 'stats' | 'heartbeatOf' | 'linkConnected'>
   git: Pick<AgentGit, 'bindings'>
   breakers: Pick<Breakers, 'dispatchStates'>
-  /** How full the context of each agent's newest run was. */
+  /** Context use of each agent's newest run. */
   contextOf(agentIds: readonly string[]): Promise<ReadonlyMap<string, ContextUse>>
-  /** Whether the platform lets dispatch breakers work at all. */
+  /** The platform's setting `dispatch_breaker_enabled`. */
   isPlatformEnabled(): boolean
   config(): MonitoringConfig
-  /** From this age on a run that works is a long one. */
+  /** Age from which a running run counts as long. */
   longRunSeconds(): number
 }
 
-export type Look = (agents: readonly Agent[]) => Promise<Looked[]>
+export type CheckAgents = (agents: readonly Agent[]) => Promise<AgentCheck[]>
 
 const recentSeconds = 3600
 
-/** Judges agents by what the platform has heard and written down: neither engine nor agent is asked. */
-export function createLook(deps: LookDeps): Look {
+/** Judges agents by stored data; calls neither the engine nor an agent. */
+export function createCheckAgents(deps: CheckDeps): CheckAgents {
   const { db, clock, health } = deps
 
   return async (agents) => {
@@ -62,7 +62,7 @@ export function createLook(deps: LookDeps): Look {
       deps.breakers.dispatchStates(),
     ])
     const silent = Map.groupBy(
-      candidates.filter((run) => lastHeard(run) < silentSince),
+      candidates.filter((run) => lastOutputAt(run) < silentSince),
       (run) => run.agent_id,
     )
     const syncs = new Map(bindings.map((binding) => [binding.agent_id, binding.consecutive_failures]))
@@ -100,10 +100,10 @@ export function createLook(deps: LookDeps): Look {
   }
 }
 
-/** When the run was handed out, or wrote its newest line. */
-function lastHeard({ newest_line, started_at }: SilentCandidate): string {
+/** Time of the run's claim or of its newest line. */
+function lastOutputAt({ newest_line, started_at }: SilentCandidate): string {
   if (newest_line === null) return started_at
-  // Written by the transcripts, each with its time.
+  // Transcripts add the time to each line.
   const { _ts } = JSON.parse(newest_line) as { _ts: string }
   return _ts > started_at ? _ts : started_at
 }

@@ -1,0 +1,181 @@
+import type { Clock } from '../../kit/clock.ts'
+import { timestamp } from '../../kit/clock.ts'
+import { newId } from '../../kit/ids.ts'
+import type { Db, Tx } from '../../ports/database/port.ts'
+import type { Ephemeral } from '../../ports/ephemeral/port.ts'
+import type { Log } from '../../ports/log.ts'
+import type { Listener, NewEvent, StoredEvent } from './event.ts'
+import { createListeners } from './listeners.ts'
+import { outboxStore } from './store.ts'
+
+export type Outbox = {
+  /** Stores `event` in the transaction of its cause; the relay delivers it after the commit. */
+  append(tx: Tx, event: NewEvent, now: Date): Promise<void>
+  /** Appends several events in order. */
+  appendAll(tx: Tx, events: readonly NewEvent[], now: Date): void
+  /** Calls `listener` for every event of a type, or of all types (`*`), in order. The result unsubscribes. */
+  on(type: string, listener: Listener): () => void
+  /** Delivers an event to the present listeners here and in other replicas. Not stored, at most once. */
+  signal(event: NewEvent): void
+  /** The next event of `type` that `predicate` accepts; null when `signal` aborts first. */
+  wait(
+    type: string,
+    predicate: (event: StoredEvent) => boolean,
+    signal: AbortSignal,
+  ): Promise<StoredEvent | null>
+  /** The newest position that this process has delivered. */
+  position(): number
+  /** Stored events after `position`, oldest first. */
+  after(position: number, limit: number): Promise<StoredEvent[]>
+  /** Range of stored positions; `oldest` is null while no event is stored. */
+  storedRange(): Promise<{ oldest: number | null; newest: number }>
+  /** For the relay. */
+  readonly relaying: Relaying
+}
+
+/** For features that send and hear signals. */
+export type Events = Pick<Outbox, 'on' | 'signal' | 'wait'>
+
+export type Relaying = {
+  /** Starts delivery behind the newest event; this process does not deliver older ones. */
+  start(): Promise<void>
+  /** Assigns positions to new events and delivers them. True when it assigned any. */
+  pass(): Promise<boolean>
+  /** Delivers a signal of another replica. */
+  hear(message: string): void
+  /** Calls `wake` when a transaction of this process has stored events. */
+  onAppended(wake: () => void): void
+  /** Removes all but the newest events. */
+  trim(): Promise<void>
+  /** Resolves when the listeners have handled everything delivered so far. */
+  settled(): Promise<void>
+}
+
+/** A client that missed more events than this cannot resume. */
+export const maxStoredEvents = 10_000
+export const eventsTopic = 'outbox'
+export const signalsTopic = 'signals'
+
+/** Events that one transaction positions and one query reads. */
+const batchSize = 500
+
+export function createOutbox(deps: {
+  db: Db
+  ephemeral: Pick<Ephemeral, 'publish'>
+  log: Log
+  clock: Pick<Clock, 'now'>
+}): Outbox {
+  const { db, ephemeral, log, clock } = deps
+  const listeners = createListeners(log)
+  const store = outboxStore(db)
+  const origin = newId()
+  let delivered = 0
+  let wake = () => {}
+  /** True when this process has stored events since the last pass started. */
+  let isAppended = false
+
+  const deliverSignal = (event: NewEvent, ts: string) =>
+    listeners.deliver({ ...event, position: delivered, ts, signal: true })
+
+  function deliver(event: StoredEvent): void {
+    delivered = event.position
+    listeners.deliver(event)
+  }
+
+  async function deliverStored(): Promise<void> {
+    for (;;) {
+      const events = await store.after(delivered, batchSize)
+      events.forEach(deliver)
+      if (events.length < batchSize) return
+    }
+  }
+
+  /** Sends the commit right after the statements, so the head row is locked for as short as possible. */
+  async function assignPositions(): Promise<StoredEvent[]> {
+    const { positioning } = await db.atomically(async (tx) => {
+      const positioning = outboxStore(tx).assignPositions(batchSize)
+      tx.alongside(positioning)
+      return { positioning }
+    })
+    return positioning
+  }
+
+  function appended(): void {
+    isAppended = true
+    wake()
+  }
+
+  const outbox: Outbox = {
+    async append(tx, event, now) {
+      tx.alongside(outboxStore(tx).insert(event, timestamp(now)))
+      tx.onCommitted(appended)
+    },
+    appendAll(tx, events, now) {
+      if (events.length === 0) return
+      tx.alongside(outboxStore(tx).insertAll(events, timestamp(now)))
+      tx.onCommitted(appended)
+    },
+    on: (type, listener) => listeners.on(type, listener),
+    signal(event) {
+      const ts = timestamp(clock.now())
+      deliverSignal(event, ts)
+      ephemeral.publish(signalsTopic, JSON.stringify({ origin, event, ts })).catch((error: unknown) => {
+        log.debug({ err: error, event: event.type }, 'a signal did not reach the other replicas')
+      })
+    },
+    wait(type, predicate, signal) {
+      const { promise, resolve } = Promise.withResolvers<StoredEvent | null>()
+      if (signal.aborted) return Promise.resolve(null)
+      const stop = listeners.on(type, (event) => {
+        if (predicate(event)) end(event)
+      })
+      const onAbort = () => end(null)
+      const end = (event: StoredEvent | null) => {
+        stop()
+        signal.removeEventListener('abort', onAbort)
+        resolve(event)
+      }
+      signal.addEventListener('abort', onAbort, { once: true })
+      return promise
+    },
+    position: () => delivered,
+    after: (position, limit) => store.after(position, limit),
+    async storedRange() {
+      const [oldest, newest] = await Promise.all([store.oldest(), store.head()])
+      return { oldest, newest }
+    },
+    relaying: {
+      async start() {
+        delivered = await store.head()
+      },
+      async pass() {
+        let isMore = isAppended || (await store.hasWithoutPosition())
+        let hasAssigned = false
+        let isGapless = false
+        while (isMore) {
+          isAppended = false
+          const positioned = await assignPositions()
+          hasAssigned ||= positioned.length > 0
+          // After another replica positioned events in between, all are read from the table.
+          isGapless = positioned[0]?.position === delivered + 1
+          if (isGapless) positioned.forEach(deliver)
+          // Events stored later wake the next pass.
+          isMore = positioned.length === batchSize
+        }
+        if (!isGapless) await deliverStored()
+        return hasAssigned
+      },
+      hear(message) {
+        // Only replicas of Roost publish on this topic.
+        const signal = JSON.parse(message) as { origin: string; event: NewEvent; ts: string }
+        if (signal.origin !== origin) deliverSignal(signal.event, signal.ts)
+      },
+      onAppended(act) {
+        wake = act
+      },
+      trim: () => store.trim(maxStoredEvents),
+      settled: () => listeners.settled(),
+    },
+  }
+  return outbox
+}

@@ -1,0 +1,75 @@
+import type { Clock } from '../../kit/clock.ts'
+import { Fault } from '../../kit/fault.ts'
+import { type Ephemeral, EphemeralDown } from '../../ports/ephemeral/port.ts'
+import type { RateRule } from './rules.ts'
+import { createWindows } from './windows.ts'
+
+export type RateLimits = {
+  /** Counts one use. Throws the rule's refusal, with `retry_after_seconds`, when the limit is exceeded. */
+  use(rule: RateRule, subject: string): Promise<void>
+  /** Throws like `use` when no use is left; counts nothing. */
+  check(rule: RateRule, subject: string): Promise<void>
+  /** Resets the subject's counter. */
+  clear(rule: RateRule, subject: string): Promise<void>
+}
+
+export function createRateLimits(deps: {
+  ephemeral: Pick<Ephemeral, 'count' | 'peek' | 'remove'>
+  clock: Pick<Clock, 'now'>
+}): RateLimits {
+  const { ephemeral, clock } = deps
+  const processWindows = createWindows(clock)
+
+  /** Uses the windows of this process when the store is down; null for rules that then allow every use. */
+  const orInProcess = async <T>(
+    rule: RateRule,
+    inStore: () => Promise<T>,
+    inProcess: () => T,
+  ): Promise<T | null> => {
+    try {
+      return await inStore()
+    } catch (error) {
+      if (!(error instanceof EphemeralDown)) throw error
+      return rule.whenDown === 'process' ? inProcess() : null
+    }
+  }
+
+  return {
+    async use(rule, subject) {
+      const key = keyOf(rule, subject)
+      const window = await orInProcess(
+        rule,
+        () => ephemeral.count(key, rule.windowSeconds),
+        () => processWindows.count(key, rule.windowSeconds),
+      )
+      if (window && window.count > rule.limit) throw refusal(rule, window.resetsInSeconds)
+    },
+    async check(rule, subject) {
+      const key = keyOf(rule, subject)
+      const count = await orInProcess(
+        rule,
+        () => ephemeral.peek(key),
+        () => processWindows.peek(key),
+      )
+      // The store does not report the remaining time, which is at most one whole window.
+      if (count !== null && count >= rule.limit) throw refusal(rule, rule.windowSeconds)
+    },
+    async clear(rule, subject) {
+      const key = keyOf(rule, subject)
+      processWindows.remove(key)
+      await orInProcess(
+        rule,
+        () => ephemeral.remove(key),
+        () => undefined,
+      )
+    },
+  }
+}
+
+function keyOf(rule: RateRule, subject: string): string {
+  return `rate:${rule.name}:${subject}`
+}
+
+function refusal(rule: RateRule, seconds: number): Fault {
+  return new Fault(rule.refusal ?? 'rate_limited', undefined, { retry_after_seconds: seconds })
+}
