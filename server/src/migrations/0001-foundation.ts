@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { Migration } from '../ports/database/port.ts'
 
-/** What every feature stands on: settings, provider keys, events, leases, audit, idempotency. */
+/** Tables that every feature uses: settings, provider keys, events, leases, audit, idempotency. */
 export const foundation: Migration = {
   name: '0001-foundation',
   async up(db, schema) {
@@ -46,7 +46,7 @@ async function outbox(db: Kysely<unknown>): Promise<void> {
     .addColumn('ts', 'text', (column) => column.notNull())
     .execute()
   await db.schema.createIndex('outbox_position').on('outbox').column('position').unique().execute()
-  // The few rows that have no position yet are found without looking at the others.
+  // Partial index on the few rows without a position.
   await db.schema
     .createIndex('outbox_unplaced')
     .on('outbox')
@@ -103,7 +103,7 @@ async function audit(db: Kysely<unknown>): Promise<void> {
     .columns(['target_type', 'target_id'])
     .execute()
   await db.schema.createIndex('audit_log_actor').on('audit_log').column('actor_id').execute()
-  // The head is a row of its own so that writers of several processes queue on it: one chain, no forks.
+  // The head is a separate row that writers of all processes lock, so that the chain has no forks.
   await db.schema
     .createTable('audit_head')
     .addColumn('id', 'integer', (column) => column.primaryKey())

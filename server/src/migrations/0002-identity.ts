@@ -17,7 +17,7 @@ export const identity: Migration = {
       .addColumn('last_login_at', 'text')
       .addColumn('suspended_at', 'text')
       .execute()
-    // User names and e-mail addresses are one space: whoever holds a text here signs in under it.
+    // User names and e-mail addresses share one namespace of logins.
     await db.schema
       .createTable('user_logins')
       .ifNotExists()
@@ -61,7 +61,7 @@ export const identity: Migration = {
       .addColumn('revoked_at', 'text')
       .addColumn('last_used_at', 'text')
       .addColumn('usage_count', 'integer', (c) => c.notNull())
-      // The user's id in at most one key: what makes a first default key the only one.
+      // The user's id in at most one key, which makes the default key unique.
       .addColumn('default_of', 'text', (c) => c.unique())
       .execute()
     for (const column of ['user_id', 'agent_id'] as const) {

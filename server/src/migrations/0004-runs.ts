@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Migration } from '../ports/database/port.ts'
 
-/** Every run of every kind, its transcript, and what a run needs until it has ended. */
+/** Runs of all kinds, their transcripts, and data that a run needs until it ends. */
 export const runs: Migration = {
   name: '0004-runs',
   async up(db) {
@@ -34,7 +34,7 @@ async function executions(db: Kysely<unknown>): Promise<void> {
     .addColumn('spawned_at', 'text')
     .addColumn('completed_at', 'text')
     .addColumn('duration_ms', 'integer')
-    // The hold of the agent on the run.
+    // The agent's claim on the run.
     .addColumn('claim_token', 'integer')
     .addColumn('lease_expires_at', 'text')
     .addColumn('last_line', 'integer', (c) => c.notNull().defaultTo(0))
@@ -45,7 +45,7 @@ async function executions(db: Kysely<unknown>): Promise<void> {
     .addColumn('timeout_seconds', 'integer', (c) => c.notNull())
     .addColumn('model', 'text')
     .addColumn('allowed_tools', 'text')
-    // What it used.
+    // Usage.
     .addColumn('cost_micros', 'integer')
     .addColumn('metered_requests', 'integer', (c) => c.notNull().defaultTo(0))
     .addColumn('model_used', 'text')
@@ -55,7 +55,7 @@ async function executions(db: Kysely<unknown>): Promise<void> {
     .addColumn('output_tokens', 'integer')
     .addColumn('cache_creation_tokens', 'integer')
     .addColumn('cache_read_tokens', 'integer')
-    // What came of it.
+    // Result.
     .addColumn('response', 'text')
     .addColumn('error', 'text')
     .addColumn('error_code', 'text')
@@ -75,7 +75,7 @@ async function executions(db: Kysely<unknown>): Promise<void> {
     .addColumn('validates_execution_id', 'text')
     .addColumn('validation_report', 'text')
     .addColumn('delivery', 'text')
-    // What it belongs to and who caused it.
+    // Origin.
     .addColumn('schedule_id', 'text')
     .addColumn('fan_out_id', 'text')
     .addColumn('fan_out_task_id', 'text')
@@ -139,8 +139,8 @@ async function transcripts(db: Kysely<unknown>): Promise<void> {
 }
 
 async function dispatch(db: Kysely<unknown>): Promise<void> {
-  // One row for each agent, locked by whoever accepts or hands out: what makes the bound, the order and the
-  // number of slots exact with several processes. Its number orders the queue and marks claims.
+  // One row per agent, locked to enqueue or claim a run. This keeps queue depth, order and slots exact with
+  // several processes. Its number orders the queue and identifies claims.
   await db.schema
     .createTable('agent_queues')
     .ifNotExists()

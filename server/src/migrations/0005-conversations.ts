@@ -15,7 +15,7 @@ export const conversations: Migration = {
       .addColumn('title', 'text')
       .addColumn('kind', 'text', (c) => c.notNull())
       .addColumn('status', 'text', (c) => c.notNull())
-      // Agent and holder while this is their current session, else null: unique, so there is one at most.
+      // Agent and holder if this is their current session, else null. Unique: at most one current session.
       .addColumn('current_key', 'text', (c) => c.unique())
       .addColumn('started_at', 'text', (c) => c.notNull())
       .addColumn('last_message_at', 'text')
@@ -54,7 +54,7 @@ export const conversations: Migration = {
       .addColumn('error_code', 'text')
       .addColumn('rating', 'text')
       .addUniqueConstraint('chat_messages_place', ['session_id', 'position'])
-      // Of one run there is one question and one answer.
+      // A run has one question and one answer.
       .addUniqueConstraint('chat_messages_run', ['execution_id', 'role'])
       .execute()
   },

@@ -1,6 +1,6 @@
 import type { Migration } from '../ports/database/port.ts'
 
-/** Batches of tasks that are told as one; their runs are executions. */
+/** Batches of tasks with one combined result; their runs are executions. */
 export const fanOuts: Migration = {
   name: '0006-fan-outs',
   async up(db) {
@@ -20,7 +20,7 @@ export const fanOuts: Migration = {
       .on('fan_outs')
       .columns(['completed_at', 'id'])
       .execute()
-    // Most runs belong to no fan-out and cost this index nothing.
+    // Partial: most runs belong to no fan-out.
     await db.schema
       .createIndex('executions_fan_out')
       .ifNotExists()

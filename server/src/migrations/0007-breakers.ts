@@ -1,6 +1,6 @@
 import type { Migration } from '../ports/database/port.ts'
 
-/** What the circuit breakers of agents remember; an agent without a row has had no trouble. */
+/** The state of the agents' circuit breakers. An agent without a row has had no failures. */
 export const breakers: Migration = {
   name: '0007-breakers',
   async up(db) {

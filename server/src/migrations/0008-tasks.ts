@@ -1,11 +1,11 @@
 import type { Migration } from '../ports/database/port.ts'
 
-/** What tasks leave in conversations, and what a reused idempotency key is compared with. */
+/** Messages of tasks in conversations, and the request digest for reused idempotency keys. */
 export const tasks: Migration = {
   name: '0008-tasks',
   async up(db) {
     await db.schema.alterTable('idempotency_claims').addColumn('body_digest', 'text').execute()
-    // Stands beside the runtime's own memory of the conversation.
+    // Stored in addition to the runtime's own memory of the conversation.
     await db.schema
       .alterTable('chat_messages')
       .addColumn('is_aside', 'integer', (c) => c.notNull().defaultTo(0))

@@ -2,8 +2,8 @@ import { sql } from 'kysely'
 import type { Migration } from '../ports/database/port.ts'
 
 /**
- * Lists, counts and figures of runs are answered from two indexes that hold every column they look at: a row
- * is long, with its message and response, and must not be opened to be counted.
+ * Two covering indexes for lists, counts and figures of runs. Rows are long because of message and response, so
+ * these queries must not read them.
  */
 export const runFigures: Migration = {
   name: '0009-run-figures',
@@ -11,7 +11,7 @@ export const runFigures: Migration = {
     for (const [name, columns] of Object.entries(indexes)) {
       await db.schema.createIndex(name).ifNotExists().on('executions').columns(columns).execute()
     }
-    // Runs of deleted agents are few and asked for by name.
+    // Partial: runs of deleted agents are few and looked up by name.
     await db.schema
       .createIndex('executions_deleted')
       .ifNotExists()
@@ -19,7 +19,7 @@ export const runFigures: Migration = {
       .columns(['agent_name', 'agent_id'])
       .where(sql.ref('agent_deleted'), '=', sql.lit(1))
       .execute()
-    // Each is the beginning of one of the above.
+    // Each is a prefix of one of the indexes above.
     for (const name of ['executions_agent', 'executions_created']) {
       await db.schema.dropIndex(name).ifExists().execute()
     }

@@ -1,6 +1,6 @@
 import type { Migration } from '../ports/database/port.ts'
 
-/** What decides at delivery who sees an event, beyond the agents it names. */
+/** Data that decides at delivery who sees an event, besides the agents that it names. */
 export const sockets: Migration = {
   name: '0010-sockets',
   async up(db) {

@@ -1,6 +1,6 @@
 import type { Migration } from '../ports/database/port.ts'
 
-/** Which agent may call which: one row for each edge of the permissions matrix. */
+/** The permissions matrix: one row for each agent that may call another. */
 export const agentPermissions: Migration = {
   name: '0011-agent-permissions',
   async up(db) {

@@ -1,6 +1,6 @@
 import type { Migration } from '../ports/database/port.ts'
 
-/** Signing in by e-mail, the second factor, and what people keep in their account. */
+/** Sign-in by e-mail, the second factor, preferences and git tokens. */
 export const accounts: Migration = {
   name: '0012-accounts',
   async up(db) {

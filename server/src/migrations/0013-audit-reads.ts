@@ -13,7 +13,7 @@ export const auditReads: Migration = {
         .columns([column, 'id'])
         .execute()
     }
-    // Figures are read off this one alone.
+    // Covers the queries for figures.
     await db.schema
       .createIndex('audit_log_figures')
       .ifNotExists()
@@ -23,7 +23,7 @@ export const auditReads: Migration = {
     for (const name of ['audit_log_timestamp', 'audit_log_target', 'audit_log_actor'])
       await db.schema.dropIndex(name).ifExists().execute()
 
-    // Where the sweep has cut the chain: without it, its beginning could be cut off by anybody.
+    // The point where the sweep cut the chain. Without it a deletion of the first entries would be undetectable.
     await db.schema
       .alterTable('audit_guard')
       .addColumn('swept_id', 'integer', (column) => column.notNull().defaultTo(0))

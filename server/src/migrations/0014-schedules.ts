@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from '../ports/database/port.ts'
 
-/** Schedules, their webhooks, and the ways to the runs of one schedule. */
+/** Schedules, their webhooks, and indexes for the runs of a schedule. */
 export const schedules: Migration = {
   name: '0014-schedules',
   async up(db) {
@@ -63,7 +63,7 @@ export const schedules: Migration = {
       .column('webhook_token_hash')
       .execute()
 
-    // One row, locked by whoever changes a schedule: positions are seen in the order in which they were given.
+    // One row, locked by each change of a schedule, so that positions become visible in order.
     await db.schema
       .createTable('schedule_changes')
       .ifNotExists()
@@ -77,7 +77,7 @@ export const schedules: Migration = {
       .onConflict((conflict) => conflict.doNothing())
       .execute()
 
-    // Most runs are of no schedule.
+    // Partial: most runs belong to no schedule.
     await db.schema
       .createIndex('executions_schedule')
       .ifNotExists()
@@ -88,7 +88,7 @@ export const schedules: Migration = {
   },
 }
 
-/** Figures of a schedule's runs are answered from the index alone. */
+/** Covering index for the figures of a schedule's runs. */
 const scheduleFigures = [
   'schedule_id',
   'created_at',

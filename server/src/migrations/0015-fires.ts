@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
 import type { Migration } from '../ports/database/port.ts'
 
-/** What became of each due time of a schedule, and what the scheduler says of itself. */
+/** The outcome of each due time of a schedule, and the status of the scheduler. */
 export const fires: Migration = {
   name: '0015-fires',
   async up(db) {
-    // The key is the referee: of any number of schedulers one inserts a due time, before anything is sent.
+    // The key decides races: one scheduler inserts a due time, before anything is sent.
     await db.schema
       .createTable('fires')
       .ifNotExists()
@@ -21,7 +21,7 @@ export const fires: Migration = {
       .execute()
     await db.schema.createIndex('fires_agent').ifNotExists().on('fires').column('agent_id').execute()
     await db.schema.createIndex('fires_recorded').ifNotExists().on('fires').column('recorded_at').execute()
-    // Claimed and not decided: a handful.
+    // Partial: claimed and undecided fires are few.
     await db.schema
       .createIndex('fires_open')
       .ifNotExists()
@@ -41,7 +41,7 @@ export const fires: Migration = {
       .addColumn('checked_at', 'text', (c) => c.notNull())
       .execute()
 
-    // Retries that wait for their time, and runs that wait for their validation: few of all runs.
+    // Partial: pending retries and pending validations are few.
     await db.schema
       .createIndex('executions_retries')
       .ifNotExists()

@@ -1,6 +1,6 @@
 import type { Migration } from '../ports/database/port.ts'
 
-/** Messages that are run again and again; their runs are executions. */
+/** Loops: messages that run repeatedly. Their runs are executions. */
 export const loops: Migration = {
   name: '0016-loops',
   async up(db) {
@@ -12,7 +12,7 @@ export const loops: Migration = {
       .addColumn('status', 'text', (c) => c.notNull())
       .addColumn('stop_reason', 'text')
       .addColumn('error', 'text')
-      // What was asked.
+      // The request.
       .addColumn('message', 'text', (c) => c.notNull())
       .addColumn('max_runs', 'integer', (c) => c.notNull())
       .addColumn('on_failure', 'text', (c) => c.notNull())
@@ -25,14 +25,14 @@ export const loops: Migration = {
       .addColumn('no_progress_threshold', 'integer', (c) => c.notNull())
       .addColumn('model', 'text')
       .addColumn('allowed_tools', 'text')
-      // How far it is.
+      // Progress.
       .addColumn('runs_completed', 'integer', (c) => c.notNull())
       .addColumn('open_execution_id', 'text')
       .addColumn('next_run_at', 'text')
       .addColumn('stop_requested_at', 'text')
       .addColumn('created_at', 'text', (c) => c.notNull())
       .addColumn('completed_at', 'text')
-      // Who asked, for each of its runs.
+      // The source of all its runs.
       .addColumn('source', 'text', (c) => c.notNull())
       .addColumn('started_by', 'text', (c) => c.notNull())
       .addColumn('source_user_id', 'text')
@@ -51,7 +51,7 @@ export const loops: Migration = {
       .on('loops')
       .columns(['completed_at', 'next_run_at'])
       .execute()
-    // Most runs belong to no loop and cost this index nothing.
+    // Partial: most runs belong to no loop.
     await db.schema
       .createIndex('executions_loop')
       .ifNotExists()

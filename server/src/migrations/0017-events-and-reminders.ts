@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Migration } from '../ports/database/port.ts'
 
-/** What wakes agents beside the clock: events that others emit, and reminders that they set themselves. */
+/** Event subscriptions and reminders of agents. */
 export const eventsAndReminders: Migration = {
   name: '0017-events-and-reminders',
   async up(db) {
@@ -18,7 +18,7 @@ async function subscriptions(db: Kysely<unknown>): Promise<void> {
     .addColumn('id', 'text', (c) => c.primaryKey())
     .addColumn('subscriber_agent_id', 'text', (c) => c.notNull())
     .addColumn('source_agent_id', 'text')
-    // Empty for any source: of nulls a unique index admits many.
+    // Empty for any source, because a unique index allows several nulls.
     .addColumn('source_key', 'text', (c) => c.notNull())
     .addColumn('event_type', 'text', (c) => c.notNull())
     .addColumn('target_message', 'text', (c) => c.notNull())
@@ -116,7 +116,7 @@ async function reminders(db: Kysely<unknown>): Promise<void> {
     .addColumn('allowed_tools', 'text')
     .addColumn('origin_session_id', 'text')
     .addColumn('source', 'text', (c) => c.notNull())
-    // Null once it is pending no more, and of those whose request had a key.
+    // Null for reminders that are not pending, and for those requested with a key.
     .addColumn('derived_key', 'text')
     .addColumn('execution_id', 'text')
     .addColumn('fire_attempts', 'integer', (c) => c.notNull())

@@ -1,6 +1,6 @@
 import type { Migration } from '../ports/database/port.ts'
 
-/** What agents and the platform ask people, and what they answered. */
+/** Asks and alerts to people, and the responses. */
 export const operatorQueue: Migration = {
   name: '0018-operator-queue',
   async up(db) {

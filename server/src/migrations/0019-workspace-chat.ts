@@ -1,6 +1,6 @@
 import type { Migration } from '../ports/database/port.ts'
 
-/** The Workspace: its sessions, what people do with their conversations, and what is delivered into them. */
+/** The Workspace: its sessions, the state of conversations, and results delivered into them. */
 export const workspaceChat: Migration = {
   name: '0019-workspace-chat',
   async up(db) {

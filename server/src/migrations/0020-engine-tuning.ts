@@ -2,9 +2,8 @@ import { sql } from 'kysely'
 import type { Migration } from '../ports/database/port.ts'
 
 /**
- * A run is changed three times before it has ended, and each change is paid by every index that it touches. What
- * is looked up of runs on their way is in one index, which forgets them when they end; a renewed lease and the word
- * that a runtime was spawned touch none.
+ * A run is updated three times before its end, and each update costs time in every affected index. One partial
+ * index covers the lookups of active runs. Renewed leases and started runtimes affect no index.
  */
 export const engineTuning: Migration = {
   name: '0020-engine-tuning',
@@ -19,7 +18,7 @@ export const engineTuning: Migration = {
     for (const name of ['executions_queue', 'executions_lease', 'executions_waiting', 'executions_session']) {
       await db.schema.dropIndex(name).ifExists().execute()
     }
-    // Most tasks belong to no conversation.
+    // Partial: most tasks belong to no conversation.
     await db.schema
       .createIndex('executions_session')
       .ifNotExists()

@@ -1,10 +1,10 @@
 import type { Migration } from '../ports/database/port.ts'
 
-/** The boot that signed a session, sweeps that wait for an admin, pictures of agents, and their connectors. */
+/** The boot that signed a session, sweeps that need an admin, avatars and connectors of agents. */
 export const access: Migration = {
   name: '0021-access',
   async up(db) {
-    // Sessions of before are void in any case: the boot that signed them is over.
+    // Existing sessions are invalid anyway, because the boot that signed them has ended.
     await db.schema.alterTable('sessions').addColumn('epoch', 'text').execute()
     await db.schema
       .createTable('retention_holds')

@@ -1,6 +1,6 @@
 import type { Migration } from '../ports/database/port.ts'
 
-/** What must not be shown of an agent's credentials, sealed: the files themselves lie in its workspace. */
+/** Encrypted values to mask from an agent's credentials. The files are in its workspace. */
 export const credentials: Migration = {
   name: '0022-credentials',
   async up(db) {

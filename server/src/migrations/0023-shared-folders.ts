@@ -1,6 +1,6 @@
 import type { Migration } from '../ports/database/port.ts'
 
-/** Which agents publish a folder, and which read those of others. */
+/** Agents that publish a folder, and agents that read the folders of others. */
 export const sharedFolders: Migration = {
   name: '0023-shared-folders',
   async up(db) {

@@ -1,6 +1,6 @@
 import type { Migration } from '../ports/database/port.ts'
 
-/** From which commit an agent was made; to which repository it is bound, how its syncs went, and its own token. */
+/** The template commit of an agent, its repository, the results of its syncs, and its own token. */
 export const git: Migration = {
   name: '0024-git',
   async up(db) {
@@ -17,11 +17,11 @@ export const git: Migration = {
       .addColumn('pull_sync', 'integer', (c) => c.notNull())
       .addColumn('freeze_schedules', 'integer', (c) => c.notNull())
       .addColumn('created_at', 'text', (c) => c.notNull())
-      // In the workspace there is a repository of this binding.
+      // The time from which the workspace contains this repository.
       .addColumn('bound_at', 'text')
       .addColumn('last_sync_at', 'text')
       .addColumn('last_sync_status', 'text', (c) => c.notNull())
-      // What fails at present: looking at the remote, or bringing work there.
+      // The step that currently fails: reading the remote or pushing to it.
       .addColumn('failing', 'text')
       .addColumn('consecutive_failures', 'integer', (c) => c.notNull())
       .addColumn('last_error', 'text')

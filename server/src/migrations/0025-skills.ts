@@ -1,6 +1,6 @@
 import type { Migration } from '../ports/database/port.ts'
 
-/** Where skills come from, what they are, who has them, and how their delivery went. */
+/** Sources of skills, the library, assignments and deliveries. */
 export const skills: Migration = {
   name: '0025-skills',
   async up(db) {

@@ -1,6 +1,6 @@
 import type { Migration } from '../ports/database/port.ts'
 
-/** An agent's way out: its mode, what is allowed, credentials that stay here, what was asked for, and the authority. */
+/** Outbound network of agents: mode, allow list, bound credentials, recorded destinations, and the authority. */
 export const egress: Migration = {
   name: '0026-egress',
   async up(db) {

@@ -1,6 +1,6 @@
 import type { Migration } from '../ports/database/port.ts'
 
-/** What agents tell people (notifications, reports), and what people think of agents (evaluations). */
+/** Notifications and reports of agents, and evaluations of agents by people. */
 export const messages: Migration = {
   name: '0027-messages',
   async up(db) {
@@ -34,7 +34,7 @@ export const messages: Migration = {
       .addColumn('execution_id', 'text')
       .addColumn('created_at', 'text', (c) => c.notNull())
       .addColumn('payload_bytes', 'integer', (c) => c.notNull())
-      // Last: a list reads the columns before it and none of its pages.
+      // The last column, so that lists do not read its pages.
       .addColumn('payload', 'text', (c) => c.notNull())
       .execute()
     await db.schema

@@ -1,6 +1,6 @@
 import type { Migration } from '../ports/database/port.ts'
 
-/** How agents were found at each check, and how each is now. */
+/** The health of agents: the result of each check and the current state. */
 export const monitoring: Migration = {
   name: '0028-monitoring',
   async up(db) {
@@ -16,7 +16,7 @@ export const monitoring: Migration = {
       .addColumn('issues', 'text', (c) => c.notNull())
       .addPrimaryKeyConstraint('health_checks_key', ['agent_id', 'checked_at'])
       .execute()
-    // Swept by age.
+    // For the sweep by age.
     await db.schema
       .createIndex('health_checks_age')
       .ifNotExists()

@@ -1,6 +1,6 @@
 import type { Migration } from '../ports/database/port.ts'
 
-/** Credentials of model providers that agents share, who uses which, and what was used of them. */
+/** Shared credentials of model providers, their assignment to agents, and their usage. */
 export const providerSubscriptions: Migration = {
   name: '0029-provider-subscriptions',
   async up(db) {

@@ -1,6 +1,6 @@
 import type { Migration } from '../ports/database/port.ts'
 
-/** Between which commits the last sync or pull that changed something has moved. */
+/** The commits before and after the last sync or pull with changes. */
 export const gitChanges: Migration = {
   name: '0031-git-changes',
   async up(db) {

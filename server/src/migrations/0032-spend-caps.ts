@@ -1,6 +1,6 @@
 import type { Migration } from '../ports/database/port.ts'
 
-/** What an agent may spend on models. */
+/** Limits of an agent's spending on models. */
 export const spendCaps: Migration = {
   name: '0032-spend-caps',
   async up(db) {

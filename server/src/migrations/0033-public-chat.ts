@@ -1,6 +1,6 @@
 import type { Migration } from '../ports/database/port.ts'
 
-/** Links under which people without an account talk with an agent, and who they are. */
+/** Public links for chats without an account, and their visitors. */
 export const publicChat: Migration = {
   name: '0033-public-chat',
   async up(db) {
@@ -49,7 +49,7 @@ export const publicChat: Migration = {
       .ifNotExists()
       .addColumn('execution_id', 'text', (c) => c.primaryKey())
       .addColumn('link_id', 'text', (c) => c.notNull().references('public_links.id').onDelete('cascade'))
-      // Of the session token that started it; null on an open link.
+      // Hash of the session token that started it; null for an open link.
       .addColumn('token_hash', 'text')
       .execute()
     const indexes = [

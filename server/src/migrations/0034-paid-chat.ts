@@ -1,6 +1,6 @@
 import type { Migration } from '../ports/database/port.ts'
 
-/** What messages to an agent cost, runs that somebody pays for, the proofs they pay with, and what became of them. */
+/** Prices of messages to agents, paid runs, payment proofs and their outcomes. */
 export const paidChat: Migration = {
   name: '0034-paid-chat',
   async up(db) {
@@ -32,7 +32,7 @@ export const paidChat: Migration = {
       .addColumn('created_at', 'text', (c) => c.notNull())
       .addColumn('expires_at', 'text', (c) => c.notNull())
       .execute()
-    // One proof pays for one run, whichever agent it is shown to.
+    // A proof pays for one run, across all agents.
     await db.schema
       .createTable('paid_proofs')
       .ifNotExists()

@@ -1,6 +1,6 @@
 import type { Migration } from '../ports/database/port.ts'
 
-/** How agents speak, calls, and of which call a message is. */
+/** Voices of agents, calls, and the call of a message. */
 export const voice: Migration = {
   name: '0035-voice',
   async up(db) {

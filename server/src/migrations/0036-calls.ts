@@ -1,6 +1,6 @@
 import type { Migration } from '../ports/database/port.ts'
 
-/** Telephone calls of agents: the account they are made with, and each call while it goes on and after. */
+/** Telephone calls of agents: the account for calls, and running and finished calls. */
 export const calls: Migration = {
   name: '0036-calls',
   async up(db) {

@@ -16,7 +16,7 @@ export const canvas: Migration = {
       .addColumn('created_at', 'text', (c) => c.notNull())
       .addColumn('updated_at', 'text', (c) => c.notNull())
       .addColumn('updated_by_execution_id', 'text')
-      // Last: a list reads the columns before it and none of its pages.
+      // The last column, so that lists do not read its pages.
       .addColumn('blocks', 'text', (c) => c.notNull())
       .addPrimaryKeyConstraint('agent_canvases_key', ['agent_id', 'canvas_id'])
       .execute()
@@ -26,7 +26,7 @@ export const canvas: Migration = {
       .addColumn('id', 'text', (c) => c.primaryKey())
       .addColumn('agent_id', 'text', (c) => c.notNull())
       .addColumn('canvas_id', 'text', (c) => c.notNull())
-      // What a token is found by; the token itself is sealed, because the owner is shown it again.
+      // For the lookup of a token. The token itself is encrypted, because the owner can see it again.
       .addColumn('token_hash', 'text', (c) => c.notNull().unique())
       .addColumn('token_sealed', 'text', (c) => c.notNull())
       .addColumn('scope', 'text', (c) => c.notNull())

@@ -1,13 +1,13 @@
 import type { Migration } from '../ports/database/port.ts'
 
-/** Slack: the connected app, which agent answers where, what came in and what is to go out. */
+/** Slack: the connected app, channels of agents, incoming events and outgoing posts. */
 export const slack: Migration = {
   name: '0038-slack',
   async up(db) {
     await db.schema
       .createTable('slack_connections')
       .ifNotExists()
-      // One row at most.
+      // At most one row.
       .addColumn('id', 'text', (c) => c.primaryKey())
       .addColumn('team_id', 'text', (c) => c.notNull())
       .addColumn('workspace_name', 'text', (c) => c.notNull())
@@ -23,7 +23,7 @@ export const slack: Migration = {
       .addColumn('agent_id', 'text', (c) => c.primaryKey().references('agents.id').onDelete('cascade'))
       .addColumn('channel_id', 'text', (c) => c.notNull().unique())
       .addColumn('channel_name', 'text')
-      // 1 for the one agent that answers direct messages, null for the others: unique, so there is one at most.
+      // 1 for the agent that answers direct messages, null for others. Unique: at most one such agent.
       .addColumn('dm_default', 'integer', (c) => c.unique())
       .addColumn('updated_at', 'text', (c) => c.notNull())
       .execute()
@@ -43,7 +43,7 @@ export const slack: Migration = {
       .addColumn('channel_id', 'text', (c) => c.notNull())
       .addColumn('message_ts', 'text', (c) => c.notNull())
       .addColumn('received_at', 'text', (c) => c.notNull())
-      // A mention in a bound channel comes as two events of one message.
+      // A mention in a bound channel arrives as two events of one message.
       .addUniqueConstraint('slack_events_message', ['channel_id', 'message_ts'])
       .execute()
     await db.schema
@@ -60,7 +60,7 @@ export const slack: Migration = {
       .addColumn('attempts', 'integer', (c) => c.notNull())
       .addColumn('created_at', 'text', (c) => c.notNull())
       .addColumn('due_at', 'text', (c) => c.notNull())
-      // Of one run there is one answer.
+      // A run has one answer.
       .addUniqueConstraint('slack_posts_part', ['execution_id', 'part'])
       .execute()
     await db.schema

@@ -1,6 +1,6 @@
 import type { Migration } from '../ports/database/port.ts'
 
-/** Visitors of public links are forgotten in time; their links go on counting them. */
+/** Retention of visitors of public links. The counters of the links stay. */
 export const strangersRetention: Migration = {
   name: '0045-strangers-retention',
   async up(db) {
@@ -8,7 +8,7 @@ export const strangersRetention: Migration = {
       .alterTable('public_links')
       .addColumn('past_people', 'integer', (c) => c.notNull().defaultTo(0))
       .execute()
-    // The sweep asks for the oldest of one kind.
+    // For the sweep, which reads the oldest of one kind.
     await db.schema
       .createIndex('chat_sessions_silent')
       .ifNotExists()

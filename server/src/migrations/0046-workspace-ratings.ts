@@ -1,6 +1,6 @@
 import type { Migration } from '../ports/database/port.ts'
 
-/** What people of the Workspace think of reports. */
+/** Ratings of reports by people in the Workspace. */
 export const workspaceRatings: Migration = {
   name: '0046-workspace-ratings',
   async up(db) {

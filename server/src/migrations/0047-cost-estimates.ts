@@ -2,8 +2,8 @@ import { sql } from 'kysely'
 import type { Migration } from '../ports/database/port.ts'
 
 /**
- * Marks costs that contain an estimate. The mark is summed with the costs, so it belongs into the indexes from
- * which figures of runs are answered without opening rows.
+ * Marks costs that contain an estimate. The mark is aggregated with the costs, so the covering indexes for
+ * figures of runs include it.
  */
 export const costEstimates: Migration = {
   name: '0047-cost-estimates',
@@ -17,7 +17,7 @@ export const costEstimates: Migration = {
     for (const [name, columns] of Object.entries(indexes)) {
       await db.schema.dropIndex(name).ifExists().execute()
       const index = db.schema.createIndex(name).on('executions').columns(columns)
-      // Most runs are of no schedule.
+      // Partial: most runs belong to no schedule.
       const isOfSchedules = name === 'executions_schedule'
       await (isOfSchedules ? index.where(sql.ref('schedule_id'), 'is not', null) : index).execute()
     }

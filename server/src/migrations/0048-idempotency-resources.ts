@@ -1,6 +1,6 @@
 import type { Migration } from '../ports/database/port.ts'
 
-/** What a request with an idempotency key created, so that a repeat can say that it is gone. */
+/** The resource that a request with an idempotency key created, to report its deletion to a repeat. */
 export const idempotencyResources: Migration = {
   name: '0048-idempotency-resources',
   async up(db) {

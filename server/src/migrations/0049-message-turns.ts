@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from '../ports/database/port.ts'
 
-/** Lists each question with its answer, also where several questions were asked before the first answer. */
+/** Pairs each question with its answer, even with several questions before the first answer. */
 export const messageTurns: Migration = {
   name: '0049-message-turns',
   async up(db) {

@@ -43,7 +43,7 @@ import { costEstimates } from './0047-cost-estimates.ts'
 import { idempotencyResources } from './0048-idempotency-resources.ts'
 import { messageTurns } from './0049-message-turns.ts'
 
-/** Every migration there is; applied in the order of their names. */
+/** All migrations, applied in the order of their names. */
 export const migrations: Migration[] = [
   foundation,
   identity,
