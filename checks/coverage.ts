@@ -1,11 +1,13 @@
-/** Fails when an endpoint of the interface specification is not there. */
+/** Fails if an endpoint of the interface specification is missing. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { endpoints } from '@roost/contracts'
-import { doors } from './access/doors.ts'
+import { entryPoints } from './access/entry-points.ts'
 
-const nameless = (path: string) => path.replaceAll(/\{[^}]+\}/g, '{}')
-const there = new Set([...endpoints, ...doors].map(({ method, path }) => `${method} ${nameless(path)}`))
+const withoutNames = (path: string) => path.replaceAll(/\{[^}]+\}/g, '{}')
+const existing = new Set(
+  [...endpoints, ...entryPoints].map(({ method, path }) => `${method} ${withoutNames(path)}`),
+)
 
 const rows = readFileSync(join(import.meta.dirname, 'specified-endpoints.tsv'), 'utf8')
   .trim()
@@ -14,7 +16,7 @@ const specified = rows.slice(1).map((row) => {
   const [method = '', path = '', section = ''] = row.split('\t')
   return { method, path, section }
 })
-const missing = specified.filter(({ method, path }) => !there.has(`${method} ${nameless(path)}`))
+const missing = specified.filter(({ method, path }) => !existing.has(`${method} ${withoutNames(path)}`))
 
 for (const { method, path, section } of missing) console.log(`${section}: ${method} ${path}`)
 console.log(

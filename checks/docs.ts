@@ -1,7 +1,6 @@
 /**
- * Checks the documents: `node checks/docs.ts [ROOT]`. Paths in backticks and link targets exist, the index of decisions
- * is complete, and ARCHITECTURE.md names every feature folder. Prints how much was read, because a check that read
- * nothing has failed.
+ * Checks the documents: `node checks/docs.ts [ROOT]`. Paths in backticks and link targets exist, the index of
+ * decisions is complete, and ARCHITECTURE.md names every feature folder. Fails if it read nothing.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
@@ -57,7 +56,7 @@ const counts = `${documents.length} documents, ${named} paths, ${records.length}
 console.log(`docs: ${counts}, ${missing.length + problems.length} problems`)
 process.exit(missing.length + problems.length > 0 || named === 0 || records.length === 0 ? 1 : 0)
 
-/** Feature folders of an area; `test` holds what its tests share. */
+/** Returns the feature folders of an area, without `test`, which contains shared test code. */
 function featuresOf(area: string): string[] {
   if (!existsSync(join(root, area))) return []
   return readdirSync(join(root, area), { withFileTypes: true })

@@ -29,7 +29,7 @@ test('a record needs its number, its three sections and at most 60 lines', () =>
   assert.match(problems(record(1, 'Cron: skip the hour', 'line\n'.repeat(60)).text), /more than 60 lines/)
 })
 
-test('a relative link must lead to a file; an address and an anchor of it are not looked up', () => {
+test('a relative link must lead to a file; URLs and anchors are not checked', () => {
   const text = '[a](there.md) [b](../gone.md#part)\n[c](https://example.org/x) [d](#below)'
   assert.deepEqual(
     brokenLinks('docs/operate/page.md', text, (path) => path === 'docs/operate/there.md'),

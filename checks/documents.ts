@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path'
 
-/** Relative links of a Markdown document that lead nowhere. `path` is relative to the repository. */
+/** Returns the broken relative links of a Markdown document. `path` is relative to the repository. */
 export function brokenLinks(path: string, text: string, exists: (path: string) => boolean): string[] {
   return text.split('\n').flatMap((line, index) =>
     [...line.matchAll(/\]\(([^)\s#]+)(?:#[^)]*)?\)/g)]
@@ -15,7 +15,7 @@ export type DecisionRecord = { name: string; text: string }
 
 const maxRecordLines = 60
 
-/** What is wrong with the records: their form, and what the index says about them. */
+/** Returns the problems of the decision records: their form and their entries in the index. */
 export function recordProblems(index: string, records: readonly DecisionRecord[]): string[] {
   const rows = [...index.matchAll(/^\| (\d+) \| \[(.+)\]\((\S+)\) \|$/gm)]
   const expected = records.flatMap(({ name, text }) => {
@@ -51,8 +51,8 @@ function formProblems({ name, text }: DecisionRecord): string[] {
 }
 
 /**
- * Differences between the table of features in ARCHITECTURE.md and the folders of the areas. `folders` has one entry
- * per area, such as `server/src/runs/`, with the names of its feature folders.
+ * Returns the differences between the table of features in ARCHITECTURE.md and the folders. `folders` has one
+ * entry per area, such as `server/src/runs/`, with its feature folders.
  */
 export function mapProblems(architecture: string, folders: ReadonlyMap<string, readonly string[]>): string[] {
   const rows = new Map(

@@ -62,6 +62,7 @@ const covered = [
   'server/src/config.test.ts',
   'server/src/config.ts',
   'server/src/foundation',
+  'server/src/agents',
   'server/src/kit',
   'server/src/operations',
   'server/src/ports',

@@ -1,6 +1,6 @@
 /**
  * Checks the import laws of ARCHITECTURE.md: `node checks/laws.ts [ROOT]`. Prints file, law and import for each
- * breach and exits 1. Prints how many files it read, because a check that read nothing has failed.
+ * breach and exits 1. Fails if it read nothing.
  */
 import { readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
@@ -98,9 +98,9 @@ function entranceLaw({ from, to }: Import): string | null {
   if (isTest(from)) return null
   const [here, there] = [featureOf(from), featureOf(to)]
   if (!there || here === there || !from.startsWith('server/src/')) return null
-  // Every layer uses the caller's type, the web layer included.
+  // Every layer uses the type of callers, including the web layer.
   if (to === 'server/src/identity/access/caller.ts') return null
-  // The file that composes an area may use those of the areas before it.
+  // The file that composes an area may use the composing files of earlier areas.
   const wires =
     /^server\/src\/([^/]+\/(area|area-deps|platform-policy)|compose|composition|start\/[^/]+)\.ts$/
   if (wires.test(from) && wires.test(to)) return null
@@ -119,7 +119,7 @@ function barrels(): Breach[] {
       const rest = code.replace(/export\s[^'";]*?from\s*'[^']+'/g, '').trim()
       const isBarrel = rest === '' && code.trim() !== ''
       return isBarrel
-        ? [{ law: 'no barrel beside index.ts', found: { from: file, to: file, external: false, line: 1 } }]
+        ? [{ law: 'no barrel besides index.ts', found: { from: file, to: file, external: false, line: 1 } }]
         : []
     })
 }
@@ -162,7 +162,7 @@ function webLaw({ from, to, external }: Import): string | null {
     : null
 }
 
-/** Law 11: two features of `web` never import each other. Their `queries.ts` is open to all. */
+/** Law 11: two features of `web` never import each other, except for `queries.ts`. */
 function webFeatureCircles(): Breach[] {
   const featureOf = (path: string) => /^web\/src\/features\/([^/]+)\//.exec(path)?.[1]
   const between = imports.filter(({ from, to, external }) => {

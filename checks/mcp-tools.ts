@@ -2,7 +2,7 @@ import { keyScopes } from '@roost/contracts/kit/access'
 import { isSeenBy } from '../mcp/src/catalogue.ts'
 import { tools } from '../mcp/src/tools/index.ts'
 
-/** `docs/reference/mcp-tools.md`: every tool of the MCP server, its endpoints and the keys that see it. */
+/** Generates `docs/reference/mcp-tools.md`: every tool with its endpoints and the keys that see it. */
 export function toolsPage(): string {
   const rows = tools.map((tool) => {
     const parameters = Object.entries(tool.input.shape).map(
@@ -24,10 +24,14 @@ export function toolsPage(): string {
   })
   const differences = tools.flatMap(({ name, requests, own }) => [
     ...requests.flatMap(({ endpoint, differs, leftOut }) => [
-      ...Object.entries(differs).map(([field, why]) => row(name, endpoint.id, `\`${field}\` differs`, why)),
-      ...Object.entries(leftOut).map(([field, why]) => row(name, endpoint.id, `without \`${field}\``, why)),
+      ...Object.entries(differs).map(([field, reason]) =>
+        row(name, endpoint.id, `\`${field}\` differs`, reason),
+      ),
+      ...Object.entries(leftOut).map(([field, reason]) =>
+        row(name, endpoint.id, `without \`${field}\``, reason),
+      ),
     ]),
-    ...Object.entries(own).map(([parameter, why]) => row(name, '', `\`${parameter}\` is its own`, why)),
+    ...Object.entries(own).map(([parameter, reason]) => row(name, '', `\`${parameter}\` is its own`, reason)),
   ])
   const header = ['Tool', 'Parameters', 'Endpoints', 'Effect', ...keyScopes.map((scope) => `\`${scope}\``)]
   return [

@@ -1,12 +1,12 @@
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** A wording that no text may contain; `instead` suggests a plain one. */
+/** A forbidden wording; `instead` suggests a plain one. */
 export type Phrase = { pattern: RegExp; instead: string }
 
 const ignored = new Set(['node_modules', 'dist', '.roost', 'artifacts', 'data'])
 
-/** Markdown and source files below the given files and folders, as paths relative to the root. */
+/** Lists the Markdown and source files in the given files and folders, relative to the root. */
 export function listTexts(root: string, paths: readonly string[]): string[] {
   return paths.flatMap((path) => {
     const full = join(root, path)
@@ -19,7 +19,7 @@ export function listTexts(root: string, paths: readonly string[]): string[] {
   })
 }
 
-/** One problem per line and phrase. A phrase broken over two lines of a paragraph or a comment is found, too. */
+/** Returns one problem per line and phrase. Also finds a phrase that is split over two lines. */
 export function phraseProblems(file: string, text: string, phrases: readonly Phrase[]): string[] {
   const lines = text.split('\n')
   const marker = /^\s*(\*(?!\*)|\/\/|\/\*\*?)?\s*/

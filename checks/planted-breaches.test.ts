@@ -9,7 +9,7 @@ const repository = resolve(import.meta.dirname, '..')
 
 type Check = 'laws' | 'docs' | 'language'
 
-/** Runs a check on a folder that holds the given files. */
+/** Runs a check on a folder with the given files. */
 async function check(name: Check, files: Record<string, string>, copied: readonly string[] = []) {
   const root = await mkdtemp(join(tmpdir(), 'roost-planted-'))
   try {
@@ -114,4 +114,10 @@ test('language.ts finds a phrase in a document and accepts plain text', async ()
   assert.match(planted.output, /docs\/a\.md:1: "is told of"/)
   const plain = await check('language', { 'docs/a.md': 'Each change is reported.\n' })
   assert.equal(plain.code, 0, plain.output)
+})
+
+test('language.ts finds an attribute of a page that would show a placeholder', async () => {
+  const planted = await check('language', { 'web/src/a.tsx': `<Field hint="At most \${max} tags." />\n` })
+  assert.equal(planted.code, 1)
+  assert.match(planted.output, /web\/src\/a\.tsx:1: .*template literal/)
 })

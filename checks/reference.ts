@@ -1,6 +1,6 @@
 /**
- * The generated pages of `docs/reference`. `node checks/reference.ts --write` makes them anew; without the
- * flag it fails when one is stale, so that the documentation cannot fall behind the code.
+ * Generates the pages of `docs/reference` with `--write`. Without the flag it fails if a page is stale, so that
+ * the documentation matches the code.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -42,8 +42,8 @@ function errorsPage(): string {
   return [
     '# Errors',
     '',
-    'Every error reply is `{detail, error, …}`: `detail` is a sentence for a person, `error` one of these codes.',
-    '`validation_error` has a list of `{loc, msg, type}` as `detail`. Further fields stand beside them.',
+    'Every error response is `{detail, error, …}`: `detail` is a sentence for a person, `error` one of these codes.',
+    '`validation_error` has a list of `{loc, msg, type}` as `detail`. Some errors have further fields.',
     '',
     '| Status | Code | Meaning |',
     '|---|---|---|',
