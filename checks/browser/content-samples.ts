@@ -50,7 +50,7 @@ I looked at **the scheduler** and _two_ of its callers; see \`next_run_at\` and 
 > Nobody else does.
 
 \`\`\`ts
-// Claims a fire once, whoever asks first.
+// The first caller claims the fire.
 export async function claim(db: Db, id: string, dueAt: Date): Promise<boolean> {
   const { numUpdated } = await db.update('fires').set({ claimed: 1 }).where('id', id)
   return numUpdated === 1n
@@ -173,7 +173,7 @@ function transcriptLine(n: number, at: object, says: Says): object {
         type: 'system',
         subtype: 'notice',
         level: 'warning',
-        message: 'The provider asked to wait; the turn went on by itself.',
+        message: 'The provider requested a delay. The turn then continued.',
       }
     case 8:
       return call(n, 'mcp__roost__list_agents', { filter: { tag: 'ops', running: true } })

@@ -211,7 +211,10 @@ describe('permissions', () => {
       () => permitted(scout),
       (names) => names.includes(writer) && names.includes(longName),
     )
-    assert.ok(!(await permitted(scout)).includes('roost-system'), 'what may do everything is chosen alone')
+    assert.ok(
+      !(await permitted(scout)).includes('roost-system'),
+      'the system agent must be permitted individually',
+    )
     await tab.page.getByRole('button', { name: 'Undo' }).click()
     await eventually(
       () => permitted(scout),
@@ -253,7 +256,7 @@ describe('permissions', () => {
     await page.getByRole('checkbox', { name: `${longName} may call ${writer}`, checked: true }).waitFor()
     await page.keyboard.press('Home')
     await page.keyboard.press('Space')
-    assert.ok(!(await permitted(longName)).includes(longName), 'an agent always reaches itself')
+    assert.ok(!(await permitted(longName)).includes(longName), 'an agent got a permission to call itself')
     await page.getByLabel('Search callers').fill('nobody')
     await page.getByText('No matching agents').waitFor()
     assert.match(page.url(), /q=nobody/)
@@ -302,8 +305,8 @@ describe('folders', () => {
     await saveScreenshot(reader, 'folders-waiting-light-desktop')
     await reader.page.getByRole('button', { name: 'Restart' }).click()
     await reader.page.getByRole('dialog').getByRole('button', { name: 'Restart agent' }).click()
-    await row(reader.page, 'Folders of other agents', writer).getByText('Mounted').waitFor()
-    await row(publisher.page, 'Readers', scout).getByText('Mounted').waitFor()
+    await row(reader.page, 'Folders of other agents', writer).getByText('Mounted', { exact: true }).waitFor()
+    await row(publisher.page, 'Readers', scout).getByText('Mounted', { exact: true }).waitFor()
     await reader.page.getByText('Restart required').waitFor({ state: 'detached' })
     assert.equal((await foldersOf(scout)).consumed_folders[0].currently_mounted, true)
     await publisher.page.getByRole('switch', { name: 'Publish folder' }).click()
@@ -311,7 +314,7 @@ describe('folders', () => {
       .getByText('Unmounted at the next start')
       .waitFor()
     await publisher.page.getByRole('switch', { name: 'Publish folder' }).click()
-    await row(reader.page, 'Folders of other agents', writer).getByText('Mounted').waitFor()
+    await row(reader.page, 'Folders of other agents', writer).getByText('Mounted', { exact: true }).waitFor()
     await closeTab(publisher)
     await closeTab(reader)
   })
@@ -340,7 +343,7 @@ describe('folders', () => {
     assert.equal(
       await row(tab.page, 'Folders of other agents', longName).count(),
       0,
-      'which she does not reach',
+      'the folder of an agent without access is listed',
     )
     await assertAccessible(tab, 'folders to read')
     await closeTab(tab)
@@ -404,7 +407,7 @@ describe('public links', () => {
     await page.getByRole('button', { name: 'Stop' }).click()
     await page.getByText('The agent has stopped.').waitFor()
     bench.platform.model.release('visit')
-    // The conversation of somebody else is not there.
+    // A second visitor does not see this conversation.
     const other = await visitor()
     await other.goto(at)
     await other.page.getByText('Ask anything.').waitFor()

@@ -9,7 +9,7 @@ import { WorkspaceSignIn } from '../features/workspace-chat/workspace-sign-in.ts
 import { useApp } from '../shell/app-context.ts'
 import { Layout } from '../shell/layout.tsx'
 
-export const route = createLazyRoute('/workspace')({ component: Door })
+export const route = createLazyRoute('/workspace')({ component: WorkspaceEntry })
 export const frameRoute = createLazyRoute('/workspace/frame')({ component: WorkspaceFrame })
 export const homeRoute = createLazyRoute('/workspace/frame/')({ component: WorkspaceHome })
 export const inboxRoute = createLazyRoute('/workspace/frame/inbox')({ component: AsksPage })
@@ -17,7 +17,7 @@ export const agentRoute = createLazyRoute('/workspace/frame/a/$agent')({ compone
 export const conversationRoute = createLazyRoute('/workspace/frame/c/$id')({ component: WithConversation })
 
 /** Users sign in as everywhere else; people without an account use an e-mail code. */
-function Door() {
+function WorkspaceEntry() {
   const { session, guest } = useApp()
   const { href } = useLocation()
   const isPerson = useSyncExternalStore(

@@ -1,5 +1,5 @@
 /** The properties that decide whether a column is visible. */
-export type ColumnRoom = {
+export type ColumnSizing = {
   id: string
   /** In pixels; default 140. */
   width?: number
@@ -13,19 +13,19 @@ export const defaultColumnWidth = 140
 
 /**
  * The ids of visible columns: the user's choices, and others whose priority fits the width. If they are too
- * wide, the least important are dropped, last first. `besides`: pixels not used by columns.
+ * wide, the least important are dropped, last first. `otherWidth`: pixels not used by columns.
  */
-export function columnsInSight(
-  columns: readonly ColumnRoom[],
+export function visibleColumnIds(
+  columns: readonly ColumnSizing[],
   width: number,
   choice: Readonly<Record<string, boolean>>,
-  besides: number,
+  otherWidth: number,
 ): Set<string> {
   const room = width >= 860 ? 3 : width >= 540 ? 2 : 1
   const shown = columns.filter(
     (column) => choice[column.id] ?? (!column.hidden && (column.priority ?? 1) <= room),
   )
-  let left = width - besides - shown.reduce((sum, column) => sum + widthOf(column), 0)
+  let left = width - otherWidth - shown.reduce((sum, column) => sum + widthOf(column), 0)
   const dropped = new Set<string>()
   for (const priority of [3, 2]) {
     for (const column of shown.toReversed()) {
@@ -38,4 +38,4 @@ export function columnsInSight(
   return new Set(shown.map(({ id }) => id).filter((id) => !dropped.has(id)))
 }
 
-const widthOf = (column: ColumnRoom) => column.width ?? defaultColumnWidth
+const widthOf = (column: ColumnSizing) => column.width ?? defaultColumnWidth

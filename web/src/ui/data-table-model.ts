@@ -6,11 +6,11 @@ import {
   useTable,
 } from '@tanstack/react-table'
 import { type ReactNode, useMemo, useState } from 'react'
-import { type ColumnRoom, columnsInSight } from './data-table-columns.ts'
+import { type ColumnSizing, visibleColumnIds } from './data-table-columns.ts'
 import { compareValues } from './data-table-keys.ts'
 
 /** `width` is the minimum width of a growing column. */
-export type DataColumn<Row> = ColumnRoom & {
+export type DataColumn<Row> = ColumnSizing & {
   /** The name in the header and in the column menu. */
   header: string
   /** Hides the name visually, e.g. above buttons. */
@@ -35,21 +35,21 @@ export type TableModelInput<Row extends object> = {
   /** Width of the table's box in pixels. */
   width: number
   /** The part of it that no column uses. */
-  besides: number
+  otherWidth: number
   /** The user's choices by column. Other columns follow their priority. */
   choice: Readonly<Record<string, boolean>>
 }
 
 /** The visible columns and the rows in display order. */
 export function useTableModel<Row extends object>(input: TableModelInput<Row>) {
-  const { columns, rows, rowKey, sort, width, besides, choice } = input
+  const { columns, rows, rowKey, sort, width, otherWidth, choice } = input
   const definitions = useMemo(() => columns.map(definitionOf), [columns])
   const data = useMemo(() => [...rows], [rows])
   const sorting = useMemo(() => (sort ? [sort] : []), [sort])
   const columnVisibility = useMemo(() => {
-    const inSight = columnsInSight(columns, width, choice, besides)
-    return Object.fromEntries(columns.map(({ id }) => [id, inSight.has(id)]))
-  }, [columns, width, besides, choice])
+    const visibleIds = visibleColumnIds(columns, width, choice, otherWidth)
+    return Object.fromEntries(columns.map(({ id }) => [id, visibleIds.has(id)]))
+  }, [columns, width, otherWidth, choice])
   const sorted = columns.find((column) => column.id === sort?.id)
   const table = useTable({
     features,

@@ -57,8 +57,8 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
     typeof columnChoice === 'string' ? `columns:${columnChoice}` : null,
     noChoice,
   )
-  const besides = ((props.onSelectedChange ? 1 : 0) + (columnChoice ? 1 : 0)) * 40
-  const { visible, items, keys } = useTableModel({ columns, rows, rowKey, sort, width, besides, choice })
+  const otherWidth = ((props.onSelectedChange ? 1 : 0) + (columnChoice ? 1 : 0)) * 40
+  const { visible, items, keys } = useTableModel({ columns, rows, rowKey, sort, width, otherWidth, choice })
 
   const { maySelect } = props
   const selectable = useMemo(
@@ -88,7 +88,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
         aria-busy={isLoading || undefined}
         aria-multiselectable={selection ? true : undefined}
         className="w-full table-fixed border-separate border-spacing-0"
-        style={{ minWidth: sum(visible.map((column) => column.width ?? defaultColumnWidth)) + besides }}
+        style={{ minWidth: sum(visible.map((column) => column.width ?? defaultColumnWidth)) + otherWidth }}
       >
         <colgroup>
           {selection && <col style={{ width: 40 }} />}

@@ -44,7 +44,7 @@ export function Menu({ trigger, items, align = 'end', side = 'bottom' }: MenuPro
           className={cx(floatClass, 'max-h-(--radix-dropdown-menu-content-available-height) min-w-44 p-1')}
         >
           {shown.map((item, index) => (
-            // The position is a stable key: the menu is built anew each time it opens.
+            // The position is a stable key: the menu is rebuilt each time it opens.
             <Row key={keyOf(item, index)} item={item} />
           ))}
         </DropdownMenu.Content>

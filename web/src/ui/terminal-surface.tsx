@@ -99,7 +99,7 @@ function leavingKeys(emulator: Emulator): (event: KeyboardEvent) => boolean {
   return (event) => {
     if (event.type !== 'keydown') return true
     const isLeaving = wasEscape && event.key === 'Tab'
-    // Pressing Shift on the way to Shift-Tab is not a key of its own.
+    // Shift alone is ignored, because it may begin Shift-Tab.
     if (event.key !== 'Shift') wasEscape = event.key === 'Escape'
     if (isLeaving) return false
     const isCopy = event.ctrlKey && event.shiftKey && event.code === 'KeyC' && emulator.hasSelection()

@@ -23,7 +23,7 @@ export function Toaster() {
       ))}
       <Primitive.Viewport
         label="Notifications ({hotkey})"
-        // Covers what is clicked least: the free end of the sidebar, or the platform's name on phones.
+        // Covers rarely clicked areas: the empty end of the sidebar, or the platform's name on phones.
         className="fixed top-0 left-0 z-toast flex max-h-dvh w-[calc(100%-6rem)] flex-col gap-2 p-1 pt-[max(0.25rem,env(safe-area-inset-top))] outline-none md:top-auto md:bottom-24 md:w-56 md:p-2"
       />
     </Primitive.Provider>

@@ -56,7 +56,7 @@ function TagsForm({ agent, onDone }: { agent: AgentDetails; onDone: () => void }
     <div className="flex flex-col gap-3">
       <Field
         label="Tags"
-        hint="Letters, digits and hyphens, at most ${maxTags} tags. Press Enter or comma to add a tag."
+        hint={`Letters, digits and hyphens, at most ${maxTags} tags. Press Enter or comma to add a tag.`}
         error={tags.length > maxTags ? `The agent can have at most ${maxTags} tags.` : null}
       >
         <TagInput value={tags} onValueChange={setTags} accept={acceptedTag} placeholder="team-sales" />

@@ -23,7 +23,7 @@ export function Unbound({ agent, isOwner }: { agent: AgentDetails; isOwner: bool
     <div className="min-w-0 max-w-4xl">
       <Section
         title={title}
-        description="A repository stores the workspace as commits and receives commits of others. An empty repository is filled from the workspace. In one with commits the agent works on its own branch."
+        description="A repository stores the workspace as commits and brings in commits of others. If it is empty, it is filled from the workspace. Otherwise the agent works on its own branch."
       >
         {agent.status === 'running' ? (
           <InitializeForm name={agent.name} />

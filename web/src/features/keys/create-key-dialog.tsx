@@ -30,7 +30,7 @@ export function CreateKeyDialog({ open, onOpenChange, onCreated }: CreateKeyProp
 
 const KeyForm = CreateKey.pick({ name: true, description: true })
   .extend({ scope: z.enum(requestableScopes), ends: z.string(), day: z.string() })
-  .refine(({ scope, ends, day }) => !mayExpire(scope) || ends !== 'day' || isToCome(day), {
+  .refine(({ scope, ends, day }) => !mayExpire(scope) || ends !== 'day' || isTodayOrLater(day), {
     path: ['day'],
     message: 'The last day must be today or later.',
   })
@@ -103,6 +103,6 @@ function ScopeField() {
   )
 }
 
-function isToCome(day: string): boolean {
+function isTodayOrLater(day: string): boolean {
   return new Date(`${day}T23:59:59`).getTime() > Date.now()
 }

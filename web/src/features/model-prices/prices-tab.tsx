@@ -17,7 +17,7 @@ import { isOutdated, priceRows, tableSources } from './price-rows.ts'
 import { modelPricesQuery } from './queries.ts'
 import { RemovePricesDialog } from './remove-prices-dialog.tsx'
 
-/** What models cost, where the prices come from, and importing a newer table. */
+/** The prices of models and their sources, and the import of a newer table. */
 export function PricesTab() {
   const { data } = useSuspenseQuery(modelPricesQuery(useApi()))
   return (
@@ -88,7 +88,7 @@ function Prices({ prices }: { prices: ModelPrices }) {
     <section aria-label="Prices">
       <CardHeader
         title="Prices in effect"
-        description="US dollars per million tokens, standard tier. Long prompts, fast mode and searches have prices of their own in the table."
+        description="US dollars per million tokens, standard tier. Long prompts, fast mode and searches have separate prices in the table."
         actions={<SearchInput label="Search models" value={q} onValueChange={setQ} />}
       />
       <DataTable

@@ -13,13 +13,13 @@ staleOn(['agent_health_changed'], monitoringKey)
 staleOn(['operator_queue_*'], alertsKey)
 
 /** Polling interval in ms: no event reports heartbeats and memory. */
-const lookAgainMs = 30_000
+const refreshMs = 30_000
 
 export const healthQuery = (api: Client) =>
   queryOptions({
     queryKey: [...monitoringKey, 'status'],
     queryFn: ({ signal }) => api.call(getMonitoringStatus, { signal }),
-    refetchInterval: lookAgainMs,
+    refetchInterval: refreshMs,
   })
 
 /** Pending alerts that nobody has acknowledged. */
@@ -34,7 +34,7 @@ export const costsQuery = (api: Client) =>
   queryOptions({
     queryKey: [...monitoringKey, 'costs'],
     queryFn: ({ signal }) => api.call(getFleetCosts, { query: {}, signal }),
-    refetchInterval: lookAgainMs,
+    refetchInterval: refreshMs,
   })
 
 export const authReportQuery = (api: Client) =>
@@ -47,7 +47,7 @@ export const agentHealthQuery = (api: Client, name: string) =>
   queryOptions({
     queryKey: [...monitoringKey, 'agent', name],
     queryFn: ({ signal }) => api.call(getAgentHealth, { params: { name }, signal }),
-    refetchInterval: lookAgainMs,
+    refetchInterval: refreshMs,
   })
 
 /** The checks of the last day, newest first. */
@@ -56,5 +56,5 @@ export const healthChecksQuery = (api: Client, name: string) =>
     queryKey: [...monitoringKey, 'agent', name, 'checks'],
     queryFn: ({ signal }) =>
       api.call(listHealthChecks, { params: { name }, query: { limit: '2000' }, signal }),
-    refetchInterval: 10 * lookAgainMs,
+    refetchInterval: 10 * refreshMs,
   })

@@ -21,7 +21,7 @@ test('an agent that is well is warned of nothing', () => {
   assert.deepEqual(idsOf({ heartbeat_state: 'unsupported', last_heartbeat_age_seconds: null }), [])
 })
 
-test('what is wrong is told with the gravest first', () => {
+test('warnings are listed with the most severe first', () => {
   const broken = { circuit_breaker: { enabled: true, open: true }, needs_recreate: true }
   assert.deepEqual(idsOf({ ...broken, heartbeat_state: 'stale' }), ['breaker', 'heartbeat', 'recreate'])
 })

@@ -71,7 +71,7 @@ function LinkForm({ name, link, onClose }: { name: string; link: PublicLink | nu
       <TextField
         name="name"
         label="Name"
-        hint="Where the link is used, for example “Website”. At most ${maxLinkNameLength} characters."
+        hint={`Where the link is used, for example “Website”. At most ${maxLinkNameLength} characters.`}
         emptyAs="null"
         autoFocus
       />

@@ -56,7 +56,7 @@ export function withoutRemoved(
   removed: ReadonlySet<string>,
 ): readonly FileEntry[] {
   if (removed.size === 0) return entries
-  return entries.filter(({ path }) => ![...removed].some((gone) => isWithin(relativePath(path), gone)))
+  return entries.filter(({ path }) => ![...removed].some((folder) => isWithin(relativePath(path), folder)))
 }
 
 export type TreeStep =

@@ -13,7 +13,7 @@ export function useTypeAhead() {
   return (event: KeyboardEvent, rows: readonly TreeRow[], from: number): number | 'taken' | null => {
     const { key, timeStamp: at } = event
     const isWord = at - word.current.at < pauseMs && word.current.text !== ''
-    // A space is a command of its own unless a word has begun.
+    // Outside a word, a space is a command.
     if ([...key].length !== 1 || (key === ' ' && !isWord)) return null
     const text = (isWord ? word.current.text : '') + key
     word.current = { text, at }
