@@ -1,45 +1,45 @@
 import { createTurns } from '../kit/turns.ts'
 
-/** Work that follows from a commit and is named by an id: what there is to do is found in the tables. */
+/** Work after a commit, identified by an id. The tables contain what there is to do. */
 export type FollowUps = {
-  /** After a commit; several calls before the id is looked at are one look. */
+  /** Call after a commit. Several calls before the id is handled are merged into one. */
   soon(id: string): void
-  /** Resolves when nothing is being looked at any more; call before the database closes. */
+  /** Resolves when no work is running. Call before the database closes. */
   settled(): Promise<void>
 }
 
-/** Looks at the same time in one process. */
-const atOnce = 4
+/** Limit per process. */
+const maxConcurrent = 4
 
 /**
- * Looks at each id soon, a few at a time. One whose look fails holds up no other: `failed` is told, and a loop
- * over the tables comes back to it, as it does to what a killed process left undone.
+ * Handles each id soon, a few concurrently. A failure is passed to `failed` and does not block other ids. A
+ * loop over the tables retries it, and handles what a killed process left undone.
  */
 export function createFollowUps(deps: {
   look(id: string): Promise<void>
   failed(id: string, error: unknown): void
 }): FollowUps {
   const { look, failed } = deps
-  const inTurn = createTurns(atOnce)
-  const due = new Set<string>()
-  const working = new Set<Promise<void>>()
+  const inTurn = createTurns(maxConcurrent)
+  const queued = new Set<string>()
+  const running = new Set<Promise<void>>()
 
   return {
     soon(id) {
-      if (due.has(id)) return
-      due.add(id)
+      if (queued.has(id)) return
+      queued.add(id)
       const work = inTurn(() => {
-        // Before the look: what happens during it calls for another one.
-        due.delete(id)
+        // Before the work, so that a change during the work causes another run.
+        queued.delete(id)
         return look(id)
       })
         .catch((error: unknown) => failed(id, error))
-        .finally(() => working.delete(work))
-      working.add(work)
+        .finally(() => running.delete(work))
+      running.add(work)
     },
 
     async settled() {
-      while (working.size > 0) await Promise.all(working)
+      while (running.size > 0) await Promise.all(running)
     },
   }
 }

@@ -8,7 +8,7 @@ import { type Loop, startLoops } from './loops.ts'
 
 const noJitter = () => 0.5
 
-/** A loop that tells when each of its runs begins. */
+/** A loop that reports the start of each run. */
 function countedLoop(name: string, work: Loop['run'] = async () => {}): Loop & { runs: number; next: Next } {
   const waiting: (() => void)[] = []
   const loop = {
@@ -31,7 +31,7 @@ async function advanceTo(clock: TestClock, event: Promise<void>, seconds = 10): 
   await event
 }
 
-test('runs again and again, and stops when told to', async () => {
+test('a loop runs repeatedly until it is stopped', async () => {
   await using db = await openTestDatabase()
   const clock = createTestClock()
   const loop = countedLoop('sweep')
@@ -47,23 +47,23 @@ test('runs again and again, and stops when told to', async () => {
   assert.equal(loop.runs, runs)
 })
 
-test('of two processes one runs the loop; when it stops the other takes over at once', async () => {
+test('one of two processes runs the loop; the other takes over immediately when it stops', async () => {
   await using db = await openTestDatabase()
   const clock = createTestClock()
   const leases = createLeases({ db, clock })
-  const [mine, theirs] = [countedLoop('sweep'), countedLoop('sweep')]
+  const [ownLoop, otherLoop] = [countedLoop('sweep'), countedLoop('sweep')]
   const start = (loop: Loop) => startLoops({ loops: [loop], leases, clock, log: silentLog, random: noJitter })
-  const first = start(mine)
-  await advanceTo(clock, mine.next(), 1)
+  const first = start(ownLoop)
+  await advanceTo(clock, ownLoop.next(), 1)
   await clock.waitingFor(10)
-  const second = start(theirs)
+  const second = start(otherLoop)
   await clock.advance(1)
-  // It has asked for the lease in vain.
+  // The second process has failed to get the lease.
   await clock.waitingFor(10)
-  await advanceTo(clock, mine.next(), 9)
+  await advanceTo(clock, ownLoop.next(), 9)
   await clock.waitingFor(10)
-  assert.equal(theirs.runs, 0)
-  const takenOver = theirs.next()
+  assert.equal(otherLoop.runs, 0)
+  const takenOver = otherLoop.next()
   await first.stop()
   await advanceTo(clock, takenOver, 20)
   await second.stop()
@@ -86,7 +86,7 @@ test('a loop that runs everywhere needs no lease', async () => {
   await loops.stop()
 })
 
-test('a loop that fails goes on, later each time', async () => {
+test('a failing loop is retried with growing delays', async () => {
   await using db = await openTestDatabase()
   const clock = createTestClock()
   const at: number[] = []
@@ -119,7 +119,7 @@ test('a run is aborted at its deadline', async () => {
     aborted.resolve()
   })
   const leases = createLeases({ db, clock })
-  // Without a lease, which might be lost first.
+  // Without a lease, which could be lost first.
   const loops = startLoops({
     loops: [{ ...loop, everywhere: true }],
     ...{ leases, clock, log: silentLog, random: noJitter },
@@ -141,14 +141,14 @@ test('a run is aborted when its lease is lost', async () => {
   const leases = createLeases({ db, clock })
   const loops = startLoops({ loops: [loop], leases, clock, log: silentLog, random: noJitter })
   await advanceTo(clock, loop.next(), 1)
-  // The machine slept: the lease ran out and somebody else took it.
+  // The machine was suspended, so the lease expired and another process acquired it.
   clock.set(new Date(clock.now().getTime() + 20_000))
   assert.ok(await leases.take('sweep', 'somebody else', 60))
   await advanceTo(clock, aborted.promise, 1)
   await loops.stop()
 })
 
-test('two loops of one name are a mistake', async () => {
+test('two loops with the same name are refused', async () => {
   await using db = await openTestDatabase()
   const clock = createTestClock()
   const leases = createLeases({ db, clock })

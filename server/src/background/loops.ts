@@ -4,42 +4,42 @@ import { newId } from '../kit/ids.ts'
 import type { Log } from '../ports/log.ts'
 import { createStreak } from '../ports/log-streak.ts'
 
-/** Something a feature does again and again. */
+/** Periodic work of a feature. */
 export type Loop = {
-  /** Unique; names the lease. */
+  /** Unique; also the name of the lease. */
   name: string
   everySeconds: number
-  /** Looks and does what is due. `signal` aborts at the deadline, when the lease is lost, and at the end. */
+  /** Does what is due. `signal` aborts at the deadline, when the lease is lost, and at the stop. */
   run(signal: AbortSignal): Promise<void>
-  /** The time one run may take; 30 seconds, or `everySeconds` when that is more. */
+  /** Maximum duration of one run. Default: the greater of 30 seconds and `everySeconds`. */
   deadlineSeconds?: number
-  /** Runs in every process, without a lease: for what a process keeps in its memory. */
+  /** Runs in every process without a lease, for state in a process's memory. */
   everywhere?: boolean
 }
 
 export type Loops = {
-  /** Aborts what runs, waits for it and gives the leases back. */
+  /** Aborts running loops, waits for them and releases the leases. */
   stop(): Promise<void>
 }
 
-/** A process that dies is followed by another one after at most this time. */
+/** Another process takes over from a dead one after at most this time. */
 const leaseSeconds = 15
-const longestBackoffSeconds = 300
+const maxBackoffSeconds = 300
 
-/** Runs each loop in one process at a time. An error is logged and the loop goes on, less often at first. */
+/** Runs each loop in one process at a time. An error is logged, and the loop continues with a backoff. */
 export function startLoops(deps: {
   loops: Loop[]
   leases: Leases
   clock: Clock
   log: Log
-  /** From 0 to 1; spreads what would otherwise happen at once. */
+  /** Returns 0 to 1; spreads loops that would otherwise run together. */
   random?: () => number
 }): Loops {
   const { loops, leases, clock, log, random = Math.random } = deps
   const holder = newId()
   const held = new Map<string, { lease: Lease; lost: AbortController }>()
   const stopping = new AbortController()
-  refuseTwins(loops)
+  refuseDuplicates(loops)
 
   const running = Promise.all([keepLeases(), ...loops.map(keepRunning)])
   return {
@@ -54,19 +54,19 @@ export function startLoops(deps: {
     let failures = 0
     await pause(Math.min(loop.everySeconds, 2) * random())
     while (!stopping.signal.aborted) {
-      failures = (await turn(loop)) ? 0 : failures + 1
-      const longest = Math.max(loop.everySeconds, longestBackoffSeconds)
-      const seconds = Math.min(loop.everySeconds * 2 ** Math.min(failures, 16), longest)
+      failures = (await runIfLeased(loop)) ? 0 : failures + 1
+      const maxSeconds = Math.max(loop.everySeconds, maxBackoffSeconds)
+      const seconds = Math.min(loop.everySeconds * 2 ** Math.min(failures, 16), maxSeconds)
       await pause(seconds * (0.9 + 0.2 * random()))
     }
   }
 
-  /** False when the run failed. */
-  async function turn(loop: Loop): Promise<boolean> {
+  /** False if the run failed. */
+  async function runIfLeased(loop: Loop): Promise<boolean> {
     try {
       if (loop.everywhere) await runOnce(loop, [stopping.signal])
       else {
-        const lost = await hold(loop.name)
+        const lost = await acquire(loop.name)
         if (lost) await runOnce(loop, [stopping.signal, lost])
       }
       return true
@@ -83,7 +83,7 @@ export function startLoops(deps: {
     const seconds = loop.deadlineSeconds ?? Math.max(30, loop.everySeconds)
     void clock.wait(seconds * 1000, ended.signal).then(() => {
       if (ended.signal.aborted) return
-      log.warn({ loop: loop.name, seconds }, 'a background loop takes longer than it may')
+      log.warn({ loop: loop.name, seconds }, 'a background loop exceeded its deadline')
       deadline.abort()
     })
     try {
@@ -93,10 +93,10 @@ export function startLoops(deps: {
     }
   }
 
-  /** What aborts when the lease is lost; null while another process has it. */
-  async function hold(name: string): Promise<AbortSignal | null> {
-    const mine = held.get(name)
-    if (mine) return mine.lost.signal
+  /** Returns a signal that aborts when the lease is lost; null while another process holds it. */
+  async function acquire(name: string): Promise<AbortSignal | null> {
+    const own = held.get(name)
+    if (own) return own.lost.signal
     const lease = await leases.take(name, holder, leaseSeconds)
     if (!lease) return null
     const lost = new AbortController()
@@ -116,18 +116,18 @@ export function startLoops(deps: {
         renewedAt = clock.now().getTime()
         continue
       }
-      // What is taken while the answer is on its way is not in it.
-      const asked = [...held]
+      // The response does not contain leases acquired after the request.
+      const requested = [...held]
       try {
-        const kept = new Map(
+        const renewed = new Map(
           (await leases.renewAll(holder, leaseSeconds)).map((lease) => [lease.name, lease]),
         )
         renewedAt = clock.now().getTime()
         streak.worked()
-        for (const [name, { lease }] of asked) if (kept.get(name)?.token !== lease.token) drop(name)
+        for (const [name, { lease }] of requested) if (renewed.get(name)?.token !== lease.token) drop(name)
       } catch (error) {
         streak.failed(error)
-        // By now others may have taken them.
+        // By now other processes may hold the leases.
         if (clock.now().getTime() - renewedAt >= leaseSeconds * 1000)
           for (const name of held.keys()) drop(name)
       }
@@ -144,7 +144,7 @@ export function startLoops(deps: {
   }
 }
 
-function refuseTwins(loops: Loop[]): void {
-  const twin = loops.find(({ name }, index) => loops.findIndex((other) => other.name === name) !== index)
-  if (twin) throw new Error(`Two background loops are named ${twin.name}.`)
+function refuseDuplicates(loops: Loop[]): void {
+  const duplicate = loops.find(({ name }, index) => loops.findIndex((other) => other.name === name) !== index)
+  if (duplicate) throw new Error(`Two background loops are named ${duplicate.name}.`)
 }

@@ -6,13 +6,13 @@ import { createStreak } from '../ports/log-streak.ts'
 
 export type Relay = { stop(): Promise<void> }
 
-/** How far the outbox may grow beyond what it keeps: the events of this time. */
+/** Interval between trims of the outbox. */
 const trimSeconds = 60
 
 /**
- * Brings stored events to the listeners of this process. It passes when a transaction here has left
- * events, when another replica says so, and every `pollSeconds` whatever happens: topics may lose messages
- * and processes that share only the database file have none. Now and then it removes what is too old.
+ * Delivers stored events to the listeners of this process: after a transaction with events, on a message of
+ * another replica, and every `pollSeconds`, because topics may lose messages and processes may share only the
+ * database file. Also trims old events.
  */
 export async function startRelay(deps: {
   outbox: Outbox
@@ -43,26 +43,26 @@ export async function startRelay(deps: {
     },
   }
 
-  /** Every process hears its own announcements, too. */
-  function heard(position: string): void {
+  /** Every process also receives its own announcements. */
+  function onAnnounced(position: string): void {
     if (!(Number(position) <= outbox.position())) wake()
   }
 
-  /** Without the topics the relay only polls; they are no reason not to start. */
+  /** Without the topics the relay only polls, so a failure does not prevent the start. */
   async function subscribe() {
     try {
       return [
-        await ephemeral.subscribe(eventsTopic, heard, wake),
+        await ephemeral.subscribe(eventsTopic, onAnnounced, wake),
         await ephemeral.subscribe(signalsTopic, (message) => relaying.hear(message)),
       ]
     } catch (error) {
-      log.warn({ err: error }, 'other replicas are not heard: events are looked for by polling')
+      log.warn({ err: error }, 'messages of other replicas are not received: events are found by polling')
       return []
     }
   }
 
-  /** Each process does it: removing what is gone already costs a look at an index. */
-  async function trimNowAndThen() {
+  /** Each process trims: without old events it costs one index lookup. */
+  async function trimIfDue() {
     const now = clock.now().getTime()
     if (now < trimAt) return
     trimAt = now + trimSeconds * 1000
@@ -79,7 +79,7 @@ export async function startRelay(deps: {
       let failed = false
       try {
         if (await relaying.pass()) announce()
-        await trimNowAndThen()
+        await trimIfDue()
         streak.worked()
       } catch (error) {
         failed = true
@@ -87,12 +87,12 @@ export async function startRelay(deps: {
       }
       const waiting = new AbortController()
       const pause = clock.wait(pollSeconds * 1000, waiting.signal)
-      // A database that is away is asked at the pace of polling, not as fast as events are appended.
+      // A failing database is retried at the polling interval, not for each appended event.
       await (failed && !stopping.signal.aborted ? pause : Promise.race([woken.promise, pause]))
-      // With a word of its own: the reason it would be given otherwise is an exception with a stack, for each commit.
+      // With a reason, because the default reason is an exception with a stack trace, per commit.
       waiting.abort('over')
     }
-    // What was committed until now is delivered before the listeners go away.
+    // Deliver events committed so far before the listeners stop.
     await relaying.pass().catch((error) => log.error({ err: error }, 'the last events were not relayed'))
   }
 
