@@ -2,15 +2,15 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { endpoints } from '@roost/contracts'
 import type { Endpoint } from '@roost/contracts/kit/endpoint'
-import { type Door, doors } from './doors.ts'
+import { type EntryPoint, entryPoints } from './entry-points.ts'
 import { kinds, type RefusedCredential } from './kinds.ts'
-import { knock } from './knock.ts'
 import { accessPage, byFeature, nameOf, readPage } from './table.ts'
+import { tryToConnect } from './try-to-connect.ts'
 import { openWorld, type Reply, type World } from './world.ts'
 
-/** As it is written to `docs/reference/access.md`, whose freshness `checks/reference.ts` sees to. */
+/** The content of `docs/reference/access.md`; `checks/reference.ts` checks that the file is current. */
 const page = readPage(await accessPage())
-/** Answers that refuse a caller for who it is; every other answer shows that the call passed. */
+/** Errors that refuse a caller for its identity. Any other response shows that the call passed the guard. */
 const refusals = [
   'not_authenticated',
   'invalid_token',
@@ -31,17 +31,17 @@ const refusals = [
 const target = 'scout'
 
 let world: World
-/** What each kind of caller shows; several for those that are refused. */
-let shown: Map<string, Record<string, string | undefined>>
-const owner = () => shown.get('owner')?.session
+/** The credentials of each kind of caller; several for refused ones. */
+let credentialsOf: Map<string, Record<string, string | undefined>>
+const owner = () => credentialsOf.get('owner')?.session
 
 before(async () => {
   world = await openWorld()
-  shown = await credentials()
+  credentialsOf = await credentials()
 })
 after(() => world?.[Symbol.asyncDispose]())
 
-async function credentials(): Promise<typeof shown> {
+async function credentials(): Promise<typeof credentialsOf> {
   const refused = await world.refused()
   const { admin } = world
   const person = (email: string, role: string) => world.person(email, role)
@@ -87,44 +87,44 @@ async function connectorKey(token: string, agent: string): Promise<string> {
   return (await world.ok('POST', `/api/agents/${agent}/connector/key`, { token })).key
 }
 
-test('every endpoint and every door has its row, and nothing else has', () => {
-  const named = [...endpoints.map(nameOf), ...doors.map(({ name }) => name)]
+test('the table has exactly one row for each endpoint and entry point', () => {
+  const named = [...endpoints.map(nameOf), ...entryPoints.map(({ name }) => name)]
   assert.deepEqual([...page.keys()].sort(), [...named].sort())
 })
 
 for (const kind of kinds) {
   test(`${kind.id}: every route answers as the table says`, async () => {
     if (kind.id === 'demoted owner') await world.setRole('owner@example.org', 'user')
-    const wrong: string[] = []
-    let asked = 0
+    const mismatches: string[] = []
+    let calls = 0
     for (const endpoint of inOrder(endpoints)) {
       const expected = page.get(nameOf(endpoint))?.get(kind.id)
-      for (const [credential, token] of Object.entries(shown.get(kind.id) ?? {})) {
+      for (const [credential, token] of Object.entries(credentialsOf.get(kind.id) ?? {})) {
         const reply = await call(endpoint, token)
-        const found = verdictOf(endpoint, reply)
+        const verdict = verdictOf(endpoint, reply)
         if (endpoint.access.admitsLeft && credential === leftSession) {
-          if (found !== 'ok') wrong.push(`${nameOf(endpoint)} (${credential}): ${found}, not ok`)
-        } else if (!isAsExpected(endpoint, found, expected))
-          wrong.push(`${nameOf(endpoint)} (${credential}): ${found}, not ${expected}`)
-        asked += 1
+          if (verdict !== 'ok') mismatches.push(`${nameOf(endpoint)} (${credential}): ${verdict}, not ok`)
+        } else if (!isAsExpected(endpoint, verdict, expected))
+          mismatches.push(`${nameOf(endpoint)} (${credential}): ${verdict}, not ${expected}`)
+        calls += 1
       }
       if (endpoint.method !== 'GET' && expected === 'ok') await restore(kind.id, endpoint)
     }
     if (kind.id === 'demoted owner') await world.setRole('owner@example.org', 'creator')
-    assert.deepEqual(wrong.slice(0, 12), [])
-    assert.ok(asked >= endpoints.length)
+    assert.deepEqual(mismatches.slice(0, 12), [])
+    assert.ok(calls >= endpoints.length)
   })
 }
 
-/** Who has left may leave again, and nothing else. */
+/** A session may log out again after its logout, and nothing else. */
 const leftSession: RefusedCredential = 'session after logout'
 
-/** Logging out ends the credential with which the rest is asked. */
+/** Logout comes last, because it ends the credential. */
 function inOrder(all: readonly Endpoint[]): Endpoint[] {
   return [...all].sort((one, other) => Number(one.id === 'logout') - Number(other.id === 'logout'))
 }
 
-/** Bodies are broken on purpose: who is let in is told so, and nothing is changed. */
+/** Sends an invalid body on purpose: admitted callers get an error, and nothing changes. */
 async function call(endpoint: Endpoint, token: string | undefined): Promise<Reply> {
   const path = endpoint.path.replaceAll(/\{([^}]+)\}/g, (_, name: string) => parameters[name] ?? 'none')
   const type = endpoint.bodyKind === 'form' ? 'application/x-www-form-urlencoded' : 'application/json'
@@ -141,45 +141,45 @@ const parameters: Record<string, string> = {
   target: 'other',
 }
 
-/** A Workspace's own tokens are read by the feature, after body and query and under a name of its own. */
+/** The Workspace checks its own tokens after body and query, and with its own error. */
 function isAsExpected(
   { access, body, query }: Endpoint,
-  found: string,
+  verdict: string,
   expected: string | undefined,
 ): boolean {
-  if (found === expected || access.who !== 'workspace') return found === expected
+  if (verdict === expected || access.who !== 'workspace') return verdict === expected
   if (expected === byFeature) return true
-  return found.startsWith('401 ') || ((body ?? query) !== undefined && found === 'ok')
+  return verdict.startsWith('401 ') || ((body ?? query) !== undefined && verdict === 'ok')
 }
 
 function verdictOf({ access }: Endpoint, { status, error }: Reply): string {
   const isRefused = error !== null && refusals.includes(error)
-  // Elsewhere it speaks of something below the route, which was looked for.
-  const isNotThere = access.who === 'internal' && error === 'not_found'
-  return isRefused || isNotThere ? `${status} ${error}` : 'ok'
+  // On other routes `not_found` concerns an object below the route, so the caller passed.
+  const isHidden = access.who === 'internal' && error === 'not_found'
+  return isRefused || isHidden ? `${status} ${error}` : 'ok'
 }
 
-/** What a call that passed has taken away is made again. */
+/** Restores what an admitted call has deleted. */
 async function restore(kind: string, endpoint: Endpoint): Promise<void> {
   if (endpoint.id === 'deleteAgent') {
-    const gone = (await world.ask('GET', `/api/agents/${target}`, { token: world.admin })).status === 404
-    if (gone) await againAnAgent()
+    const isDeleted = (await world.ask('GET', `/api/agents/${target}`, { token: world.admin })).status === 404
+    if (isDeleted) await recreateAgent()
   }
   if (endpoint.id === 'logout') await signInAgain(kind)
 }
 
 async function signInAgain(kind: string): Promise<void> {
-  // Codes by mail are bounded for each address.
+  // Email codes are rate limited for each address.
   await world.clock.advance(601)
   const session = async (name: string) => (await world.signIn(`${name}@example.org`)).access_token
-  if (kind === 'admin') shown.set(kind, { session: await world.renewAdmin() })
-  if (kind === 'shared') shown.set(kind, { session: await session('shared') })
+  if (kind === 'admin') credentialsOf.set(kind, { session: await world.renewAdmin() })
+  if (kind === 'shared') credentialsOf.set(kind, { session: await session('shared') })
   if (kind === 'owner' || kind === 'demoted owner') {
-    const again = { session: await session('owner') }
-    shown.set('owner', again).set('demoted owner', again)
+    const renewed = { session: await session('owner') }
+    credentialsOf.set('owner', renewed).set('demoted owner', renewed)
   }
   if (kind === 'stranger') {
-    shown.set(kind, {
+    credentialsOf.set(kind, {
       session: await session('stranger'),
       'ex-admin': await session('ex-admin'),
       unshared: await session('unshared'),
@@ -187,8 +187,8 @@ async function signInAgain(kind: string): Promise<void> {
   }
 }
 
-/** Of the same owner, shared and permitted as before; the keys of the one before are gone with it. */
-async function againAnAgent(): Promise<void> {
+/** Creates the agent again with the same owner, share and permission; its keys were deleted with it. */
+async function recreateAgent(): Promise<void> {
   const ownerSession = owner() ?? assert.fail('no owner')
   await world.setRole('owner@example.org', 'creator')
   const id = await world.makeAgent(ownerSession, target)
@@ -196,20 +196,21 @@ async function againAnAgent(): Promise<void> {
   await world.ok('POST', `/api/agents/${target}/share`, { token: ownerSession, body: { email } })
   await world.ok('POST', `/api/agents/permitted/permissions/${target}`, { token: ownerSession })
   const ownerId = await world.idOf(ownerSession)
-  shown.set('agent key', { key: await world.plantKey('agent', ownerId, id) })
-  shown.set('connector key', { key: await connectorKey(ownerSession, target) })
+  credentialsOf.set('agent key', { key: await world.plantKey('agent', ownerId, id) })
+  credentialsOf.set('connector key', { key: await connectorKey(ownerSession, target) })
 }
 
-test('every door answers as the table says', async () => {
-  const wrong: string[] = []
-  for (const door of doors)
-    for (const [kind, credentials] of shown)
+test('every entry point answers as the table says', async () => {
+  const mismatches: string[] = []
+  for (const entry of entryPoints)
+    for (const [kind, credentials] of credentialsOf)
       for (const [credential, token] of Object.entries(credentials)) {
-        const found = await answerOf(door, token)
-        const expected = page.get(door.name)?.get(kind)
-        if (found !== expected) wrong.push(`${door.name}: ${kind} (${credential}): ${found}, not ${expected}`)
+        const verdict = await answerOf(entry, token)
+        const expected = page.get(entry.name)?.get(kind)
+        if (verdict !== expected)
+          mismatches.push(`${entry.name}: ${kind} (${credential}): ${verdict}, not ${expected}`)
       }
-  assert.deepEqual(wrong.slice(0, 12), [])
+  assert.deepEqual(mismatches.slice(0, 12), [])
 
   // The log is written in batches.
   await world.clock.advance(1)
@@ -222,39 +223,39 @@ test('every door answers as the table says', async () => {
     ['WS /link', 'user', 403],
     ['WS /link', null, 401],
   ]) {
-    const told = entries.some(
+    const isLogged = entries.some(
       (entry: Record<string, unknown>) =>
         entry.event_action === 'open_socket' &&
         entry.endpoint === endpoint &&
         entry.mcp_scope === mcp_scope &&
         entry.status === status,
     )
-    assert.ok(told, `the log tells of a refused ${endpoint} (${status})`)
+    assert.ok(isLogged, `the log has a refused ${endpoint} (${status})`)
   }
 })
 
-async function answerOf(door: Door, token: string | undefined): Promise<string> {
-  const internal = door.listener === 'internal'
-  if (door.method !== 'WS') {
-    const reply = await world.ask(door.method, door.path, {
+async function answerOf(entry: EntryPoint, token: string | undefined): Promise<string> {
+  const internal = entry.listener === 'internal'
+  if (entry.method !== 'WS') {
+    const reply = await world.ask(entry.method, entry.path, {
       token,
       internal,
-      body: door.method === 'POST' ? {} : undefined,
+      body: entry.method === 'POST' ? {} : undefined,
     })
     if (reply.status < 400) return 'ok'
-    // The broker speaks in the words of the providers.
-    return door.path.startsWith('/broker') && internal
+    // The broker uses the providers' error formats.
+    return entry.path.startsWith('/broker') && internal
       ? String(reply.status)
       : `${reply.status} ${reply.error}`
   }
   const base = (internal ? world.internalUrl : world.url).replace('http', 'ws')
-  const query = door.shown === 'bearer' ? '' : `?${await queryOf(door, token)}`
-  const headers = door.shown === 'bearer' && token ? { authorization: `Bearer ${token}` } : {}
-  return knock(base + door.path + query, headers as Record<string, string>)
+  const query = entry.sends === 'bearer' ? '' : `?${await queryOf(entry, token)}`
+  const headers = entry.sends === 'bearer' && token ? { authorization: `Bearer ${token}` } : {}
+  return tryToConnect(base + entry.path + query, headers as Record<string, string>)
 }
 
-async function queryOf(door: Door, token: string | undefined): Promise<string> {
-  if (door.shown === 'query') return `token=${token ?? ''}`
+async function queryOf(entry: EntryPoint, token: string | undefined): Promise<string> {
+  if (entry.sends === 'query') return `token=${token ?? ''}`
   const reply = await world.ask('POST', '/api/ws/ticket', { token })
   const ticket = reply.status === 200 ? JSON.parse(reply.text).ticket : token
   return `ticket=${ticket ?? ''}`

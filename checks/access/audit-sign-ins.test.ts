@@ -1,4 +1,4 @@
-/** Every way of signing in is an audit entry of the person who has signed in. */
+/** Every sign-in creates an audit entry of the person who has signed in. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { generateSync } from 'otplib'
@@ -29,7 +29,7 @@ async function entries(filter: string): Promise<Entry[]> {
   return (await world.ok('GET', `/api/audit-log?${filter}`, { token: world.admin })).entries
 }
 
-/** The newest entry about a call, which its request id finds. */
+/** Sends a call and returns its single audit entry, found by request id. */
 async function entryOf(method: string, path: string, body: object, token?: string) {
   const id = `call-${Math.random()}`
   const reply = await world.ask(method, path, { token, body, headers: { 'x-request-id': id } })
@@ -44,17 +44,17 @@ function actor({ actor_type, actor_id, actor_email }: Entry) {
 
 const nobody = { actor_type: 'anonymous', actor_id: null, actor_email: null }
 
-/** The code of the newest mail to an address. */
+/** The code in the newest mail to an address. */
 async function codeFor(email: string, path: string): Promise<string> {
   const before = world.mail.sent.length
   await world.ok('POST', path, { body: { email } })
   const sent = () => world.mail.sent.slice(before).find(({ to }) => to === email)
-  // Mail leaves after the answer.
+  // Mail is sent after the response.
   for (let turns = 0; !sent() && turns < 1_000; turns++) await new Promise((done) => setImmediate(done))
   return /\b\d{6}\b/.exec(sent()?.text ?? '')?.[0] ?? assert.fail('no code')
 }
 
-test('setup and password: of the admin; a wrong password is of nobody and names the account', async () => {
+test('setup and password: the actor is the admin; a wrong password has no actor and names the account', async () => {
   const id = await world.idOf(world.admin)
   const actions = (await entries(`actor_id=${id}&event_type=authentication`)).map(
     ({ event_action }) => event_action,
@@ -65,11 +65,11 @@ test('setup and password: of the admin; a wrong password is of nobody and names 
   const [unknown, wrong] = await entries('actor_type=anonymous&event_action=sign_in')
   assert.ok(wrong && unknown)
   assert.deepEqual([wrong.target_type, wrong.target_id, wrong.status], ['user', 'admin', 401])
-  // A mistyped user name may be a password.
+  // A mistyped user name may be a password, so it is not logged.
   assert.ok(!JSON.stringify(unknown).includes('not-a-user'))
 })
 
-test('code from a mail: of the person; a wrong code is of nobody and names the address', async () => {
+test('email code: the actor is the person; a wrong code has no actor and names the address', async () => {
   const email = 'mail@example.org'
   await world.person(email, 'user')
   const path = '/api/auth/email/verify'
@@ -81,11 +81,11 @@ test('code from a mail: of the person; a wrong code is of nobody and names the a
   const person = { actor_type: 'user', actor_id: json.user.id, actor_email: email }
   assert.deepEqual(actor(entry), person)
   assert.deepEqual([entry.target_type, entry.target_id], ['user', email])
-  const mine = await entries(`actor_id=${json.user.id}&event_type=authentication`)
-  assert.equal(mine.length, 2, 'one of world.person, one of this test')
+  const own = await entries(`actor_id=${json.user.id}&event_type=authentication`)
+  assert.equal(own.length, 2, 'one of world.person, one of this test')
 })
 
-test('second factor: the first step is of nobody, enrolment and second step are of the person', async () => {
+test('second factor: the first step has no actor, enrolment and second step have the person', async () => {
   const email = 'second@example.org'
   const token = await world.person(email, 'operator')
   const person = { actor_type: 'user', actor_id: await world.idOf(token), actor_email: email }
@@ -98,22 +98,22 @@ test('second factor: the first step is of nobody, enrolment and second step are 
     return { challenge_token: json.challenge_token }
   }
   const challenge = await firstStep()
-  const begun = await entryOf('POST', `${factor}/login/enroll/start`, challenge)
-  assert.deepEqual([actor(begun.entry), begun.entry.target_id], [nobody, email])
+  const started = await entryOf('POST', `${factor}/login/enroll/start`, challenge)
+  assert.deepEqual([actor(started.entry), started.entry.target_id], [nobody, email])
   const totp = () =>
-    generateSync({ secret: begun.json.secret, epoch: Math.floor(world.clock.now().getTime() / 1000) })
+    generateSync({ secret: started.json.secret, epoch: Math.floor(world.clock.now().getTime() / 1000) })
   const confirm = await entryOf('POST', `${factor}/login/enroll/confirm`, { ...challenge, code: totp() })
   assert.deepEqual(actor(confirm.entry), person)
 
   await world.clock.advance(30)
-  const again = await firstStep()
-  const wrong = await entryOf('POST', `${factor}/login/verify`, { ...again, code: 'nonsense' })
+  const secondChallenge = await firstStep()
+  const wrong = await entryOf('POST', `${factor}/login/verify`, { ...secondChallenge, code: 'nonsense' })
   assert.deepEqual([actor(wrong.entry), wrong.entry.target_id, wrong.entry.status], [nobody, email, 401])
-  const verified = await entryOf('POST', `${factor}/login/verify`, { ...again, code: totp() })
+  const verified = await entryOf('POST', `${factor}/login/verify`, { ...secondChallenge, code: totp() })
   assert.deepEqual(actor(verified.entry), person)
 })
 
-test('Workspace: of the person, with an account or without; an exchange is of the key, about the person', async () => {
+test('Workspace: the actor is the person, with or without an account; for an exchange it is the key', async () => {
   const owner = await world.person('owner@example.org', 'creator')
   await world.makeAgent(owner, 'scout')
   const known = 'known@example.org'
@@ -129,9 +129,9 @@ test('Workspace: of the person, with an account or without; an exchange is of th
     const code = await codeFor(email, `${portal}/request`)
     const { entry, json } = await entryOf('POST', `${portal}/verify`, { email, code })
     assert.deepEqual(actor(entry), person)
-    // What the session does afterwards is of the same person.
-    const left = await entryOf('POST', `${portal}/logout`, {}, json.token)
-    assert.deepEqual(actor(left.entry), person)
+    // Later calls of the session have the same actor.
+    const logout = await entryOf('POST', `${portal}/logout`, {}, json.token)
+    assert.deepEqual(actor(logout.entry), person)
   }
   const key = (await world.mint(world.admin, { name: 'portal', scope: 'portal_delegate' })).key
   const { entry } = await entryOf('POST', `${portal}/exchange`, { email: known }, key)

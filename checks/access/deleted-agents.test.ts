@@ -1,4 +1,4 @@
-/** Runs outlive their agent. Its name may be somebody else's by then, and leads to none of them. */
+/** Runs outlive their agent. A new agent with the same name must not expose them. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { openWorld, type World } from './world.ts'
@@ -20,7 +20,7 @@ before(async () => {
   const token = people['former owner']
   const post = (path: string, body: object) => world.ok('POST', `/api/agents/scout${path}`, { token, body })
   await world.ok('POST', '/api/agents', { token, body: { name: 'scout' } })
-  // Its program never dials in, so everything waits until the agent is deleted.
+  // The agent program never connects, so all runs stay queued until the deletion.
   runId = (await post('/task', { message: canary, async_mode: true })).execution_id
   fanOutId = (await post('/fan-out', { tasks: [{ message: canary }], async_mode: true })).fan_out_id
   loopId = (await post('/loops', { message: canary, max_runs: 2 })).loop_id
@@ -37,7 +37,7 @@ after(() => world?.[Symbol.asyncDispose]())
 const parts = ['', '/log', '/stream']
 
 for (const who of ['admin', 'system key']) {
-  test(`200 for ${who}: details, log and stream of the run that the list shows`, async () => {
+  test(`200 for ${who}: details, log and stream of a listed run`, async () => {
     const token = people[who]
     const rows = await world.ok('GET', '/api/executions?hours=0', { token })
     const listed = rows.find(({ id }: { id: string }) => id === runId)
@@ -56,7 +56,7 @@ for (const who of ['admin', 'system key']) {
 }
 
 for (const who of ['former owner', 'new owner', "new agent's key", 'stranger', 'ops key']) {
-  test(`${who} finds the run under no address, and its message nowhere`, async () => {
+  test(`${who} can find neither the run nor its message`, async () => {
     const token = people[who]
     for (const part of parts) {
       const { status, error } = await world.ask('GET', `/api/executions/${runId}${part}`, { token })
@@ -80,7 +80,7 @@ for (const who of ['former owner', 'new owner', "new agent's key", 'stranger', '
   })
 }
 
-test('nobody without a credential reads it', async () => {
+test('401 without a credential', async () => {
   for (const part of parts) {
     const { status, error } = await world.ask('GET', `/api/executions/${runId}${part}`)
     assert.deepEqual([status, error], [401, 'not_authenticated'])

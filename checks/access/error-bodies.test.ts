@@ -10,12 +10,12 @@ import { json, text } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
 import { WebSocket } from 'ws'
 import { type McpServer, serveMcp } from '../../mcp/src/serve.ts'
-import { type Asked, openWorld, type World } from './world.ts'
+import { openWorld, type RequestOptions, type World } from './world.ts'
 
 let world: World
 let mcp: McpServer
 let pagesFolder: string
-/** An API that nobody answers for: the MCP server cannot check a key there. */
+/** An unreachable API, so the MCP server cannot validate a key. */
 const nowhere = 'http://127.0.0.1:9'
 
 before(async () => {
@@ -34,75 +34,83 @@ after(async () => {
   await rm(pagesFolder, { recursive: true, force: true })
 })
 
-const given = { 'x-request-id': 'given.by-the_caller' }
+const requestIdHeader = { 'x-request-id': 'given.by-the_caller' }
 
-async function refused(expected: string, method: string, path: string, asked: Asked = {}) {
-  const reply = await world.ask(method, path, { ...asked, headers: { ...given, ...asked.headers } })
+async function expectError(expected: string, method: string, path: string, options: RequestOptions = {}) {
+  const reply = await world.ask(method, path, {
+    ...options,
+    headers: { ...requestIdHeader, ...options.headers },
+  })
   assert.equal(`${reply.status} ${reply.error}`, expected, `${method} ${path}: ${reply.text}`)
-  assert.equal(reply.headers.get('x-request-id'), given['x-request-id'], path)
-  assert.equal(JSON.parse(reply.text).request_id, given['x-request-id'], path)
+  assert.equal(reply.headers.get('x-request-id'), requestIdHeader['x-request-id'], path)
+  assert.equal(JSON.parse(reply.text).request_id, requestIdHeader['x-request-id'], path)
   return JSON.parse(reply.text)
 }
 
 test('of the API: credential, path, method, body, media type, size, business rule', async () => {
   const token = world.admin
-  await refused('401 not_authenticated', 'GET', '/api/agents')
-  await refused('401 invalid_token', 'GET', '/api/agents', { token: 'nonsense' })
-  await refused('401 invalid_credentials', 'POST', '/api/token', { form: { username: 'x', password: 'y' } })
-  await refused('404 not_found', 'GET', '/api/nowhere', { token })
-  await refused('404 not_found', 'GET', '/api/agents/%zz', { token })
-  await refused('404 not_found', 'GET', '/api/internal/health', { token })
-  await refused('404 agent_not_found', 'GET', '/api/agents/nobody', { token })
-  await refused('405 method_not_allowed', 'PATCH', '/api/agents', { token })
-  await refused('422 invalid_json', 'POST', '/api/agents', { token, body: '{"name":' })
-  await refused('422 validation_error', 'POST', '/api/agents', { token, body: {} })
-  await refused('422 validation_error', 'GET', '/api/audit-log?limit=many', { token })
+  await expectError('401 not_authenticated', 'GET', '/api/agents')
+  await expectError('401 invalid_token', 'GET', '/api/agents', { token: 'nonsense' })
+  await expectError('401 invalid_credentials', 'POST', '/api/token', {
+    form: { username: 'x', password: 'y' },
+  })
+  await expectError('404 not_found', 'GET', '/api/nowhere', { token })
+  await expectError('404 not_found', 'GET', '/api/agents/%zz', { token })
+  await expectError('404 not_found', 'GET', '/api/internal/health', { token })
+  await expectError('404 agent_not_found', 'GET', '/api/agents/nobody', { token })
+  await expectError('405 method_not_allowed', 'PATCH', '/api/agents', { token })
+  await expectError('422 invalid_json', 'POST', '/api/agents', { token, body: '{"name":' })
+  await expectError('422 validation_error', 'POST', '/api/agents', { token, body: {} })
+  await expectError('422 validation_error', 'GET', '/api/audit-log?limit=many', { token })
   const typeless = { token, body: '{}', headers: { 'content-type': 'garbage' } }
-  await refused('415 unsupported_media_type', 'POST', '/api/agents', typeless)
+  await expectError('415 unsupported_media_type', 'POST', '/api/agents', typeless)
   const long = { token, body: { name: 'x'.repeat(1024 * 1024) } }
-  await refused('413 body_too_large', 'POST', '/api/agents', long)
-  await refused('409 agent_exists', 'POST', '/api/agents', { token, body: { name: 'scout' } })
+  await expectError('413 body_too_large', 'POST', '/api/agents', long)
+  await expectError('409 agent_exists', 'POST', '/api/agents', { token, body: { name: 'scout' } })
 })
 
 test('of the container engine', async () => {
   await world.ok('POST', '/api/agents/scout/stop', { token: world.admin })
   world.engine.refuse(true)
-  const asked = { token: world.admin, body: {} }
+  const options = { token: world.admin, body: {} }
   try {
-    await refused('500 container_engine_error', 'POST', '/api/agents/scout/start', asked)
+    await expectError('500 container_engine_error', 'POST', '/api/agents/scout/start', options)
   } finally {
     world.engine.refuse(false)
   }
 })
 
-test('of the files of the web UI', async () => {
-  await refused('404 not_found', 'GET', '/assets/missing.js')
-  await refused('404 not_found', 'GET', '/assets/..%2f..%2fpackage.json')
-  await refused('404 not_found', 'GET', '/nowhere')
+test("of the web UI's files", async () => {
+  await expectError('404 not_found', 'GET', '/assets/missing.js')
+  await expectError('404 not_found', 'GET', '/assets/..%2f..%2fpackage.json')
+  await expectError('404 not_found', 'GET', '/nowhere')
 })
 
 test('of the internal listener', async () => {
-  await refused('404 not_found', 'GET', '/nowhere', { internal: true })
-  await refused('404 not_found', 'GET', '/link', { internal: true })
-  await refused('422 invalid_json', 'POST', '/api/internal/execute-task', { internal: true, body: '{' })
+  await expectError('404 not_found', 'GET', '/nowhere', { internal: true })
+  await expectError('404 not_found', 'GET', '/link', { internal: true })
+  await expectError('422 invalid_json', 'POST', '/api/internal/execute-task', { internal: true, body: '{' })
 })
 
-test('of the broker and of git transfers: in the form of their protocols, so the id is in the header', async () => {
+test("of the broker and of git transfers: in their protocols' formats, with the id in the header", async () => {
   for (const [provider, field] of [
     ['anthropic', true],
     ['google', false],
     ['openai', false],
     ['nobody', true],
   ] as const) {
-    const asked = { internal: true, body: {}, headers: given }
-    const reply = await world.ask('POST', `/broker/${provider}/v1/messages`, asked)
+    const options = { internal: true, body: {}, headers: requestIdHeader }
+    const reply = await world.ask('POST', `/broker/${provider}/v1/messages`, options)
     assert.ok(reply.status >= 400, provider)
-    assert.equal(reply.headers.get('x-request-id'), given['x-request-id'], provider)
-    const expected = field ? given['x-request-id'] : undefined
+    assert.equal(reply.headers.get('x-request-id'), requestIdHeader['x-request-id'], provider)
+    const expected = field ? requestIdHeader['x-request-id'] : undefined
     assert.equal(JSON.parse(reply.text).request_id, expected, provider)
   }
-  const git = await world.ask('GET', '/git/acme/app.git/info/refs', { internal: true, headers: given })
-  assert.deepEqual([git.status, git.headers.get('x-request-id')], [401, given['x-request-id']])
+  const git = await world.ask('GET', '/git/acme/app.git/info/refs', {
+    internal: true,
+    headers: requestIdHeader,
+  })
+  assert.deepEqual([git.status, git.headers.get('x-request-id')], [401, requestIdHeader['x-request-id']])
 })
 
 test('of refused upgrades', async () => {
@@ -111,13 +119,13 @@ test('of refused upgrades', async () => {
     [world.internalUrl, '/link', 401],
     [world.internalUrl, '/nowhere', 404],
   ] as const) {
-    const socket = new WebSocket(base.replace('http', 'ws') + path, { headers: given })
+    const socket = new WebSocket(base.replace('http', 'ws') + path, { headers: requestIdHeader })
     socket.on('error', () => {})
     const [, reply] = (await once(socket, 'unexpected-response')) as [unknown, IncomingMessage]
     const body = (await json(reply)) as { request_id: string }
     assert.deepEqual(
       [reply.statusCode, reply.headers['x-request-id'], body.request_id],
-      [status, given['x-request-id'], given['x-request-id']],
+      [status, requestIdHeader['x-request-id'], requestIdHeader['x-request-id']],
     )
   }
 })
@@ -131,23 +139,23 @@ test('of bytes that are not an HTTP request', async () => {
       const socket = connect(Number(new URL(base).port), '127.0.0.1')
       socket.write(sent)
       const [head = '', body = ''] = (await text(socket)).split('\r\n\r\n')
-      const told = JSON.parse(body)
+      const problem = JSON.parse(body)
       assert.match(head, new RegExp(`^HTTP/1\\.1 ${status} `))
-      assert.equal(told.error, error)
-      assert.equal(/x-request-id: (\S+)/.exec(head)?.[1], told.request_id)
+      assert.equal(problem.error, error)
+      assert.equal(/x-request-id: (\S+)/.exec(head)?.[1], problem.request_id)
     }
   }
 })
 
-test('of the MCP server, forwarded and of its own listener, and of the forwarding', async () => {
-  await refused('401 invalid_token', 'POST', '/mcp', { body: {} })
-  await refused('503 platform_unreachable', 'POST', '/mcp', { token: 'svc_mcp_x', body: {} })
-  const own = await fetch(`http://127.0.0.1:${mcp.port}/nowhere`, { headers: given })
+test('of the MCP server, forwarded and on its own listener, and of the forwarding', async () => {
+  await expectError('401 invalid_token', 'POST', '/mcp', { body: {} })
+  await expectError('503 platform_unreachable', 'POST', '/mcp', { token: 'svc_mcp_x', body: {} })
+  const own = await fetch(`http://127.0.0.1:${mcp.port}/nowhere`, { headers: requestIdHeader })
   const body = (await own.json()) as { request_id: string }
   assert.deepEqual(
     [own.status, own.headers.get('x-request-id'), body.request_id],
-    [404, given['x-request-id'], given['x-request-id']],
+    [404, requestIdHeader['x-request-id'], requestIdHeader['x-request-id']],
   )
   await mcp.close()
-  await refused('503 mcp_unavailable', 'POST', '/mcp', { body: {} })
+  await expectError('503 mcp_unavailable', 'POST', '/mcp', { body: {} })
 })

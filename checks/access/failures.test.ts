@@ -6,26 +6,26 @@ import { accessFailures } from '@roost/contracts/kit/failures'
 import { type Kind, kinds } from './kinds.ts'
 import { verdictOf } from './table.ts'
 
-/** Besides those of the table: the key of an agent that asks for one it cannot know of. */
+/** In addition to the table's kinds: an agent key that asks for an agent of another owner. */
 const callers: Kind[] = [...kinds, { ...kindOf('other agent'), id: 'foreign agent', relation: null }]
-/** Given by the feature behind the guard, to a Workspace session that has ended. */
+/** Raised by the feature behind the guard, for an expired Workspace session. */
 const beyondTheGuard: ErrorCode[] = ['session_expired']
 
-test('the documented refusals of each endpoint are those that the guard gives', async () => {
-  const wrong: string[] = []
+test('each endpoint documents exactly the refusals that the guard gives', async () => {
+  const mismatches: string[] = []
   for (const endpoint of endpoints) {
-    // The table names a rule of its own for the one, and another listener for the others.
+    // The table has a special rule for the first, and another listener for the others.
     if (endpoint.id === 'createSchedule' || endpoint.access.who === 'internal') continue
     const verdicts = await Promise.all(callers.map((kind) => verdictOf(endpoint, kind)))
-    const given = new Set(verdicts.filter((verdict) => /^\d/.test(verdict)).map((text) => text.slice(4)))
+    const raised = new Set(verdicts.filter((verdict) => /^\d/.test(verdict)).map((text) => text.slice(4)))
     const documented = new Set<string>(accessFailures(endpoint.access))
     for (const code of beyondTheGuard) documented.delete(code)
-    const missing = [...given].filter((code) => !documented.has(code))
-    const idle = [...documented].filter((code) => !given.has(code))
-    if (missing.length + idle.length > 0)
-      wrong.push(`${endpoint.id}: not named ${missing}; never given ${idle}`)
+    const missing = [...raised].filter((code) => !documented.has(code))
+    const unused = [...documented].filter((code) => !raised.has(code))
+    if (missing.length + unused.length > 0)
+      mismatches.push(`${endpoint.id}: not named ${missing}; never given ${unused}`)
   }
-  assert.deepEqual(wrong.slice(0, 20), [])
+  assert.deepEqual(mismatches.slice(0, 20), [])
 })
 
 function kindOf(id: string): Kind {

@@ -1,17 +1,20 @@
-/** Who may call: the columns of the table of access. */
+/** The kinds of callers: the columns of the access table. */
 import type { KeyScope, Role } from '@roost/contracts/kit/access'
 import type { Caller, Relation, SignedIn } from '../../server/src/identity/access/index.ts'
 
 export type Kind = {
   id: string
-  /** What the page says of it. */
-  words: string
+  /** The description on the page. */
+  description: string
   caller: Caller | 'refused'
-  /** To the agent of the path; `unpermitted`: an agent key without an edge to another agent of its owner. */
+  /**
+   * Relation to the agent in the path; `unpermitted`: an agent key without permission to call another agent of its
+   * owner.
+   */
   relation: Relation | 'unpermitted' | null
 }
 
-/** Every one of these is presented wherever the table says `refused`. */
+/** Each of these is sent wherever the table says `refused`. */
 export const refusedCredentials = [
   'random text',
   'expired session',
@@ -29,70 +32,80 @@ export const refusedCredentials = [
 export type RefusedCredential = (typeof refusedCredentials)[number]
 
 export const kinds: readonly Kind[] = [
-  { id: 'nobody', words: 'sends no credential', caller: { kind: 'anonymous' }, relation: null },
+  { id: 'nobody', description: 'sends no credential', caller: { kind: 'anonymous' }, relation: null },
   {
     id: 'refused',
-    words: `sends what is no credential (any more): ${refusedCredentials.join(', ')}`,
+    description: `sends an invalid credential: ${refusedCredentials.join(', ')}`,
     caller: 'refused',
     relation: null,
   },
   {
     id: 'stranger',
-    words:
-      'signed in, role `user`, no access to the agent; a demoted admin and a person no longer shared with are the same',
+    description:
+      'signed in, role `user`, no access to the agent; the same for a demoted admin and after the end of a share',
     caller: session('user'),
     relation: null,
   },
   {
     id: 'shared',
-    words: 'role `user`, the agent is shared with this person',
+    description: 'role `user`, the agent is shared with this person',
     caller: session('user'),
     relation: 'shared',
   },
-  { id: 'owner', words: 'role `creator`, owns the agent', caller: session('creator'), relation: 'owner' },
+  {
+    id: 'owner',
+    description: 'role `creator`, owns the agent',
+    caller: session('creator'),
+    relation: 'owner',
+  },
   {
     id: 'demoted owner',
-    words: 'owns the agent, and has the role `user` since',
+    description: 'owns the agent, later demoted to the role `user`',
     caller: session('user'),
     relation: 'owner',
   },
-  { id: 'admin', words: 'role `admin`, does not own the agent', caller: session('admin'), relation: 'admin' },
+  {
+    id: 'admin',
+    description: 'role `admin`, does not own the agent',
+    caller: session('admin'),
+    relation: 'admin',
+  },
   {
     id: 'user key',
-    words: "the owner's key of scope `user`",
+    description: "the owner's key of scope `user`",
     caller: key('user', 'creator'),
     relation: 'owner',
   },
-  { id: 'agent key', words: "the agent's own key", caller: key('agent', 'creator'), relation: 'self' },
+  { id: 'agent key', description: "the agent's own key", caller: key('agent', 'creator'), relation: 'self' },
   {
     id: 'permitted agent',
-    words: 'the key of another agent, which may call this one',
+    description: 'the key of another agent with permission to call this one',
     caller: key('agent', 'creator'),
     relation: 'permitted',
   },
   {
     id: 'other agent',
-    words: 'the key of another agent of the same owner, which may not call this one',
+    description: 'the key of another agent of the same owner, without permission to call this one',
     caller: key('agent', 'creator'),
     relation: 'unpermitted',
   },
-  { id: 'system key', words: 'scope `system`', caller: key('system', 'admin'), relation: 'admin' },
-  { id: 'ops key', words: 'scope `ops`, of an admin', caller: key('ops', 'admin'), relation: 'admin' },
+  { id: 'system key', description: 'scope `system`', caller: key('system', 'admin'), relation: 'admin' },
+  { id: 'ops key', description: 'scope `ops`, of an admin', caller: key('ops', 'admin'), relation: 'admin' },
   {
     id: 'portal key',
-    words: 'scope `portal_delegate`, of an admin',
+    description: 'scope `portal_delegate`, of an admin',
     caller: key('portal_delegate', 'admin'),
     relation: 'admin',
   },
   {
     id: 'connector key',
-    words: 'scope `connector`, bound to the agent',
+    description: 'scope `connector`, bound to the agent',
     caller: key('connector', 'creator'),
     relation: 'shared',
   },
   {
     id: 'other connector',
-    words: 'scope `connector`, bound to another agent of the same owner',
+    description: 'scope `connector`, bound to another agent of the same owner',
     caller: key('connector', 'creator'),
     relation: null,
   },

@@ -1,4 +1,4 @@
-/** A misspelt filter must not widen a call that discards something or acts on many things. */
+/** A misspelled filter must not widen a call that deletes something or acts on many things. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { endpoints } from '@roost/contracts'
@@ -16,7 +16,7 @@ before(async () => {
 })
 after(() => world?.[Symbol.asyncDispose]())
 
-/** By words that promise a wide reach or a loss; an endpoint that these miss sets `strict` by itself. */
+/** Recognizes names of wide or destructive calls; endpoints that this misses set `strict` themselves. */
 function actsWidely({ method, id, path }: Endpoint): boolean {
   if (method === 'GET') return false
   if (method === 'DELETE') return true
@@ -25,7 +25,7 @@ function actsWidely({ method, id, path }: Endpoint): boolean {
   return byName.test(id) || /\/(bulk|fleet|purge|retention)\b|-all$|\/(clear|reset|sync|verify)$/.test(path)
 }
 
-/** Their address names the one thing they change, and their parameters cannot widen that. */
+/** The path names the single thing that changes, and no parameter can widen that. */
 const narrow = [
   'verifyAgentKey',
   'verifyEmailCode',
@@ -35,12 +35,14 @@ const narrow = [
 ]
 
 test('every endpoint that deletes, resets or acts on many things is strict', () => {
-  const lax = endpoints.filter((each) => actsWidely(each) && !isStrict(each) && !narrow.includes(each.id))
-  assert.deepEqual(lax.map(nameOf), [])
+  const notStrict = endpoints.filter(
+    (each) => actsWidely(each) && !isStrict(each) && !narrow.includes(each.id),
+  )
+  assert.deepEqual(notStrict.map(nameOf), [])
 })
 
-test('a strict endpoint knows its names, and takes those of its JSON body in the query as well', () => {
-  const faults = strict.flatMap((each) => {
+test('a strict endpoint lists its names, and accepts those of its JSON body in the query too', () => {
+  const problems = strict.flatMap((each) => {
     const [query, body] = [fieldNames(each.query), fieldNames(each.body)]
     const isPlain = (each.bodyKind ?? 'json') === 'json'
     if (!query || !body || !isPlain) return [`${nameOf(each)}: query and body have to be plain objects`]
@@ -49,55 +51,55 @@ test('a strict endpoint knows its names, and takes those of its JSON body in the
     if (body.size > 0 && !each.bodyOptional) return [`${nameOf(each)}: the body is not optional`]
     return []
   })
-  assert.deepEqual(faults, [])
+  assert.deepEqual(problems, [])
   assert.ok(strict.length > 40, `${strict.length} strict endpoints`)
 })
 
-const stray = 'no_such_name'
+const unknownName = 'no_such_name'
 const values: Record<string, string> = { name: 'scout', provider: 'anthropic' }
 const pathOf = ({ path }: Endpoint) =>
   path.replaceAll(/\{([^}]+)\}/g, (_, name: string) => values[name] ?? 'anything')
-/** What the query of an endpoint must have, so that nothing but the unknown name is wrong. */
-const needed: Record<string, string> = { deleteFile: 'path=a.txt&' }
-/** Refuses every call in this world, whatever its names are. */
-const switchedOff = ['deleteCallBinding']
+/** Required query parameters, so that only the unknown name is wrong. */
+const requiredQuery: Record<string, string> = { deleteFile: 'path=a.txt&' }
+/** Refuses every call here, because the feature is disabled. */
+const disabledEndpoints = ['deleteCallBinding']
 
 for (const endpoint of strict) {
   test(`422 for an unknown name in the query or the body of ${nameOf(endpoint)}`, async () => {
     const token = world.admin
-    const address = `${pathOf(endpoint)}?${needed[endpoint.id] ?? ''}`
-    const inQuery = await world.ask(endpoint.method, `${address}${stray}=1`, { token })
-    if (switchedOff.includes(endpoint.id)) return assert.equal(inQuery.error, 'feature_disabled')
+    const address = `${pathOf(endpoint)}?${requiredQuery[endpoint.id] ?? ''}`
+    const inQuery = await world.ask(endpoint.method, `${address}${unknownName}=1`, { token })
+    if (disabledEndpoints.includes(endpoint.id)) return assert.equal(inQuery.error, 'feature_disabled')
     assert.equal(inQuery.status, 422, inQuery.text)
-    assert.deepEqual(refusedPlaces(inQuery.text), [['query', stray]])
-    const inBody = await world.ask(endpoint.method, address, { token, body: { [stray]: 1 } })
+    assert.deepEqual(unknownNames(inQuery.text), [['query', unknownName]])
+    const inBody = await world.ask(endpoint.method, address, { token, body: { [unknownName]: 1 } })
     assert.equal(inBody.status, 422, inBody.text)
-    assert.deepEqual(refusedPlaces(inBody.text), [['body', stray]])
-    const asForm = await world.ask(endpoint.method, address, { token, form: { [stray]: '1' } })
+    assert.deepEqual(unknownNames(inBody.text), [['body', unknownName]])
+    const asForm = await world.ask(endpoint.method, address, { token, form: { [unknownName]: '1' } })
     assert.deepEqual([asForm.status, asForm.error], [422, 'invalid_json'], asForm.text)
   })
 }
 
-/** Places of the names that are not known; a missing field may be named beside them. */
-function refusedPlaces(text: string): unknown[] {
+/** Locations of unknown names; missing fields may be reported too. */
+function unknownNames(text: string): unknown[] {
   const { detail } = JSON.parse(text) as { detail: { loc: unknown[]; type: string }[] }
   assert.ok(Array.isArray(detail), text)
   return detail.filter(({ type }) => type === 'extra_forbidden').map(({ loc }) => loc)
 }
 
-test('the fleet is stopped by the filter of the query; a body that is given as well wins', async () => {
+test("the query's filter selects the fleet to stop; fields of a body take precedence", async () => {
   const token = world.admin
   for (const name of ['wing-a', 'wing-b', 'tail-a']) await world.makeAgent(token, name)
-  const touched = async (query: string, body?: object) => {
+  const affected = async (query: string, body?: object) => {
     const path = `/api/ops/fleet/stop${query}`
     const { results } = await world.ok('POST', path, { token, ...(body ? { body } : {}) })
     return results.map(({ agent }: { agent: string }) => agent)
   }
-  assert.deepEqual(await touched('?name_prefix=tail-&filter_status=all'), ['tail-a'])
-  assert.deepEqual(await touched('?name_prefix=tail-&filter_status=all', { name_prefix: 'wing-b' }), [
+  assert.deepEqual(await affected('?name_prefix=tail-&filter_status=all'), ['tail-a'])
+  assert.deepEqual(await affected('?name_prefix=tail-&filter_status=all', { name_prefix: 'wing-b' }), [
     'wing-b',
   ])
-  const nulled = await touched('?name_prefix=tail-&filter_status=all', { name_prefix: null })
+  const nulled = await affected('?name_prefix=tail-&filter_status=all', { name_prefix: null })
   assert.deepEqual(nulled, ['tail-a'], 'null in the body leaves the filter of the query')
   const wrong = await world.ask('POST', '/api/ops/fleet/stop?filter_status=asleep', { token })
   assert.deepEqual([wrong.status, JSON.parse(wrong.text).detail[0].loc], [422, ['query', 'filter_status']])

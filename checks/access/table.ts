@@ -1,6 +1,6 @@
 /**
- * Who gets what answer where, derived from the rules that the server asks: every endpoint through the guard,
- * for every kind of caller. A rule that changes shows in the committed page; an endpoint cannot be left out.
+ * The response for each endpoint and kind of caller, derived from the server's own rules: every endpoint runs through
+ * the guard. A changed rule changes the committed page, and no endpoint can be omitted.
  */
 import { endpoints } from '@roost/contracts'
 import type { Endpoint } from '@roost/contracts/kit/endpoint'
@@ -8,19 +8,19 @@ import { type ErrorCode, statusOf } from '@roost/contracts/kit/errors'
 import { createGuard } from '../../server/src/http/guard.ts'
 import { type Caller, refuseAfter, refuseBefore } from '../../server/src/identity/access/index.ts'
 import { Fault } from '../../server/src/kit/fault.ts'
-import { doors } from './doors.ts'
+import { entryPoints } from './entry-points.ts'
 import { type Kind, kinds } from './kinds.ts'
 
 /** `ok`, or status and name of the refusal. */
 export type Verdict = string
 
-/** Who of the Workspace's people reaches which agent is known to the Workspace alone. */
+/** Only the Workspace knows which person has access to which agent. */
 export const byFeature = 'by feature'
 
 export const nameOf = ({ method, path }: Pick<Endpoint, 'method' | 'path'>) => `${method} ${path}`
 
 export async function verdictOf(endpoint: Endpoint, kind: Kind): Promise<Verdict> {
-  // The public listener has no such path; `doors` says what the internal one answers.
+  // The public listener has no such path; `entryPoints` lists the internal listener's responses.
   if (endpoint.access.who === 'internal') return refusal('not_found')
   const agent = { id: 'a', name: 'scout', owner_id: 'creator', is_system: false }
   const guard = createGuard({
@@ -37,8 +37,8 @@ export async function verdictOf(endpoint: Endpoint, kind: Kind): Promise<Verdict
   })
   try {
     await guard(endpoint.access, '', 'scout', () => {})
-    const own = endpoint.id === 'createSchedule' ? refusedSchedule(kind) : null
-    if (own) return refusal(own)
+    const ownRefusal = endpoint.id === 'createSchedule' ? refusedSchedule(kind) : null
+    if (ownRefusal) return refusal(ownRefusal)
     return endpoint.access.who === 'workspace' ? byFeature : 'ok'
   } catch (error) {
     if (error instanceof Fault) return refusal(error.code)
@@ -46,7 +46,7 @@ export async function verdictOf(endpoint: Endpoint, kind: Kind): Promise<Verdict
   }
 }
 
-/** The one route that tells whoever does not reach the agent that there is one, which it does itself, before the body. */
+/** Only this route tells callers without access that the agent exists; it checks that itself, before the body. */
 function refusedSchedule({ relation }: Kind): ErrorCode | null {
   if (relation === 'unpermitted') return 'agent_not_permitted'
   return relation === null || relation === 'permitted' ? 'agent_access_denied' : null
@@ -63,7 +63,7 @@ export async function accessPage(): Promise<string> {
     const rows = endpoints.filter((endpoint) => endpoint.tag === tag).map(rowOf)
     sections.push('', `## ${tag}`, '', ...heading, ...(await Promise.all(rows)))
   }
-  const doorRows = doors.map(({ name, answers }) =>
+  const entryPointRows = entryPoints.map(({ name, answers }) =>
     line(
       name,
       kinds.map(({ id }) => answers(id)),
@@ -72,20 +72,20 @@ export async function accessPage(): Promise<string> {
   return [
     '# Access',
     '',
-    'Every route × every kind of caller → `ok`, or the status and name of the refusal. `ok` says that the call',
-    'passed the guard: what it asks for may still be refused by the rules of its feature. Nothing is allowed by',
+    'Every route × every kind of caller → `ok`, or the status and name of the refusal. `ok` means that the call',
+    'passed the guard; the rules of the feature may still refuse it. Nothing is allowed by',
     'default: a route whose rule does not name a caller refuses it. `by feature`: a Workspace session or a signed-in',
-    'person, whose agentAccess the Workspace itself looks up.',
+    'person, whose access to agents the Workspace checks itself.',
     '',
-    ...kinds.map(({ id, words }) => `- **${id}**: ${words}`),
+    ...kinds.map(({ id, description }) => `- **${id}**: ${description}`),
     ...sections,
     '',
-    '## Doors that are no endpoints',
+    '## Entry points outside the endpoint list',
     '',
-    'Sockets are answered with a close code where a browser has to read it.',
+    'Sockets get a close code where a browser must be able to read it.',
     '',
     ...heading,
-    ...doorRows,
+    ...entryPointRows,
     '',
   ].join('\n')
 }
@@ -106,7 +106,7 @@ function line(first: string, cells: string[]): string {
   return `| ${[first, ...cells].join(' | ')} |`
 }
 
-/** The rows of a written page: name of the route or door → kind of caller → verdict. */
+/** The rows of a page: name of the route or entry point → kind of caller → verdict. */
 export function readPage(text: string): Map<string, Map<string, Verdict>> {
   const rows = new Map<string, Map<string, Verdict>>()
   for (const row of text.split('\n').filter((each) => /^\| \S/.test(each))) {

@@ -1,8 +1,8 @@
-/** One credential shown for another, altered, forged, or past its end: none is accepted anywhere. */
+/** No confused, altered, forged or expired credential is accepted anywhere. */
 import assert from 'node:assert/strict'
 import { createHmac, generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 import { after, before, test } from 'node:test'
-import { knock } from './knock.ts'
+import { tryToConnect } from './try-to-connect.ts'
 import { openWorld, type Reply, type World } from './world.ts'
 
 let world: World
@@ -76,40 +76,41 @@ const routes = [
 ] as const
 
 async function accepted(candidates: Record<string, string>): Promise<string[]> {
-  const found: string[] = []
+  const acceptedUses: string[] = []
   for (const [name, token] of Object.entries(candidates)) {
     for (const [method, path] of routes) {
       const { status } = await world.ask(method, path, { token })
-      if (status !== 401) found.push(`${name}: ${method} ${path} ${status}`)
+      if (status !== 401) acceptedUses.push(`${name}: ${method} ${path} ${status}`)
     }
     const sockets = world.url.replace('http', 'ws')
     for (const url of [`${sockets}/ws?ticket=`, `${sockets}/ws/events?token=`]) {
-      const answer = await knock(url + encodeURIComponent(token), {})
-      // What a ticket is for; it is none of the other things.
+      const answer = await tryToConnect(url + encodeURIComponent(token), {})
+      // The ticket is accepted only where it belongs.
       if (answer === 'ok' && !(name === 'socket ticket' && url.includes('ticket=')))
-        found.push(`${name}: ${url}`)
+        acceptedUses.push(`${name}: ${url}`)
     }
     for (const path of ['verify', 'enroll/confirm']) {
       const body = { challenge_token: token, code: '000000' }
       const { status, error } = await world.ask('POST', `/api/enterprise/2fa/login/${path}`, { body })
       const isChallenge = name === 'second-factor challenge' && (error === 'invalid_code' || status === 409)
-      // Longer than any challenge is: refused before it is looked for.
+      // Longer than any challenge, so refused before the lookup.
       const isTooLong = status === 422 && error === 'validation_error'
-      if (status !== 401 && !isTooLong && !isChallenge) found.push(`${name}: 2fa ${path} ${status} ${error}`)
+      if (status !== 401 && !isTooLong && !isChallenge)
+        acceptedUses.push(`${name}: 2fa ${path} ${status} ${error}`)
     }
   }
-  return found
+  return acceptedUses
 }
 
-test('0 of the forged, altered and confused credentials are accepted', async () => {
+test('forged, altered and confused credentials are refused', async () => {
   assert.deepEqual(await accepted(forged()), [])
 })
 
-test('0 of those that are past their end are accepted', async () => {
+test('expired and revoked credentials are refused', async () => {
   assert.deepEqual(await accepted(refused), [])
 })
 
-test('a credential counts where it belongs: not in a cookie, a query, a body, or under another scheme', async () => {
+test('a credential counts only in its place: not in a cookie, a query, a body, or under another scheme', async () => {
   const me = '/api/users/me'
   const tries: [path: string, headers: Record<string, string>][] = [
     [me, { cookie: `access_token=${session}; token=${session}` }],
@@ -125,54 +126,54 @@ test('a credential counts where it belongs: not in a cookie, a query, a body, or
   }
 })
 
-/** A reply without what differs between any two requests: the date and the request id. */
+/** A reply without the parts that differ between any two requests: the date and the request id. */
 const constant = ({ status, text, headers }: Reply) => {
   const requestId = headers.get('x-request-id') ?? ''
   const fixed = [...headers].filter(([name]) => !['date', 'x-request-id'].includes(name))
   return { status, text: text.replaceAll(requestId, 'REQUEST-ID'), headers: fixed.sort() }
 }
-const alike = (one: Reply, other: Reply) => assert.deepEqual(constant(one), constant(other))
+const assertIdentical = (one: Reply, other: Reply) => assert.deepEqual(constant(one), constant(other))
 
-test('known and unknown are answered alike, to the byte', async () => {
+test('known and unknown targets get identical responses, to the byte', async () => {
   const { access_token: stranger } = await world.signIn('late@example.org')
   const owner = await world.person('owner@example.org', 'creator')
   await world.makeAgent(owner, 'hidden-1')
   const as = { token: stranger }
   for (const path of ['', '/files', '/executions', '/shares', '/mcp-key', '/connector']) {
     const there = await world.ask('GET', `/api/agents/hidden-1${path}`, as)
-    const notThere = await world.ask('GET', `/api/agents/hidden-2${path}`, as)
+    const missingTools = await world.ask('GET', `/api/agents/hidden-2${path}`, as)
     assert.equal(there.status, 404)
-    alike(
+    assertIdentical(
       { ...there, text: there.text.replaceAll('hidden-1', 'x') },
       {
-        ...notThere,
-        text: notThere.text.replaceAll('hidden-2', 'x'),
+        ...missingTools,
+        text: missingTools.text.replaceAll('hidden-2', 'x'),
       },
     )
   }
   const verify = (email: string) =>
     world.ask('POST', '/api/auth/email/verify', { body: { email, code: '000000' } })
-  alike(await verify('owner@example.org'), await verify('nobody@example.org'))
+  assertIdentical(await verify('owner@example.org'), await verify('nobody@example.org'))
   const request = (email: string) => world.ask('POST', '/api/auth/email/request', { body: { email } })
-  alike(await request('owner@example.org'), await request('nobody@example.org'))
+  assertIdentical(await request('owner@example.org'), await request('nobody@example.org'))
   const signIn = (username: string) =>
     world.ask('POST', '/api/token', { form: { username, password: 'wrong password' } })
-  alike(await signIn('admin'), await signIn('nobody'))
-  alike(await signIn('admin'), await signIn('owner@example.org'))
+  assertIdentical(await signIn('admin'), await signIn('nobody'))
+  assertIdentical(await signIn('admin'), await signIn('owner@example.org'))
   const validate = (token: string) => world.ask('GET', '/api/auth/validate', { token })
   const revoked = refused['revoked key'] ?? assert.fail()
-  alike(await validate(revoked), await validate(`svc_mcp_${'x'.repeat(43)}`))
-  alike(await validate(refused['session after logout'] ?? ''), await validate('a.b.c'))
+  assertIdentical(await validate(revoked), await validate(`svc_mcp_${'x'.repeat(43)}`))
+  assertIdentical(await validate(refused['session after logout'] ?? ''), await validate('a.b.c'))
   const ownKey = await world.mint(owner, { name: 'hidden' })
   const keyRow = (id: string) => world.ask('GET', `/api/mcp/keys/${id}`, as)
-  alike(await keyRow(ownKey.id), await keyRow('none'))
+  assertIdentical(await keyRow(ownKey.id), await keyRow('none'))
 })
 
-test('after a restart with the same data no session of before is accepted, and keys are', async () => {
+test('after a restart with the same data, earlier sessions are refused and keys are accepted', async () => {
   const before = { ...forged(), ...refused, 'the session of before': session }
   const ticket = (await world.ok('POST', '/api/ws/ticket', { token: session })).ticket
   await world.restart()
   assert.deepEqual(await accepted({ ...before, 'a new ticket of before': 'x'.repeat(43) }), [])
   assert.equal((await world.ask('GET', '/api/users/me', { token: key })).status, 200)
-  assert.notEqual(await knock(`${world.url.replace('http', 'ws')}/ws?ticket=${ticket}`, {}), 'ok')
+  assert.notEqual(await tryToConnect(`${world.url.replace('http', 'ws')}/ws?ticket=${ticket}`, {}), 'ok')
 })

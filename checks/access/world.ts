@@ -1,4 +1,4 @@
-/** A whole platform in this process, with one credential for each kind of caller. */
+/** A complete platform in this process, with one credential for each kind of caller. */
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import type { RequestListener, Server } from 'node:http'
@@ -34,7 +34,7 @@ export type World = Awaited<ReturnType<typeof openWorld>>
 type Options = {
   /** The build of the web UI; without it there are no pages. */
   pagesFolder?: string
-  /** Where `/mcp` is forwarded to. */
+  /** The port to which `/mcp` is forwarded. */
   mcpPort?: number
   env?: Record<string, string>
 }
@@ -99,7 +99,7 @@ export async function openWorld(options: Options = {}) {
   async function ask(
     method: string,
     path: string,
-    { token, body, form, headers = {}, internal = false }: Asked = {},
+    { token, body, form, headers = {}, internal = false }: RequestOptions = {},
   ): Promise<Reply> {
     const response = await fetch((internal ? running.internalUrl : running.url) + path, {
       method,
@@ -113,16 +113,16 @@ export async function openWorld(options: Options = {}) {
       body: form ? new URLSearchParams(form) : body === undefined ? null : text(body),
     })
     const answer = await response.text()
-    const told = objectOf(answer)
-    // Whoever asks and whatever is refused: the body leads to the log entry of its request.
-    if (told && 'error' in told && response.status >= 400 && !path.startsWith('/broker/'))
-      assert.equal(told.request_id, response.headers.get('x-request-id'), `${method} ${path}: ${answer}`)
-    const error = told && 'error' in told ? String(told.error) : null
+    const parsed = objectOf(answer)
+    // Every error body leads to the log entry of its request.
+    if (parsed && 'error' in parsed && response.status >= 400 && !path.startsWith('/broker/'))
+      assert.equal(parsed.request_id, response.headers.get('x-request-id'), `${method} ${path}: ${answer}`)
+    const error = parsed && 'error' in parsed ? String(parsed.error) : null
     return { status: response.status, error, text: answer, headers: response.headers }
   }
-  const ok = async (...asked: Parameters<typeof ask>) => {
-    const reply = await ask(...asked)
-    assert.ok(reply.status < 300, `${asked[0]} ${asked[1]}: ${reply.text}`)
+  const ok = async (...request: Parameters<typeof ask>) => {
+    const reply = await ask(...request)
+    assert.ok(reply.status < 300, `${request[0]} ${request[1]}: ${reply.text}`)
     return JSON.parse(reply.text)
   }
 
@@ -131,12 +131,12 @@ export async function openWorld(options: Options = {}) {
   await ok('POST', '/api/setup/admin-password', { body: { password } })
   let admin = await signInAdmin()
 
-  /** What a sign-in by mail answers. */
+  /** Signs in by mail and returns the reply. */
   async function signIn(email: string) {
     const before = mail.sent.length
     await ok('POST', '/api/auth/email/request', { body: { email } })
     const sent = () => mail.sent.slice(before).find((each) => each.to === email)
-    // Mail leaves after the answer; an address that asked too often gets none.
+    // Mail is sent after the response; an address above its limit gets none.
     for (let turns = 0; !sent() && turns < 1_000; turns++) await new Promise((done) => setImmediate(done))
     const code = /\b\d{6}\b/.exec(sent()?.text ?? '')?.[0]
     return ok('POST', '/api/auth/email/verify', { body: { email, code } })
@@ -151,7 +151,7 @@ export async function openWorld(options: Options = {}) {
     ok('PUT', `/api/users/${email}/role`, { token: admin, body: { role } })
   const mint = async (token: string, body: object) => ok('POST', '/api/mcp/keys', { token, body })
 
-  /** A key of a scope that no route mints for the asking. */
+  /** Inserts a key of a scope that no route mints on request. */
   async function plantKey(scope: KeyScope, userId: string, agentId: string | null): Promise<string> {
     const key = newKeyText()
     await keyStore(db).insert({
@@ -213,51 +213,58 @@ export async function openWorld(options: Options = {}) {
     get internalUrl() {
       return running.internalUrl
     },
-    /** As after a restart of the process: the same data, another boot. */
+    /** Restarts the process: the same data, another boot. */
     async restart() {
       await running.close()
       running = await start()
       admin = await signInAdmin()
     },
-    /** What is no credential any more, or never was one; made in the order that lets each be made. */
+    /** Credentials that are invalid, in an order in which each can be created. */
     async refused(): Promise<Record<RefusedCredential, string>> {
-      const made = new Map<RefusedCredential, string>()
-      made.set('random text', 'aaaa.bbbb.cccc')
-      made.set('session of another boot', await signInAdmin())
+      const created = new Map<RefusedCredential, string>()
+      created.set('random text', 'aaaa.bbbb.cccc')
+      created.set('session of another boot', await signInAdmin())
       await this.restart()
-      made.set('expired session', await person('late@example.org', 'user'))
-      const soon = new Date(clock.now().getTime() + day * 1000).toISOString()
-      made.set('expired key', (await mint(admin, { name: 'late', scope: 'ops', expires_at: soon })).key)
+      created.set('expired session', await person('late@example.org', 'user'))
+      const tomorrow = new Date(clock.now().getTime() + day * 1000).toISOString()
+      created.set(
+        'expired key',
+        (await mint(admin, { name: 'late', scope: 'ops', expires_at: tomorrow })).key,
+      )
       await clock.advance(8 * day)
       admin = await signInAdmin()
 
-      made.set('session after logout', await person('left@example.org', 'user'))
-      await ok('POST', '/api/auth/logout', { token: made.get('session after logout') })
+      created.set('session after logout', await person('left@example.org', 'user'))
+      await ok('POST', '/api/auth/logout', { token: created.get('session after logout') })
       const suspended = await person('suspended@example.org', 'user')
-      made.set('session of a suspended person', suspended)
-      made.set('key of a suspended person', (await mint(suspended, { name: 'k' })).key)
+      created.set('session of a suspended person', suspended)
+      created.set('key of a suspended person', (await mint(suspended, { name: 'k' })).key)
       await ok('POST', '/api/users/suspended@example.org/suspend', { token: admin })
-      const gone = await person('gone@example.org', 'user')
-      made.set('session of a deleted account', gone)
-      const goneId = await idOf(gone)
-      await db.withTables<{ users: { id: string } }>().deleteFrom('users').where('id', '=', goneId).execute()
-      // Whatever removes an account tells of it; here only the memory of the process is made to forget.
+      const deleted = await person('gone@example.org', 'user')
+      created.set('session of a deleted account', deleted)
+      const deletedId = await idOf(deleted)
+      await db
+        .withTables<{ users: { id: string } }>()
+        .deleteFrom('users')
+        .where('id', '=', deletedId)
+        .execute()
+      // Removing an account normally clears the cache; here only time does.
       await clock.advance(6)
       const revoked = await mint(admin, { name: 'revoked' })
-      made.set('revoked key', revoked.key)
+      created.set('revoked key', revoked.key)
       await ok('POST', `/api/mcp/keys/${revoked.id}/revoke`, { token: admin })
       const demoted = await person('demoted@example.org', 'admin')
-      made.set('ops key of a demoted admin', (await mint(demoted, { name: 'ops', scope: 'ops' })).key)
+      created.set('ops key of a demoted admin', (await mint(demoted, { name: 'ops', scope: 'ops' })).key)
       await setRole('demoted@example.org', 'user')
       await ok('PUT', '/api/enterprise/2fa/policy', { token: admin, body: { required_roles: ['operator'] } })
       await ok('POST', '/api/settings/email-whitelist', {
         token: admin,
         body: { email: 'second@example.org', default_role: 'operator' },
       })
-      made.set('second-factor challenge', (await signIn('second@example.org')).challenge_token)
-      made.set('socket ticket', (await ok('POST', '/api/ws/ticket', { token: admin })).ticket)
+      created.set('second-factor challenge', (await signIn('second@example.org')).challenge_token)
+      created.set('socket ticket', (await ok('POST', '/api/ws/ticket', { token: admin })).ticket)
       return Object.fromEntries(
-        refusedCredentials.map((name) => [name, made.get(name) ?? assert.fail(name)]),
+        refusedCredentials.map((name) => [name, created.get(name) ?? assert.fail(name)]),
       ) as Record<RefusedCredential, string>
     },
     async [Symbol.asyncDispose]() {
@@ -270,9 +277,9 @@ export async function openWorld(options: Options = {}) {
   }
 }
 
-export type Asked = {
+export type RequestOptions = {
   token?: string | undefined
-  /** A string goes out as it is. */
+  /** A string is sent unchanged. */
   body?: object | string | undefined
   form?: Record<string, string>
   headers?: Record<string, string>

@@ -1,11 +1,11 @@
 import { WebSocket } from 'ws'
 
-/** How a socket is answered: `ok`, the close code, or status and error of the refused upgrade. */
-export async function knock(url: string, headers: Record<string, string>): Promise<string> {
+/** Opens a socket and returns `ok`, the close code, or status and error of the refused upgrade. */
+export async function tryToConnect(url: string, headers: Record<string, string>): Promise<string> {
   const socket = new WebSocket(url, { headers, handshakeTimeout: 60_000 })
   const { promise, resolve, reject } = Promise.withResolvers<string>()
   socket.on('error', reject)
-  // One that is opened only to be told why it is closed gives no pong.
+  // A socket that is opened only to be closed sends no pong.
   socket.on('open', () => socket.ping())
   socket.on('pong', () => resolve('ok'))
   socket.on('close', (code) => resolve(`close ${code}`))

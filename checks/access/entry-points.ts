@@ -1,8 +1,8 @@
-/** Ways in that are no endpoints: each has a rule of its own, written down here and held against the server. */
-export type Door = {
+/** Ways into the server outside the endpoint list. Each has its own rule, stated here and compared with the server. */
+export type EntryPoint = {
   name: string
-  /** How the credential is shown: as bearer, in the query, or as a socket ticket where one is given out for it. */
-  shown: 'bearer' | 'query' | 'ticket'
+  /** Where the credential is sent: as bearer, in the query, or as a socket ticket if the caller can get one. */
+  sends: 'bearer' | 'query' | 'ticket'
   listener: 'public' | 'internal'
   method: 'GET' | 'POST' | 'WS'
   path: string
@@ -12,15 +12,15 @@ export type Door = {
 const people = ['stranger', 'shared', 'owner', 'demoted owner', 'admin']
 const agents = ['agent key', 'permitted agent', 'other agent']
 const everybody = () => 'ok'
-const isNotThere = () => '404 not_found'
+const notFound = () => '404 not_found'
 
-export const doors: readonly Door[] = [
+export const entryPoints: readonly EntryPoint[] = [
   page('/docs', 'GET /docs'),
   page('/openapi.json', 'GET /openapi.json'),
   page('/', 'GET / (pages)'),
   {
     name: 'WS /ws',
-    shown: 'ticket',
+    sends: 'ticket',
     listener: 'public',
     method: 'WS',
     path: '/ws',
@@ -28,7 +28,7 @@ export const doors: readonly Door[] = [
   },
   {
     name: 'WS /ws/events',
-    shown: 'query',
+    sends: 'query',
     listener: 'public',
     method: 'WS',
     path: '/ws/events',
@@ -39,7 +39,7 @@ export const doors: readonly Door[] = [
   },
   {
     name: 'WS /ws/voice/{session_id} (with a ticket of another kind)',
-    shown: 'ticket',
+    sends: 'ticket',
     listener: 'public',
     method: 'WS',
     path: '/ws/voice/{session_id}',
@@ -47,7 +47,7 @@ export const doors: readonly Door[] = [
   },
   {
     name: 'WS /api/agents/{name}/terminal (of an agent that does not run)',
-    shown: 'ticket',
+    sends: 'ticket',
     listener: 'public',
     method: 'WS',
     path: '/api/agents/scout/terminal',
@@ -62,7 +62,7 @@ export const doors: readonly Door[] = [
   hidden('GET', '/metrics'),
   {
     name: 'WS /link (internal)',
-    shown: 'bearer',
+    sends: 'bearer',
     listener: 'internal',
     method: 'WS',
     path: '/link',
@@ -74,7 +74,7 @@ export const doors: readonly Door[] = [
   },
   {
     name: 'POST /broker/* (internal, takes the token of a run alone)',
-    shown: 'bearer',
+    sends: 'bearer',
     listener: 'internal',
     method: 'POST',
     path: '/broker/anthropic/v1/messages',
@@ -82,7 +82,7 @@ export const doors: readonly Door[] = [
   },
   {
     name: 'GET /api/internal/health (internal, from loopback)',
-    shown: 'bearer',
+    sends: 'bearer',
     listener: 'internal',
     method: 'GET',
     path: '/api/internal/health',
@@ -90,26 +90,26 @@ export const doors: readonly Door[] = [
   },
   {
     name: 'GET /api/agents (internal)',
-    shown: 'bearer',
+    sends: 'bearer',
     listener: 'internal',
     method: 'GET',
     path: '/api/agents',
-    answers: isNotThere,
+    answers: notFound,
   },
 ]
 
-function page(path: string, name: string): Door {
-  return { name, shown: 'bearer', listener: 'public', method: 'GET', path, answers: everybody }
+function page(path: string, name: string): EntryPoint {
+  return { name, sends: 'bearer', listener: 'public', method: 'GET', path, answers: everybody }
 }
 
-/** What the internal listener has and the public one has not, whatever the credential. */
-function hidden(method: Door['method'], path: string): Door {
+/** Paths that only the internal listener has. */
+function hidden(method: EntryPoint['method'], path: string): EntryPoint {
   return {
     name: `${method} ${path} (public)`,
-    shown: 'bearer',
+    sends: 'bearer',
     listener: 'public',
     method,
     path,
-    answers: isNotThere,
+    answers: notFound,
   }
 }
