@@ -4,7 +4,7 @@ import {
   listAgentExecutions,
   terminateExecution,
 } from '@roost/contracts/runs/executions'
-import { listExecutions } from '@roost/contracts/runs/fleet'
+import { listExecutions } from '@roost/contracts/runs/fleet-executions'
 import { commandGroup } from './client/client-command.ts'
 import { facts, money, plainText, seconds, table, time } from './client/output.ts'
 import { followRun } from './client/run-stream.ts'

@@ -1,6 +1,6 @@
 import { getAgentActivity } from '@roost/contracts/agents/health'
 import { checkAgentHealth, getAgentHealth, getMonitoringStatus } from '@roost/contracts/operations/monitoring'
-import { getFleetStats } from '@roost/contracts/runs/fleet'
+import { getFleetStats } from '@roost/contracts/runs/fleet-executions'
 import { z } from 'zod'
 import { asQuery, queryOf, request } from '../requests.ts'
 import { type Tool, tool } from '../tool.ts'

@@ -6,7 +6,11 @@ import {
   streamExecution,
   terminateExecution,
 } from '@roost/contracts/runs/executions'
-import { getAnyExecution, getAnyExecutionLog, streamAnyExecution } from '@roost/contracts/runs/fleet'
+import {
+  getAnyExecution,
+  getAnyExecutionLog,
+  streamAnyExecution,
+} from '@roost/contracts/runs/fleet-executions'
 import {
   type AgentCall,
   agentRoute,
@@ -64,7 +68,7 @@ export function executionRoutes(executions: Executions, log: Pick<Log, 'error'>)
 type OneRun = { params: { id: string }; request: Call<unknown>['request'] }
 type FollowedRun = OneRun & { query: { after: number; partials: boolean } }
 
-/** The endpoints let admins in alone, who see every run. */
+/** These endpoints admit only admins, who see every run. */
 function adminOf({ caller }: Pick<SignedInCall<unknown>, 'caller'>): RunReader {
   return { caller, agentId: null, relation: 'admin' }
 }

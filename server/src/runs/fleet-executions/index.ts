@@ -1,7 +1,7 @@
 /**
- * Fleet: runs of all agents that a caller reaches, as one list and as figures. Reads only; owns nothing.
- * Promises that nobody sees more here than on the pages of the agents one by one, that a search never finds
- * what its asker may not read, and that no figure opens the rows it counts.
+ * Fleet executions: the runs of all agents that a caller may access, as a list and as figures. Reads only and
+ * owns no table. Nobody sees more here than on the pages of the single agents. A search never finds text that
+ * its caller may not read.
  */
 
 export { fleetExecutionRoutes } from './routes.ts'

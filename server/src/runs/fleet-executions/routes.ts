@@ -4,7 +4,7 @@ import {
   getFleetStats,
   getFleetTimeline,
   listExecutions,
-} from '@roost/contracts/runs/fleet'
+} from '@roost/contracts/runs/fleet-executions'
 import { answer, type Route, signedInRoute } from '../../http/route.ts'
 import type { FleetExecutions } from './service.ts'
 

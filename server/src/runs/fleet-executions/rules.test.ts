@@ -19,7 +19,7 @@ const agents = [
 ]
 const now = new Date('2026-01-05T08:30:00.000Z')
 
-test('an admin sees all runs; others those of their agents, a key its own where it sees no more', () => {
+test('an admin sees all runs, others those of their agents, a key with less access only its own', () => {
   assert.equal(visibleTo({ isAdmin: true, keyId: null, agents }), 'all')
   assert.deepEqual(visibleTo({ isAdmin: false, keyId: null, agents: agents.slice(0, 1) }), {
     agentIds: ['a1'],
@@ -31,12 +31,12 @@ test('an admin sees all runs; others those of their agents, a key its own where 
   })
 })
 
-test('a window of 0 hours is all time', () => {
+test('a window of 0 hours covers all time', () => {
   assert.equal(sinceOf(0, now), null)
   assert.equal(sinceOf(24, now), '2026-01-04T08:30:00.000Z')
 })
 
-test('a rate is of what succeeded or failed; money is dollars', () => {
+test('the success rate counts successes and failures only; cost is in dollars', () => {
   const ran = {
     total: 9,
     success: 3,
@@ -71,7 +71,7 @@ test('a rate is of what succeeded or failed; money is dollars', () => {
   })
 })
 
-test('gaps are filled in order, and what has no place of its own comes behind', () => {
+test('missing buckets are filled in order, and unknown ones follow', () => {
   const counted = [
     { bucket: 'x', total: 1, success: 1, failed: 0, cost_micros: 500_000, cost_estimated: 1 },
     { bucket: 'b', total: 2, success: 0, failed: 1, cost_micros: 0, cost_estimated: 0 },
@@ -84,7 +84,7 @@ test('gaps are filled in order, and what has no place of its own comes behind', 
   ])
 })
 
-test('hours and days from the first to now; every trigger; without a run the present one alone', () => {
+test('bucket names cover hours or days up to now, or every trigger; without runs only the current one', () => {
   const from = new Date('2026-01-05T06:59:59.000Z')
   assert.deepEqual(bucketNames('hour', { from, to: now }), [
     '2026-01-05T06',
@@ -95,7 +95,7 @@ test('hours and days from the first to now; every trigger; without a run the pre
   assert.deepEqual(bucketNames('trigger', { from, to: now }), [...triggers])
 })
 
-test('an hour is told as a time, a day as a day', () => {
+test('an hour is labelled with a timestamp, a day with its date', () => {
   assert.equal(bucketLabel('hour', '2026-01-05T08'), '2026-01-05T08:00:00.000Z')
   assert.equal(bucketLabel('day', '2026-01-05'), '2026-01-05')
 })

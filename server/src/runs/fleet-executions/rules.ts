@@ -1,18 +1,18 @@
 import { triggers } from '@roost/contracts/runs/executions'
-import type { AgentRunStats, FleetStats, Timeline, TimelineGroup } from '@roost/contracts/runs/fleet'
+import type { AgentRunStats, FleetStats, Timeline, TimelineGroup } from '@roost/contracts/runs/fleet-executions'
 import { spansBetween } from '../../kit/calendar.ts'
 import { successRate } from '../../kit/figures.ts'
 
-/** Which runs a caller sees. `all`: those of deleted agents too. */
+/** The runs that a caller sees. `all` includes those of deleted agents. */
 export type Visible =
   | 'all'
   | {
       agentIds: readonly string[]
-      /** Of these agents only the runs that the key started. */
+      /** Of these agents, only the runs that the key started. */
       own: { agentIds: readonly string[]; keyId: string } | null
     }
 
-/** What a caller reaches, and where it sees only what its key started. */
+/** The agents that a caller may access, and which of them show it only runs that its key started. */
 export type Sight = {
   isAdmin: boolean
   keyId: string | null
@@ -25,12 +25,12 @@ export function visibleTo({ isAdmin, keyId, agents }: Sight): Visible {
   return { agentIds: idsOf(false), own: keyId === null ? null : { agentIds: idsOf(true), keyId } }
 }
 
-/** The first moment of a window that ends now; null for all time. */
+/** Start of a window that ends now; null for all time. */
 export function sinceOf(hours: number, now: Date): string | null {
   return hours === 0 ? null : new Date(now.getTime() - hours * 3_600_000).toISOString()
 }
 
-/** Of the runs of a window. */
+/** Totals of the runs in a window. */
 export type RunTotals = {
   total: number
   success: number
@@ -41,7 +41,9 @@ export type RunTotals = {
   /** 1: part of the cost is an estimate. */
   cost_estimated: number
 }
-/** What runs and waits now. `waiting`: those of the queued ones that stand in the agent's line. */
+/**
+ * Runs that are active now. `waiting` counts the queued ones that are in an agent's queue; held ones are not.
+ */
 export type Live = { running: number; queued: number; waiting: number }
 
 export const nothingRan: RunTotals = {
@@ -110,7 +112,7 @@ export type CountedBucket = Omit<Bucket, 'cost' | 'cost_estimated'> & {
   cost_estimated: number
 }
 
-/** The buckets of `names` in that order, those without a run with 0; then whatever else was counted. */
+/** Buckets in the order of `names`, zero where nothing was counted; then any other counted buckets. */
 export function fillBuckets(names: readonly string[], counted: readonly CountedBucket[]): Bucket[] {
   const filled = new Map<string, Bucket>(
     names.map((bucket) => [
@@ -132,7 +134,7 @@ export function fillBuckets(names: readonly string[], counted: readonly CountedB
   return [...filled.values()]
 }
 
-/** What a timeline has buckets for although nothing ran; `from` null: nothing ever ran. */
+/** Names of the buckets that a timeline shows even without runs; `from` null means that no run exists. */
 export function bucketNames(
   group: Exclude<TimelineGroup, 'agent'>,
   { from, to }: { from: Date | null; to: Date },
@@ -141,7 +143,7 @@ export function bucketNames(
   return spansBetween(group, from ?? to, to)
 }
 
-/** `2026-01-31T08` as a time; days stay days. */
+/** Turns `2026-01-31T08` into a timestamp; days stay as they are. */
 export function bucketLabel(group: TimelineGroup, bucket: string): string {
   return group === 'hour' ? `${bucket}:00:00.000Z` : bucket
 }

@@ -24,7 +24,9 @@ const key = (
   user: user(over.owner ?? 'ann', over.role).user,
   key: { id, name: id, scope, agent_id: over.agent ?? null },
 })
-/** `scout` is ann's and shared with ben, `rover` is cid's; the agent `rover` may call `scout`. */
+/**
+ * `scout` belongs to ann and is shared with ben, `rover` belongs to cid; the agent `rover` may call `scout`.
+ */
 const callers: Record<string, SignedIn> = {
   owner: user('ann'),
   'key of the owner': key('k-user', 'user'),
@@ -41,16 +43,16 @@ const callers: Record<string, SignedIn> = {
 
 function agent(id: string, name: string, owner: string, shares: string[] = []): Agent {
   const row = { ...blankRow(name, '2026-01-01T00:00:00.000Z'), id, owner_id: owner, state: 'ready' }
-  // What is looked at here is who reaches it.
+  // The code under test reads only the fields that decide about access.
   return { ...row, shares: shares.map((email) => ({ email })), tags: [] } as unknown as Agent
 }
 const agents = [agent('a1', 'scout', 'ann', ['ben@example.org']), agent('a2', 'rover', 'cid')]
 
-/** At 08:00 on the 5th of January; the names of the runs are their messages. */
+/** The current time is 08:00 on 5 January; the message of a run serves as its name. */
 const runs: Partial<ExecutionRow>[] = [
   { message: 'old', created_at: '2026-01-03T09:00:00.000Z', status: 'failed', cost_micros: 1_000_000 },
   {
-    message: 'gone',
+    message: 'deleted',
     agent_id: 'a0',
     agent_name: 'ghost',
     agent_deleted: 1,
@@ -91,7 +93,7 @@ const runs: Partial<ExecutionRow>[] = [
     status: 'running',
   },
   {
-    message: 'long in line',
+    message: 'long queued',
     agent_id: 'a2',
     agent_name: 'rover',
     created_at: '2026-01-03T07:00:00.000Z',
@@ -99,25 +101,25 @@ const runs: Partial<ExecutionRow>[] = [
   },
 ]
 const scoutRuns = ['on time', 'rover asks scout', 'ben asks plum', 'ann asks Plum', 'old']
-const roverRuns = ['rover works', 'long in line']
+const roverRuns = ['rover works', 'long queued']
 const newestFirst = [
   'rover works',
   'on time',
   'rover asks scout',
   'ben asks plum',
   'ann asks Plum',
-  'gone',
+  'deleted',
   'old',
-  'long in line',
+  'long queued',
 ]
-const seen: Record<string, string[]> = {
+const visibleRuns: Record<string, string[]> = {
   owner: scoutRuns,
   'key of the owner': scoutRuns,
   shared: scoutRuns,
   stranger: [],
   admin: newestFirst,
   system: newestFirst,
-  ops: newestFirst.filter((message) => message !== 'gone'),
+  ops: newestFirst.filter((message) => message !== 'deleted'),
   'agent itself': scoutRuns,
   'agent with an edge': newestFirst.filter((message) => [...roverRuns, 'rover asks scout'].includes(message)),
 }
@@ -148,7 +150,7 @@ forEachDialect((_, open: OpenTestDb) => {
       const reply = await app.inject({ url: `/api/${path}`, headers: as(who) })
       return { status: reply.statusCode, headers: reply.headers, json: reply.json() }
     }
-    /** Messages are withheld: which runs are there is told by their ids. */
+    /** Messages may be withheld, so tests identify runs by id. */
     const messageOf = new Map(inserted.map((row) => [row.id, row.message]))
     const list = async (who: string, query: string) => {
       const { json, headers } = await get(who, `executions?${query}`)
@@ -160,14 +162,14 @@ forEachDialect((_, open: OpenTestDb) => {
     return { db, get, list, inserted, clock }
   }
 
-  test('each caller sees the runs of the agents that it reaches, newest first', async () => {
+  test('each caller sees the runs of its accessible agents, newest first', async () => {
     const { list } = await start()
-    for (const [who, expected] of Object.entries(seen)) {
+    for (const [who, expected] of Object.entries(visibleRuns)) {
       assert.deepEqual(await list(who, 'hours=0'), { messages: expected, total: expected.length }, who)
     }
   })
 
-  test('403 scope_not_allowed for scopes that do not agentAccess the fleet; ops has no timeline', async () => {
+  test('403 scope_not_allowed for scopes without fleet access; ops has no timeline', async () => {
     const { get } = await start()
     const paths = ['executions', 'executions/stats', 'agents/execution-stats', 'agents/slots']
     for (const path of [...paths, 'executions/timeline']) {
@@ -180,9 +182,9 @@ forEachDialect((_, open: OpenTestDb) => {
     assert.equal((await get('ops', 'executions/timeline')).status, 403)
   })
 
-  test('what a private conversation says is withheld, and not found by those who may not read it', async () => {
+  test('private messages are withheld and not searchable by callers who may not read them', async () => {
     const { get, list, inserted } = await start()
-    for (const [who, messages] of Object.entries(seen)) {
+    for (const [who, messages] of Object.entries(visibleRuns)) {
       const caller = callers[who] ?? assert.fail()
       const readable = (row: ExecutionRow) => messages.includes(row.message) && mayRead(caller, row)
       const expected = inserted.filter((row) => /plum/i.test(row.message) && readable(row)).reverse()
@@ -204,7 +206,7 @@ forEachDialect((_, open: OpenTestDb) => {
     }
   })
 
-  test('a search takes signs as they are, finds ids, and a page knows how many there are', async () => {
+  test('a search takes wildcards literally, finds ids, and each page has the total', async () => {
     const rows = ['100% sure', '100 percent', 'a_b', 'aXb', 'back\\slash', "it's"].map((message, index) => ({
       message,
       created_at: `2026-01-05T0${index}:00:00.000Z`,
@@ -225,15 +227,15 @@ forEachDialect((_, open: OpenTestDb) => {
     assert.deepEqual(await list('owner', 'hours=0&search=nowhere'), { messages: [], total: 0 })
   })
 
-  test('filters narrow the list, each by itself and together', async () => {
+  test('filters work alone and combined', async () => {
     const { list } = await start()
     const messages = async (query: string) => (await list('admin', query)).messages
-    assert.deepEqual(await messages(''), newestFirst.slice(0, 6), 'a day unless said otherwise')
+    assert.deepEqual(await messages(''), newestFirst.slice(0, 6), 'one day by default')
     assert.deepEqual(await messages('hours=2'), ['rover works', 'on time', 'rover asks scout'])
     assert.deepEqual(await messages('hours=0&status=failed'), ['ben asks plum', 'old'])
     assert.deepEqual(await messages('triggered_by=chat'), ['ann asks Plum'])
     assert.deepEqual(await messages('hours=0&agent=rover'), roverRuns)
-    assert.deepEqual(await messages('hours=0&agent=ghost'), ['gone'])
+    assert.deepEqual(await messages('hours=0&agent=ghost'), ['deleted'])
     assert.deepEqual(await messages('hours=0&agent=scout&status=failed&search=PLUM'), ['ben asks plum'])
     assert.deepEqual(await list('admin', 'hours=0&limit=2&offset=1'), {
       messages: newestFirst.slice(1, 3),
@@ -242,7 +244,7 @@ forEachDialect((_, open: OpenTestDb) => {
     assert.deepEqual(await list('admin', 'hours=0&offset=99'), { messages: [], total: newestFirst.length })
   })
 
-  test('runs of one moment keep one order over pages', async () => {
+  test('runs with the same timestamp keep one order over pages', async () => {
     const at = '2026-01-05T07:00:00.000Z'
     const { list } = await start(
       Array.from({ length: 9 }, (_, index) => ({
@@ -260,7 +262,7 @@ forEachDialect((_, open: OpenTestDb) => {
     )
   })
 
-  test('422 unknown_filter with what is offered, of agents those alone that the caller reaches', async () => {
+  test('422 unknown_filter with the valid values, agents limited to the accessible ones', async () => {
     const { get } = await start()
     const refused = async (who: string, path: string) => {
       const { status, json } = await get(who, path)
@@ -288,19 +290,19 @@ forEachDialect((_, open: OpenTestDb) => {
     }
   })
 
-  test('a deleted agent is marked for admins, and lends nothing to a new one of its name', async () => {
+  test('a deleted agent is marked for admins and kept apart from a new one of the same name', async () => {
     const { get, list } = await start([
       ...runs,
       { message: 'before', agent_id: 'a9', agent_name: 'scout', agent_deleted: 1 },
     ])
     const rows = (await get('admin', 'executions?hours=0')).json
     const marked = rows.filter((row: { agent_deleted?: boolean }) => row.agent_deleted)
-    assert.deepEqual(marked.map(({ message }: { message: string }) => message).sort(), ['before', 'gone'])
+    assert.deepEqual(marked.map(({ message }: { message: string }) => message).sort(), ['before', 'deleted'])
     assert.deepEqual((await list('admin', 'hours=0&agent=scout')).messages, scoutRuns)
     assert.ok(!(await list('owner', 'hours=0')).messages.includes('before'))
   })
 
-  test('statistics count the window; what runs and waits is counted whenever it was made', async () => {
+  test('statistics cover the window; running and queued runs count regardless of their age', async () => {
     const { get } = await start()
     assert.deepEqual((await get('admin', 'executions/stats')).json, {
       total: 6,
@@ -325,7 +327,7 @@ forEachDialect((_, open: OpenTestDb) => {
     assert.equal((await get('agent with an edge', 'executions/stats?hours=0&agent=scout')).json.total, 1)
   })
 
-  test('what is read while runs move on is of one moment', async () => {
+  test('statistics and pages are consistent while runs change state', async () => {
     const { db, get } = await start(Array.from({ length: 20 }, () => ({ status: 'queued' as const })))
     const executions = () => db.withTables<{ executions: ExecutionRow }>().updateTable('executions')
     const move = async () => {
@@ -336,7 +338,7 @@ forEachDialect((_, open: OpenTestDb) => {
         await executions().set({ status: 'queued', completed_at: null }).execute()
       }
     }
-    const look = async () => {
+    const read = async () => {
       const { json } = await get('admin', 'executions/stats')
       assert.equal(json.success_count + json.running_count + json.queued_count, json.total)
       for (const search of ['', '&search=do']) {
@@ -345,13 +347,13 @@ forEachDialect((_, open: OpenTestDb) => {
         for (const { status } of rows) assert.equal(status, 'running')
       }
     }
-    await Promise.all([move(), ...Array.from({ length: 20 }, look)])
+    await Promise.all([move(), ...Array.from({ length: 20 }, read)])
   })
 
-  test('a timeline has every hour and every day of its window, and adds up to the statistics', async () => {
+  test('a timeline has every hour or day of its window and adds up to the statistics', async () => {
     const { get } = await start()
-    const { buckets, ...asked } = (await get('owner', 'executions/timeline?hours=3')).json
-    assert.deepEqual(asked, { group_by: 'hour', hours: 3 })
+    const { buckets, ...settings } = (await get('owner', 'executions/timeline?hours=3')).json
+    assert.deepEqual(settings, { group_by: 'hour', hours: 3 })
     const none = { total: 0, success: 0, failed: 0, cost: 0, cost_estimated: false }
     assert.deepEqual(buckets, [
       {
@@ -379,7 +381,7 @@ forEachDialect((_, open: OpenTestDb) => {
     assert.deepEqual(empty, [{ bucket: '2026-01-05', ...none }])
   })
 
-  test('a timeline by trigger has every trigger, by agent every agent that the caller reaches', async () => {
+  test('a timeline by trigger has every trigger, one by agent every accessible agent', async () => {
     const { get } = await start()
     const totals = async (who: string, group: string) => {
       const { json } = await get(who, `executions/timeline?hours=0&group_by=${group}`)
@@ -394,7 +396,7 @@ forEachDialect((_, open: OpenTestDb) => {
     assert.deepEqual(await totals('agent with an edge', 'agent'), { rover: 2, scout: 1 })
   })
 
-  test('execution statistics have a row for each agent that the caller reaches, with a week when asked', async () => {
+  test('execution statistics have a row for each accessible agent, with weekly figures on request', async () => {
     const { get } = await start()
     const { agents: rows } = (await get('admin', 'agents/execution-stats')).json
     assert.deepEqual(rows, [
@@ -437,7 +439,7 @@ forEachDialect((_, open: OpenTestDb) => {
     assert.deepEqual((await get('stranger', 'agents/execution-stats')).json, { agents: [] })
   })
 
-  test('slots of every agent that the caller reaches, with what stands in its line and its breaker', async () => {
+  test('slots of every accessible agent, with its queue length and breaker state', async () => {
     const held = { agent_id: 'a2', status: 'queued' as const, queued_at: null, fan_out_id: 'fo_1' }
     const { get, clock } = await start([...runs, held])
     assert.deepEqual((await get('ops', 'agents/slots')).json, {

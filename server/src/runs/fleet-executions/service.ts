@@ -5,7 +5,7 @@ import {
   type FleetStats,
   type Timeline,
   timelineGroups,
-} from '@roost/contracts/runs/fleet'
+} from '@roost/contracts/runs/fleet-executions'
 import type { AgentAccess, ResolvedAgent } from '../../agents/access/index.ts'
 import type { ScheduleCounts } from '../../agents/health/index.ts'
 import type { Agent } from '../../agents/records/index.ts'
@@ -47,9 +47,9 @@ export type FleetQuery = Window & {
   offset: number
 }
 
-/** All throw `unknown_filter` with the values offered, agents' names among them. */
+/** Every method throws `unknown_filter` with the valid values, agent names included. */
 export type FleetExecutions = {
-  /** Newest first, with the number of all that match. */
+  /** Newest first, with the total number of matches. */
   list(caller: SignedIn, query: FleetQuery): Promise<{ rows: ExecutionSummary[]; total: number }>
   stats(caller: SignedIn, window: Window): Promise<FleetStats>
   timeline(caller: SignedIn, query: Window & { group_by?: string | undefined }): Promise<Timeline>
@@ -65,7 +65,7 @@ export type FleetExecutionsDeps = {
   clock: Pick<Clock, 'now'>
   agentAccess: Pick<AgentAccess, 'accessibleAgents'>
   effectiveParallel(agent: Agent): Promise<number>
-  /** Agents without schedules are left out. */
+  /** Agents without schedules are omitted. */
   scheduleCounts(agentIds: string[]): Promise<ReadonlyMap<string, ScheduleCounts>>
   breakers: Pick<Breakers, 'dispatchStates'>
 }
@@ -80,39 +80,39 @@ export function createFleetExecutions({
 }: FleetExecutionsDeps): FleetExecutions {
   const store = fleetStore(db)
 
-  async function sightOf(caller: SignedIn): Promise<{ reached: ResolvedAgent[]; visible: Visible }> {
-    const reached = await agentAccess.accessibleAgents(caller)
+  async function scopeOf(caller: SignedIn): Promise<{ accessible: ResolvedAgent[]; visible: Visible }> {
+    const accessible = await agentAccess.accessibleAgents(caller)
     const visible = visibleTo({
       isAdmin: isAdmin(caller),
       keyId: caller.kind === 'key' ? caller.key.id : null,
-      agents: reached.map(({ agent, relation }) => ({
+      agents: accessible.map(({ agent, relation }) => ({
         id: agent.id,
         ownRunsOnly: seesOwnRunsOnly(caller, relation),
       })),
     })
-    return { reached, visible }
+    return { accessible, visible }
   }
 
-  /** What the caller sees of one agent; an admin also of a deleted one. A living agent goes before. */
+  /** Limits the scope to one agent; admins may name a deleted one. An existing agent takes precedence. */
   async function narrowed(caller: SignedIn, name: string | undefined) {
-    const sight = await sightOf(caller)
-    if (name === undefined) return sight
-    const reached = sight.reached.filter(({ agent }) => agent.name === name)
-    const [found] = reached
+    const scope = await scopeOf(caller)
+    if (name === undefined) return scope
+    const accessible = scope.accessible.filter(({ agent }) => agent.name === name)
+    const [found] = accessible
     if (found) {
       const visible = visibleTo({
         isAdmin: false,
         keyId: caller.kind === 'key' ? caller.key.id : null,
         agents: [{ id: found.agent.id, ownRunsOnly: seesOwnRunsOnly(caller, found.relation) }],
       })
-      return { reached, visible }
+      return { accessible, visible }
     }
     const deleted = isAdmin(caller) ? await store.deletedAgents(name) : null
     if (!deleted?.size) {
-      const names = sight.reached.map(({ agent }) => agent.name)
+      const names = scope.accessible.map(({ agent }) => agent.name)
       throw unknownFilter('agent', name, names)
     }
-    return { reached: [], visible: { agentIds: [...deleted.keys()], own: null } }
+    return { accessible: [], visible: { agentIds: [...deleted.keys()], own: null } }
   }
 
   return {
@@ -129,18 +129,18 @@ export function createFleetExecutions({
 
     async stats(caller, { agent, hours }) {
       const { visible } = await narrowed(caller, agent)
-      const { inWindow, live } = await store.standing({ visible, since: sinceOf(hours, clock.now()) })
+      const { inWindow, live } = await store.statsOf({ visible, since: sinceOf(hours, clock.now()) })
       return fleetStats(inWindow, live, hours)
     },
 
     async timeline(caller, { agent, hours, group_by }) {
       const group = offered('group_by', group_by, timelineGroups) ?? 'hour'
-      const { visible, reached } = await narrowed(caller, agent)
+      const { visible, accessible } = await narrowed(caller, agent)
       const now = clock.now()
       const filter = { visible, since: sinceOf(hours, now) }
       const counted = await store.buckets(filter, group)
       if (group === 'agent') {
-        const names = new Map(reached.map((each) => [each.agent.id, each.agent.name]))
+        const names = new Map(accessible.map((each) => [each.agent.id, each.agent.name]))
         const isUnknown = counted.some(({ bucket }) => !names.has(bucket))
         const deleted = isUnknown ? await store.deletedAgents() : new Map<string, string>()
         const nameOf = (id: string) => names.get(id) ?? `${deleted.get(id) ?? id} (deleted)`
@@ -160,17 +160,17 @@ export function createFleetExecutions({
     },
 
     async byAgent(caller, { hours, include_7d }) {
-      const { reached, visible } = await sightOf(caller)
+      const { accessible, visible } = await scopeOf(caller)
       const now = clock.now()
       const [window, week, live, last, schedules] = await Promise.all([
         store.totalsByAgent({ visible, since: sinceOf(hours, now) }),
         include_7d ? store.totalsByAgent({ visible, since: sinceOf(weekHours, now) }) : null,
         store.live(visible),
         store.lastOf(visible),
-        deps.scheduleCounts(reached.map(({ agent }) => agent.id)),
+        deps.scheduleCounts(accessible.map(({ agent }) => agent.id)),
       ])
       return {
-        agents: reached.map(({ agent: { id, name } }) => ({
+        agents: accessible.map(({ agent: { id, name } }) => ({
           name,
           ...windowStats(window.get(id) ?? nothingRan),
           running_count: live.get(id)?.running ?? 0,
@@ -184,14 +184,14 @@ export function createFleetExecutions({
     },
 
     async slots(caller) {
-      const reached = (await agentAccess.accessibleAgents(caller)).map(({ agent }) => agent)
-      const ids = reached.map(({ id }) => id)
+      const agents = (await agentAccess.accessibleAgents(caller)).map(({ agent }) => agent)
+      const ids = agents.map(({ id }) => id)
       const [live, breakers] = await Promise.all([
         store.live({ agentIds: ids, own: null }),
         deps.breakers.dispatchStates(),
       ])
       const slots = await Promise.all(
-        reached.map(async (agent) => {
+        agents.map(async (agent) => {
           const { running, waiting } = live.get(agent.id) ?? nothingLive
           return [
             agent.name,
@@ -203,7 +203,7 @@ export function createFleetExecutions({
         timestamp: clock.now().toISOString(),
         agents: Object.fromEntries(slots),
         circuit_breakers: Object.fromEntries(
-          reached.map(({ id, name }) => [name, breakers.get(id) ?? 'closed'] as const),
+          agents.map(({ id, name }) => [name, breakers.get(id) ?? 'closed'] as const),
         ),
       }
     },

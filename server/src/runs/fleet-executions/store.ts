@@ -1,32 +1,34 @@
 import type { ExecutionStatus, Trigger } from '@roost/contracts/runs/executions'
-import type { TimelineGroup } from '@roost/contracts/runs/fleet'
+import type { TimelineGroup } from '@roost/contracts/runs/fleet-executions'
 import { type ExpressionBuilder, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
 import type { Executor } from '../../ports/database/port.ts'
 import { type ExecutionRow, type MessageReader, privateTriggers } from '../executions/index.ts'
 import type { CountedBucket, Live, RunTotals, Visible } from './rules.ts'
-import type { FleetTables } from './tables.ts'
+
+/** Read only: the feature `executions` owns the table. */
+export type FleetTables = { executions: ExecutionRow }
 
 export type RunFilter = {
   visible: Visible
-  /** Runs created then or later; null for all. */
+  /** Runs created at this time or later; null for all. */
   since: string | null
   status?: ExecutionStatus | undefined
   triggeredBy?: Trigger | undefined
-  /** Found in the id, and in the message of runs that this reader may read. */
+  /** Matches the id, and the message of runs that this reader may read. */
   search?: { text: string; reader: MessageReader } | undefined
 }
 
 type Page = { limit: number; offset: number }
 type Found = { id: string; total: number | null }
-/** `total`: how many match, on all pages. */
+/** `total` counts the matches on all pages. */
 type Listed = { rows: ExecutionRow[]; total: number }
 
 type Columns = ExpressionBuilder<FleetTables, 'executions'>
 
 /**
- * Reads over all agents. Counting and finding look at the columns of the indexes `executions_fleet` and
- * `executions_figures` only; of a row, which is long, only those of the page are opened, and messages only to
- * be searched.
+ * Reads over all agents. Filters and counts use only columns of the indexes `executions_fleet` and
+ * `executions_figures`. Full rows are long, so only those of the page are read, and messages only for a
+ * search.
  */
 export function fleetStore(executor: Executor) {
   const db = executor.withTables<FleetTables>()
@@ -39,12 +41,12 @@ export function fleetStore(executor: Executor) {
       .where('status', 'in', ['running', 'queued'])
 
   /**
-   * The rows of a page, with how many match on all pages. Finding and opening are one statement: else a row may no
-   * longer be what was asked for when it is opened.
+   * The rows of a page, with the number of matches on all pages. One statement finds and reads them, so that
+   * a row still matches the filter when it is read.
    */
-  async function opened(found: SelectQueryBuilder<FleetTables, 'executions', Found>): Promise<Listed | null> {
+  async function rowsOf(page: SelectQueryBuilder<FleetTables, 'executions', Found>): Promise<Listed | null> {
     const rows = await db
-      .selectFrom(found.as('page'))
+      .selectFrom(page.as('page'))
       .innerJoin('executions', 'executions.id', 'page.id')
       .selectAll('executions')
       .select('page.total')
@@ -59,32 +61,34 @@ export function fleetStore(executor: Executor) {
   const counted = (filter: RunFilter) =>
     matching(filter).select(({ fn }) => fn.countAll<number>().as('total'))
 
-  /** Behind the last page nobody says how many match. */
-  async function nothingOn(filter: RunFilter, { offset }: Page): Promise<Listed> {
+  /** A page past the last one has no row to carry the total, so the total is counted. */
+  async function emptyPage(filter: RunFilter, { offset }: Page): Promise<Listed> {
     return { rows: [], total: offset === 0 ? 0 : (await counted(filter).executeTakeFirstOrThrow()).total }
   }
 
   return {
-    /** Newest first; runs of one moment in the order in which they came, then by id. */
+    /** Newest first; runs with the same timestamp by queue number, then by id. */
     async list(filter: RunFilter, page: Page): Promise<Listed> {
       const found = newestFirst(matching(filter).select(['id', counted(filter).as('total')]))
         .limit(page.limit)
         .offset(page.offset)
-      return (await opened(found)) ?? nothingOn(filter, page)
+      return (await rowsOf(found)) ?? emptyPage(filter, page)
     },
 
-    /** The same where messages are searched: they are read once, for the page and for the number. */
+    /** `list` with a search in messages: one pass over them finds the page and counts the matches. */
     async search(filter: RunFilter, page: Page): Promise<Listed> {
       const found = newestFirst(
         matching(filter).select(({ fn }) => ['id', fn.countAll<number>().over().as('total')]),
       )
         .limit(page.limit)
         .offset(page.offset)
-      return (await opened(found)) ?? nothingOn(filter, page)
+      return (await rowsOf(found)) ?? emptyPage(filter, page)
     },
 
-    /** Of the window, and what runs and waits now whenever it was made; of one moment. Without a run all is 0. */
-    async standing(filter: RunFilter): Promise<{ inWindow: RunTotals; live: Omit<Live, 'waiting'> }> {
+    /**
+     * Totals of the window, and current runs regardless of their age, in one snapshot. Zeros without runs.
+     */
+    async statsOf(filter: RunFilter): Promise<{ inWindow: RunTotals; live: Omit<Live, 'waiting'> }> {
       const { running, queued, ...inWindow } = await db
         .selectFrom([
           matching(filter).select(totals).as('window'),
@@ -105,7 +109,7 @@ export function fleetStore(executor: Executor) {
       return new Map(rows.map((row) => [row.agent_id, row]))
     },
 
-    /** What runs and waits now, by agent; few, whatever the history. */
+    /** Current runs by agent; few, however long the history. */
     async live(visible: Visible): Promise<Map<string, Live>> {
       const rows = await open(visible)
         .select((columns) => [
@@ -123,7 +127,7 @@ export function fleetStore(executor: Executor) {
       return new Map(rows.map((row) => [row.agent_id, row]))
     },
 
-    /** When the newest run of each agent was created. */
+    /** Creation time of each agent's newest run. */
     async lastOf(visible: Visible): Promise<Map<string, string>> {
       const rows = await matching({ visible, since: null })
         .select(({ fn }) => ['agent_id', fn.max('created_at').as('last')])
@@ -132,7 +136,7 @@ export function fleetStore(executor: Executor) {
       return new Map(rows.map(({ agent_id, last }) => [agent_id, last]))
     },
 
-    /** Only buckets with a run; for `agent` the bucket is its id. */
+    /** Only buckets with runs; for `agent` the bucket is the agent id. */
     async buckets(filter: RunFilter, group: TimelineGroup): Promise<CountedBucket[]> {
       return matching(filter)
         .select((columns) => [groupings[group].as('bucket'), ...totals(columns)])
@@ -147,12 +151,14 @@ export function fleetStore(executor: Executor) {
       return row.first
     },
 
-    /** Names of deleted agents by id; with `name` only those that had it. Nowhere else do they stand. */
+    /**
+     * Names of deleted agents by id; with `name` only agents of that name. Only executions keep these names.
+     */
     async deletedAgents(name?: string): Promise<Map<string, string>> {
       const rows = await db
         .selectFrom('executions')
         .select(({ fn }) => ['agent_id', fn.max('agent_name').as('name')])
-        // Written out: a bound value would keep SQLite from using the index of these rows.
+        // A literal: SQLite does not use the partial index for a bound value.
         .where(({ eb, lit }) => eb('agent_deleted', '=', lit(1)))
         .$if(name !== undefined, (query) => query.where('agent_name', '=', name ?? ''))
         .groupBy('agent_id')
@@ -173,21 +179,21 @@ function conditions(columns: Columns, { visible, since, status, triggeredBy, sea
 }
 
 function isVisible(columns: Columns, { agentIds, own }: Exclude<Visible, 'all'>) {
-  const whole = agentIds.length === 0 ? [] : [columns('agent_id', 'in', [...agentIds])]
-  if (!own || own.agentIds.length === 0) return columns.or(whole)
+  const full = agentIds.length === 0 ? [] : [columns('agent_id', 'in', [...agentIds])]
+  if (!own || own.agentIds.length === 0) return columns.or(full)
   const started = columns('agent_id', 'in', [...own.agentIds]).and('source_mcp_key_id', '=', own.keyId)
-  return columns.or([...whole, started])
+  return columns.or([...full, started])
 }
 
-/** Letters of either case are alike, by the database's own rule for both sides. */
+/** Ignores case, by the database's own rule for both sides. */
 function isFound(columns: Columns, { text, reader }: { text: string; reader: MessageReader }) {
   const pattern = `%${text.replace(/[\\%_]/g, '\\$&')}%`
-  const holds = (column: 'id' | 'message') =>
+  const contains = (column: 'id' | 'message') =>
     sql<boolean>`lower(${sql.ref(column)}) like lower(${pattern}) escape '\\'`
-  return columns.or([holds('id'), columns.and([isReadable(columns, reader), holds('message')])])
+  return columns.or([contains('id'), columns.and([isReadable(columns, reader), contains('message')])])
 }
 
-/** `mayRead` of `executions` as a condition. */
+/** `mayRead` of `executions` as an SQL condition. */
 function isReadable(columns: Columns, { readsAll, userId, keyId }: MessageReader) {
   if (readsAll) return columns.and([])
   return columns.or([
@@ -201,7 +207,7 @@ function newestFirst<O>(query: SelectQueryBuilder<FleetTables, 'executions', O>)
   return query.orderBy('created_at', 'desc').orderBy('queue_number', 'desc').orderBy('id', 'desc')
 }
 
-/** Counted by filters and not by groups of states: those would be read along the wrong index. */
+/** Counts with filters instead of grouping by status, which would use a slower index. */
 function totals(columns: Columns) {
   return [
     columns.fn.countAll<number>().as('total'),
@@ -218,7 +224,7 @@ function countOf<S extends ExecutionStatus>({ fn }: Columns, status: S) {
   return fn.countAll<number>().filterWhere('status', '=', status).as(status)
 }
 
-/** Times are text of fixed width: their beginnings are hours and days. */
+/** Timestamps have a fixed width, so their prefixes are hours and days. */
 const groupings: Record<TimelineGroup, RawBuilder<string>> = {
   hour: sql`substr(created_at, 1, 13)`,
   day: sql`substr(created_at, 1, 10)`,

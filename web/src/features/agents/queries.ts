@@ -2,7 +2,7 @@ import { getAvatar } from '@roost/contracts/agents/avatar'
 import { getContextStats } from '@roost/contracts/agents/health'
 import { getAgent, listAgents } from '@roost/contracts/agents/registry'
 import { type Client, errorOf } from '@roost/contracts/client'
-import { getExecutionStats, getFleetSlots } from '@roost/contracts/runs/fleet'
+import { getExecutionStats, getFleetSlots } from '@roost/contracts/runs/fleet-executions'
 import { queryOptions } from '@tanstack/react-query'
 import { agentListEvents, ofAgent, runEvents, staleOn } from '../../live/stale.ts'
 

@@ -1,4 +1,4 @@
-import type { TimelineGroup } from '@roost/contracts/runs/fleet'
+import type { TimelineGroup } from '@roost/contracts/runs/fleet-executions'
 import { formatClock, formatDate, type Locale } from '../../lib/format.ts'
 
 /** The axis label of a timeline bucket. Hours are local; days are in UTC, as the API counts them. */

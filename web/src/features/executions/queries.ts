@@ -15,7 +15,7 @@ import {
   listExecutions,
   streamAnyExecution,
   type TimelineGroup,
-} from '@roost/contracts/runs/fleet'
+} from '@roost/contracts/runs/fleet-executions'
 import { getQueue } from '@roost/contracts/runs/queue'
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { ofAgent, ofRun, runEvents, staleOn } from '../../live/stale.ts'

@@ -12,7 +12,9 @@ const cost = Money.describe('US dollars.')
 const readers = { who: 'any', scopes: ['ops'] } as const
 
 const window = {
-  hours: queryInteger(0, 8760, 24).describe('Runs created in the last so many hours; 0 is all of them.'),
+  hours: queryInteger(0, 8760, 24).describe(
+    'Only runs created in this number of hours before now; 0 means all.',
+  ),
   agent: z.string().max(63).optional().describe('The name of one agent.'),
 }
 
@@ -20,9 +22,9 @@ export const listExecutions = endpoint({
   id: 'listExecutions',
   method: 'GET',
   path: '/api/executions',
-  summary: 'Runs of all agents that the caller can reach, newest first',
+  summary: 'Runs of all agents that the caller can access, newest first',
   description:
-    'Paged; `X-Total-Count` says how many match. `search` looks in the id, and in the message where the caller may read it. Admins see the runs of deleted agents too, and read them at `/api/executions/{id}`.',
+    'Paged; `X-Total-Count` has the number of matches. `search` covers the id, and the message if the caller may read it. Admins also see runs of deleted agents, with details at `/api/executions/{id}`.',
   tag,
   access: readers,
   query: z.object({
@@ -46,13 +48,13 @@ const anyRun = {
   fails: ['execution_not_found'],
 } as const
 const forDeleted =
-  'Admins find the runs of deleted agents here: their agent has no address any more, and another agent may have its name. Runs of other agents are found as well.'
+  'Admins get runs of deleted agents here, because such an agent has no path, and a new agent may have its name. Works for runs of other agents too.'
 
 export const getAnyExecution = endpoint({
   ...anyRun,
   id: 'getAnyExecution',
   path: '/api/executions/{id}',
-  summary: 'One run with its response, by its id alone',
+  summary: 'Get a run with its response by its id',
   description: forDeleted,
   returns: ExecutionDetails,
 })
@@ -61,7 +63,7 @@ export const getAnyExecutionLog = endpoint({
   ...anyRun,
   id: 'getAnyExecutionLog',
   path: '/api/executions/{id}/log',
-  summary: 'The transcript of a run, by its id alone',
+  summary: 'The transcript of a run by its id',
   description: forDeleted,
   returns: ExecutionLog,
 })
@@ -70,7 +72,7 @@ export const streamAnyExecution = endpoint({
   ...anyRun,
   id: 'streamAnyExecution',
   path: '/api/executions/{id}/stream',
-  summary: 'The transcript of a run as server-sent events, by its id alone',
+  summary: 'The transcript of a run as server-sent events, by its id',
   description: `${forDeleted} The events are those of the agent's own stream; a finished run replays and ends.`,
   query: streamExecution.query,
   streams: ['text/event-stream'],
@@ -84,8 +86,8 @@ export const FleetStats = z.object({
   failed_count: count,
   cancelled_count: count,
   skipped_count: count,
-  running_count: count.describe('Now, whatever the window.'),
-  queued_count: count.describe('Now, whatever the window.'),
+  running_count: count.describe('Current value, regardless of the window.'),
+  queued_count: count.describe('Current value, regardless of the window.'),
   total_cost: cost,
   cost_estimated: CostEstimated,
   success_rate: rate,
@@ -97,7 +99,7 @@ export const getFleetStats = endpoint({
   id: 'getFleetStats',
   method: 'GET',
   path: '/api/executions/stats',
-  summary: 'How many runs there were and how they ended',
+  summary: 'Count runs by outcome',
   tag,
   access: readers,
   query: z.object(window),
@@ -116,7 +118,7 @@ export const Timeline = z.object({
       bucket: z
         .string()
         .describe(
-          'The hour or the day it begins with, in UTC; the trigger; or the name of the agent, with " (deleted)" behind the name of a deleted one.',
+          'Start of the hour or day in UTC; the trigger; or the name of the agent, followed by " (deleted)" for a deleted one.',
         ),
       total: count,
       success: count,
@@ -133,8 +135,7 @@ export const getFleetTimeline = endpoint({
   method: 'GET',
   path: '/api/executions/timeline',
   summary: 'Runs by hour, day, trigger or agent',
-  description:
-    'Hours and days in their order, triggers and agents too; those without a run are there with 0.',
+  description: 'Buckets are sorted; those without runs have 0.',
   tag,
   access: { who: 'any' },
   query: z.object({ ...window, group_by: z.string().max(20).optional() }),
@@ -144,15 +145,15 @@ export const getFleetTimeline = endpoint({
 
 export const AgentRunStats = z.object({
   name: z.string(),
-  task_count: count.describe('Runs of every kind that were created in the window.'),
+  task_count: count.describe('Runs of every kind created in the window.'),
   success_count: count,
   failed_count: count,
-  running_count: count.describe('Now, whatever the window.'),
-  queued_count: count.describe('Now, whatever the window.'),
+  running_count: count.describe('Current value, regardless of the window.'),
+  queued_count: count.describe('Current value, regardless of the window.'),
   success_rate: rate,
   total_cost: cost,
   cost_estimated: CostEstimated,
-  last_execution_at: Timestamp.nullable().describe('Whatever the window; null when there never was one.'),
+  last_execution_at: Timestamp.nullable().describe('Regardless of the window; null without any run.'),
   schedules_total: count,
   schedules_enabled: count,
   task_count_7d: count.optional(),
@@ -168,7 +169,7 @@ export const getExecutionStats = endpoint({
   id: 'getExecutionStats',
   method: 'GET',
   path: '/api/agents/execution-stats',
-  summary: 'How the runs of each agent went',
+  summary: 'Run statistics of each agent',
   tag,
   access: readers,
   query: z.object({ hours: window.hours, include_7d: queryBoolean(false) }),
@@ -180,7 +181,7 @@ export const FleetSlots = z.object({
   agents: z.record(
     z.string(),
     z.object({
-      max: count.describe('Runs that the agent may work on at once.'),
+      max: count.describe('Maximum of parallel runs.'),
       active: count,
       queued: count.describe('Runs that wait for a slot.'),
     }),
