@@ -1,7 +1,7 @@
 import type { ExecutionsTable } from './tables.ts'
 
-/** What may have changed since a run was read that is still under the same claim, or still waits. */
-export const movedMeanwhile = [
+/** Columns that other writers may change while a run stays under the same claim or stays queued. */
+export const concurrentColumns = [
   'agent_name',
   'agent_deleted',
   'spawned_at',
@@ -20,16 +20,16 @@ export const movedMeanwhile = [
   'delivery',
 ] as const
 
-/** Without the columns that are null anyway: there are two texts of the statement, and both are prepared. */
-export function written(row: ExecutionsTable): ExecutionsTable {
-  if (afterwards.some((column) => row[column] !== null)) return row
-  const kept = Object.entries(row).filter(([column]) => !isAfterwards.has(column))
-  // All others may be null, which is what the database gives a column that is not named.
-  return Object.fromEntries(kept) as ExecutionsTable
+/** Omits the later columns of a new run while all are null, so that only two prepared statements exist. */
+export function insertValues(row: ExecutionsTable): ExecutionsTable {
+  if (laterColumns.some((column) => row[column] !== null)) return row
+  const columns = Object.entries(row).filter(([column]) => !isLaterColumn.has(column))
+  // The database sets omitted columns to null, which their type allows.
+  return Object.fromEntries(columns) as ExecutionsTable
 }
 
-/** Columns that a run gets on its way; nearly every one that is taken in has none of them. */
-const afterwards: readonly (keyof ExecutionsTable)[] = [
+/** Columns that are set later; nearly every new run has none of them. */
+const laterColumns: readonly (keyof ExecutionsTable)[] = [
   'started_at',
   'spawned_at',
   'completed_at',
@@ -62,4 +62,4 @@ const afterwards: readonly (keyof ExecutionsTable)[] = [
   'delivery',
 ]
 
-const isAfterwards: ReadonlySet<string> = new Set(afterwards)
+const isLaterColumn: ReadonlySet<string> = new Set(laterColumns)

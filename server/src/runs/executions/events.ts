@@ -19,7 +19,7 @@ export function finishedEvent(row: ExecutionRow): NewEvent {
   })
 }
 
-/** A signal: something begins or ends in the agent. */
+/** Signal that a run or a tool call starts or ends in the agent. */
 export function activitySignal(
   row: Pick<ExecutionRow, 'id' | 'agent_id' | 'agent_name' | 'kind'>,
   state: 'started' | 'completed' | 'failed' | 'cancelled',
@@ -57,7 +57,7 @@ function about(row: ExecutionRow, type: string, fields: Record<string, unknown> 
   }
 }
 
-/** An event goes to everybody who reaches the agent; the words of a private conversation do not. */
+/** Everyone with access to the agent gets the event, but not the message of a private conversation. */
 function preview(row: ExecutionRow): ReservedFields {
   return {
     fields: { message_preview: messagePreview(row.message) },

@@ -47,9 +47,9 @@ forEachDialect((_, open) => {
   const finish = (platform: RunPlatform, hold: { execution_id: string; claim_token: number }) =>
     platform.dispatch.handlers.result(linked, resultOf(hold))
   const until = () => new AbortController()
-  const words = (told: Watched[]) => told.map((each) => (each.kind === 'line' ? each.n : each.kind))
+  const words = (watched: Watched[]) => watched.map((each) => (each.kind === 'line' ? each.n : each.kind))
 
-  test('a tool call that the end of its run cut off is over as well', async () => {
+  test('the end of a run ends its open tool calls', async () => {
     const { platform } = await start()
     const { id, hold } = await running(platform)
     const call: TranscriptLine = {
@@ -63,34 +63,34 @@ forEachDialect((_, open) => {
     assert.notEqual(tool?.ended_at, null)
   })
 
-  test('a reader of a finished run is told its lines and its end', async () => {
+  test('a reader of a finished run gets its lines and its end', async () => {
     const { platform } = await start()
     const { id, hold } = await running(platform)
     await send(platform, hold, 1, ['a', 'b', 'c'])
     await finish(platform, hold)
-    const told = await collect(platform.executions.watch(id, { signal: until().signal }))
-    assert.deepEqual(words(told), [1, 2, 3, 'end'])
+    const watched = await collect(platform.executions.watch(id, { signal: until().signal }))
+    assert.deepEqual(words(watched), [1, 2, 3, 'end'])
     const behind = await collect(platform.executions.watch(id, { after: 2, signal: until().signal }))
     assert.deepEqual(words(behind), [3, 'end'])
   })
 
-  test('a reader who comes while it runs gets the stored lines, then the new ones, none twice', async () => {
+  test('a reader of a running run gets the stored lines, then the new ones, each once', async () => {
     const { platform } = await start()
     const { id, hold } = await running(platform)
     await send(platform, hold, 1, ['a', 'b'])
-    const told: Watched[] = []
+    const watched: Watched[] = []
     for await (const each of platform.executions.watch(id, { signal: until().signal })) {
-      told.push(each)
+      watched.push(each)
       if (each.kind === 'line' && each.n === 2) {
         await send(platform, hold, 3, ['c'])
         await send(platform, hold, 4, ['d', 'e'])
       }
       if (each.kind === 'line' && each.n === 5) await finish(platform, hold)
     }
-    assert.deepEqual(words(told), [1, 2, 3, 4, 5, 'end'])
+    assert.deepEqual(words(watched), [1, 2, 3, 4, 5, 'end'])
   })
 
-  test('ten readers beside a quick writer all see every line once', async () => {
+  test('ten readers of a fast writer each get every line once', async () => {
     const { platform } = await start()
     const { id, hold } = await running(platform)
     const readers = Array.from({ length: 10 }, () =>
@@ -99,15 +99,15 @@ forEachDialect((_, open) => {
     for (let from = 1; from <= 60; from += 3) await send(platform, hold, from, ['x', 'y', 'z'])
     await finish(platform, hold)
     const expected = [...Array.from({ length: 60 }, (_, index) => index + 1), 'end']
-    for (const told of await Promise.all(readers)) {
+    for (const watched of await Promise.all(readers)) {
       assert.deepEqual(
-        words(told).filter((word) => word !== 'status'),
+        words(watched).filter((word) => word !== 'status'),
         expected,
       )
     }
   })
 
-  test('more lines than one page are told in order', async () => {
+  test('more lines than one page arrive in order', async () => {
     const { platform } = await start()
     const { id, hold } = await running(platform)
     await send(
@@ -117,11 +117,11 @@ forEachDialect((_, open) => {
       Array.from({ length: 450 }, (_, index) => `${index}`),
     )
     await finish(platform, hold)
-    const told = await collect(platform.executions.watch(id, { signal: until().signal }))
-    assert.deepEqual(words(told), [...Array.from({ length: 450 }, (_, index) => index + 1), 'end'])
+    const watched = await collect(platform.executions.watch(id, { signal: until().signal }))
+    assert.deepEqual(words(watched), [...Array.from({ length: 450 }, (_, index) => index + 1), 'end'])
   })
 
-  test('pieces of the answer reach who asks for them, before their line, joined while the reader is busy', async () => {
+  test('pieces arrive before their line, and are joined while the reader is busy', async () => {
     const { platform, on } = await start()
     const { id, hold } = await running(platform)
     await send(platform, hold, 1, ['first'])
@@ -134,17 +134,17 @@ forEachDialect((_, open) => {
     on.partial(linked, { t: 'partial', execution_id: id, claim_token: 99, kind: 'text', text: 'foreign' })
     await send(platform, hold, 2, ['Hello'])
     await finish(platform, hold)
-    const told = await collect(watch)
-    const partials = told.flatMap((each) => (each.kind === 'partial' ? [each.partial] : []))
+    const watched = await collect(watch)
+    const partials = watched.flatMap((each) => (each.kind === 'partial' ? [each.partial] : []))
     assert.deepEqual(partials, [
       { type: 'partial', kind: 'text', text: 'Hello' },
       { type: 'partial', kind: 'thinking', text: 'hm' },
     ])
-    assert.deepEqual(words(told), ['partial', 'partial', 2, 'end'])
+    assert.deepEqual(words(watched), ['partial', 'partial', 2, 'end'])
     assert.deepEqual(words(await plain), [1, 2, 'end'])
   })
 
-  test('nothing for 15 s is told as quiet; a lost notice is found then', async () => {
+  test('15 s without events yield quiet; a lost notice is found then', async () => {
     const { platform, clock } = await start()
     const { id, hold } = await running(platform)
     const watch = platform.executions.watch(id, { signal: until().signal })
@@ -157,7 +157,7 @@ forEachDialect((_, open) => {
     await watch.return()
   })
 
-  test('an aborted signal ends the reading, whatever it waits for', async () => {
+  test('an aborted signal ends the iteration', async () => {
     const { platform, clock } = await start()
     const { id } = await running(platform)
     const abort = until()
@@ -167,34 +167,34 @@ forEachDialect((_, open) => {
     assert.equal((await next).done, true)
   })
 
-  test('an unknown run ends at once', async () => {
+  test('an unknown run ends immediately', async () => {
     const { platform } = await start()
-    const told = await collect(platform.executions.watch('nope', { signal: until().signal }))
-    assert.deepEqual(told, [])
+    const watched = await collect(platform.executions.watch('nope', { signal: until().signal }))
+    assert.deepEqual(watched, [])
   })
 
-  test('terminate: a waiting run is cancelled_while_queued, and the agent hears nothing', async () => {
+  test('terminate: a queued run is cancelled_while_queued without a call to the agent', async () => {
     const { platform, link } = await start()
     const row = await accept(platform)
-    const asked = link.asked.length
+    const callCount = link.asked.length
     assert.deepEqual(await platform.executions.terminate(reader, row.id), {
       status: 'cancelled_while_queued',
       execution_id: row.id,
     })
-    assert.equal(link.asked.length, asked)
+    assert.equal(link.asked.length, callCount)
     const ended = await platform.row(row.id)
     assert.deepEqual([ended.status, ended.error_code], ['cancelled', 'user_cancelled'])
     assert.match(ended.error ?? '', /ann@example\.org/)
   })
 
-  test('terminate: claimed and not spawned is cancelled_while_parked', async () => {
+  test('terminate: a claimed run without a runtime is cancelled_while_parked', async () => {
     const { platform, link } = await start()
     const { id } = await running(platform, false)
     link.link('a1', { cancel: () => ({ state: 'parked' }) })
     assert.equal((await platform.executions.terminate(reader, id)).status, 'cancelled_while_parked')
   })
 
-  test('terminate: a runtime is stopped, with its return code, within the grace', async () => {
+  test('terminate: a runtime is stopped within the grace period, with its return code', async () => {
     const { platform, link } = await start()
     const { id, hold } = await running(platform)
     link.link('a1', { cancel: () => ({ state: 'stopped', returncode: 130 }) })
@@ -206,7 +206,7 @@ forEachDialect((_, open) => {
     assert.deepEqual(link.asked.at(-1)?.request, { ...hold, grace_seconds: 5 })
   })
 
-  test('terminate: with the link down it is terminated and not delivered', async () => {
+  test('terminate: with the link down the run is terminated and not delivered', async () => {
     const { platform, link } = await start()
     const { id } = await running(platform)
     assert.deepEqual(await platform.executions.terminate(reader, id), {
@@ -223,7 +223,7 @@ forEachDialect((_, open) => {
     assert.equal((await platform.executions.terminate(reader, other)).delivered, false)
   })
 
-  test('terminate: what has ended is already_finished', async () => {
+  test('terminate: an ended run is already_finished', async () => {
     const { platform } = await start()
     const { id, hold } = await running(platform)
     await finish(platform, hold)
@@ -231,7 +231,7 @@ forEachDialect((_, open) => {
     assert.equal((await platform.row(id)).status, 'success')
   })
 
-  test('twenty terminate one run while its result comes: one outcome, told once', async () => {
+  test('20 concurrent terminations and a result: one outcome, one event', async () => {
     const { platform, link } = await start()
     link.link('a1', { cancel: () => ({ state: 'stopped', returncode: 0 }) })
     for (let round = 0; round < 5; round += 1) {
@@ -252,7 +252,7 @@ forEachDialect((_, open) => {
     }
   })
 
-  test('terminate against twenty claimers: queued or handed out, never both', async () => {
+  test('terminate with 20 concurrent claims: cancelled in the queue or claimed, never both', async () => {
     const { platform, link, on } = await start()
     link.link('a1', { cancel: () => ({ state: 'parked' }) })
     const row = await accept(platform)

@@ -2,7 +2,9 @@ import { Fault } from '../../kit/fault.ts'
 import type { Executor } from '../../ports/database/port.ts'
 import { executionStore } from './store.ts'
 
-/** Whoever names a run beside an agent names one of its own; null names none. Throws `execution_not_found`. */
+/**
+ * Checks that a run named together with an agent belongs to it; null passes. Throws `execution_not_found`.
+ */
 export async function refuseForeignRun(
   executor: Executor,
   agentId: string,

@@ -2,21 +2,21 @@ import type { RunResult } from '@roost/contracts/link/runs'
 import type { Tx } from '../../ports/database/port.ts'
 import type { ExecutionRow } from './store.ts'
 
-/** What a turn of a conversation needs that only the conversation knows, when it is handed out. */
+/** What only the conversation knows about a turn, read when the turn is claimed. */
 export type TurnContext = { message: string; resumeSessionId: string | null }
 
 /**
- * Where features to the right take part in what happens to a run, in the same transaction. They register
- * when they are composed; the order of registration is the order of the calls.
+ * Hooks of features to the right, called in the transaction of the event. They run in the order of
+ * registration, which happens at composition.
  */
 export type RunHooks = {
-  /** After a run has ended, however it ended; `row` is as it is now. */
+  /** After a run has ended in any way; `row` is its current state. */
   onEnded(hook: EndedHook): void
-  /** Of a chat run that is about to be handed out. Throws when the turn cannot be taken any more. */
+  /** For a chat run that is being claimed. Throws when the turn can no longer run. */
   onTurn(hook: TurnHook): void
   /**
-   * Of a chat run whose runtime no longer knows its session. True: hand it out once more, the hook has
-   * arranged what that turn needs.
+   * For a chat run whose runtime lost its session. Return true to queue the run again after preparing the
+   * turn.
    */
   onSessionLost(hook: SessionLostHook): void
   readonly registered: {

@@ -1,9 +1,9 @@
 /**
- * Executions: the record of every run of every kind, and everything that is read from it.
+ * Executions: the record of every run of every kind, and all reads of it.
  *
- * Owns the tables `executions` and `agent_queues`. Promises that the row is the truth about a run, that its
- * end is decided once and told in the same transaction, and that a reader who follows a run misses no line
- * and sees none twice. Refuses to know how runs come about and how they reach an agent: that is `dispatch`.
+ * Owns the tables `executions` and `agent_queues`. The row is the truth about a run. Its end is decided once, with its
+ * event in the same transaction. A reader who follows a run gets every line exactly once. `dispatch` creates the runs
+ * and hands them to agents.
  */
 export { activitySignal, createdEvent, finishedEvent, startedEvent } from './events.ts'
 export { refuseForeignRun } from './foreign-run.ts'
@@ -49,4 +49,5 @@ export {
 } from './store.ts'
 export { executionEvents, resumeAfter, streamHeaders } from './stream.ts'
 export { nameOf } from './terminate.ts'
+export { createWait, runErrorCode, type Wait, type WaitOptions } from './wait.ts'
 export type { Watch, Watched } from './watch.ts'

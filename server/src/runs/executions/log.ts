@@ -2,10 +2,9 @@ import type { Db } from '../../ports/database/port.ts'
 import { transcriptStore } from '../transcripts/index.ts'
 
 /**
- * A reply with the log of a run as its field `name`, as JSON text that is written a page of lines at a time: a
- * transcript may be larger than what the process should hold for each of its readers, and is stored as the text that
- * it is told as. `head` has a field at least. Throws when `signal` aborts, so that the reply breaks off: half a log
- * never looks like a whole one.
+ * Streams a response with the log of a run as field `name`, one page of lines at a time, because transcripts
+ * may be large. `head` has at least one field. Throws when `signal` aborts, so that a partial log never looks
+ * complete.
  */
 export async function* logText(
   head: object,
@@ -13,7 +12,7 @@ export async function* logText(
   pages: AsyncIterable<readonly string[]> | Iterable<readonly string[]>,
   signal: AbortSignal,
 ): AsyncGenerator<string, void, undefined> {
-  // Without the brace at its end.
+  // Without the closing brace.
   yield `${JSON.stringify(head).slice(0, -1)},"${name}":[`
   let separator = ''
   for await (const lines of pages) {
@@ -24,18 +23,18 @@ export async function* logText(
   yield ']}'
 }
 
-/** The lines up to number `last`, or all, a page at a time. */
+/** The lines up to number `last`, or all, one page at a time. */
 export async function* storedLines(
   db: Db,
   executionId: string,
   last = Number.POSITIVE_INFINITY,
 ): AsyncGenerator<string[], void, undefined> {
-  let told = 0
-  while (told < last) {
-    const found = await transcriptStore(db).page(executionId, told)
-    const lines = found.filter(({ n }) => n <= last)
+  let after = 0
+  while (after < last) {
+    const page = await transcriptStore(db).page(executionId, after)
+    const lines = page.filter(({ n }) => n <= last)
     if (lines.length === 0) return
     yield lines.map(({ text }) => text)
-    told = lines.at(-1)?.n ?? last
+    after = lines.at(-1)?.n ?? last
   }
 }

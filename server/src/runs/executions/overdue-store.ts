@@ -3,11 +3,11 @@ import { isOpen } from './queue-store.ts'
 import type { ExecutionRow } from './store.ts'
 import type { ExecutionTables } from './tables.ts'
 
-/** Runs that nobody asked about: whose time is over, and agents that should have been woken. */
+/** Reads for background passes: expired runs, and agents that have waiting runs. */
 export function overdueStore(executor: Executor) {
   const db = executor.withTables<ExecutionTables>()
   return {
-    /** Runs whose lease has run out: the next of them behind the row `after`. */
+    /** The next runs with an expired lease, after the row `after`. */
     async leaseExpired(
       now: string,
       limit: number,
@@ -32,7 +32,7 @@ export function overdueStore(executor: Executor) {
         .execute()
     },
 
-    /** The run is running under the same claim and its lease was not renewed since it was read. */
+    /** Returns true while the run is under the same claim and its lease was not renewed. */
     async stillExpired(row: ExecutionRow): Promise<boolean> {
       const result = await db
         .updateTable('executions')
@@ -57,7 +57,7 @@ export function overdueStore(executor: Executor) {
         .execute()
     },
 
-    /** Agents for which something waits. */
+    /** Agents with queued runs. */
     async agentsWithWaiting(): Promise<string[]> {
       const rows = await db
         .selectFrom('executions')

@@ -1,4 +1,4 @@
-/** Beginning to read in the middle of a block. */
+/** Readers that join in the middle of a block. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { TranscriptLine } from '@roost/contracts/link/transcript'
@@ -30,12 +30,12 @@ forEachDialect((_, open) => {
       id: row.id,
       /** Another process of the same platform. */
       other: () => startRunPlatform({ db, clock, ephemeral }),
-      /** Resolves when it has been told in this process. */
+      /** Resolves when a partial has arrived in this process. */
       async write(text: string) {
-        const told = Promise.withResolvers<void>()
-        const stop = platform.live.listen(row.id, { changed() {}, partial: () => told.resolve() })
+        const received = Promise.withResolvers<void>()
+        const stop = platform.live.listen(row.id, { changed() {}, partial: () => received.resolve() })
         handlers.partial(linked, { t: 'partial', ...hold, kind: 'text', text })
-        await told.promise
+        await received.promise
         stop()
       },
       lines: (from: number, texts: string[]) =>
@@ -44,7 +44,7 @@ forEachDialect((_, open) => {
     }
   }
 
-  /** The stream as short words: `1` for a line, `0+Hel` for a piece and its place. */
+  /** The stream in short form: `1` for a line, `0+Hel` for a piece at its offset. */
   function read(
     { executions }: RunPlatform,
     id: string,
@@ -66,14 +66,14 @@ forEachDialect((_, open) => {
     return {
       next: async () => short((await events.next()).value ?? assert.fail('the stream has ended')),
       async rest() {
-        const told: string[] = []
-        for await (const event of events) told.push(short(event))
-        return told
+        const labels: string[] = []
+        for await (const event of events) labels.push(short(event))
+        return labels
       },
     }
   }
 
-  test('what was written of the open block is told first, then each piece, then its line', async () => {
+  test('a reader gets the open block so far, then each piece, then the line', async () => {
     const { platform, id, write, lines, finish } = await start()
     await lines(1, ['Before.'])
     await write('Hel')
@@ -92,7 +92,7 @@ forEachDialect((_, open) => {
     assert.deepEqual((await reader.rest()).slice(0, 1), ['2'])
   })
 
-  test('a reader in another process is told the same', async () => {
+  test('a reader in another process gets the same events', async () => {
     const { id, other, write, lines, finish } = await start()
     const process = await other()
     await write('Hel')
@@ -104,7 +104,7 @@ forEachDialect((_, open) => {
     assert.equal(await Promise.race([read(process, id, { after: 1 }).next(), finish()]).then(Boolean), true)
   })
 
-  test('a process that came in the middle of a block tells nothing of it, and the next one whole', async () => {
+  test('a process that joins within a block omits it and sends the next one from its start', async () => {
     const { id, other, write, lines } = await start()
     await write('Hel')
     const reader = read(await other(), id)
@@ -116,7 +116,7 @@ forEachDialect((_, open) => {
     assert.equal(await reader.next(), '0+New')
   })
 
-  test('pieces are told to who asks for them and may read the run, to nobody else', async () => {
+  test('pieces go only to readers who request them and may read the run', async () => {
     const { platform, id, write, finish } = await start()
     await write('Hel')
     const readers = [read(platform, id, { partials: false }), read(platform, id, { isShown: false })]

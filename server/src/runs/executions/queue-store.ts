@@ -6,7 +6,10 @@ import type { ExecutionTables } from './tables.ts'
 
 export type QueuedRun = Pick<ExecutionRow, 'id' | 'triggered_by' | 'queued_at' | 'source_mcp_key_id'>
 export type Waiting = { id: string; serial_key: string | null }
-/** `bounded`: waiting runs that count against the bound, held ones too. `last_place`: `queued_at` of the last in the line. */
+/**
+ * `bounded` counts waiting runs against the limit, held ones included. `last_place` is `queued_at` of the
+ * last queued run.
+ */
 export type QueueCounts = {
   waiting: number
   bounded: number
@@ -17,22 +20,22 @@ export type QueueCounts = {
 
 export type OpenRuns = { activeSchedules: ReadonlySet<string>; lastQueuedAt: ReadonlyMap<string, string> }
 
-/** The condition of the index `executions_open`, which is small whatever the history: what has not ended. */
+/** Condition of the index `executions_open`, which stays small: runs that have not ended. */
 export const isOpen = sql<boolean>`completed_at is null`
 /**
- * A run that is running without a claim is carried by the platform itself, as a telephone call is: no agent holds
- * it, and it takes no slot.
+ * A running run without a claim is carried by the platform itself, such as a phone call. No agent holds it,
+ * and it takes no slot.
  */
 const holdsSlot = sql<boolean>`claim_token is not null`
 
 /**
- * The moves of the queue: each names the state it comes from and says whether it won. Whoever counts before
- * it moves holds the agent's queue first (`lockQueue`), so that counts cannot be overtaken.
+ * State changes of the queue. Each is conditional on the previous state and returns whether it succeeded.
+ * Lock the queue (`lockQueue`) before counting, so that counts stay valid.
  */
 export function queueStore(executor: Executor) {
   const db = executor.withTables<ExecutionTables>()
-  /** The line; held runs have no place in it yet. */
-  const line = (agentId: string) =>
+  /** The queue; held runs have no position in it yet. */
+  const queue = (agentId: string) =>
     db
       .selectFrom('executions')
       .where('agent_id', '=', agentId)
@@ -41,8 +44,8 @@ export function queueStore(executor: Executor) {
       .where('queued_at', 'is not', null)
   return {
     /**
-     * Holds the agent's queue until the transaction ends, and takes the next `count` of its growing numbers:
-     * the last of them is returned.
+     * Locks the agent's queue until the transaction ends, and reserves `count` queue numbers. Returns the
+     * last of them.
      */
     async lockQueue(agentId: string, count = 1): Promise<number> {
       const row = await db
@@ -58,10 +61,7 @@ export function queueStore(executor: Executor) {
       return row.last_number
     },
 
-    /**
-     * The same for several agents, each with its count, in one statement and in the order of their ids: two that
-     * do so never wait for each other.
-     */
+    /** `lockQueue` for several agents, in one statement and by agent id, so that two calls never deadlock. */
     async lockQueues(counts: ReadonlyMap<string, number>): Promise<Map<string, number>> {
       const values = [...counts].map(([agent_id, last_number]) => ({ agent_id, last_number }))
       if (values.length === 0) return new Map()
@@ -111,7 +111,7 @@ export function queueStore(executor: Executor) {
       }
     },
 
-    /** How full the agent is, and how many runs of `serialKey` wait or are worked on. */
+    /** Counts of the agent's queue and slots, and of open runs with `serialKey`. */
     async queueLength(agentId: string, serialKey: string | null): Promise<QueueCounts> {
       const count = (condition: RawBuilder<unknown>) =>
         sql<number>`coalesce(sum(case when ${condition} then 1 else 0 end), 0)`
@@ -142,7 +142,7 @@ export function queueStore(executor: Executor) {
         .execute()
     },
 
-    /** The serial key of every run that holds a slot; null for one without. */
+    /** Serial key of every run that holds a slot; null for runs without one. */
     async runningKeys(agentId: string): Promise<(string | null)[]> {
       const rows = await db
         .selectFrom('executions')
@@ -155,9 +155,9 @@ export function queueStore(executor: Executor) {
       return rows.map((row) => row.serial_key)
     },
 
-    /** Waiting runs in the order in which they are handed out; held ones have no place yet. */
+    /** Queued runs in claim order, without held ones. */
     async waitingOf(agentId: string, limit: number): Promise<Waiting[]> {
-      return line(agentId)
+      return queue(agentId)
         .select(['id', 'serial_key'])
         .orderBy('queued_at')
         .orderBy('queue_number')
@@ -165,9 +165,9 @@ export function queueStore(executor: Executor) {
         .execute()
     },
 
-    /** The first of the line, as a list of it shows them. */
+    /** The first queued runs, with the columns of a queue view. */
     async firstQueued(agentId: string, limit: number): Promise<QueuedRun[]> {
-      return line(agentId)
+      return queue(agentId)
         .select(['id', 'triggered_by', 'queued_at', 'source_mcp_key_id'])
         .orderBy('queued_at')
         .orderBy('queue_number')
@@ -175,7 +175,7 @@ export function queueStore(executor: Executor) {
         .execute()
     },
 
-    /** Everything that was accepted and waits, held runs too. */
+    /** Every accepted run that waits, held ones included. */
     async queuedOf(agentId: string): Promise<ExecutionRow[]> {
       return db
         .selectFrom('executions')
@@ -187,23 +187,23 @@ export function queueStore(executor: Executor) {
         .execute()
     },
 
-    /** Where a run has its place that comes now: behind all that wait, also when the clock was set back since. */
+    /** Position of a run that is queued now: after all others, even when the clock was set back. */
     async endOfQueue(agentId: string, now: string): Promise<string> {
-      const { last } = await line(agentId)
+      const { last } = await queue(agentId)
         .select((e) => e.fn.max<string | null>('queued_at').as('last'))
         .executeTakeFirstOrThrow()
-      // Held runs have old numbers, which decide between equal times.
+      // Held runs have older numbers, which would win between equal times.
       return last !== null && last >= now ? timestamp(new Date(Date.parse(last) + 1)) : now
     },
 
     async countWaiting(agentId: string): Promise<number> {
-      const row = await line(agentId)
+      const row = await queue(agentId)
         .select((e) => e.fn.countAll<number>().as('total'))
         .executeTakeFirstOrThrow()
       return Number(row.total)
     },
 
-    /** Gives a held run its place in the line. False: it has one already, or has ended. */
+    /** Puts a held run into the queue. Returns false when it is queued already or has ended. */
     async release(id: string, at: string): Promise<boolean> {
       const result = await db
         .updateTable('executions')
@@ -215,7 +215,7 @@ export function queueStore(executor: Executor) {
       return Number(result.numUpdatedRows) === 1
     },
 
-    /** pending_retry → queued, behind everything that waits. False: it is not pending any more. */
+    /** pending_retry → queued, at the end of the queue. Returns false when it is no longer pending. */
     async releaseRetry(id: string, { number, at }: { number: number; at: string }): Promise<boolean> {
       const result = await db
         .updateTable('executions')
@@ -226,7 +226,7 @@ export function queueStore(executor: Executor) {
       return Number(result.numUpdatedRows) === 1
     },
 
-    /** queued → running; answers those that were still queued, in the order of `ids`. */
+    /** queued → running. Returns the rows that were still queued, in the order of `ids`. */
     async claim(
       ids: readonly string[],
       claim: { token: number; at: string; leaseExpiresAt: string },
@@ -248,7 +248,7 @@ export function queueStore(executor: Executor) {
       return rows.sort((a, b) => ids.indexOf(a.id) - ids.indexOf(b.id))
     },
 
-    /** running → queued, at its old place. The claim is void from here on. */
+    /** running → queued, at its old position. Voids the claim. */
     async requeue(id: string, claimToken: number, restarts: number): Promise<boolean> {
       const result = await db
         .updateTable('executions')
@@ -266,7 +266,7 @@ export function queueStore(executor: Executor) {
       return Number(result.numUpdatedRows) === 1
     },
 
-    /** Their runtimes were spawned, or are known to be; answers the runs whose claims are not void. */
+    /** Marks the runs as spawned and renews their leases. Returns the runs whose claims are still valid. */
     async markSpawned(
       holds: readonly Hold[],
       at: string,
@@ -292,14 +292,14 @@ export function queueStore(executor: Executor) {
     },
 
     /**
-     * Takes the numbers up to `to` when `from` is still the last one; who sends lines is alive. False: look
-     * again.
+     * Reserves the line numbers up to `to` when `from` is still the last one, and renews the lease. Returns
+     * false when the caller must read the row again.
      */
     async advanceLines(
       hold: Hold,
       { from, to, leaseExpiresAt }: { from: number; to: number; leaseExpiresAt: string },
     ): Promise<boolean> {
-      const result = await held(hold)
+      const result = await ofHold(hold)
         .set({ last_line: to, lease_expires_at: leaseExpiresAt })
         .where('last_line', '=', from)
         .executeTakeFirst()
@@ -333,7 +333,7 @@ export function queueStore(executor: Executor) {
     },
   }
 
-  function held({ id, agentId, claimToken }: Hold) {
+  function ofHold({ id, agentId, claimToken }: Hold) {
     return db
       .updateTable('executions')
       .where('id', '=', id)
@@ -343,7 +343,7 @@ export function queueStore(executor: Executor) {
   }
 }
 
-/** Repeats the last until a power of two: few lengths are few statements, and those are prepared. */
+/** Repeats the last item up to a power of two, so that few different statements are prepared. */
 function padded<T>(list: readonly T[]): T[] {
   const length = 2 ** Math.ceil(Math.log2(Math.max(1, list.length)))
   return Array.from({ length }, (_, index) => list[Math.min(index, list.length - 1)]).filter(
@@ -351,6 +351,6 @@ function padded<T>(list: readonly T[]): T[] {
   )
 }
 
-/** A run as an agent names it: valid while it is running under this claim. */
+/** A run as an agent names it; valid while it is running under this claim. */
 export type Hold = { id: string; agentId: string; claimToken: number }
 export type QueueStore = ReturnType<typeof queueStore>

@@ -68,7 +68,7 @@ async function start() {
     })
     return { status: reply.statusCode, json: reply.json() }
   }
-  /** A run that said something and ended. */
+  /** A run with output that has ended. */
   const finished = async (over: Parameters<typeof accept>[1] = {}) => {
     const row = await accept(platform, over)
     const { runs } = await dispatch.handlers.claim(linked, { t: 'claim', free: 1 })
@@ -94,7 +94,7 @@ async function start() {
   return { platform, get, post, finished }
 }
 
-test('a list is paged, newest first, with the number of all', async () => {
+test('a list is paged, newest first, with the total count', async () => {
   const { platform, get } = await start()
   const ids: string[] = []
   for (let number = 0; number < 5; number += 1) ids.unshift((await accept(platform)).id)
@@ -106,7 +106,7 @@ test('a list is paged, newest first, with the number of all', async () => {
   assert.equal(headers['x-total-count'], '5')
 })
 
-test('filters hold; 422 unknown_filter names what is offered, 422 for a limit out of range', async () => {
+test('lists are filtered; 422 unknown_filter names the valid values, 422 for a limit out of range', async () => {
   const { platform, get, finished } = await start()
   await finished()
   await accept(platform, { triggeredBy: 'schedule' })
@@ -126,7 +126,7 @@ test('filters hold; 422 unknown_filter names what is offered, 422 for a limit ou
   }
 })
 
-test('details hold the response, the tools and what it used', async () => {
+test('details have the response, the tools and the usage', async () => {
   const { get, finished } = await start()
   const { json } = await get('ann', `/${await finished()}`)
   assert.equal(json.response, 'the answer')
@@ -139,7 +139,7 @@ test('details hold the response, the tools and what it used', async () => {
   assert.equal(json.tool_count, 1)
 })
 
-test('the log is the transcript with its numbers', async () => {
+test('the log is the numbered transcript', async () => {
   const { get, finished } = await start()
   const { json } = await get('ann', `/${await finished()}/log`)
   assert.deepEqual(ExecutionLog.parse(json), json)
@@ -167,7 +167,7 @@ test('404 for unknown ids and runs of other agents, for every route', async () =
   assert.equal((await get('stranger', '')).json.error, 'agent_not_found')
 })
 
-test('running runs are shown with their kind, and whether they are parked', async () => {
+test('running runs are listed with their kind and parked state', async () => {
   const { platform, get } = await start()
   await accept(platform)
   await platform.dispatch.handlers.claim(linked, { t: 'claim', free: 1 })
@@ -185,7 +185,7 @@ const chat = {
   source: sourceOf(ann, null),
 }
 
-test('a private conversation: others see the row, without message, response and log', async () => {
+test('others see a private conversation without message, response and log', async () => {
   const { get, finished } = await start()
   const id = await finished({ ...chat, message: 'a secret question' })
   for (const who of ['bob', 'ops', 'agent']) {
@@ -209,7 +209,7 @@ test('a private conversation: others see the row, without message, response and 
   }
 })
 
-test('a stream replays with line numbers as ids and ends; Last-Event-ID and after resume behind a line', async () => {
+test('a stream has line numbers as ids and an end; Last-Event-ID and after resume it', async () => {
   const { get, finished } = await start()
   const id = await finished()
   const { text, headers } = await get('ann', `/${id}/stream`)
@@ -234,7 +234,7 @@ test('a stream replays with line numbers as ids and ends; Last-Event-ID and afte
   }
 })
 
-test('a stream of a waiting run waits, with a comment every 15 s', async () => {
+test('the stream of a queued run sends a comment every 15 s', async () => {
   const { platform, get } = await start()
   const clock = platform.clock as ReturnType<typeof createTestClock>
   const row = await accept(platform)
@@ -247,7 +247,7 @@ test('a stream of a waiting run waits, with a comment every 15 s', async () => {
   assert.match(text, /^: keepalive\n\ndata: \{"type":"stream_end","status":"cancelled"/)
 })
 
-test('the result callback: 200 once, refused after; 403 for anybody but the agent', async () => {
+test('the result callback: 200 once, then an error; 403 for other callers', async () => {
   const { platform, post } = await start()
   const row = await accept(platform)
   const { runs } = await platform.dispatch.handlers.claim(linked, { t: 'claim', free: 1 })

@@ -26,7 +26,7 @@ test('conversations of one person are private, everything else is not', () => {
   assert.deepEqual(found, ['chat', 'session', 'workspace', 'voice'])
 })
 
-test('a private run is read by its person and by admins', () => {
+test('its person and admins may read a private run', () => {
   const cases: [string, SignedIn, boolean][] = [
     ['its person', person(), true],
     ["its person's user key", key('user'), true],
@@ -43,17 +43,17 @@ test('a private run is read by its person and by admins', () => {
   for (const [who, caller, expected] of cases) assert.equal(mayRead(caller, row()), expected, who)
 })
 
-test('the key that held a private conversation reads it', () => {
+test('the key of a private conversation may read it', () => {
   assert.equal(mayRead(key('connector', { id: 'k9' }), row({ source_mcp_key_id: 'k9' })), true)
   assert.equal(mayRead(key('connector', { id: 'k8' }), row({ source_mcp_key_id: 'k9' })), false)
 })
 
-test('a run that is not private is read by whoever reaches the agent', () => {
+test('everyone with access to the agent may read a run that is not private', () => {
   assert.equal(mayRead(person({ id: 'u2' }), row({ triggered_by: 'manual' })), true)
   assert.equal(mayRead(key('ops'), row({ triggered_by: 'schedule' })), true)
 })
 
-test('a connector key and an agent that calls another see what they started', () => {
+test('a connector key and a calling agent see the runs that they started', () => {
   const own = { source_mcp_key_id: 'k1' }
   const other = { source_mcp_key_id: 'k2' }
   assert.equal(maySee(key('connector'), 'shared', own), true)
@@ -73,12 +73,12 @@ test('only a session, a user key and the system key of an admin count as admin',
   assert.deepEqual(scopes, ['user', 'system'])
 })
 
-test('money is micro-dollars inside and dollars outside', () => {
+test('cost is stored in micro-dollars and shown in dollars', () => {
   assert.equal(dollars(1_250_000), 1.25)
   assert.equal(dollars(null), null)
 })
 
-test('a preview has at most 120 characters and no half of one', () => {
+test('a preview has at most 120 characters and no lone surrogate', () => {
   assert.equal(messagePreview('short'), 'short')
   assert.equal(messagePreview('x'.repeat(121)).length, 120)
   assert.ok(messagePreview(`${'x'.repeat(119)}😀`).isWellFormed())

@@ -13,7 +13,7 @@ import type { Relation, SignedIn } from '../../identity/access/caller.ts'
 import { Fault } from '../../kit/fault.ts'
 import type { ExecutionsTable } from './tables.ts'
 
-/** Runs that hold a conversation of one person. */
+/** Triggers of runs that belong to a conversation of one person. */
 export const privateTriggers: readonly Trigger[] = ['chat', 'session', 'workspace', 'voice']
 
 export function isFinal(status: ExecutionStatus): boolean {
@@ -24,7 +24,7 @@ export function isPrivate(row: Pick<ExecutionsTable, 'triggered_by'>): boolean {
   return privateTriggers.includes(row.triggered_by)
 }
 
-/** Keys act for a person only where they carry all that the person may: other scopes are narrower. */
+/** User and system keys act for their person; keys of other scopes have fewer rights. */
 function actsForPerson(caller: SignedIn): boolean {
   return caller.kind === 'session' || caller.key.scope === 'user' || caller.key.scope === 'system'
 }
@@ -34,8 +34,8 @@ export function isAdmin(caller: SignedIn): boolean {
 }
 
 /**
- * Whether a caller who reaches the agent may see this run at all. A connector key and an agent that calls
- * another one see what they started there.
+ * Whether a caller with access to the agent may see this run. Connector keys and calling agents see only runs
+ * that they started.
  */
 export function maySee(
   caller: SignedIn,
@@ -51,10 +51,10 @@ export function seesOwnRunsOnly(caller: SignedIn, relation: Relation): boolean {
   return relation === 'permitted' || (caller.kind === 'key' && caller.key.scope === 'connector')
 }
 
-/** Whose private conversations a caller reads; a query that looks into messages asks by it too. */
+/** The private conversations that a caller may read; message searches use it too. */
 export type MessageReader = { readsAll: boolean; userId: string | null; keyId: string | null }
 
-/** Admins read all; others what they hold as a person, and what the key held that they come with. */
+/** Admins read everything; others read their own conversations and those of their key. */
 export function messageReader(caller: SignedIn): MessageReader {
   return {
     readsAll: isAdmin(caller),
@@ -64,8 +64,8 @@ export function messageReader(caller: SignedIn): MessageReader {
 }
 
 /**
- * Whether message, response and log are shown: of a private conversation only to the person who holds it,
- * to the key that held it, and to admins.
+ * Whether message, response and log are shown. Those of a private conversation are shown only to its person,
+ * to the key that started it, and to admins.
  */
 export function mayRead(
   caller: SignedIn,
@@ -77,7 +77,7 @@ export function mayRead(
   return userId !== null && userId === row.source_user_id
 }
 
-/** Undefined stays undefined. Throws `unknown_filter` with the values offered. */
+/** Undefined stays undefined. Throws `unknown_filter` with the valid values. */
 export function statusFilter(text: string | undefined): ExecutionStatus | undefined {
   return offered('status', text, executionStatuses)
 }
@@ -101,7 +101,7 @@ export function unknownFilter(filter: string, text: string, values: readonly str
   return new Fault('unknown_filter', detail, { filter, offered: values })
 }
 
-/** US dollars of micro-dollars. */
+/** Converts micro-dollars to US dollars. */
 export function dollars(micros: number | null): number | null {
   return micros === null ? null : micros / 1_000_000
 }
@@ -111,7 +111,7 @@ export function messagePreview(message: string): string {
   return message.length > previewLength ? message.slice(0, previewLength).toWellFormed() : message
 }
 
-/** The row as a list shows it to this caller. */
+/** The row in a list, as this caller may see it. */
 export function summaryOf(row: ExecutionsTable, caller: SignedIn): ExecutionSummary {
   const isShown = mayRead(caller, row)
   return {
@@ -159,7 +159,7 @@ export function summaryOf(row: ExecutionsTable, caller: SignedIn): ExecutionSumm
 /** The row with its large fields, as this caller may see them. */
 export function detailsOf(row: ExecutionsTable, tools: ToolCall[], caller: SignedIn): ExecutionDetails {
   const isShown = mayRead(caller, row)
-  const asked = parseJson<Asked>(row.request)
+  const request = parseJson<StoredRequest>(row.request)
   return {
     ...summaryOf(row, caller),
     response: isShown ? row.response : null,
@@ -173,9 +173,9 @@ export function detailsOf(row: ExecutionsTable, tools: ToolCall[], caller: Signe
     timeout_seconds: row.timeout_seconds,
     allowed_tools: parseJson(row.allowed_tools),
     model: row.model,
-    system_prompt: isShown ? (asked?.system_prompt ?? null) : null,
-    attachment_count: asked?.attachments ?? 0,
-    // With it a task could go on in somebody else's conversation.
+    system_prompt: isShown ? (request?.system_prompt ?? null) : null,
+    attachment_count: request?.attachments ?? 0,
+    // With this id a task could continue another person's conversation.
     runtime_session_id: isShown ? row.runtime_session_id : null,
     num_turns: row.num_turns,
     tool_count: row.tool_count,
@@ -187,15 +187,15 @@ export function detailsOf(row: ExecutionsTable, tools: ToolCall[], caller: Signe
   }
 }
 
-/** The part of the request that a reader is told. */
-type Asked = { system_prompt?: string | null; attachments?: number }
+/** The part of the request that details show. */
+type StoredRequest = { system_prompt?: string | null; attachments?: number }
 
 /** Claimed by the agent, runtime not yet spawned. */
 export function isParked(row: Pick<ExecutionsTable, 'status' | 'spawned_at'>): boolean {
   return row.status === 'running' && row.spawned_at === null
 }
 
-/** What a run used, as replies carry it beside the response. */
+/** Usage of a run, as responses carry it. */
 export function metadataOf(row: ExecutionsTable): RunMetadata {
   return {
     cost_usd: dollars(row.cost_micros),
@@ -215,7 +215,7 @@ export function metadataOf(row: ExecutionsTable): RunMetadata {
   }
 }
 
-/** Columns hold JSON that this feature wrote itself. */
+/** The columns hold JSON that this feature wrote. */
 function parseJson<T>(text: string | null): T | null {
   return text === null ? null : (JSON.parse(text) as T)
 }

@@ -40,9 +40,9 @@ export type ExecutionsDeps = {
   hooks: RunHooks
 }
 
-/** Who looks, and at which agent they were admitted. */
+/** The caller, and the agent that it was admitted to. */
 export type Reader = { caller: SignedIn; agentId: string; relation: Relation }
-/** Who looks at one run, which may be of any agent when `agentId` is null. */
+/** The caller who reads one run; `agentId` null means a run of any agent. */
 export type RunReader = Omit<Reader, 'agentId'> & { agentId: string | null }
 export type ListQuery = {
   limit: number
@@ -53,24 +53,26 @@ export type ListQuery = {
 }
 
 export type Executions = {
-  /** Newest first, with the number of all that match. Throws `unknown_filter`. */
+  /** Newest first, with the total number of matches. Throws `unknown_filter`. */
   list(reader: Reader, query: ListQuery): Promise<{ rows: ExecutionSummary[]; total: number }>
   running(reader: Reader): Promise<RunningExecutions>
-  /** The three throw `execution_not_found` for unknown ids and runs of other agents. */
+  /**
+   * `details`, `log` and `terminate` throw `execution_not_found` for unknown ids and runs of other agents.
+   */
   details(reader: RunReader, id: string): Promise<ExecutionDetails>
-  /** The text of an `ExecutionLog`, in pieces. Breaks off when `signal` aborts. */
+  /** Streams the text of an `ExecutionLog`. Throws when `signal` aborts. */
   log(reader: RunReader, id: string, signal: AbortSignal): Promise<AsyncIterable<string>>
   terminate(reader: Reader, id: string): Promise<Terminated>
-  /** The row, when this reader may see it. Throws `execution_not_found`. */
+  /** Returns the row if this reader may see it. Throws `execution_not_found`. */
   find(reader: RunReader, id: string): Promise<ExecutionRow>
   watch: Watch
   settle: Settle['settle']
-  /** The run that each session works on or waits for. */
+  /** The running or first queued run of each session. */
   inFlight(executor: Executor, sessionIds: readonly string[]): Promise<Map<string, string>>
   toolCalls(executor: Executor, executionId: string): Promise<ToolCall[]>
-  /** The newest tool calls of an agent, for its activity. */
+  /** The newest tool calls of an agent, for its activity view. */
   recentTools(agentId: string, limit: number): Promise<ExecutionToolsTable[]>
-  /** Hooks of the registry: history follows a rename, and stays for admins after a delete. */
+  /** Hook of agent management: old runs get the new name. */
   agentRenamed(tx: Tx, agentId: string, name: string): Promise<void>
 }
 

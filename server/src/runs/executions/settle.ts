@@ -9,8 +9,8 @@ import { type EndPatch, type ExecutionRow, executionStore } from './store.ts'
 
 export type Settle = {
   /**
-   * Ends a run in the open transaction: the row, its event, and what other features do with it. Null: the
-   * row was no longer as `from` says; somebody else decided first, and nothing was done.
+   * Ends a run in the open transaction: its row, its event, and the hooks of other features. Returns null
+   * without any change when the row no longer matches `from`.
    */
   settle(
     tx: Tx,
@@ -29,7 +29,7 @@ export type SettleDeps = {
   live: Pick<Live, 'changed' | 'closed'>
 }
 
-/** The one way in which a run ends: by its result, by terminate, by the reaper, by age, by its agent's end. */
+/** The only way in which runs end: by result, termination, reaper, queue age, or the end of their agent. */
 export function createSettle({ clock, events, hooks, live }: SettleDeps): Settle {
   return {
     async settle(tx, row, from, end) {
@@ -46,10 +46,10 @@ export function createSettle({ clock, events, hooks, live }: SettleDeps): Settle
       if (!ended) return null
       await events.append(tx, finishedEvent(ended), now)
       await transcript.endTools(row.id, openTools, timestamp(now))
-      const tell = async () => {
+      const runHooks = async () => {
         for (const hook of hooks.registered.ended) await hook(tx, ended, now)
       }
-      await (isOnItsOwn(ended) ? tell() : tx.inTurn(tell))
+      await (isIndependent(ended) ? runHooks() : tx.inTurn(runHooks))
       tx.onCommitted(() => {
         live.closed(ended.id)
         live.changed(ended.id)
@@ -60,8 +60,8 @@ export function createSettle({ clock, events, hooks, live }: SettleDeps): Settle
   }
 }
 
-/** Nothing was waiting for its end that could wait for other runs, too. */
-function isOnItsOwn(row: ExecutionRow): boolean {
+/** True when no other feature waits for this run together with other runs. */
+function isIndependent(row: ExecutionRow): boolean {
   const { kind, session_id, schedule_id, loop_id, fan_out_id, reminder_id, triggered_by } = row
   const links = [session_id, schedule_id, loop_id, fan_out_id, reminder_id]
   return kind === 'task' && triggered_by !== 'operator_response' && links.every((link) => link === null)

@@ -1,10 +1,10 @@
 import type { Executor } from '../../ports/database/port.ts'
 import type { ExecutionsTable } from './tables.ts'
 
-/** A run waits and works for less long than this: none that was open since is older. */
-const longestRunMs = 2 * 86_400_000
+/** Longer than any run waits and works, so no older run was open since then. */
+const maxRunMs = 2 * 86_400_000
 
-/** What the broker has booked for runs by now, in micro-dollars, estimates included. */
+/** Cost booked by the broker so far, in micro-dollars, estimates included. */
 export function spendStore(executor: Executor) {
   const db = executor.withTables<{ executions: ExecutionsTable }>()
   return {
@@ -13,7 +13,7 @@ export function spendStore(executor: Executor) {
       return (await query.executeTakeFirst())?.cost_micros ?? 0
     },
 
-    /** Of the runs of an agent that were going on at `since` or began after it. */
+    /** Cost of an agent's runs that were open at `since` or started later. */
     async ofAgent(agentId: string, since: Date): Promise<{ micros: number; isEstimated: boolean }> {
       const row = await db
         .selectFrom('executions')
@@ -22,10 +22,10 @@ export function spendStore(executor: Executor) {
           e.fn.max<number | null>('cost_estimated').as('estimated'),
         ])
         .where('agent_id', '=', agentId)
-        .where('created_at', '>=', new Date(since.getTime() - longestRunMs).toISOString())
+        .where('created_at', '>=', new Date(since.getTime() - maxRunMs).toISOString())
         .where((e) => e.or([e('completed_at', 'is', null), e('completed_at', '>=', since.toISOString())]))
         .executeTakeFirstOrThrow()
-      // PostgreSQL sums into a type that comes as text.
+      // PostgreSQL returns sums as text.
       return { micros: Number(row.micros), isEstimated: row.estimated === 1 }
     },
   }

@@ -1,7 +1,7 @@
 import type { ExecutionStatus, Trigger } from '@roost/contracts/runs/executions'
 import { type InsertResult, type SelectQueryBuilder, sql } from 'kysely'
 import type { Executor, RowStatement } from '../../ports/database/port.ts'
-import { movedMeanwhile, written } from './columns.ts'
+import { concurrentColumns, insertValues } from './columns.ts'
 import type { ExecutionsTable, ExecutionTables } from './tables.ts'
 
 export type ExecutionRow = ExecutionsTable
@@ -16,9 +16,9 @@ export type ExecutionFilter = {
   keyId?: string | undefined
 }
 
-type PageAsked = { limit: number; offset: number }
+type PageQuery = { limit: number; offset: number }
 
-/** What a run may be given with its end; status and time are set beside it. */
+/** Columns that may be set with the end of a run, in addition to status and time. */
 export type EndPatch = Partial<
   Pick<
     ExecutionsTable,
@@ -42,7 +42,7 @@ export type EndPatch = Partial<
   >
 >
 
-/** What a request to a model used, or a further part of it. */
+/** Usage of a model request, or of a further part of it. */
 export type Usage = {
   /** 1 for the first part of a request, else 0. */
   requests: number
@@ -57,10 +57,10 @@ export type Usage = {
   context_max: number | null
 }
 
-/** Few lengths are few statements, and those are prepared. */
-const rowsOfInsert = 50
+/** Rows per statement; one fixed length keeps the number of prepared statements low. */
+const rowsPerInsert = 50
 
-/** Reading and ending runs. The moves of the queue are in `queue-store.ts`. */
+/** Reads and ends runs. `queue-store.ts` has the state changes of the queue. */
 export function executionStore(executor: Executor) {
   const db = executor.withTables<ExecutionTables>()
 
@@ -78,12 +78,12 @@ export function executionStore(executor: Executor) {
     matching(db.selectFrom('executions'), filter).select(({ fn }) => fn.countAll<number>().as('number'))
 
   /**
-   * Newest first, and how many match on all pages, in one statement: else a row may have moved on since it was
-   * found. The page is found in the index `executions_figures`: only its own rows, which are long, are opened.
+   * Newest first, with the total of matches, in one consistent statement. The index `executions_figures`
+   * finds the page, so only its own rows, which are long, are read.
    */
   async function page(
     filter: ExecutionFilter,
-    { limit, offset }: PageAsked,
+    { limit, offset }: PageQuery,
   ): Promise<{ rows: ExecutionRow[]; total: number }> {
     const ids = matching(db.selectFrom('executions').select('id'), filter)
       .orderBy('created_at', 'desc')
@@ -104,20 +104,20 @@ export function executionStore(executor: Executor) {
 
   const insertion: RowStatement<ExecutionRow, InsertResult> = {
     name: 'executions.insert',
-    rows: rowsOfInsert,
-    make: (some) => db.insertInto('executions').values([...some]),
+    rows: rowsPerInsert,
+    make: (batch) => db.insertInto('executions').values([...batch]),
   }
 
   return {
     async insert(row: ExecutionRow): Promise<void> {
-      await executor.manyRows(insertion, [written(row)])
+      await executor.manyRows(insertion, [insertValues(row)])
     },
 
-    /** The statements are sent at once. */
+    /** Sends the statements concurrently. */
     async insertAll(rows: readonly ExecutionRow[]): Promise<void> {
-      // A statement names the columns of all its rows.
-      const alike = Map.groupBy(rows.map(written), (row) => Object.keys(row).length).values()
-      await Promise.all(alike.map((some) => executor.manyRows(insertion, some)))
+      // All rows of a statement have the same columns.
+      const alike = Map.groupBy(rows.map(insertValues), (row) => Object.keys(row).length).values()
+      await Promise.all(alike.map((batch) => executor.manyRows(insertion, batch)))
     },
 
     async byId(id: string): Promise<ExecutionRow | null> {
@@ -125,7 +125,7 @@ export function executionStore(executor: Executor) {
       return row ?? null
     },
 
-    /** How far a run is; cheap, for readers who look often. */
+    /** Status and line count of a run; cheap, for readers that poll. */
     async progress(id: string): Promise<{ status: ExecutionStatus; last_line: number } | null> {
       const row = await db
         .selectFrom('executions')
@@ -136,7 +136,7 @@ export function executionStore(executor: Executor) {
     },
 
     page,
-    list: async (filter: ExecutionFilter, asked: PageAsked) => (await page(filter, asked)).rows,
+    list: async (filter: ExecutionFilter, query: PageQuery) => (await page(filter, query)).rows,
     count: async (filter: ExecutionFilter) =>
       Number((await counted(filter).executeTakeFirstOrThrow()).number),
 
@@ -151,7 +151,7 @@ export function executionStore(executor: Executor) {
         .execute()
     },
 
-    /** Of each session the turn that is worked on, else the first that waits; tasks that name one are none. */
+    /** The running turn of each session, else its first queued one. Tasks with a session id do not count. */
     async inFlight(sessionIds: readonly string[]): Promise<Map<string, string>> {
       if (sessionIds.length === 0) return new Map()
       const rows = await db
@@ -169,8 +169,8 @@ export function executionStore(executor: Executor) {
     },
 
     /**
-     * Ends a run that is in one of `from` and, when given, under this claim; `row` is as it was read in this
-     * transaction. Null: somebody else was first.
+     * Ends a run whose status is in `from` and, if given, whose claim matches. `row` was read in this
+     * transaction. Returns null when another writer was first.
      */
     async end(
       row: ExecutionRow,
@@ -183,11 +183,11 @@ export function executionStore(executor: Executor) {
         .where('id', '=', row.id)
         .where('status', 'in', [...from.statuses])
       if (from.claimToken !== undefined) query = query.where('claim_token', '=', from.claimToken)
-      const moved = await query.returning(movedMeanwhile).executeTakeFirst()
-      return moved ? { ...row, ...patch, lease_expires_at: null, ...moved } : null
+      const current = await query.returning(concurrentColumns).executeTakeFirst()
+      return current ? { ...row, ...patch, lease_expires_at: null, ...current } : null
     },
 
-    /** True for the first late result of a run. */
+    /** Returns true for the first late result of a run. */
     async markLateResult(id: string, at: string): Promise<boolean> {
       const result = await db
         .updateTable('executions')
@@ -198,7 +198,7 @@ export function executionStore(executor: Executor) {
       return Number(result.numUpdatedRows) === 1
     },
 
-    /** Takes the next line number of a run for a line of the platform's own. */
+    /** Reserves the next line number of a run for a line from the platform. */
     async nextLine(id: string): Promise<number> {
       const row = await db
         .updateTable('executions')
@@ -209,7 +209,7 @@ export function executionStore(executor: Executor) {
       return row.last_line
     },
 
-    /** Adds what a request used. Also after the end: what was spent was spent. */
+    /** Adds the usage of a request, also after the end of the run, because the cost was incurred. */
     async addUsage(id: string, usage: Usage): Promise<void> {
       await db
         .updateTable('executions')
@@ -222,13 +222,14 @@ export function executionStore(executor: Executor) {
               | 'cache_creation_tokens'
               | 'cache_read_tokens',
           ) => e(e.fn.coalesce(column, e.lit(0)), '+', usage[column])
-          // A CLI makes side requests (titles, summaries) to small models: the fullest window is the run's own.
+          // A CLI sends side requests (titles, summaries) to small models: the fullest window is the run's
+          // own.
           const fullest = <T>(column: 'context_used' | 'context_max' | 'model_used', value: T) =>
             sql<T>`case when coalesce(context_used, 0) <= ${usage.context_used} then ${value} else ${sql.ref(column)} end`
           return {
             metered_requests: e('metered_requests', '+', usage.requests),
             cost_micros: plus('cost_micros'),
-            // Once a part is an estimate, so is the sum.
+            // The sum is an estimate as soon as one part is.
             ...(usage.is_cost_estimated ? { cost_estimated: 1 } : {}),
             input_tokens: plus('input_tokens'),
             output_tokens: plus('output_tokens'),
@@ -243,7 +244,7 @@ export function executionStore(executor: Executor) {
         .execute()
     },
 
-    /** The id of the run when it is running for this agent. */
+    /** The id of the run if it is running for this agent. */
     async runningRun(agentId: string, executionId: string): Promise<string | null> {
       const row = await db
         .selectFrom('executions')
@@ -255,7 +256,7 @@ export function executionStore(executor: Executor) {
       return row?.id ?? null
     },
 
-    /** The run of a conversation that is running for this agent; turns are serial, so there is one at most. */
+    /** The running turn of a conversation for this agent; turns are serial, so there is at most one. */
     async runningTurn(agentId: string, sessionId: string): Promise<string | null> {
       const row = await db
         .selectFrom('executions')

@@ -1,27 +1,27 @@
 import type { ExecutionErrorCode, ExecutionStatus, Trigger } from '@roost/contracts/runs/executions'
 
-/** One row for each run of every kind. Booleans are 0 or 1, times ISO 8601 UTC, money micro-dollars. */
+/** One row per run of any kind. Booleans are 0 or 1, times ISO 8601 in UTC, money in micro-dollars. */
 export type ExecutionsTable = {
   id: string
   agent_id: string
-  /** Follows renames. */
+  /** Changes when the agent is renamed. */
   agent_name: string
   agent_deleted: number
   kind: 'chat' | 'task'
   status: ExecutionStatus
   triggered_by: Trigger
   message: string
-  /** JSON `RequestSnapshot`: what else was asked, as dispatched. */
+  /** JSON `RequestSnapshot`: the rest of the request, as dispatched. */
   request: string
 
   created_at: string
-  /** Orders the line. Null while the run is held: it waits for others of its fan-out, not for a slot. */
+  /** Queue position. Null while the run is held: it waits for other runs of its fan-out, not for a slot. */
   queued_at: string | null
   /** Grows with each accepted run of the agent; orders runs that were queued in the same millisecond. */
   queue_number: number
-  /** Counts against the agent's queue bound while it waits. */
+  /** 1 when the run counts against the agent's queue limit while it waits. */
   is_bounded: number
-  /** Runs of one agent with the same key are worked on one after another. */
+  /** Runs of one agent with the same key never run concurrently. */
   serial_key: string | null
   started_at: string | null
   /** Null while the run is parked: claimed, its runtime not yet spawned. */
@@ -33,11 +33,11 @@ export type ExecutionsTable = {
   lease_expires_at: string | null
   /** Number of the last stored line. */
   last_line: number
-  /** `last_line` when the present claim began: the agent counts its own lines from 1. */
+  /** `last_line` at the start of the current claim: the agent counts its own lines from 1. */
   line_offset: number
-  /** How often the run was handed out again because its runtime's session was gone. */
+  /** Number of restarts because the runtime had lost its session. */
   restarts: number
-  /** When a result came that no longer counted. */
+  /** Time of a result that arrived after the end. */
   late_result_at: string | null
 
   timeout_seconds: number
@@ -46,9 +46,9 @@ export type ExecutionsTable = {
   allowed_tools: string | null
 
   cost_micros: number | null
-  /** 1: part of the cost was priced by the family of a model that the price table does not list. */
+  /** 1: part of the cost is an estimate, for example by model family. */
   cost_estimated: number
-  /** Requests that the broker counted; above 0 its figures stand, not the runtime's own. */
+  /** Requests that the broker metered. Above 0, its figures replace those of the runtime. */
   metered_requests: number
   model_used: string | null
   context_used: number | null

@@ -6,45 +6,45 @@ import { isFinal } from './rules.ts'
 import type { Settle } from './settle.ts'
 import { type ExecutionRow, executionStore } from './store.ts'
 
-/** How long a runtime has between the polite signal and the kill. */
+/** Seconds between the termination signal and the kill of a runtime. */
 export const cancelGraceSeconds = 5
 
 export type TerminateDeps = Settle & { db: Db; link: Pick<AgentLink, 'call'> }
 
 /**
- * Stops a run wherever it is. The row decides: it is set cancelled first, then the agent is told. The word
- * says which race was won.
+ * Stops a run in any state. The row is set to cancelled first, then the agent is notified. The returned
+ * status names the state in which the run was stopped.
  */
 export function createTerminate({ db, link, settle }: TerminateDeps) {
   return async function terminate(executionId: string, by: SignedIn): Promise<Terminated> {
     const ended = await db.atomically(async (tx) => {
-      // A second look when the row moved between being read and being ended; moves only lead to the end.
-      for (let look = 0; look < 4; look += 1) {
+      // Reads again when the row changed between read and update; state changes only lead towards the end.
+      for (let attempt = 0; attempt < 4; attempt += 1) {
         const row = await executionStore(tx).byId(executionId)
         if (!row || isFinal(row.status)) return null
         const from = {
           statuses: [row.status],
           ...(row.claim_token === null ? {} : { claimToken: row.claim_token }),
         }
-        const isMine = await settle(tx, row, from, {
+        const isSettled = await settle(tx, row, from, {
           status: 'cancelled',
           error: `Cancelled by ${nameOf(by)}.`,
           error_code: 'user_cancelled',
           terminal_reason: 'cancelled',
         })
-        if (isMine) return row
+        if (isSettled) return row
       }
       return null
     })
     if (!ended) return { status: 'already_finished', execution_id: executionId }
     if (ended.status !== 'running') return { status: 'cancelled_while_queued', execution_id: executionId }
-    // Nobody claimed it: the platform carries it, and has heard of its end by the hook.
+    // Without a claim the platform carries the run, and its hook has ended it.
     if (ended.claim_token === null) return { status: 'terminated', execution_id: executionId }
-    return { execution_id: executionId, ...(await tell(link, ended)) }
+    return { execution_id: executionId, ...(await cancelOnAgent(link, ended)) }
   }
 }
 
-async function tell(
+async function cancelOnAgent(
   link: Pick<AgentLink, 'call'>,
   row: ExecutionRow,
 ): Promise<Omit<Terminated, 'execution_id'>> {
@@ -59,7 +59,7 @@ async function tell(
       ? { status: 'cancelled_while_parked' }
       : { status: 'terminated', returncode: returncode ?? null }
   } catch (error) {
-    // The agent drops the run when it dials in again: the row is cancelled already.
+    // The agent drops the run when it reconnects, because the row is already cancelled.
     if (error instanceof LinkDown || error instanceof LinkTimeout || error instanceof LinkFault) {
       return { status: 'terminated', delivered: false }
     }
@@ -67,7 +67,7 @@ async function tell(
   }
 }
 
-/** Who ended a run, as its error says. */
+/** The user who ended a run, as named in its error. */
 export function nameOf(caller: SignedIn): string {
   const person = caller.user.email ?? caller.user.username
   return caller.kind === 'key' ? `${person} (key "${caller.key.name}")` : person

@@ -4,28 +4,28 @@ import { type Live, type PartialText, type PlacedPiece, transcriptStore } from '
 import { isFinal } from './rules.ts'
 import { type ExecutionRow, executionStore } from './store.ts'
 
-/** What a reader of a run is told, in order. */
+/** Events of a followed run, in order. */
 export type Watched =
   /** A stored line: its number and its JSON text. */
   | { kind: 'line'; n: number; text: string }
-  /** A piece of the answer that is being written; the whole follows as a line. */
+  /** A piece of the answer that is being written; the full text follows as a line. */
   | { kind: 'partial'; partial: PartialText | PlacedPiece }
-  /** The record has changed its status. */
+  /** The status of the run changed. */
   | { kind: 'status'; status: ExecutionRow['status'] }
-  /** Nothing for `quietSeconds`. */
+  /** No event for `quietSeconds`. */
   | { kind: 'quiet' }
-  /** The run has ended and every line was told. The last one. */
+  /** The run has ended and every line was sent. Always last. */
   | { kind: 'end'; row: ExecutionRow }
 
 export type WatchOptions = {
-  /** Starts behind the line of this number. */
+  /** Starts after the line with this number. */
   after?: number
   /**
-   * Tells pieces of the answer too: those that come, or (`whole`) only of blocks that can be told from their
-   * beginning, with what was written of them before and with their places.
+   * Includes pieces of the answer: all new ones, or with `whole` only blocks known from their start, with
+   * their text so far and their offsets.
    */
   partials?: boolean | 'whole'
-  /** Without lines: only status and end. */
+  /** False: only status and end. */
   lines?: boolean
   quietSeconds?: number
   /** Ends the iteration. */
@@ -33,9 +33,9 @@ export type WatchOptions = {
 }
 
 /**
- * Follows a run: first what is stored, then what comes, without gap or repeat, until it has ended. It looks
- * into the store whenever something may be new, and every `quietSeconds` by itself, so a lost notice costs
- * time and never a line. Ends at once for an unknown run.
+ * Follows a run until it has ended: first the stored lines, then new ones, each once. Reads the store after
+ * every notice and every `quietSeconds`, so a lost notice only costs time. Ends immediately for an unknown
+ * run.
  */
 export type Watch = (executionId: string, options: WatchOptions) => AsyncGenerator<Watched, void, undefined>
 
@@ -47,30 +47,30 @@ export function createWatch(deps: {
   const { db, live, clock } = deps
   return async function* watch(executionId, options) {
     const { after = 0, partials = false, lines = true, quietSeconds = 15, signal } = options
-    const news = createNews()
+    const notices = createNotices()
     const stop = live.listen(executionId, {
-      changed: () => news.changed(),
-      ...(partials ? { partial: (piece: PlacedPiece) => news.partial(piece) } : {}),
+      changed: () => notices.changed(),
+      ...(partials ? { partial: (piece: PlacedPiece) => notices.partial(piece) } : {}),
     })
     try {
       const store = executionStore(db)
-      let told = after
+      let lastSent = after
       let status: ExecutionRow['status'] | null = null
       const blocks = partials === 'whole' ? createWholeBlocks() : null
       let isCaughtUp = false
       while (!signal.aborted) {
-        // The record is read before the lines: once it is final no line is added that counts.
+        // Reads the record before the lines: once it is final, no valid line is added.
         const now = await store.progress(executionId)
         if (!now) return
         if (status !== now.status && status !== null && !isFinal(now.status)) {
           yield { kind: 'status', status: now.status }
         }
         status = now.status
-        while (lines && told < now.last_line && !signal.aborted) {
-          const found = await transcriptStore(db).page(executionId, told)
+        while (lines && lastSent < now.last_line && !signal.aborted) {
+          const found = await transcriptStore(db).page(executionId, lastSent)
           for (const { n, text } of found) {
             yield { kind: 'line', n, text }
-            told = n
+            lastSent = n
           }
           if (found.length === 0) break
         }
@@ -81,15 +81,15 @@ export function createWatch(deps: {
           return
         }
         if (blocks && !isCaughtUp) {
-          // What was heard meanwhile is in here, or stands in a line that comes.
-          news.dropPartials()
+          // Pieces received meanwhile are included here, or in a line that follows.
+          notices.dropPartials()
           for (const piece of live.openPieces(executionId)) {
             if (blocks.isNext(piece)) yield { kind: 'partial', partial: piece }
           }
         }
         isCaughtUp = true
         for (;;) {
-          const next = await news.next(clock, quietSeconds * 1000, signal)
+          const next = await notices.next(clock, quietSeconds * 1000, signal)
           if (next === 'changed') break
           if (next === 'quiet') {
             yield { kind: 'quiet' }
@@ -106,14 +106,14 @@ export function createWatch(deps: {
   }
 }
 
-/** A reader that is this far behind loses pieces; the line that follows has the whole text. */
+/** A reader this far behind loses pieces; the line that follows has the full text. */
 const maxPartialLength = 1024 * 1024
 
 function bare({ type, kind, text }: PlacedPiece): PartialText {
   return { type, kind, text }
 }
 
-/** Lets those pieces through that go on where their block stood, or begin one. */
+/** Passes pieces that continue their block or start one. */
 function createWholeBlocks() {
   const lengths: Partial<Record<PlacedPiece['kind'], number>> = {}
   return {
@@ -125,43 +125,43 @@ function createWholeBlocks() {
   }
 }
 
-/** What has been heard and not been dealt with, in order; neighbours of one kind become one. */
-function createNews() {
-  let heard: ('changed' | PlacedPiece)[] = []
+/** Received events that were not handled yet, in order; adjacent pieces of one kind are joined. */
+function createNotices() {
+  let pending: ('changed' | PlacedPiece)[] = []
   let arrived = Promise.withResolvers<void>()
 
   function add(item: 'changed' | PlacedPiece): void {
-    heard.push(item)
+    pending.push(item)
     arrived.resolve()
   }
 
   return {
     changed() {
-      if (heard.at(-1) !== 'changed') add('changed')
+      if (pending.at(-1) !== 'changed') add('changed')
     },
     partial(piece: PlacedPiece) {
-      const last = heard.at(-1)
+      const last = pending.at(-1)
       if (last === undefined || last === 'changed' || last.kind !== piece.kind || piece.at === 0)
         return add({ ...piece })
       if (last.text.length < maxPartialLength) last.text += piece.text
     },
     dropPartials() {
-      heard = heard.filter((item) => item === 'changed')
-      if (heard.length === 0) arrived = Promise.withResolvers<void>()
+      pending = pending.filter((item) => item === 'changed')
+      if (pending.length === 0) arrived = Promise.withResolvers<void>()
     },
     async next(
       clock: Clock,
       quietMs: number,
       signal: AbortSignal,
     ): Promise<'changed' | 'quiet' | 'aborted' | PlacedPiece> {
-      if (heard.length === 0) {
-        const waited = new AbortController()
-        const quiet = clock.wait(quietMs, AbortSignal.any([signal, waited.signal]))
+      if (pending.length === 0) {
+        const woken = new AbortController()
+        const quiet = clock.wait(quietMs, AbortSignal.any([signal, woken.signal]))
         await Promise.race([arrived.promise, quiet])
-        waited.abort()
+        woken.abort()
       }
-      const [item, ...rest] = heard
-      heard = rest
+      const [item, ...rest] = pending
+      pending = rest
       if (rest.length === 0) arrived = Promise.withResolvers<void>()
       if (signal.aborted) return 'aborted'
       return item ?? 'quiet'

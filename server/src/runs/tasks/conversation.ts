@@ -5,25 +5,27 @@ import type { Tx } from '../../ports/database/port.ts'
 import type { CheckedFile } from '../attachments/index.ts'
 import type { ExecutionRow } from '../executions/index.ts'
 
-/** What a task has to do with a conversation. */
+/** How a task relates to a conversation. */
 export type JoinRequest = {
-  /** Null: the caller's current one. */
+  /** Null means the caller's current one. */
   sessionId: string | null
-  /** `turn`: question and answer are kept as messages; `result`: the answer alone; `nothing`: only named. */
+  /**
+   * What the conversation stores: `turn`, question and answer; `result`, the answer; `nothing`, no message.
+   */
   keeps: 'turn' | 'result' | 'nothing'
-  /** An agent's task for itself may name any conversation that it holds with somebody. */
+  /** True for an agent's task for itself, which may name any conversation of the agent. */
   isSelfTask: boolean
 }
 
 export type Joined = {
   sessionId: string
-  /** Once the run is accepted, in the same transaction. */
+  /** Called in the same transaction once the run is accepted. */
   keep(row: ExecutionRow, files: readonly CheckedFile[]): Promise<void>
 }
 
 /**
- * Finds the conversation in the transaction that accepts the task; filled in `compose.ts` by the
- * conversations, which stand to the right. Throws `session_not_found`, `conflict` for a closed one.
+ * Finds the conversation in the transaction that accepts the task. `compose.ts` fills it with the
+ * conversations area to the right. Throws `session_not_found`, and `conflict` for a closed one.
  */
 export type JoinConversation = (
   tx: Tx,
@@ -31,7 +33,7 @@ export type JoinConversation = (
   request: JoinRequest,
 ) => Promise<Joined>
 
-/** Null: the task has nothing to do with a conversation. Throws `validation_error`. */
+/** Returns null when the task has no conversation. Throws `validation_error`. */
 export function joinRequest(
   body: Pick<TaskBody, 'save_to_session' | 'session_id' | 'inject_result'>,
   isSelfTask: boolean,

@@ -11,7 +11,7 @@ forEachDialect((_, open) => {
   const start = async (options?: { queueDepth?: number; slots?: number }) =>
     startTaskApp(await open(), options)
 
-  test('the same key again gets the whole reply once more, marked as a replay', async () => {
+  test('a repeated key gets the full response, marked as a replay', async () => {
     const { worked, task, call } = await start()
     const first = await worked('ann', { message }, {}, key)
     const again = await task('ann', { message }, key)
@@ -21,7 +21,7 @@ forEachDialect((_, open) => {
     assert.equal((await call('ann', 'GET', '/executions')).json.length, 1)
   })
 
-  test('409 with the execution while the first is queued or running', async () => {
+  test('409 with the execution while the first request is queued or running', async () => {
     const { task, woken, claim, finish } = await start()
     const wake = woken()
     const first = task('ann', { message }, key)
@@ -40,7 +40,7 @@ forEachDialect((_, open) => {
     assert.equal((await first).status, 200)
   })
 
-  test('twenty at once with one key: one execution, the others are told', async () => {
+  test('20 concurrent requests with one key: one execution, 409 for the others', async () => {
     const { task, call } = await start()
     const replies = await Promise.all(
       Array.from({ length: 20 }, () => task('ann', { message, async_mode: true }, key)),
@@ -51,7 +51,7 @@ forEachDialect((_, open) => {
     assert.equal((await call('ann', 'GET', '/executions')).json.length, 1)
   })
 
-  test('twenty at once with one key and room for one: nobody is told that the queue is full', async () => {
+  test('20 concurrent requests with one key and room for one: none is queue_full', async () => {
     const { task, claim, finish, woken } = await start({ queueDepth: 1, slots: 1 })
     const wake = woken()
     const first = Promise.all(Array.from({ length: 20 }, () => task('ann', { message }, key)))
@@ -68,7 +68,7 @@ forEachDialect((_, open) => {
     assert.equal(again.json.error, 'queue_full')
   })
 
-  test('a sync task that failed, timed out or was cancelled releases its key', async () => {
+  test('a failed, timed out or cancelled sync task releases its key', async () => {
     const { worked, task, woken, claim, call } = await start()
     for (const error_code of ['agent_error', 'timeout'] as const) {
       const failed = await worked('ann', { message }, { status: 'failed', error: 'x', error_code }, key)
@@ -84,7 +84,7 @@ forEachDialect((_, open) => {
     assert.equal((await call('ann', 'GET', '/executions')).json.length, 4)
   })
 
-  test('when the wait ran out the key answers 200 with the receipt; a run that then fails frees it', async () => {
+  test('200 with the receipt after the wait timed out; a failed run releases the key', async () => {
     const { task, woken, clock, claim, finish } = await start()
     const wake = woken()
     const waiting = task('ann', { message, timeout_seconds: 10 }, key)
@@ -109,7 +109,7 @@ forEachDialect((_, open) => {
     assert.deepEqual([fresh.json.status, fresh.headers['x-idempotent-replay']], ['accepted', undefined])
   })
 
-  test('an async receipt is replayed while its run goes on and once it succeeded, and freed by its failure', async () => {
+  test('an async receipt is replayed during the run and after its success; a failure releases the key', async () => {
     const { task, claim, finish } = await start()
     const send = () => task('ann', { message, async_mode: true }, key)
     const first = await send()
@@ -126,12 +126,12 @@ forEachDialect((_, open) => {
     assert.notEqual(anew.json.execution_id, doomed.json.execution_id)
   })
 
-  test('a client that goes away does not end its task; the key answers 409, then with the reply', async () => {
+  test('a disconnect does not end the task; the key answers 409, then the response', async () => {
     const { app, woken, claim, finish, task, platform } = await start()
     const url = await app.listen({ port: 0, host: '127.0.0.1' })
     const client = new AbortController()
     const wake = woken()
-    const gone = fetch(`${url}/api/agents/scout/task`, {
+    const request = fetch(`${url}/api/agents/scout/task`, {
       method: 'POST',
       headers: { authorization: 'Bearer ann', 'content-type': 'application/json', ...key },
       body: JSON.stringify({ message }),
@@ -139,7 +139,7 @@ forEachDialect((_, open) => {
     })
     await wake
     client.abort()
-    await assert.rejects(gone)
+    await assert.rejects(request)
     const run = await claim()
     assert.equal((await task('ann', { message }, key)).status, 409)
     await finish(run)
@@ -149,16 +149,16 @@ forEachDialect((_, open) => {
     await app.close()
   })
 
-  test('a reused key with another body is answered as the first was, and the log says so', async () => {
-    const { task, told, finish, claim } = await start()
+  test('a reused key with another body gets the first response and a log entry', async () => {
+    const { task, warnings, finish, claim } = await start()
     const first = await task('ann', { message, async_mode: true }, key)
     await finish(await claim())
     const again = await task('ann', { message: 'something else', async_mode: true }, key)
     assert.deepEqual(again.json, first.json)
-    assert.equal(told.filter((text) => /different body/.test(text)).length, 1)
+    assert.equal(warnings.filter((text) => /different body/.test(text)).length, 1)
   })
 
-  test('a key is of one caller and one family: others are not answered by it', async () => {
+  test('a key belongs to one caller and one kind of request', async () => {
     const { task, call } = await start()
     const ofAnn = await task('ann', { message, async_mode: true }, key)
     const ofBob = await task('bob', { message, async_mode: true }, key)
@@ -166,9 +166,9 @@ forEachDialect((_, open) => {
     assert.equal((await call('ann', 'GET', '/executions')).json.length, 2)
   })
 
-  test('a store of keys that fails stops no task', async () => {
+  test('a failing key store does not stop tasks', async () => {
     const { task, platform } = await start()
-    await sql`alter table idempotency_claims rename to gone`.execute(platform.db.withTables())
+    await sql`alter table idempotency_claims rename to request`.execute(platform.db.withTables())
     for (let each = 0; each < 2; each += 1) {
       assert.equal((await task('ann', { message, async_mode: true }, key)).status, 200)
     }

@@ -1,9 +1,8 @@
 /**
- * Tasks: one thing asked of an agent, stateless, answered on the connection that asked or polled for.
+ * Tasks: one stateless request to an agent, answered on its connection or by polling.
  *
- * Promises that a task is taken in once for each idempotency key, that a waiting caller learns how it ended
- * by its status, and that a caller who goes away loses nothing but the answer. Owns no table: a task is its
- * execution. Refuses to know what a conversation is: what a task leaves in one goes through `JoinConversation`.
+ * A task is accepted once per idempotency key. A waiting caller gets the outcome of its run; after a disconnect the run
+ * continues. Owns no table: a task is its execution. `JoinConversation` stores its messages in a conversation.
  */
 export type { JoinConversation, Joined, JoinRequest } from './conversation.ts'
 export { answerTask, taskRoutes } from './routes.ts'

@@ -2,7 +2,7 @@ import type { AcceptedTask, CancelledTask, TaskReply } from '@roost/contracts/ru
 import type { Db } from '../../ports/database/port.ts'
 import { type ExecutionRow, logText, metadataOf, storedLines } from '../executions/index.ts'
 
-/** What is answered at once; `position` as it was taken in. */
+/** The immediate response of an async task; `position` is the one at acceptance. */
 export function acceptedBody({ row, position }: { row: ExecutionRow; position: number }): AcceptedTask {
   return {
     status: 'accepted',
@@ -17,7 +17,7 @@ export function acceptedBody({ row, position }: { row: ExecutionRow; position: n
   }
 }
 
-/** The reply of a task that succeeded, its transcript left out; the same whenever and wherever it is told. */
+/** The response of a successful task without its transcript; always the same for one run. */
 export function successBody(row: ExecutionRow): TaskReply {
   return {
     status: 'success',
@@ -36,13 +36,13 @@ export function cancelledBody(row: Pick<ExecutionRow, 'id'>): CancelledTask {
   return { status: 'cancelled', execution_id: row.id, response: null }
 }
 
-/** The whole reply as JSON text, which may be larger than what should be held of it; breaks off with `signal`. */
+/** Streams the full response as JSON text, because it may be large. Throws when `signal` aborts. */
 export function replyText(db: Db, reply: TaskReply, signal: AbortSignal): AsyncIterable<string> {
   const { execution_log: _, ...head } = reply
   return logText(head, 'execution_log', storedLines(db, reply.execution_id), signal)
 }
 
-/** A stored body that was made by `successBody`. */
+/** True for a stored body from `successBody`. */
 export function isSuccess(body: unknown): body is TaskReply {
   return typeof body === 'object' && body !== null && 'status' in body && body.status === 'success'
 }

@@ -25,14 +25,14 @@ export function taskRoutes(tasks: Tasks): Route[] {
   ]
 }
 
-/** Takes a task in and answers as its caller wants it: at once, or once it has ended. */
+/** Accepts a task and answers immediately or after its end, as the caller requested. */
 export async function answerTask(
   tasks: Tasks,
   { request, agent, ...call }: Pick<AgentCall<typeof runTask>, 'request' | 'agent' | 'caller' | 'relation'>,
   body: TaskBody,
   extra: Record<string, string> = {},
 ): Promise<Answer | StreamAnswer> {
-  const task = await tasks.take({
+  const task = await tasks.accept({
     reader: readerOf({ ...call, agent }),
     agentName: agent.name,
     body,
@@ -42,18 +42,18 @@ export async function answerTask(
   if (task.replay) {
     const headers = { ...extra, ...executionHeader(task.replay.body), 'x-idempotent-replay': 'true' }
     const replayed = await tasks.replayed(task.replay)
-    return told(tasks, request, replayed, { status: task.replay.status, headers })
+    return answerWithTranscript(tasks, request, replayed, { status: task.replay.status, headers })
   }
   request.note({ execution_id: task.row.id })
   const headers = { ...extra, 'x-execution-id': task.row.id }
   if (body.async_mode) return answer(tasks.accepted(task), { headers })
   const preferredMs = preferredWaitMs(request.header('prefer'))
   const reply = await tasks.finished(task, { signal: request.signal, preferredMs })
-  return told(tasks, request, reply, { headers })
+  return answerWithTranscript(tasks, request, reply, { headers })
 }
 
-/** A reply with its transcript, which is written as it is read; without it for who prefers that. */
-function told(
+/** The response with its streamed transcript, or without it for `Prefer: return=minimal`. */
+function answerWithTranscript(
   tasks: Tasks,
   request: RequestInfo,
   body: unknown,
@@ -65,7 +65,7 @@ function told(
   return answer(body, { ...extra, headers: { ...extra.headers, 'preference-applied': 'return=minimal' } })
 }
 
-/** Every stored reply of this feature names its run. */
+/** Every stored response of this feature has the id of its run. */
 function executionHeader(body: unknown): Record<string, string> {
   const named = body as { execution_id: string }
   return { 'x-execution-id': named.execution_id }

@@ -13,7 +13,7 @@ const key = (scope: KeyScope, agent_id: string | null = null): KeyCaller => ({
   key: { id: `k-${scope}`, name: 'k', scope, agent_id },
 })
 
-test('whom a run may be named to as a parent', () => {
+test('which callers may name a run as a parent', () => {
   const foreign = { agent_id: 'a9', source_user_id: 'u9', source_mcp_key_id: null }
   const sibling = { ...foreign, agent_id: 'a1' }
   const own = { ...foreign, source_user_id: 'u1' }
@@ -25,7 +25,7 @@ test('whom a run may be named to as a parent', () => {
     [key('user'), 'owner', own, true],
     [key('user'), 'owner', foreign, false],
     [key('system'), 'admin', foreign, true],
-    // An agent carries its owner's name and not the owner's reach.
+    // An agent key has its owner's name but not the owner's access.
     [key('agent', 'a9'), 'permitted', foreign, true],
     [key('agent', 'a2'), 'permitted', own, false],
     [key('agent', 'a2'), 'permitted', sibling, false],
@@ -39,7 +39,7 @@ test('whom a run may be named to as a parent', () => {
   assert.equal(mayName({ caller: key('agent', 'a2'), agentId: 'a1', relation: 'permitted' }, started), true)
 })
 
-test('what a task has to do with a conversation', () => {
+test('how a task relates to a conversation', () => {
   const none = { save_to_session: false, inject_result: false, session_id: null }
   const named = { ...none, session_id: 's1' }
   assert.equal(joinRequest(none, false), null)

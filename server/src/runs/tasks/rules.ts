@@ -1,8 +1,8 @@
 import type { Relation, SignedIn } from '../../identity/access/caller.ts'
 
 /**
- * Whether a caller may name a run as the parent of its task: one of the agent that it asks, when it reaches
- * that as more than a guest; one of the agent that it is; or one that it caused itself.
+ * Whether a caller may name a run as the parent of its task. It may be a run of the target agent for callers
+ * with more than permission to call it, a run of the calling agent, or a run that the caller started.
  */
 export function mayName(
   reader: { caller: SignedIn; agentId: string; relation: Relation },

@@ -12,13 +12,14 @@ import type { Db, Tx } from '../../ports/database/port.ts'
 import { checkFiles } from '../attachments/index.ts'
 import { type Dispatch, holderOf, modelOf, sourceOf, triggerOf } from '../dispatch/index.ts'
 import {
+  createWait,
   type ExecutionRow,
   type Executions,
   executionStore,
   isFinal,
   type Reader,
+  type WaitOptions,
 } from '../executions/index.ts'
-import { type Asking, createWait } from '../waiting/index.ts'
 import { type JoinConversation, joinRequest } from './conversation.ts'
 import { acceptedBody, cancelledBody, isSuccess, replyText, successBody } from './reply.ts'
 import { mayName } from './rules.ts'
@@ -30,67 +31,70 @@ export type TasksDeps = {
   executions: Pick<Executions, 'watch' | 'toolCalls'>
   idempotency: Pick<Idempotency, 'enter'>
   joinConversation: JoinConversation
-  /** Name of an agent, for tasks that an agent gives another one. */
+  /** Name of an agent, for tasks that an agent gives to another one. */
   agentName(agentId: string): Promise<string | null>
 }
 
-export type TaskAsked = {
+export type TaskRequest = {
   reader: Reader
   agentName: string
   body: TaskBody
-  /** Asked through the MCP server. */
+  /** True for requests through the MCP server. */
   viaMcp: boolean
-  /** The idempotency key, when there is one. */
+  /** The idempotency key, if any. */
   key: string | undefined
 }
 
-/** A task that was taken in, or what the one before it with the same key was answered. */
-export type TaskTaken =
+/** An accepted task, or the stored reply of an earlier one with the same key. */
+export type TaskOutcome =
   | { replay: null; row: ExecutionRow; position: number; claim: Claim }
   | { replay: Reply; row: null }
 
 export type Tasks = {
   /**
-   * Takes a task in, once for each key: everything that may be refused is refused before anything is kept.
-   * Throws `request_in_progress`, `invalid_model`, `attachment_rejected`, `attachment_too_large`,
-   * `validation_error`, `execution_not_found` (its parent), `session_not_found`, `conflict`,
-   * `agent_not_running`, `circuit_open`, `queue_full`, `inter_agent_depth_exceeded`.
+   * Accepts a task, once per key; every check comes before the first write. Throws `request_in_progress`,
+   * `invalid_model`, `attachment_rejected`, `attachment_too_large`, `validation_error`, `execution_not_found`
+   * (parent), `session_not_found`, `conflict`, `agent_not_running`, `circuit_open`, `queue_full`,
+   * `inter_agent_depth_exceeded`.
    */
-  take(asked: TaskAsked): Promise<TaskTaken>
-  /** What is answered at once. */
+  accept(request: TaskRequest): Promise<TaskOutcome>
+  /** The immediate response of an async task. */
   accepted(task: { row: ExecutionRow; position: number }): AcceptedTask
-  /** Waits for the end; the transcript is left out. Throws as `Wait` does. */
-  finished(task: { row: ExecutionRow; claim: Claim }, asking: Asking): Promise<TaskReply | CancelledTask>
-  /** A stored reply as it was given; the transcript is left out. */
+  /** Waits for the end; omits the transcript. Throws the errors of `Wait`. */
+  finished(
+    task: { row: ExecutionRow; claim: Claim },
+    options: WaitOptions,
+  ): Promise<TaskReply | CancelledTask>
+  /** A stored reply without its transcript. */
   replayed(reply: Reply): Promise<unknown>
   /** A reply with its transcript, as JSON text. */
   text(reply: TaskReply, signal: AbortSignal): AsyncIterable<string>
-  /** For the store of idempotency keys: what has become of a task. */
+  /** For the store of idempotency keys: the state of a task. */
   workState: WorkStateOf
 }
 
 export function createTasks(deps: TasksDeps): Tasks {
   const { db, executions, idempotency } = deps
   const wait = createWait(deps)
-  const accept = createAccept(deps)
+  const acceptTask = createAccept(deps)
 
-  /** Kept once, with its run: a stored reply has neither these nor the transcript. */
+  /** Stored replies omit tool calls and transcript, which are stored with the run. */
   const withToolCalls = async (reply: TaskReply): Promise<TaskReply> => ({
     ...reply,
     tool_calls: await executions.toolCalls(db, reply.execution_id),
   })
 
   return {
-    async take(asked) {
-      const { caller, agentId } = asked.reader
-      const scope = scopeOf('task', `${agentId}:${holderOf(caller)}`, asked.key, asked.body)
-      const entered = await idempotency.enter(scope, (claim) => accept(asked, claim))
+    async accept(request) {
+      const { caller, agentId } = request.reader
+      const scope = scopeOf('task', `${agentId}:${holderOf(caller)}`, request.key, request.body)
+      const entered = await idempotency.enter(scope, (claim) => acceptTask(request, claim))
       if (entered.replay) return { replay: entered.replay, row: null }
       return { replay: null, ...entered.accepted, claim: entered.claim }
     },
     accepted: acceptedBody,
-    async finished({ row, claim }, asking) {
-      const ended = await wait(row, claim, asking)
+    async finished({ row, claim }, options) {
+      const ended = await wait(row, claim, options)
       if (ended.status !== 'success') return cancelledBody(ended)
       const reply = successBody(ended)
       await claim.complete({ status: 200, body: reply })
@@ -102,7 +106,7 @@ export function createTasks(deps: TasksDeps): Tasks {
     text: (reply, signal) => replyText(db, reply, signal),
     async workState({ execution_id }) {
       const row = execution_id === null ? null : await executionStore(db).byId(execution_id)
-      // A run of a loop says nothing yet of the loop, whose key it is; a call knows itself what it was answered.
+      // A loop's key depends on the loop, not on one run. A call knows its own answer.
       if (row?.kind !== 'task' || row.loop_id !== null || row.triggered_by === 'voip') return null
       if (!isFinal(row.status)) return { state: 'open' }
       if (row.status !== 'success') return { state: 'void' }
@@ -111,10 +115,10 @@ export function createTasks(deps: TasksDeps): Tasks {
   }
 }
 
-/** One attempt to take a task in, under a claim on its key. */
+/** One attempt to accept a task, under a claim on its key. */
 function createAccept({ db, dispatch, joinConversation, agentName }: TasksDeps) {
   return async function accept(
-    { reader, agentName: name, body, viaMcp }: TaskAsked,
+    { reader, agentName: name, body, viaMcp }: TaskRequest,
     claim: Claim,
   ): Promise<{ row: ExecutionRow; position: number }> {
     const { caller, agentId } = reader
@@ -123,12 +127,12 @@ function createAccept({ db, dispatch, joinConversation, agentName }: TasksDeps) 
     const files = checkFiles(body.files)
     const join = joinRequest(body, callingId === agentId)
     await refuseUnknownParent(reader, body.parent_execution_id)
-    const fact = await dispatch.checkAgent(agentId)
+    const agent = await dispatch.checkAgent(agentId)
     const callingName = callingId === null ? null : await agentName(callingId)
 
-    const takeIn = async (tx: Tx) => {
+    const enqueue = async (tx: Tx) => {
       const joined = join && (await joinConversation(tx, { caller, agent: { id: agentId, name } }, join))
-      const accepted = await dispatch.enqueue(tx, fact, {
+      const accepted = await dispatch.enqueue(tx, agent, {
         agentId,
         kind: 'task',
         triggeredBy: triggerOf(caller, agentId, { way: 'manual', viaMcp }),
@@ -151,11 +155,11 @@ function createAccept({ db, dispatch, joinConversation, agentName }: TasksDeps) 
       await claim.take(tx, { execution_id: accepted.row.id }, receipt)
       return accepted
     }
-    // A conversation may be that of another agent, which gave the task.
-    return dispatch.transaction(takeIn, join ? undefined : { kind: 'accept', about: agentId })
+    // The conversation may belong to another agent, which gave the task.
+    return dispatch.transaction(enqueue, join ? undefined : { kind: 'accept', about: agentId })
   }
 
-  /** A run is linked only below one that the caller knows of. */
+  /** Requires a parent run that the caller may name. */
   async function refuseUnknownParent(reader: Reader, id: string | null | undefined): Promise<void> {
     if (id == null) return
     const parent = await executionStore(db).byId(id)

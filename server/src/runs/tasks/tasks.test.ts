@@ -18,7 +18,7 @@ forEachDialect((_, open) => {
   const start = async (options?: { queueDepth?: number; slots?: number }) =>
     startTaskApp(await open(), options)
 
-  test('200 sync: the reply has response, figures, tool calls and the transcript', async () => {
+  test('200 sync: response, figures, tool calls and transcript', async () => {
     const { task, woken, claim, lines, finish, call } = await start()
     const wake = woken()
     const reply = task('ann', { message })
@@ -39,12 +39,12 @@ forEachDialect((_, open) => {
       [[1, 'assistant']],
     )
     assert.ok(!('deprecation' in headers) && !('x-idempotent-replay' in headers))
-    // Whoever repeats the request before the reply is stored is told the same.
+    // A request repeated before the reply is stored gets the same reply.
     const { completed_at } = (await call('ann', 'GET', `/executions/${run.execution_id}`)).json
     assert.equal(json.timestamp, completed_at)
   })
 
-  test('a transcript of megabytes is written as it is read, and left out for who prefers the least', async () => {
+  test('a large transcript is streamed, and omitted for return=minimal', async () => {
     const { task, woken, claim, lines, finish } = await start()
     const wake = woken()
     const key = { 'idempotency-key': 'long' }
@@ -69,7 +69,7 @@ forEachDialect((_, open) => {
     assert.equal(least.headers['preference-applied'], 'return=minimal')
   })
 
-  test('200 async: answered at once, running while a slot is free and queued behind', async () => {
+  test('200 async: immediate, running while a slot is free, else queued', async () => {
     const { task, claim, call } = await start({ slots: 1 })
     const first = await task('ann', { message, async_mode: true })
     const second = await task('ann', { message, async_mode: true })
@@ -92,16 +92,16 @@ forEachDialect((_, open) => {
     assert.deepEqual([json.status, json.triggered_by, json.message], ['running', 'manual', message])
   })
 
-  test('of twenty tasks that come at once so many are told to run as there are slots', async () => {
+  test('of 20 concurrent tasks one per slot is reported as running', async () => {
     const { task } = await start({ slots: 3 })
     const replies = await Promise.all(
       Array.from({ length: 20 }, () => task('ann', { message, async_mode: true })),
     )
-    const told = Map.groupBy(replies, ({ json }) => json.execution_status)
-    assert.deepEqual([told.get('running')?.length, told.get('queued')?.length], [3, 17])
+    const byStatus = Map.groupBy(replies, ({ json }) => json.execution_status)
+    assert.deepEqual([byStatus.get('running')?.length, byStatus.get('queued')?.length], [3, 17])
   })
 
-  test('the statuses of runs that end otherwise: failed 503, timed out 504, rate limited 429, cancelled 200', async () => {
+  test('statuses of unsuccessful runs: failed 503, timed out 504, rate limited 429, cancelled 200', async () => {
     const { worked, task, woken, claim, call } = await start()
     const failures = [
       ['agent_error', 503, 'run_failed'],
@@ -130,7 +130,7 @@ forEachDialect((_, open) => {
     )
   })
 
-  test('504 after twice the timeout, queued or running, with the receipt; the run goes on', async () => {
+  test('504 with the receipt after twice the timeout; the run continues', async () => {
     const { task, woken, clock, claim, finish, platform } = await start()
     const wake = woken()
     const waiting = task('ann', { message, timeout_seconds: 60 })
@@ -147,10 +147,10 @@ forEachDialect((_, open) => {
     assert.equal((await platform.row(run.execution_id)).status, 'success')
   })
 
-  test('what is asked reaches the agent: model, tools, prompt, turns, session, timeout at most the cap', async () => {
+  test('the agent gets model, tools, prompt, turns, session and the capped timeout', async () => {
     const { task, claim, call, platform } = await start()
     platform.agents.set('a1', agentFact({ execution_timeout_seconds: 600 }))
-    const asked = {
+    const options = {
       message,
       async_mode: true,
       model: ' Opus[1m] ',
@@ -161,7 +161,7 @@ forEachDialect((_, open) => {
       resume_session_id: 'r-1',
       files: [{ name: '../a.txt', mimetype: 'text/plain', data_base64: 'aGk=' }],
     }
-    const { headers, json } = await task('ann', asked)
+    const { headers, json } = await task('ann', options)
     assert.match(String(headers.deprecation), /^@\d+$/)
     assert.ok(!Number.isNaN(Date.parse(String(headers.sunset))))
     const run = await claim()
@@ -172,10 +172,10 @@ forEachDialect((_, open) => {
     assert.match(run.system_prompt, /be brief$/)
     assert.equal(run.attachments[0]?.name, 'a.txt')
     const details = (await call('ann', 'GET', `/executions/${json.execution_id}`)).json
-    assert.deepEqual([details.timeout_seconds, details.allowed_tools], [600, asked.allowed_tools])
+    assert.deepEqual([details.timeout_seconds, details.allowed_tools], [600, options.allowed_tools])
   })
 
-  test('what is refused starts nothing and leaves the key free', async () => {
+  test('a rejected request starts nothing and releases its key', async () => {
     const { task, call } = await start()
     const key = { 'idempotency-key': 'k1' }
     const file = (over: object) => ({ name: 'a.pdf', mimetype: 'text/plain', data_base64: 'aGk=', ...over })
@@ -207,7 +207,7 @@ forEachDialect((_, open) => {
     assert.deepEqual([first.status, first.headers['x-idempotent-replay']], [200, undefined])
   })
 
-  test('429 queue_full at the bound, 503 agent_not_running: the key stays free', async () => {
+  test('429 queue_full, 503 agent_not_running: the key is released', async () => {
     const { task, claim, finish, platform } = await start({ queueDepth: 2, slots: 1 })
     const key = { 'idempotency-key': 'k1' }
     for (let each = 0; each < 2; each += 1) await task('ann', { message, async_mode: true })
@@ -224,7 +224,7 @@ forEachDialect((_, open) => {
     assert.equal((await task('ann', { message, async_mode: true }, key)).status, 200)
   })
 
-  test('what caused a run: a person, through MCP, another agent, the agent itself', async () => {
+  test('the trigger is a person, MCP, another agent or the agent itself', async () => {
     const { task, call } = await start()
     const cases: [string, Record<string, string>, string, string | null][] = [
       ['ann', {}, 'manual', null],
@@ -241,7 +241,7 @@ forEachDialect((_, open) => {
     }
   })
 
-  test('a parent is a run that the caller knows of', async () => {
+  test('404 for a parent run that the caller may not name', async () => {
     const { task, call } = await start()
     const ofAnn = (await task('ann', { message, async_mode: true })).json.execution_id
     const child = await task('bob', { message, async_mode: true, parent_execution_id: ofAnn })

@@ -5,7 +5,7 @@ import { isFault } from '../../kit/fault.ts'
 import { createTestClock } from '../../test/clock.ts'
 import { openTestDatabase } from '../../test/dialects.ts'
 import { accept, linked, resultOf, startRunPlatform } from '../../test/run-platform.ts'
-import { createWait } from './index.ts'
+import { createWait } from './wait.ts'
 
 async function start({ preferredMs = null }: { preferredMs?: number | null } = {}) {
   const clock = createTestClock()
@@ -22,7 +22,7 @@ async function start({ preferredMs = null }: { preferredMs?: number | null } = {
     signal: client.signal,
     preferredMs,
   })
-  // Looked at before its time, a rejection is nobody's fault.
+  // The test awaits the rejection later, so it counts as handled from the start.
   waiting.catch(() => {})
   async function finish(over: object = {}) {
     const { runs } = await platform.dispatch.handlers.claim(linked, { t: 'claim', free: 1 })
@@ -32,7 +32,7 @@ async function start({ preferredMs = null }: { preferredMs?: number | null } = {
   return { clock, platform, row, settled, client, waiting, finish, receipt }
 }
 
-test('a run that succeeds is given, its key left to be completed by the reply', async () => {
+test('a successful run is returned, and its key stays open for the reply', async () => {
   const { waiting, finish, settled } = await start()
   await finish()
   assert.equal((await waiting).status, 'success')
@@ -46,7 +46,7 @@ test('a run that fails releases the key', async () => {
   assert.deepEqual(settled, ['released'])
 })
 
-test('waiting ends after twice the timeout, and the key has the receipt', async () => {
+test('the wait ends after twice the timeout, and the key gets the receipt', async () => {
   const { waiting, clock, settled, receipt } = await start()
   await clock.waitingFor(120)
   await clock.advance(119)
@@ -60,7 +60,7 @@ test('waiting ends after twice the timeout, and the key has the receipt', async 
   assert.deepEqual(settled, [{ status: 200, body: receipt, receipt: true }])
 })
 
-test('a client that prefers to wait shorter is answered then, and the key has the receipt', async () => {
+test('the wait ends when the client prefers, and the key gets the receipt', async () => {
   const { waiting, clock, settled, receipt } = await start({ preferredMs: 25_000 })
   await clock.waitingFor(25)
   await clock.advance(25)
@@ -68,7 +68,7 @@ test('a client that prefers to wait shorter is answered then, and the key has th
   assert.deepEqual(settled, [{ status: 200, body: receipt, receipt: true }])
 })
 
-test('when nobody waits any more, or the platform stops, the run goes on and its key stays open', async () => {
+test('after a disconnect or a shutdown the run continues, and its key stays open', async () => {
   const { waiting, client, finish, settled, platform, row } = await start()
   client.abort()
   await assert.rejects(waiting, (error) => {
