@@ -131,7 +131,14 @@ export type RunsAreaDeps = Pick<TasksDeps, 'joinConversation' | 'agentName'> &
     platformSettings: SweepDeps['settings']
     agents: Pick<
       AgentsArea,
-      'agentRecords' | 'agentAccess' | 'settings' | 'runContexts' | 'hooks' | 'lifecycle' | 'ask' | 'connectors'
+      | 'agentRecords'
+      | 'agentAccess'
+      | 'settings'
+      | 'runContexts'
+      | 'hooks'
+      | 'lifecycle'
+      | 'ask'
+      | 'connectors'
     >
   }
 

@@ -1,5 +1,7 @@
+import type { FieldsOf } from '@roost/contracts/kit/event'
+import type { agentCollaboration } from '@roost/contracts/runs/executions'
 import type { RunContext, RunContexts } from '../../agents/run-context/index.ts'
-import type { Outbox } from '../../foundation/outbox/index.ts'
+import type { NewEvent, Outbox } from '../../foundation/outbox/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault, isFault } from '../../kit/fault.ts'
 import { newId } from '../../kit/ids.ts'
@@ -13,7 +15,6 @@ import {
   type QueueCounts,
   queueStore,
 } from '../executions/index.ts'
-import { collaborationEvent } from './collaboration.ts'
 import { createRefusals, type Refusals, type RefusalsDeps } from './refusals.ts'
 import type { RunRequest } from './request.ts'
 import { type Place, rowOf } from './row.ts'
@@ -22,7 +23,7 @@ import { attachmentStore } from './store.ts'
 
 export type Accepted = {
   row: ExecutionRow
-  /** Place among the waiting, from 1; 0 when a slot is free for it. */
+  /** Position in the queue, from 1; 0 when a slot is free for it. */
   position: number
 }
 
@@ -30,25 +31,27 @@ export type AcceptDeps = RefusalsDeps & {
   clock: Pick<Clock, 'now'>
   events: Pick<Outbox, 'append'>
   link: Pick<AgentLink, 'wake'>
-  facts: RunContexts
+  runContexts: RunContexts
   breaker: DispatchBreaker
   queueDepth: number
 }
 
 export type Accept = Pick<Refusals, 'transaction'> & {
-  /** The agent, when it takes runs. Throws `agent_not_found`, `agent_not_running`. Ask before the transaction. */
+  /**
+   * Returns the agent if it accepts runs. Throws `agent_not_found`, `agent_not_running`. Call before the
+   * transaction.
+   */
   checkAgent(agentId: string): Promise<RunContext>
   /**
-   * Takes a run in, inside the caller's transaction: breaker and bound are checked, the row and its event are
-   * written, and the agent is woken after the commit. `agent` is what `admit` gave, `tx` of `transaction`.
-   * Throws `circuit_open`, `queue_full`, `inter_agent_depth_exceeded`; then nothing is kept in `tx`.
+   * Enqueues a run in the caller's transaction, after breaker and queue limit, and wakes the agent after the
+   * commit. `agent` comes from `checkAgent`, `tx` from `transaction`. Throws `circuit_open`, `queue_full`,
+   * `inter_agent_depth_exceeded` and writes nothing.
    */
   enqueue(tx: Tx, agent: RunContext, request: RunRequest): Promise<Accepted>
   /**
-   * Takes several runs of one source in, all of them or none, in their order. The first `entering` get their
-   * place in the line at once and must fit its bound together; the others are held until `enterIn` gives them
-   * one, and are never refused: they were accepted here. While the breaker is half open only the
-   * first enters, as its probe. Throws as `acceptIn` does.
+   * Accepts several runs of one source, all or none, in order. The first `entering` are queued and must fit
+   * the queue limit together. The others are held until `release`, and never rejected later. With a half-open
+   * breaker only the first is queued, as its probe. Throws the errors of `enqueue`.
    */
   enqueueAll(
     tx: Tx,
@@ -57,18 +60,18 @@ export type Accept = Pick<Refusals, 'transaction'> & {
     entering: number,
   ): Promise<ExecutionRow[]>
   /**
-   * Gives held runs their place in the line, in order; `choose` says which, while the agent's queue is held.
-   * While the breaker is not closed one of them may enter as its probe, or none.
+   * Queues held runs in order; `choose` selects them under the lock of the agent's queue. Unless the breaker
+   * is closed, at most one of them is queued, as its probe.
    */
   release(tx: Tx, agentId: string, choose: () => Promise<readonly string[]>): Promise<void>
 }
 
 export function createAccept(deps: AcceptDeps): Accept {
-  const { clock, events, link, facts, breaker, queueDepth } = deps
+  const { clock, events, link, runContexts, breaker, queueDepth } = deps
   const refusals = createRefusals(deps)
 
-  /** The row, its files and its event. */
-  async function keep(tx: Tx, agent: RunContext, request: RunRequest, place: Place): Promise<ExecutionRow> {
+  /** Writes the row, its files and its event. */
+  async function insert(tx: Tx, agent: RunContext, request: RunRequest, place: Place): Promise<ExecutionRow> {
     const row = rowOf(agent, request, place)
     tx.alongside(executionStore(tx).insert(row))
     if (request.attachments?.length) await attachmentStore(tx).add(row.id, request.attachments)
@@ -76,14 +79,14 @@ export function createAccept(deps: AcceptDeps): Accept {
     return row
   }
 
-  async function tellCall(tx: Tx, first: ExecutionRow, now: Date): Promise<void> {
+  async function announceCall(tx: Tx, first: ExecutionRow, now: Date): Promise<void> {
     const call = collaborationEvent(first)
     if (call) await events.append(tx, call, now)
   }
 
-  async function askBreaker(tx: Tx, agentId: string, executionId: string) {
+  async function admissionOf(tx: Tx, agentId: string, executionId: string) {
     try {
-      // The agent's name is for the refusal's words, which nobody is told here.
+      // The name is only used in the error message, which nobody sees here.
       return await breaker.admitIn(tx, { id: agentId, name: agentId }, executionId)
     } catch (error) {
       if (isFault(error, 'circuit_open')) return 'refused'
@@ -95,7 +98,7 @@ export function createAccept(deps: AcceptDeps): Accept {
     transaction: refusals.transaction,
 
     async checkAgent(agentId) {
-      const agent = await facts.find(agentId)
+      const agent = await runContexts.find(agentId)
       if (!agent) throw new Fault('agent_not_found')
       if (agent.status !== 'running') {
         throw new Fault('agent_not_running', `The agent "${agent.name}" is ${agent.status}: start it first.`)
@@ -106,42 +109,42 @@ export function createAccept(deps: AcceptDeps): Accept {
     async enqueue(tx, agent, request) {
       const id = request.executionId ?? newId()
       const sessionId = request.sessionId ?? null
-      const [number, line] = await lockAndCount(tx, agent.id, { count: 1, sessionId })
+      const [number, counts] = await lockAndCount(tx, agent.id, { count: 1, sessionId })
       const now = clock.now()
       await refusals.of({ agent, request }, () => breaker.admitIn(tx, agent, id))
-      const bounded = countsInLine(request)
-      if (bounded) refuseWhenFull(agent, line, { queueDepth, entering: 1 })
-      const position = positionIn(agent, line)
+      const bounded = countsInQueue(request)
+      if (bounded) refuseWhenFull(agent, counts, { queueDepth, entering: 1 })
+      const position = positionIn(agent, counts)
       const chain_depth = await chainDepth(tx, request)
-      const place = { id, number, bounded, chain_depth, now, behind: line.last_place }
-      const row = await keep(tx, agent, request, place)
-      await tellCall(tx, row, now)
+      const place = { id, number, bounded, chain_depth, now, behind: counts.last_place }
+      const row = await insert(tx, agent, request, place)
+      await announceCall(tx, row, now)
       tx.onCommitted(() => link.wake(agent.id))
       return { row, position }
     },
 
-    async enqueueAll(tx, agent, requests, asked) {
+    async enqueueAll(tx, agent, requests, enqueueCount) {
       const [first] = requests
       if (!first) return []
       const firstId = newId()
-      const [last, line] = await lockAndCount(tx, agent.id, { count: requests.length, sessionId: null })
+      const [last, counts] = await lockAndCount(tx, agent.id, { count: requests.length, sessionId: null })
       const now = clock.now()
       const admission = await refusals.of({ agent, request: first }, () =>
         breaker.admitIn(tx, agent, firstId),
       )
-      const entering = admission === 'probe' ? 1 : asked
-      const counted = requests.slice(0, entering).filter(countsInLine).length
-      if (counted > 0) refuseWhenFull(agent, line, { queueDepth, entering: counted })
+      const entering = admission === 'probe' ? 1 : enqueueCount
+      const counted = requests.slice(0, entering).filter(countsInQueue).length
+      if (counted > 0) refuseWhenFull(agent, counts, { queueDepth, entering: counted })
       const chain_depth = await chainDepth(tx, first)
       const rows: ExecutionRow[] = []
       for (const [index, request] of requests.entries()) {
         const held = index >= entering
         const number = last - requests.length + 1 + index
         const id = index === 0 ? firstId : newId()
-        const bounded = !held && countsInLine(request)
-        const place = { id, number, held, bounded, chain_depth, now, behind: line.last_place }
-        const row = await keep(tx, agent, request, place)
-        if (index === 0) await tellCall(tx, row, now)
+        const bounded = !held && countsInQueue(request)
+        const place = { id, number, held, bounded, chain_depth, now, behind: counts.last_place }
+        const row = await insert(tx, agent, request, place)
+        if (index === 0) await announceCall(tx, row, now)
         rows.push(row)
       }
       tx.onCommitted(() => link.wake(agent.id))
@@ -153,7 +156,7 @@ export function createAccept(deps: AcceptDeps): Accept {
       await queue.lockQueue(agentId)
       const at = await queue.endOfQueue(agentId, timestamp(clock.now()))
       for (const id of await choose()) {
-        const admission = await askBreaker(tx, agentId, id)
+        const admission = await admissionOf(tx, agentId, id)
         if (admission !== 'refused') await queue.release(id, at)
         if (admission !== 'free') break
       }
@@ -162,11 +165,11 @@ export function createAccept(deps: AcceptDeps): Accept {
   }
 }
 
-function countsInLine({ triggeredBy }: RunRequest): boolean {
+function countsInQueue({ triggeredBy }: RunRequest): boolean {
   return isBounded(triggeredBy)
 }
 
-/** Sent together: what is counted is counted once the queue is held. */
+/** Sends both statements together; the count runs once the queue is locked. */
 function lockAndCount(tx: Tx, agentId: string, of: { count: number; sessionId: string | null }) {
   const queue = queueStore(tx)
   return Promise.all([queue.lockQueue(agentId, of.count), queue.queueLength(agentId, of.sessionId)])
@@ -182,19 +185,46 @@ function refuseWhenFull(
   throw new Fault('queue_full', detail, { agent_name: agent.name, queue_length: waiting })
 }
 
-/** What waits for slots that are free already is before it and leaves it the others. */
+/** Earlier runs that wait for free slots take them first. */
 function positionIn(agent: RunContext, { waiting, running, of_key }: QueueCounts): number {
   return waiting + running < agent.effective_slots && of_key === 0 ? 0 : waiting + 1
 }
 
 /**
- * Hops from a person to this run. A calling agent does not say which of its runs calls, so the deepest of
- * them counts: a loop of agents cannot hide behind a shallow one.
+ * Number of agent calls from a person to this run. A calling agent does not name its run, so its deepest
+ * running run counts. Otherwise a cycle of agents could hide behind a shallow run.
  */
-async function chainDepth(tx: Tx, { source, chainDepth: least = 0 }: RunRequest): Promise<number> {
+async function chainDepth(tx: Tx, { source, chainDepth: minDepth = 0 }: RunRequest): Promise<number> {
   const running = source.agent ? await queueStore(tx).runningOf(source.agent.id) : []
   const called = source.agent ? 1 + Math.max(0, ...running.map((row) => row.chain_depth)) : 0
-  const depth = Math.max(least, called)
+  const depth = Math.max(minDepth, called)
   if (depth > maxChainDepth) throw new Fault('inter_agent_depth_exceeded')
   return depth
+}
+
+/**
+ * The event of a call from one agent to another; null for calls of people and of the agent itself. `first` is
+ * the accepted run, of several the first.
+ */
+export function collaborationEvent(first: ExecutionRow): NewEvent | null {
+  const { source_agent_id, source_agent_name, agent_id, agent_name } = first
+  if (source_agent_id === null || source_agent_name === null || source_agent_id === agent_id) return null
+  const fields: FieldsOf<typeof agentCollaboration> = {
+    source_agent: source_agent_name,
+    target_agent: agent_name,
+    action: actionOf(first),
+    execution_id: first.id,
+  }
+  return {
+    type: 'agent.collaboration',
+    agent_names: [source_agent_name, agent_name],
+    agent_ids: [source_agent_id, agent_id],
+    fields,
+  }
+}
+
+function actionOf({ kind, loop_id, fan_out_id }: ExecutionRow): 'chat' | 'task' | 'fan_out' | 'loop' {
+  if (loop_id !== null) return 'loop'
+  if (fan_out_id !== null) return 'fan_out'
+  return kind
 }

@@ -42,8 +42,8 @@ export type LockedQueues = {
   /** Asks the breaker of the agent; call it for each run before `insertAll`. A half-open one admits one probe. */
   admit(agent: RunContext, executionId: string): Promise<'free' | 'probe' | 'refused'>
   /**
-   * Writes the rows and their events, in order; agents with new runs are woken after the commit. Only for runs
-   * that the platform itself starts: they are not bounded and come from no agent.
+   * Inserts the rows and events in order; wakes agents with new runs after the commit. Only for runs that the
+   * platform starts, which have no queue limit and no calling agent.
    */
   insertAll(entries: readonly Entry[], now: Date): ExecutionRow[]
 }
@@ -112,7 +112,7 @@ function rowIn(
   { agent, request, why }: Entry,
   place: { number: number; behind: string | null; now: Date },
 ): ExecutionRow {
-  if (why) return notRunRow({ agent, request, why }, place)
+  if (why) return notRunRow({ agent, request, notRun: why }, place)
   if (isBounded(request.triggeredBy) || request.source.agent || request.attachments?.length)
     throw new Error('Only runs that the platform itself starts can be recorded in a batch.')
   const id = request.executionId ?? newId()

@@ -21,7 +21,7 @@ forEachDialect((_, open) => {
     return { platform, row }
   }
 
-  test('a run that the platform carries is running and leaves the agent its slots', async () => {
+  test('a run carried by the platform is running and takes no slot of the agent', async () => {
     const { platform, row } = await startCarried()
     assert.deepEqual([row.status, row.claim_token, row.lease_expires_at], ['running', null, null])
     const { id } = await accept(platform)
@@ -37,7 +37,7 @@ forEachDialect((_, open) => {
     assert.equal((await platform.row(row.id)).status, 'running')
   })
 
-  test('terminate ends it at once, and tells no agent', async () => {
+  test('terminate ends a carried run immediately, without a call to the agent', async () => {
     const { platform, row } = await startCarried()
     const reader = { caller: person({ role: 'admin' }), agentId: 'a1', relation: 'admin' as const }
     assert.deepEqual(await platform.executions.terminate(reader, row.id), {

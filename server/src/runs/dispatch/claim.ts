@@ -29,45 +29,52 @@ export type ClaimDeps = Settle & {
   events: Pick<Outbox, 'append' | 'signal'>
   live: Pick<Live, 'changed' | 'closed'>
   hooks: RunHooks
-  facts: RunContexts
+  runContexts: RunContexts
   link: Pick<AgentLink, 'wake'>
-  /** Where the run's model traffic goes, and the token that is good for it alone. */
+  /** Address for the run's model traffic, with a token that is valid only for this run. */
   brokerAccess(row: ExecutionRow): Run['broker']
   /** The operator's part of every system prompt. */
   platformPrompt(): Promise<string | null>
 }
 
-/** So many of the waiting runs are looked at first. */
-const lookFirst = 20
-/** And so many when they do not fill the slots: turns of busy conversations are passed by. */
-const lookAt = 500
-/** Runs of one answer: their longest messages and prompts together stay within one message of the link. */
+/** Queued runs read at first. */
+const firstReadLimit = 20
+/**
+ * Queued runs read when the first ones do not fill the slots, because turns of busy conversations are
+ * skipped.
+ */
+const secondReadLimit = 500
+/** Runs per claim: with the longest messages and prompts they still fit one link message. */
 const maxRunsPerClaim = 8
-/** Half of a message is for attachments, the other half for what else a claim says. */
+/** Half of a message is for attachments, the rest for everything else in a claim. */
 const inlineAttachmentBytes = maxMessageBytes / 2
 
-/** What may be handed out, read while the agent's queue is held. */
-export type Line = { token: number; keys: (string | null)[]; first: Waiting[]; isClosed: boolean }
-/** Runs that were handed out and are not put together yet. */
-export type Taken = { row: ExecutionRow; turn: Turn }[]
+/** The queue as read under its lock. */
+export type QueueRead = { token: number; keys: (string | null)[]; first: Waiting[]; isClosed: boolean }
+/** Claimed runs that are not assembled yet. */
+export type ClaimedRuns = { row: ExecutionRow; turn: Turn }[]
 
 /**
- * Hands waiting runs to their agent, under a lease and a claim token that grows. The agent's queue is held
- * while slots are counted, so that with any number of claimers no slot is given twice and the order holds.
+ * Hands queued runs to their agent, with a lease and a growing claim token. The queue is locked while slots
+ * are counted, so that concurrent claims never share a slot and the order holds.
  */
 export function createClaim(deps: ClaimDeps) {
-  const { db, clock, log, events, live, hooks, facts, settle } = deps
+  const { db, clock, log, events, live, hooks, runContexts, settle } = deps
 
-  /** Sent together: `before` is done once the queue is held, and what is read is read after that. */
-  async function findClaimable<T>(tx: Tx, agentId: string, before: () => Promise<T>): Promise<[Line, T]> {
+  /** Sends all statements together: `before` runs once the queue is locked, and the reads follow it. */
+  async function findClaimable<T>(
+    tx: Tx,
+    agentId: string,
+    before: () => Promise<T>,
+  ): Promise<[QueueRead, T]> {
     const queue = queueStore(tx)
     const [token, done, keys, first, isClosed] = await Promise.all([
       queue.lockQueue(agentId),
       before(),
       queue.runningKeys(agentId),
-      queue.waitingOf(agentId, lookFirst),
-      // Whoever stops the agent holds its queue as well: what it ends is not begun anew by the claim behind.
-      facts.isStopRequested(tx, agentId),
+      queue.waitingOf(agentId, firstReadLimit),
+      // Stopping the agent locks its queue too, so a later claim starts none of the runs that it ends.
+      runContexts.isStopRequested(tx, agentId),
     ])
     return [{ token, keys, first, isClosed }, done]
   }
@@ -75,19 +82,19 @@ export function createClaim(deps: ClaimDeps) {
   async function claim(
     tx: Tx,
     { agent, free }: { agent: RunContext; free: number },
-    { token, keys, first, isClosed }: Line,
-  ): Promise<Taken> {
+    { token, keys, first, isClosed }: QueueRead,
+  ): Promise<ClaimedRuns> {
     if (isClosed) return []
     const queue = queueStore(tx)
     const slots = Math.min(free, agent.effective_slots - keys.length)
     if (slots <= 0) return []
     let picked = pick(first, keys, slots)
-    if (picked.length < slots && first.length === lookFirst) {
-      picked = pick(await queue.waitingOf(agent.id, lookAt), keys, slots)
+    if (picked.length < slots && first.length === firstReadLimit) {
+      picked = pick(await queue.waitingOf(agent.id, secondReadLimit), keys, slots)
     }
     if (picked.length === 0) return []
     if (picked.length > maxRunsPerClaim) tx.onCommitted(() => deps.link.wake(agent.id))
-    // Not before the look: a slot is free in the record, too, when the next run starts.
+    // Read after the queue, so that the previous run has ended in the record when this one starts.
     const now = clock.now()
     const claim = {
       token,
@@ -95,23 +102,26 @@ export function createClaim(deps: ClaimDeps) {
       leaseExpiresAt: timestamp(secondsLater(now, leaseSeconds)),
     }
     const rows = await queue.claim(picked.slice(0, maxRunsPerClaim), claim)
-    const taken: Taken = []
+    const claimed: ClaimedRuns = []
     for (const row of rows) {
       await events.append(tx, startedEvent(row), now)
-      taken.push({ row, turn: row.kind === 'chat' ? await turnOf(hooks, tx, row) : null })
+      claimed.push({ row, turn: row.kind === 'chat' ? await turnOf(hooks, tx, row) : null })
       tx.onCommitted(() => {
-        // An attempt before may have broken off in the middle of a block.
+        // A previous attempt may have stopped in the middle of a block.
         live.closed(row.id)
         live.changed(row.id)
         events.signal(activitySignal(row, 'started'))
       })
     }
-    return taken
+    return claimed
   }
 
-  /** A run that cannot be put together ends as failed, so that it does not come back for ever. */
-  async function giveUp(row: ExecutionRow, error: unknown): Promise<void> {
-    log.error({ execution_id: row.id, agent: row.agent_name, err: error }, 'a run could not be handed out')
+  /** Fails a run that cannot be assembled, so that it is not claimed again and again. */
+  async function failRun(row: ExecutionRow, error: unknown): Promise<void> {
+    log.error(
+      { execution_id: row.id, agent: row.agent_name, err: error },
+      'a claimed run could not be assembled',
+    )
     await db.atomically((tx) =>
       settle(
         tx,
@@ -130,35 +140,35 @@ export function createClaim(deps: ClaimDeps) {
     findClaimable,
     claim,
 
-    async take(agent: RunContext, free: number): Promise<Taken> {
+    async claimRuns(agent: RunContext, free: number): Promise<ClaimedRuns> {
       return db.atomicallyShared({ kind: 'claim', about: agent.id }, async (tx) => {
-        const [line] = await findClaimable(tx, agent.id, async () => {})
-        return claim(tx, { agent, free }, line)
+        const [queue] = await findClaimable(tx, agent.id, async () => {})
+        return claim(tx, { agent, free }, queue)
       })
     },
 
-    /** Puts together what was taken; what cannot be put together ends. */
-    async answer(agent: RunContext, taken: Taken): Promise<ClaimAnswer> {
-      if (taken.length === 0) return { runs: [] }
+    /** Assembles the claimed runs; those that cannot be assembled fail. */
+    async answer(agent: RunContext, claimed: ClaimedRuns): Promise<ClaimAnswer> {
+      if (claimed.length === 0) return { runs: [] }
       const [platformPrompt, callable, skills] = await Promise.all([
         deps.platformPrompt(),
-        facts.callableAgentNames(agent.id),
-        facts.skillsBlock(agent.id),
+        runContexts.callableAgentNames(agent.id),
+        runContexts.skillsBlock(agent.id),
       ])
       const runs: Run[] = []
       let room = inlineAttachmentBytes
-      for (const { row, turn } of taken) {
+      for (const { row, turn } of claimed) {
         try {
           if (turn instanceof Error) throw turn
           // Written by this feature when the run was accepted.
           const request = JSON.parse(row.request) as RequestSnapshot
-          const attachments = request.attachments === 0 ? none : await attachmentsOf(db, row, room)
+          const attachments = request.attachments === 0 ? noAttachments : await attachmentsOf(db, row, room)
           room -= attachments.inlineBytes
           const broker = deps.brokerAccess(row)
-          const given = { request, platformPrompt, callable, skills, attachments, broker }
-          runs.push(runOf(row, turn, agent, given))
+          const parts = { request, platformPrompt, callable, skills, attachments, broker }
+          runs.push(runOf(row, turn, agent, parts))
         } catch (error) {
-          await giveUp(row, error)
+          await failRun(row, error)
         }
       }
       return { runs }
@@ -166,7 +176,7 @@ export function createClaim(deps: ClaimDeps) {
   }
 }
 
-/** What the conversation says of the turn; an error stands for a turn that cannot be taken. */
+/** The conversation's part of a turn; an error means that the turn cannot run. */
 type Turn = TurnContext | Error | null
 
 async function turnOf(hooks: RunHooks, tx: Tx, row: ExecutionRow): Promise<Turn> {
@@ -174,11 +184,11 @@ async function turnOf(hooks: RunHooks, tx: Tx, row: ExecutionRow): Promise<Turn>
     const turn = await hook(tx, row)
     if (turn) return turn
   }
-  return new Error('The conversation of this turn is gone.')
+  return new Error('The conversation of this turn was deleted.')
 }
 
 type Attachments = { list: RunAttachment[]; inlineBytes: number }
-const none: Attachments = { list: [], inlineBytes: 0 }
+const noAttachments: Attachments = { list: [], inlineBytes: 0 }
 
 async function attachmentsOf(db: Db, row: ExecutionRow, room: number): Promise<Attachments> {
   const list = await attachmentStore(db).of(row.id)
@@ -191,7 +201,7 @@ function runOf(
   row: ExecutionRow,
   turn: TurnContext | null,
   agent: RunContext,
-  given: {
+  parts: {
     request: RequestSnapshot
     platformPrompt: string | null
     callable: readonly string[]
@@ -200,7 +210,7 @@ function runOf(
     broker: Run['broker']
   },
 ): Run {
-  const { request } = given
+  const { request } = parts
   return {
     execution_id: row.id,
     claim_token: row.claim_token ?? 0,
@@ -211,22 +221,25 @@ function runOf(
       row,
       request,
       agentName: agent.name,
-      platformPrompt: given.platformPrompt,
+      platformPrompt: parts.platformPrompt,
       customInstructions: agent.custom_instructions,
-      skills: given.skills,
-      callable: given.callable,
+      skills: parts.skills,
+      callable: parts.callable,
     }),
     model: row.model,
     allowed_tools: row.allowed_tools === null ? null : (JSON.parse(row.allowed_tools) as string[]),
     max_turns: request.max_turns,
     timeout_seconds: row.timeout_seconds,
     resume_session_id: turn ? turn.resumeSessionId : request.resume_session_id,
-    attachments: given.attachments.list,
-    broker: given.broker,
+    attachments: parts.attachments.list,
+    broker: parts.broker,
   }
 }
 
-/** A piece of an attachment that did not fit the claim; at most `fileChunkBytes` at a time. Null: no such one. */
+/**
+ * A piece of an attachment that did not fit the claim, at most `maxPieceBytes`. Null for an unknown
+ * attachment.
+ */
 export async function readAttachment(
   db: Db,
   executionId: string,
@@ -239,5 +252,5 @@ export async function readAttachment(
   return { data_base64: bytes.toString('base64', piece.offset, end), eof: end >= bytes.length }
 }
 
-/** Larger than a file's chunk, far below what a message may hold. */
+/** Larger than a file chunk, far below the message limit. */
 const maxPieceBytes = 8 * fileChunkBytes

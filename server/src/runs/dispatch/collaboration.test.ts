@@ -21,14 +21,14 @@ async function start() {
   return { ...platform, calls, [Symbol.asyncDispose]: () => db[Symbol.asyncDispose]() }
 }
 
-test('a chat turn, a task and a run of a loop that one agent asks of another are told, naming both', async () => {
+test('a chat turn, a task and a loop of one agent on another are events that name both', async () => {
   await using it = await start()
-  const asked: [Partial<RunRequest>, string][] = [
+  const calls: [Partial<RunRequest>, string][] = [
     [{ kind: 'chat' }, 'chat'],
     [{ kind: 'task' }, 'task'],
     [{ kind: 'task', links: { loopId: 'l1' } }, 'loop'],
   ]
-  for (const [request, action] of asked) {
+  for (const [request, action] of calls) {
     const row = await accept(it, { ...request, triggeredBy: 'agent', source: calledBy('a2') })
     const event = (await it.calls()).at(-1)
     assert.deepEqual(event?.fields, {
@@ -47,7 +47,7 @@ test('a chat turn, a task and a run of a loop that one agent asks of another are
   }
 })
 
-test('a fan-out is one call, told with its first run', async () => {
+test('a fan-out is one event, for its first run', async () => {
   await using it = await start()
   const request = {
     ...{ agentId: 'a1', kind: 'task' as const, triggeredBy: 'fan_out' as const, message: 'do it' },
@@ -56,14 +56,14 @@ test('a fan-out is one call, told with its first run', async () => {
   const rows = await it.dispatch.transaction((tx) =>
     it.dispatch.enqueueAll(tx, agentFact(), [request, request, request], 2),
   )
-  const told = await it.calls()
+  const events = await it.calls()
   assert.deepEqual(
-    told.map(({ fields }) => [fields.action, fields.execution_id]),
+    events.map(({ fields }) => [fields.action, fields.execution_id]),
     [['fan_out', rows[0]?.id]],
   )
 })
 
-test('what people and the agent itself ask for is no collaboration, and what is refused is not told', async () => {
+test('requests of people, of the agent itself, and rejected ones are no collaboration', async () => {
   await using it = await start()
   await accept(it)
   await accept(it, { triggeredBy: 'self_task', source: calledBy('a1') })

@@ -53,7 +53,7 @@ forEachDialect((_, open) => {
     return (await platform.events.after(0, 1000)).map(({ type }) => type)
   }
 
-  test('an accepted run is queued, told, and handed out under a lease', async () => {
+  test('an accepted run is queued, has an event, and is claimed under a lease', async () => {
     const { platform, clock } = await start()
     const row = await accept(platform, { model: 'opus', timeoutSeconds: 60, systemPrompt: 'be brief' })
     assert.equal(row.status, 'queued')
@@ -72,7 +72,7 @@ forEachDialect((_, open) => {
     assert.deepEqual(await eventsOf(platform), ['execution.created', 'execution.started'])
   })
 
-  test('runs keep their order when the clock is set back while they wait', async () => {
+  test('queued runs keep their order when the clock is set back', async () => {
     const { platform, clock } = await start({ slots: 20 })
     const { dispatch } = platform
     const agent = await dispatch.checkAgent('a1')
@@ -103,7 +103,7 @@ forEachDialect((_, open) => {
     assert.deepEqual(handed, [first?.id, second.id, held?.id, last.id])
   })
 
-  test('runs of one millisecond are handed out in the order in which they came', async () => {
+  test('runs of one millisecond are claimed in the order of their requests', async () => {
     const { platform } = await start({ slots: 20 })
     const ids: string[] = []
     for (let number = 0; number < 20; number += 1) ids.push((await accept(platform)).id)
@@ -112,11 +112,11 @@ forEachDialect((_, open) => {
     assert.deepEqual(handed, ids)
   })
 
-  test('twenty claimers at once: no slot twice, no run twice, the first runs first', async () => {
+  test('20 concurrent claims: no slot twice, no run twice, first in first out', async () => {
     const { platform, db } = await start({ slots: 5 })
     const ids: string[] = []
     for (let number = 0; number < 12; number += 1) ids.push((await accept(platform)).id)
-    // A second process of the platform claims as well: nothing may rest on memory.
+    // A second process claims too, so nothing may depend on memory.
     await using again = await db.openAgain()
     const other = await startRunPlatform({ db: again, clock: platform.clock })
     other.agents.set('a1', agentFact({ effective_slots: 5 }))
@@ -130,7 +130,7 @@ forEachDialect((_, open) => {
     assert.equal(new Set(tokens).size, tokens.length, 'each claim has a token of its own')
   })
 
-  test('twenty accepted at once with room for seven: seven are in, thirteen are refused by name', async () => {
+  test('queue_full for 13 of 20 concurrent requests when there is room for seven', async () => {
     const { platform } = await start({ queueDepth: 7 })
     const outcomes = await Promise.allSettled(Array.from({ length: 20 }, () => accept(platform)))
     const refused = outcomes.filter((outcome) => outcome.status === 'rejected').map(({ reason }) => reason)
@@ -138,11 +138,11 @@ forEachDialect((_, open) => {
     assert.ok(refused.every((reason) => isFault(reason, 'queue_full')))
     assert.deepEqual(refused[0]?.fields, { agent_name: 'scout', queue_length: 7 })
     assert.equal((await eventsOf(platform)).length, 7)
-    // What the platform starts by itself waits in the same queue and is not refused.
+    // Runs that the platform starts use the same queue and are not rejected.
     assert.equal((await accept(platform, { triggeredBy: 'schedule' })).status, 'queued')
   })
 
-  test('turns of one conversation are handed out one after another', async () => {
+  test('turns of one conversation are claimed one after another', async () => {
     const { platform } = await start()
     platform.hooks.onTurn(async (_, row) => ({ message: row.message, resumeSessionId: null }))
     const turn = { kind: 'chat' as const, triggeredBy: 'chat' as const, sessionId: 's1' }
@@ -160,7 +160,7 @@ forEachDialect((_, open) => {
     assert.equal((await claim(platform)).length, 1)
   })
 
-  test('a stopped agent is refused runs and handed none', async () => {
+  test('a stopped agent accepts no runs and gets none', async () => {
     const { platform } = await start()
     await accept(platform)
     platform.agents.set('a1', agentFact({ status: 'stopped' }))
@@ -168,7 +168,7 @@ forEachDialect((_, open) => {
     assert.deepEqual(await claim(platform), [])
   })
 
-  test('lines are stored once under their numbers; a gap is not stored and says from where to send', async () => {
+  test('lines are stored once by number; lines after a gap are not stored', async () => {
     const { platform, on } = await start()
     await accept(platform)
     const { execution_id, claim_token } = await claimOne(platform)
@@ -189,7 +189,7 @@ forEachDialect((_, open) => {
     )
   })
 
-  test('ten senders of the same lines at once store them once', async () => {
+  test('ten concurrent senders of the same lines store them once', async () => {
     const { platform, on } = await start()
     await accept(platform)
     const { execution_id, claim_token } = await claimOne(platform)
@@ -205,7 +205,7 @@ forEachDialect((_, open) => {
     assert.equal((await transcriptStore(platform.db).all(execution_id)).length, 3)
   })
 
-  test("secrets are blotted out of lines and results: the agent's own and the broker's token", async () => {
+  test("the agent's secrets and its broker token are masked in lines and results", async () => {
     const { platform, on } = await start()
     platform.secrets.push('svc_mcp_very-secret-key')
     await accept(platform)
@@ -215,12 +215,12 @@ forEachDialect((_, open) => {
     await on.result(linked, resultOf(run, { response: said, status: 'failed', error: said }))
     const row = await platform.row(run.execution_id)
     const log = await transcriptStore(platform.db).all(run.execution_id)
-    const kept = JSON.stringify([row.response, row.error, log])
-    assert.doesNotMatch(kept, /very-secret-key|rbk_/)
-    assert.match(kept, /\[secret\] \[secret\]/)
+    const stored = JSON.stringify([row.response, row.error, log])
+    assert.doesNotMatch(stored, /very-secret-key|rbk_/)
+    assert.match(stored, /\[secret\] \[secret\]/)
   })
 
-  test('a result ends the run once; the same again is refused as already final', async () => {
+  test('a result ends the run once; a second one is already_final', async () => {
     const { platform, on, clock } = await start()
     const row = await accept(platform)
     const run = await claimOne(platform)
@@ -248,7 +248,7 @@ forEachDialect((_, open) => {
     assert.equal((await transcriptStore(platform.db).all(row.id)).length, 0, 'no note of what says the same')
   })
 
-  test('ten results at once: one counts', async () => {
+  test('of ten concurrent results one counts', async () => {
     const { platform, on } = await start()
     await accept(platform)
     const run = await claimOne(platform)
@@ -261,7 +261,7 @@ forEachDialect((_, open) => {
     assert.equal(ended, 1)
   })
 
-  test('messages under a void claim are stale, and of another agent too', async () => {
+  test('messages under a void claim or of another agent are stale', async () => {
     const { platform, on } = await start()
     await accept(platform)
     const run = await claimOne(platform)
@@ -280,7 +280,7 @@ forEachDialect((_, open) => {
     assert.equal((await platform.row(run.execution_id)).status, 'running')
   })
 
-  test('a late result of a cancelled run is kept as one note in its log', async () => {
+  test('a late result of a cancelled run is one note in its log', async () => {
     const { platform, on } = await start()
     const row = await accept(platform)
     const run = await claimOne(platform)
@@ -298,7 +298,7 @@ forEachDialect((_, open) => {
     assert.equal((await platform.row(row.id)).status, 'cancelled')
   })
 
-  test('attachments travel with the claim, or in pieces when they are large, and go with the end', async () => {
+  test('attachments are in the claim, large ones in pieces, and are deleted at the end', async () => {
     const { platform, on } = await start()
     const small = { name: 'a.txt', mimetype: 'text/plain', size: 2, data_base64: 'aGk=' }
     const bytes = Buffer.alloc(5 * 1024 * 1024, 'xyz')
@@ -339,36 +339,36 @@ forEachDialect((_, open) => {
     }
     assert.ok(Buffer.concat(pieces).equals(bytes))
     await on.result(linked, resultOf(second))
-    const gone = { t: 'attachment' as const, ...hold(second), index: 0, offset: 0, length: 9 }
-    assert.deepEqual(await on.attachment(linked, gone), { stale: true })
+    const deleted = { t: 'attachment' as const, ...hold(second), index: 0, offset: 0, length: 9 }
+    assert.deepEqual(await on.attachment(linked, deleted), { stale: true })
   })
 
-  test('hello: held runs go on from their last line, others are dropped, spawned ones are known as such', async () => {
+  test('hello: held runs continue after their last line, others are dropped, spawned ones are marked', async () => {
     const { platform, on, clock } = await start()
     await accept(platform)
     await accept(platform)
-    const [kept, cancelled] = await claim(platform)
-    assert.ok(kept && cancelled)
-    await on.lines(linked, { t: 'lines', ...hold(kept), from: 1, lines: [line('a'), line('b')] })
+    const [stored, cancelled] = await claim(platform)
+    assert.ok(stored && cancelled)
+    await on.lines(linked, { t: 'lines', ...hold(stored), from: 1, lines: [line('a'), line('b')] })
     const reader = { caller: person({ role: 'admin' }), agentId: 'a1', relation: 'admin' as const }
     await platform.executions.terminate(reader, cancelled.execution_id)
     await clock.advance(300)
     const answer = await on.hello(
       linked,
       hello([
-        { ...hold(kept), state: 'spawned', last_line: 9 },
+        { ...hold(stored), state: 'spawned', last_line: 9 },
         { ...hold(cancelled), state: 'spawned', last_line: 3 },
         { execution_id: 'unknown', claim_token: 1, state: 'accepted', last_line: 0 },
       ]),
     )
-    assert.deepEqual(answer.acked, { [kept.execution_id]: 2 })
+    assert.deepEqual(answer.acked, { [stored.execution_id]: 2 })
     assert.deepEqual(answer.drop, [cancelled.execution_id, 'unknown'])
-    const row = await platform.row(kept.execution_id)
+    const row = await platform.row(stored.execution_id)
     assert.equal(row.spawned_at, clock.now().toISOString())
     assert.ok((row.lease_expires_at ?? '') > clock.now().toISOString(), 'the lease is renewed')
   })
 
-  test('hello without a run: never spawned it goes back to its place, spawned it was lost with the agent', async () => {
+  test('hello without a run: it is queued again if it was never spawned, else lost', async () => {
     const { platform, on } = await start({ slots: 2 })
     const parked = await accept(platform)
     const spawned = await accept(platform)
@@ -390,12 +390,12 @@ forEachDialect((_, open) => {
     assert.deepEqual(await on.started(linked, { t: 'started', ...hold(first), pid: 2 }), { stale: true })
   })
 
-  test('hello in another protocol is refused', async () => {
+  test('hello with another protocol version is rejected', async () => {
     const { on } = await start()
     await assert.rejects(on.hello(linked, { ...hello(), protocol: 2 }), /protocol 1/)
   })
 
-  test('stopping an agent cancels what runs and leaves what waits; deleting it cancels both', async () => {
+  test('stopping an agent cancels running runs only; deleting it cancels queued ones too', async () => {
     const { platform, db } = await start({ slots: 1 })
     const running = await accept(platform)
     const waiting = await accept(platform)
@@ -406,21 +406,24 @@ forEachDialect((_, open) => {
       ['agent_stopped', 'queued'],
     )
     await db.atomically((tx) => platform.dispatch.agentDeleted(tx, 'a1'))
-    const gone = await platform.row(waiting.id)
-    assert.deepEqual([gone.status, gone.error_code, gone.agent_deleted], ['cancelled', 'agent_deleted', 1])
+    const deleted = await platform.row(waiting.id)
+    assert.deepEqual(
+      [deleted.status, deleted.error_code, deleted.agent_deleted],
+      ['cancelled', 'agent_deleted', 1],
+    )
   })
 
-  test('what waits is not handed out to an agent that was just told to stop, by whatever is remembered', async () => {
+  test('queued runs are not claimed after a stop request, even with a stale cache', async () => {
     const { platform } = await start({ slots: 1 })
     const waiting = await accept(platform)
-    platform.toldToStop.add('a1')
+    platform.stopRequested.add('a1')
     assert.deepEqual(await claim(platform, 1), [])
     assert.equal((await platform.row(waiting.id)).status, 'queued')
-    platform.toldToStop.delete('a1')
+    platform.stopRequested.delete('a1')
     await claimOne(platform)
   })
 
-  test('agents that call agents are stopped after eight hops', async () => {
+  test('a chain of agent calls ends after eight hops', async () => {
     const { platform } = await start({ slots: 20 })
     const caller = { ...sourceOf(person(), null), agent: { id: 'a1', name: 'scout' } }
     for (let depth = 1; depth <= 8; depth += 1) {
@@ -434,7 +437,7 @@ forEachDialect((_, open) => {
     assert.equal((await accept(platform)).chain_depth, 0)
   })
 
-  test('the HTTP callback brings lines and result; lines sent before are not stored twice', async () => {
+  test('the HTTP callback stores lines and result; lines sent before are not stored twice', async () => {
     const { platform, on } = await start()
     await accept(platform)
     const run = await claimOne(platform)
@@ -451,7 +454,7 @@ forEachDialect((_, open) => {
     assert.equal((await platform.row(run.execution_id)).status, 'success')
   })
 
-  test('a turn that cannot be put together ends as failed and does not come back', async () => {
+  test('a turn that cannot be assembled fails and is not claimed again', async () => {
     const { platform } = await start()
     const row = await accept(platform, { kind: 'chat', triggeredBy: 'chat', sessionId: 'gone' })
     assert.deepEqual(await claim(platform), [])

@@ -14,7 +14,7 @@ import {
   type Settle,
 } from '../executions/index.ts'
 import { keepLine, type Live, maskText, storableText, transcriptStore } from '../transcripts/index.ts'
-import type { createClaim, Taken } from './claim.ts'
+import type { ClaimedRuns, createClaim } from './claim.ts'
 import type { createLines } from './lines.ts'
 import { isHeld, type SecretsOf } from './lines.ts'
 import { metricsOf } from './rules.ts'
@@ -30,33 +30,33 @@ export type FinishDeps = Settle & {
   claims: Pick<ReturnType<typeof createClaim>, 'findClaimable' | 'claim'>
 }
 
-/** Where a claim may wait for a result of its agent; asked in the transaction, which may be done again. */
-export type Desk = {
-  /** The claim that is to be answered with this result, if any. */
+/** Lets a claim join a result of its agent. Called in the transaction, which may be repeated. */
+export type ClaimJoin = {
+  /** The claim to be answered with this result, if any. */
   join(): { agent: RunContext; free: number } | null
-  /** A claim of the agent waits: nobody has to wake it. */
-  isAsked(): boolean
+  /** True when a claim of the agent waits, so that no wake is needed. */
+  isWaiting(): boolean
 }
 
-/** Of a result that comes without a claim. */
-export const alone: Desk = { join: () => null, isAsked: () => false }
+/** For a result without a claim. */
+export const withoutClaim: ClaimJoin = { join: () => null, isWaiting: () => false }
 
-/** `taken`: what a claim was given along with the result; null when none was. */
-export type Finished = { answer: ResultAnswer; taken: Taken | null }
+/** `claimed` holds the runs of a claim that joined the result; null without one. */
+export type Finished = { answer: ResultAnswer; claimed: ClaimedRuns | null }
 
 export type Reported = Omit<RunResult, 't'>
 
-/** How often one run is handed out again because the runtime's session was gone. */
+/** Restarts of one run after its runtime lost the session. */
 const maxRestarts = 1
 
 /**
- * Takes the result of a run. It counts once and only under the present claim; what comes later is refused
- * with the reason, and kept as a note in the log when it says something else than the record.
+ * Processes the result of a run. It counts once and only under the current claim. A later one is rejected
+ * with the reason; if it differs from the record, the log gets a note.
  */
 export function createFinish(deps: FinishDeps) {
   const { db, clock, live, link, hooks, settle, secretsOf, claims } = deps
 
-  async function finish(agentId: string, reported: Reported, desk: Desk): Promise<Finished> {
+  async function finish(agentId: string, reported: Reported, join: ClaimJoin): Promise<Finished> {
     const hold = { id: reported.execution_id, agentId, claimToken: reported.claim_token }
     const secrets = await secretsOf(agentId)
     return db.atomicallyShared({ kind: 'finish', about: agentId }, async (tx): Promise<Finished> => {
@@ -64,29 +64,29 @@ export function createFinish(deps: FinishDeps) {
         executionStore(tx).byId(hold.id),
         transcriptStore(tx).countTools(hold.id),
       ])
-      if (row?.agent_id !== agentId) return told({ accepted: false, reason: 'stale_claim' })
+      if (row?.agent_id !== agentId) return withoutRuns({ accepted: false, reason: 'stale_claim' })
       const result = masked(reported, secrets(row))
-      if (!isHeld(row, hold)) return told(await refuse(tx, row, result))
-      if (await restart(tx, row, result)) return told({ accepted: true })
+      if (!isHeld(row, hold)) return withoutRuns(await reject(tx, row, result))
+      if (await restart(tx, row, result)) return withoutRuns({ accepted: true })
       const from = { statuses: ['running' as const], claimToken: hold.claimToken }
       const end = () => settle(tx, row, from, endingOf(row, result, tools))
-      const claim = desk.join()
-      const [line, ended] = claim ? await claims.findClaimable(tx, agentId, end) : [null, await end()]
-      const taken = claim && line ? await claims.claim(tx, claim, line) : null
-      if (!ended) return { answer: { accepted: false, reason: 'stale_claim' }, taken }
-      // A slot is free, and a conversation may go on.
-      if (!taken) tx.onCommitted(() => desk.isAsked() || link.wake(agentId))
-      return { answer: { accepted: true }, taken }
+      const claim = join.join()
+      const [queue, ended] = claim ? await claims.findClaimable(tx, agentId, end) : [null, await end()]
+      const claimed = claim && queue ? await claims.claim(tx, claim, queue) : null
+      if (!ended) return { answer: { accepted: false, reason: 'stale_claim' }, claimed }
+      // A slot is free, and the next turn of a conversation may start.
+      if (!claimed) tx.onCommitted(() => join.isWaiting() || link.wake(agentId))
+      return { answer: { accepted: true }, claimed }
     })
   }
 
-  /** The same execution goes back to its place in the queue, once, when the conversation has arranged it. */
+  /** Puts the run back at its queue position, once, after the conversation has prepared the restart. */
   async function restart(tx: Tx, row: ExecutionRow, result: Reported): Promise<boolean> {
     if (result.status !== 'failed' || result.metadata.session_lost !== true) return false
     if (row.kind !== 'chat' || row.restarts >= maxRestarts) return false
     for (const hook of hooks.registered.sessionLost) {
       if (!(await hook(tx, row, result))) continue
-      // Terminate may have been first: then the run stays as it is, and the result is stale.
+      // A termination may have been first: then the run stays as it is, and the result is stale.
       if (!(await queueStore(tx).requeue(row.id, result.claim_token, row.restarts + 1))) return false
       await note(
         tx,
@@ -103,24 +103,24 @@ export function createFinish(deps: FinishDeps) {
     return false
   }
 
-  async function refuse(tx: Tx, row: ExecutionRow, result: Reported): Promise<ResultAnswer> {
+  async function reject(tx: Tx, row: ExecutionRow, result: Reported): Promise<ResultAnswer> {
     if (!isFinal(row.status) || row.claim_token !== result.claim_token) {
       return { accepted: false, reason: 'stale_claim' }
     }
-    const isNews = row.status !== result.status
-    if (isNews && (await executionStore(tx).markLateResult(row.id, timestamp(clock.now())))) {
-      const said = result.error ?? result.response ?? ''
+    const differs = row.status !== result.status
+    if (differs && (await executionStore(tx).markLateResult(row.id, timestamp(clock.now())))) {
+      const text = result.error ?? result.response ?? ''
       await note(
         tx,
         row,
         'warning',
-        `A result came after the run had ended as ${row.status}: ${result.status}. ${said.slice(0, 2000)}`.trim(),
+        `A result came after the run had ended as ${row.status}: ${result.status}. ${text.slice(0, 2000)}`.trim(),
       )
     }
     return { accepted: false, reason: 'already_final' }
   }
 
-  /** A line of the platform's own; only between claims, when the agent counts no lines. */
+  /** Adds a line from the platform; only between claims, while the agent counts no lines. */
   async function note(tx: Tx, row: ExecutionRow, level: 'info' | 'warning', message: string): Promise<void> {
     const n = await executionStore(tx).nextLine(row.id)
     const line: TranscriptLine = { type: 'system', subtype: 'notice', level, message: message.toWellFormed() }
@@ -131,24 +131,25 @@ export function createFinish(deps: FinishDeps) {
     finish,
 
     /**
-     * The HTTP form: lines and result in one. Lines that were sent over the link before are not stored again.
+     * The HTTP form: lines and result in one request. Lines that came over the link before are not stored
+     * again.
      */
     async report(agentId: string, reported: Reported, log: readonly TranscriptLine[]): Promise<ResultAnswer> {
       const { execution_id, claim_token } = reported
-      for (let from = 1; from <= log.length; from += batch) {
-        const slice = log.slice(from - 1, from - 1 + batch)
+      for (let from = 1; from <= log.length; from += linesPerCall) {
+        const slice = log.slice(from - 1, from - 1 + linesPerCall)
         const answer = await deps.lines(agentId, { execution_id, claim_token, from, lines: slice })
         if ('stale' in answer) break
       }
-      return (await finish(agentId, reported, alone)).answer
+      return (await finish(agentId, reported, withoutClaim)).answer
     },
   }
 }
 
-const batch = 500
+const linesPerCall = 500
 
-function told(answer: ResultAnswer): Finished {
-  return { answer, taken: null }
+function withoutRuns(answer: ResultAnswer): Finished {
+  return { answer, claimed: null }
 }
 
 function masked(reported: Reported, secrets: readonly string[]): Reported {
@@ -166,7 +167,7 @@ function endingOf(row: ExecutionRow, result: Reported, toolCount: number): Endin
   return {
     status: result.status,
     response: result.response,
-    error: isFailed ? (result.error ?? 'The run failed without saying why.') : result.error,
+    error: isFailed ? (result.error ?? 'The run failed without a reason.') : result.error,
     error_code: isFailed ? (result.error_code ?? 'agent_error') : result.error_code,
     terminal_reason: result.terminal_reason,
     runtime_session_id: result.runtime_session_id,

@@ -7,44 +7,50 @@ import {
 } from '@roost/contracts/link/messages'
 import type { Started, StartedAnswer } from '@roost/contracts/link/runs'
 import type { RunContexts } from '../../agents/run-context/index.ts'
+import { createBatches } from '../../kit/batches.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { LinkFault } from '../../ports/agent-link/port.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
-import { type ExecutionRow, executionStore, isFinal, queueStore, type Settle } from '../executions/index.ts'
+import {
+  type ExecutionRow,
+  executionStore,
+  type Hold,
+  isFinal,
+  queueStore,
+  type Settle,
+} from '../executions/index.ts'
 import type { Live } from '../transcripts/index.ts'
 import { leaseFrom } from './lines.ts'
-import { createSpawned } from './spawned.ts'
 
 export type HoldDeps = Settle & {
   db: Db
   clock: Pick<Clock, 'now'>
   live: Pick<Live, 'changed'>
-  facts: RunContexts
+  runContexts: RunContexts
 }
 
-/** What an agent holds and what the platform believes it holds, brought together. */
-export function createHold({ db, clock, live, facts, settle }: HoldDeps) {
+/** Compares the runs that an agent holds with those that the platform expects it to hold. */
+export function createHold({ db, clock, live, runContexts, settle }: HoldDeps) {
   const spawned = createSpawned({ db, clock })
 
   return {
     /**
-     * An agent dialled in. Of the runs it holds, those under a present claim go on from the last stored
-     * line, of those that have ended meanwhile a finished result is still heard, and the others are dropped.
-     * Of the runs that it should hold and does not, those that were never spawned go back to their place in
-     * the queue; the others were lost with it.
+     * Handles a connecting agent. Held runs with a valid claim continue after their last stored line. Runs
+     * that have ended still report a finished result; other held runs are dropped. Expected runs that the
+     * agent does not hold return to the queue if they were never spawned; otherwise they are lost.
      */
     async hello(agentId: string, message: Omit<Hello, 't'>): Promise<HelloAnswer> {
       if (message.protocol !== protocolVersion) {
         const text = `The platform speaks protocol ${protocolVersion}, this agent ${message.protocol}.`
         throw new LinkFault({ code: 'invalid_message', message: text })
       }
-      const settings = await facts.settings(agentId)
+      const settings = await runContexts.settings(agentId)
       if (!settings) throw new LinkFault({ code: 'invalid_message', message: 'There is no such agent.' })
       const { acked, drop } = await db.atomically((tx) => reconcile(tx, agentId, message.held))
       return { settings, acked, drop, lease_seconds: leaseSeconds }
     },
 
-    /** The runtime was spawned: from here on the run is not handed out again. */
+    /** Marks the runtime as spawned: from now on the run is not queued again. */
     async started(agentId: string, message: Omit<Started, 't'>): Promise<StartedAnswer> {
       const hold = { id: message.execution_id, agentId, claimToken: message.claim_token }
       const isHeld = await spawned(hold)
@@ -52,7 +58,7 @@ export function createHold({ db, clock, live, facts, settle }: HoldDeps) {
       return isHeld ? { ok: true } : { stale: true }
     },
 
-    /** Renews the leases of the runs that a beat names. */
+    /** Renews the leases of the runs in a heartbeat. */
     async beat(agentId: string, executionIds: readonly string[]): Promise<void> {
       await queueStore(db).renewLeases(agentId, executionIds, leaseFrom(clock.now()))
     },
@@ -79,7 +85,7 @@ export function createHold({ db, clock, live, facts, settle }: HoldDeps) {
       running.delete(row.id)
       acked[row.id] = row.last_line - row.line_offset
       const hold = { id: row.id, agentId, claimToken: run.claim_token }
-      // The word that it was spawned may have been lost with the link.
+      // The message that it was spawned may have been lost with the link.
       if (run.state !== 'accepted') await queue.markSpawned([hold], timestamp(now), leaseFrom(now))
       else await queue.renewLeases(agentId, [row.id], leaseFrom(now))
     }
@@ -87,7 +93,7 @@ export function createHold({ db, clock, live, facts, settle }: HoldDeps) {
     return { acked, drop }
   }
 
-  /** The result of a run that has ended meanwhile: it does not count any more, and is heard for the note. */
+  /** True for a finished result of a run that has ended: it is accepted for the note and does not count. */
   async function isLateResult(tx: Tx, agentId: string, run: HeldRun): Promise<boolean> {
     if (run.state !== 'finished') return false
     const row = await executionStore(tx).byId(run.execution_id)
@@ -104,10 +110,31 @@ export function createHold({ db, clock, live, facts, settle }: HoldDeps) {
   }
 }
 
-/** The agent came back without the run, or did not come back at all. */
+/** The agent returned without the run, or did not return. */
 export const lostEnding = {
   status: 'failed',
   error: 'The agent ended or was restarted while it worked on this run.',
   error_code: 'agent_lost',
   terminal_reason: 'crashed',
 } as const
+
+const maxPerStatement = 16
+
+/**
+ * Records that runtimes were spawned; false when the claim is void. Reports that arrive while a statement runs
+ * share the next one, because a commit costs more than the statement. A statement has one run of each agent:
+ * others lock several rows of one agent only, so two such statements never wait for each other.
+ */
+export function createSpawned({ db, clock }: { db: Db; clock: Pick<Clock, 'now'> }) {
+  return createBatches<Hold, boolean>({
+    maxItems: maxPerStatement,
+    keyOf: ({ agentId }) => agentId,
+    maxPerKey: 1,
+    async run(entries) {
+      const now = clock.now()
+      const holds = entries.map(({ item }) => item)
+      const marked = await queueStore(db).markSpawned(holds, timestamp(now), leaseFrom(now))
+      for (const { item, resolve } of entries) resolve(marked.has(item.id))
+    },
+  })
+}

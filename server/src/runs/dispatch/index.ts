@@ -1,10 +1,9 @@
 /**
- * Dispatch: how work reaches an agent, and how nothing is lost on the way.
+ * Dispatch: accepts runs, hands them to agents, and stores what agents report.
  *
- * Takes runs in (`acceptIn`), hands them out under a lease and a growing claim token, stores what the agent
- * sends of them, takes their result once, and takes back what nobody works on. Owns the table
- * `execution_attachments`; the rows are those of `executions`. Refuses to know what a conversation, a
- * schedule or a loop is: they ask for runs, and take part in the end of theirs through `RunHooks`.
+ * Runs are claimed under a lease and a growing claim token. A result counts once. Runs that no agent works on are
+ * queued again or ended. Owns the table `execution_attachments`; `executions` owns the rows of runs. Conversations,
+ * schedules and loops request runs here and follow their ends through `RunHooks`.
  */
 
 export type { RunContext, RunContexts } from '../../agents/run-context/index.ts'

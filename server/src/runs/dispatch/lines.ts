@@ -23,12 +23,12 @@ export type LinesDeps = {
   secretsOf: SecretsOf
 }
 
-/** Texts to blot out of what an agent says of a run, the token of the run's model traffic included. */
+/** Texts to mask in everything that an agent sends of a run, including the run's broker token. */
 export type SecretsOf = (agentId: string) => Promise<(row: ExecutionRow) => readonly string[]>
 
 /**
- * Stores what an agent sends of a run. Sending the same numbers again changes nothing and is acknowledged;
- * lines behind a gap are not stored, and the answer says from where to send. A void claim is `stale`.
+ * Stores the lines that an agent sends of a run. Repeated numbers are acknowledged without a change. Lines
+ * after a gap are not stored, and the answer has the last stored number. A void claim is `stale`.
  */
 export function createLines({ db, clock, events, live, secretsOf }: LinesDeps) {
   return async function lines(agentId: string, message: Omit<Lines, 't'>): Promise<LinesAnswer> {
@@ -36,8 +36,8 @@ export function createLines({ db, clock, events, live, secretsOf }: LinesDeps) {
     const secrets = await secretsOf(agentId)
     return db.atomically(async (tx) => {
       const at = timestamp(clock.now())
-      // Another connection of the same agent may send the same lines: whoever is second looks again.
-      for (let look = 0; look < 4; look += 1) {
+      // Another connection of the agent may send the same lines; the loser of the race reads again.
+      for (let attempt = 0; attempt < 4; attempt += 1) {
         const row = await executionStore(tx).byId(hold.id)
         if (!row || !isHeld(row, hold)) return { stale: true as const }
         const last = row.last_line - row.line_offset
@@ -47,7 +47,7 @@ export function createLines({ db, clock, events, live, secretsOf }: LinesDeps) {
         if (await append(tx, row, hold, { fresh, at, secrets: secrets(row) }))
           return { acked: last + fresh.length }
       }
-      throw new Error('Lines of one run are stored by too many at once.')
+      throw new Error('Too many connections store lines of one run concurrently.')
     })
   }
 
@@ -55,20 +55,20 @@ export function createLines({ db, clock, events, live, secretsOf }: LinesDeps) {
     tx: Tx,
     row: ExecutionRow,
     hold: Hold,
-    given: { fresh: TranscriptLine[]; at: string; secrets: readonly string[] },
+    chunk: { fresh: TranscriptLine[]; at: string; secrets: readonly string[] },
   ): Promise<boolean> {
-    const { fresh, at, secrets } = given
+    const { fresh, at, secrets } = chunk
     const advance = {
       from: row.last_line,
       to: row.last_line + fresh.length,
       leaseExpiresAt: leaseFrom(clock.now()),
     }
     if (!(await queueStore(tx).advanceLines(hold, advance))) return false
-    const kept = fresh.map((line, index) => keepLine(line, row.last_line + index + 1, at, secrets))
-    await transcriptStore(tx).add(row, kept)
+    const stored = fresh.map((line, index) => keepLine(line, row.last_line + index + 1, at, secrets))
+    await transcriptStore(tx).add(row, stored)
     tx.onCommitted(() => {
       live.changed(row.id)
-      for (const tool of toolsIn(kept).started) {
+      for (const tool of toolsIn(stored).started) {
         const shown = isPrivate(row) ? '' : tool.input_summary
         events.signal(activitySignal(row, 'started', { name: tool.tool, summary: shown }))
       }
@@ -81,7 +81,7 @@ export function isHeld(row: ExecutionRow, hold: Hold): boolean {
   return row.status === 'running' && row.agent_id === hold.agentId && row.claim_token === hold.claimToken
 }
 
-/** Until when a lease lasts that is renewed now. */
+/** End of a lease that is renewed now. */
 export function leaseFrom(now: Date): string {
   return timestamp(secondsLater(now, leaseSeconds))
 }

@@ -23,7 +23,7 @@ const line = (text: string): TranscriptLine => ({
   message: text,
 })
 
-/** One process of the platform, from database to listener. `die` ends it as a kill would: nothing is put in order. */
+/** One process of the platform, from database to listener. `die` ends it like a kill, without cleanup. */
 async function startProcess(db: Db, ephemeral = memoryEphemeral({ clock: systemClock, log: silentLog })) {
   const hub = createAgentLinkHub({ ephemeral, clock: systemClock, log: silentLog })
   const platform = await startRunPlatform({ db, link: hub, clock: systemClock, ephemeral })
@@ -63,7 +63,7 @@ const claimOne = async (agent: LinkAgent) => {
 }
 
 forEachDialect((_, open) => {
-  test('the whole way over a real link: woken, claimed, spawned, told line by line, done', async () => {
+  test('a run over a real link: wake, claim, spawn, lines, result', async () => {
     const { platform, dial } = await startProcess(await open())
     await using agent = await dial()
     assert.equal((await agent.hello()).lease_seconds, 60)
@@ -72,11 +72,11 @@ forEachDialect((_, open) => {
     const { run, hold } = await claimOne(agent)
     assert.equal(run.execution_id, row.id)
     assert.deepEqual(await agent.call('started', { ...hold, pid: 5 }), { ok: true })
-    const told: unknown[] = []
+    const received: unknown[] = []
     const reading = (async () => {
       const signal = new AbortController().signal
       for await (const each of platform.executions.watch(row.id, { partials: true, signal })) {
-        told.push(each.kind === 'line' ? each.n : each.kind)
+        received.push(each.kind === 'line' ? each.n : each.kind)
       }
     })()
     agent.partial({ ...hold, kind: 'text', text: 'hel' })
@@ -85,11 +85,11 @@ forEachDialect((_, open) => {
     const { t: _t, ...result } = resultOf(run)
     assert.deepEqual(await agent.call('result', result), { accepted: true })
     await reading
-    assert.deepEqual(told.filter((each) => each !== 'status').slice(-2), [1, 'end'])
+    assert.deepEqual(received.filter((each) => each !== 'status').slice(-2), [1, 'end'])
     assert.equal((await platform.row(row.id)).status, 'success')
   })
 
-  test('killed in the middle of a run: the next process goes on from the last stored line', async () => {
+  test('after a kill during a run the next process continues after the last stored line', async () => {
     const db = await open()
     const first = await startProcess(db)
     const row = await accept(first.platform)
@@ -119,14 +119,14 @@ forEachDialect((_, open) => {
     )
   })
 
-  test('an answer to a claim that is lost on the way is handed out again at the next hello', async () => {
+  test('runs of a lost claim answer are queued again at the next hello', async () => {
     const db = await open()
     const { platform, dial } = await startProcess(db)
     const row = await accept(platform)
     const agent = await dial()
     await agent.hello()
     const { run } = await claimOne(agent)
-    // The agent never learns of it.
+    // The agent never receives it.
     agent.cut()
     await using back = await dial()
     await back.hello()
@@ -135,7 +135,7 @@ forEachDialect((_, open) => {
     assert.ok(again.run.claim_token > run.claim_token)
   })
 
-  test('a run is stopped from another process than the one that holds the link', async () => {
+  test('another process than the one with the link can stop a run', async () => {
     const db = await open()
     const ephemeral = memoryEphemeral({ clock: systemClock, log: silentLog })
     const holder = await startProcess(db, ephemeral)
@@ -166,7 +166,7 @@ forEachDialect((_, open) => {
     assert.deepEqual(await agent.call('lines', { ...hold, from: 1, lines: [line('late')] }), { stale: true })
   })
 
-  test('an agent that no longer exists is refused at hello', async () => {
+  test('a deleted agent is rejected at hello', async () => {
     const { platform, dial } = await startProcess(await open())
     platform.agents.set('a1', agentFact())
     await using agent = await dial('gone')

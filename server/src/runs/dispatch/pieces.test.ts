@@ -19,35 +19,35 @@ forEachDialect((_name, open) => {
     const { runs } = await on.claim(linked, { t: 'claim', free: 1 })
     const { execution_id, claim_token, broker } = runs[0] ?? assert.fail('no run')
     const hold = { execution_id, claim_token }
-    const told: string[] = []
-    platform.live.listen(execution_id, { changed() {}, partial: ({ text }) => told.push(text) })
+    const sent: string[] = []
+    platform.live.listen(execution_id, { changed() {}, partial: ({ text }) => sent.push(text) })
     const write = (text: string) => on.partial(linked, { t: 'partial', ...hold, kind: 'text', text })
-    return { platform, on, hold, told, write, token: broker.token }
+    return { platform, on, hold, sent, write, token: broker.token }
   }
 
-  test('secrets are blotted out of pieces, however they are cut', async () => {
-    const { platform, on, hold, told, write, token } = await start()
+  test('secrets are masked in pieces of any size', async () => {
+    const { platform, on, hold, sent, write, token } = await start()
     platform.secrets.push('svc_mcp_very-secret-key')
     const said = `svc_mcp_very-secret-key, ${token}, svc_mcp_very`
     for (const text of said.match(/.{1,5}/g) ?? []) write(text)
     await on.lines(linked, { t: 'lines', ...hold, from: 1, lines: [says(said)] })
-    assert.equal(told.join(''), '[secret], [secret], ')
+    assert.equal(sent.join(''), '[secret], [secret], ')
     write('next')
     await on.result(linked, resultOf(hold))
-    assert.equal(told.at(-1), 'next', 'what was held back stands in the line')
+    assert.equal(sent.at(-1), 'next', 'what was held back stands in the line')
   })
 
-  test('a piece whose secrets cannot be looked up is left to its line', async () => {
+  test('a piece is omitted when the secrets cannot be read', async () => {
     const { platform, hold } = await start()
-    const told: string[] = []
+    const sent: string[] = []
     const pieces = createPieces({
-      live: { partial: (_id, { text }) => told.push(text), closed: () => told.push('closed') },
+      live: { partial: (_id, { text }) => sent.push(text), closed: () => sent.push('closed') },
       log: silentLog,
       secretsOf: () => Promise.reject(new Error('the database is away')),
       runOf: () => platform.row(hold.execution_id),
     })
     pieces.add(linked.agentId, { ...hold, kind: 'text', text: 'who knows what' })
     await pieces.closed(hold.execution_id, ['text'])
-    assert.deepEqual(told, ['closed'])
+    assert.deepEqual(sent, ['closed'])
   })
 })

@@ -5,67 +5,71 @@ import type { ExecutionRow } from '../executions/index.ts'
 import type { Live, PartialText } from '../transcripts/index.ts'
 import type { SecretsOf } from './lines.ts'
 
-/** Pieces of answers on their way to whoever reads along; all of one run in the order in which they came. */
+/** Pieces of answers for live readers, in order per run. */
 export type Pieces = {
   add(agentId: string, piece: Pick<PartialSignal, 'execution_id' | 'kind' | 'text'>): void
-  /** The blocks of these kinds come as lines now. Resolves when every piece before has been told. */
+  /** The blocks of these kinds are complete. Resolves when every earlier piece was published. */
   closed(executionId: string, kinds: readonly PartialText['kind'][]): Promise<void>
-  forget(executionId: string): void
+  remove(executionId: string): void
 }
 
 export type PiecesDeps = {
   live: Pick<Live, 'partial' | 'closed'>
   log: Pick<Log, 'warn'>
   secretsOf: SecretsOf
-  /** Null: there is no such run. */
+  /** Null for an unknown run. */
   runOf(executionId: string): Promise<ExecutionRow | null>
 }
 
-type Told = {
+type RunPieces = {
   row: ExecutionRow | null
   turn: Promise<void>
-  /** The end of each block, as far as it may be the beginning of a secret. */
-  held: Map<PartialText['kind'], string>
+  /** The end of each block that may be the start of a secret. */
+  pending: Map<PartialText['kind'], string>
 }
 
 /**
- * Blots the known secrets out of pieces, as `lines` does it of lines. What may be the first half of one is told
- * with the next piece, or in the line that has the whole block. Fails closed: a piece for which the secrets
- * cannot be looked up is told by its line alone.
+ * Masks known secrets in pieces, as in lines. The possible start of a secret waits for the next piece or the
+ * complete line. Fails closed: when the secrets cannot be read, the piece is omitted and its line has the
+ * text.
  */
 export function createPieces({ live, log, secretsOf, runOf }: PiecesDeps): Pieces {
-  const runs = new Map<string, Told>()
+  const runs = new Map<string, RunPieces>()
 
-  function ofRun(executionId: string): Told {
-    const run = runs.get(executionId) ?? { row: null, turn: Promise.resolve(), held: new Map() }
+  function ofRun(executionId: string): RunPieces {
+    const run = runs.get(executionId) ?? { row: null, turn: Promise.resolve(), pending: new Map() }
     runs.delete(executionId)
     runs.set(executionId, run)
-    // The end of a run may go unheard; the runs that were silent for longest are forgotten.
+    // The end of a run may be missed, so the least recently updated run is dropped.
     const [oldest] = runs.keys()
-    if (runs.size > mostRuns && oldest !== undefined) runs.delete(oldest)
+    if (runs.size > maxRuns && oldest !== undefined) runs.delete(oldest)
     return run
   }
 
-  async function tell(run: Told, agentId: string, piece: Parameters<Pieces['add']>[1]): Promise<void> {
+  async function publish(
+    run: RunPieces,
+    agentId: string,
+    piece: Parameters<Pieces['add']>[1],
+  ): Promise<void> {
     const { execution_id, kind, text } = piece
     run.row ??= await runOf(execution_id)
     if (!run.row) return
     const secrets = (await secretsOf(agentId))(run.row)
-    const { told, held } = maskPiece((run.held.get(kind) ?? '') + text, secrets)
-    run.held.set(kind, held)
-    if (told !== '') live.partial(execution_id, { type: 'partial', kind, text: told })
+    const { told: masked, held } = maskPiece((run.pending.get(kind) ?? '') + text, secrets)
+    run.pending.set(kind, held)
+    if (masked !== '') live.partial(execution_id, { type: 'partial', kind, text: masked })
   }
 
   return {
     add(agentId, piece) {
       const run = ofRun(piece.execution_id)
       run.turn = run.turn
-        .then(() => tell(run, agentId, piece))
-        .catch((error: unknown) => log.warn({ err: error }, 'a piece of an answer was not told'))
+        .then(() => publish(run, agentId, piece))
+        .catch((error: unknown) => log.warn({ err: error }, 'a piece of an answer was not published'))
     },
     closed(executionId, kinds) {
       const close = () => {
-        for (const kind of kinds) runs.get(executionId)?.held.delete(kind)
+        for (const kind of kinds) runs.get(executionId)?.pending.delete(kind)
         live.closed(executionId, kinds)
       }
       const run = runs.get(executionId)
@@ -73,8 +77,8 @@ export function createPieces({ live, log, secretsOf, runOf }: PiecesDeps): Piece
       run.turn = run.turn.then(close)
       return run.turn
     },
-    forget: (executionId) => void runs.delete(executionId),
+    remove: (executionId) => void runs.delete(executionId),
   }
 }
 
-const mostRuns = 1000
+const maxRuns = 1000

@@ -48,7 +48,7 @@ forEachDialect((_, open) => {
       held,
     })
 
-  test('beats keep a lease; without them, with the agent linked, a spawned run fails and a parked one returns', async () => {
+  test('heartbeats keep a lease; without them a spawned run of a linked agent fails and a parked one is queued', async () => {
     const { platform, on, clock } = await start()
     const [a, b, c] = [await accept(platform), await accept(platform), await accept(platform)]
     const runs = await claim(platform)
@@ -65,7 +65,7 @@ forEachDialect((_, open) => {
     assert.equal((await platform.row(c.id)).status, 'queued')
   })
 
-  test("while an agent cannot be asked its runs are left alone, until their slot's time is over", async () => {
+  test('runs of an unreachable agent are left alone until the grace period of their slot is over', async () => {
     const { platform, on, clock } = await start()
     const row = await accept(platform, { timeoutSeconds: 600 })
     await on.started(linked, { t: 'started', ...hold(await claimOne(platform)), pid: 1 })
@@ -77,7 +77,7 @@ forEachDialect((_, open) => {
     assert.equal((await platform.row(row.id)).error_code, 'lease_expired')
   })
 
-  test('a run whose container is down is lost when its lease is over', async () => {
+  test('a run whose container is down is lost when its lease expires', async () => {
     const { platform, on, clock } = await start()
     const row = await accept(platform)
     await on.started(linked, { t: 'started', ...hold(await claimOne(platform)), pid: 1 })
@@ -88,7 +88,7 @@ forEachDialect((_, open) => {
     assert.deepEqual([lost.status, lost.error_code], ['failed', 'agent_lost'])
   })
 
-  test('a run that waited more than 24 hours fails as queue_expired', async () => {
+  test('a run queued for more than 24 hours fails as queue_expired', async () => {
     const { platform, clock } = await start()
     const row = await accept(platform)
     await clock.advance(24 * 3600)
@@ -100,7 +100,7 @@ forEachDialect((_, open) => {
     assert.deepEqual([expired.status, expired.error_code], ['failed', 'queue_expired'])
   })
 
-  test('a run whose agent took it and did not dial in for 24 hours fails as lost, and its slot is free', async () => {
+  test('a claimed run of an agent offline for 24 hours fails as lost, and frees its slot', async () => {
     const { platform, clock } = await start()
     const row = await accept(platform, { timeoutSeconds: 600 })
     const run = await claimOne(platform)
@@ -116,7 +116,7 @@ forEachDialect((_, open) => {
     assert.deepEqual(late, { accepted: false, reason: 'already_final' })
   })
 
-  test('a run that is not known to be spawned is left to its agent while that is out of reach', async () => {
+  test('a run not known to be spawned stays with its agent while the agent is offline', async () => {
     const { platform, clock, on } = await start()
     const row = await accept(platform, { timeoutSeconds: 600 })
     const run = await claimOne(platform)
@@ -124,17 +124,17 @@ forEachDialect((_, open) => {
     await clock.advance(3600)
     await reap(platform)
     assert.equal((await platform.row(row.id)).status, 'running')
-    // The word that it was spawned was lost with the link, and so it is not done twice.
+    // The message that it was spawned was lost with the link; the run must not start twice.
     const { drop } = await hello(platform, [{ ...hold(run), state: 'finished', last_line: 0 }])
     assert.deepEqual(drop, [])
     assert.deepEqual(await on.result(linked, resultOf(run)), { accepted: true })
   })
 
-  test('the platform was away past the end of the slot: a result that waits in the agent still counts', async () => {
+  test('after a long outage of the platform a result that waits in the agent still counts', async () => {
     const { platform, clock, db, on } = await start()
     const run = await spawned(platform)
     await clock.advance(7200)
-    // A new process: what it finds first may have an agent that is about to dial in.
+    // A new process: the agents of the runs it finds may be about to reconnect.
     const restarted = await startRunPlatform({ db, clock })
     await reap(restarted, passesBeforeVerdict - 1)
     assert.equal((await platform.row(run.execution_id)).status, 'running')
@@ -145,7 +145,7 @@ forEachDialect((_, open) => {
     assert.equal((await platform.row(run.execution_id)).status, 'success')
   })
 
-  test('a clock that jumped gives nobody a verdict: the next beat keeps the run', async () => {
+  test('a clock jump ends no run: the next heartbeat keeps it', async () => {
     const { platform, clock } = await start()
     const run = await spawned(platform)
     linkUp(platform)
@@ -156,7 +156,7 @@ forEachDialect((_, open) => {
     assert.equal((await platform.row(run.execution_id)).status, 'running')
   })
 
-  test('who sends lines is alive: they keep the lease as beats do', async () => {
+  test('lines renew the lease like heartbeats', async () => {
     const { platform, clock, on } = await start()
     const run = await spawned(platform)
     linkUp(platform)
@@ -168,14 +168,14 @@ forEachDialect((_, open) => {
     assert.equal((await platform.row(run.execution_id)).status, 'running')
   })
 
-  test('a result that comes after the verdict changes nothing and is kept as a note', async () => {
+  test('a result after the verdict only adds a note', async () => {
     const { platform, clock, on } = await start()
     const run = await spawned(platform)
     await clock.advance(900)
     await reap(platform)
     assert.equal((await platform.row(run.execution_id)).error_code, 'lease_expired')
     const { acked, drop } = await hello(platform, [{ ...hold(run), state: 'finished', last_line: 7 }])
-    // Its lines are not asked for any more, its result is.
+    // Its lines are no longer requested, but its result is.
     assert.deepEqual([acked, drop], [{ [run.execution_id]: 7 }, []])
     assert.deepEqual(await on.result(linked, resultOf(run, { response: 'too late' })), {
       accepted: false,
@@ -187,7 +187,7 @@ forEachDialect((_, open) => {
     assert.match(JSON.stringify(log), /ended as failed: success\. too late/)
   })
 
-  test('verdicts and results at once: each run ends once, as whoever was first says', async () => {
+  test('concurrent verdicts and results: each run ends once, by the first of them', async () => {
     const { platform, clock, on } = await start()
     platform.agents.set('a1', agentFact({ effective_slots: 20 }))
     const runs = []
@@ -207,7 +207,7 @@ forEachDialect((_, open) => {
     }
   })
 
-  test('many runs that are left alone do not keep the others from their verdict', async () => {
+  test('many runs without a verdict do not delay the verdict of others', async () => {
     const { platform, clock } = await start({ queueDepth: 300 })
     platform.agents.set('a1', agentFact({ effective_slots: 300 }))
     for (let each = 0; each < 210; each += 1) await accept(platform)
@@ -228,7 +228,7 @@ function hold({ execution_id, claim_token }: { execution_id: string; claim_token
 }
 
 function linkUp(platform: RunPlatform, agentId = 'a1'): void {
-  // The platform of these tests is started with the fake.
+  // These tests start the platform with the fake link.
   const link = platform.link as FakeAgentLink
   link.link(agentId)
 }
@@ -236,7 +236,7 @@ function linkUp(platform: RunPlatform, agentId = 'a1'): void {
 async function loop(platform: RunPlatform, name: string): Promise<void> {
   await platform.dispatch.loops.find((each) => each.name === name)?.run(never)
 }
-/** As many passes as it takes to a verdict, unless said otherwise. */
+/** The number of passes before a verdict, by default. */
 async function reap(platform: RunPlatform, passes = passesBeforeVerdict): Promise<void> {
   for (let pass = 0; pass < passes; pass += 1) await loop(platform, 'runs.leases')
 }

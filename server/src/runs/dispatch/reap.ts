@@ -14,20 +14,20 @@ export type ReapDeps = Settle & {
   log: Log
   link: Pick<AgentLink, 'isConnected' | 'wake'>
   live: Pick<Live, 'changed'>
-  facts: RunContexts
+  runContexts: RunContexts
 }
 
-/** Runs that are read at a time. */
-const batch = 200
+/** Runs read per batch. */
+const rowsPerRead = 200
 
-/** What nobody reports: runs whose agent fell silent, runs that waited too long, wakes that were lost. */
+/** Finds what nobody reports: runs of silent agents, expired queue entries, lost wakes. */
 export function createReap(deps: ReapDeps) {
-  const { db, clock, log, link, live, facts, settle } = deps
-  /** Of each expired lease, in how many passes in a row it was found. */
-  let found = new Map<string, number>()
+  const { db, clock, log, link, live, runContexts, settle } = deps
+  /** Number of consecutive passes that found each expired lease. */
+  let expiredPasses = new Map<string, number>()
 
   async function judge(row: ExecutionRow): Promise<void> {
-    const agent = await facts.find(row.agent_id)
+    const agent = await runContexts.find(row.agent_id)
     const verdict = judgeExpired({
       isSpawned: row.spawned_at !== null,
       isLinked: link.isConnected(row.agent_id),
@@ -45,8 +45,8 @@ export function createReap(deps: ReapDeps) {
 
   async function requeue(row: ExecutionRow): Promise<void> {
     const stillExpired = await db.atomically(async (tx) => {
-      const present = await overdueStore(tx).stillExpired(row)
-      return present && (await queueStore(tx).requeue(row.id, row.claim_token ?? 0, row.restarts))
+      const isExpired = await overdueStore(tx).stillExpired(row)
+      return isExpired && (await queueStore(tx).requeue(row.id, row.claim_token ?? 0, row.restarts))
     })
     if (!stillExpired) return
     live.changed(row.id)
@@ -55,42 +55,42 @@ export function createReap(deps: ReapDeps) {
 
   async function end(row: ExecutionRow, ending: Ending): Promise<void> {
     await db.atomically(async (tx) => {
-      // A beat may have come meanwhile.
+      // A heartbeat may have arrived meanwhile.
       if (!(await overdueStore(tx).stillExpired(row))) return
       await settle(tx, row, { statuses: ['running'], claimToken: row.claim_token ?? 0 }, ending)
     })
   }
 
   return {
-    /** Runs whose lease has run out, and stays so. */
+    /** Ends or requeues runs whose lease stays expired. */
     async leases(signal: AbortSignal): Promise<void> {
       const now = timestamp(clock.now())
-      const foundNow = new Map<string, number>()
+      const passesNow = new Map<string, number>()
       let after: ExecutionRow | null = null
       do {
-        const rows: ExecutionRow[] = await overdueStore(db).leaseExpired(now, batch, after)
+        const rows: ExecutionRow[] = await overdueStore(db).leaseExpired(now, rowsPerRead, after)
         for (const row of rows) {
           if (signal.aborted) return
           const lease = `${row.id} ${row.lease_expires_at}`
-          const passes = (found.get(lease) ?? 0) + 1
-          foundNow.set(lease, passes)
+          const passes = (expiredPasses.get(lease) ?? 0) + 1
+          passesNow.set(lease, passes)
           if (passes >= passesBeforeVerdict) await judge(row)
         }
-        after = rows.length < batch ? null : (rows.at(-1) ?? null)
+        after = rows.length < rowsPerRead ? null : (rows.at(-1) ?? null)
       } while (after)
-      found = foundNow
+      expiredPasses = passesNow
     },
 
-    /** Runs that never got a slot. */
+    /** Fails runs that never got a slot. */
     async expire(signal: AbortSignal): Promise<void> {
       const cutoff = new Date(clock.now().getTime() - queueExpiryHours * 3_600_000)
-      for (const row of await overdueStore(db).queuedBefore(timestamp(cutoff), batch)) {
+      for (const row of await overdueStore(db).queuedBefore(timestamp(cutoff), rowsPerRead)) {
         if (signal.aborted) return
         await db.atomically((tx) => settle(tx, row, { statuses: ['queued'] }, expiredEnding))
       }
     },
 
-    /** Agents with something to do: a wake may have been lost. */
+    /** Wakes every agent with queued runs, because a wake may have been lost. */
     async nudge(signal: AbortSignal): Promise<void> {
       for (const agentId of await overdueStore(db).agentsWithWaiting()) {
         if (signal.aborted) return
@@ -109,7 +109,7 @@ const leaseEnding = {
 
 const forgottenEnding = {
   status: 'failed',
-  error: `The agent took the run and was out of reach for ${queueExpiryHours} hours; whether it began is not known.`,
+  error: `The agent claimed the run and was offline for ${queueExpiryHours} hours; whether the run started is unknown.`,
   error_code: 'agent_lost',
   terminal_reason: 'crashed',
 } as const

@@ -16,7 +16,7 @@ import {
   startedEvent,
 } from '../executions/index.ts'
 import type { RunRequest } from './request.ts'
-import { notYet, rowOf } from './row.ts'
+import { initialState, rowOf } from './row.ts'
 
 export type RecordDeps = {
   clock: Pick<Clock, 'now'>
@@ -25,35 +25,35 @@ export type RecordDeps = {
   breaker: DispatchBreaker
 }
 
-/** Why a run ends before it began. */
+/** Why a run ends before it starts. */
 export type NotRun =
   | { status: 'skipped'; reason: string }
   | { status: 'failed'; error: string; error_code: ExecutionErrorCode }
 
 export type Records = {
-  /** The record of a run that is not made: written as it ends, it was never in the line and cost nothing. */
-  recordSkipped(tx: Tx, agent: RunContext, request: RunRequest, why: NotRun): Promise<ExecutionRow>
+  /** Records a run that does not happen: final from the start, never queued, without cost. */
+  recordSkipped(tx: Tx, agent: RunContext, request: RunRequest, notRun: NotRun): Promise<ExecutionRow>
   /**
-   * The record of a run that the platform itself carries, such as a telephone call: running from now on, without a
-   * claim, so that no agent is handed it and it takes no slot. Whoever opens it ends it, by `settle`.
+   * Records a run that the platform itself carries, such as a phone call. It is running without a claim, so
+   * no agent gets it and it takes no slot. The caller ends it with `settle`.
    */
   recordRunning(tx: Tx, agent: RunContext, request: RunRequest): Promise<ExecutionRow>
-  /** The next attempt at a run that has just failed; it waits until `at` before it gets its place in the line. */
+  /** Plans the next attempt of a run that has just failed; it is queued at `at`. */
   planRetry(tx: Tx, failed: ExecutionRow, at: Date): Promise<ExecutionRow>
   /**
-   * pending_retry → queued. False: it was not pending any more. While the breaker is open nothing changes and
-   * the seconds are told after which it may be asked again.
+   * pending_retry → queued. Returns false when it is no longer pending. While the breaker is open nothing
+   * changes, and the result has the seconds to wait.
    */
   enqueueRetry(tx: Tx, row: ExecutionRow): Promise<boolean | { retryAfterSeconds: number }>
 }
 
-/** Records of runs that do not enter the line, or not yet. */
+/** Records of runs that are not queued, or not yet. */
 export function createRecords({ clock, events, link, breaker }: RecordDeps): Records {
   return {
-    async recordSkipped(tx, agent, request, why) {
+    async recordSkipped(tx, agent, request, notRun) {
       const number = await queueStore(tx).lockQueue(agent.id)
       const now = clock.now()
-      const row = notRunRow({ agent, request, why }, { number, now })
+      const row = notRunRow({ agent, request, notRun }, { number, now })
       await executionStore(tx).insert(row)
       await events.append(tx, createdEvent(row), now)
       await events.append(tx, finishedEvent(row), now)
@@ -70,7 +70,7 @@ export function createRecords({ clock, events, link, breaker }: RecordDeps): Rec
         ...rowOf(agent, request, place),
         status: 'running',
         started_at: at,
-        // No runtime is waited for.
+        // No runtime will be spawned.
         spawned_at: at,
       }
       await executionStore(tx).insert(row)
@@ -84,7 +84,7 @@ export function createRecords({ clock, events, link, breaker }: RecordDeps): Rec
       const now = clock.now()
       const row: ExecutionRow = {
         ...failed,
-        ...notYet,
+        ...initialState,
         id: newId(),
         status: 'pending_retry',
         triggered_by: 'retry',
@@ -105,7 +105,7 @@ export function createRecords({ clock, events, link, breaker }: RecordDeps): Rec
       const queue = queueStore(tx)
       const number = await queue.lockQueue(row.agent_id)
       try {
-        // The agent's name is for the refusal's words, which nobody is told here.
+        // The name is only used in the error message, which nobody sees here.
         await breaker.admitIn(tx, { id: row.agent_id, name: row.agent_name }, row.id)
       } catch (error) {
         if (!isFault(error, 'circuit_open')) throw error
@@ -120,9 +120,9 @@ export function createRecords({ clock, events, link, breaker }: RecordDeps): Rec
   }
 }
 
-/** Its record; `number` is the agent's next. */
+/** Row of a run that does not happen; `number` is the agent's next queue number. */
 export function notRunRow(
-  { agent, request, why }: { agent: RunContext; request: RunRequest; why: NotRun },
+  { agent, request, notRun }: { agent: RunContext; request: RunRequest; notRun: NotRun },
   { number, now }: { number: number; now: Date },
 ): ExecutionRow {
   const id = request.executionId ?? newId()
@@ -130,8 +130,8 @@ export function notRunRow(
     ...rowOf(agent, request, { id, number, bounded: false, held: true, chain_depth: 0, now }),
     completed_at: timestamp(now),
     cost_micros: 0,
-    ...(why.status === 'skipped'
-      ? { status: 'skipped', skip_reason: why.reason }
-      : { status: 'failed', error: why.error, error_code: why.error_code }),
+    ...(notRun.status === 'skipped'
+      ? { status: 'skipped', skip_reason: notRun.reason }
+      : { status: 'failed', error: notRun.error, error_code: notRun.error_code }),
   }
 }

@@ -26,20 +26,20 @@ type Refused = { agent: RunContext; request: RunRequest }
 
 export type Refusals = {
   /**
-   * A transaction that takes runs in. What the breaker refuses in it is rolled back with all the rest, and the
-   * refusal leaves a record of its own: one for each request, failed, with the reason. With `shared`, about the
-   * agent that everything in it is about, it may share its commit as `Db.atomicallyShared` says.
+   * Transaction that accepts runs. When the breaker refuses one, everything is rolled back, and a failed run
+   * with the reason is recorded separately. With `shared`, about one agent, it may share its commit as in
+   * `Db.atomicallyShared`.
    */
   transaction<T>(work: (tx: Tx) => Promise<T>, shared?: Shared): Promise<T>
-  /** Whose request the breaker refuses when `ask` throws so. */
+  /** Remembers the request that the breaker refuses when `ask` throws `circuit_open`. */
   of<T>(refused: Refused, ask: () => Promise<T>): Promise<T>
 }
 
 export function createRefusals({ db, clock, events, log }: RefusalsDeps): Refusals {
   const refusedBy = new WeakMap<object, Refused>()
 
-  /** Written as it ends: it was never in the line, and nothing that listens to the ends of runs counts it. */
-  async function keep(refused: Refused): Promise<void> {
+  /** Records the refused run as final: it was never queued, and hooks on the ends of runs ignore it. */
+  async function record(refused: Refused): Promise<void> {
     const now = clock.now()
     await db.atomically(async (tx) => {
       const number = await queueStore(tx).lockQueue(refused.agent.id)
@@ -57,8 +57,8 @@ export function createRefusals({ db, clock, events, log }: RefusalsDeps): Refusa
       } catch (error) {
         const refused = isFault(error, 'circuit_open') && refusedBy.get(error)
         if (refused) {
-          // The caller is told the reason in any case.
-          await keep(refused).catch((fault: unknown) =>
+          // The caller gets the reason in any case.
+          await record(refused).catch((fault: unknown) =>
             log.error({ agent: refused.agent.name, err: fault }, 'a refused run left no record'),
           )
         }
@@ -78,8 +78,8 @@ export function createRefusals({ db, clock, events, log }: RefusalsDeps): Refusa
 }
 
 /**
- * Linked to nothing that was rolled back with it: no fan-out, no loop, and no conversation, which has no
- * message of it and may have been begun by this very request.
+ * Has no links to rows that were rolled back: no fan-out, no loop, and no conversation, which may have been
+ * created by this request and lacks its message.
  */
 function refusedRow({ agent, request }: Refused, at: { number: number; now: Date }): ExecutionRow {
   const { fanOutId: _, fanOutTaskId: __, loopId: ___, ...links } = request.links ?? {}

@@ -12,14 +12,14 @@ const key = (scope: KeyScope): KeyCaller => ({
   key: { id: 'k1', name: 'k', scope, agent_id: scope === 'agent' ? 'a7' : null },
 })
 
-test("a person's session and user key ask as one; agents and connectors ask for themselves", () => {
+test("a person's sessions and user keys are one holder; agents and connectors are separate", () => {
   assert.equal(holderOf(person()), 'user:u1')
   assert.equal(holderOf(key('user')), 'user:u1')
   assert.equal(holderOf(key('agent')), 'agent:a7')
   assert.equal(holderOf(key('connector')), 'key:k1')
 })
 
-test('what causes a run: a person by its way, an agent by whom it calls', () => {
+test('the trigger of a person is the endpoint, of an agent its target', () => {
   const direct = { viaMcp: false }
   assert.equal(triggerOf(person(), 'a1', { way: 'chat', ...direct }), 'chat')
   assert.equal(triggerOf(key('user'), 'a1', { way: 'session', ...direct }), 'session')
@@ -28,7 +28,7 @@ test('what causes a run: a person by its way, an agent by whom it calls', () => 
   assert.equal(triggerOf(key('agent'), 'a7', { way: 'manual', ...direct }), 'self_task')
 })
 
-test('through MCP it is mcp for the key of a person; an agent stays an agent, and a session is no key', () => {
+test('via MCP the trigger is mcp for keys of a person, unchanged for agents and sessions', () => {
   const viaMcp = { way: 'manual', viaMcp: true } as const
   assert.equal(triggerOf(key('user'), 'a1', viaMcp), 'mcp')
   assert.equal(triggerOf(key('system'), 'a1', viaMcp), 'mcp')
@@ -37,7 +37,7 @@ test('through MCP it is mcp for the key of a person; an agent stays an agent, an
   assert.equal(triggerOf(person(), 'a1', viaMcp), 'manual')
 })
 
-test('an empty model is the default; one of no family is refused by name', () => {
+test('an empty model is the default; invalid_model names an unknown one', () => {
   for (const value of [null, undefined, '', '  ']) assert.equal(modelOf(value), null)
   assert.equal(modelOf(' Opus[1m] '), 'Opus[1m]')
   assert.throws(

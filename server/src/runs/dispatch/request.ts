@@ -3,20 +3,20 @@ import type { Trigger } from '@roost/contracts/runs/executions'
 import type { SignedIn } from '../../identity/access/caller.ts'
 import { Fault } from '../../kit/fault.ts'
 
-/** A run as a feature asks for it. Chats, tasks, schedules, loops and the rest all come in by this one door. */
+/** A run as features request it: chats, tasks, schedules, loops and all others use this one form. */
 export type RunRequest = {
-  /** The id that its record gets, where somebody knows it already. */
+  /** The id of its record, when the caller has chosen it. */
   executionId?: string | undefined
   agentId: string
   kind: 'chat' | 'task'
   triggeredBy: Trigger
   message: string
   source: Source
-  /** Chat: what the agent is told before the message, and nobody reads in the conversation. */
+  /** Chat: text for the agent before the message, not shown in the conversation. */
   note?: string | null
-  /** Checked by the model-override rule; null takes the agent's default. */
+  /** Checked by the model-override rule; null means the agent's default. */
   model?: string | null
-  /** Above the agent's cap it is the cap; null takes the cap. */
+  /** Values above the agent's cap are reduced to it; null means the cap. */
   timeoutSeconds?: number | null
   /** Chat: the conversation. Turns of one conversation are serial. */
   sessionId?: string | null
@@ -30,21 +30,21 @@ export type RunRequest = {
   attempt?: { number: number; firstExecutionId: string | null }
   links?: Links
   /**
-   * Hops from a person, at least: of a run that follows from another one which may have ended by now. What
-   * the calling agent works on may make it deeper.
+   * Minimum depth in agent calls from a person, for a run that follows another one which may have ended. The
+   * calling agent's runs may raise it.
    */
   chainDepth?: number
-  /** For the run's block of the system prompt. */
+  /** For the run's part of the system prompt. */
   schedule?: { name: string; nextRunAt: string | null } | null
-  /** What the caller of a webhook said of it; kept with the record. */
+  /** Data from the caller of a webhook; stored with the record. */
   metadata?: Record<string, unknown> | null
 }
 
-/** Who caused a run. */
+/** The cause of a run. */
 export type Source = {
   userId: string | null
   userEmail: string | null
-  /** The agent that called, and its name now. */
+  /** The calling agent, with its current name. */
   agent: { id: string; name: string } | null
   key: { id: string; name: string; scope: string } | null
 }
@@ -59,23 +59,23 @@ export type Links = {
   validatesExecutionId?: string | null
 }
 
-/** Checked: decoded size, type and name hold. */
+/** A checked file: decoded size, type and name are valid. */
 export type Attachment = { name: string; mimetype: string; size: number; data_base64: string }
 
-/** Kept with the execution as JSON: what of the request has no column of its own. */
+/** Parts of the request without a column of their own, stored as JSON with the execution. */
 export type RequestSnapshot = {
   system_prompt: string | null
   max_turns: number | null
   resume_session_id: string | null
   schedule: { name: string; nextRunAt: string | null } | null
-  /** Left out where there is none. */
+  /** Omitted when empty. */
   note?: string
   metadata?: Record<string, unknown>
-  /** How many files came with it. */
+  /** Number of attached files. */
   attachments: number
 }
 
-/** The model of a run; null is the agent's default. Throws `invalid_model`, which names the value. */
+/** The model of a run; null means the agent's default. Throws `invalid_model` with the value. */
 export function modelOf(value: string | null | undefined): string | null {
   const model = parseModelOverride(value)
   if (model !== undefined) return model
@@ -83,8 +83,8 @@ export function modelOf(value: string | null | undefined): string | null {
 }
 
 /**
- * What causes a run that this caller asks for over HTTP. `way` is how a person asks; through MCP
- * (`X-Via-MCP`), which acts with the caller's own key, it is `mcp`.
+ * The trigger of a run that this caller starts over HTTP. `way` is the trigger for a person. Through MCP
+ * (`X-Via-MCP`), which uses the caller's own key, it is `mcp`.
  */
 export function triggerOf(
   caller: SignedIn,
@@ -97,14 +97,17 @@ export function triggerOf(
   return viaMcp && isOfPerson ? 'mcp' : way
 }
 
-/** The MCP server says so of what it passes on; the key is the caller's own, so nothing is gained by it. */
+/**
+ * The MCP server sets this header on requests it forwards. The key is the caller's own, so a forged header
+ * gains nothing.
+ */
 export function isViaMcp(request: { header(name: string): string | undefined }): boolean {
   return request.header('x-via-mcp') === '1'
 }
 
 /**
- * On whose behalf a caller asks. A person's sessions and user keys are one holder; an agent and a connector
- * ask for themselves, so that what they say does not land in their owner's conversations.
+ * The identity that owns idempotency keys and conversations. A person's sessions and user keys are one
+ * holder. Agents and connectors are separate, so that their messages stay out of their owner's conversations.
  */
 export function holderOf(caller: SignedIn): string {
   if (caller.kind === 'key' && caller.key.scope === 'agent')
@@ -113,7 +116,7 @@ export function holderOf(caller: SignedIn): string {
   return `user:${caller.user.id}`
 }
 
-/** The source of what a caller asks over HTTP; `agentName` names the agent of an agent key. */
+/** The source of a run started over HTTP; `agentName` is the name of an agent key's agent. */
 export function sourceOf(caller: SignedIn, agentName: string | null): Source {
   const key = caller.kind === 'key' ? caller.key : null
   const agentId = key?.scope === 'agent' ? key.agent_id : null

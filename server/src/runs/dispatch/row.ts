@@ -5,20 +5,20 @@ import { storableText } from '../transcripts/index.ts'
 import type { RequestSnapshot, RunRequest } from './request.ts'
 import { effectiveTimeout } from './rules.ts'
 
-/** Its id, and where it stands in the line. */
+/** The id of a run and its position in the queue. */
 export type Place = {
   id: string
   number: number
-  /** It counts against the bound of the line. */
+  /** Counts against the queue limit. */
   bounded: boolean
   held?: boolean
   chain_depth: number
   now: Date
-  /** `queued_at` of the last in the line: whoever comes later stands behind, also when the clock was set back. */
+  /** `queued_at` of the last queued run: later ones follow it, even when the clock was set back. */
   behind?: string | null
 }
 
-/** The record of a run that was just taken in, or is refused. */
+/** The row of a run that is accepted or refused now. */
 export function rowOf(agent: RunContext, request: RunRequest, place: Place): ExecutionRow {
   const { source, links = {} } = request
   const at = timestamp(place.now)
@@ -67,12 +67,12 @@ export function rowOf(agent: RunContext, request: RunRequest, place: Place): Exe
     source_mcp_key_id: source.key?.id ?? null,
     source_mcp_key_name: source.key?.name ?? null,
     source_mcp_scope: source.key?.scope ?? null,
-    ...notYet,
+    ...initialState,
   }
 }
 
-/** What a run that was just accepted has none of. */
-export const notYet = {
+/** Columns that are not set yet on a new run. */
+export const initialState = {
   started_at: null,
   spawned_at: null,
   completed_at: null,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { effectiveTimeout, isBounded, judgeExpired, metricsOf, pick, placeLines } from './rules.ts'
 
-test('runs that the platform starts by itself do not count against the bound', () => {
+test('runs that the platform starts do not count against the queue limit', () => {
   for (const trigger of ['schedule', 'retry', 'loop', 'reminder', 'validation'] as const) {
     assert.equal(isBounded(trigger), false, trigger)
   }
@@ -20,7 +20,7 @@ test('runs that the platform starts by itself do not count against the bound', (
   }
 })
 
-test("a timeout above the agent's cap is the cap, none is the cap", () => {
+test("a missing timeout and one above the agent's cap become the cap", () => {
   assert.equal(effectiveTimeout(null, 3600), 3600)
   assert.equal(effectiveTimeout(undefined, 3600), 3600)
   assert.equal(effectiveTimeout(7200, 3600), 3600)
@@ -29,21 +29,21 @@ test("a timeout above the agent's cap is the cap, none is the cap", () => {
 
 const waiting = (...rows: [string, string | null][]) => rows.map(([id, serial_key]) => ({ id, serial_key }))
 
-test('runs are picked in order, as many as slots are free', () => {
+test('runs are picked in order, one per free slot', () => {
   const rows = waiting(['a', null], ['b', null], ['c', null])
   assert.deepEqual(pick(rows, [], 2), ['a', 'b'])
   assert.deepEqual(pick(rows, [], 0), [])
   assert.deepEqual(pick(rows, [], 9), ['a', 'b', 'c'])
 })
 
-test('of one conversation only the first turn is picked, and none while one is running', () => {
+test('only the first turn of a conversation is picked, and none while one is running', () => {
   const rows = waiting(['a1', 'A'], ['a2', 'A'], ['b1', 'B'], ['t', null], ['b2', 'B'])
   assert.deepEqual(pick(rows, [], 9), ['a1', 'b1', 't'])
   assert.deepEqual(pick(rows, ['A', null], 9), ['b1', 't'])
   assert.deepEqual(pick(rows, ['A', 'B'], 9), ['t'])
 })
 
-test('lines: the next are appended, known ones skipped, a gap refused', () => {
+test('lines: new ones are appended, known ones skipped, none after a gap', () => {
   assert.deepEqual(placeLines(1, 3, 0), { kind: 'append', skip: 0 })
   assert.deepEqual(placeLines(4, 2, 3), { kind: 'append', skip: 0 })
   assert.deepEqual(placeLines(1, 5, 3), { kind: 'append', skip: 3 })
@@ -58,9 +58,9 @@ const startedAt = new Date('2026-01-05T08:00:00.000Z')
 const after = (seconds: number) => new Date(startedAt.getTime() + seconds * 1000)
 const expired = { startedAt, timeoutSeconds: 600, now: after(70) }
 
-test('what becomes of a run whose lease ran out', () => {
+test('the verdict on a run with an expired lease', () => {
   const cases: [boolean, boolean, boolean, number, string][] = [
-    // spawned, linked, container runs, seconds since the claim
+    // spawned, linked, container running, seconds since the claim
     [true, true, true, 70, 'lost'],
     [false, true, true, 70, 'requeue'],
     [true, false, true, 70, 'leave'],
@@ -81,7 +81,7 @@ test('what becomes of a run whose lease ran out', () => {
   }
 })
 
-test("the broker's count stands, what it cannot see is taken from the result", () => {
+test("the broker's figures are kept; the result adds only what the broker cannot see", () => {
   const metadata = { cost_usd: 0.5, input_tokens: 10, output_tokens: 5, num_turns: 2, context_tokens: 40 }
   assert.deepEqual(metricsOf(metadata, false), {
     num_turns: 2,

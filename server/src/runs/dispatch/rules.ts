@@ -1,74 +1,74 @@
 import type { RunMetadata } from '@roost/contracts/link/runs'
 import type { Trigger } from '@roost/contracts/runs/executions'
 
-/** An agent that calls an agent that calls an agent …: so many hops are let through. */
+/** Maximum chain of agents that call agents. */
 export const maxChainDepth = 8
-/** A run that waited this long is failed. */
+/** A run queued for longer fails. */
 export const queueExpiryHours = 24
-/** Beyond the run's own timeout, before a slot is taken back from an agent that is out of reach. */
+/** Extra time after a run's timeout before the slot of an offline agent is freed. */
 export const slotGraceSeconds = 300
 
 const unbounded: readonly Trigger[] = ['schedule', 'retry', 'loop', 'reminder', 'validation']
 
-/** Runs that the platform starts by itself wait in the same queue and do not count against its bound. */
+/** False for runs that the platform starts: they use the same queue without its limit. */
 export function isBounded(trigger: Trigger): boolean {
   return !unbounded.includes(trigger)
 }
 
-/** The timeout of a run: what was asked, clamped to the agent's cap. */
-export function effectiveTimeout(asked: number | null | undefined, cap: number): number {
-  return asked == null ? cap : Math.min(asked, cap)
+/** The requested timeout, limited to the agent's cap. */
+export function effectiveTimeout(requested: number | null | undefined, cap: number): number {
+  return requested == null ? cap : Math.min(requested, cap)
 }
 
 /**
- * Which waiting runs are handed out: in order, at most `free`, and of runs with one serial key only the
- * first, and none while another of its key is running.
+ * Selects the queued runs to hand out: in order, at most `free`. Of runs with one serial key only the first
+ * is selected, and none while another with its key is running.
  */
 export function pick(
   waiting: readonly { id: string; serial_key: string | null }[],
   runningKeys: readonly (string | null)[],
   free: number,
 ): string[] {
-  const taken = new Set(runningKeys.filter((key) => key !== null))
+  const busyKeys = new Set(runningKeys.filter((key) => key !== null))
   const picked: string[] = []
   for (const { id, serial_key } of waiting) {
     if (picked.length >= free) break
-    if (serial_key !== null && taken.has(serial_key)) continue
-    if (serial_key !== null) taken.add(serial_key)
+    if (serial_key !== null && busyKeys.has(serial_key)) continue
+    if (serial_key !== null) busyKeys.add(serial_key)
     picked.push(id)
   }
   return picked
 }
 
-/** What becomes of lines that an agent sends: which of them are new, or that some are missing before them. */
+/** How to store lines from an agent: the new ones, nothing, or nothing because of a gap before them. */
 export type Placement = { kind: 'append'; skip: number } | { kind: 'nothing' } | { kind: 'gap' }
 
-/** `from` is the number of the first of `count` lines; `last` the number of the last that is stored. */
+/** `from` is the number of the first of `count` lines; `last` is the last stored number. */
 export function placeLines(from: number, count: number, last: number): Placement {
   if (from > last + 1) return { kind: 'gap' }
   const skip = last + 1 - from
   return skip >= count ? { kind: 'nothing' } : { kind: 'append', skip }
 }
 
-/** What a running row becomes when its lease has run out. */
+/** The verdict on a running row with an expired lease. */
 export type Verdict = 'leave' | 'requeue' | 'lost' | 'overdue' | 'forgotten'
 
 /**
- * So many passes in a row find a lease run out before anybody is judged: half a minute in which an agent dials
- * in again and says what it holds. The platform itself may have been away, or the machine asleep, and the
- * result of the run may be on its way. Passes are counted because a clock that jumped has given nobody time.
+ * Consecutive passes that must find a lease expired before the verdict. The half minute lets an agent
+ * reconnect after an outage of the platform or a sleep of the machine. Passes are counted because a clock
+ * jump gives no real time.
  */
 export const passesBeforeVerdict = 4
 
 /**
- * A run whose runtime was not spawned, as far as is known, is left to its agent: linked without the run, the
- * agent does not have it, and it goes back to its place in the queue; out of reach, the agent says so itself
- * when it dials in, for as long as a run may wait in the queue. A spawned run is never handed out again by itself. While its container runs and its link
- * is down it is left alone until its slot's time is over.
+ * A run not known to be spawned stays with its agent. A linked agent without the run does not have it, so it
+ * is queued again. An offline agent reports it when it reconnects, within the queue expiry. A spawned run
+ * never restarts automatically; while its container runs without a link, it keeps its slot until the grace
+ * period is over.
  */
 export function judgeExpired(run: {
   isSpawned: boolean
-  /** The agent has a greeted link and did not name the run in its beats. */
+  /** The agent is connected and did not name the run in its heartbeats. */
   isLinked: boolean
   isContainerRunning: boolean
   startedAt: Date
@@ -85,7 +85,7 @@ export function judgeExpired(run: {
   return run.now.getTime() >= slotEnds ? 'overdue' : 'leave'
 }
 
-/** What a result reports beside its text, as columns. The broker's own count wins where it has one. */
+/** The figures of a result, as columns. The broker's own figures take precedence. */
 export function metricsOf(metadata: RunMetadata, isMetered: boolean) {
   const reported = {
     num_turns: metadata.num_turns ?? null,

@@ -16,7 +16,6 @@ import {
 } from '../executions/index.ts'
 import { type Live, pieceKinds, wholeKinds } from '../transcripts/index.ts'
 import { type Accept, createAccept } from './accept.ts'
-import { createAgentEnd } from './agent-end.ts'
 import { type Batch, createBatch } from './batch.ts'
 import { createClaim, readAttachment } from './claim.ts'
 import { createFinish, type Reported } from './finish.ts'
@@ -37,29 +36,29 @@ export type DispatchDeps = Settle & {
   live: Live
   link: AgentLink
   hooks: RunHooks
-  facts: RunContexts
+  runContexts: RunContexts
   breaker: DispatchBreaker
-  /** Where the run's model traffic goes, and the token that is good for it alone. */
+  /** Address for the run's model traffic, with a token that is valid only for this run. */
   brokerAccess(row: ExecutionRow): Run['broker']
   platformPrompt(): Promise<string | null>
   mayBegin: TurnoverDeps['mayBegin']
-  /** How many runs may wait for one agent. */
+  /** Maximum number of runs that wait for one agent. */
   queueDepth: number
 }
 
 export type Dispatch = Accept &
   Records &
   Batch & {
-    /** What is done with the messages of agents; `beat` is the part that renews leases. */
+    /** Handlers of messages from agents; `beat` is the part that renews leases. */
     handlers: Pick<
       LinkHandlers,
       'hello' | 'claim' | 'started' | 'lines' | 'result' | 'attachment' | 'partial'
     > & {
       connected(agent: { agentId: string }): void
     }
-    /** Renews the leases of the runs that a beat names, over the link or over HTTP. */
+    /** Renews the leases of the runs in a heartbeat, over the link or over HTTP. */
     beat(agentId: string, beat: Pick<AgentCalls['beat']['request'], 'executions'>): Promise<void>
-    /** The result of a run with its transcript, as the HTTP callback brings it. */
+    /** The result of a run with its transcript, from the HTTP callback. */
     report: ReturnType<typeof createFinish>['report']
     agentStopped(tx: Tx, agentId: string): Promise<void>
     agentDeleted(tx: Tx, agentId: string): Promise<void>
@@ -67,15 +66,15 @@ export type Dispatch = Accept &
   }
 
 export function createDispatch(deps: DispatchDeps): Dispatch {
-  const { db, link, hooks, facts } = deps
+  const { db, link, hooks, runContexts } = deps
   const secretsOf: SecretsOf = async (agentId) => {
-    const own = await facts.secrets(agentId)
+    const own = await runContexts.secrets(agentId)
     return (row) => [...own, deps.brokerAccess(row).token]
   }
   const lines = createLines({ ...deps, secretsOf })
   const claims = createClaim(deps)
   const { finish, report } = createFinish({ ...deps, lines, secretsOf, claims })
-  const turnover = createTurnover({ facts, mayBegin: deps.mayBegin, claims, finish })
+  const turnover = createTurnover({ runContexts, mayBegin: deps.mayBegin, claims, finish })
   const { hello, started, beat } = createHold(deps)
   const reap = createReap(deps)
 
@@ -97,7 +96,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
   }
 
   function partial(agentId: string, signal: PartialSignal): void {
-    // A void claim's piece is forgotten with the next line.
+    // A piece under a void claim is dropped; the next line has its text.
     if (!lastClaims.holds(agentId, signal)) return
     pieces.add(agentId, signal)
   }
@@ -131,7 +130,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
       },
       started: ({ agentId }, message) => started(agentId, message),
       lines: async ({ agentId }, message) => {
-        // First: pieces that come while the lines are stored belong to the next block.
+        // Closed before the lines are stored: pieces that arrive meanwhile belong to the next block.
         if (lastClaims.holds(agentId, message)) {
           await pieces.closed(message.execution_id, wholeKinds(message.lines))
         }
@@ -141,7 +140,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
         if (lastClaims.holds(agentId, message)) await pieces.closed(message.execution_id, pieceKinds)
         const answer = await turnover.result(agentId, message)
         lastClaims.forget(message.execution_id)
-        pieces.forget(message.execution_id)
+        pieces.remove(message.execution_id)
         return answer
       },
       attachment: ({ agentId }, message) => attachment(agentId, message),
@@ -152,8 +151,8 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
           .then((waiting) => {
             if (waiting > 0) link.wake(agentId)
           })
-          // The loop looks again within seconds.
-          .catch((error: unknown) => deps.log.warn({ err: error }, 'waiting runs were not looked for'))
+          // The loop runs again within seconds.
+          .catch((error: unknown) => deps.log.warn({ err: error }, 'queued runs could not be counted'))
       },
     },
     loops: [
@@ -165,24 +164,68 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
 }
 
 /**
- * Which agent holds which run under which claim, as far as this process has handed it out or was told in a
- * hello: enough to pass on pieces of an answer, which come by the dozen each second and are stored nowhere.
+ * The claims that this process has handed out or learned from a hello. Enough to forward pieces of answers,
+ * which arrive by the dozen per second and are not stored.
  */
 function createLastClaims() {
   type Claimed = { execution_id: string; claim_token: number }
   const claims = new Map<string, { agentId: string; token: number }>()
-  const most = 10_000
+  const maxClaims = 10_000
   return {
     note(agentId: string, { execution_id, claim_token }: Claimed): void {
       claims.delete(execution_id)
       claims.set(execution_id, { agentId, token: claim_token })
       const oldest = claims.keys().next().value
-      if (claims.size > most && oldest !== undefined) claims.delete(oldest)
+      if (claims.size > maxClaims && oldest !== undefined) claims.delete(oldest)
     },
     holds(agentId: string, { execution_id, claim_token }: Claimed): boolean {
       const claim = claims.get(execution_id)
       return claim?.agentId === agentId && claim.token === claim_token
     },
     forget: (executionId: string) => void claims.delete(executionId),
+  }
+}
+
+/** Ends the runs of an agent that is stopped or deleted; hooks of the agents area. */
+export function createAgentEnd({ settle }: Settle) {
+  async function cancel(
+    tx: Tx,
+    rows: readonly ExecutionRow[],
+    ending: { error: string; error_code: 'agent_stopped' | 'agent_deleted' },
+  ): Promise<void> {
+    for (const row of rows) {
+      await settle(
+        tx,
+        row,
+        { statuses: [row.status] },
+        {
+          status: 'cancelled',
+          terminal_reason: 'cancelled',
+          ...ending,
+        },
+      )
+    }
+  }
+
+  return {
+    /** Ends running runs; queued ones stay. */
+    async agentStopped(tx: Tx, agentId: string): Promise<void> {
+      const queue = queueStore(tx)
+      await queue.lockQueue(agentId)
+      await cancel(tx, await queue.runningOf(agentId), {
+        error: 'The agent was stopped.',
+        error_code: 'agent_stopped',
+      })
+    },
+
+    /** Ends every run; the history stays, for admins. */
+    async agentDeleted(tx: Tx, agentId: string): Promise<void> {
+      const queue = queueStore(tx)
+      await queue.lockQueue(agentId)
+      const open = [...(await queue.runningOf(agentId)), ...(await queue.waitingRows(agentId))]
+      await cancel(tx, open, { error: 'The agent was deleted.', error_code: 'agent_deleted' })
+      await executionStore(tx).markAgentDeleted(agentId)
+      await queue.removeQueue(agentId)
+    },
   }
 }

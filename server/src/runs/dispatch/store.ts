@@ -1,6 +1,17 @@
 import type { Executor } from '../../ports/database/port.ts'
 import type { Attachment } from './request.ts'
-import type { DispatchTables } from './tables.ts'
+
+/** Files of runs that have not ended; deleted in the transaction that ends the run. */
+export type ExecutionAttachmentsTable = {
+  execution_id: string
+  position: number
+  name: string
+  mimetype: string
+  size: number
+  data_base64: string
+}
+
+export type DispatchTables = { execution_attachments: ExecutionAttachmentsTable }
 
 export function attachmentStore(executor: Executor) {
   const db = executor.withTables<DispatchTables>()

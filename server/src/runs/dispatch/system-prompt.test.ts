@@ -27,7 +27,7 @@ const parts: PromptParts = {
   callable: ['helper'],
 }
 
-test('the parts stand in their fixed order', () => {
+test('the parts have a fixed order', () => {
   const prompt = systemPrompt(parts)
   const places = ['hosted by Roost', 'PLATFORM', 'OWN', 'SKILLS', 'Execution: e1', 'TASK'].map((part) =>
     prompt.indexOf(part),
@@ -39,7 +39,7 @@ test('the parts stand in their fixed order', () => {
   )
 })
 
-test("a task's block names trigger, schedule, attempt, caller, limit and who may be called", () => {
+test("a task's part names trigger, schedule, attempt, caller, limit and callable agents", () => {
   const prompt = systemPrompt(parts)
   for (const line of [
     'Trigger: schedule',
@@ -54,7 +54,7 @@ test("a task's block names trigger, schedule, attempt, caller, limit and who may
   }
 })
 
-test('parts that are empty leave no trace', () => {
+test('empty parts are omitted', () => {
   const bare = systemPrompt({
     ...parts,
     platformPrompt: ' ',
@@ -66,7 +66,7 @@ test('parts that are empty leave no trace', () => {
   assert.doesNotMatch(bare, /\n\n\n|Schedule|Agents you may call/)
 })
 
-test("a chat's prompt is the same from turn to turn", () => {
+test("a chat's prompt does not change between turns", () => {
   const turn = (id: string) =>
     systemPrompt({
       ...parts,

@@ -17,15 +17,15 @@ export type PromptParts = {
   agentName: string
   platformPrompt: string | null
   customInstructions: string | null
-  /** What the agent's skills say about themselves. */
+  /** The skills' own descriptions. */
   skills: string | null
-  /** Agents that this one may call. */
+  /** Names of the agents that this agent may call. */
   callable: readonly string[]
 }
 
 /**
- * The system prompt of a run, in its fixed order: platform instructions, the operator's, the agent's own,
- * the skills, the run's block, the task's own.
+ * The system prompt of a run, in fixed order: the platform's instructions, the operator's, the agent's own,
+ * the skills, the part about the run, the task's own.
  */
 export function systemPrompt(parts: PromptParts): string {
   return [
@@ -50,8 +50,8 @@ function platformInstructions(name: string): string {
 }
 
 /**
- * A chat's block says nothing that changes from turn to turn: the conversation's process was started with
- * it and lives on, and a system prompt that changed would end it.
+ * For a chat the text is the same in every turn: the conversation's process was started with it, and a
+ * changed system prompt would end the process.
  */
 function runBlock({ row, request, callable }: PromptParts): string {
   const lines =

@@ -33,7 +33,7 @@ forEachDialect((_, open) => {
     }
   }
 
-  test('a claim right behind a result is given the slot that the result frees, in the same transaction', async () => {
+  test('a claim right after a result gets the freed slot in the same transaction', async () => {
     const { platform, claim, result, transactions } = await start({ slots: 1 })
     await accept(platform)
     const second = await accept(platform)
@@ -48,7 +48,7 @@ forEachDialect((_, open) => {
     assert.equal(transactions() - before, 1)
   })
 
-  test('an agent whose skills are on their way is given nothing, and what waits stays in line', async () => {
+  test('an agent whose skills are being delivered gets no runs; they stay queued', async () => {
     const { platform, claim } = await start({ slots: 1 })
     const { id } = await accept(platform)
     platform.awaitsSkills.add('a1')
@@ -60,7 +60,7 @@ forEachDialect((_, open) => {
     )
   })
 
-  test('of results that come together the last takes the claim along: all their slots are filled', async () => {
+  test('the last of several concurrent results answers the claim and fills all their slots', async () => {
     const { platform, claim, result } = await start({ slots: 3 })
     for (let count = 0; count < 6; count += 1) await accept(platform)
     const runs = await claim(3)
@@ -69,7 +69,7 @@ forEachDialect((_, open) => {
     assert.equal(next.length + later.length, 3)
   })
 
-  test('results and claims by the dozen: each run once, in order, never more than there are slots', async () => {
+  test('many concurrent results and claims: each run once, in order, within the slots', async () => {
     const { platform, claim, result } = await start({ slots: 3 })
     const accepted: string[] = []
     for (let count = 0; count < 40; count += 1) accepted.push((await accept(platform)).id)
@@ -86,9 +86,9 @@ forEachDialect((_, open) => {
     const all = Promise.withResolvers<void>()
     const end = async (run: Run) => {
       held -= 1
-      const taken = result(run)
+      const response = result(run)
       const claimed = take()
-      assert.deepEqual(await taken, { accepted: true })
+      assert.deepEqual(await response, { accepted: true })
       await claimed
       if (handed.length === accepted.length) all.resolve()
       else if (held === 0) await take()
@@ -99,7 +99,7 @@ forEachDialect((_, open) => {
     assert.ok(most <= 3)
   })
 
-  test('what is wrong with the next run does not cost the result before it', async () => {
+  test('an error in the next run does not lose the previous result', async () => {
     const { platform, claim, result } = await start({ slots: 1 })
     const before = await accept(platform)
     await accept(platform, { kind: 'chat', sessionId: 's1' })
@@ -113,7 +113,7 @@ forEachDialect((_, open) => {
     assert.equal((await platform.row(before.id)).status, 'success')
   })
 
-  test('words of spawned runtimes that come together are each answered, and void claims told so', async () => {
+  test('concurrent spawn reports are each answered, and void claims are rejected', async () => {
     const { platform, claim, spawn } = await start({ slots: 3 })
     for (let count = 0; count < 3; count += 1) await accept(platform)
     const [one, two, three] = await claim(3)

@@ -1,14 +1,14 @@
 import type { ClaimAnswer, ResultAnswer } from '@roost/contracts/link/runs'
 import type { RunContext, RunContexts } from '../../agents/run-context/index.ts'
-import type { createClaim, Taken } from './claim.ts'
-import { alone, type Desk, type Finished, type Reported } from './finish.ts'
+import type { ClaimedRuns, createClaim } from './claim.ts'
+import { type ClaimJoin, type Finished, type Reported, withoutClaim } from './finish.ts'
 
 export type TurnoverDeps = {
-  facts: Pick<RunContexts, 'find'>
-  /** False: what its runs need is still on its way to it; it is woken when it may. */
+  runContexts: Pick<RunContexts, 'find'>
+  /** Returns false while skills or files are being delivered; the agent is woken afterwards. */
   mayBegin(agentId: string): boolean
-  claims: Pick<ReturnType<typeof createClaim>, 'take' | 'answer'>
-  finish(agentId: string, reported: Reported, desk: Desk): Promise<Finished>
+  claims: Pick<ReturnType<typeof createClaim>, 'claimRuns' | 'answer'>
+  finish(agentId: string, reported: Reported, join: ClaimJoin): Promise<Finished>
 }
 
 export type Turnover = {
@@ -16,32 +16,33 @@ export type Turnover = {
   claim(agentId: string, free: number): Promise<ClaimAnswer>
 }
 
-/** A claim that waits for results: what it is given, or null when it has to ask for itself. */
-type Ask = { agent: RunContext; free: number; given: PromiseWithResolvers<Taken | null> }
-/** `coming`: results that can still take a claim along. */
-type Agent = { open: Set<Promise<unknown>>; coming: number; ask: Ask | null }
+/**
+ * A claim that waits for results. `reply` resolves with its runs, or with null when it must claim by itself.
+ */
+type WaitingClaim = { agent: RunContext; free: number; reply: PromiseWithResolvers<ClaimedRuns | null> }
+/** `coming` counts results that a claim can still join. */
+type Agent = { open: Set<Promise<unknown>>; coming: number; claim: WaitingClaim | null }
 
 /**
- * An agent sends the result of a run and right behind it the claim for the next one. The claim has to see the
- * slot that the result frees, so it is dealt with in the same transaction; a commit, and several waits for the
- * database, are saved, and the next run arrives together with the answer to the result. A claim that finds no result that
- * could take it along waits until those that came before it are stored.
+ * An agent sends a result and immediately the claim for the next run. The claim needs the slot that the
+ * result frees, so one transaction handles both, which saves a commit and several database waits. A claim
+ * that can join no result waits until the earlier results are stored.
  */
-export function createTurnover({ facts, mayBegin, claims, finish }: TurnoverDeps): Turnover {
+export function createTurnover({ runContexts, mayBegin, claims, finish }: TurnoverDeps): Turnover {
   const agents = new Map<string, Agent>()
 
   function enter(agentId: string, done: Promise<unknown>): Agent {
-    const agent = agents.get(agentId) ?? { open: new Set(), coming: 0, ask: null }
+    const agent = agents.get(agentId) ?? { open: new Set(), coming: 0, claim: null }
     agents.set(agentId, agent)
     agent.open.add(done)
     agent.coming += 1
     return agent
   }
 
-  /** The last of several that end together takes the claim: it sees the slots of all of them. */
-  function deskOf(agent: Agent): Desk & { leave(): Ask | null } {
+  /** The last of several concurrent results takes the claim, because it sees the slots of all of them. */
+  function joinOf(agent: Agent): ClaimJoin & { leave(): WaitingClaim | null } {
     let isComing = true
-    let held: Ask | null = null
+    let held: WaitingClaim | null = null
     const pass = () => {
       if (isComing) agent.coming -= 1
       isComing = false
@@ -50,11 +51,11 @@ export function createTurnover({ facts, mayBegin, claims, finish }: TurnoverDeps
       join() {
         pass()
         if (held || agent.coming > 0) return held
-        held = agent.ask
-        agent.ask = null
+        held = agent.claim
+        agent.claim = null
         return held
       },
-      isAsked: () => agent.ask !== null,
+      isWaiting: () => agent.claim !== null,
       leave() {
         pass()
         const left = held
@@ -64,22 +65,22 @@ export function createTurnover({ facts, mayBegin, claims, finish }: TurnoverDeps
     }
   }
 
-  async function takeResult(agentId: string, reported: Reported, agent: Agent): Promise<ResultAnswer> {
-    const desk = deskOf(agent)
-    let taken: Taken | null = null
-    let ask: Ask | null = null
+  async function handleResult(agentId: string, reported: Reported, agent: Agent): Promise<ResultAnswer> {
+    const join = joinOf(agent)
+    let claimed: ClaimedRuns | null = null
+    let claim: WaitingClaim | null = null
     try {
-      const finished = await finish(agentId, reported, desk)
-      taken = finished.taken
+      const finished = await finish(agentId, reported, join)
+      claimed = finished.claimed
       return finished.answer
     } catch (error) {
-      ask = desk.leave()
-      if (!ask) throw error
-      // What is wrong with the claim must not cost the result.
-      return (await finish(agentId, reported, alone)).answer
+      claim = join.leave()
+      if (!claim) throw error
+      // An error in the claim must not lose the result.
+      return (await finish(agentId, reported, withoutClaim)).answer
     } finally {
-      const waiting = ask ?? desk.leave()
-      waiting?.given.resolve(taken)
+      const waiting = claim ?? join.leave()
+      waiting?.reply.resolve(claimed)
     }
   }
 
@@ -88,7 +89,7 @@ export function createTurnover({ facts, mayBegin, claims, finish }: TurnoverDeps
       const done = Promise.withResolvers<void>()
       const agent = enter(agentId, done.promise)
       try {
-        return await takeResult(agentId, reported, agent)
+        return await handleResult(agentId, reported, agent)
       } finally {
         agent.open.delete(done.promise)
         if (agent.open.size === 0 && agents.get(agentId) === agent) agents.delete(agentId)
@@ -97,26 +98,29 @@ export function createTurnover({ facts, mayBegin, claims, finish }: TurnoverDeps
     },
 
     async claim(agentId, free) {
-      const fact = await facts.find(agentId)
-      // An agent that is told to stop ends what it has and begins nothing.
-      if (!fact || fact.status === 'stopped' || !mayBegin(agentId)) return { runs: [] }
-      const given = await alongWith(agents.get(agentId), { agent: fact, free })
-      return claims.answer(fact, given ?? (await claims.take(fact, free)))
+      const context = await runContexts.find(agentId)
+      // A stopping agent ends its runs and starts no new ones.
+      if (!context || context.status === 'stopped' || !mayBegin(agentId)) return { runs: [] }
+      const claimed = await joinResult(agents.get(agentId), { agent: context, free })
+      return claims.answer(context, claimed ?? (await claims.claimRuns(context, free)))
     },
   }
 }
 
-/** Null: none took the claim along; those that came before it are stored. */
-async function alongWith(agent: Agent | undefined, asked: Omit<Ask, 'given'>): Promise<Taken | null> {
+/** Returns null when no result took the claim; the earlier results are stored then. */
+async function joinResult(
+  agent: Agent | undefined,
+  request: Omit<WaitingClaim, 'reply'>,
+): Promise<ClaimedRuns | null> {
   if (!agent) return null
   const stored = Promise.all(agent.open).then(() => null)
-  if (agent.ask) return stored
-  const ask: Ask = { ...asked, given: Promise.withResolvers() }
-  agent.ask = ask
-  const taken = await Promise.race([ask.given.promise, stored])
-  if (taken) return taken
-  // One of them holds it, and says so in a moment.
-  if (agent.ask !== ask) return ask.given.promise
-  agent.ask = null
+  if (agent.claim) return stored
+  const claim: WaitingClaim = { ...request, reply: Promise.withResolvers() }
+  agent.claim = claim
+  const claimed = await Promise.race([claim.reply.promise, stored])
+  if (claimed) return claimed
+  // A result holds the claim and resolves it shortly.
+  if (agent.claim !== claim) return claim.reply.promise
+  agent.claim = null
   return null
 }
