@@ -32,7 +32,7 @@ async function listen(
 /** Connections stay open until the other end closes them. */
 const neverCloses = { keepAliveTimeout: 0 }
 
-/** A broker with one running run, before a provider that a test makes up. */
+/** A broker with one running run, and a provider that a test defines. */
 async function start(
   options: { upstream?: Upstream; providerUrl?: string; providerKey?: string | null } = {},
 ) {
@@ -86,7 +86,7 @@ const answered: Upstream = (_, response) => {
   )
 }
 
-test("the provider sees the platform's key, and nothing of the container's", async () => {
+test("the provider gets the platform's key and no credential of the container", async () => {
   const { ask, seen, run } = await start()
   const reply = await ask('anthropic/v1/messages?beta=true', {
     headers: { cookie: 'a=b', 'anthropic-version': '2023-06-01' },
@@ -101,7 +101,7 @@ test("the provider sees the platform's key, and nothing of the container's", asy
   assert.ok(!JSON.stringify(seen).includes(run.broker.token))
 })
 
-test('Google and OpenAI get their keys in their own way', async () => {
+test('Google and OpenAI get their keys in their own headers', async () => {
   const { ask, seen, run, url } = await start()
   const body = JSON.stringify({ contents: [] })
   await fetch(`${url}/broker/google/v1beta/models/gemini-x:generateContent?key=${run.broker.token}`, {
@@ -114,7 +114,7 @@ test('Google and OpenAI get their keys in their own way', async () => {
   assert.equal(seen[1]?.headers.authorization, 'Bearer provider-key-1')
 })
 
-test('tokens and cost are on the execution when the answer has arrived', async () => {
+test('tokens and cost are on the execution when the response has arrived', async () => {
   const { ask, platform, row } = await start()
   await (await ask('anthropic/v1/messages')).text()
   await (await ask('anthropic/v1/messages')).text()
@@ -128,7 +128,7 @@ test('tokens and cost are on the execution when the answer has arrived', async (
   assert.equal(booked.context_used, 110)
 })
 
-test('a model name that nobody knows is booked by its family and marked, never at zero', async () => {
+test('an unknown model is booked at its family price as an estimate, never at zero', async () => {
   const { ask, platform, row } = await start({
     upstream: (_, response) => {
       response.writeHead(200, { 'content-type': 'application/json' })
@@ -150,7 +150,7 @@ test('a model name that nobody knows is booked by its family and marked, never a
   ])
 })
 
-test('a stream that reports no usage is booked by its length, as an estimate', async () => {
+test('a stream without usage is booked by its length, as an estimate', async () => {
   const { ask, platform, row } = await start({
     upstream: (_, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
@@ -167,7 +167,7 @@ test('a stream that reports no usage is booked by its length, as an estimate', a
   assert.deepEqual([cost_micros, cost_estimated], [input * 2 + 5 * 10, 1])
 })
 
-test('a client that leaves before the provider reports its usage is booked all the same', async () => {
+test('usage is booked when the client disconnects before the provider reports it', async () => {
   const { ask, platform, row } = await start({
     upstream: (_, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
@@ -185,7 +185,7 @@ test('a client that leaves before the provider reports its usage is booked all t
   assert.deepEqual([booked.cost_estimated, (booked.cost_micros ?? 0) > 2000], [1, true])
 })
 
-test('a stream that fails before it has written anything costs nothing', async () => {
+test('a stream that fails before its first output costs nothing', async () => {
   const { ask, platform, row } = await start({
     upstream: (_, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
@@ -198,7 +198,7 @@ test('a stream that fails before it has written anything costs nothing', async (
   assert.deepEqual((await platform.row(row.id)).metered_requests, 0)
 })
 
-test('an imported row prices the next request, and no longer as an estimate', async () => {
+test('an imported price applies to the next request, which is no longer an estimate', async () => {
   const { ask, platform, row } = await start()
   const models = [{ id: 'claude-x', input: 1, output: 2 }]
   const anthropic = { as_of: '2026-12-01', source: 'test', models, families: [] }
@@ -208,7 +208,7 @@ test('an imported row prices the next request, and no longer as an estimate', as
   assert.deepEqual([cost_micros, cost_estimated], [100 + 2 * 10, 0])
 })
 
-test("the broker's count stands against what the runtime says of itself", async () => {
+test("the broker's figures take precedence over those of the runtime", async () => {
   const { ask, platform, row, run } = await start()
   await (await ask('anthropic/v1/messages')).text()
   const metadata = { cost_usd: 99, input_tokens: 9999 }
@@ -218,7 +218,7 @@ test("the broker's count stands against what the runtime says of itself", async 
   assert.equal(ended.input_tokens, 100)
 })
 
-test('the first piece of an answer arrives while the rest is still being written', async () => {
+test('the first part of a response arrives while the rest is still being written', async () => {
   const more = Promise.withResolvers<void>()
   const { ask, platform, row } = await start({
     upstream: async (_, response) => {
@@ -241,7 +241,7 @@ test('the first piece of an answer arrives while the rest is still being written
   assert.deepEqual([booked.input_tokens, booked.output_tokens], [7, 5], 'booked before its bytes went on')
 })
 
-test('401 for a bad token, 403 once the run has ended, in the form of the provider', async () => {
+test('401 for an invalid token, 403 after the run has ended, in the format of the provider', async () => {
   const { ask, platform, run, seen } = await start()
   for (const token of ['nonsense', 'provider-key-1', `${run.broker.token}x`]) {
     const reply = await ask('anthropic/v1/messages', { headers: { 'x-api-key': token } })
@@ -258,7 +258,7 @@ test('401 for a bad token, 403 once the run has ended, in the form of the provid
   assert.equal(seen.length, 0)
 })
 
-test("a conversation's token is good while any of its turns runs", async () => {
+test("a conversation's token is valid while any of its turns runs", async () => {
   const { platform, url } = await start()
   platform.hooks.onTurn(async (_, row) => ({ message: row.message, resumeSessionId: null }))
   const turn = { kind: 'chat' as const, triggeredBy: 'chat' as const, sessionId: 's1' }
@@ -284,7 +284,7 @@ test("a conversation's token is good while any of its turns runs", async () => {
   assert.equal(tokens[0], tokens[1])
 })
 
-test('models outside the families are refused, wherever the body names them, and never reach the provider', async () => {
+test('404 for models outside the offered families, which never reach the provider', async () => {
   const { ask, seen } = await start()
   for (const body of [
     '{"model":"llama-3","messages":[]}',
@@ -301,7 +301,7 @@ test('models outside the families are refused, wherever the body names them, and
   assert.deepEqual(seen, [])
 })
 
-test('routes of the provider that a run has no business with are 404', async () => {
+test('404 for provider routes that runs may not use', async () => {
   const { ask, seen } = await start()
   for (const path of [
     'anthropic/v1/files',
@@ -314,7 +314,7 @@ test('routes of the provider that a run has no business with are 404', async () 
   assert.deepEqual(seen, [])
 })
 
-test('503 not_configured without a key, in the form of each provider, not worth asking again', async () => {
+test('503 not_configured without a key, in the format of each provider, marked as not retryable', async () => {
   const { ask } = await start({ providerKey: null })
   const reply = await ask('anthropic/v1/messages')
   assert.equal(reply.status, 503)
@@ -326,7 +326,7 @@ test('503 not_configured without a key, in the form of each provider, not worth 
   assert.equal(openai.error.code, 'not_configured')
 })
 
-test("the provider's own errors come as they are; hopeless ones are marked", async () => {
+test('errors of the provider pass unchanged; permanent ones are marked as not retryable', async () => {
   for (const [status, mark] of [
     [400, 'false'],
     [401, 'false'],
@@ -350,7 +350,7 @@ test("the provider's own errors come as they are; hopeless ones are marked", asy
   }
 })
 
-test('502 when the provider cannot be reached, worth asking again', async () => {
+test('502 when the provider is unreachable, retryable', async () => {
   const { ask } = await start({ providerUrl: 'http://127.0.0.1:1' })
   const reply = await ask('anthropic/v1/messages')
   assert.equal(reply.status, 502)
@@ -358,7 +358,7 @@ test('502 when the provider cannot be reached, worth asking again', async () => 
   assert.equal((await bodyOf(reply)).error.type, 'api_error')
 })
 
-test('a kept connection is given up before the provider gives it up, as that announces', async () => {
+test('an idle connection is closed before the time that the provider announces', async () => {
   const closed = Promise.withResolvers<void>()
   const upstream: Upstream = (request, response, body) => {
     request.socket.once('close', closed.resolve)
@@ -370,7 +370,7 @@ test('a kept connection is given up before the provider gives it up, as that ann
   await closed.promise
 })
 
-test('a client that goes away breaks off the request to the provider', async () => {
+test('a client that disconnects aborts the request to the provider', async () => {
   const begun = Promise.withResolvers<void>()
   const broken = Promise.withResolvers<void>()
   const { ask, platform, row } = await start({
@@ -381,18 +381,18 @@ test('a client that goes away breaks off the request to the provider', async () 
       begun.resolve()
     },
   })
-  const gone = new AbortController()
-  const reply = await ask('anthropic/v1/messages', { signal: gone.signal })
+  const client = new AbortController()
+  const reply = await ask('anthropic/v1/messages', { signal: client.signal })
   await reply.body?.getReader().read()
   await begun.promise
-  gone.abort()
+  client.abort()
   await broken.promise
-  // What the provider had reported until then is booked.
+  // Usage that the provider had reported before is booked.
   while ((await platform.row(row.id)).input_tokens !== 7)
     await new Promise((resolve) => setImmediate(resolve))
 })
 
-test('the end of the run breaks off what it still streams', async () => {
+test('the end of a run aborts its open streams', async () => {
   const broken = Promise.withResolvers<void>()
   const { ask, platform, run } = await start({
     upstream: (_, response) => {
@@ -409,7 +409,7 @@ test('the end of the run breaks off what it still streams', async () => {
   await broken.promise
 })
 
-test('a request of 64 MiB goes through in pieces, a larger one is 413', async () => {
+test('413 above 64 MiB; a request of 64 MiB is streamed through', async () => {
   let received = 0
   const { url, run } = await start({
     providerUrl: await listen(async (request, response) => {
@@ -449,17 +449,17 @@ test('a request of 64 MiB goes through in pieces, a larger one is 413', async ()
   assert.equal(await send(64 * 1024 * 1024), 200)
   assert.equal(received, 64 * 1024 * 1024)
   const refused = await send(64 * 1024 * 1024 + 1).catch((error: { code?: string }) => error.code)
-  // A client that is still writing may see the connection end before it reads the answer.
+  // A client that is still writing may see the connection end before it reads the response.
   assert.ok(refused === 413 || refused === 'ECONNRESET' || refused === 'EPIPE', `${refused}`)
 })
 
-test('a HEAD of the base address is answered without a token', async () => {
+test('200 for a HEAD request of the base address without a token', async () => {
   const { url, seen } = await start()
   assert.equal((await fetch(`${url}/broker/anthropic/api/hello`, { method: 'HEAD' })).status, 200)
   assert.deepEqual(seen, [])
 })
 
-test('against the scripted model server: the three providers stream and are counted', async () => {
+test('the three providers of the scripted model server stream and are metered', async () => {
   await using model = await startModelServer()
   const { ask, platform, row } = await start({ providerUrl: model.url })
   const say = '[[reply:hello there]] [[usage:30,12]]'

@@ -1,6 +1,6 @@
 /**
- * The installed Claude Code computes what its requests cost. For a model of the price table, the broker books the
- * same for the same answers, so a run's `cost` and the `total_cost_usd` of its transcript agree.
+ * The installed Claude Code computes the cost of its requests. For models of the price table the broker books
+ * the same amount, so a run's `cost` and the `total_cost_usd` of its transcript agree.
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -27,12 +27,12 @@ const settings = { modelPrices: { stored: () => none, put: async () => {}, remov
 const prices = createPrices({ settings, log: silentLog }).lookup()
 
 type Usage = Record<string, unknown>
-/** What the provider says that its answers used, from now on. */
+/** The usage that the provider reports from now on. */
 let usage: Usage = {}
-/** The answers since the last turn, as the broker would meter them. */
-let answered: { asked: string; meter: Meter }[] = []
+/** Responses since the last turn, as the broker would meter them. */
+let answered: { model: string; meter: Meter }[] = []
 
-/** A provider whose answers report the usage that a test names. */
+/** A provider that reports the usage set by a test. */
 const provider = createServer(async (request: IncomingMessage, response: ServerResponse) => {
   const parts: Buffer[] = []
   for await (const part of request) parts.push(part as Buffer)
@@ -41,7 +41,7 @@ const provider = createServer(async (request: IncomingMessage, response: ServerR
     response.writeHead(200, { 'content-type': 'application/json' })
     return void response.end('{"input_tokens":10}')
   }
-  // The CLI is the client; its requests name the model.
+  // The client is the CLI, whose requests always name the model.
   const { model } = JSON.parse(text) as { model: string }
   const { output_tokens, ...input } = usage
   const message = { id: 'msg_1', type: 'message', role: 'assistant', model, content: [], stop_reason: null }
@@ -54,7 +54,7 @@ const provider = createServer(async (request: IncomingMessage, response: ServerR
     { type: 'message_stop' },
   ]
   const meter = createMeter('anthropic', { contentType: 'text/event-stream' })
-  answered.push({ asked: model, meter })
+  answered.push({ model, meter })
   response.writeHead(200, { 'content-type': 'text/event-stream' })
   for (const event of events) {
     const bytes = Buffer.from(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
@@ -76,7 +76,9 @@ after(async () => {
   await rm(home, { recursive: true, force: true })
 })
 
-/** A live process, as the agent program starts it. Each turn resolves with what the CLI says it cost. */
+/**
+ * A live process, started like the agent program does. Each turn resolves with the cost that the CLI reports.
+ */
 function openClaude(model: string) {
   const { port } = provider.address() as AddressInfo
   const args = ['-p', '--input-format=stream-json', '--output-format=stream-json', '--verbose']
@@ -116,17 +118,17 @@ function openClaude(model: string) {
   }
 }
 
-/** What the broker books for the answers of one turn, in US dollars. */
+/** The cost that the broker books for the responses of one turn, in US dollars. */
 function booked(): { usd: number; requests: number; isEstimated: boolean; models: string[] } {
-  const costs = answered.map(({ asked, meter }) => {
+  const costs = answered.map(({ model, meter }) => {
     const metered = meter.metered() ?? assert.fail('nothing was reported')
-    return costOf({ prices, provider: 'anthropic', at: new Date() }, meter.model() ?? asked, metered)
+    return costOf({ prices, provider: 'anthropic', at: new Date() }, meter.model() ?? model, metered)
   })
   const found = {
     usd: costs.reduce((sum, { micros }) => sum + micros, 0) / 1_000_000,
     requests: costs.length,
     isEstimated: costs.some(({ isEstimated }) => isEstimated),
-    models: answered.map(({ asked }) => asked),
+    models: answered.map(({ model }) => model),
   }
   answered = []
   return found
@@ -164,7 +166,7 @@ describe('claude and the broker agree on the cost', { skip, timeout: 600_000 }, 
         const usd = await claude.turn()
         const found = booked()
         if (found.isEstimated) {
-          // Only a tier that the model does not have: the provider never reports it.
+          // Only a tier that the model does not have, which the provider never reports.
           assert.deepEqual([what, found.usd >= usd], ['fast mode', true])
           continue
         }

@@ -21,9 +21,9 @@ function cost(
   const metered = { tier: 'standard', isUsInference: false, parts: null, ...over } as const
   return costOf({ prices, provider, at }, model, { ...metered, tokens: { ...noTokens, ...tokens } })
 }
-const micros = (...given: Parameters<typeof cost>) => cost(...given).micros
+const micros = (...args: Parameters<typeof cost>) => cost(...args).micros
 
-test('a million tokens cost what the table says', () => {
+test('a million tokens cost the table price', () => {
   assert.equal(micros('anthropic', 'claude-sonnet-4-5', { input: million }), 3_000_000)
   assert.equal(micros('anthropic', 'claude-haiku-4-5-20251001', { output: million }), 5_000_000)
   assert.equal(micros('anthropic', 'claude-opus-4-1', { input: million }), 15_000_000)
@@ -31,21 +31,25 @@ test('a million tokens cost what the table says', () => {
   assert.equal(micros('openai', 'gpt-6-sol', { cacheWrite: 100_000 }), 250_000)
 })
 
-test('writing the cache for an hour costs more than for five minutes', () => {
+test('cache writes for an hour cost more than for five minutes', () => {
   const written = { cacheWrite: million }
   assert.equal(micros('anthropic', 'claude-sonnet-4-5', written), 3_750_000)
   assert.equal(micros('anthropic', 'claude-sonnet-4-5', { ...written, cacheWriteLong: million }), 6_000_000)
   const tooMuch = { ...written, cacheWriteLong: 2 * million }
-  assert.equal(micros('anthropic', 'claude-sonnet-4-5', tooMuch), 6_000_000, 'at most what was written')
+  assert.equal(
+    micros('anthropic', 'claude-sonnet-4-5', tooMuch),
+    6_000_000,
+    'limited to the total cache writes',
+  )
 })
 
-test('a long prompt costs more where the provider says so', () => {
+test('a long prompt costs more where the table has a higher rate', () => {
   assert.equal(micros('google', 'gemini-2.5-pro', { input: 200_000 }), 250_000)
   assert.equal(micros('google', 'gemini-2.5-pro', { input: 200_001 }), 500_003)
   assert.equal(micros('anthropic', 'claude-haiku-5-5', { input: 1, cacheRead: 100_000 }), 5_001)
 })
 
-test('the model calls of one request are priced one by one', () => {
+test('model calls inside one request are priced separately', () => {
   const part = { ...noTokens, input: 60_000 }
   const whole = { input: 120_000 }
   assert.equal(micros('anthropic', 'claude-haiku-5-5', whole), 60_000)
@@ -53,7 +57,7 @@ test('the model calls of one request are priced one by one', () => {
   assert.equal(micros('anthropic', 'claude-haiku-5-5', whole, { parts: [part] }), 60_000, 'part is missing')
 })
 
-test('fast mode, flex, inference in the US and web searches have prices of their own', () => {
+test('fast mode, flex, US inference and web searches have their own prices', () => {
   const used = { input: million }
   assert.equal(micros('anthropic', 'claude-opus-4-6', used, { tier: 'fast' }), 30_000_000)
   assert.equal(micros('anthropic', 'claude-opus-5-5', used, { tier: 'fast' }), 8_000_000)
@@ -65,7 +69,7 @@ test('fast mode, flex, inference in the US and web searches have prices of their
   assert.equal(micros('anthropic', 'claude-opus-5-5', searches, { isUsInference: true }), 4_420_000)
 })
 
-test('a tier without a published price is an estimate at the highest one', () => {
+test('a tier without a published price is estimated at the highest factor', () => {
   const fast = cost('anthropic', 'claude-sonnet-5-5', { input: 1000 }, { tier: 'fast' })
   assert.deepEqual([fast.micros, fast.isEstimated], [12_000, true])
   const unknown = cost('openai', 'gpt-6-luna', { input: 10_000 }, { tier: 'unknown' })
@@ -74,7 +78,7 @@ test('a tier without a published price is an estimate at the highest one', () =>
   assert.deepEqual([flex.micros, flex.isEstimated], [2_000, true])
 })
 
-test('a model that no row names costs what its family costs, and is an estimate', () => {
+test('an unknown model is estimated at the price of its family', () => {
   for (const provider of ['anthropic', 'google', 'openai'] as const) {
     for (const model of ['unheard-of', null]) {
       const { micros, isEstimated } = cost(provider, model, { input: 1000, output: 1000 })
@@ -85,7 +89,7 @@ test('a model that no row names costs what its family costs, and is an estimate'
   assert.equal(cost('anthropic', 'claude-sonnet-4-5', { input: 1 }).isEstimated, false)
 })
 
-test('the window is the model’s, the long one where it is asked for', () => {
+test('the context window is that of the model, or the long one on request', () => {
   assert.equal(cost('anthropic', 'claude-sonnet-4-5', {}).window, 200_000)
   assert.equal(cost('anthropic', 'claude-sonnet-4-5[1m]', {}).window, 1_000_000)
   assert.equal(contextTokens({ ...noTokens, input: 1, output: 2, cacheRead: 3, cacheWrite: 4 }), 10)

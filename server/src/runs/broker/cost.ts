@@ -5,13 +5,16 @@ import { type Metered, promptOf, type Tier, type Tokens } from './usage-rules.ts
 export type Cost = {
   /** Micro-dollars, rounded to whole ones. */
   micros: number
-  /** Priced by the family of the model, in a tier without a published price, or for usage that nobody reported. */
+  /**
+   * True for a price by model family, for a tier without a published price, and for usage that was not
+   * reported.
+   */
   isEstimated: boolean
-  /** Tokens that fit the model's window; null: not known. */
+  /** Size of the model's context window in tokens; null when unknown. */
   window: number | null
 }
 
-/** What requests to one provider cost, by the price table as it is at this moment. */
+/** The provider, the prices and the time by which requests are priced. */
 export type Pricing = { prices: PriceLookup; provider: Provider; at: Date }
 
 export function costOf({ prices, provider, at }: Pricing, model: string | null, used: Metered): Cost {
@@ -41,7 +44,10 @@ function microsOf(tokens: Tokens, price: Price): number {
   )
 }
 
-/** A tier without a published factor costs as much as the dearest one, or the standard price for `flex`. */
+/**
+ * A tier without a published factor costs the highest factor of the provider; `flex` costs the standard
+ * price.
+ */
 function factorOf(price: Price, tier: Tier, highest: number): { factor: number; isPublished: boolean } {
   switch (tier) {
     case 'standard':
@@ -55,7 +61,7 @@ function factorOf(price: Price, tier: Tier, highest: number): { factor: number; 
   }
 }
 
-/** Parts that do not add up to the whole leave something out. */
+/** Returns false when the parts do not add up to the total. */
 function isWhole(parts: readonly Tokens[], whole: Tokens): boolean {
   const counts = ['input', 'output', 'cacheRead', 'cacheWrite'] as const
   return counts.every((name) => parts.reduce((sum, part) => sum + part[name], 0) === whole[name])

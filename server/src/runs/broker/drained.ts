@@ -1,6 +1,6 @@
 import type { ClientRequest, ServerResponse } from 'node:http'
 
-/** Resolves when the stream takes more, or will never take any again. */
+/** Resolves when the stream accepts more data, or is closed. */
 export function drained(stream: ClientRequest | ServerResponse): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   const done = () => {

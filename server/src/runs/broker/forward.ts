@@ -9,21 +9,22 @@ import { drained } from './drained.ts'
 import { Refused, UpstreamDown } from './failures.ts'
 import { createModelScanner } from './model-scanner.ts'
 
-/** Bytes of one request. */
+/** Maximum size of a request body. */
 export const maxRequestBytes = 64 * 1024 * 1024
-/** Silence of a provider after which it is given up. */
+/** Time without data from a provider after which its request fails. */
 const idleMs = 900_000
 /**
- * A connection that is not used is given up after this, and before the provider gives it up where it announces when:
- * a request on one that was just closed at the other end would fail. Without a value here Node heeds no announcement.
+ * Idle connections are closed after this time, or earlier when the provider announces its own limit: a
+ * request on a connection that the other end just closed would fail. Node ignores announcements unless this
+ * is set.
  */
-const unusedMs = 50_000
+const maxIdleConnectionMs = 50_000
 
 export type Upstream = {
   /**
-   * Sends the request on as it arrives and resolves with the provider's answer, whose body is still to be
-   * read. Rejects with `Refused` for what is not let through, `UpstreamDown` when the provider cannot be
-   * reached, and the signal's reason.
+   * Streams the request to the provider and resolves with its response, whose body is still unread. Rejects
+   * with `Refused` for a request that is not allowed, `UpstreamDown` for an unreachable provider, and the
+   * reason of the signal.
    */
   send(
     request: IncomingMessage,
@@ -33,11 +34,11 @@ export type Upstream = {
   close(): void
 }
 
-/** Connections to providers are kept: a handshake for each request would cost more than all else here. */
+/** Reuses connections: a TLS handshake per request would cost more than everything else here. */
 export function createUpstream(): Upstream {
   const options = {
     ...{ keepAlive: true, maxSockets: 512, maxFreeSockets: 64, scheduling: 'lifo' as const },
-    timeout: unusedMs,
+    timeout: maxIdleConnectionMs,
   }
   const http = new HttpAgent(options)
   const https = new HttpsAgent(options)
@@ -55,7 +56,7 @@ export function createUpstream(): Upstream {
       })
       upstream.on('timeout', () => upstream.destroy(new Error('The model provider fell silent.')))
       const answered = replyOf(upstream, signal)
-      // Looked at below; an early answer or fault must not count as unhandled meanwhile.
+      // Awaited below; an early response or error must not count as unhandled.
       answered.catch(() => {})
       try {
         const { model, size } = await pump(request, upstream, { checkModel, answered })
@@ -82,8 +83,8 @@ function replyOf(upstream: ClientRequest, signal: AbortSignal): Promise<Incoming
 }
 
 /**
- * Hands the body on piece by piece. A piece that names a model which is not offered is held back, and the
- * provider never sees the whole request; so nothing has to be kept until the model is found.
+ * Forwards the body chunk by chunk. A chunk that names a model outside the offered families is held back, so
+ * the provider never receives the whole request, and nothing is buffered.
  */
 async function pump(
   request: IncomingMessage,
@@ -103,7 +104,7 @@ async function pump(
       isAnswered = true
     },
   )
-  // A refusal must not end the connection before its answer is written.
+  // An error must not close the connection before the response is written.
   for await (const piece of request.iterator({ destroyOnReturn: false })) {
     const chunk = piece as Buffer
     size += chunk.length
@@ -112,7 +113,7 @@ async function pump(
       if (checkModel && !checkModel(named)) throw new Refused(404, notOffered(named))
       model = named
     }
-    // A provider that has answered already reads no further.
+    // A provider that has responded already does not read further.
     if (isAnswered) break
     if (!upstream.write(chunk)) await Promise.race([drained(upstream), early])
   }

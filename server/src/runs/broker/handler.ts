@@ -6,19 +6,19 @@ import type { Log } from '../../ports/log.ts'
 import { executionStore, type Usage } from '../executions/index.ts'
 import type { Prices } from '../prices/index.ts'
 import { costOf } from './cost.ts'
-import { answerFailure, BrokenOff, failureOf, Refused } from './failures.ts'
+import { Aborted, answerFailure, failureOf, Refused } from './failures.ts'
 import { createUpstream, maxRequestBytes, notOffered } from './forward.ts'
 import { createMeter } from './meter.ts'
 import {
-  type Asked,
-  asksModel,
+  callsModel,
   credentialOf,
   forwardedReplyHeaders,
   forwardedRequestHeaders,
   isOfferedModel,
   isProvider,
   type Provider,
-  readAsked,
+  type RequestTarget,
+  readTarget,
   retryHeaders,
   upstreamUrl,
   withBetas,
@@ -36,16 +36,16 @@ export type HandlerDeps = Omit<WireCredentialDeps, 'log'> & {
   prices: Pick<Prices, 'lookup'>
   tokens: Pick<BrokerTokens, 'read'>
   providerBaseUrl(provider: Provider): string
-  /** Why a run may not spend more; null: it may. */
+  /** Returns why a run may not spend more; null when it may. */
   spendRefusal(run: { agentId: string; executionId: string }): Promise<string | null>
-  /** Milliseconds that only grow, for latencies. */
+  /** Monotonic clock in milliseconds, for latencies. */
   monotonic(): number
 }
 
 export type BrokerHandler = {
   /** Serves one request below `/broker/`. Never rejects. */
   handle(request: IncomingMessage, response: ServerResponse): Promise<void>
-  /** Breaks off what is being streamed for a run that has ended. */
+  /** Aborts the open streams of a run that has ended. */
   runEnded(executionId: string): void
   close(): void
 }
@@ -57,7 +57,7 @@ export function createHandler(deps: HandlerDeps): BrokerHandler {
   const upstream = createUpstream()
   const open = new Map<string, Set<AbortController>>()
 
-  /** The run that a token pays for now. Throws what is wrong with it. */
+  /** Returns the run that a token pays for now. Throws `Refused` for an invalid token or an ended run. */
   async function runOf(token: string | null): Promise<{ agentId: string; executionId: string }> {
     const grant = token === null ? null : tokens.read(token)
     if (!grant) throw new Refused(401, 'The broker token is not valid.')
@@ -67,33 +67,34 @@ export function createHandler(deps: HandlerDeps): BrokerHandler {
       ? store.runningTurn(agentId, id)
       : store.runningRun(agentId, id))
     if (running === null) throw new Refused(403, 'The run of this token is not running.')
-    // Fails closed: without the database there is no run either.
+    // Fails closed: without the database a run cannot be found either.
     const refusal = await deps.spendRefusal({ agentId, executionId: running })
     if (refusal !== null) throw new Refused(402, `cap_reached: ${refusal}`, 'cap_reached')
     return { agentId, executionId: running }
   }
 
-  function admit(request: IncomingMessage, asked: Asked | null): Asked {
-    if (!asked) throw new Refused(404, 'The broker does not offer this route.')
-    if (asked.model !== null && !isOfferedModel(asked.model)) throw new Refused(404, notOffered(asked.model))
+  function checkRequest(request: IncomingMessage, target: RequestTarget | null): RequestTarget {
+    if (!target) throw new Refused(404, 'The broker does not offer this route.')
+    if (target.model !== null && !isOfferedModel(target.model))
+      throw new Refused(404, notOffered(target.model))
     if (Number(request.headers['content-length'] ?? 0) > maxRequestBytes) {
       throw new Refused(413, 'The request is larger than 64 MiB.')
     }
     if ((request.headers['content-encoding'] ?? 'identity') !== 'identity') {
       throw new Refused(415, 'The broker reads requests as they are, without content encoding.')
     }
-    return asked
+    return target
   }
 
   async function serve(request: IncomingMessage, response: ServerResponse, url: string): Promise<void> {
     const began = deps.monotonic()
     const { agentId, executionId } = await runOf(credentialOf(request.headers, url))
-    const asked = admit(request, readAsked(request.method ?? '', url))
-    const { provider } = asked
+    const target = checkRequest(request, readTarget(request.method ?? '', url))
+    const { provider } = target
     const credential = await wireCredentialOf(deps, { agentId, provider })
     const abort = track(executionId)
-    const onGone = () => abort.abort(new BrokenOff())
-    response.once('close', onGone)
+    const onClose = () => abort.abort(new Aborted())
+    response.once('close', onClose)
     try {
       const headers = {
         ...withBetas(
@@ -104,11 +105,11 @@ export function createHandler(deps: HandlerDeps): BrokerHandler {
       }
       const { reply, model, requestBytes } = await upstream.send(
         request,
-        { url: upstreamUrl(deps.providerBaseUrl(provider), asked.path), headers },
-        { checkModel: asked.hasModelInBody ? isOfferedModel : null, signal: abort.signal },
+        { url: upstreamUrl(deps.providerBaseUrl(provider), target.path), headers },
+        { checkModel: target.hasModelInBody ? isOfferedModel : null, signal: abort.signal },
       )
       const status = reply.statusCode ?? 502
-      const askedModel = model ?? asked.model
+      const requestedModel = model ?? target.model
       const named = [reply.headers['x-gemini-service-tier']].flat()[0]
       const tier = named === undefined ? 'standard' : tierOf(named)
       const meter = createMeter(provider, {
@@ -121,20 +122,20 @@ export function createHandler(deps: HandlerDeps): BrokerHandler {
         await credential.used(usage)
       }
       const book = createBooking({
-        askedModel,
+        requestedModel,
         meter,
         guess: () => guessOf(requestBytes, meter.pieces(), tier),
         cost: (used, metered) =>
           costOf({ prices: deps.prices.lookup(), provider, at: deps.clock.now() }, used, metered),
         add,
       })
-      // Whether a count or a list is refused says nothing of what the credential is for.
+      // An error on a token count or a model list says nothing about the credential for messages.
       const { body, pieces } = await readRefusal(reply, provider)
-      const hasMoved =
-        asksModel(asked) && (await credential.answered({ status, headers: reply.headers, body }))
+      const hasSwitched =
+        callsModel(target) && (await credential.answered({ status, headers: reply.headers, body }))
       response.writeHead(status, {
         ...forwardedReplyHeaders(reply.headers),
-        ...retryHeaders(status, hasMoved),
+        ...retryHeaders(status, hasSwitched),
       })
       response.flushHeaders()
       await relay(pieces, response, { meter, book })
@@ -143,7 +144,7 @@ export function createHandler(deps: HandlerDeps): BrokerHandler {
         {
           execution_id: executionId,
           provider,
-          model: meter.model() ?? askedModel,
+          model: meter.model() ?? requestedModel,
           status,
           ms: Math.round(deps.monotonic() - began),
           ...(used ? { input_tokens: used.input, output_tokens: used.output } : {}),
@@ -151,35 +152,35 @@ export function createHandler(deps: HandlerDeps): BrokerHandler {
         'model request',
       )
     } catch (error) {
-      // The streams say in many ways that somebody has left; the signal and the request know.
-      const isGone = abort.signal.aborted || request.errored !== null
-      throw isGone && !(error instanceof Refused) ? new BrokenOff() : error
+      // A disconnect causes many different stream errors; the signal and the request identify it.
+      const isAborted = abort.signal.aborted || request.errored !== null
+      throw isAborted && !(error instanceof Refused) ? new Aborted() : error
     } finally {
-      response.off('close', onGone)
+      response.off('close', onClose)
       untrack(executionId, abort)
     }
   }
 
   function track(executionId: string): AbortController {
     const abort = new AbortController()
-    const present = open.get(executionId) ?? new Set()
-    present.add(abort)
-    open.set(executionId, present)
+    const active = open.get(executionId) ?? new Set()
+    active.add(abort)
+    open.set(executionId, active)
     return abort
   }
 
   function untrack(executionId: string, abort: AbortController): void {
-    const present = open.get(executionId)
-    present?.delete(abort)
-    if (present?.size === 0) open.delete(executionId)
+    const active = open.get(executionId)
+    active?.delete(abort)
+    if (active?.size === 0) open.delete(executionId)
   }
 
   return {
     async handle(request, response) {
       const url = (request.url ?? '').slice(prefix.length)
-      // A client that leaves while it is written to is no fault of this server.
+      // A client that disconnects during a write is not an error of this server.
       response.on('error', () => {})
-      // Clients look whether the base address is there, before they have anything to ask.
+      // Clients probe the base address before their first request.
       if (request.method === 'HEAD') return void response.writeHead(200).end()
       try {
         await serve(request, response, url)
@@ -192,13 +193,13 @@ export function createHandler(deps: HandlerDeps): BrokerHandler {
       }
     },
     runEnded(executionId) {
-      for (const abort of open.get(executionId) ?? []) abort.abort(new BrokenOff())
+      for (const abort of open.get(executionId) ?? []) abort.abort(new Aborted())
     },
     close: () => upstream.close(),
   }
 }
 
-/** Refusals speak as the provider that was asked; of an unknown one, as the first. */
+/** Errors use the format of the requested provider; for an unknown one, Anthropic's. */
 function providerOf(url: string): Provider {
   const name = url.split(/[/?]/, 1)[0] ?? ''
   return isProvider(name) ? name : 'anthropic'

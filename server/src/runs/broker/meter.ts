@@ -2,25 +2,25 @@ import { StringDecoder } from 'node:string_decoder'
 import type { Provider } from './provider-rules.ts'
 import { type Metered, noTokens, readUsage, type Tier } from './usage-rules.ts'
 
-/** Counts what an answer says it used, while its bytes pass by. */
+/** Reads the usage that a response reports, while its bytes pass through. */
 export type Meter = {
-  /** True when this piece brought the final count. */
+  /** Returns true when this chunk completed the final count. */
   feed(chunk: Buffer): boolean
-  /** The answer has ended, in order or not. */
+  /** Call when the response has ended, completely or not. */
   end(): void
-  /** Pieces of a stream that carried output. */
+  /** Number of stream events that carried output. */
   pieces(): number
-  /** Null while nothing was reported. */
+  /** Null until usage was reported. */
   metered(): Metered | null
   model(): string | null
 }
 
-/** An event, or an answer that is not a stream, above this is passed on and not read. */
-const longestDocument = 32 * 1024 * 1024
+/** Larger events and documents are forwarded without being read. */
+const maxDocumentBytes = 32 * 1024 * 1024
 
 /**
- * `counts` false: nothing is read, for answers that are errors. `tier` is the one that headers name; the answer itself
- * may name another one.
+ * With `counts` false nothing is read, for error responses. `tier` is the one from the headers; the response
+ * may override it.
  */
 export function createMeter(
   provider: Provider,
@@ -39,7 +39,7 @@ export function createMeter(
 
   function read(text: string): boolean {
     if (text.includes('delta"') || text.includes('"candidates"')) pieces += 1
-    // Most events of a stream are pieces of text: they are passed by without being parsed.
+    // Most events are pieces of text, which are not parsed.
     if (!text.includes('"usage')) return false
     let document: unknown
     try {
@@ -70,7 +70,7 @@ export function createMeter(
   return { ...reader, pieces: () => (isStream ? pieces : 0), metered: () => metered, model: () => model }
 }
 
-/** Lines of `data:`; each holds one document, which is how all three providers write. */
+/** Reads `data:` lines; each holds one document, as all three providers write them. */
 function eventReader(read: (text: string) => boolean): Pick<Meter, 'feed' | 'end'> {
   const decoder = new StringDecoder('utf8')
   let rest = ''
@@ -79,7 +79,7 @@ function eventReader(read: (text: string) => boolean): Pick<Meter, 'feed' | 'end
     feed(chunk) {
       const lines = (rest + decoder.write(chunk)).split('\n')
       rest = lines.pop() ?? ''
-      if (rest.length > longestDocument) rest = ''
+      if (rest.length > maxDocumentBytes) rest = ''
       let isFinal = false
       for (const line of lines) isFinal = readLine(line) || isFinal
       return isFinal
@@ -96,12 +96,12 @@ function documentReader(read: (text: string) => boolean): Pick<Meter, 'feed' | '
   return {
     feed(chunk) {
       size += chunk.length
-      if (size <= longestDocument) chunks.push(chunk)
+      if (size <= maxDocumentBytes) chunks.push(chunk)
       else chunks = []
       return false
     },
     end() {
-      if (size <= longestDocument) read(Buffer.concat(chunks).toString('utf8'))
+      if (size <= maxDocumentBytes) read(Buffer.concat(chunks).toString('utf8'))
     },
   }
 }

@@ -1,29 +1,29 @@
 /**
- * Reads the models that a JSON object names at its top level, while its bytes pass by. Nothing of the body
- * is kept but short texts, so a request of 64 MiB costs no memory; long strings are skipped by a native
- * search for their end.
+ * Finds the models that a JSON object names at its top level, while its bytes pass through. Buffers only
+ * short texts, so a 64 MiB request costs no memory. Long strings are skipped with a native search for their
+ * end.
  */
 export type ModelScanner = {
-  /** The models in this piece; a text that is cut by its end comes with the next piece. */
+  /** Returns the models that end in this chunk; a text cut by its end is reported with the next one. */
   feed(chunk: Buffer): string[]
 }
 
 const quote = 0x22
 const backslash = 0x5c
-/** Longer texts are neither the key nor a model. */
-const longest = 400
+/** Longer texts are neither the key nor a model name. */
+const maxTextBytes = 400
 
 export function createModelScanner(): ModelScanner {
   let depth = 0
   let isInString = false
   let isEscaped = false
-  /** Bytes of the string that is being read, while it may matter; null when it does not. */
+  /** Bytes of the current string while it may matter; null otherwise. */
   let read: number[] | null = null
   let isTooLong = false
   let isKeyNext = false
   let isModelNext = false
 
-  /** From inside a string to behind its end; the place where reading goes on. */
+  /** Reads from inside a string to just after its end; returns the next position. */
   function readString(chunk: Buffer, start: number): number {
     let at = start
     while (at < chunk.length) {
@@ -42,7 +42,7 @@ export function createModelScanner(): ModelScanner {
       }
       if (read) {
         read.push(byte)
-        if (read.length > longest) {
+        if (read.length > maxTextBytes) {
           isTooLong = true
           read = null
         }
@@ -97,7 +97,7 @@ export function createModelScanner(): ModelScanner {
   }
 }
 
-/** The next byte that ends a string or escapes what follows. */
+/** Position of the next byte that ends the string or starts an escape; -1 for none. */
 function nextMark(chunk: Buffer, from: number): number {
   const end = chunk.indexOf(quote, from)
   const within = chunk.subarray(from, end < 0 ? chunk.length : end).indexOf(backslash)

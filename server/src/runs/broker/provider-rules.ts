@@ -4,18 +4,18 @@ import type { ModelProvider } from '@roost/contracts/runs/provider-subscriptions
 
 export type Provider = ModelProvider
 
-/** What the broker asks of a request, decided from its method, path and headers alone. */
-export type Asked = {
+/** The provider, path and model of a request, from its method and URL. */
+export type RequestTarget = {
   provider: Provider
   /** Path and query for the provider, without credentials. */
   path: string
-  /** The model of the path; null when it stands in the body, or there is none. */
+  /** The model in the path; null when it is in the body or there is none. */
   model: string | null
-  /** The body names a model that has to be looked at. */
+  /** True when the body names a model that must be checked. */
   hasModelInBody: boolean
 }
 
-/** The routes of each provider that a run may use: those that answer at once and say what they used. */
+/** The provider routes that runs may use: those that respond directly and report their usage. */
 const routes: Record<Provider, readonly { method: string; path: RegExp; hasModelInBody: boolean }[]> = {
   anthropic: [
     { method: 'POST', path: /^\/v1\/messages(\/count_tokens)?$/, hasModelInBody: true },
@@ -43,13 +43,13 @@ export function isProvider(name: string): name is Provider {
   return Object.hasOwn(routes, name)
 }
 
-/** Null for a provider or a route that is not offered. `url` is the path below `/broker/`, with its query. */
-export function readAsked(method: string, url: string): Asked | null {
+/** Returns null for an unknown provider or route. `url` is the path below `/broker/` with its query. */
+export function readTarget(method: string, url: string): RequestTarget | null {
   const [path = '', query] = splitOnce(url, '?')
   const [name, rest = ''] = splitOnce(path.replace(/^\//, ''), '/')
   if (!name || !isProvider(name)) return null
   const below = `/${rest}`
-  // A dot segment or an escaped slash could mean another path to the provider than it does here.
+  // A provider might resolve a dot segment or an escaped slash to another path.
   if (below.includes('..') || below.includes('//') || /%2f|%5c|%2e|\\/i.test(below)) return null
   for (const route of routes[name]) {
     const match = route.method === method ? route.path.exec(below) : null
@@ -60,19 +60,19 @@ export function readAsked(method: string, url: string): Asked | null {
   return null
 }
 
-/** The families of the model-override rule. */
+/** True for the model families that a model override may name. */
 export function isOfferedModel(model: string): boolean {
   return typeof parseModelOverride(model) === 'string'
 }
 
-/** The broker token, wherever a provider's client puts its key. */
+/** The broker token, from any place where a client of a provider puts its key. */
 export function credentialOf(headers: IncomingHttpHeaders, url: string): string | null {
   const bearer = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1]
   const named = first(headers['x-api-key']) ?? first(headers['x-goog-api-key'])
   return bearer ?? named ?? new URLSearchParams(splitOnce(url, '?')[1] ?? '').get('key')
 }
 
-/** Those of the credential beside the client's own; betas of both are asked for. */
+/** Adds the headers of the credential to those of the client and joins their `anthropic-beta` values. */
 export function withBetas(
   own: Record<string, string | string[]>,
   credential: Record<string, string>,
@@ -83,12 +83,12 @@ export function withBetas(
   return { ...own, ...credential, ...(named.size > 0 ? { 'anthropic-beta': [...named].join(',') } : {}) }
 }
 
-/** A request that is answered by a model, and not with a count or a list. */
-export function asksModel({ path, model, hasModelInBody }: Asked): boolean {
+/** True for a request that a model answers, false for token counts and lists. */
+export function callsModel({ path, model, hasModelInBody }: RequestTarget): boolean {
   return (model !== null || hasModelInBody) && !/count_?tokens/i.test(path)
 }
 
-/** Of one hop, or a credential or an address that the container has no business to send. */
+/** Hop-by-hop headers, and credentials and addresses that a container must not send. */
 const notForwarded = new Set([
   'host',
   'connection',
@@ -113,12 +113,12 @@ const notForwarded = new Set([
   'x-forwarded-host',
   'x-forwarded-proto',
   'x-real-ip',
-  // Answers are read as they pass, so they must come as they are.
+  // The meter reads responses as they pass, so they must not be compressed.
   'accept-encoding',
 ])
 
 export function forwardedRequestHeaders(headers: IncomingHttpHeaders): Record<string, string | string[]> {
-  return kept(headers, notForwarded)
+  return without(headers, notForwarded)
 }
 
 const notReturned = new Set([
@@ -136,24 +136,24 @@ const notReturned = new Set([
 ])
 
 export function forwardedReplyHeaders(headers: IncomingHttpHeaders): Record<string, string | string[]> {
-  return kept(headers, notReturned)
+  return without(headers, notReturned)
 }
 
-/** Answers that stay what they are however often one asks: clients would else repeat them for a minute. */
-export function isHopeless(status: number): boolean {
+/** Permanent errors: clients would otherwise retry them for a minute. */
+export function isPermanent(status: number): boolean {
   return [400, 401, 402, 403, 404, 405, 413, 415, 422].includes(status)
 }
 
 /**
- * What is said to a client about asking again. Once the agent asks with another credential, the wait and the
- * refusal were those of the one that is left.
+ * Retry headers for the client. After a switch to another credential a retry is useful immediately: wait and
+ * refusal concerned the previous one.
  */
-export function retryHeaders(status: number, hasMoved: boolean): Record<string, string> {
-  if (hasMoved) return { 'retry-after': '1', 'x-should-retry': 'true' }
-  return isHopeless(status) ? { 'x-should-retry': 'false' } : {}
+export function retryHeaders(status: number, hasSwitched: boolean): Record<string, string> {
+  if (hasSwitched) return { 'retry-after': '1', 'x-should-retry': 'true' }
+  return isPermanent(status) ? { 'x-should-retry': 'false' } : {}
 }
 
-/** Where a provider is asked: its base with the path. A base that ends in the version says it once. */
+/** Joins the provider's base address and the path. A version that both contain appears once. */
 export function upstreamUrl(base: string, path: string): URL {
   const trimmed = base.replace(/\/+$/, '')
   const version = /\/v1(?:beta|alpha)?$/.exec(trimmed)?.[0]
@@ -168,17 +168,20 @@ function cleanQuery(query: string | undefined): string {
   return text === '' ? '' : `?${text}`
 }
 
-function kept(headers: IncomingHttpHeaders, without: ReadonlySet<string>): Record<string, string | string[]> {
+function without(
+  headers: IncomingHttpHeaders,
+  excluded: ReadonlySet<string>,
+): Record<string, string | string[]> {
   const out: Record<string, string | string[]> = {}
   for (const [name, value] of Object.entries(headers)) {
-    if (value !== undefined && !without.has(name)) out[name] = value
+    if (value !== undefined && !excluded.has(name)) out[name] = value
   }
   return out
 }
 
-function splitOnce(text: string, mark: string): [string, string | undefined] {
-  const at = text.indexOf(mark)
-  return at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + mark.length)]
+function splitOnce(text: string, separator: string): [string, string | undefined] {
+  const at = text.indexOf(separator)
+  return at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + separator.length)]
 }
 
 function first(value: string | string[] | undefined): string | undefined {

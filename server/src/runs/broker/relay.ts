@@ -7,9 +7,9 @@ import type { Meter } from './meter.ts'
 import { contextTokens, type Metered, minus, noTokens, type Tokens } from './usage-rules.ts'
 
 /**
- * Passes an answer on as it comes and books what it says it used. The final count is booked before its
- * bytes go on, so that a run which ends on them finds its cost; an answer that is broken off is booked as
- * far as it came. Throws `UpstreamDown` for one that broke off, after ending the response.
+ * Forwards a response and books its reported usage. The final count is booked before its bytes are forwarded,
+ * so that a run that ends on them finds its cost. An aborted response is booked as far as it came, then
+ * throws `UpstreamDown`.
  */
 export async function relay(
   reply: AsyncIterable<Buffer>,
@@ -22,38 +22,38 @@ export async function relay(
       if (!response.write(chunk)) await drained(response)
     }
     meter.end()
-    await book({ isOver: true })
+    await book({ isComplete: true })
     response.end()
   } catch (error) {
     meter.end()
-    await book({ isOver: true })
+    await book({ isComplete: true })
     response.destroy()
     throw new UpstreamDown({ cause: error })
   }
 }
 
-export type Booking = (at?: { isOver: boolean }) => Promise<void>
+export type Booking = (at?: { isComplete: boolean }) => Promise<void>
 
-/** Adds to a run, at each call, what its meter has counted since the last one. */
+/** Each call adds the usage that the meter has counted since the last call. */
 export function createBooking(of: {
-  /** The model that was asked for, while the answer does not name one. */
-  askedModel: string | null
+  /** The requested model, until the response names one. */
+  requestedModel: string | null
   meter: Meter
-  /** What an answer used that is over and reported nothing; null: nothing. */
+  /** Estimates the usage of a finished response that reported none; null for no usage. */
   guess(): Metered | null
-  /** What the request costs with what is metered so far. */
+  /** Cost of the request with the usage metered so far. */
   cost(model: string | null, metered: Metered): Cost
   add(usage: Usage): Promise<void>
 }): Booking {
-  const { askedModel, meter, guess, cost, add } = of
+  const { requestedModel, meter, guess, cost, add } = of
   let booked: { tokens: Tokens; micros: number } | null = null
-  return async ({ isOver } = { isOver: false }) => {
-    const metered = meter.metered() ?? (isOver ? guess() : null)
+  return async ({ isComplete } = { isComplete: false }) => {
+    const metered = meter.metered() ?? (isComplete ? guess() : null)
     if (!metered) return
     const { tokens } = metered
     const fresh = minus(tokens, booked?.tokens ?? noTokens)
     if (booked && Object.values(fresh).every((count) => count === 0)) return
-    const model = meter.model() ?? askedModel
+    const model = meter.model() ?? requestedModel
     const { micros, isEstimated, window } = cost(model, metered)
     const before = booked?.micros ?? 0
     const requests = booked ? 0 : 1

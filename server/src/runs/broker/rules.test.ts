@@ -2,16 +2,16 @@ import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { credentialHeaders } from '../../kit/provider-credential.ts'
-import { errorBody } from './errors.ts'
+import { errorBody } from './failures.ts'
 import { createMeter } from './meter.ts'
 import { createModelScanner } from './model-scanner.ts'
 import {
-  asksModel,
+  callsModel,
   credentialOf,
   forwardedReplyHeaders,
   forwardedRequestHeaders,
   isOfferedModel,
-  readAsked,
+  readTarget,
   retryHeaders,
   upstreamUrl,
   withBetas,
@@ -25,14 +25,14 @@ describe('tokens', () => {
   const tokens = createBrokerTokens(mac('k1'))
   const grant = { agentId: 'agent-1', kind: 'session', id: 'session_1' } as const
 
-  test('the same grant has the same token, and it says what it stands for', () => {
+  test('a grant always has the same token, which contains the grant', () => {
     assert.equal(tokens.mint(grant), createBrokerTokens(mac('k1')).mint(grant))
     assert.deepEqual(tokens.read(tokens.mint(grant)), grant)
     const run = { agentId: 'a', kind: 'execution', id: 'e' } as const
     assert.deepEqual(tokens.read(tokens.mint(run)), run)
   })
 
-  test('tokens of another key, changed ones and nonsense are worth nothing', () => {
+  test('tokens of another key, modified and malformed tokens are invalid', () => {
     const token = tokens.mint(grant)
     assert.equal(createBrokerTokens(mac('k2')).read(token), null)
     for (const wrong of [
@@ -65,10 +65,10 @@ describe('routes', () => {
     ['POST', 'openai/v1/chat/completions', '/v1/chat/completions', null],
   ]
   for (const [method, url, path, model] of offered) {
-    test(`${method} ${url} goes on`, () => {
-      const asked = readAsked(method, url)
-      assert.equal(asked?.path, path)
-      assert.equal(asked?.model, model)
+    test(`${method} ${url} is forwarded`, () => {
+      const target = readTarget(method, url)
+      assert.equal(target?.path, path)
+      assert.equal(target?.model, model)
     })
   }
 
@@ -89,10 +89,10 @@ describe('routes', () => {
     ['POST', '__proto__/v1/messages'],
   ]
   for (const [method, url] of refused) {
-    test(`${method} ${url || '(nothing)'} is not offered`, () => assert.equal(readAsked(method, url), null))
+    test(`${method} ${url || '(nothing)'} is not offered`, () => assert.equal(readTarget(method, url), null))
   }
 
-  test('a base that ends in the version says it once', () => {
+  test('a version in both base address and path appears once', () => {
     assert.equal(
       upstreamUrl('https://api.openai.com/v1', '/v1/responses').href,
       'https://api.openai.com/v1/responses',
@@ -106,7 +106,7 @@ describe('routes', () => {
 })
 
 describe('models', () => {
-  test('families of the override rule, nothing else', () => {
+  test('only the model families of the override rule are offered', () => {
     for (const model of ['claude-x', 'sonnet', 'opus[1m]', 'GPT-5', 'gemini-3', 'codex-mini']) {
       assert.ok(isOfferedModel(model), model)
     }
@@ -139,14 +139,14 @@ describe('models', () => {
     [`{"${'k'.repeat(500)}":1,"model":"ü-claude"}`, ['ü-claude']],
   ]
   for (const [body, models] of bodies) {
-    test(`the models of ${body.slice(0, 60)}, however it is cut`, () => {
+    test(`the models of ${body.slice(0, 60)}, in chunks of any size`, () => {
       for (const size of [1, 2, 3, 7, 1000]) assert.deepEqual(found(body, size), models, `pieces of ${size}`)
     })
   }
 })
 
 describe('credentials', () => {
-  test('the broker token is found wherever a client puts its key', () => {
+  test('the broker token is found in every place where a client puts its key', () => {
     assert.equal(credentialOf({ authorization: 'Bearer t' }, ''), 't')
     assert.equal(credentialOf({ 'x-api-key': 't' }, ''), 't')
     assert.equal(credentialOf({ 'x-goog-api-key': 't' }, ''), 't')
@@ -154,8 +154,8 @@ describe('credentials', () => {
     assert.equal(credentialOf({ authorization: 'Basic eA==' }, 'x'), null)
   })
 
-  test("nothing of the container's own goes on: no key, no cookie, no address, no hop", () => {
-    const kept = forwardedRequestHeaders({
+  test('keys, cookies, addresses and hop-by-hop headers of the container are not forwarded', () => {
+    const forwarded = forwardedRequestHeaders({
       host: 'broker',
       authorization: 'Bearer t',
       'x-api-key': 't',
@@ -169,10 +169,10 @@ describe('credentials', () => {
       'anthropic-version': '2023-06-01',
       'content-type': 'application/json',
     })
-    assert.deepEqual(kept, { 'anthropic-version': '2023-06-01', 'content-type': 'application/json' })
+    assert.deepEqual(forwarded, { 'anthropic-version': '2023-06-01', 'content-type': 'application/json' })
   })
 
-  test('nothing about the account comes back', () => {
+  test('headers about the account are removed from responses', () => {
     const headers = {
       'set-cookie': ['a'],
       'anthropic-organization-id': 'o',
@@ -182,7 +182,7 @@ describe('credentials', () => {
     assert.deepEqual(forwardedReplyHeaders(headers), { 'request-id': 'r' })
   })
 
-  test('each provider gets its key in its own way', () => {
+  test('each provider gets its key in its own header', () => {
     assert.deepEqual(credentialHeaders('anthropic', 'sk-ant-api03'), { 'x-api-key': 'sk-ant-api03' })
     assert.deepEqual(credentialHeaders('anthropic', 'sk-ant-oat01'), {
       authorization: 'Bearer sk-ant-oat01',
@@ -192,7 +192,7 @@ describe('credentials', () => {
     assert.deepEqual(credentialHeaders('openai', 'k'), { authorization: 'Bearer k' })
   })
 
-  test('the betas of a client and those of the credential are asked for together, each once', () => {
+  test('betas of the client and of the credential are joined without duplicates', () => {
     const credential = credentialHeaders('anthropic', 'sk-ant-oat01')
     const betas = (own?: string | string[]) =>
       withBetas(own === undefined ? {} : { 'anthropic-beta': own }, credential)['anthropic-beta']
@@ -202,20 +202,20 @@ describe('credentials', () => {
     assert.deepEqual(withBetas({}, { 'x-api-key': 'k' }), { 'x-api-key': 'k' })
   })
 
-  test('a count of tokens and a list of models ask no model', () => {
-    const asks = (method: string, url: string) => {
-      const asked = readAsked(method, url)
-      return asked && asksModel(asked)
+  test('token counts and model lists do not call a model', () => {
+    const calls = (method: string, url: string) => {
+      const target = readTarget(method, url)
+      return target && callsModel(target)
     }
-    assert.equal(asks('POST', 'anthropic/v1/messages?beta=true'), true)
-    assert.equal(asks('POST', 'google/v1beta/models/gemini-x:streamGenerateContent'), true)
-    assert.equal(asks('POST', 'openai/v1/responses'), true)
-    assert.equal(asks('POST', 'anthropic/v1/messages/count_tokens'), false)
-    assert.equal(asks('POST', 'google/v1beta/models/gemini-x:countTokens'), false)
-    assert.equal(asks('GET', 'anthropic/v1/models'), false)
+    assert.equal(calls('POST', 'anthropic/v1/messages?beta=true'), true)
+    assert.equal(calls('POST', 'google/v1beta/models/gemini-x:streamGenerateContent'), true)
+    assert.equal(calls('POST', 'openai/v1/responses'), true)
+    assert.equal(calls('POST', 'anthropic/v1/messages/count_tokens'), false)
+    assert.equal(calls('POST', 'google/v1beta/models/gemini-x:countTokens'), false)
+    assert.equal(calls('GET', 'anthropic/v1/models'), false)
   })
 
-  test('it is worth asking again at once when the agent has another credential', () => {
+  test('an immediate retry is useful after a switch to another credential', () => {
     assert.deepEqual(retryHeaders(401, false), { 'x-should-retry': 'false' })
     assert.deepEqual(retryHeaders(429, false), {})
     assert.deepEqual(retryHeaders(429, true), { 'retry-after': '1', 'x-should-retry': 'true' })
@@ -264,7 +264,7 @@ describe('counting', () => {
     { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 42 } },
     { type: 'message_stop' },
   )
-  test('Anthropic streams, however they are cut', () => {
+  test('Anthropic streams, in chunks of any size', () => {
     for (const size of [1, 5, 64, 10_000]) {
       assert.deepEqual(count('anthropic', stream, anthropic, size), {
         tokens: { ...noTokens, input: 10, output: 42, cacheRead: 100, cacheWrite: 20, cacheWriteLong: 5 },
@@ -274,7 +274,7 @@ describe('counting', () => {
     }
   })
 
-  test('a stream that breaks off has what was reported until then', () => {
+  test('an aborted stream has the usage reported so far', () => {
     const { tokens, isFinal } = count(
       'anthropic',
       stream,
@@ -284,7 +284,7 @@ describe('counting', () => {
     assert.equal(isFinal, false)
   })
 
-  test('Anthropic messages in one piece; counting tokens costs nothing', () => {
+  test('Anthropic messages without streaming; counting tokens costs nothing', () => {
     const body = JSON.stringify({
       type: 'message',
       model: 'claude-x',
@@ -309,7 +309,7 @@ describe('counting', () => {
     },
   })
   const google = { tokens: { ...noTokens, input: 6, cacheRead: 4, output: 7 }, model: 'gemini-x' }
-  test('Google streams: the counts so far, the last one counts', () => {
+  test('Google streams report running totals; the last one counts', () => {
     const body = sse(chunk(10, 1), chunk(10, 5, 'STOP'))
     assert.deepEqual(count('google', stream, body), { ...google, isFinal: true })
   })
@@ -320,7 +320,7 @@ describe('counting', () => {
   })
 
   const usage = { input_tokens: 10, input_tokens_details: { cached_tokens: 4 }, output_tokens: 7 }
-  test('OpenAI responses and chat completions, in events and in one piece', () => {
+  test('OpenAI responses and chat completions, with and without streaming', () => {
     const expected = { tokens: { ...noTokens, input: 6, cacheRead: 4, output: 7 }, model: 'gpt-x' }
     const events = sse(
       { type: 'response.created', response: { model: 'gpt-x', usage: null } },
@@ -341,7 +341,7 @@ describe('counting', () => {
     assert.deepEqual(count('openai', stream, chat), { ...expected, isFinal: true })
   })
 
-  test('Anthropic reports fast mode, region, web searches and the model calls of one request', () => {
+  test('Anthropic usage: fast mode, region, web searches and the model calls of one request', () => {
     const call = { type: 'message', input_tokens: 60, output_tokens: 5 }
     const body = JSON.stringify({
       model: 'claude-x',
@@ -363,7 +363,7 @@ describe('counting', () => {
     })
   })
 
-  test('OpenAI reports the tier, cache writes and web searches', () => {
+  test('OpenAI usage: tier, cache writes and web searches', () => {
     const body = JSON.stringify({
       model: 'gpt-x',
       service_tier: 'priority',
@@ -390,7 +390,7 @@ describe('counting', () => {
     ])
   })
 
-  test('Google names the tier in a header and its searches in the answer', () => {
+  test('Google usage: the tier in a header, searches in the response', () => {
     const meter = createMeter('google', { contentType: 'application/json', tier: 'fast' })
     const candidate = { groundingMetadata: { webSearchQueries: ['a', 'b'] }, finishReason: 'STOP' }
     const document = { candidates: [candidate], usageMetadata: { promptTokenCount: 5 } }
@@ -400,7 +400,7 @@ describe('counting', () => {
     assert.deepEqual([metered?.tier, metered?.tokens.webSearches, metered?.tokens.input], ['fast', 2, 5])
   })
 
-  test('answers of any shape are passed by without harm', () => {
+  test('responses of unexpected shape are ignored', () => {
     for (const body of [
       '',
       'null',
@@ -419,7 +419,7 @@ describe('counting', () => {
   })
 })
 
-test("refusals have the provider's own form", () => {
+test('errors have the format of the provider', () => {
   const error = { status: 401, message: 'no' }
   assert.deepEqual(JSON.parse(errorBody('anthropic', error)), {
     type: 'error',

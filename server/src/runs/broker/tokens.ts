@@ -1,19 +1,19 @@
 import { isSameSecret } from '../../kit/same-secret.ts'
 
-/** What a broker token stands for: one agent, and there one execution or one conversation. */
+/** The scope of a broker token: one execution or one conversation of an agent. */
 export type Grant = { agentId: string; kind: 'execution' | 'session'; id: string }
 
 export type BrokerTokens = {
-  /** The same grant always has the same token, so none is stored and every replica knows all. */
+  /** A grant always has the same token, so none is stored and every replica knows all of them. */
   mint(grant: Grant): string
-  /** Null for a token that was not minted here. */
+  /** Returns null for a token that was not minted here. */
   read(token: string): Grant | null
 }
 
-/** `mac` is a keyed hash of the installation: who does not have its key cannot make a token. */
+/** `mac` is a keyed hash of the installation: without its key nobody can make a token. */
 export function createBrokerTokens(mac: (text: string) => string): BrokerTokens {
   const sign = (body: string) => mac(`broker-token:${body}`)
-  /** A run's token is asked for when it is handed out, and again with each message that it must not be found in. */
+  /** Caches tokens, because each is needed at the claim and again for masking every message of the run. */
   const minted = new Map<string, string>()
 
   function remember(body: string, token: string): string {

@@ -1,14 +1,14 @@
 import type { Provider } from './provider-rules.ts'
 
-/** What one request used, as the provider reported it. `input` leaves out what came from the cache. */
+/** Usage of one request as the provider reported it. `input` excludes tokens read from the cache. */
 export type Tokens = {
   input: number
   output: number
   cacheRead: number
   cacheWrite: number
-  /** Of `cacheWrite`, what was written for an hour. */
+  /** The part of `cacheWrite` that was written for an hour. */
   cacheWriteLong: number
-  /** Web searches that the provider ran, which have a price of their own. */
+  /** Web searches that the provider ran, which are priced separately. */
   webSearches: number
 }
 
@@ -21,28 +21,28 @@ export const noTokens: Tokens = {
   webSearches: 0,
 }
 
-/** The class of service that a request was given; `unknown` is a name that has no published meaning. */
+/** The service tier of a request; `unknown` is a name without a published meaning. */
 export type Tier = 'standard' | 'fast' | 'flex' | 'unknown'
 
 export type Metered = {
   tokens: Tokens
   tier: Tier
   isUsInference: boolean
-  /** The model calls inside one request, which are priced one by one; null: there was one. */
+  /** The model calls inside one request, which are priced separately; null for a single call. */
   parts: readonly Tokens[] | null
-  /** The provider reported nothing: counted from what passed by. */
+  /** The provider reported nothing: estimated from the bytes that passed. */
   isGuess?: true
 }
 
-/** What one JSON document of an answer says of its use; null when it says nothing. */
+/** The usage in one JSON document of a response; null when it has none. */
 export type Reported = {
   model: string | null
-  /** What is known so far; later documents of the same answer replace what they name again. */
+  /** Counts so far; fields in later documents of the same response replace earlier ones. */
   tokens: Partial<Tokens>
   tier?: Tier
   isUsInference?: boolean
   parts?: Tokens[]
-  /** Nothing more is to come. */
+  /** True when no further counts follow. */
   isFinal: boolean
 }
 
@@ -50,7 +50,7 @@ export function promptOf({ input, cacheRead, cacheWrite }: Tokens): number {
   return input + cacheRead + cacheWrite
 }
 
-/** What stands in the model's window after the request. */
+/** Tokens in the model's context window after the request. */
 export function contextTokens(tokens: Tokens): number {
   return promptOf(tokens) + tokens.output
 }
@@ -67,8 +67,8 @@ export function minus(a: Tokens, b: Tokens): Tokens {
 }
 
 /**
- * For an answer that was written in pieces and reported nothing, because the client left or did not ask for usage:
- * otherwise an agent could spend unseen. A token is about four bytes of a request and one piece of an answer.
+ * Estimates a streamed response without usage, because the client left or did not request usage: otherwise an
+ * agent could spend unnoticed. Assumes four bytes per input token and one output token per piece.
  */
 export function guessOf(requestBytes: number, pieces: number, tier: Tier): Metered | null {
   if (pieces === 0) return null
@@ -76,7 +76,7 @@ export function guessOf(requestBytes: number, pieces: number, tier: Tier): Meter
   return { tokens, tier, isUsInference: false, parts: null, isGuess: true }
 }
 
-/** Reads a document: an event of a stream, or the whole answer. Whatever shape it has. */
+/** Reads one document: an event of a stream or the whole response, of any shape. */
 export function readUsage(provider: Provider, document: unknown): Reported | null {
   if (!isRecord(document)) return null
   switch (provider) {
@@ -120,7 +120,7 @@ function anthropicTokens(usage: Json): Partial<Tokens> {
   return tokens
 }
 
-/** generateContent: each document of a stream has the counts so far. Cached tokens are part of the prompt. */
+/** generateContent: each document has running totals. Cached tokens are part of the prompt. */
 function googleUsage(document: Json): Reported | null {
   const usage = document.usageMetadata
   if (!isRecord(usage)) return null
@@ -146,8 +146,8 @@ function googleUsage(document: Json): Reported | null {
 }
 
 /**
- * Responses (`response.completed` and the like, or a response) and chat completions. What was read from the
- * cache or written to it is part of the input.
+ * Responses (`response.completed` and similar, or a whole response) and chat completions. Cache reads and
+ * writes are part of the input.
  */
 function openaiUsage(document: Json): Reported | null {
   const response = isRecord(document.response) ? document.response : document
@@ -173,7 +173,7 @@ function openaiUsage(document: Json): Reported | null {
   }
 }
 
-/** The names that providers give the tiers of which a request is served. */
+/** Names of service tiers, as the providers report them. */
 export function tierOf(name: string): Tier {
   return Object.hasOwn(tiers, name.toLowerCase()) ? (tiers[name.toLowerCase()] ?? 'unknown') : 'unknown'
 }

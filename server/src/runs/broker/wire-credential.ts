@@ -5,23 +5,23 @@ import type { InUse, ProviderReply } from '../provider-subscriptions/index.ts'
 import { Refused } from './failures.ts'
 import type { Provider } from './provider-rules.ts'
 
-/** With what one request is paid for. */
+/** The credential that pays for one request. */
 export type WireCredential = {
   key: Secret
   used(usage: Usage): Promise<void>
-  /** True: the agent asks with another credential from now on. Never rejects. */
+  /** Returns true when the agent uses another credential from now on. Never rejects. */
   answered(reply: ProviderReply): Promise<boolean>
 }
 
 export type WireCredentialDeps = {
   log: Pick<Log, 'error'>
-  /** The subscription that the agent is assigned; null: none of this provider. */
+  /** The agent's subscription with this provider; null for none. */
   subscription(agentId: string, provider: Provider): Promise<InUse | null>
-  /** The key that the platform pays with; null when none is configured. */
+  /** The platform's own key; null when none is configured. */
   providerKey(provider: Provider): Secret | null
 }
 
-/** Throws `Refused` when there is nothing to pay with. */
+/** Throws `Refused` when no credential is available. */
 export async function wireCredentialOf(
   { log, subscription, providerKey }: WireCredentialDeps,
   { agentId, provider }: { agentId: string; provider: Provider },
@@ -42,7 +42,7 @@ export async function wireCredentialOf(
         try {
           return await assigned.answered(reply)
         } catch (error) {
-          // Fails open: the provider's answer goes on as it came, and the next one tells the same again.
+          // Fails open: the response passes unchanged, and the next one reports the same limit.
           log.error({ provider, agent_id: agentId, err: error }, 'a subscription at its limit was not noted')
           return false
         }
@@ -54,7 +54,7 @@ export async function wireCredentialOf(
   const message = `not_configured: this platform has no key for ${provider}. An admin sets one.`
   throw new Refused(503, message, 'not_configured')
 
-  /** Fails closed: the platform's key is not spent in the place of a token that cannot be read. */
+  /** Fails closed: the platform key does not replace a token that cannot be unsealed. */
   async function opened(): Promise<InUse | null> {
     try {
       return await subscription(agentId, provider)
