@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { forEachDialect } from '../../test/dialects.ts'
 import { accept, linked, person, startRunPlatform } from '../../test/run-platform.ts'
 import { insertRuns } from '../../test/run-rows.ts'
-import { createAgentView } from './index.ts'
+import { createAgentView } from './service.ts'
 
 const toolLine = {
   type: 'assistant' as const,
@@ -14,7 +14,7 @@ const toolLine = {
 }
 
 forEachDialect((_, open) => {
-  /** A private turn of u1 that has a slot and has called a tool. */
+  /** A private turn of u1 that holds a slot and has called a tool. */
   async function privateTurn() {
     const db = await open()
     const platform = await startRunPlatform({ db })
@@ -34,14 +34,14 @@ forEachDialect((_, open) => {
     return { db, view: createAgentView({ db, clock: platform.clock, executions: platform.executions }) }
   }
 
-  test('the person of a conversation sees what its run says', async () => {
+  test('the person of a conversation sees the content of its run', async () => {
     const { db, view } = await privateTurn()
     await using _ = db
     assert.equal((await view.slotsOf('a1', person())).active[0]?.message_preview, 'my secret plan')
     assert.match((await view.activityOf('a1', person())).timeline[0]?.input_summary ?? '', /diary/)
   })
 
-  test('somebody else sees the slot and the tool, and nothing of what was said', async () => {
+  test('other users see the slot and the tool, but no content', async () => {
     const { db, view } = await privateTurn()
     await using _ = db
     const other = person({ id: 'u2', username: 'bob' })
@@ -53,7 +53,7 @@ forEachDialect((_, open) => {
     assert.equal(activity.timeline[0]?.input_summary, '')
   })
 
-  test('the latest run of each agent tells its context; agents that never ran are left out', async () => {
+  test('the latest run of each agent gives its context; agents without runs are omitted', async () => {
     const { db, view } = await privateTurn()
     await using _ = db
     const uses = await view.contextOf(['a1', 'never'])
@@ -62,7 +62,7 @@ forEachDialect((_, open) => {
     assert.equal(await view.finishedExecutions('a1'), 0)
   })
 
-  test('an agent is busy while any of its runs is; a run that waits does not blank the context', async () => {
+  test('an agent is busy while any run is active; a queued run does not clear the context', async () => {
     await using db = await open()
     const at = (minute: number) => `2026-01-05T07:0${minute}:00.000Z`
     const full = { context_used: 90_000, context_max: 200_000 }
@@ -82,7 +82,7 @@ forEachDialect((_, open) => {
     })
   })
 
-  test('when each person last asked: the newest of their own runs, and not what an agent asked', async () => {
+  test('the last use of a person is the newest of their own runs; runs of their agents do not count', async () => {
     await using db = await open()
     const at = (minute: number) => `2026-01-05T07:0${minute}:00.000Z`
     await insertRuns(db, [

@@ -43,7 +43,7 @@ export function agentViewStore(executor: Executor) {
   return {
     countRunning: (agentId: string) => count(agentId, ['running']),
     countFinished: (agentId: string) => count(agentId, final),
-    /** What decides who may read each of these runs. */
+    /** The columns that decide who may read each of these runs. */
     async readersOf(ids: readonly string[]) {
       if (ids.length === 0) return []
       return db
@@ -52,7 +52,7 @@ export function agentViewStore(executor: Executor) {
         .where('id', 'in', [...ids])
         .execute()
     },
-    /** When each person last asked the agent for a run, apart from what the person's agents asked. */
+    /** Time of each person's last run of the agent, without the runs that the person's agents started. */
     async lastUseBy(agentId: string): Promise<{ user_id: string; at: string }[]> {
       const rows = await db
         .selectFrom('executions')
@@ -63,7 +63,7 @@ export function agentViewStore(executor: Executor) {
         .execute()
       return rows.flatMap(({ user_id, at }) => (user_id === null ? [] : [{ user_id, at }]))
     },
-    /** Those of the agents that work on a run now. */
+    /** The agents among these that have a running run. */
     async busy(agentIds: readonly string[]): Promise<Set<string>> {
       const rows = await db
         .selectFrom('executions')
@@ -77,8 +77,8 @@ export function agentViewStore(executor: Executor) {
     },
 
     /**
-     * Of each agent the newest run and the newest that tells its context, which may be the same; the older
-     * before the newer. Which they are is read from the index `executions_figures`.
+     * For each agent the newest run and the newest with a context figure, which may be the same; oldest
+     * first. The index `executions_figures` finds them.
      */
     async latestRuns(agentIds: readonly string[]): Promise<LatestRun[]> {
       const latest = db

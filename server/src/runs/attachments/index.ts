@@ -1,7 +1,6 @@
 /**
- * Attachments: the one rule for files that come with a message, whatever takes it.
- *
- * Promises that a file which passes is what its type says, within the bounds, under a name that is safe to
- * write. Refuses to know what the files are for.
+ * Attachments: the rules for files that come with a message, for every feature that accepts files. An
+ * accepted file matches its type, is within the size limits, and has a name that is safe to write.
  */
-export { type CheckedFile, checkFiles, cleanName } from './rules.ts'
+export { cleanName } from './rules.ts'
+export { type CheckedFile, checkFiles } from './service.ts'

@@ -1,67 +1,6 @@
-import {
-  type AcceptedType,
-  acceptedTypes,
-  type FileAttachment,
-  maxFileBytes,
-  maxFiles,
-  maxImageBytes,
-} from '@roost/contracts/runs/attachments'
-import { Fault } from '../../kit/fault.ts'
+import { type AcceptedType, acceptedTypes } from '@roost/contracts/runs/attachments'
 
-/** A file that passed every rule. */
-export type CheckedFile = { name: string; mimetype: AcceptedType; size: number; data_base64: string }
-
-/**
- * The files of one message, checked: number, type, encoding, size, and that the bytes are what the type
- * says. Throws `attachment_rejected` or `attachment_too_large` with the file's name; nothing is kept then.
- */
-export function checkFiles(files: readonly FileAttachment[]): CheckedFile[] {
-  if (files.length > maxFiles) {
-    const named = files
-      .slice(maxFiles)
-      .map((file) => `"${shownName(file.name)}"`)
-      .join(', ')
-    throw rejected(
-      files[maxFiles]?.name ?? '',
-      `A message takes ${maxFiles} files; too many are ${named.slice(0, 500)}.`,
-    )
-  }
-  const taken = new Set<string>()
-  const checked = files.map((file) => checkFile(file, taken))
-  const images = checked.filter(({ mimetype }) => mimetype.startsWith('image/'))
-  const imageBytes = images.reduce((sum, { size }) => sum + size, 0)
-  const last = images.at(-1)
-  if (imageBytes > maxImageBytes && last) {
-    throw tooLarge(
-      last.name,
-      `with it the images of this message are larger than ${maxImageBytes / mib} MB together`,
-    )
-  }
-  return checked
-}
-
-const mib = 1024 * 1024
-
-function checkFile(file: FileAttachment, taken: Set<string>): CheckedFile {
-  const mimetype = acceptedType(file.mimetype)
-  if (!mimetype) {
-    const type = file.mimetype.slice(0, 100)
-    throw rejected(
-      file.name,
-      `"${shownName(file.name)}": files of type "${type}" are not accepted; accepted are ${acceptedTypes.join(', ')}.`,
-    )
-  }
-  const data_base64 = rawBase64(file.data_base64)
-  if (data_base64 === null)
-    throw rejected(file.name, `"${shownName(file.name)}": the data is not valid base64.`)
-  const size = decodedSize(data_base64)
-  if (size > maxFileBytes) throw tooLarge(file.name, `a file may have ${maxFileBytes / mib} MB`)
-  const found = contradiction(mimetype, Buffer.from(data_base64, 'base64'))
-  if (found) throw rejected(file.name, `"${shownName(file.name)}" says it is ${mimetype}, but ${found}.`)
-  return { name: freeName(cleanName(file.name), taken), mimetype, size, data_base64 }
-}
-
-/** Other names under which clients send an accepted type. */
+/** Other media types that clients send for an accepted type. */
 const aliases: Record<string, AcceptedType> = {
   'image/jpg': 'image/jpeg',
   'text/x-markdown': 'text/markdown',
@@ -69,12 +8,12 @@ const aliases: Record<string, AcceptedType> = {
   'application/x-zip-compressed': 'application/zip',
 }
 
-function acceptedType(mimetype: string): AcceptedType | undefined {
+export function acceptedType(mimetype: string): AcceptedType | undefined {
   const type = (mimetype.split(';', 1)[0] ?? '').trim().toLowerCase()
   return acceptedTypes.find((accepted) => accepted === type) ?? aliases[type]
 }
 
-/** The base64 of raw base64 or of a `data:` URI; null when it is neither. */
+/** Returns the base64 part of raw base64 or of a `data:` URI; null for anything else. */
 export function rawBase64(data: string): string | null {
   let text = data
   if (/^data:/i.test(data)) {
@@ -86,14 +25,14 @@ export function rawBase64(data: string): string | null {
   return compact.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(compact) ? compact : null
 }
 
-function decodedSize(base64: string): number {
+export function decodedSize(base64: string): number {
   const padding = base64.endsWith('==') ? 2 : base64.endsWith('=') ? 1 : 0
   return (base64.length / 4) * 3 - padding
 }
 
 /**
- * Marks of formats whose bytes may pass for text, in hex, with where they stand; most other formats show
- * themselves by their zero bytes.
+ * Signatures of formats whose bytes could pass as text: offset and hex bytes. Most other binary formats
+ * contain zero bytes.
  */
 const formats: readonly { name: string; marks: readonly (readonly [at: number, hex: string])[] }[] = [
   { name: 'image/png', marks: [[0, '89504e470d0a1a0a']] },
@@ -116,7 +55,7 @@ const formats: readonly { name: string; marks: readonly (readonly [at: number, h
   { name: 'a 7-Zip archive', marks: [[0, '377abcaf271c']] },
 ]
 
-/** What the bytes are instead, as the end of a sentence; null when they fit the type. */
+/** Describes what the content is instead, as the end of a sentence; null when it matches the type. */
 export function contradiction(type: AcceptedType, bytes: Buffer): string | null {
   const found = formats.find(({ marks }) =>
     marks.every(([at, hex]) => bytes.toString('hex', at, at + hex.length / 2) === hex),
@@ -130,7 +69,7 @@ export function contradiction(type: AcceptedType, bytes: Buffer): string | null 
   return type === 'application/json' && !isJson(bytes) ? 'its text is not JSON' : null
 }
 
-/** Text in any encoding of a byte or UTF-8 has no zero bytes; UTF-16 says so at its start. */
+/** Text in UTF-8 or a single-byte encoding has no zero bytes; UTF-16 starts with a byte order mark. */
 function isText(bytes: Buffer): boolean {
   const start = bytes.toString('hex', 0, 2)
   return start === 'fffe' || start === 'feff' || !bytes.includes(0)
@@ -145,7 +84,7 @@ function isJson(bytes: Buffer): boolean {
   }
 }
 
-/** The last part of a path, without control characters, short enough for a file system. */
+/** Last segment of a path, without control characters, short enough for a file system. */
 export function cleanName(name: string): string {
   const last = name.toWellFormed().split(/[/\\]/).at(-1) ?? ''
   const clean = last.replaceAll(/[\p{Cc}\p{Cf}]/gu, '').trim()
@@ -158,41 +97,28 @@ const maxNameBytes = 200
 function shorten(name: string): string {
   if (Buffer.byteLength(name) <= maxNameBytes) return name
   const { stem, ending } = parts(name)
-  const kept = ending.length <= 20 ? ending : ''
-  let room = maxNameBytes - Buffer.byteLength(kept)
+  const extension = ending.length <= 20 ? ending : ''
+  let room = maxNameBytes - Buffer.byteLength(extension)
   let short = ''
   for (const character of stem) {
     room -= Buffer.byteLength(character)
-    // What follows is not looked at: a name may be as long as a whole message.
+    // Stops early: a name may be as long as a whole message.
     if (room < 0) break
     short += character
   }
-  return short + kept
+  return short + extension
 }
 
-function freeName(name: string, taken: Set<string>): string {
+/** Adds a number to a name that is used already, and remembers the result in `usedNames`. */
+export function freeName(name: string, usedNames: Set<string>): string {
   const { stem, ending } = parts(name)
   let free = name
-  for (let number = 2; taken.has(free.toLowerCase()); number += 1) free = `${stem}-${number}${ending}`
-  taken.add(free.toLowerCase())
+  for (let number = 2; usedNames.has(free.toLowerCase()); number += 1) free = `${stem}-${number}${ending}`
+  usedNames.add(free.toLowerCase())
   return free
 }
 
 function parts(name: string): { stem: string; ending: string } {
   const dot = name.lastIndexOf('.')
   return dot <= 0 ? { stem: name, ending: '' } : { stem: name.slice(0, dot), ending: name.slice(dot) }
-}
-
-function shownName(name: string): string {
-  return cleanName(name).slice(0, 100).toWellFormed()
-}
-
-function rejected(name: string, detail: string): Fault {
-  return new Fault('attachment_rejected', detail, { file: shownName(name) })
-}
-
-function tooLarge(name: string, why: string): Fault {
-  return new Fault('attachment_too_large', `"${shownName(name)}" is too large: ${why}.`, {
-    file: shownName(name),
-  })
 }

@@ -1,13 +1,12 @@
 /**
- * Transcripts: the numbered lines of runs, the tools in them, and the notice that there are new ones.
+ * Transcripts: the numbered lines of runs, the tool calls in them, and notices of new lines.
  *
- * Owns the tables `execution_lines` and `execution_tools`. Promises that a line is stored masked, cut and
- * under one number, and that whoever listens is told after the commit. Refuses to know whose run it is and
- * whether it still counts: that is asked of `executions` in the same transaction.
+ * Owns the tables `execution_lines` and `execution_tools`. Lines are stored masked, truncated and with unique numbers.
+ * Listeners are notified after the commit. Callers check in `executions` whether the run may still add lines.
  */
 
 export { maskText } from '../../kit/mask-secrets.ts'
-export { createLive, type Live, type LiveListener } from './live.ts'
+export { createLive, type Live, type LiveListener } from './service.ts'
 export { type PartialText, type PlacedPiece, pieceKinds, wholeKinds } from './open-pieces.ts'
 export { type KeptLine, keepLine, storableText } from './rules.ts'
 export { type TranscriptStore, transcriptStore } from './store.ts'

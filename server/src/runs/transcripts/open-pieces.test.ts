@@ -9,7 +9,7 @@ const piece = (text: string, kind: 'text' | 'thinking' = 'text') => ({
   text,
 })
 
-test('the pieces of a block become one, until it comes as a line', () => {
+test('the pieces of a block are joined until the block is complete', () => {
   const open = createOpenPieces()
   assert.deepEqual(
     ['Hel', 'lo'].map((text) => open.next('e1', piece(text)).at),
@@ -30,7 +30,7 @@ test('the pieces of a block become one, until it comes as a line', () => {
   assert.deepEqual(open.of('e2'), [])
 })
 
-test('a block with a gap is not told, the next one is', () => {
+test('a block with a gap is omitted; the next block is not', () => {
   const open = createOpenPieces()
   open.add('e1', { ...piece('lo'), at: 3 })
   open.add('e1', { ...piece(' you'), at: 5 })
@@ -40,7 +40,7 @@ test('a block with a gap is not told, the next one is', () => {
   assert.deepEqual(open.of('e1'), [{ ...piece('New one'), at: 0 }])
 })
 
-test('what is kept is bounded: by the length of a block and by the number of runs', () => {
+test('the length of a block and the number of runs are limited', () => {
   const open = createOpenPieces()
   open.next('e1', piece('x'.repeat(1024 * 1024)))
   assert.equal(open.next('e1', piece('y')).at, 1024 * 1024)
@@ -49,8 +49,8 @@ test('what is kept is bounded: by the length of a block and by the number of run
   assert.deepEqual([open.of('r0').length, open.of('r1').length], [0, 1])
 })
 
-test('whole blocks are those of the answer itself, and not those of a subagent', () => {
-  const says = (type: 'text' | 'thinking', parent?: string): TranscriptLine => ({
+test('only blocks of the main agent count as complete, not those of subagents', () => {
+  const line = (type: 'text' | 'thinking', parent?: string): TranscriptLine => ({
     type: 'assistant',
     message: {
       role: 'assistant',
@@ -58,7 +58,7 @@ test('whole blocks are those of the answer itself, and not those of a subagent',
     },
     ...(parent === undefined ? {} : { parent_tool_use_id: parent }),
   })
-  assert.deepEqual(wholeKinds([says('text'), says('thinking', 't1')]), ['text'])
-  assert.deepEqual(wholeKinds([says('thinking'), says('text')]), ['text', 'thinking'])
+  assert.deepEqual(wholeKinds([line('text'), line('thinking', 't1')]), ['text'])
+  assert.deepEqual(wholeKinds([line('thinking'), line('text')]), ['text', 'thinking'])
   assert.deepEqual(wholeKinds([{ type: 'system', subtype: 'notice', level: 'info', message: 'a' }]), [])
 })

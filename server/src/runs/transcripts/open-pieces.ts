@@ -2,22 +2,22 @@ import type { TranscriptLine } from '@roost/contracts/link/transcript'
 
 export type PieceKind = 'text' | 'thinking'
 
-/** A piece of the answer that is being written; never stored. */
+/** A piece of an answer that is being written; never stored. */
 export type PartialText = { type: 'partial'; kind: PieceKind; text: string }
 
-/** With its place: how many characters of its block come before it. */
+/** A piece with its offset: the number of characters before it in its block. */
 export type PlacedPiece = PartialText & { at: number }
 
 /**
- * The blocks that are being written, as far as their pieces have come by here, for who begins to read in the
- * middle of one. Only a block that is known from its beginning is kept.
+ * The blocks being written, as far as this process has received their pieces; for readers who join in the
+ * middle. Only blocks known from their start are kept.
  */
 export type OpenPieces = {
-  /** Adds the next piece of its block, of which this process has seen all; tells its place. */
+  /** Adds the next piece of a block that this process has received in full; returns it with its offset. */
   next(executionId: string, partial: PartialText): PlacedPiece
-  /** Adds a piece of which another process tells the place. */
+  /** Adds a piece whose offset another process reported. */
   add(executionId: string, piece: PlacedPiece): void
-  /** The blocks of these kinds come as lines now; says whether there were any. */
+  /** Removes the blocks of these kinds, because their lines are complete; returns whether there were any. */
   close(executionId: string, kinds: readonly PieceKind[]): boolean
   of(executionId: string): PlacedPiece[]
 }
@@ -29,12 +29,12 @@ export function createOpenPieces(): OpenPieces {
     const blocks = runs.get(executionId) ?? {}
     const before = at === 0 ? '' : blocks[kind]?.length === at ? blocks[kind].text : null
     const length = at + text.length
-    blocks[kind] = { text: before === null || length > longestBlock ? null : before + text, length }
+    blocks[kind] = { text: before === null || length > maxBlockLength ? null : before + text, length }
     runs.delete(executionId)
     runs.set(executionId, blocks)
-    // The end of a run may go unheard; the runs that were silent for longest are forgotten.
+    // The end of a run may be missed, so the least recently updated run is dropped.
     const [oldest] = runs.keys()
-    if (runs.size > mostRuns && oldest !== undefined) runs.delete(oldest)
+    if (runs.size > maxRuns && oldest !== undefined) runs.delete(oldest)
   }
 
   return {
@@ -62,16 +62,16 @@ export function createOpenPieces(): OpenPieces {
   }
 }
 
-/** A text of null: pieces of it did not come by here, or it is too long to keep. */
+/** `text` is null when pieces are missing or the block is too long to keep. */
 type Block = { text: string | null; length: number }
 
 /** In characters. */
-const longestBlock = 1024 * 1024
-const mostRuns = 1000
+const maxBlockLength = 1024 * 1024
+const maxRuns = 1000
 
 export const pieceKinds: readonly PieceKind[] = ['text', 'thinking']
 
-/** Which blocks of the answer itself stand whole in these lines; a subagent's blocks come without pieces. */
+/** Kinds of blocks that are complete in these lines. Blocks of subagents have no pieces and do not count. */
 export function wholeKinds(lines: readonly TranscriptLine[]): PieceKind[] {
   const blocks = lines.flatMap((line) =>
     line.type === 'assistant' && (line.parent_tool_use_id ?? null) === null ? line.message.content : [],

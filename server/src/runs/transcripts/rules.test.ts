@@ -6,34 +6,34 @@ import { maskText } from '../../kit/mask-secrets.ts'
 import { keepLine, storableText } from './rules.ts'
 
 const at = '2026-01-05T08:00:00.000Z'
-const said = (text: string): TranscriptLine => ({
+const lineOf = (text: string): TranscriptLine => ({
   type: 'assistant',
   message: { role: 'assistant', content: [{ type: 'text', text }] },
 })
 
-test('a line is kept with its number and time, which an agent cannot choose', () => {
+test('a line gets a number and a time that the agent cannot choose', () => {
   const { n, line, text } = keepLine(
-    { ...said('hi'), _n: 99, _ts: 'x', _truncated: true } as never,
+    { ...lineOf('hi'), _n: 99, _ts: 'x', _truncated: true } as never,
     7,
     at,
     [],
   )
   assert.equal(n, 7)
-  assert.deepEqual(line, { ...said('hi'), _n: 7, _ts: at })
+  assert.deepEqual(line, { ...lineOf('hi'), _n: 7, _ts: at })
   assert.deepEqual(JSON.parse(text), line)
 })
 
-test('what the agent has cut itself keeps the length that only the agent knows', () => {
-  const marked = (over: object) => keepLine({ ...said('hi'), ...over } as never, 1, at, []).line
+test('a line that the agent truncated keeps the length that only the agent knows', () => {
+  const marked = (over: object) => keepLine({ ...lineOf('hi'), ...over } as never, 1, at, []).line
   assert.partialDeepStrictEqual(marked({ _truncated: true, _length: 52_428_800 }), {
     _truncated: true,
     _length: 52_428_800,
   })
   for (const odd of [{ _length: 5 }, { _truncated: true, _length: '5' }, { _truncated: true, _length: -1 }]) {
-    assert.deepEqual(marked(odd), { ...said('hi'), _n: 1, _ts: at })
+    assert.deepEqual(marked(odd), { ...lineOf('hi'), _n: 1, _ts: at })
   }
   const twice = keepLine(
-    { ...said('x'.repeat(maxLineBytes)), _truncated: true, _length: 9e9 } as never,
+    { ...lineOf('x'.repeat(maxLineBytes)), _truncated: true, _length: 9e9 } as never,
     1,
     at,
     [],
@@ -41,36 +41,38 @@ test('what the agent has cut itself keeps the length that only the agent knows',
   assert.equal(twice.line._length, 9e9)
 })
 
-test('known secrets are blotted out wherever they stand, also inside JSON within a text', () => {
+test('known secrets are masked everywhere, also in JSON inside a text', () => {
   const secret = 'svc_mcp_0123456789'
-  const { text, line } = keepLine(said(`key ${secret} and ${JSON.stringify({ k: secret })}`), 1, at, [secret])
+  const { text, line } = keepLine(lineOf(`key ${secret} and ${JSON.stringify({ k: secret })}`), 1, at, [
+    secret,
+  ])
   assert.doesNotMatch(text, /0123456789/)
   assert.match(JSON.stringify(line), /\[secret\]/)
 })
 
 test('a secret with characters that JSON escapes is found', () => {
   const secret = 'pass"word\\with\nlines'
-  const { text } = keepLine(said(`${secret} ${JSON.stringify(secret)}`), 1, at, [secret])
+  const { text } = keepLine(lineOf(`${secret} ${JSON.stringify(secret)}`), 1, at, [secret])
   assert.doesNotMatch(text, /word/)
   assert.doesNotMatch(maskText(`plain ${secret}`, [secret]), /word/)
 })
 
 test('a secret that looks like structure does not break the line', () => {
-  const { text } = keepLine(said('harmless'), 1, at, ['"type":"text"'])
+  const { text } = keepLine(lineOf('harmless'), 1, at, ['"type":"text"'])
   assert.deepEqual(JSON.parse(text).message.content, [{ type: 'text', text: 'harmless' }])
 })
 
-test('the longer of two secrets is replaced whole; words too short to be secrets are left', () => {
+test('the longer of two secrets is masked whole; values too short for a secret are not masked', () => {
   assert.equal(maskText('abcdefgh-ijklmnop', ['abcdefgh', 'abcdefgh-ijklmnop']), '[secret]')
   assert.equal(maskText('a short word', ['short']), 'a short word')
 })
 
-test('a line of just 1 MiB is kept whole, a longer one is cut and says its length', () => {
-  const overhead = Buffer.byteLength(JSON.stringify({ ...said(''), _n: 1, _ts: at }))
-  const whole = keepLine(said('x'.repeat(maxLineBytes - overhead)), 1, at, [])
+test('a line of exactly 1 MiB is stored whole; a longer one is truncated and marked with its length', () => {
+  const overhead = Buffer.byteLength(JSON.stringify({ ...lineOf(''), _n: 1, _ts: at }))
+  const whole = keepLine(lineOf('x'.repeat(maxLineBytes - overhead)), 1, at, [])
   assert.equal(Buffer.byteLength(whole.text), maxLineBytes)
   assert.equal(whole.line._truncated, undefined)
-  const cut = keepLine(said('x'.repeat(maxLineBytes - overhead + 1)), 1, at, [])
+  const cut = keepLine(lineOf('x'.repeat(maxLineBytes - overhead + 1)), 1, at, [])
   assert.equal(cut.line._truncated, true)
   assert.equal(cut.line._length, maxLineBytes + 1)
   assert.ok(Buffer.byteLength(cut.text) <= maxLineBytes)
@@ -78,12 +80,12 @@ test('a line of just 1 MiB is kept whole, a longer one is cut and says its lengt
   assert.match(cut.text, /xxxx/)
 })
 
-test('a cut does not leave half a character', () => {
-  const { text } = keepLine(said('😀'.repeat(1024 * 1024)), 1, at, [])
+test('truncation leaves no lone surrogate', () => {
+  const { text } = keepLine(lineOf('😀'.repeat(1024 * 1024)), 1, at, [])
   assert.ok(JSON.parse(text).message.content[0].text.isWellFormed())
 })
 
-test('a line of very many short parts keeps its type and is marked', () => {
+test('a line with too many short parts keeps its type and is marked as truncated', () => {
   const content = Array.from({ length: 60_000 }, (_, index) => ({ type: 'text', text: `part ${index}` }))
   const { line, text } = keepLine(
     { type: 'assistant', message: { role: 'assistant', content } } as never,
@@ -98,11 +100,11 @@ test('a line of very many short parts keeps its type and is marked', () => {
   )
 })
 
-test('text is made storable: no U+0000, no half characters', () => {
+test('storable text has no U+0000 and no lone surrogates', () => {
   assert.equal(storableText('a\0b\ud800c'), 'a\ufffdb\ufffdc')
 })
 
-test('a line that is nested deeper than can be written keeps its type and is marked', () => {
+test('a line nested too deeply to serialize keeps its type and is marked as truncated', () => {
   const depth = 100_000
   const deep = JSON.parse(`{"type":"assistant","x":${'['.repeat(depth)}${']'.repeat(depth)}}`)
   const { text, line } = keepLine(deep, 4, at, [])

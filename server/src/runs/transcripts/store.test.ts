@@ -5,7 +5,7 @@ import { transcriptStore } from './store.ts'
 import type { TranscriptTables } from './tables.ts'
 
 forEachDialect((_, open) => {
-  test('a page has at most 200 lines, and ends with the line that makes it a megabyte', async () => {
+  test('a page has at most 200 lines and ends with the line that reaches 1 MiB', async () => {
     await using db = await open()
     const store = transcriptStore(db)
     const add = async (id: string, texts: readonly string[]) => {
@@ -23,7 +23,7 @@ forEachDialect((_, open) => {
       }
     }
     await add('small', Array(201).fill('{}'))
-    // Two bytes each: it is not characters that are counted.
+    // Two bytes per character: the limit counts bytes.
     const large = 'é'.repeat(300_000)
     await add('large', [large, large, '{}', large, large, 'x'.repeat(2_000_000), '{}'])
     const small = Array.from({ length: 201 }, (_, index) => index + 1)

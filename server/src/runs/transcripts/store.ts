@@ -6,23 +6,23 @@ import type { KeptLine } from './rules.ts'
 import type { ExecutionToolsTable, TranscriptTables } from './tables.ts'
 import { toolsIn } from './tool-rules.ts'
 
-/** Rows of one statement: far below what either dialect takes as parameters. */
-const batch = 1000
-/** Of one page: whoever reads slowly holds one in memory, and a line may have a megabyte. */
+/** Rows per statement, far below the parameter limits of both dialects. */
+const rowsPerInsert = 1000
+/** Limits of one page: a slow reader holds one page in memory, and a line may have 1 MiB. */
 const pageLines = 200
 const pageBytes = 1024 * 1024
 
 export type OpenTool = Pick<ExecutionToolsTable, 'tool_use_id' | 'started_at'>
 
-/** The only SQL about transcript lines and the tools in them. */
+/** The only SQL about transcript lines and tool calls. */
 export function transcriptStore(executor: Executor) {
   const db = executor.withTables<TranscriptTables>()
   return {
-    /** Adds lines whose numbers the caller has claimed in this transaction, and the tools that they show. */
+    /** Adds lines whose numbers the caller has claimed in this transaction, and their tool calls. */
     async add(execution: { id: string; agent_id: string }, lines: readonly KeptLine[]): Promise<void> {
-      for (let start = 0; start < lines.length; start += batch) {
+      for (let start = 0; start < lines.length; start += rowsPerInsert) {
         const rows = lines
-          .slice(start, start + batch)
+          .slice(start, start + rowsPerInsert)
           .map(({ n, text }) => ({ execution_id: execution.id, n, line: text }))
         await db.insertInto('execution_lines').values(rows).execute()
       }
@@ -69,7 +69,7 @@ export function transcriptStore(executor: Executor) {
       }
     },
 
-    /** Calls whose result is not here. */
+    /** Tool calls without a result. */
     async openTools(executionId: string): Promise<OpenTool[]> {
       return db
         .selectFrom('execution_tools')
@@ -79,7 +79,7 @@ export function transcriptStore(executor: Executor) {
         .execute()
     },
 
-    /** Calls that the end of their run cut off: no result of theirs will come. */
+    /** Ends tool calls that were open when their run ended: no result will follow. */
     async endTools(executionId: string, open: readonly OpenTool[], at: string): Promise<void> {
       for (const tool of open) {
         const duration_ms = Math.max(0, Date.parse(at) - Date.parse(tool.started_at))
@@ -93,8 +93,8 @@ export function transcriptStore(executor: Executor) {
     },
 
     /**
-     * The next lines behind number `after`, in order: at most `pageLines`, and none beyond the one with which they
-     * have `pageBytes`. None: there are no more.
+     * The next lines after number `after`: at most `pageLines`, and up to the one that reaches `pageBytes`.
+     * Empty at the end of the transcript.
      */
     async page(executionId: string, after: number): Promise<{ n: number; text: string }[]> {
       const next = db

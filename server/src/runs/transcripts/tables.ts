@@ -1,6 +1,6 @@
 export type ExecutionLinesTable = {
   execution_id: string
-  /** From 1, without gaps. */
+  /** Starts at 1, without gaps. */
   n: number
   /** The line as JSON, with `_n` and `_ts`. */
   line: string

@@ -4,7 +4,7 @@ import type { KeptLine } from './rules.ts'
 import { summaryOf, toolsIn } from './tool-rules.ts'
 
 const at = '2026-01-05T08:00:00.000Z'
-const kept = (n: number, line: object): KeptLine => ({
+const stored = (n: number, line: object): KeptLine => ({
   n,
   line: { ...line, _n: n, _ts: at } as never,
   text: '',
@@ -12,11 +12,11 @@ const kept = (n: number, line: object): KeptLine => ({
 
 test('calls and results are found in order', () => {
   const lines = [
-    kept(1, {
+    stored(1, {
       type: 'assistant',
       message: { content: [{ type: 'tool_use', id: 't1', name: 'Bash', input: { command: 'ls  -l\n' } }] },
     }),
-    kept(2, {
+    stored(2, {
       type: 'user',
       message: { content: [{ type: 'tool_result', tool_use_id: 't1', content: 'a\nb', is_error: true }] },
     }),
@@ -27,7 +27,7 @@ test('calls and results are found in order', () => {
   })
 })
 
-test('lines of any shape are looked at without harm', () => {
+test('lines of unexpected shape are ignored', () => {
   const odd = [
     { type: 'assistant' },
     { type: 'assistant', message: null },
@@ -35,10 +35,10 @@ test('lines of any shape are looked at without harm', () => {
     { type: 'user', message: { content: [null, 1, { type: 'tool_result' }, { type: 'tool_use', id: 1 }] } },
     { type: 'assistant', message: { content: [{ type: 'tool_use', id: 'x' }] } },
   ]
-  assert.deepEqual(toolsIn(odd.map((line, index) => kept(index + 1, line))), { started: [], ended: [] })
+  assert.deepEqual(toolsIn(odd.map((line, index) => stored(index + 1, line))), { started: [], ended: [] })
 })
 
-test('a summary is one line of at most 200 characters from the field that tells most', () => {
+test('a summary is one line of at most 200 characters from the most informative field', () => {
   assert.equal(summaryOf({ old_string: 'x', file_path: '/a/b' }), '/a/b')
   assert.equal(summaryOf({ a: 1 }), '{"a":1}')
   assert.equal(summaryOf(undefined), '')

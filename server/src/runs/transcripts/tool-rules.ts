@@ -1,10 +1,10 @@
 import type { KeptLine } from './rules.ts'
 
-/** A tool as the transcript shows it: called in one line, answered in a later one. */
+/** A tool call as the transcript shows it; its result follows in a later line. */
 export type ToolStart = { id: string; n: number; tool: string; input_summary: string; at: string }
 export type ToolEnd = { id: string; output_summary: string; success: boolean; at: string }
 
-/** Tool calls and results in stored lines, in order. Looks carefully: what an agent sends may have any shape. */
+/** Returns the tool calls and results in stored lines, in order. Lines from an agent may have any shape. */
 export function toolsIn(lines: readonly KeptLine[]): { started: ToolStart[]; ended: ToolEnd[] } {
   const started: ToolStart[] = []
   const ended: ToolEnd[] = []
@@ -35,20 +35,22 @@ export function toolsIn(lines: readonly KeptLine[]): { started: ToolStart[]; end
 }
 
 const summaryLength = 200
-/** The field that tells most of a call, by the names that coding tools use. */
-const telling = ['command', 'file_path', 'path', 'pattern', 'query', 'url', 'description', 'prompt']
+/** Field names of coding tools that describe a call best, in order of preference. */
+const descriptiveFields = ['command', 'file_path', 'path', 'pattern', 'query', 'url', 'description', 'prompt']
 
-/** One line of at most 200 characters that says what a tool was given or gave. */
+/** Summarizes the input or output of a tool in one line of at most 200 characters. */
 export function summaryOf(value: unknown): string {
-  const text = typeof value === 'string' ? value : (tellingText(value) ?? JSON.stringify(value) ?? '')
+  const text = typeof value === 'string' ? value : (descriptiveText(value) ?? JSON.stringify(value) ?? '')
   const line = text.replaceAll(/\s+/g, ' ').trim()
   return line.length > summaryLength ? `${line.slice(0, summaryLength - 1).toWellFormed()}…` : line
 }
 
-function tellingText(value: unknown): string | null {
+function descriptiveText(value: unknown): string | null {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return null
   const fields = value as Record<string, unknown>
-  const found = telling.map((name) => fields[name]).find((field) => typeof field === 'string' && field !== '')
+  const found = descriptiveFields
+    .map((name) => fields[name])
+    .find((field) => typeof field === 'string' && field !== '')
   return typeof found === 'string' ? found : null
 }
 
@@ -62,7 +64,7 @@ function blocksOf(line: object): Block[] {
   return content.filter((block): block is Block => typeof block === 'object' && block !== null)
 }
 
-/** Ids are part of a key; a runtime that makes longer ones is cut, call and result alike. */
+/** Ids are part of a database key: longer ones are truncated, in calls and results alike. */
 function short(id: string): string {
   return id.slice(0, 200)
 }

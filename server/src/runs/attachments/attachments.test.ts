@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { acceptedTypes, type FileAttachment } from '@roost/contracts/runs/attachments'
 import { type Fault, isFault } from '../../kit/fault.ts'
-import { checkFiles, cleanName, contradiction, rawBase64 } from './rules.ts'
+import { cleanName, contradiction, rawBase64 } from './rules.ts'
+import { checkFiles } from './service.ts'
 
 const bytes: Record<string, Buffer> = {
   'image/png': Buffer.from('89504e470d0a1a0a0000000d', 'hex'),
@@ -40,7 +41,7 @@ test('every accepted type is accepted with its own bytes', () => {
   }
 })
 
-test('every accepted type is refused with the bytes of a file of another kind', () => {
+test('every accepted type is rejected with the bytes of another type', () => {
   const kinds = ['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'application/zip']
   for (const mimetype of acceptedTypes) {
     for (const kind of kinds.filter((each) => each !== mimetype)) {
@@ -53,14 +54,14 @@ test('every accepted type is refused with the bytes of a file of another kind', 
   }
 })
 
-test('text that says it is an image or an archive is refused', () => {
+test('text declared as an image or an archive is rejected', () => {
   for (const mimetype of ['image/png', 'image/webp', 'application/zip'] as const) {
     assert.throws(() => checkFiles([file({ mimetype })]), refusal('attachment_rejected', 'a.txt'))
   }
   assert.equal(contradiction('image/webp', Buffer.from('XXXX....WEBP')), 'its bytes are something else')
 })
 
-test('bytes that are no text are no text, whatever they say', () => {
+test('binary content declared as text is rejected', () => {
   for (const hex of [
     '255044462d312e37',
     '1f8b0800',
@@ -78,7 +79,7 @@ test('bytes that are no text are no text, whatever they say', () => {
   assert.equal(contradiction('text/plain', Buffer.alloc(0)), null, 'an empty file')
 })
 
-test('JSON is JSON', () => {
+test('invalid JSON is rejected', () => {
   for (const text of ['', 'nonsense', '{"a":1}{"b":2}']) {
     assert.throws(
       () => checkFiles([file({ mimetype: 'application/json', bytes: Buffer.from(text) })]),
@@ -87,7 +88,7 @@ test('JSON is JSON', () => {
   }
 })
 
-test('types that are not accepted are refused by name; other names of accepted ones are known', () => {
+test('unknown types are rejected by name; aliases of accepted types are accepted', () => {
   for (const mimetype of [
     'application/pdf',
     'application/gzip',
@@ -108,8 +109,8 @@ test('types that are not accepted are refused by name; other names of accepted o
     ['text/plain; charset=utf-8', 'text/plain', Buffer.from('x')],
     ['application/x-zip-compressed', 'application/zip', bytes['application/zip'] as Buffer],
   ]
-  for (const [sent, kept, data] of known) {
-    assert.equal(checkFiles([file({ mimetype: sent, bytes: data })])[0]?.mimetype, kept)
+  for (const [sent, stored, data] of known) {
+    assert.equal(checkFiles([file({ mimetype: sent, bytes: data })])[0]?.mimetype, stored)
   }
 })
 
@@ -121,7 +122,7 @@ describe('base64', () => {
     assert.equal(rawBase64('DATA:text/plain;charset=utf-8;BASE64,aGk='), 'aGk=')
     assert.equal(rawBase64(''), '')
   })
-  test('anything else is refused by name', () => {
+  test('invalid base64 is rejected by name', () => {
     for (const data_base64 of [
       '***',
       'aGk',
@@ -143,12 +144,12 @@ describe('base64', () => {
 
 describe('sizes', () => {
   const mib = 1024 * 1024
-  test('5 MB are accepted, one byte more is too large, whatever size was declared', () => {
+  test('5 MB are accepted; one byte more is too large, regardless of the declared size', () => {
     assert.equal(checkFiles([file({ bytes: Buffer.alloc(5 * mib, 'x') })])[0]?.size, 5 * mib)
     const large = file({ bytes: Buffer.alloc(5 * mib + 1, 'x'), size: 3 })
     assert.throws(() => checkFiles([large]), refusal('attachment_too_large', 'a.txt'))
   })
-  test('images have 10 MB together, other files are not counted', () => {
+  test('images may have 10 MB together; other files do not count', () => {
     const image = (name: string, size: number) => {
       const data = Buffer.alloc(size)
       bytes['image/png']?.copy(data)
@@ -164,7 +165,7 @@ describe('sizes', () => {
       refusal('attachment_too_large', '3.png'),
     )
   })
-  test('three files are accepted, the fourth is refused by name', () => {
+  test('three files are accepted; the fourth is rejected by name', () => {
     const names = ['1', '2', '3', '4'].map((name) => file({ name }))
     assert.equal(checkFiles(names.slice(0, 3)).length, 3)
     assert.throws(() => checkFiles(names), refusal('attachment_rejected', '4'))
@@ -187,20 +188,21 @@ describe('names', () => {
     ['.env', '.env'],
     ['ünïcode 文.txt', 'ünïcode 文.txt'],
   ]
-  for (const [sent, kept] of names) {
-    test(`${JSON.stringify(sent)} becomes ${JSON.stringify(kept)}`, () => assert.equal(cleanName(sent), kept))
+  for (const [sent, clean] of names) {
+    test(`${JSON.stringify(sent)} becomes ${JSON.stringify(clean)}`, () =>
+      assert.equal(cleanName(sent), clean))
   }
-  test('a long name is cut to 200 bytes and keeps its ending', () => {
+  test('a long name is truncated to 200 bytes and keeps its extension', () => {
     const cut = cleanName(`${'文'.repeat(200)}.png`)
     assert.ok(Buffer.byteLength(cut) <= 200)
     assert.match(cut, /\.png$/)
     assert.ok(cut.isWellFormed())
   })
-  test('a name that is as long as a whole message is cut at once: going through all of it would hold up everybody', () => {
+  test('a name as long as a message is truncated without scanning all of it', () => {
     assert.equal(cleanName(`${'x'.repeat(20_000_000)}.png`), `${'x'.repeat(196)}.png`)
     assert.equal(cleanName('文'.repeat(7_000_000)), '文'.repeat(66))
   })
-  test('a name that is taken in the message gets a suffix', () => {
+  test('a duplicate name in a message gets a suffix', () => {
     const names = checkFiles([file({ name: 'x/a.txt' }), file({ name: 'y/a.txt' }), file({ name: 'A.txt' })])
     assert.deepEqual(
       names.map(({ name }) => name),

@@ -11,23 +11,23 @@ import {
 } from './open-pieces.ts'
 
 export type LiveListener = {
-  /** Lines were stored or the record has changed: look again. May come more often than needed. */
+  /** Lines were stored or the record changed: read again. May be called more often than needed. */
   changed(): void
   partial?(piece: PlacedPiece): void
 }
 
 /**
- * Tells the readers of a run, in this process and in others, that there is something new. It carries no
- * transcript: a reader looks into the store, so a lost notice costs time and never a line.
+ * Notifies the readers of a run, in this and other processes. Notices carry no transcript: readers query the
+ * store, so a lost notice delays a line but never loses it.
  */
 export type Live = {
   open(): Promise<void>
   /** Call after the commit. */
   changed(executionId: string): void
   partial(executionId: string, partial: PartialText): void
-  /** The blocks of these kinds (of all) come as lines now, or never; what follows belongs to others. */
+  /** Blocks of these kinds (default: all) are complete or abandoned; later pieces start new blocks. */
   closed(executionId: string, kinds?: readonly PieceKind[]): void
-  /** The blocks that are being written, as far as they are known from their beginning. */
+  /** The blocks being written, if they are known from their start. */
   openPieces(executionId: string): PlacedPiece[]
   listen(executionId: string, listener: LiveListener): () => void
   close(): Promise<void>
@@ -35,22 +35,22 @@ export type Live = {
 
 export function createLive(deps: { ephemeral: Pick<Ephemeral, 'publish' | 'subscribe'>; log: Log }): Live {
   const { ephemeral, log } = deps
-  const me = newId()
+  const processId = newId()
   const listeners = new Map<string, Set<LiveListener>>()
   const open = createOpenPieces()
   let subscription: { close(): Promise<void> } | null = null
 
-  function tellChanged(executionId: string): void {
+  function notifyChanged(executionId: string): void {
     for (const listener of listeners.get(executionId) ?? []) listener.changed()
   }
 
-  function tellPiece(executionId: string, piece: PlacedPiece): void {
+  function notifyPartial(executionId: string, piece: PlacedPiece): void {
     for (const listener of listeners.get(executionId) ?? []) listener.partial?.(piece)
   }
 
   function publish(notice: Notice): void {
     ephemeral.publish(topic, JSON.stringify(notice)).catch((error: unknown) => {
-      // Fails open: readers in other processes look again by themselves every few seconds.
+      // Fails open: readers in other processes poll every few seconds.
       if (!(error instanceof EphemeralDown)) log.error({ err: error }, 'notice of a run not sent')
     })
   }
@@ -58,50 +58,50 @@ export function createLive(deps: { ephemeral: Pick<Ephemeral, 'publish' | 'subsc
   function receive(text: string): void {
     try {
       const notice = Notice.safeParse(JSON.parse(text))
-      if (notice.success && notice.data.from !== me) take(notice.data)
+      if (notice.success && notice.data.from !== processId) handle(notice.data)
     } catch {
-      // Another version of the platform may say what this one cannot read; readers look again anyhow.
+      // Another version of the platform may send notices this one cannot parse; readers poll anyway.
     }
   }
 
-  function take({ id, partial, closed }: Notice): void {
+  function handle({ id, partial, closed }: Notice): void {
     if (closed) open.close(id, closed)
-    else if (!partial) tellChanged(id)
+    else if (!partial) notifyChanged(id)
     else {
       open.add(id, partial)
-      tellPiece(id, partial)
+      notifyPartial(id, partial)
     }
   }
 
-  function everythingMayHaveChanged(): void {
-    for (const executionId of listeners.keys()) tellChanged(executionId)
+  function notifyAll(): void {
+    for (const executionId of listeners.keys()) notifyChanged(executionId)
   }
 
   return {
     async open() {
-      subscription = await ephemeral.subscribe(topic, receive, everythingMayHaveChanged)
+      subscription = await ephemeral.subscribe(topic, receive, notifyAll)
     },
     changed(executionId) {
-      tellChanged(executionId)
-      publish({ from: me, id: executionId })
+      notifyChanged(executionId)
+      publish({ from: processId, id: executionId })
     },
     partial(executionId, partial) {
       const piece = open.next(executionId, partial)
-      tellPiece(executionId, piece)
-      publish({ from: me, id: executionId, partial: piece })
+      notifyPartial(executionId, piece)
+      publish({ from: processId, id: executionId, partial: piece })
     },
     closed(executionId, kinds = pieceKinds) {
       if (kinds.length === 0 || !open.close(executionId, kinds)) return
-      publish({ from: me, id: executionId, closed: [...kinds] })
+      publish({ from: processId, id: executionId, closed: [...kinds] })
     },
     openPieces: open.of,
     listen(executionId, listener) {
-      const present = listeners.get(executionId) ?? new Set()
-      present.add(listener)
-      listeners.set(executionId, present)
+      const registered = listeners.get(executionId) ?? new Set()
+      registered.add(listener)
+      listeners.set(executionId, registered)
       return () => {
-        present.delete(listener)
-        if (present.size === 0 && listeners.get(executionId) === present) listeners.delete(executionId)
+        registered.delete(listener)
+        if (registered.size === 0 && listeners.get(executionId) === registered) listeners.delete(executionId)
       }
     },
     async close() {
