@@ -17,12 +17,12 @@ export type AdvanceDeps = {
   live: Pick<Live, 'changed'>
 }
 
-/** Fan-outs of one page of the pass that looks at all open ones. */
+/** Fan-outs per page of the pass over all open ones. */
 const page = 200
 
 /**
- * Takes a fan-out's next step, whatever led to it: the tables alone say which one it is, so a step that is
- * taken twice, late, or by several processes at once does no harm.
+ * Takes the next step of a fan-out. The tables alone determine the step, so a step taken twice, late or by
+ * several processes is harmless.
  */
 export function createAdvance(deps: AdvanceDeps) {
   const { db, clock, log, events, live, dispatch } = deps
@@ -33,7 +33,9 @@ export function createAdvance(deps: AdvanceDeps) {
     if (step.kind === 'complete') await db.atomically((tx) => complete(tx, fanOut))
   }
 
-  /** Counted again while the agent's queue is held: of several that count, each sees what the last one did. */
+  /**
+   * Counts again under the lock of the agent's queue, so that concurrent counts see one another's changes.
+   */
   function enter(tx: Tx, { id, agent_id, max_concurrency }: FanOutRow): Promise<void> {
     return dispatch.release(tx, agent_id, async () => {
       const step = nextStep(await fanOutStore(tx).places(id), max_concurrency)
@@ -55,15 +57,15 @@ export function createAdvance(deps: AdvanceDeps) {
       fields: { fan_out_id: fanOut.id, status: stateOf(counts), total, completed, failed },
     }
     await events.append(tx, event, now)
-    // Whoever waits for the fan-out listens under its id, as readers of a run do under the run's.
+    // Waiting requests listen under the fan-out's id, as readers of a run do under the run's id.
     tx.onCommitted(() => live.changed(fanOut.id))
   }
 
-  const tell = (id: string, error: unknown) =>
+  const logFailure = (id: string, error: unknown) =>
     log.warn({ err: error, fan_out_id: id }, 'a fan-out was not advanced')
 
   const followUps = createFollowUps({
-    failed: tell,
+    failed: logFailure,
     async look(id) {
       const fanOut = await fanOutStore(db).find(id)
       if (fanOut) await advance(fanOut)
@@ -71,18 +73,18 @@ export function createAdvance(deps: AdvanceDeps) {
   })
 
   return {
-    /** After a commit in which one of its tasks ended. */
+    /** Call after a commit that ended one of its tasks. */
     soon: followUps.soon,
     settled: followUps.settled,
 
-    /** Every open fan-out: what a killed process left undone is done here. */
+    /** Advances every open fan-out, so that work of a killed process is completed. */
     async all(signal: AbortSignal): Promise<void> {
       let after = ''
       while (!signal.aborted) {
         const open = await fanOutStore(db).open(after, page)
         for (const fanOut of open) {
           if (signal.aborted) return
-          await advance(fanOut).catch((error: unknown) => tell(fanOut.id, error))
+          await advance(fanOut).catch((error: unknown) => logFailure(fanOut.id, error))
         }
         const last = open.at(-1)
         if (!last || open.length < page) return

@@ -16,12 +16,12 @@ import {
 } from '../../test/run-platform.ts'
 import { breakerStore } from '../breaker/store.ts'
 import { executionStore } from '../executions/index.ts'
-import { asked, type FanOutPlatform, startFanOutPlatform } from './test/fan-out-platform.ts'
+import { type FanOutPlatform, fanOutBody, startFanOutPlatform } from './test/fan-out-platform.ts'
 
 const never = new AbortController().signal
 const reader = { caller: person(), agentId: 'a1', relation: 'owner' as const }
 const letters = { queued: 'q', running: 'r', completed: 's', failed: 'f', cancelled: 'x' }
-type Handed = { execution_id: string; claim_token: number }
+type ClaimedRun = { execution_id: string; claim_token: number }
 
 forEachDialect((_, openDb) => {
   type Options = { slots?: number; queueDepth?: number; isBreakerEnabled?: () => boolean }
@@ -37,7 +37,7 @@ forEachDialect((_, openDb) => {
       ...on,
       db,
       clock,
-      again: async () => open({ ...db, ...(await db.openAgain()) }, clock, { slots }),
+      restart: async () => open({ ...db, ...(await db.openAgain()) }, clock, { slots }),
     }
   }
   const begin = async ({ fanOuts }: FanOutPlatform, body: FanOutBody) => {
@@ -45,10 +45,10 @@ forEachDialect((_, openDb) => {
     if (entered.replay) assert.fail('replayed')
     return entered.accepted.fanOut.id
   }
-  const claim = async (on: RunPlatform, free = 20): Promise<Handed[]> =>
+  const claim = async (on: RunPlatform, free = 20): Promise<ClaimedRun[]> =>
     (await on.dispatch.handlers.claim(linked, { t: 'claim', free })).runs
-  /** Reports the end of a run and waits for what follows it. */
-  const end = async (on: FanOutPlatform, run: Handed, over: Parameters<typeof resultOf>[1] = {}) => {
+  /** Reports the end of a run and waits for its consequences. */
+  const end = async (on: FanOutPlatform, run: ClaimedRun, over: Parameters<typeof resultOf>[1] = {}) => {
     await on.dispatch.handlers.result(linked, resultOf(run, over))
     await on.fanOuts.settled()
   }
@@ -61,39 +61,39 @@ forEachDialect((_, openDb) => {
     (await fanOuts.find(reader, id)).results.map(({ status }) => letters[status]).join('')
   const repair = ({ fanOuts }: FanOutPlatform) => fanOuts.loops[0]?.run(never)
 
-  test('every task has its execution from the start; no more than max_concurrency are handed out', async () => {
+  test('every task has an execution from the start; at most max_concurrency are claimed', async () => {
     const on = await start()
-    const id = await begin(on, asked(7))
-    const told = await on.fanOuts.find(reader, id)
+    const id = await begin(on, fanOutBody(7))
+    const view = await on.fanOuts.find(reader, id)
     assert.deepEqual(
-      told.results.map((task) => task.id),
+      view.results.map((task) => task.id),
       ['t1', 't2', 't3', 't4', 't5', 't6', 't7'],
     )
-    assert.equal(new Set(told.results.map((task) => task.execution_id)).size, 7)
-    assert.deepEqual([told.status, told.total, told.queued], ['running', 7, 7])
+    assert.equal(new Set(view.results.map((task) => task.execution_id)).size, 7)
+    assert.deepEqual([view.status, view.total, view.queued], ['running', 7, 7])
     const first = await claim(on)
     assert.deepEqual(
       first.map((run) => run.execution_id),
-      told.results.slice(0, 3).map((task) => task.execution_id),
+      view.results.slice(0, 3).map((task) => task.execution_id),
     )
     assert.deepEqual(await claim(on), [])
     await end(on, first[1] ?? assert.fail())
     assert.equal(await statuses(on, id), 'rsrqqqq')
     const [fourth, ...others] = await claim(on)
-    assert.equal(fourth?.execution_id, told.results[3]?.execution_id)
+    assert.equal(fourth?.execution_id, view.results[3]?.execution_id)
     assert.deepEqual(others, [])
   })
 
-  test('two processes work on twenty tasks at once: each is handed out once, four at a time, one end is told', async () => {
+  test('two processes with 20 tasks: each is claimed once, four run at a time, one end event', async () => {
     const on = await start()
-    const other = await on.again()
-    const id = await begin(on, asked(20, { max_concurrency: 4 }))
-    const handed: string[] = []
+    const other = await on.restart()
+    const id = await begin(on, fanOutBody(20, { max_concurrency: 4 }))
+    const claimed: string[] = []
     const running: number[] = []
     const work = async (process: FanOutPlatform) => {
-      while (handed.length < 20) {
+      while (claimed.length < 20) {
         const runs = await claim(process, 2)
-        handed.push(...runs.map((run) => run.execution_id))
+        claimed.push(...runs.map((run) => run.execution_id))
         running.push((await process.fanOuts.find(reader, id)).running)
         for (const run of runs) await process.dispatch.handlers.result(linked, resultOf(run))
         await process.fanOuts.settled()
@@ -101,8 +101,8 @@ forEachDialect((_, openDb) => {
     }
     await Promise.all([on, on, on, other, other, other].map(work))
     await Promise.all([on.fanOuts.settled(), other.fanOuts.settled()])
-    assert.equal(new Set(handed).size, 20)
-    assert.equal(handed.length, 20)
+    assert.equal(new Set(claimed).size, 20)
+    assert.equal(claimed.length, 20)
     assert.ok(Math.max(...running) <= 4, `${Math.max(...running)} at a time`)
     assert.equal((await on.fanOuts.find(reader, id)).status, 'completed')
     assert.deepEqual(await completions(on), [
@@ -110,9 +110,9 @@ forEachDialect((_, openDb) => {
     ])
   })
 
-  test('a failed task does not stop the others; a terminated one is cancelled, wherever it was', async () => {
+  test('a failed task does not stop the others; a terminated one is cancelled in any state', async () => {
     const on = await start()
-    const id = await begin(on, asked(6, { max_concurrency: 2 }))
+    const id = await begin(on, fanOutBody(6, { max_concurrency: 2 }))
     const { results } = await on.fanOuts.find(reader, id)
     const executionOf = (index: number) => results[index]?.execution_id ?? assert.fail()
     const terminate = async (index: number) => {
@@ -128,7 +128,7 @@ forEachDialect((_, openDb) => {
       error_code: 'oom',
     })
     assert.equal(await statuses(on, id), 'frqqqq')
-    // The third is in line, the fourth is held.
+    // The third is queued, the fourth is held.
     assert.equal(await terminate(3), 'cancelled_while_queued')
     assert.equal(await terminate(2), 'cancelled_while_queued')
     assert.equal(await statuses(on, id), 'frxxqq')
@@ -139,9 +139,9 @@ forEachDialect((_, openDb) => {
     })
     await terminate(1)
     for (const run of await claim(on)) await end(on, run, { metadata: { cost_usd: 0.5 } })
-    const told = await on.fanOuts.find(reader, id)
+    const view = await on.fanOuts.find(reader, id)
     assert.deepEqual(
-      told.results.map(({ status, error_code, cost }) => [status, error_code, cost]),
+      view.results.map(({ status, error_code, cost }) => [status, error_code, cost]),
       [
         ['failed', 'oom', null],
         ['cancelled', 'user_cancelled', null],
@@ -152,7 +152,7 @@ forEachDialect((_, openDb) => {
       ],
     )
     assert.deepEqual(
-      [told.status, told.completed, told.failed, told.cancelled, told.running, told.queued],
+      [view.status, view.completed, view.failed, view.cancelled, view.running, view.queued],
       ['partial', 2, 1, 3, 0, 0],
     )
     assert.deepEqual(await completions(on), [
@@ -160,16 +160,16 @@ forEachDialect((_, openDb) => {
     ])
   })
 
-  test('what a killed process left undone the next one does: tasks go on, the end is told once', async () => {
+  test('another process completes the work of a killed one: tasks continue, one end event', async () => {
     const on = await start()
-    const id = await begin(on, asked(5, { max_concurrency: 2 }))
-    // This process takes the results of runs, and dies before anything follows from them.
+    const id = await begin(on, fanOutBody(5, { max_concurrency: 2 }))
+    // This process records results of runs and dies before the consequences.
     const dying = await startRunPlatform({ db: on.db, clock: on.clock })
-    const die = async (run: Handed) => dying.dispatch.handlers.result(linked, resultOf(run))
+    const die = async (run: ClaimedRun) => dying.dispatch.handlers.result(linked, resultOf(run))
     for (const run of await claim(on)) await die(run)
     assert.deepEqual(await claim(on), [])
     assert.equal(await statuses(on, id), 'ssqqq')
-    const next = await on.again()
+    const next = await on.restart()
     await Promise.all(Array.from({ length: 10 }, () => repair(next)))
     const runs = await claim(next)
     assert.equal(runs.length, 2)
@@ -182,23 +182,23 @@ forEachDialect((_, openDb) => {
     assert.equal((await completions(next)).length, 1)
   })
 
-  test('a deleted agent ends every task; the fan-out is complete', async () => {
+  test('deleting the agent ends every task and completes the fan-out', async () => {
     const on = await start()
-    const id = await begin(on, asked(5, { max_concurrency: 2 }))
+    const id = await begin(on, fanOutBody(5, { max_concurrency: 2 }))
     const [run] = await claim(on)
     await end(on, run ?? assert.fail())
     await claim(on)
     await on.db.atomically((tx) => on.dispatch.agentDeleted(tx, 'a1'))
     await on.fanOuts.settled()
-    const told = await on.fanOuts.find(reader, id)
-    assert.deepEqual([told.status, told.completed, told.cancelled], ['partial', 1, 4])
-    assert.ok(told.results.slice(1).every((task) => task.error_code === 'agent_deleted'))
+    const view = await on.fanOuts.find(reader, id)
+    assert.deepEqual([view.status, view.completed, view.cancelled], ['partial', 1, 4])
+    assert.ok(view.results.slice(1).every((task) => task.error_code === 'agent_deleted'))
     assert.equal((await completions(on)).length, 1)
   })
 
-  test('a stopped agent ends what runs; the next tasks wait in line until it runs again', async () => {
+  test('stopping the agent ends running tasks; the next ones stay queued until it runs restart', async () => {
     const on = await start()
-    const id = await begin(on, asked(5, { max_concurrency: 2 }))
+    const id = await begin(on, fanOutBody(5, { max_concurrency: 2 }))
     await claim(on)
     on.agents.set('a1', agentFact({ status: 'stopped' }))
     await on.db.atomically((tx) => on.dispatch.agentStopped(tx, 'a1'))
@@ -209,9 +209,9 @@ forEachDialect((_, openDb) => {
     assert.equal((await claim(on)).length, 2)
   })
 
-  test('held tasks do not hold up others: who comes later is handed out before them', async () => {
+  test('held tasks do not block others: a later request is claimed first', async () => {
     const on = await start({ slots: 1 })
-    await begin(on, asked(5, { max_concurrency: 1 }))
+    await begin(on, fanOutBody(5, { max_concurrency: 1 }))
     const [first] = await claim(on)
     await on.clock.advance(1)
     const other = await accept(on)
@@ -221,31 +221,31 @@ forEachDialect((_, openDb) => {
     assert.equal(next?.execution_id, other.id)
   })
 
-  test('what enters at once must fit the bound of the queue; else the fan-out is refused whole', async () => {
+  test('queue_full for the whole fan-out when its first tasks exceed the queue limit', async () => {
     const on = await start({ queueDepth: 10 })
     for (let count = 0; count < 8; count += 1) await accept(on)
     const count = () => executionStore(on.db).count({ agentId: 'a1' })
-    await assert.rejects(begin(on, asked(3)), (error) => {
+    await assert.rejects(begin(on, fanOutBody(3)), (error) => {
       assert.ok(isFault(error, 'queue_full'))
       assert.deepEqual(error.fields, { agent_name: 'scout', queue_length: 8 })
       return true
     })
     assert.equal(await count(), 8)
-    const id = await begin(on, asked(50, { max_concurrency: 2 }))
+    const id = await begin(on, fanOutBody(50, { max_concurrency: 2 }))
     assert.equal(await count(), 58)
     assert.equal((await on.fanOuts.find(reader, id)).total, 50)
     await assert.rejects(accept(on), (error) => isFault(error, 'queue_full'))
   })
 
-  test('twenty fan-outs at once with room for seven: none is half accepted', async () => {
+  test('of 20 concurrent fan-outs with room for seven, none is accepted in part', async () => {
     const on = await start({ queueDepth: 21 })
-    const outcomes = await Promise.allSettled(Array.from({ length: 20 }, () => begin(on, asked(5))))
+    const outcomes = await Promise.allSettled(Array.from({ length: 20 }, () => begin(on, fanOutBody(5))))
     const accepted = outcomes.filter(({ status }) => status === 'fulfilled')
     assert.equal(accepted.length, 7)
     assert.equal(await executionStore(on.db).count({ agentId: 'a1' }), 35)
   })
 
-  test('while the breaker is half open one task is the probe; the others enter when it has succeeded', async () => {
+  test('with a half-open breaker one task is the probe; the others follow after its success', async () => {
     const on = await start({ isBreakerEnabled: () => true })
     await agentStore(on.db).insert({
       ...blankRow('scout', '2026-01-05T08:00:00.000Z'),
@@ -257,7 +257,7 @@ forEachDialect((_, openDb) => {
       await breakerStore(tx).hold('a1', 'dispatch')
       await breakerStore(tx).write('a1', 'dispatch', { ...halfOpen, probe: null })
     })
-    await begin(on, asked(6))
+    await begin(on, fanOutBody(6))
     const [probe, ...others] = await claim(on)
     assert.deepEqual(others, [])
     await repair(on)

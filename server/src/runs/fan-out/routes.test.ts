@@ -45,7 +45,7 @@ async function start(db: TestDb, clock = createTestClock()) {
     const reply = await app.inject({ method, url, headers, ...(payload ? { payload } : {}) })
     return { status: reply.statusCode, headers: reply.headers, json: reply.body ? reply.json() : null }
   }
-  /** Works on everything that is handed out until nothing is. */
+  /** Completes all claimable runs until none is left. */
   async function workAll(over: Parameters<typeof resultOf>[1] = {}) {
     for (;;) {
       const { runs } = await on.dispatch.handlers.claim(linked, { t: 'claim', free: 20 })
@@ -63,7 +63,7 @@ async function start(db: TestDb, clock = createTestClock()) {
     total,
     post: (who: string, body: object, idempotencyKey?: string) => send(who, 'POST', '', body, idempotencyKey),
     get: (who: string, id: string) => send(who, 'GET', `/${id}`),
-    /** A waiting request, once it has found that tasks are open: it looks again in five seconds. */
+    /** A waiting request that has found open tasks: it polls again in five seconds. */
     async waiting(who: string, body: object, idempotencyKey?: string) {
       const reply = send(who, 'POST', '', body, idempotencyKey)
       await clock.waitingFor(5)
@@ -73,7 +73,7 @@ async function start(db: TestDb, clock = createTestClock()) {
 }
 const open = async () => start(await openTestDatabase())
 
-test('async: the receipt at once, then the poll tells what has become of it', async () => {
+test('async: an immediate receipt, then polling returns the progress', async () => {
   const { post, get, workAll } = await open()
   const body = { tasks: [{ id: 'a', message: 'x' }, { message: 'y' }, { id: null, message: 'z' }] }
   const { status, json } = await post('ann', { ...body, async_mode: true })
@@ -98,11 +98,11 @@ test('async: the receipt at once, then the poll tells what has become of it', as
   ])
 })
 
-test('ids that are filled in never collide with given ones; a duplicate is refused at its own index', async () => {
+test('generated ids never collide with given ones; 422 for a duplicate names its index', async () => {
   const { post } = await open()
   const ids = async (...given: (string | null)[]) => {
-    const asked = given.map((id, index) => ({ ...(id === null ? {} : { id }), message: `task ${index}` }))
-    const { status, json } = await post('ann', { tasks: asked, async_mode: true })
+    const tasks = given.map((id, index) => ({ ...(id === null ? {} : { id }), message: `task ${index}` }))
+    const { status, json } = await post('ann', { tasks, async_mode: true })
     return status === 200 ? json.results.map((task: Loose) => task.id) : json.detail
   }
   assert.deepEqual(await ids(null, 't1', 't1_2', null), ['t1_3', 't1', 't1_2', 't4'])
@@ -112,10 +112,10 @@ test('ids that are filled in never collide with given ones; a duplicate is refus
   ])
 })
 
-test('every run carries what was asked: model, prompt, tools, who asked, and its place in the fan-out', async () => {
+test('every run has the model, prompt, tools, caller and task id of the request', async () => {
   const { post, row } = await open()
-  const asked = { model: 'opus', system_prompt: 'be brief', allowed_tools: ['Read'], async_mode: true }
-  const { json } = await post('other', { ...tasks('x'), ...asked })
+  const options = { model: 'opus', system_prompt: 'be brief', allowed_tools: ['Read'], async_mode: true }
+  const { json } = await post('other', { ...tasks('x'), ...options })
   const run = await row(json.results[0].execution_id)
   assert.deepEqual(
     [run.kind, run.triggered_by, run.model, run.allowed_tools, run.source_agent_name, run.chain_depth],
@@ -126,7 +126,7 @@ test('every run carries what was asked: model, prompt, tools, who asked, and its
   assert.equal(run.timeout_seconds, 100)
 })
 
-test('waiting: the reply comes with the last end, in the order of the request', async () => {
+test('waiting: the response comes after the last task, in request order', async () => {
   const { waiting, workAll } = await open()
   const { reply } = await waiting('ann', { ...three, max_concurrency: 1 })
   await workAll()
@@ -142,7 +142,7 @@ test('waiting: the reply comes with the last end, in the order of the request', 
   )
 })
 
-test('timeout_seconds limits the wait alone: deadline_exceeded, and the tasks go on', async () => {
+test('timeout_seconds limits only the wait: deadline_exceeded, and the tasks continue', async () => {
   const { waiting, clock, get, workAll } = await open()
   const { reply } = await waiting('ann', { ...three, timeout_seconds: 30 })
   await clock.advance(31)
@@ -152,7 +152,7 @@ test('timeout_seconds limits the wait alone: deadline_exceeded, and the tasks go
   assert.equal((await get('ann', json.fan_out_id)).json.status, 'completed')
 })
 
-test('without timeout_seconds the wait is every round of tasks and a minute', async () => {
+test('without timeout_seconds the wait covers every round of tasks plus a minute', async () => {
   const { waiting, clock } = await open()
   const { reply } = await waiting('ann', { ...three, max_concurrency: 2 })
   let answered = false
@@ -165,7 +165,7 @@ test('without timeout_seconds the wait is every round of tasks and a minute', as
   assert.equal((await reply).json.status, 'deadline_exceeded')
 })
 
-test('an end in another process, of which no notice came, is found within seconds', async () => {
+test('an end in another process without a notice is found within seconds', async () => {
   const db = await openTestDatabase()
   const { waiting, clock } = await start(db)
   const { reply } = await waiting('ann', tasks('x'))
@@ -175,24 +175,24 @@ test('an end in another process, of which no notice came, is found within second
   assert.equal((await reply).json.status, 'completed')
 })
 
-test('when the client goes away, or the platform stops, it goes on, and whoever waits is told so', async () => {
+test('after a disconnect or a shutdown the fan-out continues, and the response says running', async () => {
   const { fanOuts, get, workAll, post } = await open()
   const { json } = await post('ann', { ...three, async_mode: true })
-  const gone = new AbortController()
+  const client = new AbortController()
   const fanOut = {
     ...{ id: json.fan_out_id, agent_id: 'a1', max_concurrency: 3, source_mcp_key_id: null },
     ...{ created_at: json.created_at, completed_at: null },
   }
   const claim = { take: async () => {}, complete: () => assert.fail('settled'), release: async () => {} }
-  const reply = fanOuts.wait({ fanOut, tasks: [], waitSeconds: 60 }, claim, gone.signal)
-  gone.abort()
+  const reply = fanOuts.wait({ fanOut, tasks: [], waitSeconds: 60 }, claim, client.signal)
+  client.abort()
   assert.deepEqual(await reply, (await get('ann', json.fan_out_id)).json)
   assert.equal((await reply).status, 'running')
   await workAll()
   assert.equal((await get('ann', json.fan_out_id)).json.status, 'completed')
 })
 
-test('404 for an unknown fan-out, and for one that a guest agent did not start itself', async () => {
+test('404 for an unknown fan-out, and for a calling agent on fan-outs of others', async () => {
   const { post, get } = await open()
   const { json } = await post('other', { ...three, async_mode: true })
   for (const who of ['ann', 'bob', 'other']) assert.equal((await get(who, json.fan_out_id)).status, 200)
@@ -230,7 +230,7 @@ const refused: [what: string, body: object, loc: (string | number)[]][] = [
   ['a long wait', { ...three, timeout_seconds: 86_401 }, ['timeout_seconds']],
 ]
 for (const [what, body, loc] of refused) {
-  test(`422 for ${what}, named by its field`, async () => {
+  test(`422 for ${what}, with the field name`, async () => {
     const { post, total } = await open()
     const { status, json } = await post('ann', body)
     assert.deepEqual([status, json.error], [422, 'validation_error'])
@@ -239,7 +239,7 @@ for (const [what, body, loc] of refused) {
   })
 }
 
-test('a refused request leaves nothing, and its key is free', async () => {
+test('a rejected request leaves no rows and releases its key', async () => {
   const { post, agents, total } = await open()
   const bad = await post('ann', { ...three, model: 'parrot' }, 'k')
   assert.deepEqual([bad.status, bad.json.error, bad.json.value], [422, 'invalid_model', 'parrot'])
@@ -251,7 +251,7 @@ test('a refused request leaves nothing, and its key is free', async () => {
 })
 
 forEachDialect((_, openDb) => {
-  test('twenty requests with one key at once are one fan-out; a replay is the same receipt', async () => {
+  test('20 concurrent requests with one key start one fan-out; a replay returns the same receipt', async () => {
     const { post, total } = await start(await openDb())
     const replies = await Promise.all(
       Array.from({ length: 20 }, () => post('ann', { ...three, async_mode: true }, 'k')),
@@ -261,7 +261,7 @@ forEachDialect((_, openDb) => {
     assert.equal(await total(), 3)
   })
 
-  test('409 with fan_out_id while the first request waits; then its reply again, from the record', async () => {
+  test('409 with fan_out_id while the first request waits; later a replay of its response', async () => {
     const db = await openDb()
     const { waiting, post, workAll, total } = await start(db)
     const { reply } = await waiting('ann', three, 'k')
@@ -270,7 +270,7 @@ forEachDialect((_, openDb) => {
     await workAll()
     const first = await reply
     assert.equal(first.json.fan_out_id, duplicate.json.fan_out_id)
-    // Another process knows it too.
+    // Another process replays it too.
     for (const { post: again } of [{ post }, await start(db)]) {
       const replay = await again('ann', three, 'k')
       assert.deepEqual([replay.status, replay.headers['x-idempotent-replay']], [200, 'true'])
@@ -280,7 +280,7 @@ forEachDialect((_, openDb) => {
   })
 })
 
-test('of which no task succeeded leaves its key free, whether it was waited for or not', async () => {
+test('a fan-out without a successful task releases its key, with and without waiting', async () => {
   for (const async_mode of [true, false]) {
     const { post, waiting, workAll, total } = await open()
     const body = { ...three, async_mode }
@@ -295,7 +295,7 @@ test('of which no task succeeded leaves its key free, whether it was waited for 
   }
 })
 
-test('a wait whose time ran out is replayed with 200 while the tasks go on', async () => {
+test('200 replays a wait that timed out while the tasks continue', async () => {
   const { waiting, clock, post, workAll } = await open()
   const { reply } = await waiting('ann', { ...three, timeout_seconds: 10 }, 'k')
   await clock.advance(11)
@@ -307,12 +307,15 @@ test('a wait whose time ran out is replayed with 200 while the tasks go on', asy
   }
 })
 
-test('people, agents and connectors have keys of their own: a replay tells nobody what another one asked', async () => {
+test('idempotency keys are separate per person, agent and connector', async () => {
   const { post } = await open()
   const body = { ...three, async_mode: true }
   const ids = new Set<string>()
   const callers = ['ann', 'bob', 'other', 'third', 'connector']
   for (const who of callers) ids.add((await post(who, body, 'k')).json.fan_out_id)
   assert.equal(ids.size, callers.length)
-  assert.ok(ids.has((await post('ann with her key', body, 'k')).json.fan_out_id), 'one person is one holder')
+  assert.ok(
+    ids.has((await post('ann with her key', body, 'k')).json.fan_out_id),
+    'all keys of a person share idempotency keys',
+  )
 })

@@ -4,7 +4,7 @@ import type { ExecutionStatus } from '@roost/contracts/runs/executions'
 import { countsOf, nextStep, stateOf, waitSeconds } from './rules.ts'
 
 const at = '2026-01-05T08:00:00.000Z'
-/** One letter a task: held, in line, running, successful, failed, cancelled. */
+/** One letter per task: held, queued, running, successful, failed, cancelled. */
 const places = (letters: string) =>
   [...letters].map((letter, index) => ({
     id: `e${index + 1}`,
@@ -53,7 +53,7 @@ for (const [letters, state] of states) {
   test(`${letters} is ${state}`, () => assert.equal(stateOf(countsOf(places(letters))), state))
 }
 
-test('counts are those of the tasks: a held one is queued', () => {
+test('counts are counts of tasks; a held task counts as queued', () => {
   assert.deepEqual(countsOf(places('hqrssfc')), {
     total: 7,
     completed: 2,
@@ -64,8 +64,8 @@ test('counts are those of the tasks: a held one is queued', () => {
   })
 })
 
-test('a waiting reply takes as long as was asked, else every round and a minute', () => {
-  const asked = { taskCount: 10, maxConcurrency: 3, timeoutSeconds: null }
-  assert.equal(waitSeconds(asked, 100), 460)
-  assert.equal(waitSeconds({ ...asked, timeoutSeconds: 10 }, 100), 10)
+test('the wait is the requested time, else one agent timeout per round plus a minute', () => {
+  const request = { taskCount: 10, maxConcurrency: 3, timeoutSeconds: null }
+  assert.equal(waitSeconds(request, 100), 460)
+  assert.equal(waitSeconds({ ...request, timeoutSeconds: 10 }, 100), 10)
 })

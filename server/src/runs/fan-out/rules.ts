@@ -2,12 +2,12 @@ import { type ExecutionStatus, finalStatuses } from '@roost/contracts/runs/execu
 import type { FanOut, FanOutTaskStatus } from '@roost/contracts/runs/fan-out'
 import type { Place } from './store.ts'
 
-/** What a fan-out needs next. */
+/** The next step of a fan-out. */
 export type Step = { kind: 'wait' } | { kind: 'complete' } | { kind: 'enter'; ids: string[] }
 
 /**
- * Tasks in the order of the request. So many of the held ones enter the line that at most `maxConcurrency`
- * wait in it or run. A fan-out is complete when all its tasks have ended.
+ * `places` are in request order. Enqueues held tasks until `maxConcurrency` tasks are queued or running. A
+ * fan-out is complete when all its tasks have ended.
  */
 export function nextStep(places: readonly Place[], maxConcurrency: number): Step {
   const final: readonly ExecutionStatus[] = finalStatuses
@@ -23,12 +23,14 @@ function isHeld({ status, queued_at }: Place): boolean {
   return status === 'queued' && queued_at === null
 }
 
-/** A waiting reply without a limit of its own: every round takes the agent's timeout, and a minute. */
+/**
+ * Seconds that a request waits. The default is the agent's timeout for every round of tasks, plus a minute.
+ */
 export function waitSeconds(
-  asked: { taskCount: number; maxConcurrency: number; timeoutSeconds: number | null | undefined },
+  request: { taskCount: number; maxConcurrency: number; timeoutSeconds: number | null | undefined },
   agentTimeoutSeconds: number,
 ): number {
-  const { taskCount, maxConcurrency, timeoutSeconds } = asked
+  const { taskCount, maxConcurrency, timeoutSeconds } = request
   return timeoutSeconds ?? Math.ceil(taskCount / maxConcurrency) * agentTimeoutSeconds + 60
 }
 

@@ -1,4 +1,4 @@
-import type { FanOut, FanOutBody } from '@roost/contracts/runs/fan-out'
+import type { FanOut, FanOutBody, FanOutResult } from '@roost/contracts/runs/fan-out'
 import type { Loop } from '../../background/loops.ts'
 import {
   type Claim,
@@ -10,14 +10,14 @@ import {
 } from '../../foundation/idempotency/index.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
+import type { Db } from '../../ports/database/port.ts'
 import { holderOf } from '../dispatch/index.ts'
-import { maySee, type Reader, type RunHooks } from '../executions/index.ts'
+import { dollars, maySee, type Reader, type RunHooks } from '../executions/index.ts'
 import type { Live } from '../transcripts/index.ts'
 import { type AdvanceDeps, createAdvance } from './advance.ts'
+import { countsOf, type State, stateOf, taskStatus } from './rules.ts'
 import { createStart, type StartDeps, type Started } from './start.ts'
-import { fanOutStore } from './store.ts'
-import { viewOf } from './view.ts'
-import { createWait } from './wait.ts'
+import { type FanOutRow, fanOutStore, type TaskRow } from './store.ts'
 
 export type FanOutDeps = StartDeps &
   AdvanceDeps & {
@@ -29,21 +29,21 @@ export type FanOutDeps = StartDeps &
 
 export type FanOuts = {
   /**
-   * Takes a fan-out in, once for each key; with `async_mode` the key is answered by the receipt from then on.
-   * Throws `request_in_progress` and what taking one in throws.
+   * Accepts a fan-out, once per key; with `async_mode` a repeated key gets the receipt. Throws
+   * `request_in_progress` and the errors of a start.
    */
-  startOnce(reader: Reader, asked: FanOutBody, key: string | undefined): Promise<Entered<Started>>
+  startOnce(reader: Reader, request: FanOutBody, key: string | undefined): Promise<Entered<Started>>
   /**
-   * The reply when every task has ended or its time is over. When `signal` ends the waiting because the client
-   * went away or the platform stops, it is told as `running`: the work goes on, and the claim stays open with it.
+   * Waits until every task has ended or the time is over. When `signal` aborts, the response is `running`:
+   * the tasks continue and `claim` stays open.
    */
   wait(started: Started, claim: Claim, signal: AbortSignal): Promise<FanOut>
-  /** Throws `not_found`: unknown, of another agent, or not this reader's to see. */
+  /** Throws `not_found` for an unknown fan-out, another agent, or a caller without access. */
   find(reader: Reader, id: string): Promise<FanOut>
   /** For the store of idempotency keys. */
   workState: WorkStateOf
   loops: Loop[]
-  /** Resolves when what follows the ends of tasks so far is done; call before the database closes. */
+  /** Resolves when the consequences of all ended tasks are done; call before the database closes. */
   settled(): Promise<void>
 }
 
@@ -54,28 +54,28 @@ export function createFanOuts(deps: FanOutDeps): FanOuts {
   const wait = createWait(deps)
   const advance = createAdvance(deps)
 
-  // After the commit, and not in the transaction of the end: those who end runs hold rows of several tasks in
-  // any order, and would wait for one another if each held the fan-out too.
+  // After the commit: transactions that end runs lock several task rows in any order, and would deadlock if
+  // each also locked the fan-out.
   hooks.onEnded(async (tx, { fan_out_id }) => {
     if (fan_out_id !== null) tx.onCommitted(() => advance.soon(fan_out_id))
   })
 
   return {
-    startOnce(reader, asked, key) {
-      const scope = scopeOf('fan_out', `${reader.agentId}:${holderOf(reader.caller)}`, key, asked)
+    startOnce(reader, request, key) {
+      const scope = scopeOf('fan_out', `${reader.agentId}:${holderOf(reader.caller)}`, key, request)
       return idempotency.enter(scope, (claim) =>
-        start(reader, asked, (tx, started) => {
-          const reply = asked.async_mode ? receiptOf(receipt(started)) : undefined
+        start(reader, request, (tx, started) => {
+          const reply = request.async_mode ? receiptOf(receipt(started)) : undefined
           return claim.take(tx, { fan_out_id: started.fanOut.id }, reply)
         }),
       )
     },
 
     async wait({ fanOut, waitSeconds }, claim, signal) {
-      const waited = await wait(fanOut.id, waitSeconds, signal)
+      const outcome = await wait(fanOut.id, waitSeconds, signal)
       const reply = viewOf(fanOut, await store.tasks(fanOut.id))
-      // An ended one is told from its record to those who repeat the request: nothing is kept twice.
-      if (reply.status !== 'running' || waited === 'given_up') return reply
+      // A repeated request reads a finished fan-out from its rows, so its response is not stored.
+      if (reply.status !== 'running' || outcome === 'given_up') return reply
       const late: FanOut = { ...reply, status: 'deadline_exceeded' }
       await claim.complete(receiptOf(late))
       return late
@@ -105,12 +105,78 @@ export function createFanOuts(deps: FanOutDeps): FanOuts {
   }
 }
 
-/** What an asynchronous request is answered: every task as it was taken in. */
+/** Response of an asynchronous request: every task as accepted. */
 export function receipt({ fanOut, tasks }: Started): FanOut {
   return { ...viewOf(fanOut, tasks), status: 'accepted' }
 }
 
-/** The work goes on after this reply. */
+/** A receipt, because the work continues after this response. */
 function receiptOf(body: FanOut): Reply {
   return { status: 200, body, receipt: true }
+}
+
+/** View of a fan-out. Its runs hold no private conversation, so whoever may see it may read them. */
+export function viewOf(fanOut: FanOutRow, tasks: readonly TaskRow[]): FanOut & { status: State } {
+  const counts = countsOf(tasks)
+  return {
+    fan_out_id: fanOut.id,
+    agent_name: tasks[0]?.agent_name ?? '',
+    status: stateOf(counts),
+    ...counts,
+    created_at: fanOut.created_at,
+    results: tasks.map(resultOf),
+  }
+}
+
+function resultOf(task: TaskRow): FanOutResult {
+  const { response, error, error_code, context_used, duration_ms, model_used, started_at, completed_at } =
+    task
+  return {
+    id: task.fan_out_task_id ?? '',
+    execution_id: task.id,
+    status: taskStatus(task.status),
+    response,
+    error,
+    error_code,
+    cost: dollars(task.cost_micros),
+    cost_estimated: task.cost_estimated === 1,
+    context_used,
+    duration_ms,
+    model_used,
+    started_at,
+    completed_at,
+  }
+}
+
+/** A notice may be lost, so a waiting request also polls at this interval. */
+const pollSeconds = 5
+
+/** How the wait ended: every task has ended, the time was over, or the client left or the platform stops. */
+export type WaitOutcome = 'ended' | 'deadline' | 'given_up'
+
+export function createWait(deps: { db: Db; clock: Clock; live: Pick<Live, 'listen'> }) {
+  const { db, clock, live } = deps
+  return async function wait(id: string, seconds: number, signal: AbortSignal): Promise<WaitOutcome> {
+    const timeUp = new AbortController()
+    const until = AbortSignal.any([signal, timeUp.signal])
+    const deadline = clock.wait(seconds * 1000, until).then(() => timeUp.abort())
+    let notice = Promise.withResolvers<void>()
+    const stop = live.listen(id, { changed: () => notice.resolve() })
+    try {
+      for (;;) {
+        // Renewed before the read, so that a notice during it is not missed.
+        notice = Promise.withResolvers<void>()
+        if (!(await fanOutStore(db).hasOpenTasks(id))) return 'ended'
+        if (until.aborted) return signal.aborted ? 'given_up' : 'deadline'
+        const round = new AbortController()
+        const poll = clock.wait(pollSeconds * 1000, AbortSignal.any([until, round.signal]))
+        await Promise.race([notice.promise, poll])
+        round.abort()
+      }
+    } finally {
+      stop()
+      timeUp.abort()
+      await deadline
+    }
+  }
 }

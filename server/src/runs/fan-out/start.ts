@@ -10,26 +10,26 @@ import { type FanOutRow, fanOutStore, type TaskRow } from './store.ts'
 export type StartDeps = {
   clock: Pick<Clock, 'now'>
   dispatch: Pick<Dispatch, 'checkAgent' | 'transaction' | 'enqueueAll'>
-  /** Name of an agent, for fan-outs that an agent asks of another one. */
+  /** Name of an agent, for fan-outs that an agent starts on another one. */
   agentName(agentId: string): Promise<string | null>
 }
 
-/** A fan-out that was taken in, its tasks as they were then, and how long a reply waits for its end. */
+/** An accepted fan-out, its tasks at that time, and how long a request waits for it. */
 export type Started = { fanOut: FanOutRow; tasks: TaskRow[]; waitSeconds: number }
 
 /**
- * Takes a fan-out in with all its tasks, or refuses it whole. `within` runs in the same transaction. Throws
+ * Accepts a fan-out with all its tasks, or none of it. `within` runs in the same transaction. Throws
  * `invalid_model`, `agent_not_running`, `circuit_open`, `queue_full`, `inter_agent_depth_exceeded`.
  */
 export function createStart({ clock, dispatch, agentName }: StartDeps) {
   return async function start(
     party: { caller: SignedIn; agentId: string },
-    asked: FanOutBody,
+    request: FanOutBody,
     within: (tx: Tx, started: Started) => Promise<void>,
   ): Promise<Started> {
     const { caller, agentId } = party
-    const { max_concurrency } = asked
-    const model = modelOf(asked.model)
+    const { max_concurrency } = request
+    const model = modelOf(request.model)
     const agent = await dispatch.checkAgent(agentId)
     const callingAgentId = caller.kind === 'key' && caller.key.scope === 'agent' ? caller.key.agent_id : null
     const source = sourceOf(caller, callingAgentId === null ? null : await agentName(callingAgentId))
@@ -41,7 +41,7 @@ export function createStart({ clock, dispatch, agentName }: StartDeps) {
       created_at: timestamp(clock.now()),
       completed_at: null,
     }
-    const requests = asked.tasks.map(
+    const requests = request.tasks.map(
       ({ id, message }): RunRequest => ({
         agentId,
         kind: 'task',
@@ -49,23 +49,23 @@ export function createStart({ clock, dispatch, agentName }: StartDeps) {
         message,
         source,
         model,
-        systemPrompt: asked.system_prompt ?? null,
-        allowedTools: asked.allowed_tools ?? null,
+        systemPrompt: request.system_prompt ?? null,
+        allowedTools: request.allowed_tools ?? null,
         links: { fanOutId: fanOut.id, fanOutTaskId: id },
       }),
     )
-    const longest = waitSeconds(
+    const maxWaitSeconds = waitSeconds(
       {
-        taskCount: asked.tasks.length,
+        taskCount: request.tasks.length,
         maxConcurrency: max_concurrency,
-        timeoutSeconds: asked.timeout_seconds,
+        timeoutSeconds: request.timeout_seconds,
       },
       agent.execution_timeout_seconds,
     )
     return dispatch.transaction(async (tx) => {
       await fanOutStore(tx).insert(fanOut)
       const tasks = await dispatch.enqueueAll(tx, agent, requests, max_concurrency)
-      const started = { fanOut, tasks, waitSeconds: longest }
+      const started = { fanOut, tasks, waitSeconds: maxWaitSeconds }
       await within(tx, started)
       return started
     })

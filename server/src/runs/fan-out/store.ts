@@ -1,13 +1,26 @@
 import { finalStatuses } from '@roost/contracts/runs/executions'
 import type { Executor } from '../../ports/database/port.ts'
 import type { ExecutionRow } from '../executions/index.ts'
-import type { FanOutsTable, FanOutTables } from './tables.ts'
+
+export type FanOutsTable = {
+  /** `fo_…` */
+  id: string
+  agent_id: string
+  max_concurrency: number
+  /** The key that started it; null for a person's session. */
+  source_mcp_key_id: string | null
+  created_at: string
+  /** Time of the completion event; null before. The outcome is read from the runs. */
+  completed_at: string | null
+}
+
+export type FanOutTables = { fan_outs: FanOutsTable; executions: ExecutionRow }
 
 export type FanOutRow = FanOutsTable
 
-/** What decides about the next step of a fan-out. */
+/** The columns that decide the next step of a fan-out. */
 export type Place = Pick<ExecutionRow, 'id' | 'status' | 'queued_at'>
-/** What is told of one task. */
+/** The columns that a task's result shows. */
 export type TaskRow = Pick<ExecutionRow, (typeof taskColumns)[number]>
 
 const taskColumns = [
@@ -27,7 +40,7 @@ const taskColumns = [
   'completed_at',
 ] as const
 
-/** Of `executions` it only reads; the runs of a fan-out were numbered in the order of its tasks. */
+/** Only reads `executions`. The runs of a fan-out are numbered in the order of its tasks. */
 export function fanOutStore(executor: Executor) {
   const db = executor.withTables<FanOutTables>()
   const runsOf = (id: string) =>
@@ -42,7 +55,7 @@ export function fanOutStore(executor: Executor) {
       return row ?? null
     },
 
-    /** Those whose end was not told yet, by id, behind `after`. */
+    /** Fan-outs that are not complete, by id, after the id `after`. */
     open(after: string, limit: number): Promise<FanOutRow[]> {
       return db
         .selectFrom('fan_outs')
@@ -54,7 +67,7 @@ export function fanOutStore(executor: Executor) {
         .execute()
     },
 
-    /** False: its end was told already. */
+    /** Returns false when it was complete already. */
     async complete(id: string, at: string): Promise<boolean> {
       const result = await db
         .updateTable('fan_outs')

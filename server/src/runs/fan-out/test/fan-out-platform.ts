@@ -4,7 +4,7 @@ import { silentLog } from '../../../ports/log.ts'
 import { type RunPlatform, type RunPlatformOptions, startRunPlatform } from '../../../test/run-platform.ts'
 import { createFanOuts, type FanOuts } from '../index.ts'
 
-/** One process of the platform with fan-outs; two of them on one database share nothing else. */
+/** One process of the platform with fan-outs; two of them share only a database. */
 export type FanOutPlatform = RunPlatform & { fanOuts: FanOuts }
 
 export async function startFanOutPlatform(options: RunPlatformOptions): Promise<FanOutPlatform> {
@@ -21,8 +21,8 @@ export async function startFanOutPlatform(options: RunPlatformOptions): Promise<
   return { ...platform, fanOuts }
 }
 
-/** A request for so many tasks, as it arrives. */
-export function asked(count: number, over: Record<string, unknown> = {}): FanOutBody {
+/** A valid request with `count` tasks. */
+export function fanOutBody(count: number, over: Record<string, unknown> = {}): FanOutBody {
   const tasks = Array.from({ length: count }, (_, index) => ({ message: `number ${index + 1}` }))
   return FanOutBody.parse({ tasks, async_mode: true, ...over })
 }
