@@ -1,13 +1,24 @@
+import type { FieldsOf } from '@roost/contracts/kit/event'
+import type { loopCompleted, loopRunCompleted } from '@roost/contracts/runs/loops'
 import { createFollowUps } from '../../background/follow-ups.ts'
-import type { Outbox } from '../../foundation/outbox/index.ts'
+import type { NewEvent, Outbox } from '../../foundation/outbox/index.ts'
 import { type Clock, secondsLater, timestamp } from '../../kit/clock.ts'
 import { isFault } from '../../kit/fault.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
 import type { Dispatch, RunContext, Source } from '../dispatch/index.ts'
-import { executionStore, isFinal } from '../executions/index.ts'
-import { completedEvent, runCompletedEvent } from './events.ts'
-import { collapsed, type End, endAfterRun, endBetweenRuns, failed, nextLook, runTimeout } from './rules.ts'
+import { dollars, executionStore, isFinal } from '../executions/index.ts'
+import {
+  type End,
+  endAfterRun,
+  endBetweenRuns,
+  failed,
+  failedRuns,
+  nextCheck,
+  normalizedReply,
+  runStatusOf,
+  runTimeout,
+} from './rules.ts'
 import { runRequest } from './run-request.ts'
 import { type LoopRow, loopStore, type RunRow } from './store.ts'
 
@@ -18,28 +29,28 @@ export type AdvanceDeps = {
   events: Pick<Outbox, 'append'>
   dispatch: Pick<Dispatch, 'checkAgent' | 'enqueue'>
   agentName(agentId: string): Promise<string | null>
-  /** Ids of the agents that this one may call. */
+  /** Ids of the agents that this agent may call. */
   permittedTargets(agentId: string): Promise<ReadonlySet<string>>
 }
 
-/** How often the tables are looked through; sooner looks are waited for in the process that planned them. */
+/** Interval of the pass over the tables; the process that planned an earlier step waits for it itself. */
 export const passSeconds = 5
-/** How long a loop waits for an agent that takes no runs at present. */
-const hinderedSeconds = 10
-/** At most as long for a breaker to close: a deadline and a stop are heard meanwhile. */
-const longestPutOffSeconds = 60
+/** How long a loop waits for an agent that currently takes no runs. */
+const unavailableSeconds = 10
+/** Longest wait for a breaker to close; a deadline or a stop takes effect meanwhile. */
+const maxPostponeSeconds = 60
 const page = 100
 
 /**
- * Takes a loop's next step, whatever led to it: the row and its runs alone say which one it is, and each step
- * is a conditional update, so one that is taken twice, late, or by several processes at once does no harm.
+ * Takes the next step of a loop. The row and its runs alone determine the step, and each step is a
+ * conditional update, so a step taken twice, late or by several processes is harmless.
  */
 export function createAdvance(deps: AdvanceDeps) {
   const { db, clock, log, events, dispatch } = deps
   const closing = new AbortController()
-  const tell = (id: string, error: unknown) =>
-    log.warn({ err: error, loop_id: id }, 'a loop was not advanced; it is looked at again')
-  const followUps = createFollowUps({ look: advance, failed: tell })
+  const logFailure = (id: string, error: unknown) =>
+    log.warn({ err: error, loop_id: id }, 'a loop was not advanced; it is tried again')
+  const followUps = createFollowUps({ look: advance, failed: logFailure })
 
   async function advance(id: string): Promise<void> {
     const loop = await loopStore(db).find(id)
@@ -48,15 +59,15 @@ export function createAdvance(deps: AdvanceDeps) {
     const open = loop.open_execution_id
     if (open !== null) {
       const run = await executionStore(db).progress(open)
-      // A run that is gone has ended long ago.
+      // A deleted run has ended long ago.
       if (run && !isFinal(run.status)) return
-      await db.atomically((tx) => takeEnd(tx, id, { executionId: open, agentName }))
+      await db.atomically((tx) => applyEnd(tx, id, { executionId: open, agentName }))
     }
-    await goOn(id, agentName)
+    await startNext(id, agentName)
   }
 
-  /** Once for each execution: what its end means for the loop. */
-  async function takeEnd(
+  /** Applies the end of a run to its loop, once per execution. */
+  async function applyEnd(
     tx: Tx,
     id: string,
     { executionId, agentName }: { executionId: string; agentName: string },
@@ -72,7 +83,7 @@ export function createAdvance(deps: AdvanceDeps) {
     const isStuck = await hasNoProgress(tx, loop, runs)
     const end = endAfterRun({ loop, runs, response, isStuck, now })
     if (end) await endIn(tx, loop, { runs, end, agentName })
-    else await store.lookAgainAt(id, timestamp(nextLook(loop, runs, now)))
+    else await store.checkAgainAt(id, timestamp(nextCheck(loop, runs, now)))
   }
 
   async function responseOf(tx: Tx, run: RunRow | undefined): Promise<string | null> {
@@ -80,15 +91,15 @@ export function createAdvance(deps: AdvanceDeps) {
     return (await loopStore(tx).responses([run.id])).get(run.id) ?? null
   }
 
-  /** Replies are read one by one from the newest on: most often the second is another one already. */
+  /** Reads replies one by one from the newest, because the second usually differs already. */
   async function hasNoProgress(tx: Tx, loop: LoopRow, runs: readonly RunRow[]): Promise<boolean> {
     const threshold = loop.no_progress_threshold
-    const answered = runs.filter(({ status }) => status === 'success').toReversed()
-    if (threshold === 0 || answered.length < threshold) return false
-    const [newest, ...earlier] = answered.slice(0, threshold)
-    const reply = collapsed((await responseOf(tx, newest)) ?? '')
+    const successful = runs.filter(({ status }) => status === 'success').toReversed()
+    if (threshold === 0 || successful.length < threshold) return false
+    const [newest, ...earlier] = successful.slice(0, threshold)
+    const reply = normalizedReply((await responseOf(tx, newest)) ?? '')
     for (const run of earlier) {
-      if (collapsed((await responseOf(tx, run)) ?? '') !== reply) return false
+      if (normalizedReply((await responseOf(tx, run)) ?? '') !== reply) return false
     }
     return true
   }
@@ -103,8 +114,8 @@ export function createAdvance(deps: AdvanceDeps) {
     await events.append(tx, completedEvent(loop, { runs, end, agentName }), now)
   }
 
-  /** Dispatches the next run of an idle loop when its time has come, or ends the loop. */
-  async function goOn(id: string, agentName: string): Promise<void> {
+  /** Dispatches the next run of an idle loop when it is due, or ends the loop. */
+  async function startNext(id: string, agentName: string): Promise<void> {
     const loop = await loopStore(db).find(id)
     if (!loop || loop.completed_at !== null || loop.open_execution_id !== null) return
     const waits = loop.stop_requested_at === null ? millisecondsUntil(loop.next_run_at) : 0
@@ -113,21 +124,21 @@ export function createAdvance(deps: AdvanceDeps) {
     try {
       await db.atomically((tx) => dispatchIn(tx, id, { agent, agentName }))
     } catch (error) {
-      if (isFault(error, 'circuit_open')) return putOff(id, Number(error.fields.retry_after_seconds))
+      if (isFault(error, 'circuit_open')) return postpone(id, Number(error.fields.retry_after_seconds))
       if (!isFault(error, 'inter_agent_depth_exceeded')) throw error
-      await db.atomically((tx) => giveUp(tx, id, { reason: error.message, agentName }))
+      await db.atomically((tx) => endWithError(tx, id, { reason: error.message, agentName }))
     }
   }
 
   /**
-   * The agent, when it takes runs. A stopped one is waited for, like the runs that stand in its line; an agent
-   * that asked for the loop needs its permission for each run.
+   * The agent, when it takes runs. The loop waits for a stopped one, as queued runs do. An agent that started
+   * the loop needs its permission for each run.
    */
   async function ready(loop: LoopRow): Promise<RunContext | 'not_permitted' | null> {
     // Written by this feature.
-    const { agent: asking } = JSON.parse(loop.source) as Source
-    if (asking && asking.id !== loop.agent_id) {
-      const permitted = await deps.permittedTargets(asking.id)
+    const { agent: starter } = JSON.parse(loop.source) as Source
+    if (starter && starter.id !== loop.agent_id) {
+      const permitted = await deps.permittedTargets(starter.id)
       if (!permitted.has(loop.agent_id)) return 'not_permitted'
     }
     try {
@@ -151,11 +162,11 @@ export function createAdvance(deps: AdvanceDeps) {
     const end = endBetweenRuns(loop, runs, now)
     if (end) return endIn(tx, loop, { runs, end, agentName })
     if (agent === 'not_permitted') {
-      const reason = 'The agent that asked for the loop may not call this one any more.'
+      const reason = 'The agent that started the loop may no longer call this one.'
       return endIn(tx, loop, { runs, end: failed(reason), agentName })
     }
-    if (!agent) return store.lookAgainAt(id, timestamp(secondsLater(now, hinderedSeconds)))
-    // Somebody else has looked and put it off meanwhile.
+    if (!agent) return store.checkAgainAt(id, timestamp(secondsLater(now, unavailableSeconds)))
+    // Another process has postponed it meanwhile.
     if (millisecondsUntil(loop.next_run_at) > 0) return
     const previous = await responseOf(
       tx,
@@ -167,7 +178,7 @@ export function createAdvance(deps: AdvanceDeps) {
     await store.opened(id, row.id)
   }
 
-  async function giveUp(
+  async function endWithError(
     tx: Tx,
     id: string,
     { reason, agentName }: { reason: string; agentName: string },
@@ -178,11 +189,11 @@ export function createAdvance(deps: AdvanceDeps) {
     await endIn(tx, loop, { runs, end: failed(reason), agentName })
   }
 
-  /** Not a failed run: nothing was asked of the agent. */
-  async function putOff(id: string, seconds: number): Promise<void> {
-    const wait = Number.isFinite(seconds) ? Math.min(seconds, longestPutOffSeconds) : hinderedSeconds
+  /** Postpones the run without recording a failed one, because nothing was sent to the agent. */
+  async function postpone(id: string, seconds: number): Promise<void> {
+    const wait = Number.isFinite(seconds) ? Math.min(seconds, maxPostponeSeconds) : unavailableSeconds
     const later = secondsLater(clock.now(), wait)
-    await loopStore(db).lookAgainAt(id, timestamp(later))
+    await loopStore(db).checkAgainAt(id, timestamp(later))
   }
 
   function millisecondsUntil(at: string | null): number {
@@ -197,24 +208,54 @@ export function createAdvance(deps: AdvanceDeps) {
   }
 
   return {
-    /** After a commit in which its run ended or a stop was asked for. */
+    /** Call after a commit that ended its run or requested a stop. */
     soon: followUps.soon,
 
-    /** Every loop for which there is something to do: what a killed process left undone is done here. */
+    /** Advances every loop with a pending step, so that work of a killed process is completed. */
     async all(signal: AbortSignal): Promise<void> {
       const ids = await loopStore(db).due(timestamp(clock.now()), page)
       for (const id of ids) {
         if (signal.aborted) return
-        await advance(id).catch((error: unknown) => tell(id, error))
+        await advance(id).catch((error: unknown) => logFailure(id, error))
       }
     },
 
     settled: followUps.settled,
 
-    /** Nothing is waited for any more. */
+    /** Cancels all waits. */
     async close(): Promise<void> {
       closing.abort()
       await followUps.settled()
     },
   }
+}
+
+/** The event of a run that has ended and was counted. */
+export function runCompletedEvent(loop: LoopRow, run: RunRow, agentName: string): NewEvent {
+  const status = runStatusOf(run.status)
+  const fields: FieldsOf<typeof loopRunCompleted> = {
+    loop_id: loop.id,
+    run_number: loop.runs_completed,
+    execution_id: run.id,
+    // It has ended, so `running` means that its row was deleted.
+    status: status === 'running' ? 'cancelled' : status,
+    cost: dollars(run.cost_micros),
+    cost_estimated: run.cost_estimated === 1,
+    duration_ms: run.duration_ms,
+  }
+  return { type: 'loop.run_completed', agent_names: [agentName], agent_ids: [loop.agent_id], fields }
+}
+
+export function completedEvent(
+  loop: LoopRow,
+  { runs, end, agentName }: { runs: readonly RunRow[]; end: End; agentName: string },
+): NewEvent {
+  const fields: FieldsOf<typeof loopCompleted> = {
+    loop_id: loop.id,
+    status: end.status,
+    stop_reason: end.stop_reason,
+    runs_completed: loop.runs_completed,
+    failed_runs: failedRuns(runs),
+  }
+  return { type: 'loop.completed', agent_names: [agentName], agent_ids: [loop.agent_id], fields }
 }

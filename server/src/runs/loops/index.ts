@@ -1,11 +1,9 @@
 /**
- * Loops: one message, run again and again until something says it is enough.
+ * Loops: one message, repeated until an end condition applies.
  *
- * Owns the table `loops`. Promises that a loop has at most one open run, that each run counts once, and that
- * it goes on after a restart from where it was: the row is the loop, and what it has cost, how often it failed
- * and whether it still moves is read from its runs. What hinders a dispatch (a stopped agent, an open breaker)
- * puts the run off and is no failed run. Refuses to know how a run is worked on: it asks `dispatch` for runs
- * and hears of their ends through `RunHooks`.
+ * Owns the table `loops`. A loop has at most one open run, counts each run once, and continues after a restart: its
+ * cost, failures and progress are read from its runs. A stopped agent or an open breaker postpones the next run
+ * without a failed one. `dispatch` starts the runs and reports their ends through `RunHooks`.
  */
 export { loopRetention } from './retention.ts'
 export { loopRoutes } from './routes.ts'

@@ -7,12 +7,12 @@ import { forEachDialect, type TestDb } from '../../test/dialects.ts'
 import { agentFact, linked, person, resultOf, startRunPlatform } from '../../test/run-platform.ts'
 import { breakerStore } from '../breaker/store.ts'
 import { executionStore } from '../executions/index.ts'
-import { asked, type LoopPlatform, startLoopPlatform } from './test/loop-platform.ts'
+import { type LoopPlatform, loopBody, startLoopPlatform } from './test/loop-platform.ts'
 
 const never = new AbortController().signal
 const ann = person()
 const party = { caller: ann, agentId: 'a1', relation: 'shared' as const, agentName: 'scout' }
-type Handed = { execution_id: string; claim_token: number; message: string }
+type ClaimedRun = { execution_id: string; claim_token: number; message: string }
 
 forEachDialect((_, openDb) => {
   async function start(options: { isBreakerEnabled?: () => boolean } = {}) {
@@ -21,54 +21,59 @@ forEachDialect((_, openDb) => {
   /** A process of the platform on this database. */
   async function open(db: TestDb, clock: TestClock, options: { isBreakerEnabled?: () => boolean } = {}) {
     const on = await startLoopPlatform({ db, clock, ...options })
-    return { ...on, db, clock, again: async () => open({ ...db, ...(await db.openAgain()) }, clock, options) }
+    return {
+      ...on,
+      db,
+      clock,
+      restart: async () => open({ ...db, ...(await db.openAgain()) }, clock, options),
+    }
   }
   const begin = async ({ loops }: LoopPlatform, over: Record<string, unknown> = {}, key?: string) => {
-    const { body, replayed } = await loops.startOnce(party, asked(over), key)
-    // The reply's shape is the endpoint's.
+    const { body, replayed } = await loops.startOnce(party, loopBody(over), key)
+    // The response has the shape of the endpoint.
     return { id: (body as { loop_id: string }).loop_id, replayed }
   }
-  const claim = async (on: LoopPlatform): Promise<Handed[]> => {
+  const claim = async (on: LoopPlatform): Promise<ClaimedRun[]> => {
     const { runs } = await on.dispatch.handlers.claim(linked, { t: 'claim', free: 10 })
     return runs.map(({ execution_id, claim_token, message }) => ({ execution_id, claim_token, message }))
   }
-  const claimOne = async (on: LoopPlatform): Promise<Handed> => {
+  const claimOne = async (on: LoopPlatform): Promise<ClaimedRun> => {
     const runs = await claim(on)
     assert.equal(runs.length, 1)
     return runs[0] ?? assert.fail()
   }
-  const end = async (on: LoopPlatform, run: Handed, over: Parameters<typeof resultOf>[1] = {}) => {
+  const end = async (on: LoopPlatform, run: ClaimedRun, over: Parameters<typeof resultOf>[1] = {}) => {
     await on.dispatch.handlers.result(linked, resultOf(run, over))
     await on.loops.settled()
   }
   const failing = { status: 'failed' as const, response: null, error: 'no luck', error_code: 'oom' as const }
-  const look = ({ loops }: LoopPlatform, id: string): Promise<Loop> => loops.find(ann, id)
+  const view = ({ loops }: LoopPlatform, id: string): Promise<Loop> => loops.find(ann, id)
   const outcome = async (on: LoopPlatform, id: string) => {
-    const { status, stop_reason, runs_completed } = await look(on, id)
+    const { status, stop_reason, runs_completed } = await view(on, id)
     return [status, stop_reason, runs_completed]
   }
   const pass = async ({ loops }: LoopPlatform) => {
     await loops.loops[0]?.run(never)
     await loops.settled()
   }
-  const told = async (on: LoopPlatform, type: string) => {
+  const eventsOf = async (on: LoopPlatform, type: string) => {
     await on.events.relaying.pass()
     return (await on.events.after(0, 5000)).filter((event) => event.type === type).map(({ fields }) => fields)
   }
 
-  test('runs follow one another with their number and the reply before; costs are summed; the end is told', async () => {
+  test('runs get their number and the previous reply; costs are summed; the end is an event', async () => {
     const on = await start()
     const { id } = await begin(on, { message: 'no {{run}} after "{{previous_response}}"' })
-    assert.equal((await look(on, id)).status, 'queued')
+    assert.equal((await view(on, id)).status, 'queued')
     const first = await claimOne(on)
     assert.equal(first.message, 'no 1 after ""')
-    assert.equal((await look(on, id)).status, 'running')
+    assert.equal((await view(on, id)).status, 'running')
     await end(on, first, { response: 'one', metadata: { cost_usd: 0.25 } })
     const second = await claimOne(on)
     assert.equal(second.message, 'no 2 after "one"')
     await end(on, second, { response: 'two', metadata: { cost_usd: 0.5 } })
     await end(on, await claimOne(on), { response: 'three' })
-    const loop = await look(on, id)
+    const loop = await view(on, id)
     assert.deepEqual(
       [
         loop.status,
@@ -91,14 +96,14 @@ forEachDialect((_, openDb) => {
     assert.equal(loop.started_by, 'ann@example.org')
     assert.deepEqual(await claim(on), [])
     assert.deepEqual(
-      (await told(on, 'loop.run_completed')).map((fields) => fields.run_number),
+      (await eventsOf(on, 'loop.run_completed')).map((fields) => fields.run_number),
       [1, 2, 3],
     )
     const fields = { loop_id: id, status: 'completed', stop_reason: 'max_runs_reached' }
-    assert.deepEqual(await told(on, 'loop.completed'), [{ ...fields, runs_completed: 3, failed_runs: 0 }])
+    assert.deepEqual(await eventsOf(on, 'loop.completed'), [{ ...fields, runs_completed: 3, failed_runs: 0 }])
   })
 
-  test('an agent that is halted loses all its loops: the one between two runs at once, the others with their run', async () => {
+  test('halting an agent ends its loops: an idle one immediately, the others with their run', async () => {
     const on = await start()
     const idle = await begin(on, { delay_seconds: 600 })
     await end(on, await claimOne(on))
@@ -107,12 +112,12 @@ forEachDialect((_, openDb) => {
     await on.loops.halt('a1')
     await on.loops.settled()
     assert.deepEqual(await outcome(on, idle.id), ['stopped', 'user_stopped', 1])
-    assert.equal((await look(on, running.id)).status, 'running')
+    assert.equal((await view(on, running.id)).status, 'running')
     await end(on, run)
     assert.deepEqual(await outcome(on, running.id), ['stopped', 'user_stopped', 1])
   })
 
-  test('three equal replies in a row end it, white space apart; with 0 they do not', async () => {
+  test('three equal replies in a row end a loop, ignoring white space; with threshold 0 they do not', async () => {
     const on = await start()
     const { id } = await begin(on, { max_runs: 9 })
     for (const response of ['other', 'the  same\n', ' the same', 'the\tsame']) {
@@ -124,16 +129,16 @@ forEachDialect((_, openDb) => {
     assert.deepEqual(await outcome(on, endless.id), ['completed', 'max_runs_reached', 4])
   })
 
-  test('continue: the last successful reply goes on, and three failures in a row end it', async () => {
+  test('continue: the last successful reply is passed on, and three failures in a row end the loop', async () => {
     const on = await start()
     const { id } = await begin(on, { max_runs: 9, on_failure: 'continue', message: '{{previous_response}}!' })
     await end(on, await claimOne(on), { response: 'good' })
     for (let run = 0; run < 3; run += 1) {
-      const handed = await claimOne(on)
-      assert.equal(handed.message, 'good!')
-      await end(on, handed, failing)
+      const claimed = await claimOne(on)
+      assert.equal(claimed.message, 'good!')
+      await end(on, claimed, failing)
     }
-    const loop = await look(on, id)
+    const loop = await view(on, id)
     assert.deepEqual(
       [loop.status, loop.stop_reason, loop.failed_runs, loop.last_response],
       ['failed', 'error', 3, 'good'],
@@ -145,15 +150,15 @@ forEachDialect((_, openDb) => {
     assert.deepEqual(await outcome(on, tolerated.id), ['completed_with_errors', 'max_runs_reached', 2])
   })
 
-  test('abort: the first failure ends it', async () => {
+  test('abort: the first failure ends the loop', async () => {
     const on = await start()
     const { id } = await begin(on)
     await end(on, await claimOne(on), failing)
     assert.deepEqual(await outcome(on, id), ['failed', 'error', 1])
-    assert.equal((await look(on, id)).error, 'Run 1 failed: no luck')
+    assert.equal((await view(on, id)).error, 'Run 1 failed: no luck')
   })
 
-  test('the budget ends it after the run that used it up', async () => {
+  test('the budget ends a loop after the run that exhausts it', async () => {
     const on = await start()
     const { id } = await begin(on, { max_cost_usd: 0.5, max_runs: 9 })
     await end(on, await claimOne(on), { response: '1', metadata: { cost_usd: 0.25 } })
@@ -161,25 +166,25 @@ forEachDialect((_, openDb) => {
     assert.deepEqual(await outcome(on, id), ['stopped', 'budget_exhausted', 2])
   })
 
-  test('a stop lets the current run finish; a second one is already done', async () => {
+  test('a stop lets the current run finish; a second stop is already_done', async () => {
     const on = await start()
     const { id } = await begin(on)
     const run = await claimOne(on)
     assert.equal(await on.loops.stop(ann, id), 'stopping')
     await on.loops.settled()
-    const asked = await look(on, id)
-    assert.deepEqual([asked.status, asked.stop_requested_at !== null], ['running', true])
+    const stopping = await view(on, id)
+    assert.deepEqual([stopping.status, stopping.stop_requested_at !== null], ['running', true])
     await end(on, run)
     assert.deepEqual(await outcome(on, id), ['stopped', 'user_stopped', 1])
     assert.equal(await on.loops.stop(ann, id), 'already_done')
     assert.deepEqual(await claim(on), [])
   })
 
-  test('a delay is the column next_run_at: the next run comes when it is over, a stop ends it at once', async () => {
+  test('next_run_at delays the next run; a stop ends the delay immediately', async () => {
     const on = await start()
     const { id } = await begin(on, { delay_seconds: 60 })
     await end(on, await claimOne(on), { response: 'a' })
-    assert.equal((await look(on, id)).next_run_at, '2026-01-05T08:01:00.000Z')
+    assert.equal((await view(on, id)).next_run_at, '2026-01-05T08:01:00.000Z')
     await pass(on)
     assert.deepEqual(await claim(on), [])
     await on.clock.advance(60)
@@ -188,14 +193,14 @@ forEachDialect((_, openDb) => {
     await on.loops.stop(ann, id)
     await on.loops.settled()
     assert.deepEqual(await outcome(on, id), ['stopped', 'user_stopped', 2])
-    assert.equal((await look(on, id)).next_run_at, null)
+    assert.equal((await view(on, id)).next_run_at, null)
   })
 
-  test("a deadline below the agent's timeout is accepted and bounds each run, which ends as deadline_exceeded", async () => {
+  test("a deadline below the agent's timeout limits each run, which ends as deadline_exceeded", async () => {
     const on = await start()
     on.agents.set('a1', agentFact({ execution_timeout_seconds: 3600 }))
     const { id } = await begin(on, { max_duration_seconds: 600 })
-    const timeoutOf = async ({ execution_id }: Handed) =>
+    const timeoutOf = async ({ execution_id }: ClaimedRun) =>
       (await executionStore(on.db).byId(execution_id))?.timeout_seconds
     const first = await claimOne(on)
     assert.equal(await timeoutOf(first), 600)
@@ -208,18 +213,18 @@ forEachDialect((_, openDb) => {
     assert.deepEqual(await outcome(on, id), ['stopped', 'deadline_exceeded', 2])
   })
 
-  test('a deadline within the delay ends it when it passes', async () => {
+  test('a deadline during the delay ends the loop when it passes', async () => {
     const on = await start()
     const { id } = await begin(on, { delay_seconds: 3600, timeout_per_run: 10, max_duration_seconds: 90 })
     await end(on, await claimOne(on))
-    assert.equal((await look(on, id)).next_run_at, '2026-01-05T08:01:30.000Z')
+    assert.equal((await view(on, id)).next_run_at, '2026-01-05T08:01:30.000Z')
     await on.clock.advance(90)
     await pass(on)
     assert.deepEqual(await outcome(on, id), ['stopped', 'deadline_exceeded', 1])
-    assert.equal((await look(on, id)).elapsed_seconds, 90)
+    assert.equal((await view(on, id)).elapsed_seconds, 90)
   })
 
-  test('a short delay is waited for where it was planned, without a pass', async () => {
+  test('a short delay ends in the process that planned it, without a pass', async () => {
     const on = await start()
     await begin(on, { delay_seconds: 3 })
     await end(on, await claimOne(on))
@@ -229,17 +234,17 @@ forEachDialect((_, openDb) => {
     await on.loops.close()
   })
 
-  test('a run that is terminated is a stop by the user', async () => {
+  test('a terminated run counts as a stop by the user', async () => {
     const on = await start()
     const { id } = await begin(on)
     const run = await claimOne(on)
     await on.executions.terminate({ caller: ann, agentId: 'a1', relation: 'owner' }, run.execution_id)
     await on.loops.settled()
     assert.deepEqual(await outcome(on, id), ['stopped', 'user_stopped', 1])
-    assert.equal((await look(on, id)).runs[0]?.status, 'cancelled')
+    assert.equal((await view(on, id)).runs[0]?.status, 'cancelled')
   })
 
-  test('a stopped agent is waited for; a stop is heard meanwhile', async () => {
+  test('a loop waits for a stopped agent; a stop takes effect meanwhile', async () => {
     const on = await start()
     const [first, second] = [await begin(on), await begin(on)]
     const runs = await claim(on)
@@ -253,10 +258,10 @@ forEachDialect((_, openDb) => {
     await on.clock.advance(10)
     await pass(on)
     const next = await claimOne(on)
-    assert.equal((await look(on, first.id)).runs[1]?.execution_id, next.execution_id)
+    assert.equal((await view(on, first.id)).runs[1]?.execution_id, next.execution_id)
   })
 
-  test('an open breaker puts the next run off and leaves no failed one; it refuses a new loop', async () => {
+  test('an open breaker postpones the next run without a failed one, and refuses a new loop', async () => {
     const on = await start({ isBreakerEnabled: () => true })
     const { id } = await begin(on, { delay_seconds: 60 })
     await end(on, await claimOne(on), { response: 'a' })
@@ -268,7 +273,7 @@ forEachDialect((_, openDb) => {
     })
     await on.clock.advance(60)
     await pass(on)
-    const loop = await look(on, id)
+    const loop = await view(on, id)
     assert.deepEqual([loop.status, loop.runs.length, loop.failed_runs], ['running', 1, 0])
     assert.equal(loop.next_run_at, '2026-01-05T08:02:00.000Z')
     await assert.rejects(begin(on), (error) => isFault(error, 'circuit_open'))
@@ -282,16 +287,16 @@ forEachDialect((_, openDb) => {
     )
   })
 
-  test('two processes take the same steps twenty times at once: ten runs, none doubled, none counted twice', async () => {
+  test('two processes take the same steps 20 times concurrently: ten runs, each started and counted once', async () => {
     const on = await start()
-    const other = await on.again()
+    const other = await on.restart()
     const { id } = await begin(on, { max_runs: 10, no_progress_threshold: 0 })
-    const handed: string[] = []
+    const claimed: string[] = []
     for (let run = 0; run < 10; run += 1) {
       const [next, ...more] = await claim(run % 2 ? on : other)
       assert.deepEqual(more, [])
-      handed.push((next ?? assert.fail()).execution_id)
-      // The process that takes the result dies before anything follows from it.
+      claimed.push((next ?? assert.fail()).execution_id)
+      // The process that records the result dies before the consequences.
       const dying = await startRunPlatform({ db: on.db, clock: on.clock })
       await dying.dispatch.handlers.result(
         linked,
@@ -299,15 +304,15 @@ forEachDialect((_, openDb) => {
       )
       await Promise.all(Array.from({ length: 20 }, (_each, index) => pass(index % 2 ? on : other)))
     }
-    assert.equal(new Set(handed).size, 10)
+    assert.equal(new Set(claimed).size, 10)
     assert.deepEqual(await claim(on), [])
-    const loop = await look(on, id)
+    const loop = await view(on, id)
     assert.deepEqual([loop.status, loop.runs.length, loop.total_cost], ['completed', 10, 0.1])
-    assert.equal((await told(on, 'loop.run_completed')).length, 10)
-    assert.equal((await told(on, 'loop.completed')).length, 1)
+    assert.equal((await eventsOf(on, 'loop.run_completed')).length, 10)
+    assert.equal((await eventsOf(on, 'loop.completed')).length, 1)
   })
 
-  test('the same key starts one loop, twenty times at once; after a stop it starts another', async () => {
+  test('20 concurrent requests with one key start one loop; after a stop the key starts another', async () => {
     const on = await start()
     const started = await Promise.all(Array.from({ length: 20 }, () => begin(on, {}, 'k')))
     assert.equal(new Set(started.map(({ id }) => id)).size, 1)
@@ -318,7 +323,7 @@ forEachDialect((_, openDb) => {
     assert.notEqual((await begin(on, {}, 'k')).id, id)
   })
 
-  test('a deleted agent takes its loops along', async () => {
+  test('deleting an agent deletes its loops', async () => {
     const on = await start()
     const { id } = await begin(on)
     await claimOne(on)
@@ -327,21 +332,21 @@ forEachDialect((_, openDb) => {
       await on.dispatch.agentDeleted(tx, 'a1')
     })
     await on.loops.settled()
-    await assert.rejects(look(on, id), (error) => isFault(error, 'loop_not_found'))
+    await assert.rejects(view(on, id), (error) => isFault(error, 'loop_not_found'))
   })
 
-  test('an agent that asked for a loop needs its permission for each run, and sees no loops of others', async () => {
+  test('an agent that started a loop needs its permission for each run and sees only its own loops', async () => {
     const on = await start()
     on.edges.set('a2', new Set(['a1']))
     const key = { id: 'k2', name: 'k2', scope: 'agent' as const, agent_id: 'a2' }
     const caller = { kind: 'key' as const, user: person({ id: 'u-owner' }).user, key }
-    const asking = { ...party, caller, relation: 'permitted' as const }
-    const { body } = await on.loops.startOnce(asking, asked(), undefined)
+    const permitted = { ...party, caller, relation: 'permitted' as const }
+    const { body } = await on.loops.startOnce(permitted, loopBody(), undefined)
     const { loop_id } = body as { loop_id: string }
     const foreign = await begin(on)
     assert.equal((await on.loops.find(caller, loop_id)).started_by, 'name-of-a2')
     assert.deepEqual(
-      (await on.loops.list(asking, { limit: 9 })).map((loop) => loop.loop_id),
+      (await on.loops.list(permitted, { limit: 9 })).map((loop) => loop.loop_id),
       [loop_id],
     )
     await assert.rejects(on.loops.find(caller, foreign.id), (error) => isFault(error, 'loop_not_found'))
@@ -357,7 +362,7 @@ forEachDialect((_, openDb) => {
     )
   })
 
-  test('400 for a run above the cap and for a deadline below timeout_per_run; the list is filtered by status', async () => {
+  test('400 for a run above the cap and a deadline below timeout_per_run; lists filter by status', async () => {
     const on = await start()
     on.agents.set('a1', agentFact({ execution_timeout_seconds: 60 }))
     await assert.rejects(begin(on, { timeout_per_run: 61 }), (error) => {

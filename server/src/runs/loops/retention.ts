@@ -2,7 +2,7 @@ import type { Loop } from '../../background/loops.ts'
 import { createSweep, type SweepDeps } from '../../foundation/settings/index.ts'
 import { loopStore } from './store.ts'
 
-/** Removes loops that have ended long ago: as long as the records of runs are kept, what they belong to is. */
+/** Deletes ended loops after the retention time of execution rows. */
 export function loopRetention(deps: SweepDeps): Loop {
   const store = loopStore(deps.db)
   return createSweep(deps, {

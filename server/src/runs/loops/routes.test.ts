@@ -27,7 +27,7 @@ async function start() {
 }
 const body = { message: 'go on {{run}}', max_runs: 3 }
 
-test('202 with the id; the same key again is the same loop and says so', async () => {
+test('202 with the id; a repeated key returns the same loop, marked as a replay', async () => {
   const { ask } = await start()
   const first = await ask('POST', '/api/agents/scout/loops', body, 'ann', { 'idempotency-key': 'k' })
   assert.equal(first.status, 202)
@@ -37,7 +37,7 @@ test('202 with the id; the same key again is the same loop and says so', async (
   assert.equal(again.headers['x-idempotent-replay'], 'true')
 })
 
-test('a loop is read by whoever started it, listed for the agent, and stopped', async () => {
+test('a loop can be read by its starter, listed for its agent, and stopped', async () => {
   const { ask } = await start()
   const { loop_id } = (await ask('POST', '/api/agents/scout/loops', body)).json
   const loop = await ask('GET', `/api/loops/${loop_id}`)
@@ -60,7 +60,7 @@ test('404 loop_not_found for an unknown id and for a stranger', async () => {
   }
 })
 
-test('422 for what a loop cannot be', async () => {
+test('422 for invalid loop settings', async () => {
   const { ask } = await start()
   for (const over of [
     { max_runs: 101 },
@@ -81,7 +81,7 @@ test('422 for what a loop cannot be', async () => {
   }
 })
 
-test('422 naming the field: null stands for no limit, and not for a default', async () => {
+test('422 naming the field: null means no limit and is invalid where there is a default', async () => {
   const { ask } = await start()
   for (const field of ['delay_seconds', 'no_progress_threshold', 'on_failure', 'max_consecutive_failures']) {
     const reply = await ask('POST', '/api/agents/scout/loops', { ...body, [field]: null })

@@ -5,7 +5,7 @@ import {
   endAfterRun,
   endBetweenRuns,
   messageOf,
-  nextLook,
+  nextCheck,
   type Ran,
   runTimeout,
 } from './rules.ts'
@@ -21,10 +21,10 @@ const ran = (status: Ran['status'], over: Partial<Ran> = {}): Ran => ({
   ...over,
 })
 
-/** One letter for each run: s, f, t (timed out), x (cancelled). */
+/** One letter per run: s (success), f (failed), t (timed out), x (cancelled). */
 function between(letters: string, over: Partial<Between['loop']> = {}, more: Partial<Between> = {}): Between {
   const statuses = { s: 'success', f: 'failed', t: 'failed', x: 'cancelled' } as const
-  // Only these letters are used below.
+  // The tests use only these letters.
   const runs = [...letters].map((letter) =>
     ran(statuses[letter as keyof typeof statuses], letter === 't' ? { error_code: 'timeout' } : {}),
   )
@@ -50,13 +50,13 @@ function between(letters: string, over: Partial<Between['loop']> = {}, more: Par
     ...more,
   }
 }
-const stopAsked = { stop_requested_at: startedAt }
+const stopRequested = { stop_requested_at: startedAt }
 const signal = { stop_signal: 'reply' }
 const tolerant = { on_failure: 'continue' as const }
 
 const cases: [string, Between, [string, string] | null][] = [
-  ['nothing says stop', between('ss'), null],
-  ['as many runs as asked', between('ss', { max_runs: 2 }), ['completed', 'max_runs_reached']],
+  ['no end condition applies', between('ss'), null],
+  ['the last of max_runs', between('ss', { max_runs: 2 }), ['completed', 'max_runs_reached']],
   [
     'the same with a tolerated failure',
     between('fs', { ...tolerant, max_runs: 2 }),
@@ -67,7 +67,7 @@ const cases: [string, Between, [string, string] | null][] = [
     between('sf', { ...tolerant, max_runs: 2 }),
     ['completed_with_errors', 'max_runs_reached'],
   ],
-  ['the signal stands in the reply', between('s', signal), ['completed', 'stop_signal_matched']],
+  ['the reply contains the signal', between('s', signal), ['completed', 'stop_signal_matched']],
   [
     'the signal after a tolerated failure',
     between('fs', { ...tolerant, ...signal }),
@@ -75,10 +75,10 @@ const cases: [string, Between, [string, string] | null][] = [
   ],
   [
     'the signal wins over a stop, the last run and lack of progress',
-    between('s', { ...signal, ...stopAsked, max_runs: 1 }, { isStuck: true }),
+    between('s', { ...signal, ...stopRequested, max_runs: 1 }, { isStuck: true }),
     ['completed', 'stop_signal_matched'],
   ],
-  ['the signal is another one', between('s', { stop_signal: 'DONE' }), null],
+  ['the reply does not contain the signal', between('s', { stop_signal: 'DONE' }), null],
   ['no progress', between('sss', {}, { isStuck: true }), ['stopped', 'no_progress']],
   [
     'no progress wins over the last run',
@@ -87,7 +87,7 @@ const cases: [string, Between, [string, string] | null][] = [
   ],
   [
     'a pending stop suppresses no progress',
-    between('sss', stopAsked, { isStuck: true }),
+    between('sss', stopRequested, { isStuck: true }),
     ['stopped', 'user_stopped'],
   ],
   [
@@ -99,9 +99,9 @@ const cases: [string, Between, [string, string] | null][] = [
   ['it aborts also as the last run', between('f', { max_runs: 1 }), ['failed', 'error']],
   ['a failure is tolerated', between('sff', tolerant), null],
   ['too many in a row are not', between('sfff', tolerant), ['failed', 'error']],
-  ['a success between breaks the row', between('ffsff', tolerant), null],
+  ['a success between resets the streak', between('ffsff', tolerant), null],
   [
-    'one is enough when one is the bound',
+    'one failure ends it with a limit of one',
     between('f', { ...tolerant, max_consecutive_failures: 1 }),
     ['failed', 'error'],
   ],
@@ -120,12 +120,12 @@ const cases: [string, Between, [string, string] | null][] = [
   ['a cancelled run', between('sx', tolerant), ['stopped', 'user_stopped']],
   [
     'the last run wins over a stop',
-    between('ss', { max_runs: 2, ...stopAsked }),
+    between('ss', { max_runs: 2, ...stopRequested }),
     ['completed', 'max_runs_reached'],
   ],
   [
     'a stop wins over the deadline and the budget',
-    between('s', { ...stopAsked, max_duration_seconds: 1, max_cost_micros: 1 }),
+    between('s', { ...stopRequested, max_duration_seconds: 1, max_cost_micros: 1 }),
     ['stopped', 'user_stopped'],
   ],
   [
@@ -133,18 +133,18 @@ const cases: [string, Between, [string, string] | null][] = [
     between('s', { max_duration_seconds: 60, max_cost_micros: 1 }),
     ['stopped', 'deadline_exceeded'],
   ],
-  ['the deadline is still to come', between('s', { max_duration_seconds: 61 }), null],
-  ['the budget is used up', between('ss', { max_cost_micros: 200_000 }), ['stopped', 'budget_exhausted']],
-  ['the budget is not used up', between('ss', { max_cost_micros: 200_001 }), null],
+  ['the deadline has not passed', between('s', { max_duration_seconds: 61 }), null],
+  ['the budget is exhausted', between('ss', { max_cost_micros: 200_000 }), ['stopped', 'budget_exhausted']],
+  ['the budget is not exhausted', between('ss', { max_cost_micros: 200_001 }), null],
 ]
-for (const [title, facts, expected] of cases) {
-  test(`${title}: ${expected?.join(', ') ?? 'it goes on'}`, () => {
-    const end = endAfterRun(facts)
+for (const [title, state, expected] of cases) {
+  test(`${title}: ${expected?.join(', ') ?? 'the loop continues'}`, () => {
+    const end = endAfterRun(state)
     assert.deepEqual(end && [end.status, end.stop_reason], expected)
   })
 }
 
-test('the time left until the deadline bounds the timeout of a run, but not below 60 seconds', () => {
+test('the time left until the deadline limits the timeout of a run, to at least 60 seconds', () => {
   const bound = (max_duration_seconds: number | null, timeout_per_run: number | null = null) => ({
     timeout_per_run,
     max_duration_seconds,
@@ -167,13 +167,13 @@ test('the time left until the deadline bounds the timeout of a run, but not belo
   assert.deepEqual(Object.values(timeouts), [null, 90, 900, 60, 840, 840, 90, 100, 60, 10])
 })
 
-test('the error says whether one failure or a row of them ended the loop', () => {
+test('the error names one failure or a streak of failures as the cause', () => {
   assert.equal(endAfterRun(between('sf'))?.error, 'Run 2 failed: no luck')
   assert.match(endAfterRun(between('sfff', tolerant))?.error ?? '', /^3 runs in a row failed.*no luck$/)
 })
 
-test('between runs a stop ends an idle loop, and a deadline counts from the start of the first run', () => {
-  const { loop, runs } = between('s', stopAsked)
+test('a stop ends an idle loop, and a deadline counts from the start of the first run', () => {
+  const { loop, runs } = between('s', stopRequested)
   assert.equal(endBetweenRuns(loop, runs, now)?.stop_reason, 'user_stopped')
   const neverClaimed = [ran('failed', { started_at: null })]
   const bound = between('f', { max_duration_seconds: 3599 }).loop
@@ -181,20 +181,20 @@ test('between runs a stop ends an idle loop, and a deadline counts from the star
   assert.equal(endBetweenRuns(bound, [ran('failed')], now), null)
 })
 
-test('a delay is slept, a deadline within it is not slept through', () => {
+test('the next step is after the delay, or at an earlier deadline', () => {
   const { loop, runs } = between('s', { delay_seconds: 600 })
-  assert.equal(nextLook(loop, runs, now).toISOString(), '2026-01-05T10:10:00.000Z')
+  assert.equal(nextCheck(loop, runs, now).toISOString(), '2026-01-05T10:10:00.000Z')
   const bound = { ...loop, max_duration_seconds: 90 }
-  assert.equal(nextLook(bound, runs, now).toISOString(), '2026-01-05T10:00:30.000Z')
+  assert.equal(nextCheck(bound, runs, now).toISOString(), '2026-01-05T10:00:30.000Z')
 })
 
-test('placeholders are filled at one go: what a reply holds stays as it is', () => {
+test('placeholders are filled in one pass: placeholders in a reply stay as they are', () => {
   const template = 'Run {{run}} of {{run}}: {{previous_response}}|{{ run }}'
   assert.equal(messageOf(template, 1, null), 'Run 1 of 1: |{{ run }}')
   assert.equal(messageOf(template, 2, 'see {{run}} $& $1'), 'Run 2 of 2: see {{run}} $& $1|{{ run }}')
 })
 
-test('of the previous reply the last 2,000 characters are filled in, without half a character', () => {
+test('the last 2,000 characters of the previous reply are used, without a lone surrogate', () => {
   const reply = `${'x'.repeat(50)}😀${'y'.repeat(1_999)}`
   const filled = messageOf('{{previous_response}}', 2, reply)
   assert.equal(filled.length, 2_000)

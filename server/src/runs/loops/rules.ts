@@ -12,7 +12,7 @@ import {
 import { secondsLater } from '../../kit/clock.ts'
 import type { LoopsTable } from './tables.ts'
 
-/** A run, as far as it decides about the loop. */
+/** The columns of a run that decide how its loop continues. */
 export type Ran = {
   status: ExecutionStatus
   cost_micros: number | null
@@ -24,7 +24,7 @@ export type Ran = {
 /** How a loop ends. */
 export type End = { status: LoopEnd; stop_reason: StopReason; error: string | null }
 
-type Asked = Pick<
+type LoopState = Pick<
   LoopsTable,
   | 'max_runs'
   | 'on_failure'
@@ -39,18 +39,18 @@ type Asked = Pick<
   | 'created_at'
 >
 
-/** What there is to know when a run has ended; `runs` in order, the ended one last. */
+/** The state of a loop when a run has ended; `runs` in order, the ended one last. */
 export type Between = {
-  loop: Asked
+  loop: LoopState
   runs: readonly Ran[]
-  /** The reply of the last run; null when it failed. */
+  /** Reply of the last run; null when it failed. */
   response: string | null
-  /** The newest so many successful replies are equal, as many as the threshold says. */
+  /** True when the newest successful replies are equal, as many as the threshold. */
   isStuck: boolean
   now: Date
 }
 
-/** Looked at when a run has ended, in this order: what the run itself says, then what bounds the loop. */
+/** Decides after a run whether the loop ends: first by the run itself, then by the limits of the loop. */
 export function endAfterRun(between: Between): End | null {
   const { loop, runs, response, isStuck, now } = between
   const last = runs.at(-1)
@@ -63,14 +63,15 @@ export function endAfterRun(between: Between): End | null {
     return { ...stopped('user_stopped'), error: last.error }
   }
   const failure = endByFailure(loop, runs)
-  // The deadline bounds the timeout of a run: reaching both is the end of the loop, not a fault of the run.
+  // The deadline limits the timeout of a run, so a timeout at the deadline ends the loop and is not a
+  // failure.
   if (failure && last?.error_code === 'timeout' && isOverdue(loop, runs, now))
     return stopped('deadline_exceeded')
   return failure ?? endBetweenRuns(loop, runs, now)
 }
 
-/** Looked at after each run, and again before the next one is dispatched. */
-export function endBetweenRuns(loop: Asked, runs: readonly Ran[], now: Date): End | null {
+/** Checked after each run, and again before the next one is dispatched. */
+export function endBetweenRuns(loop: LoopState, runs: readonly Ran[], now: Date): End | null {
   if (loop.runs_completed >= loop.max_runs) {
     return { status: completedAs(runs), stop_reason: 'max_runs_reached', error: null }
   }
@@ -82,10 +83,10 @@ export function endBetweenRuns(loop: Asked, runs: readonly Ran[], now: Date): En
   return null
 }
 
-function endByFailure(loop: Asked, runs: readonly Ran[]): End | null {
+function endByFailure(loop: LoopState, runs: readonly Ran[]): End | null {
   const last = runs.at(-1)
   if (last?.status !== 'failed') return null
-  const reason = last.error ?? 'it did not say why.'
+  const reason = last.error ?? 'no reason was given.'
   if (loop.on_failure === 'abort') return failed(`Run ${loop.runs_completed} failed: ${reason}`)
   const streak = streakOf(runs)
   if (streak < loop.max_consecutive_failures) return null
@@ -96,7 +97,7 @@ function stopped(stop_reason: StopReason): End {
   return { status: 'stopped', stop_reason, error: null }
 }
 
-/** The loop cannot go on. */
+/** The end of a loop that cannot continue. */
 export function failed(error: string): End {
   return { status: 'failed', stop_reason: 'error', error }
 }
@@ -109,7 +110,7 @@ export function failedRuns(runs: readonly Pick<Ran, 'status'>[]): number {
   return runs.filter(({ status }) => status === 'failed').length
 }
 
-/** Failed runs at the end of the row. */
+/** Number of consecutive failed runs at the end. */
 function streakOf(runs: readonly Ran[]): number {
   return runs.length - 1 - runs.findLastIndex(({ status }) => status !== 'failed')
 }
@@ -118,51 +119,53 @@ export function costOf(runs: readonly Pick<Ran, 'cost_micros'>[]): number {
   return runs.reduce((sum, { cost_micros }) => sum + (cost_micros ?? 0), 0)
 }
 
-/** When the first run began; null before. */
+/** Start of the first run; null before. */
 export function startOf(runs: readonly Pick<Ran, 'started_at'>[]): string | null {
   return runs.find(({ started_at }) => started_at !== null)?.started_at ?? null
 }
 
-/** Null: there is none. A run that nobody claimed counts from the beginning of the loop. */
+/**
+ * Returns null without a deadline. Until a run is claimed the deadline counts from the creation of the loop.
+ */
 export function deadlineOf(
-  loop: Pick<Asked, 'max_duration_seconds' | 'created_at'>,
+  loop: Pick<LoopState, 'max_duration_seconds' | 'created_at'>,
   runs: readonly Pick<Ran, 'started_at'>[],
 ): Date | null {
   if (loop.max_duration_seconds === null) return null
   return secondsLater(new Date(startOf(runs) ?? loop.created_at), loop.max_duration_seconds)
 }
 
-function isOverdue(loop: Asked, runs: readonly Ran[], now: Date): boolean {
+function isOverdue(loop: LoopState, runs: readonly Ran[], now: Date): boolean {
   const deadline = deadlineOf(loop, runs)
   return deadline !== null && now >= deadline
 }
 
 /**
- * Timeout in seconds that the next run asks for; null means the agent's own. The time left until the deadline bounds
- * it, but not below the shortest timeout an agent may have: a run that is dispatched gets a fair chance to finish.
+ * Timeout of the next run in seconds; null means the agent's own. The time left until the deadline limits it.
+ * It is never below the shortest agent timeout, so that a dispatched run has a fair chance to finish.
  */
 export function runTimeout(
-  loop: Pick<Asked, 'max_duration_seconds' | 'created_at'> & Pick<LoopsTable, 'timeout_per_run'>,
+  loop: Pick<LoopState, 'max_duration_seconds' | 'created_at'> & Pick<LoopsTable, 'timeout_per_run'>,
   runs: readonly Pick<Ran, 'started_at'>[],
   now: Date,
 ): number | null {
   if (loop.max_duration_seconds === null) return loop.timeout_per_run
-  // The deadline of the first run counts from its claim, so all of the time is left.
+  // The deadline of the first run counts from its claim, so it has the full time.
   const deadline = runs.length === 0 ? null : deadlineOf(loop, runs)
   const left = deadline ? Math.ceil((deadline.getTime() - now.getTime()) / 1000) : loop.max_duration_seconds
   return Math.min(loop.timeout_per_run ?? maxTimeoutSeconds, Math.max(minTimeoutSeconds, left))
 }
 
-/** When the loop is looked at next: a deadline that comes first is not slept through. */
-export function nextLook(loop: Asked, runs: readonly Ran[], now: Date): Date {
+/** When the loop is checked next: after the delay, or at an earlier deadline. */
+export function nextCheck(loop: LoopState, runs: readonly Ran[], now: Date): Date {
   const due = secondsLater(now, loop.delay_seconds)
   const deadline = deadlineOf(loop, runs)
   return deadline !== null && deadline < due ? deadline : due
 }
 
 /**
- * The message of a run, filled in at one go: what a reply holds is not read as a placeholder. `previous` is
- * the reply of the last successful run; null before there is one.
+ * The message of a run, filled in one pass, so that placeholders in a reply are not replaced. `previous` is
+ * the last successful reply; null before there is one.
  */
 export function messageOf(template: string, number: number, previous: string | null): string {
   const tail = (previous ?? '').slice(-previousResponseLength).toWellFormed()
@@ -175,8 +178,8 @@ export function messageOf(template: string, number: number, previous: string | n
     .join('')
 }
 
-/** What makes two replies the same. */
-export function collapsed(reply: string): string {
+/** Normalizes white space, so that equal replies compare as equal. */
+export function normalizedReply(reply: string): string {
   return reply.trim().replaceAll(/\s+/g, ' ')
 }
 

@@ -2,7 +2,7 @@ import type { RunRequest, Source } from '../dispatch/index.ts'
 import { messageOf } from './rules.ts'
 import type { LoopRow } from './store.ts'
 
-/** Run `number` of a loop, as dispatch takes it. */
+/** Run `number` of a loop, as a request to dispatch. */
 export function runRequest(
   loop: LoopRow,
   run: {
@@ -19,7 +19,7 @@ export function runRequest(
     kind: 'task',
     triggeredBy: 'loop',
     message: messageOf(loop.message, number, previous),
-    // The two casts: written by this feature from a `Source` and a list of names.
+    // Written by this feature from a `Source` and a list of names.
     source: JSON.parse(loop.source) as Source,
     model: loop.model,
     timeoutSeconds,

@@ -37,26 +37,26 @@ export type LoopsDeps = StartDeps &
   }
 
 export type Loops = {
-  /** Takes a loop in, once for each key. Throws `request_in_progress` and what taking one in throws. */
+  /** Accepts a loop, once per key. Throws `request_in_progress` and the errors of a start. */
   startOnce(
     party: Reader & { agentName: string },
-    asked: LoopBody,
+    request: LoopBody,
     key: string | undefined,
   ): Promise<Reply & { replayed: boolean }>
   /** Newest first. Throws `unknown_filter`. */
   list(reader: Reader, query: { status?: string | undefined; limit: number }): Promise<Loop[]>
-  /** For whoever started it and whoever reaches the agent. Throws `loop_not_found`. */
+  /** For its starter and for everyone with access to the agent. Throws `loop_not_found`. */
   find(caller: SignedIn, id: string): Promise<Loop>
   /** The current run finishes. Throws `loop_not_found`. */
   stop(caller: SignedIn, id: string): Promise<'stopping' | 'already_done'>
-  /** Stops every loop of an agent; the current run of each is the caller's to end. */
+  /** Stops every loop of an agent; the caller ends their current runs. */
   halt(agentId: string): Promise<void>
   /** For the store of idempotency keys. */
   workState: WorkStateOf
-  /** Hook of the registry; the runs are those of dispatch. */
+  /** Hook of agent management; dispatch deletes the runs. */
   agentDeleted(tx: Tx, agentId: string): Promise<void>
   loops: BackgroundLoop[]
-  /** Resolves when what follows the ends of runs so far is done. */
+  /** Resolves when the consequences of all ended runs are done. */
   settled(): Promise<void>
   /** Call before the database closes. */
   close(): Promise<void>
@@ -72,10 +72,10 @@ export function createLoops(deps: LoopsDeps): Loops {
     if (loop_id !== null) tx.onCommitted(() => advance.soon(loop_id))
   })
 
-  async function tell(rows: readonly LoopRow[]): Promise<Loop[]> {
+  async function viewsOf(rows: readonly LoopRow[]): Promise<Loop[]> {
     const runs = Map.groupBy(await store.runs(rows.map(({ id }) => id)), ({ loop_id }) => loop_id)
-    const answered = rows.map(({ id }) => runs.get(id)?.findLast(({ status }) => status === 'success')?.id)
-    const responses = await store.responses(answered.filter((id) => id !== undefined))
+    const successful = rows.map(({ id }) => runs.get(id)?.findLast(({ status }) => status === 'success')?.id)
+    const responses = await store.responses(successful.filter((id) => id !== undefined))
     const names = new Map<string, string>()
     for (const { agent_id } of rows) {
       if (!names.has(agent_id)) names.set(agent_id, (await agentRecords.byId(agent_id))?.name ?? '')
@@ -84,7 +84,7 @@ export function createLoops(deps: LoopsDeps): Loops {
       viewOf(row, {
         agentName: names.get(row.agent_id) ?? '',
         runs: runs.get(row.id) ?? [],
-        lastResponse: responses.get(answered[index] ?? '') ?? null,
+        lastResponse: responses.get(successful[index] ?? '') ?? null,
         now: clock.now(),
       }),
     )
@@ -102,12 +102,12 @@ export function createLoops(deps: LoopsDeps): Loops {
   }
 
   return {
-    async startOnce(party, asked, key) {
+    async startOnce(party, request, key) {
       const { caller, agentId, agentName } = party
-      const scope = scopeOf('loop', `${agentId}:${holderOf(caller)}`, key, asked)
+      const scope = scopeOf('loop', `${agentId}:${holderOf(caller)}`, key, request)
       const entered = await idempotency.enter(scope, async (claim) => {
-        const reply = (id: string) => receiptOf(id, agentName, asked)
-        const loop = await start(party, asked, (tx, { id, open_execution_id }) =>
+        const reply = (id: string) => receiptOf(id, agentName, request)
+        const loop = await start(party, request, (tx, { id, open_execution_id }) =>
           claim.take(tx, open_execution_id === null ? {} : { execution_id: open_execution_id }, reply(id)),
         )
         return reply(loop.id)
@@ -116,26 +116,26 @@ export function createLoops(deps: LoopsDeps): Loops {
     },
 
     async list(reader, { status, limit }) {
-      const wanted = offered('status', status, loopStatuses)
+      const filterStatus = offered('status', status, loopStatuses)
       const { caller, agentId, relation } = reader
       const filter: LoopFilter = {
         agentId,
-        status: wanted,
+        status: filterStatus,
         keyId: caller.kind === 'key' && seesOwnRunsOnly(caller, relation) ? caller.key.id : undefined,
       }
-      return tell(await store.list(filter, limit))
+      return viewsOf(await store.list(filter, limit))
     },
 
     async find(caller, id) {
-      const [told] = await tell([await findRow(caller, id)])
-      if (!told) throw new Fault('loop_not_found')
-      return told
+      const [view] = await viewsOf([await findRow(caller, id)])
+      if (!view) throw new Fault('loop_not_found')
+      return view
     },
 
     async stop(caller, id) {
       await findRow(caller, id)
       if (!(await store.requestStop(id, timestamp(clock.now())))) return 'already_done'
-      // Between two runs it ends at once.
+      // An idle loop ends immediately.
       advance.soon(id)
       return 'stopping'
     },
@@ -160,7 +160,7 @@ export function createLoops(deps: LoopsDeps): Loops {
   }
 }
 
-/** The work goes on after this reply. */
+/** A receipt, because the work continues after this response. */
 function receiptOf(loop_id: string, agent_name: string, { max_runs, on_failure }: LoopBody): Reply {
   return {
     status: 202,

@@ -6,7 +6,7 @@ import type { LoopsTable, LoopTables } from './tables.ts'
 
 export type LoopRow = LoopsTable
 
-/** What is told of a run, and what decides about the next one. */
+/** The columns of a run that its view shows and that decide the next step. */
 export type RunRow = Pick<ExecutionRow, (typeof runColumns)[number]> & { response_preview: string | null }
 
 const runColumns = [
@@ -24,13 +24,13 @@ const runColumns = [
 
 export type LoopFilter = {
   agentId: string
-  /** `queued`: open, and its first run was not claimed yet; `running`: open otherwise. */
+  /** `queued`: open, without a claimed run; `running`: any other open loop. */
   status?: LoopsTable['status'] | 'queued' | 'running' | undefined
   /** Only loops that this key started. */
   keyId?: string | undefined
 }
 
-/** Of `executions` it only reads; the runs of a loop are numbered in their order. */
+/** Only reads `executions`. The runs of a loop are numbered in their order. */
 export function loopStore(executor: Executor) {
   const db = executor.withTables<LoopTables>()
   const runs = () => db.selectFrom('executions').orderBy('queue_number')
@@ -65,7 +65,7 @@ export function loopStore(executor: Executor) {
         .execute()
     },
 
-    /** The replies of these runs by their ids. */
+    /** Replies of these runs, by run id. */
     async responses(ids: readonly string[]): Promise<Map<string, string>> {
       if (ids.length === 0) return new Map()
       const rows = await db
@@ -77,8 +77,8 @@ export function loopStore(executor: Executor) {
     },
 
     /**
-     * Holds an open loop whose next run may be dispatched, until the transaction ends. Null: it has ended, a
-     * run of it is open, or somebody else is faster.
+     * Locks an open loop without an open run until the transaction ends. Null when it has ended, has an open
+     * run, or another process was faster.
      */
     async holdIdle(id: string): Promise<LoopRow | null> {
       const row = await db
@@ -101,8 +101,8 @@ export function loopStore(executor: Executor) {
     },
 
     /**
-     * Takes the end of the open run into account, once for each execution, and holds the loop until the
-     * transaction ends. Null: that was done, or the loop is gone.
+     * Counts the end of the open run, once per execution, and locks the loop until the transaction ends. Null
+     * when it was counted before or the loop is deleted.
      */
     async countEnd(id: string, executionId: string): Promise<LoopRow | null> {
       const row = await db
@@ -116,8 +116,8 @@ export function loopStore(executor: Executor) {
       return row ?? null
     },
 
-    /** Does nothing once a run is open or the loop has ended. */
-    async lookAgainAt(id: string, at: string): Promise<void> {
+    /** No effect while a run is open or after the end of the loop. */
+    async checkAgainAt(id: string, at: string): Promise<void> {
       await db
         .updateTable('loops')
         .set({ next_run_at: at })
@@ -138,7 +138,7 @@ export function loopStore(executor: Executor) {
         .execute()
     },
 
-    /** False: the loop has ended. */
+    /** Returns false when the loop has ended. */
     async requestStop(id: string, at: string): Promise<boolean> {
       const result = await db
         .updateTable('loops')
@@ -149,7 +149,7 @@ export function loopStore(executor: Executor) {
       return Number(result.numUpdatedRows) === 1
     },
 
-    /** Of every loop of the agent that has not ended. Their ids. */
+    /** Requests a stop of every open loop of the agent; returns their ids. */
     async requestStopOf(agentId: string, at: string): Promise<string[]> {
       const rows = await db
         .updateTable('loops')
@@ -161,7 +161,7 @@ export function loopStore(executor: Executor) {
       return rows.map(({ id }) => id)
     },
 
-    /** Open loops for which there is something to do: their time has come, their run has ended or is gone. */
+    /** Open loops with a pending step: due, stopped, or with an ended or deleted run. */
     async due(now: string, limit: number): Promise<string[]> {
       const rows = await db
         .selectFrom('loops')
@@ -204,7 +204,7 @@ export function loopStore(executor: Executor) {
       return Number(row.total)
     },
 
-    /** Removes at most `limit` of those; their runs are those of dispatch. */
+    /** Deletes at most `limit` of them; their runs belong to dispatch. */
     async removeEnded(before: string, limit: number): Promise<number> {
       const ended = db.selectFrom('loops').select('id').where('completed_at', '<', before).limit(limit)
       const result = await db.deleteFrom('loops').where('id', 'in', ended).executeTakeFirst()

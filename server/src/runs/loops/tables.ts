@@ -17,20 +17,20 @@ export type LoopsTable = {
   stop_signal: string | null
   delay_seconds: number
   timeout_per_run: number | null
-  /** From the start of the first run. */
+  /** Counted from the start of the first run. */
   max_duration_seconds: number | null
   max_cost_micros: number | null
-  /** 0: never. */
+  /** 0 turns the check off. */
   no_progress_threshold: number
   model: string | null
   /** JSON array. */
   allowed_tools: string | null
 
-  /** Runs whose end was taken into account. */
+  /** Runs whose end was counted. */
   runs_completed: number
-  /** The run that was dispatched and whose end was not taken into account yet. */
+  /** The dispatched run whose end was not counted yet. */
   open_execution_id: string | null
-  /** When it is looked at next; null while a run is open, and at the end. */
+  /** Time of the next check; null while a run is open and after the end. */
   next_run_at: string | null
   stop_requested_at: string | null
   created_at: string
@@ -38,12 +38,12 @@ export type LoopsTable = {
 
   /** JSON `Source`. */
   source: string
-  /** Name of the agent, or address or name of the person. */
+  /** Name of the agent, or email address or name of the person. */
   started_by: string
-  /** The person who asked; null when an agent did. */
+  /** The person who started it; null for an agent. */
   source_user_id: string | null
   source_mcp_key_id: string | null
-  /** That of the first run: later ones are no shallower, although what called may have ended. */
+  /** Depth of the first run; later runs keep it, although the calling run may have ended. */
   chain_depth: number
 }
 

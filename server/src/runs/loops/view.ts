@@ -3,17 +3,17 @@ import { dollars } from '../executions/index.ts'
 import { costOf, failedRuns, runStatusOf, startOf, statusOf } from './rules.ts'
 import type { LoopRow, RunRow } from './store.ts'
 
-export type Told = {
+export type ViewParts = {
   agentName: string
   /** In order. */
   runs: readonly RunRow[]
-  /** Of the last successful run; null before there is one. */
+  /** Reply of the last successful run; null before there is one. */
   lastResponse: string | null
   now: Date
 }
 
-/** The loop as it is told. Its runs hold no private conversation: who may see it may read it. */
-export function viewOf(loop: LoopRow, { agentName, runs, lastResponse, now }: Told): Loop {
+/** View of a loop. Its runs hold no private conversation, so whoever may see it may read them. */
+export function viewOf(loop: LoopRow, { agentName, runs, lastResponse, now }: ViewParts): Loop {
   const startedAt = startOf(runs)
   return {
     loop_id: loop.id,

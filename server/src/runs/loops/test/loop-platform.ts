@@ -4,7 +4,7 @@ import { type AgentsPlatform, startAgentsPlatform } from '../../../test/agents-p
 import type { RunPlatformOptions } from '../../../test/run-platform.ts'
 import { createLoops, type Loops } from '../index.ts'
 
-/** One process of the platform with loops; two of them on one database share nothing else. */
+/** One process of the platform with loops; two of them share only a database. */
 export type LoopPlatform = AgentsPlatform & { loops: Loops }
 
 export async function startLoopPlatform(options: RunPlatformOptions): Promise<LoopPlatform> {
@@ -19,7 +19,7 @@ export async function startLoopPlatform(options: RunPlatformOptions): Promise<Lo
   return { ...platform, loops }
 }
 
-/** A request for a loop, as it arrives. */
-export function asked(over: Record<string, unknown> = {}): LoopBody {
+/** A valid request for a loop. */
+export function loopBody(over: Record<string, unknown> = {}): LoopBody {
   return LoopBody.parse({ message: 'go on', max_runs: 3, ...over })
 }
