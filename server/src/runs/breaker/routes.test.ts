@@ -45,7 +45,7 @@ forEachDialect((_, open) => {
     return { db, world, id, platform, breakers, ask, app }
   }
 
-  test('both breakers are shown while they are disabled', async (t) => {
+  test('both breakers are shown while disabled', async (t) => {
     const { ask } = await start(t)
     const closed = { state: 'closed', failure_count: 0, retry_after_seconds: null }
     assert.deepEqual((await ask('shared', 'GET')).json, {
@@ -58,7 +58,7 @@ forEachDialect((_, open) => {
     })
   })
 
-  test('the owner switches it, the change is told, and a warning says when the platform has it off', async (t) => {
+  test('the owner toggles it with an event, and a warning while the platform setting is off', async (t) => {
     const { ask, platform, world } = await start(t)
     const on = await ask('owner', 'PUT', '', { enabled: true })
     assert.equal(on.status, 200, JSON.stringify(on.json))
@@ -71,7 +71,7 @@ forEachDialect((_, open) => {
     assert.equal((await ask('admin', 'PUT', '', { enabled: false })).json.enabled, false)
   })
 
-  test('403 for those who may not switch or reset it, 404 for strangers, 422 for what is no boolean', async (t) => {
+  test('403 for callers who may not toggle or reset it, 404 for strangers, 422 for a non-boolean', async (t) => {
     const { ask, app } = await start(t)
     assert.equal((await ask('shared', 'PUT', '', { enabled: true })).json.error, 'owner_required')
     assert.equal((await ask('agent', 'PUT', '', { enabled: true })).json.error, 'person_required')
@@ -88,7 +88,7 @@ forEachDialect((_, open) => {
     assert.deepEqual([other.statusCode, other.json().error], [404, 'agent_not_found'])
   })
 
-  test('an admin forces both closed', async (t) => {
+  test('an admin resets both to closed', async (t) => {
     const { ask, db, world, id } = await start(t)
     const transport = createTransportBreaker({ db, clock: world.clock, log: silentLog })
     const link = transport.watch(world.link)

@@ -22,7 +22,7 @@ const ends = (memory: Memory, verdict: Verdict, seconds = 0, { id = 'r', mayOpen
 const endAll = (verdicts: Verdict[]) =>
   verdicts.reduce((memory, verdict, index) => ends(memory, verdict, index), blank)
 
-test('what the end of a run says', () => {
+test('the verdict of an ended run', () => {
   const table: [ExecutionStatus, ExecutionErrorCode | null, Verdict][] = [
     ['success', null, 'success'],
     ['failed', 'auth', 'failure'],
@@ -41,7 +41,7 @@ test('what the end of a run says', () => {
   }
 })
 
-test('three failures in a row open it; what breaks the row, and what does not', () => {
+test('three consecutive failures open it; successes and other failures reset the streak', () => {
   const table: [Verdict[], 'closed' | 'open'][] = [
     [['failure', 'failure'], 'closed'],
     [['failure', 'failure', 'failure'], 'open'],
@@ -54,14 +54,14 @@ test('three failures in a row open it; what breaks the row, and what does not', 
   for (const [verdicts, state] of table) assert.equal(stateOf(endAll(verdicts), at(10)), state, `${verdicts}`)
 })
 
-test('while it does not act it counts and stays closed; the next failure opens it once it acts', () => {
+test('while disabled it counts and stays closed; once enabled, the next failure opens it', () => {
   let memory = blank
   for (let time = 0; time < 5; time += 1) memory = ends(memory, 'failure', time, { mayOpen: false })
   assert.deepEqual([stateOf(memory, at(5)), memory.failureCount], ['closed', 5])
   assert.equal(stateOf(ends(memory, 'failure', 6), at(6)), 'open')
 })
 
-test('half open after 60 s, doubling with each probe that fails, at most 30 minutes', () => {
+test('half open after 60 s, doubling with each failed probe, at most 30 minutes', () => {
   let memory = endAll(['failure', 'failure', 'failure'])
   const waits: (number | null)[] = []
   let time = 2
@@ -79,7 +79,7 @@ test('half open after 60 s, doubling with each probe that fails, at most 30 minu
   assert.deepEqual(ends(memory, 'success', time), blank)
 })
 
-test('half open, one run is let through; only its end decides', () => {
+test('half open, one run is accepted; only its end decides', () => {
   const memory = endAll(['failure', 'failure', 'failure'])
   assert.deepEqual(admit(memory, 'x', at(32)), { admit: false, retryAfterSeconds: 30 })
   const first = admit(memory, 'p', at(100))
@@ -96,7 +96,7 @@ test('half open, one run is let through; only its end decides', () => {
   }
 })
 
-test('five failed calls within 60 s open the transport breaker, four do not, nor five over a longer time', () => {
+test('five failed calls within 60 s open the transport breaker; four, or five over a longer time, do not', () => {
   const fail = (times: number[]) =>
     times.reduce<Memory>((memory, seconds) => afterFailedCall(memory, at(seconds)) ?? memory, blank)
   assert.equal(stateOf(fail([0, 1, 2, 3]), at(3)), 'closed')

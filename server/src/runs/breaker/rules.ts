@@ -2,25 +2,25 @@ import type { BreakerState } from '@roost/contracts/runs/breaker'
 import type { ExecutionErrorCode, ExecutionStatus } from '@roost/contracts/runs/executions'
 import { secondsLater, timestamp } from '../../kit/clock.ts'
 
-/** Runs in a row that the provider refused, before new ones are refused here. */
+/** Consecutive runs refused by the provider before new ones are refused. */
 export const failuresToOpen = 3
-/** Calls that failed within the window, before the agent counts as unreachable. */
+/** Failed calls within the window before the agent counts as unreachable. */
 export const failedCallsToOpen = 5
 export const callWindowSeconds = 60
 export const firstWaitSeconds = 60
-export const longestWaitSeconds = 30 * 60
-/** What a caller is told to wait while a probe is on its way: when it ends is not known. */
+export const maxWaitSeconds = 30 * 60
+/** Retry time for callers while a probe runs; its end is unknown. */
 export const probeWaitSeconds = 10
 
-/** What a breaker remembers; its state follows from it and from the time. */
+/** The stored data of a breaker; its state follows from it and the time. */
 export type Memory = {
   failureCount: number
-  /** Transport: when the calls of the window failed. */
+  /** Transport: times of the failed calls within the window. */
   failedAt: readonly string[]
   openings: number
-  /** Null: closed. */
+  /** Null while closed. */
   retryAt: string | null
-  /** Dispatch: the run that was let through while half open. */
+  /** Dispatch: the run that was accepted while half open. */
   probe: string | null
 }
 
@@ -38,14 +38,14 @@ export function secondsToRetry(memory: Memory, now: Date): number | null {
 }
 
 /**
- * What the end of a run says of the credentials: `failure`, the provider refused them; `success`, it worked;
- * `other`, it failed at its work, which ends a row of failures; `neutral`, it says nothing.
+ * What an ended run says about the credentials. `failure`: the provider refused them. `success`: they work.
+ * `other`: another failure, which resets the streak. `neutral`: nothing.
  */
 export type Verdict = 'failure' | 'success' | 'other' | 'neutral'
 
 const refused: readonly ExecutionErrorCode[] = ['auth', 'billing']
-/** The run never came to a provider, or nobody knows whether it did. */
-const untold: readonly ExecutionErrorCode[] = [
+/** The run never reached a provider, or it is unknown whether it did. */
+const inconclusive: readonly ExecutionErrorCode[] = [
   'circuit_open',
   'queue_expired',
   'recipient_unreachable',
@@ -61,10 +61,10 @@ export function verdictOf(run: { status: ExecutionStatus; error_code: ExecutionE
   if (run.status !== 'failed') return 'neutral'
   if (run.error_code === null) return 'other'
   if (refused.includes(run.error_code)) return 'failure'
-  return untold.includes(run.error_code) ? 'neutral' : 'other'
+  return inconclusive.includes(run.error_code) ? 'neutral' : 'other'
 }
 
-/** The memory after a run has ended; `mayOpen` says whether the breaker acts. Null: as before. */
+/** The breaker after a run has ended; `mayOpen` is true when it is enabled. Null means no change. */
 export function afterRun(
   memory: Memory,
   run: { id: string; verdict: Verdict },
@@ -79,7 +79,7 @@ export function afterRun(
     const counted = { ...memory, failureCount: memory.failureCount + 1 }
     return mayOpen && counted.failureCount >= failuresToOpen ? opened(counted, now) : counted
   }
-  // A run that was on its way before says nothing new: only the probe decides.
+  // Runs from before the opening are ignored: only the probe decides.
   if (memory.probe !== run.id) return null
   if (verdict === 'failure') return opened({ ...memory, failureCount: memory.failureCount + 1 }, now)
   return { ...memory, probe: null }
@@ -87,7 +87,7 @@ export function afterRun(
 
 export type Admission = { admit: true; memory: Memory | null } | { admit: false; retryAfterSeconds: number }
 
-/** Whether a new run may come in. Half open, one is let through as the probe. */
+/** Whether a new run may be accepted. When half open, one run is accepted as the probe. */
 export function admit(memory: Memory, executionId: string, now: Date): Admission {
   switch (stateOf(memory, now)) {
     case 'closed':
@@ -101,7 +101,7 @@ export function admit(memory: Memory, executionId: string, now: Date): Admission
   }
 }
 
-/** The memory after a call over the link was not answered. Null: as before. */
+/** The breaker after an unanswered call over the link. Null means no change. */
 export function afterFailedCall(memory: Memory, now: Date): Memory | null {
   const state = stateOf(memory, now)
   if (state === 'open') return null
@@ -111,7 +111,7 @@ export function afterFailedCall(memory: Memory, now: Date): Memory | null {
   return failedAt.length >= failedCallsToOpen ? opened(counted, now) : counted
 }
 
-/** What is shown: of a closed transport breaker only failures that still count. */
+/** The shown count: for a closed transport breaker only failures within the window. */
 export function countOf(memory: Memory, now: Date): number {
   if (memory.failedAt.length === 0 || memory.retryAt !== null) return memory.failureCount
   return failuresInWindow(memory, now).length
@@ -128,6 +128,6 @@ function failuresInWindow({ failedAt }: Memory, now: Date): string[] {
 
 function opened(memory: Memory, now: Date): Memory {
   const openings = memory.openings + 1
-  const wait = Math.min(firstWaitSeconds * 2 ** (openings - 1), longestWaitSeconds)
+  const wait = Math.min(firstWaitSeconds * 2 ** (openings - 1), maxWaitSeconds)
   return { ...memory, openings, retryAt: timestamp(secondsLater(now, wait)), probe: null, failedAt: [] }
 }

@@ -8,27 +8,27 @@ import { breakerStore } from './store.ts'
 export type BreakersDeps = {
   db: Db
   clock: Pick<Clock, 'now'>
-  /** The platform's setting `dispatch_breaker_enabled`. */
+  /** The platform setting `dispatch_breaker_enabled`. */
   isPlatformEnabled(): boolean
 }
 
-type Switched = Pick<Agent, 'id' | 'name' | 'circuit_breaker_enabled'>
+type BreakerAgent = Pick<Agent, 'id' | 'name' | 'circuit_breaker_enabled'>
 
 export type Breakers = {
-  view(agent: Switched): Promise<CircuitBreaker>
-  /** New runs are refused because of it, or the agent counts as unreachable. */
-  isOpen(agent: Switched): Promise<boolean>
-  /** The dispatch breakers that are not closed, by the agent's id. */
+  view(agent: BreakerAgent): Promise<CircuitBreaker>
+  /** True while it refuses new runs, or the agent counts as unreachable. */
+  isOpen(agent: BreakerAgent): Promise<boolean>
+  /** Dispatch breakers that are not closed, by agent id. */
   dispatchStates(): Promise<Map<string, BreakerState>>
   /** Agents whose calls over the link fail. */
   unreachable(): Promise<Set<string>>
-  /** Forces both closed. */
+  /** Closes both. */
   reset(agent: Pick<Agent, 'id' | 'name'>): Promise<CircuitBreakerReset>
-  /** The agent is deleted. */
+  /** Called when the agent is deleted. */
   forget(tx: Tx, agentId: string): Promise<void>
 }
 
-/** Both breakers of an agent, as they are shown and reset. */
+/** The status and reset of both breakers of an agent. */
 export function createBreakers({ db, clock, isPlatformEnabled }: BreakersDeps): Breakers {
   async function memories(agentId: string): Promise<{ dispatch: Memory; transport: Memory }> {
     const store = breakerStore(db)
@@ -47,7 +47,7 @@ export function createBreakers({ db, clock, isPlatformEnabled }: BreakersDeps): 
       .filter(([, state]) => state !== 'closed')
   }
 
-  async function view(agent: Switched): Promise<CircuitBreaker> {
+  async function view(agent: BreakerAgent): Promise<CircuitBreaker> {
     const now = clock.now()
     const { dispatch, transport } = await memories(agent.id)
     const [enabled, global_enabled] = [agent.circuit_breaker_enabled, isPlatformEnabled()]

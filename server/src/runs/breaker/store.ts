@@ -1,12 +1,30 @@
 import type { Executor } from '../../ports/database/port.ts'
-import type { Memory } from './rules.ts'
-import { blank } from './rules.ts'
-import type { BreakerKind, BreakersTable, BreakerTables } from './tables.ts'
+import { blank, type Memory } from './rules.ts'
+
+export type BreakerKind = 'dispatch' | 'transport'
+
+/** At most one row per agent and kind; no row means a closed breaker without failures. */
+export type BreakersTable = {
+  agent_id: string
+  kind: BreakerKind
+  /** Dispatch: consecutive failures. Transport: failed calls within the window at the last failure. */
+  failure_count: number
+  /** JSON array of times of failed calls within the window. Always empty for dispatch. */
+  failed_at: string
+  /** Number of openings since it was last closed; each doubles the wait. */
+  openings: number
+  /** When it becomes half open. Null while closed. */
+  retry_at: string | null
+  /** Dispatch: the run that was accepted while half open. */
+  probe_execution_id: string | null
+}
+
+export type BreakerTables = { breakers: BreakersTable }
 
 export function breakerStore(executor: Executor) {
   const db = executor.withTables<BreakerTables>()
   return {
-    /** Blank when nothing is remembered. */
+    /** Blank when nothing is stored. */
     async read(agentId: string, kind: BreakerKind): Promise<Memory> {
       const row = await db
         .selectFrom('breakers')
@@ -17,13 +35,13 @@ export function breakerStore(executor: Executor) {
       return row ? memoryOf(row) : blank
     },
 
-    /** Of every agent that has a row, at once: the rows are few and small. */
+    /** Of every agent with a row, in one query: the rows are few and small. */
     async all(kind: BreakerKind): Promise<Map<string, Memory>> {
       const rows = await db.selectFrom('breakers').selectAll().where('kind', '=', kind).execute()
       return new Map(rows.map((row) => [row.agent_id, memoryOf(row)]))
     },
 
-    /** Reads it and holds it until the transaction ends: of two that change it, one sees the other's change. */
+    /** Reads and locks it until the transaction ends, so that concurrent changes see each other. */
     async hold(agentId: string, kind: BreakerKind): Promise<Memory> {
       const row = await db
         .insertInto('breakers')
@@ -34,7 +52,7 @@ export function breakerStore(executor: Executor) {
       return memoryOf(row)
     },
 
-    /** The same for several agents, in the order of their ids. */
+    /** `hold` for several agents, in the order of their ids. */
     async holdAll(agentIds: readonly string[], kind: BreakerKind): Promise<Map<string, Memory>> {
       if (agentIds.length === 0) return new Map()
       const rows = await db
@@ -46,7 +64,7 @@ export function breakerStore(executor: Executor) {
       return new Map(rows.map((row) => [row.agent_id, memoryOf(row)]))
     },
 
-    /** Remembers nothing any more, when anything was remembered. */
+    /** Resets it when it is not blank. */
     async clear(agentId: string, kind: BreakerKind): Promise<void> {
       await db
         .updateTable('breakers')
@@ -59,7 +77,7 @@ export function breakerStore(executor: Executor) {
         .execute()
     },
 
-    /** The run was the probe and says nothing: another one may be. */
+    /** The run was the probe but has no verdict, so another run may be the probe. */
     async releaseProbe(agentId: string, kind: BreakerKind, executionId: string): Promise<void> {
       await db
         .updateTable('breakers')
@@ -70,7 +88,7 @@ export function breakerStore(executor: Executor) {
         .execute()
     },
 
-    /** Of a breaker that is held. */
+    /** Call only for a locked breaker. */
     async write(agentId: string, kind: BreakerKind, memory: Memory): Promise<void> {
       await db
         .updateTable('breakers')
@@ -89,7 +107,7 @@ export function breakerStore(executor: Executor) {
 function memoryOf(row: BreakersTable): Memory {
   return {
     failureCount: row.failure_count,
-    // Written below.
+    // Written by `columnsOf`.
     failedAt: JSON.parse(row.failed_at) as string[],
     openings: row.openings,
     retryAt: row.retry_at,

@@ -25,7 +25,7 @@ forEachDialect((_, open) => {
     return { db, clock, wire, breaker, breakers, link, agent, state, ask, fail }
   }
 
-  test('five calls without an answer mark the agent unreachable; calls go on', async () => {
+  test('five unanswered calls mark the agent as unreachable; calls continue', async () => {
     const { wire, breakers, agent, state, fail } = await start()
     await fail(4)
     assert.equal(await state(), 'closed')
@@ -37,7 +37,7 @@ forEachDialect((_, open) => {
     assert.equal(wire.asked.length, 8)
   })
 
-  test('calls of another agent, answers with a fault and callers that went away do not count', async () => {
+  test('calls to other agents, faults and aborted calls do not count', async () => {
     const { wire, link, state, fail } = await start()
     wire.link('a2', {
       info: () => {
@@ -45,15 +45,15 @@ forEachDialect((_, open) => {
       },
     })
     for (let time = 0; time < 6; time += 1) await assert.rejects(link.call('a2', 'info', {}), LinkFault)
-    const gone = AbortSignal.abort(new Error('gone'))
+    const aborted = AbortSignal.abort(new Error('gone'))
     for (let time = 0; time < 6; time += 1) {
-      await assert.rejects(link.call('a1', 'info', {}, { signal: gone }), /gone/)
+      await assert.rejects(link.call('a1', 'info', {}, { signal: aborted }), /aborted/)
     }
     await fail(4)
     assert.equal(await state(), 'closed')
   })
 
-  test('half open after a minute; a call without an answer doubles the wait, an answered one closes it', async () => {
+  test('half open after a minute; an unanswered call doubles the wait, an answered one closes it', async () => {
     const { wire, clock, breakers, agent, state, ask, fail } = await start()
     await fail(5)
     await clock.advance(60)
@@ -70,21 +70,21 @@ forEachDialect((_, open) => {
     assert.equal(await state(), 'closed')
   })
 
-  test('an agent that dials in is reachable again', async () => {
+  test('an agent that connects is reachable again', async () => {
     const { breaker, state, fail } = await start()
     await fail(5)
     await breaker.heard('a1')
     assert.equal(await state(), 'closed')
   })
 
-  test('twenty calls that fail at once are counted one by one', async () => {
+  test('20 concurrent failed calls are all counted', async () => {
     const { state, breakers, agent, ask } = await start()
     await Promise.allSettled(Array.from({ length: 20 }, ask))
     assert.equal(await state(), 'open')
     assert.equal((await breakers.view(agent)).transport.retry_after_seconds, 60)
   })
 
-  test('a database that is gone changes no answer', async () => {
+  test('a failing database changes no answer', async () => {
     const { db, wire, ask } = await start()
     wire.link('a1', { info: () => ({ info: null }) as never })
     await db.close()

@@ -6,15 +6,15 @@ import { afterFailedCall, blank, isBlank } from './rules.ts'
 import { breakerStore } from './store.ts'
 
 export type TransportBreaker = {
-  /** The same link; what becomes of its calls is counted. */
+  /** Returns the link with its calls counted. */
   watch(link: AgentLink): AgentLink
-  /** The agent was heard over its link. */
+  /** Records that the agent has sent something over its link. */
   heard(agentId: string): Promise<void>
 }
 
 /**
- * Counts calls to an agent that no answer came to. Never refuses a call: what it remembers only marks the
- * agent as unreachable. Fails open: a count that cannot be written is logged and lost.
+ * Counts unanswered calls to an agent. Never refuses a call, only marks the agent as unreachable. Fails open:
+ * a failed write is logged and the count is lost.
  */
 export function createTransportBreaker(deps: {
   db: Db
@@ -32,11 +32,11 @@ export function createTransportBreaker(deps: {
         await store.write(agentId, 'transport', blank)
       })
     } catch (error) {
-      uncounted(agentId, error)
+      logUncounted(agentId, error)
     }
   }
 
-  async function missed(agentId: string): Promise<void> {
+  async function recordFailure(agentId: string): Promise<void> {
     try {
       await db.atomically(async (tx) => {
         const store = breakerStore(tx)
@@ -44,11 +44,11 @@ export function createTransportBreaker(deps: {
         if (next) await store.write(agentId, 'transport', next)
       })
     } catch (error) {
-      uncounted(agentId, error)
+      logUncounted(agentId, error)
     }
   }
 
-  function uncounted(agentId: string, error: unknown): void {
+  function logUncounted(agentId: string, error: unknown): void {
     log.warn({ err: error, agent_id: agentId }, 'a call to an agent was not counted for its breaker')
   }
 
@@ -62,9 +62,9 @@ export function createTransportBreaker(deps: {
           await heard(agentId)
           return answer
         } catch (error) {
-          // An error that the agent named is an answer too; a caller that went away says nothing.
+          // A fault named by the agent is an answer too; an abort by the caller says nothing.
           if (error instanceof LinkFault) await heard(agentId)
-          if (error instanceof LinkDown || error instanceof LinkTimeout) await missed(agentId)
+          if (error instanceof LinkDown || error instanceof LinkTimeout) await recordFailure(agentId)
           throw error
         }
       },
