@@ -10,7 +10,7 @@ const [first, second, plan] = [
 ]
 
 forEachDialect((_, open) => {
-  test('an admin adds one, replaces it under its name, and its token is never shown', async () => {
+  test('an admin adds a subscription and replaces it by name; its token is never shown', async () => {
     await using world = await startWorld({ db: await open() })
     const { add, call, written } = world
     const made = await add('team', first, { subscription_type: 'max', rate_limit_tier: '20x' })
@@ -38,9 +38,9 @@ forEachDialect((_, open) => {
     assert.ok(![first, second].some((token) => written.join().includes(token)))
   })
 
-  test('422 for a name, a token or a provider that is none; 403 for somebody who is no admin', async () => {
+  test('422 for an invalid name, token or provider; 403 for a user without the admin role', async () => {
     await using world = await startWorld({ db: await open() })
-    const wrong = [
+    const invalid = [
       { name: 'team' },
       { name: '', token: first },
       { name: 'a/b', token: first },
@@ -48,7 +48,7 @@ forEachDialect((_, open) => {
       { name: 'team', token: `${first} ${first}` },
       { name: 'team', token: first, provider: 'github' },
     ]
-    for (const body of wrong)
+    for (const body of invalid)
       assert.equal((await world.call('POST', '', body)).status, 422, JSON.stringify(body))
     for (const [method, path] of [
       ['GET', ''],
@@ -61,7 +61,7 @@ forEachDialect((_, open) => {
     }
   })
 
-  test('409 for another provider under the name of one that agents use', async () => {
+  test('409 when a used subscription is replaced by one of another provider', async () => {
     await using world = await startWorld({ db: await open() })
     await world.add('team', first)
     assert.equal((await world.add('team', first, { provider: 'openai' })).json.provider, 'openai')
@@ -70,7 +70,7 @@ forEachDialect((_, open) => {
     assert.equal((await world.add('team', first, { provider: 'openai' })).json.error, 'conflict')
   })
 
-  test('an agent asks with the key of the platform, with its subscription, and with nothing', async () => {
+  test('the auth mode of an agent is the platform key, its subscription or not_configured', async () => {
     await using world = await startWorld({ db: await open(), providerKey: null })
     const { add, call } = world
     const auth = async () => (await call('GET', '/agents/scout/auth', undefined, 'bob')).json
@@ -83,10 +83,10 @@ forEachDialect((_, open) => {
     const cleared = await call('DELETE', '/agents/scout')
     assert.deepEqual(cleared.json, { success: true, agent_name: 'scout', subscription_name: null })
     assert.deepEqual(await auth(), { ...none, auth_mode: 'not_configured' })
-    assert.equal((await call('DELETE', '/agents/scout')).status, 200, 'clearing twice is no error')
+    assert.equal((await call('DELETE', '/agents/scout')).status, 200, 'clearing twice succeeds')
   })
 
-  test('404 for one that is not there, 422 for one of another provider, 403 for whom the agent is shared with', async () => {
+  test('404 for an unknown subscription, 422 for another provider, 403 for a shared user', async () => {
     await using world = await startWorld({ db: await open() })
     await world.add('team', first, { provider: 'google' })
     const assign = (name: string, who?: string) =>
@@ -94,7 +94,7 @@ forEachDialect((_, open) => {
     assert.equal((await assign('nowhere')).json.error, 'not_found')
     const refused = await assign('team')
     assert.equal(refused.status, 422)
-    assert.match(JSON.stringify(refused.json), /is of google; claude-code asks anthropic/)
+    assert.match(JSON.stringify(refused.json), /is of google; claude-code uses anthropic/)
     assert.equal((await assign('team', 'bob')).json.error, 'owner_required')
     for (const [method, path] of [
       ['DELETE', '/nowhere'],
@@ -103,7 +103,7 @@ forEachDialect((_, open) => {
       assert.equal((await world.call(method, path)).json.error, 'not_found')
   })
 
-  test('of a whole fleet it is told at once with what each agent asks', async () => {
+  test('the auth modes of a whole fleet come from one call', async () => {
     const agents = { a2: { name: 'codex-1', runtime: 'codex' as const }, a3: { name: 'free' } }
     await using world = await startWorld({ db: await open(), agents })
     await world.add('team', first)
@@ -116,7 +116,7 @@ forEachDialect((_, open) => {
     )
   })
 
-  test('deleting one tells which agents it cleared; they ask with the key of the platform', async () => {
+  test('deletion returns the cleared agents, which then use the platform key', async () => {
     await using world = await startWorld({ db: await open(), agents: { a2: { name: 'atlas' } } })
     await world.add('team', first)
     await world.call('PUT', '/agents/scout', { subscription_name: 'team' })
@@ -133,19 +133,19 @@ forEachDialect((_, open) => {
     assert.deepEqual((await world.call('GET', '')).json, [])
   })
 
-  test('a test asks the provider as the broker would, and keeps nothing', async () => {
+  test('a test sends the token to the provider as the broker would, and stores nothing', async () => {
     await using world = await startWorld({ db: await open() })
-    const tried = async (token: string) => (await world.call('POST', '/test', { token })).json
-    assert.deepEqual(await tried(plan), { valid: true, status: 'ok', message: 'The key works.' })
+    const testToken = async (token: string) => (await world.call('POST', '/test', { token })).json
+    assert.deepEqual(await testToken(plan), { valid: true, status: 'ok', message: 'The key works.' })
     assert.deepEqual(world.asked[0], { key: plan, beta: 'oauth-2025-04-20', path: '/v1/models?limit=1' })
-    for (const [status, word] of [
+    for (const [status, expected] of [
       [401, 'invalid_token'],
       [429, 'rate_limited'],
       [500, 'unreachable'],
     ] as const) {
       world.statuses.set(first, status)
-      const { valid, status: found } = await tried(first)
-      assert.deepEqual([valid, found], [false, word])
+      const { valid, status: found } = await testToken(first)
+      assert.deepEqual([valid, found], [false, expected])
     }
     assert.deepEqual((await world.call('GET', '')).json, [])
   })

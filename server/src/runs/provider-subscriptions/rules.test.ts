@@ -6,13 +6,13 @@ const now = new Date('2026-03-01T12:00:00.000Z')
 const at = now.toISOString()
 const later = '2026-03-01T13:00:00.000Z'
 
-describe('what an answer says of the credential', () => {
+describe('the failure in a provider response', () => {
   const until = (status: number, headers: Record<string, string> = {}) => {
     const failure = failureOf({ status, headers, body: null }, now)
     return failure && [failure.kind, failure.until.toISOString()]
   }
 
-  test('a limit lasts as long as the provider says: its window, else the wait, else five minutes', () => {
+  test('a limit lasts until the provider window resets, else its wait, else five minutes', () => {
     const reset = String(Date.parse('2026-03-01T15:00:00Z') / 1000)
     const both = { 'anthropic-ratelimit-unified-reset': reset, 'retry-after': '7' }
     assert.deepEqual(until(429, both), ['limited', '2026-03-01T15:00:00.000Z'])
@@ -24,12 +24,12 @@ describe('what an answer says of the credential', () => {
       assert.deepEqual(until(429, { 'retry-after': wait }), ['limited', '2026-03-01T12:05:00.000Z'])
   })
 
-  test('no limit lasts below a minute or above a week', () => {
+  test('a limit lasts at least a minute and at most a week', () => {
     assert.deepEqual(until(429, { 'retry-after': '1' }), ['limited', '2026-03-01T12:01:00.000Z'])
     assert.deepEqual(until(429, { 'retry-after': '99999999' }), ['limited', '2026-03-08T12:00:00.000Z'])
   })
 
-  test('a refusal is one of the token; a full provider, a bad request and an answer are not', () => {
+  test('401, 402 and 403 refuse the token; overload, bad requests and successes do not', () => {
     for (const status of [401, 402, 403]) assert.deepEqual(until(status), ['refused', later])
     for (const status of [200, 400, 404, 413, 500, 529]) assert.equal(until(status), null)
   })
@@ -40,7 +40,7 @@ describe('what an answer says of the credential', () => {
     return failure && [failure.kind, failure.until.toISOString()]
   }
 
-  test('Google: a bad key is a bad request that says so, and a limit names its wait in the body', () => {
+  test('Google reports a bad key as 400 with a reason, and a wait in the body', () => {
     const invalid = { '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'API_KEY_INVALID' }
     assert.deepEqual(google(400, [invalid]), ['refused', later])
     assert.deepEqual(
@@ -63,12 +63,12 @@ describe('the next subscription', () => {
   const of = (...all: [string, Partial<typeof free | Record<keyof typeof free, string>>?][]) =>
     all.map(([name, over]) => ({ id: name, name, ...free, ...over }))
 
-  test('is the one after it by name, and round', () => {
+  test('is the next one by name, then the first', () => {
     assert.equal(nextOf(of(['c'], ['a'], ['b']), 'a', at)?.name, 'b')
     assert.equal(nextOf(of(['c'], ['a'], ['b']), 'c', at)?.name, 'a')
   })
 
-  test('is not one that is limited or refused now; there may be none', () => {
+  test('skips limited and refused ones, and may be null', () => {
     const [limited, refused] = [{ limited_until: later }, { refused_until: later }]
     assert.equal(nextOf(of(['a'], ['b', limited], ['c', refused], ['d']), 'a', at)?.name, 'd')
     assert.equal(nextOf(of(['a'], ['b', limited]), 'a', at), null)
@@ -77,13 +77,13 @@ describe('the next subscription', () => {
   })
 })
 
-test('a subscription stands before a key, and no credential is told as none', () => {
+test('a subscription takes precedence over a key; without both the mode is not_configured', () => {
   assert.equal(authModeOf({ subscription: true, apiKey: true }), 'subscription')
   assert.equal(authModeOf({ subscription: false, apiKey: true }), 'api_key')
   assert.equal(authModeOf({ subscription: false, apiKey: false }), 'not_configured')
 })
 
-test('what is used is counted by five minutes', () => {
+test('usage is counted in buckets of five minutes', () => {
   assert.equal(bucketOf(new Date('2026-03-01T12:09:59.999Z')).toISOString(), '2026-03-01T12:05:00.000Z')
   assert.equal(isAfter(null, at), false)
 })

@@ -2,7 +2,7 @@ import type { Runtime } from '@roost/contracts/agents/agent'
 import type { AuthMode, ModelProvider } from '@roost/contracts/runs/provider-subscriptions'
 import { z } from 'zod'
 
-/** Whom a runtime asks for models. */
+/** The model provider that a runtime uses. */
 export function providerOfRuntime(runtime: Runtime): ModelProvider {
   switch (runtime) {
     case 'claude-code':
@@ -14,18 +14,18 @@ export function providerOfRuntime(runtime: Runtime): ModelProvider {
   }
 }
 
-/** A subscription wins over a key, also over one that would work. */
+/** A subscription takes precedence over a key, even over one that would work. */
 export function authModeOf(has: { subscription: boolean; apiKey: boolean }): AuthMode {
   if (has.subscription) return 'subscription'
   return has.apiKey ? 'api_key' : 'not_configured'
 }
 
-/** Why a provider does not answer with this credential; null when it is not the credential. */
+/** Why a provider rejects a credential; null when the credential is not the cause. */
 export type Failure = { kind: 'limited' | 'refused'; until: Date }
 
 type Headers = Record<string, string | string[] | undefined>
 
-/** `body`: of a refusal whose reason stands in it alone; null where nobody has read it. */
+/** `body` is read only for refusals whose reason is in it; null otherwise. */
 export type ProviderReply = { status: number; headers: Headers; body: string | null }
 
 export function failureOf({ status, headers, body }: ProviderReply, now: Date): Failure | null {
@@ -35,13 +35,13 @@ export function failureOf({ status, headers, body }: ProviderReply, now: Date): 
   return null
 }
 
-/** Google calls a key that is wrong or has expired a bad request, and says what it was in the details. */
+/** Google reports a wrong or expired key as a bad request with a reason in the details. */
 function isKeyRefused(status: number, body: string | null): boolean {
   return status === 400 && detailsOf(body).some(({ reason }) => keyReasons.has(reason))
 }
 const keyReasons: ReadonlySet<unknown> = new Set(['API_KEY_INVALID', 'API_KEY_EXPIRED'])
 
-/** Milliseconds that Google's `RetryInfo` names; null for none. */
+/** Wait in milliseconds from Google's `RetryInfo`; null without one. */
 function retryDelayOf(body: string | null): number | null {
   for (const { retryDelay } of detailsOf(body)) {
     const seconds = typeof retryDelay === 'string' ? /^(\d+(?:\.\d+)?)s$/.exec(retryDelay)?.[1] : undefined
@@ -50,7 +50,7 @@ function retryDelayOf(body: string | null): number | null {
   return null
 }
 
-/** What stands in `error.details`, also of an answer that was to be a list of pieces. */
+/** The entries of `error.details`, also when the response is a list (a stream). */
 function detailsOf(body: string | null): Record<string, unknown>[] {
   const parsed = errorBody.safeParse(body)
   return parsed.success ? parsed.data : []
@@ -72,12 +72,14 @@ const errorBody = z
 
 const refusedForMs = 3_600_000
 const limitedForMs = 300_000
-/** Two that both are at their limit are not asked in turns, whatever they say. */
-const shortestLimitMs = 60_000
-/** The longest window of any provider; what is above it is a mistake of somebody. */
-const longestLimitMs = 7 * 86_400_000
+/** Keeps two limited subscriptions from being used alternately, whatever wait they report. */
+const minLimitMs = 60_000
+/** The longest window of any provider; longer values are treated as mistakes. */
+const maxLimitMs = 7 * 86_400_000
 
-/** A plan's window says when it opens again; other limits say how long to wait, in a header or the body, or nothing. */
+/**
+ * A plan reports when its window resets. Other limits report a wait in a header, in the body, or not at all.
+ */
 function limitEnd(headers: Headers, delayMs: number | null, now: Date): Date {
   const reset = Number(textOf(headers['anthropic-ratelimit-unified-reset']) ?? Number.NaN) * 1000
   const after = textOf(headers['retry-after'])
@@ -89,7 +91,7 @@ function limitEnd(headers: Headers, delayMs: number | null, now: Date): Date {
     delayMs ?? Number.NaN,
   ]
   const wait = waits.find((ms) => Number.isFinite(ms) && ms > 0) ?? limitedForMs
-  return new Date(now.getTime() + Math.min(Math.max(wait, shortestLimitMs), longestLimitMs))
+  return new Date(now.getTime() + Math.min(Math.max(wait, minLimitMs), maxLimitMs))
 }
 
 function textOf(value: string | string[] | undefined): string | undefined {
@@ -103,7 +105,10 @@ export type Candidate = {
   refused_until: string | null
 }
 
-/** The one after `currentId` in the order of names, and round; null when all others are limited too. */
+/**
+ * The next usable one after `currentId` by name, wrapping around; null when all others are limited or
+ * refused.
+ */
 export function nextOf<C extends Candidate>(
   candidates: readonly C[],
   currentId: string,
@@ -115,19 +120,19 @@ export function nextOf<C extends Candidate>(
   return ring.find((each) => isFree(each, at)) ?? null
 }
 
-/** Its provider is known to answer with it, or not known not to. */
+/** True when no limit or refusal is in force. */
 export function isFree(each: Pick<Candidate, 'limited_until' | 'refused_until'>, at: string): boolean {
   return !isAfter(each.limited_until, at) && !isAfter(each.refused_until, at)
 }
 
-/** Timestamps; null is never. */
+/** Compares timestamps; null means never. */
 export function isAfter(until: string | null, at: string): boolean {
   return until !== null && until > at
 }
 
 const bucketMs = 300_000
 
-/** The beginning of the five minutes that a time lies in. */
+/** Start of the five-minute bucket that contains a time. */
 export function bucketOf(now: Date): Date {
   return new Date(Math.floor(now.getTime() / bucketMs) * bucketMs)
 }

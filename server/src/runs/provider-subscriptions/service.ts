@@ -23,31 +23,34 @@ export type AuthOf = Omit<AgentAuth, 'agent_name'>
 
 export type ProviderSubscriptionsDeps = WireDeps & {
   vault: Pick<Vault, 'open' | 'seal'>
-  /** The key that the platform pays with; null when none is configured. */
+  /** The platform's own key; null when none is configured. */
   providerKey(provider: ModelProvider): Secret | null
 }
 
-type Given = Pick<SubscriptionRow, 'name' | 'provider' | 'subscription_type' | 'rate_limit_tier'> & {
+type SubscriptionInput = Pick<
+  SubscriptionRow,
+  'name' | 'provider' | 'subscription_type' | 'rate_limit_tier'
+> & {
   token: Secret
 }
 
 export type ProviderSubscriptions = {
-  /** In the order of their names. */
+  /** By name. */
   list(): Promise<Subscription[]>
-  /** The same name replaces. Throws `conflict` for another provider under agents that use it. */
-  put(given: Given): Promise<Subscription>
-  /** By id or name. Names of the agents that used it. Throws `not_found`. */
+  /** Adds or replaces by name. Throws `conflict` for a provider change while agents use it. */
+  put(input: SubscriptionInput): Promise<Subscription>
+  /** By id or name. Returns the agents that used it. Throws `not_found`. */
   remove(idOrName: string): Promise<{ name: string; agents: string[] }>
   /** By id or name. Throws `not_found`. */
   usage(idOrName: string): Promise<SubscriptionUsage>
-  /** Throws `not_found`, and `validation_error` for another provider than the runtime's. */
+  /** Throws `not_found`, and `validation_error` when the runtime uses another provider. */
   assign(agent: NamedAgent, name: string): Promise<void>
   clear(agent: NamedAgent): Promise<void>
-  /** With what the runtime of each agent asks its provider, by the agents' ids. */
+  /** The auth mode of each agent, by agent id. */
   auth(agents: readonly { id: string; runtime: Runtime }[]): Promise<ReadonlyMap<string, AuthOf>>
-  /** The same of one. Throws `agent_not_found`. */
+  /** The auth mode of one agent. Throws `agent_not_found`. */
   authOf(agentId: string): Promise<AuthOf>
-  /** For the broker alone. */
+  /** Only for the broker. */
   inUse(agentId: string, provider: ModelProvider): Promise<InUse | null>
   loops: Loop[]
 }
@@ -58,7 +61,7 @@ export function createProviderSubscriptions(deps: ProviderSubscriptionsDeps): Pr
   const { db, clock, events, vault, providerKey } = deps
   const now = () => timestamp(clock.now())
 
-  async function tellAgents(tx: Tx, agents: readonly NamedAgent[]): Promise<void> {
+  async function announce(tx: Tx, agents: readonly NamedAgent[]): Promise<void> {
     for (const { id, name } of agents) {
       const event = { type: 'agent.settings_changed', agent_names: [name], agent_ids: [id] }
       await events.append(tx, { ...event, fields: { setting: 'subscription' } }, clock.now())
@@ -69,11 +72,11 @@ export function createProviderSubscriptions(deps: ProviderSubscriptionsDeps): Pr
     const store = subscriptionStore(db)
     const [rows, assignments] = await Promise.all([store.all(), store.assignments()])
     const byId = new Map(rows.map((row) => [row.id, row]))
-    const used = new Map(assignments.map((each) => [each.agent_id, byId.get(each.subscription_id)]))
-    return new Map(agents.map(({ id, runtime }) => [id, authIn(runtime, used.get(id))]))
+    const rowOf = new Map(assignments.map((each) => [each.agent_id, byId.get(each.subscription_id)]))
+    return new Map(agents.map(({ id, runtime }) => [id, authIn(runtime, rowOf.get(id))]))
   }
 
-  /** An assignment from before the agent had another runtime counts for nothing. */
+  /** Ignores an assignment that the agent got while it had another runtime. */
   function authIn(runtime: Runtime, row: SubscriptionRow | undefined): AuthOf {
     const provider = providerOfRuntime(runtime)
     const subscription = row?.provider === provider ? row : null
@@ -91,31 +94,31 @@ export function createProviderSubscriptions(deps: ProviderSubscriptionsDeps): Pr
       const [rows, assignments] = await Promise.all([store.all(), store.assignments()])
       const agents = await agentStore(db).all()
       const byId = new Map(agents.map((agent) => [agent.id, agent.name]))
-      const users = Map.groupBy(assignments, (each) => each.subscription_id)
+      const byRow = Map.groupBy(assignments, (each) => each.subscription_id)
       return rows.map((row) =>
         view(
           row,
-          (users.get(row.id) ?? []).map((each) => byId.get(each.agent_id)),
+          (byRow.get(row.id) ?? []).map((each) => byId.get(each.agent_id)),
         ),
       )
     },
 
-    put: (given) => db.atomically(async (tx) => (await addIn(tx, given)) ?? replaceIn(tx, given)),
+    put: (input) => db.atomically(async (tx) => (await addIn(tx, input)) ?? replaceIn(tx, input)),
 
     async remove(idOrName) {
       return db.atomically(async (tx) => {
         const store = subscriptionStore(tx)
-        const { id, name } = await found(tx, idOrName)
+        const { id, name } = await require(tx, idOrName)
         if (!(await store.lock(id))) throw missing()
         const agents = await namedAgents(tx, await store.agentsOf(id))
         await store.remove(id)
-        await tellAgents(tx, agents)
+        await announce(tx, agents)
         return { name, agents: agents.map((agent) => agent.name) }
       })
     },
 
     async usage(idOrName) {
-      const { id, limited_until } = await found(db, idOrName)
+      const { id, limited_until } = await require(db, idOrName)
       const store = subscriptionStore(db)
       const since = (hours: number) => store.used(id, timestamp(secondsLater(clock.now(), -hours * 3600)))
       const [short, long, day, agents] = await Promise.all([
@@ -144,15 +147,15 @@ export function createProviderSubscriptions(deps: ProviderSubscriptionsDeps): Pr
         if (!runtime) throw new Fault('agent_not_found')
         const provider = providerOfRuntime(runtime)
         if (row.provider !== provider)
-          throw invalidField(['subscription_name'], `is of ${row.provider}; ${runtime} asks ${provider}`)
+          throw invalidField(['subscription_name'], `is of ${row.provider}; ${runtime} uses ${provider}`)
         await store.assign(agent.id, row.id, now())
-        await tellAgents(tx, [agent])
+        await announce(tx, [agent])
       })
     },
 
     async clear(agent) {
       await db.atomically(async (tx) => {
-        if (await subscriptionStore(tx).clear(agent.id)) await tellAgents(tx, [agent])
+        if (await subscriptionStore(tx).clear(agent.id)) await announce(tx, [agent])
       })
     },
 
@@ -169,32 +172,32 @@ export function createProviderSubscriptions(deps: ProviderSubscriptionsDeps): Pr
       {
         name: 'provider-subscriptions.usage',
         everySeconds: 3600,
-        run: () => subscriptionStore(db).forgetUsed(timestamp(secondsLater(clock.now(), -8 * 86_400))),
+        run: () => subscriptionStore(db).deleteUsage(timestamp(secondsLater(clock.now(), -8 * 86_400))),
       },
     ],
   }
 
-  /** Null when the name is taken. */
-  async function addIn(tx: Tx, { token, ...given }: Given): Promise<Subscription | null> {
+  /** Returns null when the name exists. */
+  async function addIn(tx: Tx, { token, ...input }: SubscriptionInput): Promise<Subscription | null> {
     const [id, at] = [newId(), now()]
     const made = { sealed_token: sealed(id, token), created_at: at, updated_at: at }
-    const row = { id, ...given, ...unmarked, ...made }
+    const row = { id, ...input, ...unmarked, ...made }
     return (await subscriptionStore(tx).insert(row)) ? view(row, []) : null
   }
 
-  /** What the old token was marked with says nothing of the new one. */
-  async function replaceIn(tx: Tx, { token, ...given }: Given): Promise<Subscription> {
+  /** Limits and refusals of the old token do not apply to the new one. */
+  async function replaceIn(tx: Tx, { token, ...input }: SubscriptionInput): Promise<Subscription> {
     const store = subscriptionStore(tx)
-    const named = await store.byName(given.name)
-    const present = named && (await store.lock(named.id))
-    if (!present) throw new Fault('conflict', `"${given.name}" was just deleted; add it again.`)
-    const agents = await namedAgents(tx, await store.agentsOf(present.id))
-    if (present.provider !== given.provider && agents.length > 0)
-      throw new Fault('conflict', `Agents use "${given.name}", which is of ${present.provider}.`)
-    const patch = { ...given, ...unmarked, sealed_token: sealed(present.id, token), updated_at: now() }
-    await store.replace(present.id, patch)
+    const named = await store.byName(input.name)
+    const current = named && (await store.lock(named.id))
+    if (!current) throw new Fault('conflict', `"${input.name}" was just deleted; add it again.`)
+    const agents = await namedAgents(tx, await store.agentsOf(current.id))
+    if (current.provider !== input.provider && agents.length > 0)
+      throw new Fault('conflict', `Agents use "${input.name}", which is of ${current.provider}.`)
+    const patch = { ...input, ...unmarked, sealed_token: sealed(current.id, token), updated_at: now() }
+    await store.replace(current.id, patch)
     const names = agents.map(({ name }) => name)
-    return view({ ...present, ...patch }, names)
+    return view({ ...current, ...patch }, names)
   }
 
   function sealed(id: string, token: Secret): string {
@@ -202,7 +205,7 @@ export function createProviderSubscriptions(deps: ProviderSubscriptionsDeps): Pr
   }
 }
 
-async function found(executor: Executor, idOrName: string): Promise<SubscriptionRow> {
+async function require(executor: Executor, idOrName: string): Promise<SubscriptionRow> {
   const store = subscriptionStore(executor)
   const row = (await store.byId(idOrName)) ?? (await store.byName(idOrName))
   if (!row) throw missing()
@@ -213,7 +216,7 @@ function missing(): Fault {
   return new Fault('not_found', 'There is no such subscription.')
 }
 
-/** In the order of their names, without those that are gone. */
+/** By name, without deleted agents. */
 async function namedAgents(executor: Executor, ids: readonly string[]): Promise<NamedAgent[]> {
   if (ids.length === 0) return []
   const agents = await agentStore(executor).all()

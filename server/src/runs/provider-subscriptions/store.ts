@@ -1,11 +1,44 @@
 import type { ModelProvider } from '@roost/contracts/runs/provider-subscriptions'
 import { sql } from 'kysely'
 import type { Executor } from '../../ports/database/port.ts'
-import type {
-  AgentProviderSubscriptionsTable,
-  ProviderSubscriptionsTable,
-  ProviderSubscriptionUsageTable,
-} from './tables.ts'
+
+export type ProviderSubscriptionsTable = {
+  id: string
+  name: string
+  provider: ModelProvider
+  sealed_token: string
+  subscription_type: string | null
+  rate_limit_tier: string | null
+  /** The provider has limited it until then. */
+  limited_until: string | null
+  /** The provider has refused the token; agents do not move to it until then. */
+  refused_until: string | null
+  created_at: string
+  updated_at: string
+}
+
+/** Agents without a row use the platform key. */
+export type AgentProviderSubscriptionsTable = {
+  agent_id: string
+  subscription_id: string
+  assigned_at: string
+  /** The subscription a person assigned, while the agent is on another one; null while it is on it. */
+  home_id: string | null
+}
+
+/** Usage in the bucket that starts at `began_at`. PostgreSQL returns sums and bigints as text. */
+export type ProviderSubscriptionUsageTable = {
+  subscription_id: string
+  began_at: string
+  requests: number
+  input_tokens: number
+  output_tokens: number
+  cost_micros: number
+  /** 1: part of the cost is an estimate. */
+  cost_estimated: number
+  /** Requests that were limited or refused. */
+  failures: number
+}
 
 type Tables = {
   provider_subscriptions: ProviderSubscriptionsTable
@@ -44,10 +77,10 @@ export function subscriptionStore(executor: Executor) {
   }
 
   /**
-   * With what the agent asks this provider, and where it goes back to when nothing hinders it: one statement, so that
-   * both are of the same moment.
+   * The subscription that the agent uses now and the one it returns to. One statement reads both, so that
+   * they are consistent.
    */
-  async function standing(
+  async function currentAndHome(
     agentId: string,
     provider: ModelProvider,
   ): Promise<{ assigned: SubscriptionRow | null; home: SubscriptionRow | null }> {
@@ -72,7 +105,7 @@ export function subscriptionStore(executor: Executor) {
   return {
     used,
 
-    /** In the order of their names, which is the same in each dialect. */
+    /** By name. Sorted here, so that the order is the same in each dialect. */
     async all(): Promise<SubscriptionRow[]> {
       const rows = await db.selectFrom('provider_subscriptions').selectAll().execute()
       return rows.sort((a, b) => (a.name < b.name ? -1 : 1))
@@ -92,7 +125,7 @@ export function subscriptionStore(executor: Executor) {
       return (await query.executeTakeFirst()) ?? null
     },
 
-    /** False when the name is taken. */
+    /** Returns false when the name exists. */
     async insert(row: SubscriptionRow): Promise<boolean> {
       const result = await db
         .insertInto('provider_subscriptions')
@@ -102,7 +135,10 @@ export function subscriptionStore(executor: Executor) {
       return Number(result.numInsertedOrUpdatedRows ?? 0) === 1
     },
 
-    /** Holds up everybody else who changes, deletes or assigns it until the transaction ends. Null: there is none. */
+    /**
+     * Blocks other changes, deletions and assignments until the transaction ends. Null when it does not
+     * exist.
+     */
     async lock(id: string): Promise<SubscriptionRow | null> {
       const row = await db
         .updateTable('provider_subscriptions')
@@ -121,7 +157,7 @@ export function subscriptionStore(executor: Executor) {
       await db.deleteFrom('provider_subscriptions').where('id', '=', id).execute()
     },
 
-    /** Marks the token, unless another one has taken its place. */
+    /** Marks the token as limited or refused, unless it was replaced. */
     async mark(
       { id, sealed_token }: Pick<SubscriptionRow, 'id' | 'sealed_token'>,
       patch: { limited_until: string } | { refused_until: string },
@@ -143,11 +179,11 @@ export function subscriptionStore(executor: Executor) {
       return (await query.where('subscription_id', '=', id).execute()).map((row) => row.agent_id)
     },
 
-    standing,
+    currentAndHome,
 
-    /** With what the agent asks this provider; null: with the key of the platform. */
+    /** The subscription that the agent uses with this provider; null for the platform key. */
     async assigned(agentId: string, provider: ModelProvider): Promise<SubscriptionRow | null> {
-      return (await standing(agentId, provider)).assigned
+      return (await currentAndHome(agentId, provider)).assigned
     },
 
     async assign(agentId: string, subscriptionId: string, now: string): Promise<void> {
@@ -159,7 +195,10 @@ export function subscriptionStore(executor: Executor) {
         .execute()
     },
 
-    /** True for one alone of those who want to move the agent away from the same one; it keeps in mind where it was first. */
+    /**
+     * Returns true for only one of several concurrent moves away from the same subscription; remembers the
+     * first one as home.
+     */
     async move(agentId: string, ids: { from: string; to: string }, now: string): Promise<boolean> {
       const result = await db
         .updateTable('agent_provider_subscriptions')
@@ -174,13 +213,13 @@ export function subscriptionStore(executor: Executor) {
       return Number(result.numUpdatedRows) === 1
     },
 
-    /** False when there was nothing to clear. */
+    /** Returns false when nothing was assigned. */
     async clear(agentId: string): Promise<boolean> {
       const query = db.deleteFrom('agent_provider_subscriptions').where('agent_id', '=', agentId)
       return Number((await query.executeTakeFirst()).numDeletedRows) === 1
     },
 
-    /** Nothing when the subscription is gone meanwhile. */
+    /** Adds nothing when the subscription was deleted meanwhile. */
     async addUsed(id: string, beganAt: string, used: Partial<Used>): Promise<void> {
       const { requests = 0, input_tokens = 0, output_tokens = 0, cost_micros = 0, failures = 0 } = used
       const { cost_estimated = 0 } = used
@@ -201,7 +240,7 @@ export function subscriptionStore(executor: Executor) {
             else provider_subscription_usage.cost_estimated end`.execute(db)
     },
 
-    async forgetUsed(before: string): Promise<void> {
+    async deleteUsage(before: string): Promise<void> {
       await db.deleteFrom('provider_subscription_usage').where('began_at', '<', before).execute()
     },
   }

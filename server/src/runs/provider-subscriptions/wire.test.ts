@@ -11,7 +11,7 @@ const [first, second, plan] = [
 ]
 
 forEachDialect((_, open) => {
-  test("the broker puts a plan's token on the wire as a bearer with its beta, from the next request on", async () => {
+  test("the broker sends a plan's token as a bearer with its beta header from the next request on", async () => {
     await using world = await startWorld({ db: await open() })
     const ask = await world.run()
     await ask()
@@ -33,7 +33,7 @@ forEachDialect((_, open) => {
     )
   })
 
-  test('what is used is told of the last five hours and of the last seven days', async () => {
+  test('usage covers the last five hours and the last seven days', async () => {
     await using world = await startWorld({ db: await open() })
     await world.add('team', first)
     await world.call('PUT', '/agents/scout', { subscription_name: 'team' })
@@ -62,10 +62,10 @@ forEachDialect((_, open) => {
     for (const loop of world.platform.providerSubscriptions.loops)
       await loop.run(new AbortController().signal)
     world.clock.set('2026-01-05T08:00:00.000Z')
-    assert.deepEqual((await used()).window_7d, zero, 'what no window shows is forgotten')
+    assert.deepEqual((await used()).window_7d, zero, 'usage older than every window is deleted')
   })
 
-  test('twenty requests that meet the limit at once: one switch, one alert, all may ask again', async () => {
+  test('20 concurrent limited requests cause one switch and one alert, and all may be retried', async () => {
     await using world = await startWorld({ db: await open() })
     await world.add('a', first)
     await world.add('b', second)
@@ -90,7 +90,7 @@ forEachDialect((_, open) => {
     assert.equal((await world.call('GET', '/a/usage')).json.rate_limited_now, false)
   })
 
-  test('twenty agents on one subscription move each by itself, and nobody else', async () => {
+  test('20 agents on one subscription move separately; an idle one stays', async () => {
     const names = Array.from({ length: 20 }, (_, number) => `mover-${number}`)
     const agents = Object.fromEntries(names.map((name) => [name, { name }]))
     await using world = await startWorld({ db: await open(), agents })
@@ -106,7 +106,7 @@ forEachDialect((_, open) => {
     assert.deepEqual((await world.call('GET', '/a/usage')).json.agents, ['mover-19'])
   })
 
-  test('a refused token is left too, and the next round does not come back to it', async () => {
+  test('an agent also leaves a refused token and does not return to it', async () => {
     await using world = await startWorld({ db: await open() })
     await world.add('a', first)
     await world.add('b', second)
@@ -129,11 +129,11 @@ forEachDialect((_, open) => {
     assert.equal(
       (await world.call('GET', '/agents/scout/auth')).json.subscription_name,
       'a',
-      'its token is new',
+      'its token was replaced',
     )
   })
 
-  test('an agent goes back to what somebody chose for it once the limit or the refusal has passed', async () => {
+  test('an agent returns to its assigned subscription once the limit or refusal has passed', async () => {
     await using world = await startWorld({ db: await open() })
     const on = async () => (await world.call('GET', '/agents/scout/auth')).json.subscription_name
     for (const [name, token] of [
@@ -155,10 +155,10 @@ forEachDialect((_, open) => {
     const replies = await Promise.all(Array.from({ length: 20 }, () => ask()))
     assert.ok(replies.every(({ status }) => status === 200))
     assert.deepEqual([await on(), world.asked.at(-1)?.key], ['a', first])
-    const told = await world.events('agent.settings_changed')
-    assert.equal(told, 4, 'assigned, moved twice, back once')
+    const count = await world.events('agent.settings_changed')
+    assert.equal(count, 4, 'assigned, moved twice, back once')
     await ask()
-    assert.equal(await world.events('agent.settings_changed'), told)
+    assert.equal(await world.events('agent.settings_changed'), count)
 
     world.statuses.set(first, 401)
     await ask()
@@ -167,10 +167,10 @@ forEachDialect((_, open) => {
     world.statuses.clear()
     world.clock.set('2026-01-06T08:00:00.000Z')
     await ask()
-    assert.equal(await on(), 'c', 'what was chosen last is where it belongs')
+    assert.equal(await on(), 'c', 'the latest assignment is its home')
   })
 
-  test('what an agent would go back to may be deleted, and nobody goes back while the setting is off', async () => {
+  test('the home may be deleted, and no agent returns while the setting is off', async () => {
     let isOn = true
     await using world = await startWorld({ db: await open(), isAutoSwitchOn: () => isOn })
     const on = async () => (await world.call('GET', '/agents/scout/auth')).json.subscription_name
@@ -191,7 +191,7 @@ forEachDialect((_, open) => {
     assert.equal(await on(), 'b')
   })
 
-  test("Google's word for a bad key is read in the answer, which reaches the client whole", async () => {
+  test("Google's reason for a bad key is read from the response, which reaches the client unchanged", async () => {
     const agents = { g1: { name: 'gem', runtime: 'gemini-cli' as const } }
     await using world = await startWorld({ db: await open(), agents })
     await world.add('a', first, { provider: 'google' })
@@ -206,7 +206,7 @@ forEachDialect((_, open) => {
     assert.equal(world.alerts.length, 0)
     world.refusals.set(first, { ...refusal('API_KEY_INVALID'), filler: 'x'.repeat(100_000) })
     assert.match((await ask()).text, /x{100000}/)
-    assert.equal(world.alerts.length, 0, 'too long to be a refusal')
+    assert.equal(world.alerts.length, 0, 'too long for a refusal')
     world.refusals.set(first, refusal('API_KEY_INVALID'))
     const refused = await ask()
     assert.deepEqual([refused.status, refused.headers['x-should-retry']], [400, 'true'])
@@ -215,7 +215,7 @@ forEachDialect((_, open) => {
     assert.equal(world.asked.at(-1)?.key, second)
   })
 
-  test('nothing moves while the setting is off, for a count of tokens, or without a subscription', async () => {
+  test('no switch while the setting is off, for count_tokens, or without a subscription', async () => {
     let isOn = true
     await using world = await startWorld({ db: await open(), isAutoSwitchOn: () => isOn })
     await world.add('a', first)
@@ -233,7 +233,7 @@ forEachDialect((_, open) => {
     assert.deepEqual(world.alerts, [])
   })
 
-  test('503 for a token that does not open: the key of the platform is not spent in its place', async () => {
+  test('503 for a token that cannot be unsealed; the platform key is not used instead', async () => {
     const db = await open()
     await using world = await startWorld({ db })
     await world.add('team', first)
@@ -249,7 +249,7 @@ forEachDialect((_, open) => {
     assert.deepEqual(world.asked, [])
   })
 
-  test('the token is in no log, reply, event, alert, row or error', async () => {
+  test('no log, reply, event, alert, row or error contains the token', async () => {
     const db = await open()
     await using model = await startModelServer()
     await using world = await startWorld({ db, providerUrl: model.url })
@@ -274,13 +274,13 @@ forEachDialect((_, open) => {
       .selectFrom('outbox')
       .selectAll()
       .execute()
-    const kept = await world.platform.db
+    const stored = await world.platform.db
       .withTables<{ provider_subscriptions: Record<string, unknown> }>()
       .selectFrom('provider_subscriptions')
       .selectAll()
       .execute()
-    assert.ok(rows.length > 0 && kept.length > 0 && world.alerts.length > 0)
-    const everything = [...world.written, JSON.stringify([rows, kept, world.alerts])].join('\n')
+    assert.ok(rows.length > 0 && stored.length > 0 && world.alerts.length > 0)
+    const everything = [...world.written, JSON.stringify([rows, stored, world.alerts])].join('\n')
     assert.doesNotMatch(everything, /CANARY/)
   })
 })

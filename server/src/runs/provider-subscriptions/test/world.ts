@@ -14,26 +14,26 @@ import { as, routesApp } from '../../../test/routes-app.ts'
 import { accept, person } from '../../../test/run-platform.ts'
 import { providerSubscriptionRoutes } from '../routes.ts'
 
-export type Asked = { key: string; beta: string | undefined; path: string }
+export type ProviderRequest = { key: string; beta: string | undefined; path: string }
 
 export type WorldOptions = {
   db: Db
-  /** Another provider than the one of this world. */
+  /** Replaces the provider of this world. */
   providerUrl?: string
   providerKey?: string | null
   agents?: Record<string, Partial<AgentsTable>>
   isAutoSwitchOn?: () => boolean
 }
 
-/** Broker and routes of one platform, before a provider that answers each credential as it is told. */
+/** The broker and routes of a platform, with a provider whose response to each credential is configurable. */
 export async function startWorld({ db, agents, ...options }: WorldOptions) {
   const clock = createTestClock()
   const written: string[] = []
   const { alerts, raised } = createTestAlerts()
-  const asked: Asked[] = []
-  /** Status by credential; 200 for others. */
+  const asked: ProviderRequest[] = []
+  /** Status by credential; default 200. */
   const statuses = new Map<string, number>()
-  /** What a refusal says, by credential. */
+  /** Body of a refusal, by credential. */
   const refusals = new Map<string, object>()
   const provider = await listen(async (request, response) => {
     for await (const _ of request);
@@ -87,7 +87,7 @@ export async function startWorld({ db, agents, ...options }: WorldOptions) {
     return { status: reply.statusCode, json: reply.json() }
   }
 
-  /** A running run of an agent; what it gives asks the broker once. */
+  /** Starts a run of an agent and returns a function that sends one request to the broker. */
   async function run(agentId = 'a1', agentName = 'scout') {
     await accept(platform, { agentId })
     const linked = { agentId, agentName, keyId: 'k1' }
@@ -147,7 +147,7 @@ async function listen(handle: (request: IncomingMessage, response: ServerRespons
   }
 }
 
-/** As much of every line as there is, before anything is blotted out. */
+/** Records every log call before redaction. */
 function logInto(written: string[]): Log {
   const write = (fields: Record<string, unknown>, text: string) =>
     void written.push(text, inspect(fields, { depth: null, showHidden: true }))
