@@ -26,7 +26,7 @@ const callers: Callers = {
   connector: { caller: key('k-connector', 'connector', 'a1'), relation: 'shared' },
 }
 const used = { input_tokens: 100, output_tokens: 10, cost_micros: 1_000_000 }
-/** Now it is 08:00 on the 5th of January. */
+/** The current time is 08:00 on 5 January. */
 const runs: Partial<ExecutionRow>[] = [
   { created_at: '2025-12-01T00:00:00.000Z', ...used },
   { created_at: '2025-12-29T07:59:59.999Z', ...used },
@@ -50,7 +50,7 @@ forEachDialect((_, open) => {
     }
   }
 
-  test('analytics of the last seven times 24 hours, by every day in UTC that they touch', async () => {
+  test('analytics cover the last 7 × 24 hours, grouped by each UTC day they touch', async () => {
     const get = await start()
     const { json } = await get('owner', 'scout/analytics')
     assert.deepEqual([json.window, json.window_hours], ['7d', 168])
@@ -78,7 +78,7 @@ forEachDialect((_, open) => {
     assert.equal((await get('owner', 'scout/analytics?window=30d')).json.total_executions, 6)
   })
 
-  test('tokens of all time, of the last 24 hours and 7 days, and of seven days one by one', async () => {
+  test('token figures for all time, 24 hours, 7 days and each of seven days', async () => {
     const get = await start()
     const { json } = await get('owner', 'scout/token-stats')
     const times = (count: number) => ({
@@ -102,7 +102,7 @@ forEachDialect((_, open) => {
     )
   })
 
-  test('each caller: who reaches the agent has its figures, a permitted agent those of its own calls', async () => {
+  test('callers with access see all figures; a permitted agent sees those of its own calls', async () => {
     const get = await start()
     const table: [who: string, status: number, total: number | string][] = [
       ['owner', 200, 5],
@@ -122,7 +122,7 @@ forEachDialect((_, open) => {
     assert.equal((await get('agent with an edge', 'scout/token-stats')).json.lifetime.cost, 1)
   })
 
-  test('422 for a window that is not offered', async () => {
+  test('422 for an unknown window', async () => {
     const get = await start()
     for (const window of ['1d', '8d', '', '7']) {
       const { status, json } = await get('owner', `scout/analytics?window=${window}`)

@@ -1,6 +1,6 @@
 /**
- * Analytics: figures of an agent's runs over days. Reads only; owns nothing. Promises that days are days in
- * UTC without gaps, and that no figure opens the rows it counts. Refuses to know what runs say.
+ * Analytics: daily figures of an agent's runs. Reads only and owns no table. Days are UTC days without gaps.
+ * The figures are counts and sums, never the content of runs.
  */
 export { analyticsRoutes } from './routes.ts'
 export { type AgentAnalytics, createAnalytics } from './service.ts'

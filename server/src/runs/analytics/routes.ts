@@ -12,7 +12,7 @@ export function analyticsRoutes(analytics: AgentAnalytics): Route[] {
   ]
 }
 
-/** An agent that calls another one has the figures of what it started there. */
+/** A calling agent sees only the figures of the runs that it started. */
 function runsOf({ agent, caller, relation }: Pick<AgentCall<unknown>, 'agent' | 'caller' | 'relation'>) {
   const isOwnOnly = seesOwnRunsOnly(caller, relation) && caller.kind === 'key'
   return { agentId: agent.id, keyId: isOwnOnly ? caller.key.id : null }

@@ -43,7 +43,7 @@ test('every trigger has its bucket', () => {
   }
 })
 
-test('without a run every figure is zero or null, and every day is there', () => {
+test('without runs every figure is zero or null, and no day is missing', () => {
   assert.deepEqual(analyticsOf('14d', days, [], []), {
     window: '14d',
     window_hours: 336,
@@ -74,7 +74,7 @@ test('without a run every figure is zero or null, and every day is there', () =>
   })
 })
 
-test('days add up to the whole; durations are of successful runs, averages of what has a value', () => {
+test('days add up to the total; durations count successful runs, averages only runs with a value', () => {
   const counts = [
     counted({
       day: '2026-01-04',
@@ -114,7 +114,7 @@ test('days add up to the whole; durations are of successful runs, averages of wh
   assert.deepEqual(second?.by_type, { chats_tasks: 4, scheduled: 1 })
 })
 
-test('percentiles are of the newest 5,000 runs, and say so when there are more', () => {
+test('percentiles use the newest 5,000 runs and are marked as sampled when there are more', () => {
   const newest = Array.from({ length: sampleLimit }, (_, index) => index + 1)
   const whole = analyticsOf('30d', [], [], newest)
   assert.deepEqual([whole.sampled, whole.sample_size, whole.duration_ms.p95], [false, 5_000, 4_750])
@@ -122,7 +122,7 @@ test('percentiles are of the newest 5,000 runs, and say so when there are more',
   assert.deepEqual([more.sampled, more.sample_size, more.duration_ms.p95], [true, 5_000, 4_750])
 })
 
-test('tokens of days without a run are zero, money is dollars, and an estimate is marked', () => {
+test('tokens of days without runs are zero, cost is in dollars, and estimates are marked', () => {
   const used = { input_tokens: 10, output_tokens: 2, cost_micros: 1_250_000, cost_estimated: 1 }
   const daily = [{ day: '2026-01-05', ...used }]
   const figures = { lifetime: used, lastDay: used, lastWeek: used, daily }

@@ -11,7 +11,7 @@ import { average, percentile, successRate } from '../../kit/figures.ts'
 
 export const windowHours: Record<AnalyticsWindow, number> = { '7d': 168, '14d': 336, '30d': 720 }
 
-/** Percentiles of more runs than these are those of the newest. */
+/** Percentiles are computed from at most this many runs, the newest ones. */
 export const sampleLimit = 5_000
 
 const bucketOf: Record<Trigger, RunBucket> = {
@@ -23,7 +23,7 @@ const bucketOf: Record<Trigger, RunBucket> = {
   slack: 'channels',
   public: 'public',
   paid: 'public',
-  // A retry is a retry of what was scheduled, and a webhook starts a schedule.
+  // Retries and webhooks belong to schedules.
   schedule: 'scheduled',
   retry: 'scheduled',
   webhook: 'scheduled',
@@ -40,7 +40,7 @@ const bucketOf: Record<Trigger, RunBucket> = {
   playbook: 'other',
 }
 
-/** Runs of one day, state and trigger together; durations are of those that have one. */
+/** Runs of one day, status and trigger; `timed` counts those with a duration. */
 export type DayCount = {
   day: string
   status: ExecutionStatus
@@ -55,7 +55,7 @@ export type DayCount = {
   context_used: number
 }
 
-/** `durations`: of the newest successful runs, `sampleLimit` and one more at most, in any order. */
+/** `durations` holds up to `sampleLimit + 1` of the newest successful runs, newest first. */
 export function analyticsOf(
   window: AnalyticsWindow,
   days: readonly string[],

@@ -1,12 +1,15 @@
 import { sql } from 'kysely'
 import type { Executor } from '../../ports/database/port.ts'
+import type { ExecutionRow } from '../executions/index.ts'
 import type { DayCount, DayTokens, UsedTokens } from './rules.ts'
-import type { AnalyticsTables } from './tables.ts'
 
-/** Runs of one agent; with a key only those that it started. */
+/** Read only: the feature `executions` owns the table. */
+export type AnalyticsTables = { executions: ExecutionRow }
+
+/** Runs of one agent; with a key, only those that the key started. */
 export type RunsOf = { agentId: string; keyId: string | null }
 
-/** Every question is answered from the index `executions_figures` alone. */
+/** The index `executions_figures` covers every query. */
 export function analyticsStore(executor: Executor) {
   const db = executor.withTables<AnalyticsTables>()
   const runsOf = ({ agentId, keyId }: RunsOf, since: string | null) =>
@@ -35,7 +38,7 @@ export function analyticsStore(executor: Executor) {
         .execute()
     },
 
-    /** Of the newest successful runs, newest first. */
+    /** Durations of the newest successful runs, newest first. */
     async durations(runs: RunsOf, since: string, limit: number): Promise<number[]> {
       const rows = await runsOf(runs, since)
         .select('duration_ms')
@@ -61,7 +64,7 @@ export function analyticsStore(executor: Executor) {
   }
 }
 
-/** Times are text of fixed width: their beginning is the day in UTC. */
+/** Timestamps have a fixed width, so the first ten characters are the UTC day. */
 const day = sql<string>`substr(created_at, 1, 10)`
 
 type Summed = 'cost_micros' | 'duration_ms' | 'context_used' | 'input_tokens' | 'output_tokens'

@@ -1,9 +1,6 @@
 /**
- * Playbooks: skills of an agent's workspace that people start by name.
- *
- * Owns no table: what there is is asked of the running agent, and a run is a task. Promises that a connector is
- * told of exposed playbooks alone and can start no other one. Refuses to know how a playbook came into the
- * workspace, and how a task is worked on.
+ * Playbooks: skills in an agent's workspace that people start by name. Owns no table: playbooks are read from
+ * the running agent, and a playbook run is a task. A connector sees and starts exposed playbooks only.
  */
 export { playbookRoutes } from './routes.ts'
 export { createPlaybooks, type Playbooks, type PlaybooksDeps, type Starter } from './service.ts'

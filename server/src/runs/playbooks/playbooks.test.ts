@@ -19,7 +19,7 @@ automation: gated
 ---
 # Report
 `
-/** Files of the workspace by the name of their skill. */
+/** Skill files of the workspace, by skill name. */
 const files: Record<string, string> = {
   report,
   plain: '# Plain\n\nDoes something plain.\n',
@@ -30,7 +30,7 @@ forEachDialect((_, open) => {
   async function start({ runtime = 'claude-code' as RuntimeName, status = 'running' } = {}) {
     const offered = new Set(['plain', 'inner'])
     const row = { ...blankRow('scout', '2026-01-01T00:00:00.000Z'), id: 'a1', state: 'ready' }
-    // What is looked at here is the runtime and whether it runs.
+    // The code under test reads only the runtime and the status.
     const agent = { ...row, runtime, status, shares: [], tags: [] } as unknown as Agent
     const app = await startTaskApp(await open(), {
       routes: ({ tasks, link, clock }) =>
@@ -64,7 +64,7 @@ forEachDialect((_, open) => {
   }
   const names = ({ json }: { json: Loose }) => json.playbooks.map(({ name }: Loose) => name)
 
-  test('skills that people may start are listed by name, with what their authors say of them', async () => {
+  test('startable skills are listed by name with their front matter', async () => {
     const { list } = await start()
     const { status, json } = await list('ann')
     assert.equal(status, 200)
@@ -91,7 +91,7 @@ forEachDialect((_, open) => {
     assert.equal(json.count, 2)
   })
 
-  test('a connector is told of exposed playbooks alone; others are 404 to it like unknown ones', async () => {
+  test('404 for a connector on playbooks that are not exposed; its list omits them', async () => {
     const { list, run, offered, woken, claim, finish } = await start()
     assert.deepEqual(names(await list('connector')), ['plain'])
     for (const name of ['report', 'inner', 'nothing', '..%2F..%2Fx']) {
@@ -108,7 +108,7 @@ forEachDialect((_, open) => {
     assert.equal((await run('connector', 'plain')).status, 404)
   })
 
-  test('a run is a task: its message names the playbook, its reply is that of a task', async () => {
+  test('a playbook run is a task: the message names the playbook, the reply is a task reply', async () => {
     const { run, woken, claim, finish, call } = await start()
     const wake = woken()
     const running = run('ann', 'report', { input: ' week 3 ', timeout_seconds: 60 })
@@ -125,7 +125,7 @@ forEachDialect((_, open) => {
     assert.deepEqual([newest.message, newest.triggered_by], ['/report', 'manual'])
   })
 
-  test('the same idempotency key again gives the same reply and starts nothing', async () => {
+  test('a repeated idempotency key returns the same reply and starts nothing', async () => {
     const { run, call } = await start()
     const key = { 'idempotency-key': 'k1' }
     const first = await run('ann', 'report', { async_mode: true }, key)
@@ -135,10 +135,10 @@ forEachDialect((_, open) => {
     assert.equal((await call('ann', 'GET', '/executions')).json.length, 1)
   })
 
-  test('409 to look at and 503 to start on a stopped agent; 404 for what is not there; 422 for bad input', async () => {
+  test('409 to list and 503 to start on a stopped agent; 404 for unknown; 422 for invalid input', async () => {
     const stopped = await start({ status: 'stopped' })
-    const looked = await stopped.list('ann')
-    assert.deepEqual([looked.status, looked.json.error], [409, 'agent_stopped'])
+    const listed = await stopped.list('ann')
+    assert.deepEqual([listed.status, listed.json.error], [409, 'agent_stopped'])
     const started = await stopped.run('ann', 'report')
     assert.deepEqual([started.status, started.json.error], [503, 'agent_not_running'])
     const { run } = await start()
@@ -149,7 +149,7 @@ forEachDialect((_, open) => {
   })
 })
 
-test('Claude Code takes a playbook as its command, the other runtimes are sent to its file', () => {
+test('Claude Code gets a playbook as a command; other runtimes get the path of its file', () => {
   assert.equal(messageOf('claude-code', 'report', ''), '/report')
   assert.equal(messageOf('claude-code', 'report', 'week 3'), '/report week 3')
   for (const runtime of ['gemini-cli', 'codex'] as const) {

@@ -16,8 +16,8 @@ export function playbookRoutes({
 }): Route[] {
   return [
     agentRoute(listPlaybooks, async ({ agent, caller, request }) => {
-      const known = await requireAgent(agentRecords, agent.id)
-      const found = await playbooks.list(known, caller, request.signal)
+      const record = await requireAgent(agentRecords, agent.id)
+      const found = await playbooks.list(record, caller, request.signal)
       return { playbooks: found, count: found.length }
     }),
     agentRoute(runPlaybook, async (call) => {
@@ -25,8 +25,8 @@ export function playbookRoutes({
       const { input, ...rest } = call.body
       const agent = await requireAgent(agentRecords, call.agent.id)
       request.note({ playbook: params.playbook.slice(0, 100) })
-      const wanted = { playbook: params.playbook, input }
-      const message = await playbooks.messageFor(agent, caller, wanted, request.signal)
+      const selection = { playbook: params.playbook, input }
+      const message = await playbooks.messageFor(agent, caller, selection, request.signal)
       return answerTask(tasks, call, TaskBody.parse({ message, ...rest }))
     }),
   ]

@@ -1,6 +1,6 @@
 import type { RuntimeName } from '@roost/contracts/link/messages'
 
-/** Where an agent keeps its skills, in its home. */
+/** Path of the skills in an agent's home. */
 export const playbooksFolder = '.claude/skills'
 
 export function instructionsOf(name: string): string {
@@ -8,11 +8,11 @@ export function instructionsOf(name: string): string {
 }
 
 /**
- * What an agent is told to run a playbook. Claude Code takes a skill by its name as a command of its own; the other
- * runtimes are sent to its file.
+ * The message that starts a playbook. Claude Code runs a skill by name as a command; the other runtimes get the
+ * path of its file.
  */
 export function messageOf(runtime: RuntimeName, name: string, input: string): string {
   if (runtime === 'claude-code') return input === '' ? `/${name}` : `/${name} ${input}`
-  const words = `Run the playbook "${name}": follow the instructions in ${instructionsOf(name)}.`
-  return input === '' ? words : `${words}\n\nInput:\n${input}`
+  const instruction = `Run the playbook "${name}": follow the instructions in ${instructionsOf(name)}.`
+  return input === '' ? instruction : `${instruction}\n\nInput:\n${input}`
 }

@@ -18,29 +18,29 @@ export type PlaybooksDeps = {
 export type Starter = { title: string; description: string | null; starter_prompt: string }
 
 export type Playbooks = {
-  /** By name, as far as the caller may know of them. Throws `agent_stopped`, `agent_unresponsive`. */
+  /** Playbooks visible to the caller, by name. Throws `agent_stopped`, `agent_unresponsive`. */
   list(agent: Agent, caller: SignedIn, signal: AbortSignal): Promise<Playbook[]>
-  /** All of them as first words to the agent, which a person may add to. Throws as `list` does. */
+  /** All playbooks as conversation starters. Throws the errors of `list`. */
   starters(agent: Agent, signal: AbortSignal): Promise<Starter[]>
   /**
-   * The task that a playbook is. Throws `skill_not_found` when there is none of this name that the caller may
-   * run, `agent_not_running`, `agent_unresponsive`.
+   * Returns the task message of a playbook. Throws `skill_not_found` when the caller may not run it or it
+   * does not exist, `agent_not_running`, `agent_unresponsive`.
    */
   messageFor(
     agent: Agent,
     caller: SignedIn,
-    wanted: { playbook: string; input: string },
+    request: { playbook: string; input: string },
     signal: AbortSignal,
   ): Promise<string>
 }
 
-/** Enough for the head of any instruction file, which is all that is read of it. */
+/** Covers the front matter of any instruction file; the rest is not read. */
 const headBytes = 80 * 1024
-/** Files that are asked for at a time, of an agent that has other things to do. */
-const atOnce = 8
+/** Files read from the agent concurrently; kept low because the agent has other work. */
+const maxConcurrentReads = 8
 
 export function createPlaybooks({ ask, connectors }: PlaybooksDeps): Playbooks {
-  /** Null: no such skill, or none that people may start. A file that cannot be read is as good as none. */
+  /** Returns null for an unknown, unreadable or not startable skill. */
   async function read(
     agent: Agent,
     name: string,
@@ -48,11 +48,11 @@ export function createPlaybooks({ ask, connectors }: PlaybooksDeps): Playbooks {
   ): Promise<Omit<Playbook, 'exposed'> | null> {
     try {
       const path = `${workspaceRoot}/${instructionsOf(name)}`
-      const asked = { path, offset: 0, length: headBytes, guarded: true }
-      const { data_base64 } = await ask(agent, 'fs.read', asked, signal)
-      const facts = readFrontmatter(Buffer.from(data_base64, 'base64').toString('utf8'))
-      if (!facts.user_invocable) return null
-      const { title, description, argument_hint, automation, allowed_tools } = facts
+      const request = { path, offset: 0, length: headBytes, guarded: true }
+      const { data_base64 } = await ask(agent, 'fs.read', request, signal)
+      const frontmatter = readFrontmatter(Buffer.from(data_base64, 'base64').toString('utf8'))
+      if (!frontmatter.user_invocable) return null
+      const { title, description, argument_hint, automation, allowed_tools } = frontmatter
       return { name, title, description, argument_hint, automation, allowed_tools }
     } catch (error) {
       if (error instanceof LinkFault) return null
@@ -73,18 +73,18 @@ export function createPlaybooks({ ask, connectors }: PlaybooksDeps): Playbooks {
     return messageOf(agent.runtime, playbook, input)
   }
 
-  /** By name; of all that are there those that are wanted. */
-  async function readAll(agent: Agent, isWanted: (name: string) => boolean, signal: AbortSignal) {
+  /** Reads the startable playbooks that pass the filter, by name. */
+  async function readAll(agent: Agent, isIncluded: (name: string) => boolean, signal: AbortSignal) {
     const { skills } = await ask(agent, 'skills.list', {}, signal)
     const names = skills
       .map(({ name }) => name)
-      .filter((name) => skillNamePattern.test(name) && isWanted(name))
+      .filter((name) => skillNamePattern.test(name) && isIncluded(name))
       .toSorted()
       .slice(0, maxPlaybooks)
     const found: Omit<Playbook, 'exposed'>[] = []
-    for (let from = 0; from < names.length; from += atOnce) {
-      const some = names.slice(from, from + atOnce).map((name) => read(agent, name, signal))
-      for (const playbook of await Promise.all(some)) if (playbook) found.push(playbook)
+    for (let from = 0; from < names.length; from += maxConcurrentReads) {
+      const batch = names.slice(from, from + maxConcurrentReads).map((name) => read(agent, name, signal))
+      for (const playbook of await Promise.all(batch)) if (playbook) found.push(playbook)
     }
     return found
   }
@@ -103,12 +103,12 @@ export function createPlaybooks({ ask, connectors }: PlaybooksDeps): Playbooks {
         starter_prompt: messageOf(agent.runtime, name, ''),
       }))
     },
-    async messageFor(agent, caller, wanted, signal) {
+    async messageFor(agent, caller, request, signal) {
       try {
-        return await messageFor(agent, caller, wanted, signal)
+        return await messageFor(agent, caller, request, signal)
       } catch (error) {
         if (!isFault(error, 'agent_stopped')) throw error
-        // What would start a run on a stopped agent says so as all such routes do.
+        // Every route that starts a run reports a stopped agent with this error.
         throw new Fault('agent_not_running')
       }
     },

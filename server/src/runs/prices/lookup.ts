@@ -12,7 +12,7 @@ export type Rates = {
 
 export type Price = Rates & {
   long: (Rates & { above: number }) | null
-  /** Factor on all token prices; null: the provider publishes none for this tier. */
+  /** Factor on all token prices; null when the provider publishes none for this tier. */
   fast: number | null
   flex: number | null
   usInference: number
@@ -21,7 +21,7 @@ export type Price = Rates & {
 }
 
 export type PriceLookup = {
-  /** `isEstimated`: no row names the model, so these are the prices of its family. */
+  /** `isEstimated` is true when no row names the model and the prices are those of its family. */
   priceOf(provider: ModelProvider, model: string | null, at: Date): { price: Price; isEstimated: boolean }
   /** The highest factor of any model of the provider, for a tier without a published one. */
   highestFactor(provider: ModelProvider): number

@@ -26,7 +26,7 @@ describe('the built-in table', () => {
     }
   })
 
-  /** As Claude Code 2.1.329 prices them: input, output, cache read, 5-minute write, 1-hour write. */
+  /** Prices of Claude Code 2.1.329: input, output, cache read, 5-minute write, 1-hour write. */
   const claude: Record<string, number[]> = {
     'claude-3-5-haiku': [0.8, 4, 0.08, 1, 1.6],
     'claude-haiku-4-5': [1, 5, 0.1, 1.25, 2],
@@ -53,7 +53,7 @@ describe('the built-in table', () => {
     'claude-mythos-5-2': [8, 40, 0.2, 10, 16],
   }
   for (const [model, rates] of Object.entries(claude)) {
-    test(`${model} costs what Claude Code computes with`, () => {
+    test(`${model} has the price that Claude Code uses`, () => {
       const { price, isEstimated } = anthropic(model)
       const { input, output, cacheRead, cacheWrite, cacheWriteLong } = price
       assert.deepEqual([input, output, cacheRead, cacheWrite, cacheWriteLong], rates)
@@ -74,7 +74,7 @@ describe('the built-in table', () => {
     })
   })
 
-  /** What the pinned CLIs ask for when nobody names a model, their side requests and their aliases. */
+  /** Models that the pinned CLIs request by default, for side requests and by alias. */
   const defaults = {
     anthropic: [
       ...['claude-sonnet-5-5', 'claude-opus-5-5', 'claude-haiku-5-5', 'claude-fable-5-2'],
@@ -91,19 +91,19 @@ describe('the built-in table', () => {
     ],
   } as const
   for (const name of modelProviders) {
-    test(`knows the models that the CLI of ${name} asks for`, () => {
+    test(`knows the models that the CLI of ${name} requests`, () => {
       const estimated = defaults[name].filter((model) => lookup.priceOf(name, model, at).isEstimated)
       assert.deepEqual(estimated, [])
     })
   }
 
-  test('a family costs at least as much as every known model that it would cover', () => {
+  test('a family costs at least as much as every known model that it covers', () => {
     const kinds = ['input', 'output', 'cacheRead', 'cacheWrite', 'cacheWriteLong', 'webSearch'] as const
     const cheaper: string[] = []
     for (const name of modelProviders) {
       for (const { id } of builtIn.providers[name]?.models ?? []) {
         const known = lookup.priceOf(name, id, at).price
-        // A name that no row has, and that the same family covers.
+        // A name without a row that the same family covers.
         const family: Price = lookup.priceOf(name, `${id}-next`, at).price
         for (const kind of kinds) if (family[kind] < known[kind]) cheaper.push(`${id} ${kind}`)
         if ((family.long ?? family).input < (known.long ?? known).input) cheaper.push(`${id} long`)
@@ -114,7 +114,7 @@ describe('the built-in table', () => {
 })
 
 describe('names', () => {
-  test('snapshots with a date, any case and the suffix of the long window mean the same model', () => {
+  test('dated snapshots, any case and the suffix of the long window name the same model', () => {
     const names = [
       ...['claude-haiku-4-5', 'claude-haiku-4-5-20251001', 'CLAUDE-Haiku-4-5', 'claude-haiku-4-5-latest'],
       ...['claude-haiku-4-5@20251001', 'claude-haiku-4-5[1m]'],
@@ -128,7 +128,7 @@ describe('names', () => {
     assert.equal(lookup.priceOf('openai', 'gpt-4o-2024-05-13', at).price.input, 5, 'a row of its own')
   })
 
-  test('a name that only begins like a known one is an estimate, and never free', () => {
+  test('a name that only starts like a known one is an estimate and never free', () => {
     const names = ['claude-haiku-4-50', 'claude-haiku-4-5-mini', 'claude-', 'x', '', '*', null, '__proto__']
     for (const provider of modelProviders) {
       for (const name of [...names, 'gpt-6-luna-pro', 'gemini-9', 'constructor']) {
@@ -139,12 +139,12 @@ describe('names', () => {
     }
   })
 
-  test('a price that begins later applies from its first day, UTC', () => {
+  test('a future price applies from its first UTC day', () => {
     const input = (day: string) => lookup.priceOf('google', 'gemini-3.8-flash', new Date(day)).price.input
     assert.deepEqual([input('2026-12-31T23:59:59.999Z'), input('2027-01-01T00:00:00.000Z')], [0.75, 1.5])
   })
 
-  test('`*` stands for any characters', () => {
+  test('`*` matches any characters', () => {
     const cases: [string, string, boolean][] = [
       ['*', '', true],
       ['a*c', 'abc', true],
@@ -161,7 +161,7 @@ describe('names', () => {
 })
 
 describe('an imported table', () => {
-  test('replaces rows, adds rows and aliases, and leaves the others', () => {
+  test('replaces rows, adds rows and aliases, and keeps the others', () => {
     const models = [
       { id: 'claude-opus-5-5', input: 7, output: 8 },
       { id: 'claude-next', aliases: ['opus'], input: 1, output: 2, cache_read: 0 },
@@ -178,7 +178,7 @@ describe('an imported table', () => {
     assert.equal(imported.priceOf('openai', 'gpt-6-luna', at).price.input, 0.1)
   })
 
-  test('its families come before the built-in ones; its `*` replaces the last', () => {
+  test('its families take precedence over the built-in ones; its `*` replaces theirs', () => {
     const families = [
       { match: '*', input: 99, output: 99 },
       { match: 'claude-next-*', input: 1, output: 1 },
@@ -211,7 +211,7 @@ describe('an imported table', () => {
     ],
   ]
   for (const [what, over, message] of refused) {
-    test(`${what} is refused by name`, () => {
+    test(`${what} is rejected by name`, () => {
       const provider = { as_of: '2027-01-01', source: 'test', models: [], families: [], ...over }
       const found = PriceTable.safeParse({ format: 1, providers: { anthropic: provider } })
       assert.match(JSON.stringify(found.error?.issues), message)

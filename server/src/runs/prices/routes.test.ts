@@ -35,7 +35,7 @@ async function openProcess(db: Db, ephemeral: Ephemeral) {
     checkReplies: true,
     log: silentLog,
     trustedProxies: [],
-    answered: ({ roost }) => notes.push(roost.notes),
+    onHandled: ({ roost }) => notes.push(roost.notes),
   })
   const ask = async (method: 'GET' | 'PUT' | 'DELETE', body?: unknown) => {
     const sent = { payload: JSON.stringify(body), headers: { 'content-type': 'application/json' } }
@@ -53,7 +53,7 @@ async function openProcess(db: Db, ephemeral: Ephemeral) {
 }
 
 forEachDialect((_name, openDatabase) => {
-  test('200 imports a table, which applies at once and in other processes without a restart', async () => {
+  test('200 imports a table, which applies immediately and in other processes without a restart', async () => {
     await using db = await openDatabase()
     const ephemeral = memoryEphemeral({ clock: createTestClock(), log: silentLog })
     const one = await openProcess(db, ephemeral)
@@ -98,7 +98,7 @@ forEachDialect((_name, openDatabase) => {
     assert.equal(app.inputOf('claude-next'), 7)
   })
 
-  test('the audit log has where the prices come from and which models they price', async () => {
+  test('the audit log has the source of the prices and the models', async () => {
     await using db = await openDatabase()
     const app = await openProcess(db, memoryEphemeral({ clock: createTestClock(), log: silentLog }))
     await app.ask('PUT', tableOf([{ id: 'claude-next', input: 7, output: 8 }]))
@@ -113,7 +113,7 @@ forEachDialect((_name, openDatabase) => {
     })
   })
 
-  test('422 dedicated_setting_key: the plain route does not take a table', async () => {
+  test('422 dedicated_setting_key: the generic settings route rejects a table', async () => {
     await using db = await openDatabase()
     const app = await openProcess(db, memoryEphemeral({ clock: createTestClock(), log: silentLog }))
     for (const key of ['model_prices', 'model-prices']) {
@@ -121,7 +121,7 @@ forEachDialect((_name, openDatabase) => {
     }
   })
 
-  test('a stored table that another version cannot read is ignored and logged', async () => {
+  test('an invalid stored table is ignored and logged', async () => {
     await using db = await openDatabase()
     const app = await openProcess(db, memoryEphemeral({ clock: createTestClock(), log: silentLog }))
     for (const text of ['{', '{"format":9}']) {

@@ -18,7 +18,7 @@ export function priceRoutes(prices: Pick<Prices, 'view' | 'put' | 'remove'>): Ro
   ]
 }
 
-/** What the audit log keeps of a table: where each provider's prices come from, and which models they price. */
+/** Audit log entry of a table: the source of each provider's prices and its models. */
 function summaryOf({ providers }: PriceTable): Record<string, unknown> {
   const named = Object.entries(providers).flatMap(([name, provider]) =>
     provider ? [{ name, provider }] : [],

@@ -6,7 +6,7 @@ import { createLookup, type PriceLookup } from './lookup.ts'
 import builtInTable from './table.json' with { type: 'json' }
 
 export type Prices = {
-  /** What models cost now; compiled again when the imported table changes. */
+  /** Current model prices; compiled again when the imported table changes. */
   lookup(): PriceLookup
   view(): ModelPrices
   put(table: Table): Promise<ModelPrices>

@@ -15,7 +15,7 @@ forEachDialect((_, open) => {
     return { ...app, running, first, ofOther, ofAnn }
   }
 
-  test('the queue is shown in the order in which runs are handed out', async () => {
+  test('the queue lists runs in the order in which they are claimed', async () => {
     const { call, claim, finish, first, ofOther, ofAnn } = await start()
     const { status, json } = await call('ann', 'GET', '/queue')
     assert.deepEqual([status, json.agent_name, json.active, json.queue_length], [200, 'scout', 1, 2])
@@ -34,21 +34,21 @@ forEachDialect((_, open) => {
     assert.equal((await claim()).execution_id, ofOther)
   })
 
-  test('a run that is handed out meanwhile is shown once: in the line or at work', async () => {
+  test('a run claimed during a read is shown once: queued or active', async () => {
     const { task, call, claim } = await startTaskApp(await open(), { slots: 20 })
     for (let each = 0; each < 20; each += 1) await task('ann', body)
-    const take = async () => {
+    const claimAll = async () => {
       for (let each = 0; each < 20; each += 1) await claim()
     }
-    const look = async () => {
+    const readQueue = async () => {
       const { json } = await call('ann', 'GET', '/queue')
       assert.equal(json.active + json.queue_length, 20)
       assert.equal(json.queued_executions.length, json.queue_length)
     }
-    await Promise.all([take(), ...Array.from({ length: 20 }, look)])
+    await Promise.all([claimAll(), ...Array.from({ length: 20 }, readQueue)])
   })
 
-  test('an agent that calls this one sees its own runs, in their places', async () => {
+  test('a calling agent sees its own runs at their queue positions', async () => {
     const { call, ofOther } = await start()
     const { json } = await call('other', 'GET', '/queue')
     assert.deepEqual([json.active, json.queue_length], [1, 2])
@@ -58,7 +58,7 @@ forEachDialect((_, open) => {
     )
   })
 
-  test('clearing cancels what waits and nothing that runs, and tells whoever waits', async () => {
+  test('clearing cancels queued runs only, and answers the requests that wait for them', async () => {
     const { call, task, woken, platform, running, ofOther, ofAnn } = await start()
     const wake = woken()
     const waiting = task('ann', { message: 'wait for it' })
@@ -77,7 +77,7 @@ forEachDialect((_, open) => {
     assert.deepEqual([empty.active, empty.queue_length, empty.queued_executions], [1, 0, []])
   })
 
-  test('twenty clear at once: each waiting run is cancelled once', async () => {
+  test('20 concurrent clears cancel each queued run once', async () => {
     const { call } = await start()
     const replies = await Promise.all(Array.from({ length: 20 }, () => call('ann', 'POST', '/queue/clear')))
     assert.equal(
@@ -86,7 +86,7 @@ forEachDialect((_, open) => {
     )
   })
 
-  test('403 to clear it for whom the agent is shared with, and for agents', async () => {
+  test('403 to clear the queue for a shared user and for an agent', async () => {
     const { call } = await start()
     for (const [who, error] of [
       ['bob', 'owner_required'],

@@ -14,30 +14,30 @@ import {
 export type QueueDeps = Settle & { db: Db }
 
 export type Queue = {
-  /** The line as it is; a guest of the agent is shown its own runs, in their places among all. */
+  /** The current queue; a calling agent sees its own runs at their positions among all. */
   show(reader: Reader, agentName: string): Promise<AgentQueue>
-  /** Cancels everything that waits, held runs of fan-outs too, and answers how many there were. */
+  /** Cancels every waiting run, held fan-out runs included, and returns their number. */
   clear(agentId: string, by: SignedIn): Promise<number>
   /**
-   * Cancels everything that has not ended: what runs, waits, is held or is to be retried. The agent is not told:
-   * for one that is stopped next.
+   * Cancels every open run: running, queued, held, or planned as a retry. The agent is not notified, because
+   * it is stopped next.
    */
   cancelOpen(agentId: string, by: SignedIn): Promise<number>
 }
 
-/** A line is bounded at 50, and what the platform starts by itself comes on top of that. */
-const mostShown = 500
+/** A queue is limited to 50, but runs that the platform starts come on top. */
+const maxShown = 500
 
-/** Of one moment: a run that is handed out is in the line or has a slot, never both. */
-async function standing(queue: QueueStore, agentId: string) {
-  const line = await queue.firstQueued(agentId, mostShown)
+/** Reads one snapshot: a claimed run is either queued or active, never both. */
+async function readQueue(queue: QueueStore, agentId: string) {
+  const queued = await queue.firstQueued(agentId, maxShown)
   const active = (await queue.runningKeys(agentId)).length
-  const waiting = line.length < mostShown ? line.length : await queue.countWaiting(agentId)
-  return { line, active, waiting }
+  const waiting = queued.length < maxShown ? queued.length : await queue.countWaiting(agentId)
+  return { queued, active, waiting }
 }
 
 export function createQueue({ db, settle }: QueueDeps): Queue {
-  /** Answers how many were ended by this call. */
+  /** Returns how many runs this call ended. */
   async function endAll(
     agentId: string,
     pick: (queue: QueueStore) => Promise<ExecutionRow[]>,
@@ -45,7 +45,7 @@ export function createQueue({ db, settle }: QueueDeps): Queue {
   ): Promise<number> {
     return db.atomically(async (tx) => {
       const queue = queueStore(tx)
-      // Held, so that nothing is handed out while it is being emptied.
+      // The lock prevents claims during the clearing.
       await queue.lockQueue(agentId)
       let cancelled = 0
       for (const row of await pick(queue)) {
@@ -59,12 +59,12 @@ export function createQueue({ db, settle }: QueueDeps): Queue {
 
   return {
     async show({ caller, agentId, relation }, agentName) {
-      const { line, active, waiting } = await db.snapshot((on) => standing(queueStore(on), agentId))
+      const { queued, active, waiting } = await db.snapshot((on) => readQueue(queueStore(on), agentId))
       return {
         agent_name: agentName,
         active,
         queue_length: waiting,
-        queued_executions: line
+        queued_executions: queued
           .map((row, index) => ({ row, position: index + 1 }))
           .filter(({ row }) => maySee(caller, relation, row))
           .map(({ row: { id, triggered_by, queued_at }, position }) => ({

@@ -1,8 +1,6 @@
 /**
- * Spend caps: what an agent may spend on models, in a day and in one run.
- *
- * Owns the table `spend_caps`. Promises that no model request is begun once a cap is reached, by what was metered
- * until then. Refuses to know how a request is made: the broker asks before it sends one.
+ * Spend caps: what an agent may spend on models, per day and per run. Owns the table `spend_caps`. Once
+ * metered spend reaches a cap, no further model request starts. The broker asks before it sends a request.
  */
 export { spendCapRoutes } from './routes.ts'
 export { createSpendCaps, type SpendCaps } from './service.ts'

@@ -10,19 +10,19 @@ type NamedAgent = { id: string; name: string }
 
 export type SpendCaps = {
   view(agent: NamedAgent): Promise<SpendCap>
-  /** What is left out stays; null ends a cap. */
+  /** Omitted fields stay as they are; null removes a cap. */
   change(
     agent: NamedAgent,
     patch: { daily_usd?: number | null | undefined; per_run_usd?: number | null | undefined },
   ): Promise<SpendCap>
   /**
-   * Whether a run may ask its model once more; null: it may, else the sentence of the refusal. What is under way
-   * is counted once it is answered, so that requests at the same time may go over a cap together, once.
+   * Returns why a run may not send another model request; null when it may. Requests in flight count when
+   * they are answered, so concurrent requests may exceed a cap together, once.
    */
   refusal(run: { agentId: string; executionId: string }): Promise<string | null>
 }
 
-const none: Caps = { daily_micros: null, per_run_micros: null }
+const noCaps: Caps = { daily_micros: null, per_run_micros: null }
 
 export function createSpendCaps({
   db,
@@ -37,7 +37,7 @@ export function createSpendCaps({
 
   async function view({ id, name }: NamedAgent): Promise<SpendCap> {
     const [caps, today] = await Promise.all([spendCapStore(db).of(id), spentToday(id)])
-    const { daily_micros, per_run_micros } = caps ?? none
+    const { daily_micros, per_run_micros } = caps ?? noCaps
     return {
       agent_name: name,
       daily_usd: dollars(daily_micros),
@@ -80,7 +80,7 @@ export function createSpendCaps({
   }
 }
 
-/** Says which figure the cap acts on: the runtime's own count in the transcript may differ from it. */
+/** States the figure the cap acts on: the runtime's own count in the transcript may differ. */
 function of(spent: number, cap: number | null): string {
   return `${dollars(spent)} of ${dollars(cap)} USD. Caps act on the cost booked by Roost, estimates included.`
 }

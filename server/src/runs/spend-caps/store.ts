@@ -1,5 +1,12 @@
 import type { Executor } from '../../ports/database/port.ts'
-import type { SpendCapsTable } from './tables.ts'
+
+/** In micro-dollars. An agent without a row, and a null column, have no cap. */
+export type SpendCapsTable = {
+  agent_id: string
+  daily_micros: number | null
+  per_run_micros: number | null
+  updated_at: string
+}
 
 export function spendCapStore(executor: Executor) {
   const db = executor.withTables<{ spend_caps: SpendCapsTable }>()
@@ -7,13 +14,13 @@ export function spendCapStore(executor: Executor) {
     async of(agentId: string): Promise<Pick<SpendCapsTable, 'daily_micros' | 'per_run_micros'> | null> {
       const query = db.selectFrom('spend_caps').selectAll().where('agent_id', '=', agentId)
       const row = await query.executeTakeFirst()
-      // PostgreSQL gives integers of this size as text.
+      // PostgreSQL returns integers of this size as text.
       return row
         ? { daily_micros: numberOf(row.daily_micros), per_run_micros: numberOf(row.per_run_micros) }
         : null
     },
 
-    /** Columns that are not named stay as they are. */
+    /** Columns missing in the patch keep their values. */
     async put(agentId: string, patch: Partial<SpendCapsTable>, now: string): Promise<void> {
       await db
         .insertInto('spend_caps')

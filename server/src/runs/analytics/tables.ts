@@ -1,4 +1,0 @@
-import type { ExecutionRow } from '../executions/index.ts'
-
-/** Read only: the rows belong to `executions`. */
-export type AnalyticsTables = { executions: ExecutionRow }
