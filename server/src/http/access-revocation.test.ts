@@ -31,8 +31,8 @@ const caller = {
   session: { jti: 'j', mode: 'email' as const, expires_at: '' },
 }
 
-/** One agent, one caller who reaches it while `reaches` says so, and replies that end only by their signal. */
-function open(reaches: (name: string) => boolean) {
+/** One agent, one caller with access while `hasAccess` is true, and responses that end only by their signal. */
+function open(hasAccess: (name: string) => boolean) {
   const accessRevocation = createAccessRevocation()
   const begun = Promise.withResolvers<void>()
   const ended = (signal: AbortSignal) =>
@@ -55,7 +55,7 @@ function open(reaches: (name: string) => boolean) {
       }),
     ],
     guard: async (_access, _authorization, name = '') => {
-      if (!reaches(name)) throw new Fault('agent_not_found')
+      if (!hasAccess(name)) throw new Fault('agent_not_found')
       return { caller, agent, relation: 'shared' }
     },
     accessRevocation,
@@ -66,7 +66,7 @@ function open(reaches: (name: string) => boolean) {
   return { accessRevocation, server, begun: begun.promise }
 }
 
-test('a stream ends when its caller loses access to the agent, and not when somebody else does', async () => {
+test('a stream ends when its caller loses access to the agent, not when another caller does', async () => {
   let isShared = true
   const { accessRevocation, server, begun } = open((name) => name === 'scout' && isShared)
   let over = false
@@ -84,7 +84,7 @@ test('a stream ends when its caller loses access to the agent, and not when some
   assert.equal((await reply).body, 'first ')
 })
 
-test('404 for an answer that was waited for when access was lost, without a word of it', async () => {
+test('404 without the result for a wait during which access was lost', async () => {
   let isShared = true
   const { accessRevocation, server, begun } = open(() => isShared)
   const reply = server.inject('/scout/wait')
@@ -96,22 +96,22 @@ test('404 for an answer that was waited for when access was lost, without a word
   assert.ok(!body.includes('secret'))
 })
 
-test('the agent is asked for under its present name', async () => {
+test('access is checked under the current name of the agent', async () => {
   let present = 'scout'
   const { accessRevocation, server, begun } = open((name) => name === present)
-  const asked: string[] = []
-  const reply = server.inject('/scout/stream').then(({ body }) => asked.push(body))
+  const checked: string[] = []
+  const reply = server.inject('/scout/stream').then(({ body }) => checked.push(body))
   await begun
   present = 'renamed'
   accessRevocation.recheck({ id: 'a1', name: 'renamed' })
   await new Promise(setImmediate)
-  assert.deepEqual(asked, [])
+  assert.deepEqual(checked, [])
   accessRevocation.recheck({ id: 'a1', name: 'scout' })
   await reply
-  assert.deepEqual(asked, ['first '])
+  assert.deepEqual(checked, ['first '])
 })
 
-test('access that was lost while the caller was being admitted ends the reply too', async () => {
+test('access lost during admission ends the response too', async () => {
   const accessRevocation = createAccessRevocation()
   const before = accessRevocation.revocationEpoch()
   accessRevocation.recheck({ id: 'a1', name: 'scout' })
@@ -123,20 +123,20 @@ test('access that was lost while the caller was being admitted ends the reply to
   await ended.promise
 })
 
-test('a reply that is over is not asked for any more', async () => {
+test('a finished response is not checked again', async () => {
   const accessRevocation = createAccessRevocation()
-  const asked: string[] = []
-  const ask = async (name: string) => void asked.push(name)
-  const leave = accessRevocation.watch(
-    { agent, ask, end: () => asked.push('ended') },
+  const checked: string[] = []
+  const ask = async (name: string) => void checked.push(name)
+  const unwatch = accessRevocation.watch(
+    { agent, ask, end: () => checked.push('ended') },
     accessRevocation.revocationEpoch(),
   )
-  leave()
+  unwatch()
   accessRevocation.recheck({ id: 'a1', name: 'scout' })
-  assert.deepEqual(asked, [])
+  assert.deepEqual(checked, [])
 })
 
-test('a stream ends when its caller is no longer who it was, and not when somebody else is', async () => {
+test('a stream ends when its caller changes, not when another caller does', async () => {
   let isKnown = true
   const { accessRevocation, server, begun } = open((name) => name === 'scout' && isKnown)
   let over = false
@@ -145,10 +145,10 @@ test('a stream ends when its caller is no longer who it was, and not when somebo
     return answer
   })
   await begun
-  const isBen = (asked: { kind: string }) => asked === caller
+  const isBen = (checked: { kind: string }) => checked === caller
   accessRevocation.recheckCallers(isBen)
   isKnown = false
-  accessRevocation.recheckCallers((asked) => !isBen(asked))
+  accessRevocation.recheckCallers((checked) => !isBen(checked))
   await new Promise(setImmediate)
   assert.equal(over, false)
   accessRevocation.recheckCallers(isBen)

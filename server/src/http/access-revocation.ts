@@ -1,61 +1,58 @@
 import type { Caller } from '../identity/access/caller.ts'
 
-/** A reply that is still being given to somebody who was admitted. */
+/** A running response to an admitted caller. */
 export type Admission = {
-  /** Absent for somebody without a session or a key, whose token is a feature's own. */
+  /** Absent for a caller with a feature's own token instead of a session or key. */
   caller?: Caller
-  /** Null for a reply that is about no agent. */
+  /** Null for a response without an agent. */
   agent: { id: string; name: string } | null
-  /** Asks the guard once more, under the agent's present name. Rejects when the caller is refused now. */
+  /** Runs the guard again with the agent's current name. Rejects if the caller is refused now. */
   ask(agentName: string | undefined): Promise<unknown>
-  /** The caller may not have the rest, for this reason. */
-  end(why: unknown): void
+  /** Ends the response for this reason. */
+  end(reason: unknown): void
 }
 
-/**
- * Replies that take long, a stream or a wait, were admitted once and would outlive the access: they are kept
- * here while they last and asked for again when somebody may have lost it.
- */
+/** Tracks long responses (streams and waits) and checks them again when their caller may have lost access. */
 export type AccessRevocation = {
-  /** How often access was lost so far. Read it before the guard is asked. */
+  /** Counts the losses of access so far. Read it before the guard runs. */
   revocationEpoch(): number
-  /** `losses`: as it was before the guard admitted; one that came meanwhile is asked for. Call the result at the end. */
+  /** `revocationEpoch`: read before the guard ran; a newer loss is checked immediately. Call the result at the end. */
   watch(admission: Admission, revocationEpoch: number): () => void
-  /** Somebody may have lost access to this agent; `name` is its name by now. */
+  /** Call when a caller may have lost access to this agent; `name` is its current name. */
   recheck(agent: { id: string; name: string }): void
-  /** These callers may not be what they were: suspended, demoted, signed out, their key revoked. */
+  /** Call when callers may have been suspended, demoted or signed out, or their key revoked. */
   recheckCallers(isTouched: (caller: Caller) => boolean): void
 }
 
 export function createAccessRevocation(): AccessRevocation {
   const open = new Set<Admission>()
-  let lost = 0
+  let epoch = 0
 
   function check(admission: Admission, agentName: string | undefined): void {
-    // Fails closed: a caller that nobody can check any more is let go and may ask again.
-    admission.ask(agentName).catch((why: unknown) => {
-      if (open.delete(admission)) admission.end(why)
+    // Fails closed: if the check itself fails, the response ends and the client may retry.
+    admission.ask(agentName).catch((reason: unknown) => {
+      if (open.delete(admission)) admission.end(reason)
     })
   }
 
   return {
-    revocationEpoch: () => lost,
+    revocationEpoch: () => epoch,
     watch(admission, revocationEpoch) {
       open.add(admission)
-      if (revocationEpoch !== lost) check(admission, admission.agent?.name)
+      if (revocationEpoch !== epoch) check(admission, admission.agent?.name)
       return () => void open.delete(admission)
     },
     recheck({ id, name }) {
-      lost += 1
+      epoch += 1
       for (const admission of open) {
         if (admission.agent?.id !== id) continue
-        // Later doubts that are not about the agent ask under the name it has by then.
+        // Later checks use the new name.
         admission.agent = { id, name }
         check(admission, name)
       }
     },
     recheckCallers(isTouched) {
-      lost += 1
+      epoch += 1
       for (const admission of open)
         if (admission.caller && isTouched(admission.caller)) check(admission, admission.agent?.name)
     },

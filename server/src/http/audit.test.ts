@@ -58,12 +58,12 @@ const stream = endpoint({ ...slow, id: 'stream', path: '/stream', streams: ['tex
 
 function app() {
   const entries: AuditEntry[] = []
-  /** Of what may be repeated. */
+  /** Read entries, which may be merged. */
   const reads: AuditEntry[] = []
   const written = (entry: AuditEntry) => String(entries.push(entry))
   const begun = Promise.withResolvers<void>()
   const finish = Promise.withResolvers<void>()
-  const told = Promise.withResolvers<void>()
+  const reported = Promise.withResolvers<void>()
   async function* endless() {
     yield 'first'
     await finish.promise
@@ -80,7 +80,7 @@ function app() {
       route(inner, async ({ request }) => {
         const as = request.header('prefer')
         if (as === 'stranger') throw new Fault('not_authenticated')
-        // As much of a caller as the entry looks at.
+        // Only the fields of a caller that the entry uses.
         if (as === 'agent') request.calledBy({ kind: 'key', user, key } as unknown as Caller)
         return answer({})
       }),
@@ -94,7 +94,7 @@ function app() {
     guard: createGuard({
       async identify(authorization) {
         if (!authorization) throw new Fault('not_authenticated')
-        // As much of a caller as the rules and the entry look at.
+        // Only the fields of a caller that the rules and the entry use.
         return (authorization === 'session'
           ? { kind: 'session', user }
           : { kind: 'key', user, key }) as unknown as Caller
@@ -106,12 +106,12 @@ function app() {
     checkReplies: true,
     log: silentLog,
     trustedProxies: [],
-    answered(request) {
+    onHandled(request) {
       recordCall({ record: written, recordRead: (entry) => reads.push(entry) }, request)
-      told.resolve()
+      reported.resolve()
     },
   })
-  return { server, entries, reads, begun: begun.promise, finish: finish.resolve, told: told.promise }
+  return { server, entries, reads, begun: begun.promise, finish: finish.resolve, reported: reported.promise }
 }
 
 const authorization = 'Bearer k'
@@ -125,7 +125,7 @@ const who = {
   mcp_scope: 'user',
 }
 
-test('a write of a key is one entry with the key beside its owner, and what it was about', async () => {
+test('a write with a key is one entry with the key, its owner and the target', async () => {
   const { server, entries } = app()
   await server.inject({ method: 'POST', url: '/api/mcp/keys/k7', headers: { authorization } })
   assert.deepEqual(entries, [
@@ -144,7 +144,7 @@ test('a write of a key is one entry with the key beside its owner, and what it w
   ])
 })
 
-test('a read is no entry but of a key; a refused gate is one, with the key that was refused', async () => {
+test('a read is recorded only for a key; a refused gate is recorded with the refused key', async () => {
   const { server, entries, reads } = app()
   await server.inject({ method: 'GET', url: '/read', headers: { authorization: 'session' } })
   await server.inject({ method: 'GET', url: '/read', headers: { authorization } })
@@ -161,7 +161,7 @@ test('a read is no entry but of a key; a refused gate is one, with the key that 
   ])
 })
 
-test('an internal call is an entry when it was an agent, found out by the route, and when it was refused', async () => {
+test('an internal call is recorded if the route identified an agent or refused the call', async () => {
   const { server, entries } = app()
   const call = (as: string) => server.inject({ method: 'POST', url: '/inner', headers: { prefer: as } })
   await call('nobody')
@@ -174,7 +174,7 @@ test('an internal call is an entry when it was an agent, found out by the route,
   ])
 })
 
-test('a socket is an entry when it was refused, when a key opened it, and when it has a name here', () => {
+test('a socket is recorded if it was refused, opened with a key, or has an audit action', () => {
   const entries: AuditEntry[] = []
   const reads: AuditEntry[] = []
   const audit = {
@@ -182,7 +182,7 @@ test('a socket is an entry when it was refused, when a key opened it, and when i
     recordRead: (entry: AuditEntry) => void reads.push(entry),
   }
   const from = { path: '/ws/events', ip: '127.0.0.1' }
-  // As much of a caller as the entry looks at.
+  // Only the fields of a caller that the entry uses.
   const [byKey, session] = [
     { kind: 'key', user, key },
     { kind: 'session', user },
@@ -209,7 +209,7 @@ test('a socket is an entry when it was refused, when a key opened it, and when i
   assert.equal(entries.length, 3)
 })
 
-test('a sign-in that fails is one entry, with the account that was named', async () => {
+test('a failed sign-in is one entry with the requested account', async () => {
   const { server, entries } = app()
   await server.inject({ method: 'POST', url: '/sign-in' })
   assert.partialDeepStrictEqual(entries, [
@@ -219,15 +219,15 @@ test('a sign-in that fails is one entry, with the account that was named', async
 })
 
 for (const [what, path] of [
-  ['before the answer', '/slow'],
-  ['in the middle of the answer', '/stream'],
+  ['before the response', '/slow'],
+  ['during the response', '/stream'],
 ] as const) {
-  test(`who leaves ${what} is one entry all the same`, async () => {
-    const { server, entries, begun, finish, told } = app()
+  test(`a client that disconnects ${what} is one entry`, async () => {
+    const { server, entries, begun, finish, reported } = app()
     const url = await server.listen({ port: 0, host: '127.0.0.1' })
     try {
       const socket = connect(Number(new URL(url).port), '127.0.0.1')
-      const left = new Promise((resolve) =>
+      const disconnected = new Promise((resolve) =>
         server.server.once('connection', (accepted) => accepted.once('close', resolve)),
       )
       await once(socket, 'connect')
@@ -235,9 +235,9 @@ for (const [what, path] of [
       socket.write(`POST ${path} HTTP/1.1\r\nhost: x\r\nauthorization: ${authorization}\r\n${body}`)
       await (path === '/slow' ? begun : once(socket, 'data'))
       socket.destroy()
-      await left
+      await disconnected
       finish()
-      await told
+      await reported
       assert.partialDeepStrictEqual(entries, [{ ...who, event_type: 'execution', status: 200 }])
       assert.equal(entries.length, 1)
     } finally {

@@ -2,33 +2,33 @@ import type { Endpoint } from '@roost/contracts/kit/endpoint'
 import type { Audit, AuditEntry } from '../foundation/audit/index.ts'
 import type { Caller } from '../identity/access/caller.ts'
 import type { Actor } from './route.ts'
-import type { AnsweredRequest } from './serve.ts'
-import type { AskedSocket } from './sockets.ts'
+import type { HandledRequest } from './serve.ts'
+import type { SocketAttempt } from './sockets.ts'
 
-const quiet = new Set(['postHeartbeat', 'validateKey'])
+const unrecorded = new Set(['postHeartbeat', 'validateKey'])
 
 /**
- * Writes down an answered call: every write, every refused gate, reads that their endpoint marks, and every
- * other call with a key. It is made here from the endpoint and the caller so that no handler can forget it.
+ * Records a handled request: every write, every refused gate, reads that their endpoint marks, and every
+ * other request with a key. Built here from endpoint and caller, so that no handler can forget it.
  */
-export function recordCall(audit: Pick<Audit, 'record' | 'recordRead'>, request: AnsweredRequest): void {
+export function recordCall(audit: Pick<Audit, 'record' | 'recordRead'>, request: HandledRequest): void {
   const { endpoint, caller } = request.roost
   if (!endpoint) return
   const refused = request.status === 401 || request.status === 403
-  // What a program asks every few seconds tells nothing.
-  if (quiet.has(endpoint.id) && !refused) return
+  // Programs send these every few seconds.
+  if (unrecorded.has(endpoint.id) && !refused) return
   const isOfKey = caller?.kind === 'key'
-  // What the platform's own processes ask on this machine is told of where it is done.
+  // Requests of the platform's own processes are recorded by the features themselves.
   if (endpoint.access.who === 'internal' && !isOfKey && !refused) return
   const entry = auditEntryOf(request, endpoint, refused)
   if (entry) audit.record(entry)
   else if (isOfKey) audit.recordRead(entryOf(request, endpoint, { type: 'system', action: endpoint.id }))
 }
 
-/** Null: a read of which nothing is told. */
-function auditEntryOf(request: AnsweredRequest, endpoint: Endpoint, refused: boolean): AuditEntry | null {
+/** Returns null for a read that is not audited. */
+function auditEntryOf(request: HandledRequest, endpoint: Endpoint, refused: boolean): AuditEntry | null {
   const { notes } = request.roost
-  // A read is told of by its endpoint, or by the handler that saw somebody read what is another person's.
+  // A read is audited if its endpoint says so, or if its handler noted that it shows another person's data.
   const isRead = endpoint.method === 'GET' && Object.keys(notes).length === 0
   const audited = endpoint.audit ?? (isRead ? null : { type: 'system' as const, action: endpoint.id })
   if (!audited && !refused) return null
@@ -38,7 +38,7 @@ function auditEntryOf(request: AnsweredRequest, endpoint: Endpoint, refused: boo
 }
 
 function entryOf(
-  request: AnsweredRequest,
+  request: HandledRequest,
   endpoint: Endpoint,
   about: { type: AuditEntry['event_type']; action: string },
 ): AuditEntry {
@@ -60,8 +60,8 @@ function entryOf(
   }
 }
 
-/** Writes down a socket that was not opened for who asked, one that was opened with a key, and one that has a name here. */
-export function recordSocket(audit: Pick<Audit, 'record' | 'recordRead'>, socket: AskedSocket): void {
+/** Records a refused socket, a socket opened with a key, and a socket with an audit action. */
+export function recordSocket(audit: Pick<Audit, 'record' | 'recordRead'>, socket: SocketAttempt): void {
   const { path, ip, caller, why, target } = socket
   const about = {
     event_action: socket.audit?.action ?? 'open_socket',
@@ -84,12 +84,12 @@ export function recordSocket(audit: Pick<Audit, 'record' | 'recordRead'>, socket
   audit.record({ ...about, event_type: 'authorization', details, status })
 }
 
-function statusOf(why: NonNullable<AskedSocket['why']>): number {
+function statusOf(why: NonNullable<SocketAttempt['why']>): number {
   if ('status' in why) return why.status
   return why.like ?? (why.close === 4003 ? 403 : 401)
 }
 
-/** What a parameter of the path names, and a note of the handler where the path cannot know it yet. */
+/** Audit targets by path parameter or, if the path does not contain them, by note of the handler. */
 const targets = [
   ['name', 'agent'],
   ['agent', 'agent'],
@@ -100,8 +100,8 @@ const targets = [
   ['key', 'setting'],
 ] as const
 
-function targetOf({ params, roost: { endpoint, notes } }: AnsweredRequest) {
-  // What people keep in their own account is about nobody else; the details name it.
+function targetOf({ params, roost: { endpoint, notes } }: HandledRequest) {
+  // Changes to the caller's own account have no target; the details name the change.
   if (endpoint?.path.startsWith('/api/users/me/')) return { target_type: null, target_id: null }
   const isOfKey = endpoint?.path.startsWith('/api/mcp/keys/')
   const named: Record<string, unknown> = { ...notes, ...params, ...(isOfKey ? { key_id: params.id } : {}) }

@@ -9,23 +9,23 @@ import { readBody, readObject, readQuery } from './body.ts'
 import { refuseUndeclaredHeader, refuseUndeclaredReply } from './documented.ts'
 import type { Admitted, Guard } from './guard.ts'
 import { validationFault } from './problem.ts'
-import { type Actor, type Answer, answer, type RequestFacts, type Route, type StreamAnswer } from './route.ts'
+import { type Actor, type Answer, answer, type RequestInfo, type Route, type StreamAnswer } from './route.ts'
 
-/** What is known of a request besides what the framework keeps; `audit.ts` reads it after the reply. */
+/** Request state beyond the framework's own; `audit.ts` reads it after the response. */
 export type RequestState = {
   endpoint: Endpoint | null
   caller: Caller | null
   admitted: Admitted | null
   notes: Record<string, unknown>
-  /** Whom the handler has found the call to be from, where no credential says so. */
+  /** The caller as identified by the handler, if no credential identifies it. */
   actor: Actor | null
-  /** Made when a handler asks for its signal: most requests end before anybody would listen. */
+  /** Created on first use: most requests end without it. */
   signal(): AbortSignal
   errorCode: string | null
-  /** Losses of access before the caller was admitted; see `Standing`. */
+  /** The epoch before the caller was admitted; see `AccessRevocation`. */
   revocationEpoch: number
-  /** Why the caller, who was admitted, is not any more; null while it is. */
-  lostBy: Fault | null
+  /** The reason why an admitted caller lost access; null otherwise. */
+  revokedBy: Fault | null
 }
 
 declare module 'fastify' {
@@ -36,13 +36,13 @@ declare module 'fastify' {
 
 export type BindOptions = {
   guard: Guard
-  /** Checks replies against the endpoint's shape: on in tests, off in production where it only costs. */
+  /** Checks responses against the endpoint's schema. On in tests, off in production to save time. */
   checkReplies: boolean
-  /** Ends replies to callers who lose their access on the way; without it they go on to their end. */
+  /** Ends responses whose caller loses access. Without it they run to their end. */
   accessRevocation?: AccessRevocation
 }
 
-/** Makes the endpoint of a route answer on `app`. */
+/** Registers a route on `app`. */
 export function bindRoute(
   app: FastifyInstance,
   { endpoint, handle, admit }: Route,
@@ -57,7 +57,7 @@ export function bindRoute(
       state.endpoint = endpoint
       state.revocationEpoch = options.accessRevocation?.revocationEpoch() ?? 0
       const params = request.params as Record<string, string>
-      // Clients resolve an id of `..` by themselves: what remains is the address of the whole, with a slash.
+      // Clients resolve an id of `..` themselves, which leaves the collection's path with a trailing slash.
       if (request.method === 'DELETE' && pathOf(request).endsWith('/')) throw new Fault('not_found')
       if (Object.values(params).some((value) => value.includes('\0'))) throw new Fault('not_found')
       const { authorization } = request.headers
@@ -76,20 +76,20 @@ export function bindRoute(
         query,
         body: readBody(endpoint, bytes, request.headers['content-type'], query),
         ...request.roost.admitted,
-        request: new Facts(request, options.checkReplies),
+        request: new BoundRequestInfo(request, options.checkReplies),
       }
       const result = await handle(call as never).catch((error: unknown) => {
-        refuseLost(request)
+        throwIfRevoked(request)
         throw error
       })
-      // A stream of events says itself how it ends; half a document would be all that is left to say.
-      if (!isStream(result) || result.contentType.startsWith('application/json')) refuseLost(request)
+      // An event stream reports its end itself; a JSON document cannot be completed.
+      if (!isStream(result) || result.contentType.startsWith('application/json')) throwIfRevoked(request)
       return send(reply, endpoint, result, options.checkReplies)
     },
   })
 }
 
-/** Aborts when the client goes away, and when it may not have the rest of its reply. */
+/** Aborts when the client disconnects or loses access. */
 function signalOf(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -100,30 +100,30 @@ function signalOf(
   const closed = state.signal
   if (!accessRevocation || !state.admitted || state.admitted.caller.kind === 'anonymous') return closed
   const { caller, agent } = state.admitted
-  let made: AbortSignal | null = null
+  let signal: AbortSignal | null = null
   return () => {
-    if (made) return made
-    const lost = new AbortController()
+    if (signal) return signal
+    const revoked = new AbortController()
     const admission = {
       caller,
       agent,
       ask: (name: string | undefined) => guard(access, request.headers.authorization, name, () => {}),
       end(why: unknown) {
-        state.lostBy = why instanceof Fault ? why : new Fault('agent_not_found')
-        lost.abort()
+        state.revokedBy = why instanceof Fault ? why : new Fault('agent_not_found')
+        revoked.abort()
       },
     }
-    const leave = accessRevocation.watch(admission, state.revocationEpoch)
-    reply.raw.once('close', leave)
-    if (reply.raw.destroyed) leave()
-    made = AbortSignal.any([closed(), lost.signal])
-    return made
+    const unwatch = accessRevocation.watch(admission, state.revocationEpoch)
+    reply.raw.once('close', unwatch)
+    if (reply.raw.destroyed) unwatch()
+    signal = AbortSignal.any([closed(), revoked.signal])
+    return signal
   }
 }
 
-/** An answer that was waited for and may not be had any more. */
-function refuseLost({ roost }: FastifyRequest): void {
-  if (roost.lostBy) throw roost.lostBy
+/** Throws if the caller lost access while it waited. */
+function throwIfRevoked({ roost }: FastifyRequest): void {
+  if (roost.revokedBy) throw roost.revokedBy
 }
 
 function parseParams(schema: Endpoint['params'], value: unknown): unknown {
@@ -138,10 +138,10 @@ function pathOf({ url }: FastifyRequest): string {
 }
 
 /**
- * A class for its one getter: of a literal with a getter, V8 makes a new shape for each request, which keeps the request
- * and its reply until all memory is marked (`left-behind.test.ts`).
+ * A class because of its getter. For a literal with a getter V8 makes a new shape per request, which keeps the
+ * request and its response until a major garbage collection (`memory-per-request.test.ts`).
  */
-class Facts implements RequestFacts {
+class BoundRequestInfo implements RequestInfo {
   readonly id: string
   readonly ip: string
   readonly method: string
@@ -185,17 +185,17 @@ class Facts implements RequestFacts {
 }
 
 function send(reply: FastifyReply, endpoint: Endpoint, result: unknown, checkReplies: boolean): FastifyReply {
-  const given = isStream(result) || isAnswer(result) ? result : answer(result)
-  const { status = endpoint.status ?? 200, headers = {} } = given
-  const contentType = isStream(given) ? given.contentType : headers['content-type']
-  if (checkReplies) refuseUndeclaredReply(endpoint, { status, headers, contentType, body: given.body })
+  const response = isStream(result) || isAnswer(result) ? result : answer(result)
+  const { status = endpoint.status ?? 200, headers = {} } = response
+  const contentType = isStream(response) ? response.contentType : headers['content-type']
+  if (checkReplies) refuseUndeclaredReply(endpoint, { status, headers, contentType, body: response.body })
   reply.code(status).headers(headers)
-  if (isStream(given)) {
-    reply.type(given.contentType)
-    const { body } = given
+  if (isStream(response)) {
+    reply.type(response.contentType)
+    const { body } = response
     return reply.send(body instanceof Readable ? body : Readable.from(body, { objectMode: false }))
   }
-  const { body } = given
+  const { body } = response
   if (body === undefined) return reply.send()
   if (body instanceof Uint8Array) return reply.send(body)
   reply.type('application/json; charset=utf-8')

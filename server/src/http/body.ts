@@ -6,22 +6,22 @@ import { Fault } from '../kit/fault.ts'
 import { validationFault } from './problem.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
-/** Levels of arrays and objects in a body. No shape needs a tenth; what walks or writes values recurses. */
-const deepest = 100
+/** Maximum nesting of a body. Schemas need less than a tenth; code that walks or writes values recurses. */
+const maxDepth = 100
 
-/** The query as the endpoint wants it: checked, typed. Throws the 422 that names what is wrong. */
+/** Returns the validated, typed query. Throws a 422 that names field and rule. */
 export function readQuery(endpoint: Endpoint, value: unknown): unknown {
   if (isStrict(endpoint)) refuseUnknown(endpoint.query, value, 'query')
   if (!endpoint.query) return undefined
-  refuseUnkeepable(value, ['query'])
+  refuseUnstorable(value, ['query'])
   const result = endpoint.query.safeParse(value)
   if (!result.success) throw validationFault('query', result.error)
   return result.data
 }
 
 /**
- * The body as the endpoint wants it: parsed, checked, typed. A strict endpoint takes what the body leaves out, or has
- * as null, from `query`. Throws the 422 that names what is wrong.
+ * Returns the parsed, validated, typed body. A strict endpoint takes missing and null fields from `query`.
+ * Throws a 422 that names field and rule.
  */
 export function readBody(
   endpoint: Endpoint,
@@ -35,27 +35,27 @@ export function readBody(
     endpoint.bodyKind === 'form'
       ? parseForm(bytes, contentType)
       : parseJson(bytes, endpoint.bodyOptional ?? !endpoint.body)
-  if (!isStrict(endpoint)) return checked(endpoint.body, value, new Set())
+  if (!isStrict(endpoint)) return validate(endpoint.body, value, new Set())
   refuseUnknown(endpoint.body, value, 'body')
   const inQuery = Object.entries(query ?? {}).filter(
     ([name, given]) => given !== undefined && isObject(value) && value[name] == null,
   )
-  const whole = isObject(value) ? { ...value, ...Object.fromEntries(inQuery) } : value
-  return checked(endpoint.body, whole, new Set(inQuery.map(([name]) => name)))
+  const merged = isObject(value) ? { ...value, ...Object.fromEntries(inQuery) } : value
+  return validate(endpoint.body, merged, new Set(inQuery.map(([name]) => name)))
 }
 
-/** `inQuery`: names of the fields that came in the query, so that the refusal names their place. */
-function checked(schema: Endpoint['body'], value: unknown, inQuery: ReadonlySet<unknown>): unknown {
+/** `inQuery`: names of the fields that came from the query, for the location in the error. */
+function validate(schema: Endpoint['body'], value: unknown, inQuery: ReadonlySet<unknown>): unknown {
   if (!schema) return undefined
   const result = schema.safeParse(value)
   if (result.success) return result.data
   const fault = validationFault('body', result.error)
-  // Written by `validationFault`.
+  // Created by `validationFault`.
   for (const { loc } of fault.fields.issues as ValidationIssue[]) if (inQuery.has(loc[1])) loc[0] = 'query'
   throw fault
 }
 
-/** A misspelt filter must not widen a call that discards something or acts on many things. */
+/** Rejects unknown fields: a misspelt filter must not widen a deletion or a bulk action. */
 function refuseUnknown(schema: z.ZodType | undefined, value: unknown, part: 'query' | 'body'): void {
   const known = fieldNames(schema)
   if (!known) return
@@ -67,13 +67,13 @@ function refuseUnknown(schema: z.ZodType | undefined, value: unknown, part: 'que
   }
   const issues = Object.keys(value)
     .filter((name) => !known.has(name))
-    .slice(0, mostNamed)
+    .slice(0, maxListedNames)
     .map((name) => ({ loc: [part, name], msg: unknownName(known), type: 'extra_forbidden' }))
   if (issues.length > 0) throw new Fault('validation_error', undefined, { issues })
 }
 
-/** Unknown names that one refusal lists. */
-const mostNamed = 50
+/** Unknown names listed in one error. */
+const maxListedNames = 50
 
 function unknownName(known: ReadonlySet<string>): string {
   if (known.size === 0) return 'is not a field of this request, which takes none'
@@ -84,7 +84,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** A `raw` body, once its bytes were looked at, as a JSON object. Throws `invalid_json`, `validation_error`. */
+/** Parses a `raw` body as a JSON object, after its bytes were checked. Throws `invalid_json`, `validation_error`. */
 export function readObject<T extends z.ZodType>(schema: T, bytes: Uint8Array): z.output<T> {
   const value = parseJson(Buffer.from(bytes), false)
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
@@ -96,8 +96,8 @@ export function readObject<T extends z.ZodType>(schema: T, bytes: Uint8Array): z
 }
 
 /**
- * JSON whatever the content type says: no route reads a credential from a cookie, so a cross-site form
- * gains nothing, and a missing header should not cost a caller an evening.
+ * Parses JSON with any content type, to accept clients that omit the header. Safe, because no route reads a
+ * credential from a cookie, so a cross-site form gains nothing.
  */
 function parseJson(bytes: Buffer | undefined, optional: boolean): unknown {
   if (!bytes || bytes.length === 0) {
@@ -110,7 +110,7 @@ function parseJson(bytes: Buffer | undefined, optional: boolean): unknown {
   } catch {
     throw new Fault('invalid_json', 'The body is not valid JSON in UTF-8.')
   }
-  refuseUnkeepable(value, ['body'])
+  refuseUnstorable(value, ['body'])
   return value
 }
 
@@ -120,29 +120,28 @@ function parseForm(bytes: Buffer | undefined, contentType: string | undefined): 
     throw new Fault('validation_error', undefined, { issues: [{ loc: ['body'], msg, type: 'form_type' }] })
   }
   const value = Object.fromEntries(new URLSearchParams(bytes?.toString('utf8') ?? ''))
-  refuseUnkeepable(value, ['body'])
+  refuseUnstorable(value, ['body'])
   return value
 }
 
-/** Values in a body: more than the largest report has. Each costs time in which nobody else is answered. */
-const mostValues = 3_000_000
+/** More than the largest report has. The check of a body blocks all other requests. */
+const maxValues = 3_000_000
 
 /**
- * U+0000 and a lone surrogate are valid JSON but no text that a database keeps as it came, so they are refused by
- * name before they get there; likewise nesting that would exhaust the stack of whatever reads the value next, and
- * more values than are read in passing.
+ * Throws a 422 for values that cannot be stored or processed: U+0000 and lone surrogates, which are valid JSON
+ * but are not stored unchanged, nesting that would exhaust the stack, and too many values.
  */
-export function refuseUnkeepable(value: unknown, loc: (string | number)[]): void {
-  walk(value, loc, { left: mostValues })
+export function refuseUnstorable(value: unknown, loc: (string | number)[]): void {
+  walk(value, loc, { left: maxValues })
 }
 
 function walk(value: unknown, loc: (string | number)[], values: { left: number }): void {
   values.left -= 1
-  if (values.left < 0) refuse(loc.slice(0, 1), `must not hold more than ${mostValues} values`)
+  if (values.left < 0) refuse(loc.slice(0, 1), `must not hold more than ${maxValues} values`)
   if (typeof value === 'string') refuseText(value, loc)
   if (typeof value !== 'object' || value === null) return
-  // The outermost value's place is one step long already: `body` or `query`.
-  if (loc.length > deepest) refuse(loc.slice(0, 1), `must not be nested deeper than ${deepest} levels`)
+  // The location of the outermost value has one step already: `body` or `query`.
+  if (loc.length > maxDepth) refuse(loc.slice(0, 1), `must not be nested deeper than ${maxDepth} levels`)
   if (Array.isArray(value)) {
     for (const [index, item] of value.entries()) walk(item, [...loc, index], values)
     return
@@ -156,7 +155,7 @@ function walk(value: unknown, loc: (string | number)[], values: { left: number }
 
 function refuseText(text: string, loc: (string | number)[]): void {
   if (text.includes('\0')) refuse(loc, 'must not contain the character U+0000')
-  if (!text.isWellFormed()) refuse(loc, 'must be whole characters: one half of a surrogate pair stands alone')
+  if (!text.isWellFormed()) refuse(loc, 'must not contain half of a surrogate pair')
 }
 
 function refuse(loc: (string | number)[], msg: string): never {

@@ -1,13 +1,13 @@
 import type { IncomingMessage } from 'node:http'
 import proxyAddress from '@fastify/proxy-addr'
 
-/** The address of who sends a request: what proxies say of it is believed of the named ones only. */
+/** Returns the client's IP address. Trusts forwarding headers of the given proxies only. */
 export function clientAddress(
   trustedProxies: readonly string[],
 ): (request: Pick<IncomingMessage, 'socket' | 'headers'>) => string {
-  // None on a unix socket, behind which a sandbox's agent stands.
+  // Empty on a unix socket, which a sandboxed agent uses.
   if (trustedProxies.length === 0) return ({ socket }) => socket.remoteAddress ?? ''
   const isTrusted = proxyAddress.compile([...trustedProxies])
-  // It reads the socket and the headers, as the web framework has it do for the requests that it answers.
+  // The library reads only the socket and the headers.
   return (request) => proxyAddress(request as IncomingMessage, isTrusted)
 }

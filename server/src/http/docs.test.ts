@@ -12,7 +12,7 @@ async function serve() {
   return { url, [Symbol.asyncDispose]: async () => void (await app.close()) }
 }
 
-test('the document holds every endpoint and the running version', async () => {
+test('the document contains every endpoint and the running version', async () => {
   await using server = await serve()
   const document = (await (await fetch(`${server.url}/openapi.json`)).json()) as {
     info: { version: string }
@@ -48,7 +48,7 @@ test('the interactive page shows the endpoints, without a request to another hos
     if (message.type() === 'error') errors.push(message.text())
   })
   await page.goto(`${server.url}/docs`)
-  // Of a long document the page draws what is in sight, so the tag is looked for as a reader would.
+  // The page renders only the visible part, so the test filters by tag as a reader would.
   await page.getByPlaceholder('Filter by tag').fill('Signing in')
   await page.locator('[data-path="/api/auth/validate"]').waitFor()
   await page.getByRole('button', { name: /Authorize/ }).waitFor()

@@ -5,7 +5,7 @@ import type { Endpoint } from '@roost/contracts/kit/endpoint'
 import { openApiDocument } from '@roost/contracts/openapi'
 import type { FastifyInstance } from 'fastify'
 
-/** Files of the page's library that are sent; nothing else of its folder is. */
+/** The only files of the page's library that are served. */
 const libraryFiles: Record<string, string> = {
   'swagger-ui.css': 'text/css; charset=utf-8',
   'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
@@ -40,13 +40,13 @@ const startScript = `window.ui = SwaggerUIBundle({
 })
 `
 
-/** The page needs no inline script; its library styles elements in place and draws icons from data URIs. */
+/** The page needs no inline script; its library uses inline styles and data URIs for icons. */
 const pagePolicy =
   "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'"
 
 /**
- * `/openapi.json` and the interactive page at `/docs`. Everything comes from this server, so it works on a
- * machine without a way to the internet. The document is made when it is first asked for.
+ * Serves `/openapi.json` and the interactive page at `/docs`. Needs no internet access. The document is
+ * generated on the first request.
  */
 export function serveDocs(app: FastifyInstance, endpoints: readonly Endpoint[], version: string): void {
   const library = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'))

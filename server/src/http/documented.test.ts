@@ -22,7 +22,7 @@ const thing = endpoint({
   fails: ['conflict'],
 })
 
-async function ask(handle: (call: Call<typeof thing>) => unknown) {
+async function send(handle: (call: Call<typeof thing>) => unknown) {
   const server = createServer({
     routes: [route(thing, async (call) => handle(call) as never)],
     guard: async () => ({ caller: { kind: 'anonymous' }, agent: null, relation: null }),
@@ -39,30 +39,26 @@ async function* chunk() {
 }
 
 for (const [what, handle, status] of [
-  ['its shape', () => one, 200],
-  ['a header that it names', () => answer(one, { headers: { 'x-total-count': '1' } }), 200],
-  ['a further status with its own shape', () => answer({ later: true }, { status: 202 }), 202],
-  ['a media type that it names', () => streamAnswer('text/csv; charset=utf-8', chunk()), 200],
-  ['JSON that is written as it is read', () => streamAnswer('application/json', chunk()), 200],
+  ['the documented schema', () => one, 200],
+  ['a documented header', () => answer(one, { headers: { 'x-total-count': '1' } }), 200],
+  ['a documented second status with its own schema', () => answer({ later: true }, { status: 202 }), 202],
+  ['a documented media type', () => streamAnswer('text/csv; charset=utf-8', chunk()), 200],
+  ['streamed JSON', () => streamAnswer('application/json', chunk()), 200],
 ] as const) {
-  test(`${status} for ${what}`, async () => assert.equal((await ask(handle)).status, status))
+  test(`${status} for ${what}`, async () => assert.equal((await send(handle)).status, status))
 }
 
-test('409 for an error that the endpoint names', async () => {
+test('409 for a documented error', async () => {
   const refuse = () => {
     throw new Fault('conflict')
   }
-  assert.equal((await ask(refuse)).status, 409)
+  assert.equal((await send(refuse)).status, 409)
 })
 
 for (const [what, handle, words] of [
-  [
-    'header that is read',
-    (call: Call<typeof thing>) => call.request.header('range'),
-    'reads the header range',
-  ],
+  ['request header', (call: Call<typeof thing>) => call.request.header('range'), 'reads the header range'],
   ['status', () => answer(one, { status: 201 }), 'answers 201'],
-  ['header that is sent', () => answer(one, { headers: { deprecation: '1' } }), 'the header deprecation'],
+  ['response header', () => answer(one, { headers: { deprecation: '1' } }), 'the header deprecation'],
   ['media type', () => streamAnswer('text/plain', chunk()), 'answers text/plain'],
   ['error', () => Promise.reject(new Fault('agent_busy')), 'answers 409 agent_busy'],
   [
@@ -71,14 +67,14 @@ for (const [what, handle, words] of [
     'answers conflict with the header retry-after',
   ],
 ] as const) {
-  test(`500 for a ${what} that the endpoint does not name`, async () => {
-    const { status, detail } = await ask(handle)
+  test(`500 for an undocumented ${what}`, async () => {
+    const { status, detail } = await send(handle)
     assert.equal(status, 500)
     assert.match(detail, new RegExp(`^readThing .*${words}, which its endpoint does not name`))
   })
 }
 
-test('500 for a reply in the shape of another status', async () => {
-  assert.equal((await ask(() => answer({ later: true }))).status, 500)
-  assert.equal((await ask(() => answer(one, { status: 202 }))).status, 500)
+test('500 for a response with the schema of another status', async () => {
+  assert.equal((await send(() => answer({ later: true }))).status, 500)
+  assert.equal((await send(() => answer(one, { status: 202 }))).status, 500)
 })

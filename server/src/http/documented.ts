@@ -1,6 +1,6 @@
 /**
- * Keeps the documentation true: with `checkReplies`, which tests set, a route may read and answer only what its
- * endpoint declares. An undeclared status, header, media type or error fails the request.
+ * Keeps the documentation correct. With `checkReplies`, set in tests, an undeclared status, header, media type
+ * or error fails the request.
  */
 import type { Endpoint } from '@roost/contracts/kit/endpoint'
 import { failuresOf } from '@roost/contracts/kit/failures'
@@ -14,7 +14,7 @@ export function refuseUndeclaredHeader({ id, headers = [] }: Endpoint, name: str
   if (!isGeneral && !isAmong(headers, name)) undeclared(id, `reads the header ${name}`, 'headers')
 }
 
-export type Answered = {
+export type SentResponse = {
   status: number
   headers: Record<string, string>
   /** Undefined: `body` is a value that becomes JSON. */
@@ -22,8 +22,8 @@ export type Answered = {
   body: unknown
 }
 
-/** Throws for a successful reply that the endpoint does not describe. */
-export function refuseUndeclaredReply(endpoint: Endpoint, reply: Answered): void {
+/** Throws for a successful response that the endpoint does not describe. */
+export function refuseUndeclaredReply(endpoint: Endpoint, reply: SentResponse): void {
   const { id, also = [], streams = [], replyHeaders = [], returns } = endpoint
   const { status, headers, contentType, body } = reply
   const other = also.find((each) => each.status === status)
@@ -72,6 +72,6 @@ function isAmong(names: readonly string[], name: string): boolean {
 }
 
 function undeclared(id: string, does: string, field: string): never {
-  const words = `${id} ${does}, which its endpoint does not name in \`${field}\`.`
-  throw new Fault('internal_error', words)
+  const message = `${id} ${does}, which its endpoint does not name in \`${field}\`.`
+  throw new Fault('internal_error', message)
 }

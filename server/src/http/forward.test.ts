@@ -7,9 +7,9 @@ import { silentLog } from '../ports/log.ts'
 import { forwarding } from './forward.ts'
 import { createStreams } from './streams.ts'
 
-/** A listener that hands `/mcp` on to `port`. */
+/** A listener that forwards `/mcp` to `port`. */
 async function listening(port: number) {
-  const rest = () => assert.fail('not handed on')
+  const rest = () => assert.fail('not forwarded')
   const server = createServer(
     forwarding({ path: '/mcp', port, streams: createStreams(), log: silentLog }, rest),
   )
@@ -25,11 +25,11 @@ async function listening(port: number) {
 
 const portOf = (server: { address(): unknown }) => (server.address() as AddressInfo).port
 
-test('503 mcp_unavailable has its wait in header and body, and the id of the request', async () => {
-  const gone = createServer()
-  await once(gone.listen(0, '127.0.0.1'), 'listening')
-  const port = portOf(gone)
-  await once(gone.close(), 'close')
+test('503 mcp_unavailable has the retry time in header and body, and the request id', async () => {
+  const closed = createServer()
+  await once(closed.listen(0, '127.0.0.1'), 'listening')
+  const port = portOf(closed)
+  await once(closed.close(), 'close')
   await using open = await listening(port)
   const reply = await fetch(open.url, { method: 'POST', headers: { 'x-request-id': 'my-id' } })
   assert.equal(reply.status, 503)
@@ -39,10 +39,10 @@ test('503 mcp_unavailable has its wait in header and body, and the id of the req
   assert.deepEqual({ error, retry_after_seconds }, { error: 'mcp_unavailable', retry_after_seconds: 2 })
 })
 
-test('what is handed on has the id of the request on both ways', async () => {
-  const seen: IncomingHttpHeaders[] = []
+test('a forwarded request and its response have the request id', async () => {
+  const received: IncomingHttpHeaders[] = []
   const tools = createServer(({ headers }, response) => {
-    seen.push(headers)
+    received.push(headers)
     response.end('{}')
   })
   await once(tools.listen(0, '127.0.0.1'), 'listening')
@@ -51,7 +51,7 @@ test('what is handed on has the id of the request on both ways', async () => {
     const reply = await fetch(open.url, { method: 'POST', headers: { 'x-request-id': 'not fit' } })
     assert.equal(reply.status, 200)
     assert.match(reply.headers.get('x-request-id') ?? '', /^[0-9a-f-]{36}$/)
-    assert.equal(seen[0]?.['x-request-id'], reply.headers.get('x-request-id'))
+    assert.equal(received[0]?.['x-request-id'], reply.headers.get('x-request-id'))
   } finally {
     tools.closeAllConnections()
     tools.close()

@@ -12,7 +12,7 @@ const caller: Caller = {
 }
 const agent = { id: 'a1', name: 'scout', owner_id: 'u1', is_system: false }
 
-/** A guard that notes which steps were taken, in order. */
+/** A guard that records its steps in order. */
 function guardWith(overrides: Partial<GuardDeps>) {
   const steps: string[] = []
   const note =
@@ -38,25 +38,25 @@ function guardWith(overrides: Partial<GuardDeps>) {
   return { run, steps }
 }
 
-test('checks run in the order credential, fence and gate, agentAccess, relation and role', async () => {
+test('checks run in the order credential, fence and gate, visibility, relation and role', async () => {
   const { run, steps } = guardWith({})
   await run({ who: 'access' }, 'scout')
   assert.deepEqual(steps, ['identify', 'before', 'reach', 'after'])
 })
 
-test('a refused gate looks nothing up', async () => {
+test('a refused gate causes no lookup', async () => {
   const { run, steps } = guardWith({ refuseBefore: () => 'person_required' })
   await assert.rejects(run({ who: 'owner', gate: 'person' }, 'scout'), { code: 'person_required' })
   assert.deepEqual(steps, ['identify', 'before'])
 })
 
-test('404 for an agent that the caller cannot agentAccess, before its relation is asked', async () => {
+test('404 for an agent that is not visible, before its relation is checked', async () => {
   const { run, steps } = guardWith({ agentAccess: async () => null })
   await assert.rejects(run({ who: 'owner' }, 'ghost'), { code: 'agent_not_found' })
   assert.deepEqual(steps, ['identify', 'before', 'reach'])
 })
 
-test('403 of the relation comes after the agent was found', async () => {
+test('403 for the relation only after the agent was found', async () => {
   const { run } = guardWith({ refuseAfter: () => 'owner_required' })
   await assert.rejects(
     run({ who: 'owner' }, 'scout'),
@@ -64,19 +64,19 @@ test('403 of the relation comes after the agent was found', async () => {
   )
 })
 
-test('an open route looks at no credential', async () => {
+test('an open route ignores credentials', async () => {
   const { run, steps } = guardWith({})
   const admitted = await run({ who: 'none' })
   assert.equal(admitted.caller, anonymous)
   assert.deepEqual(steps, [])
 })
 
-test('an agent route without an agent in its path admits nobody', async () => {
+test('an agent route without an agent in its path refuses everyone', async () => {
   const { run } = guardWith({})
   await assert.rejects(run({ who: 'access' }), { code: 'agent_not_found' })
 })
 
-test("another agent's key on a route of the agent itself is told whose key it takes", async () => {
+test("403 agent_identity_required for another agent's key on a route of the agent itself", async () => {
   const agentAccess = () => Promise.reject(new Fault('agent_not_permitted'))
   const { run } = guardWith({ agentAccess })
   await assert.rejects(run({ who: 'agent' }, 'scout'), { code: 'agent_identity_required' })

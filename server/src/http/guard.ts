@@ -7,13 +7,13 @@ import type { ReachedAgent } from './route.ts'
 export type Admitted = { caller: Caller; agent: ReachedAgent | null; relation: Relation | null }
 
 export type GuardDeps = {
-  /** Null header: no credential was sent. Throws `not_authenticated`, `invalid_token`, `account_suspended`. */
+  /** Undefined: no credential. Throws `not_authenticated`, `invalid_token`, `account_suspended`. */
   identify(authorization: string | undefined, options?: { admitsLeft?: boolean }): Promise<Caller>
-  /** Null: no such agent, or none that this caller can reach. */
+  /** Returns null if the agent does not exist or is not visible to the caller. */
   agentAccess(caller: Caller, agentName: string): Promise<{ agent: ReachedAgent; relation: Relation } | null>
-  /** Rules that need no look-up: credential, scope fence, gate, admin. Null admits. */
+  /** The rules that need no lookup: credential, scope fence, gate. Null means allowed. */
   refuseBefore(caller: Caller, access: Access): ErrorCode | null
-  /** Rules about the agent that was reached, and the role. Null admits. */
+  /** The rules about the relation to the agent, and the role. Null means allowed. */
   refuseAfter(caller: Caller, access: Access, relation: Relation | null): ErrorCode | null
 }
 
@@ -21,25 +21,24 @@ export type Guard = (
   access: Access,
   authorization: string | undefined,
   agentName: string | undefined,
-  seen: (caller: Caller) => void,
+  onIdentified: (caller: Caller) => void,
 ) => Promise<Admitted>
 
 /**
- * Decides whether a call may pass, in the fixed order: credential (401), scope fence and gate (403),
- * existence and reach of the agent (404), relation to it and role (403). The body is read after that.
- * Anything unexpected refuses: a route without a rule does not exist.
+ * Authorizes a request in a fixed order: credential (401), scope fence and gate (403), visibility of the agent
+ * (404), relation and role (403). The body is read afterwards. Anything unexpected is refused.
  */
 export function createGuard(deps: GuardDeps): Guard {
-  return async (access, authorization, agentName, seen) => {
+  return async (access, authorization, agentName, onIdentified) => {
     if (access.who === 'none' || access.who === 'internal') {
       return { caller: anonymous, agent: null, relation: null }
     }
-    // The feature itself knows its tokens, and refuses what is none.
+    // The feature itself checks its tokens.
     if (access.who === 'workspace' && isWorkspaceToken(authorization)) {
       return { caller: anonymous, agent: null, relation: null }
     }
     const caller = await deps.identify(authorization, access)
-    seen(caller)
+    onIdentified(caller)
     const before = deps.refuseBefore(caller, access)
     if (before) throw new Fault(before)
     const aboutAgent = access.who === 'access' || access.who === 'owner' || access.who === 'agent'
@@ -48,23 +47,23 @@ export function createGuard(deps: GuardDeps): Guard {
       if (after) throw new Fault(after)
       return { caller, agent: null, relation: null }
     }
-    const reached =
-      agentName === undefined ? null : await deps.agentAccess(caller, agentName).catch(named(access))
-    if (!reached)
-      throw new Fault('agent_not_found', `There is no agent named "${agentName?.slice(0, 80) ?? ''}".`)
-    const after = deps.refuseAfter(caller, access, reached.relation)
+    const resolved =
+      agentName === undefined ? null : await deps.agentAccess(caller, agentName).catch(refusalFor(access))
+    if (!resolved)
+      throw new Fault('agent_not_found', `There is no agent refusalFor "${agentName?.slice(0, 80) ?? ''}".`)
+    const after = deps.refuseAfter(caller, access, resolved.relation)
     if (after) throw new Fault(after)
-    return { caller, agent: reached.agent, relation: reached.relation }
+    return { caller, agent: resolved.agent, relation: resolved.relation }
   }
 }
 
-/** No key and no session looks like one: keys are longer, sessions have dots. */
+/** Distinct from keys, which are longer, and from session tokens, which contain dots. */
 export function isWorkspaceToken(authorization: string | undefined): authorization is string {
   return authorization !== undefined && /^bearer +[A-Za-z0-9_-]{43}$/i.test(authorization)
 }
 
-/** What only the agent itself may do is no question of permissions between agents. */
-function named(access: Access): (error: unknown) => never {
+/** On routes for the agent itself, permissions between agents do not apply, so the error changes. */
+function refusalFor(access: Access): (error: unknown) => never {
   return (error) => {
     const isOther = error instanceof Fault && error.code === 'agent_not_permitted'
     throw isOther && access.who === 'agent' ? new Fault('agent_identity_required') : error

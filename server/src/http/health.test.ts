@@ -54,7 +54,7 @@ forEachDialect((_dialect, open) => {
     assert.match(detail, /newer schema.*0002-egg/)
   })
 
-  test('503 that blames the database while it is away, not its migrations', async () => {
+  test('503 store_unavailable, not migrations_incomplete, while the database is down', async () => {
     await using db = await open({ migrated: false })
     await migrate(db, [nest], { now: clock.now })
     await db.close()

@@ -4,14 +4,14 @@ import { Fault } from '../kit/fault.ts'
 import { type MigrationState, NewerSchemaError } from '../ports/database/port.ts'
 import { type Route, route } from './route.ts'
 
-type Finding = { migrations: Health['migrations']; fault?: { code: Fault['code']; detail?: string } }
+type HealthState = { migrations: Health['migrations']; fault?: { code: Fault['code']; detail?: string } }
 
-/** `migrations` throws when the database does not answer; then this process is not healthy either. */
+/** `migrations` throws if the database does not respond; this process is then unhealthy too. */
 export function healthRoutes(deps: { clock: Clock; migrations(): Promise<MigrationState> }): Route[] {
   return [
     route(getHealth, async () => {
       const timestampNow = timestamp(deps.clock.now())
-      const { migrations, fault } = await deps.migrations().then(findingOf, failureOf)
+      const { migrations, fault } = await deps.migrations().then(stateOf, failureOf)
       if (!fault) return { status: 'healthy' as const, timestamp: timestampNow, migrations }
       const fields = { status: 'unhealthy', timestamp: timestampNow, migrations }
       throw new Fault(fault.code, fault.detail, fields)
@@ -19,20 +19,20 @@ export function healthRoutes(deps: { clock: Clock; migrations(): Promise<Migrati
   ]
 }
 
-function findingOf(state: MigrationState): Finding {
+function stateOf(state: MigrationState): HealthState {
   if (state.first_pending === null) return { migrations: { state: 'complete', ...state } }
   return { migrations: { state: 'incomplete', ...state }, fault: { code: 'migrations_incomplete' } }
 }
 
-/** Nothing is known about the schema of a database that cannot be read, so it is not called incomplete. */
-function failureOf(error: unknown): Finding {
-  const nothing = { applied: null, expected: null, first_pending: null }
+/** The schema of an unreadable database is unknown, not incomplete. */
+function failureOf(error: unknown): HealthState {
+  const unknown = { applied: null, expected: null, first_pending: null }
   if (error instanceof NewerSchemaError) {
     const fault = { code: 'migrations_incomplete' as const, detail: error.message }
-    return { migrations: { state: 'newer', ...nothing }, fault }
+    return { migrations: { state: 'newer', ...unknown }, fault }
   }
   const detail = 'The database cannot be read, so the state of its schema is unknown.'
-  return { migrations: { state: 'unknown', ...nothing }, fault: { code: 'store_unavailable', detail } }
+  return { migrations: { state: 'unknown', ...unknown }, fault: { code: 'store_unavailable', detail } }
 }
 
 export function internalHealthRoutes(): Route[] {

@@ -5,18 +5,18 @@ import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { listen } from './listen.ts'
 
-/** The last reply of a server that is sent one piece after the other, each once it has answered the one before. */
-async function lastReply(sent: string[], options: Parameters<typeof listen>[2] = {}) {
+/** Sends the pieces one after another, each after the previous response, and returns the last response. */
+async function lastReply(pieces: string[], options: Parameters<typeof listen>[2] = {}) {
   const listening = await listen({ host: '127.0.0.1', port: 0 }, (_, response) => response.end('ok'), options)
   const address = listening.server.address()
   assert.ok(typeof address === 'object' && address)
   try {
     const socket = connect(address.port, '127.0.0.1')
-    for (const piece of sent.slice(0, -1)) {
+    for (const piece of pieces.slice(0, -1)) {
       socket.write(piece)
       await once(socket, 'data')
     }
-    socket.write(sent.at(-1) ?? '')
+    socket.write(pieces.at(-1) ?? '')
     const [head = '', body = ''] = (await text(socket)).split('\r\n\r\n')
     return { head, body: JSON.parse(body) }
   } finally {
@@ -32,7 +32,7 @@ test('408 for a request that does not arrive completely in time', async () => {
   assert.ok(head.includes(`x-request-id: ${body.request_id}`))
 })
 
-test('400 for bytes that are not HTTP, also after an answered request, with an id of its own', async () => {
+test('400 for bytes that are not HTTP, also after another request, with a new id', async () => {
   const first = 'GET / HTTP/1.1\r\nHost: x\r\nX-Request-ID: first\r\n\r\n'
   const { head, body } = await lastReply([first, '\0\0\r\n\r\n'])
   assert.match(head, /^HTTP\/1\.1 400 Bad Request\r\n/)

@@ -16,14 +16,14 @@ export type ListenAddress = { host: string; port: number } | { path: string }
 
 export type Listening = {
   server: Server
-  /** Stops taking connections, lets open replies end until `graceMs`, then cuts them. */
+  /** Stops accepting connections, lets open responses end for `graceMs`, then aborts them. */
   close(graceMs: number): Promise<void>
 }
 
-/** `requestTimeout`: for receiving one whole request. */
+/** `requestTimeout` limits the time to receive a whole request. */
 const defaultTimeouts = { requestTimeout: 300_000, keepAliveTimeout: 75_000 }
 
-/** A server on one address. Rejects with a sentence that names the address when it cannot be bound. */
+/** Opens a server on one address. Rejects with `CannotListen`, which names the address. */
 export async function listen(
   address: ListenAddress,
   handler: RequestListener,
@@ -40,7 +40,7 @@ export async function listen(
   return { server, close }
 }
 
-/** Who stands behind a socket file is another user than the platform; what it may do its credential says. */
+/** Clients of a socket file run as another user; their credential decides what they may do. */
 function bindOptions(address: ListenAddress): ListenOptions {
   if ('path' in address) return { path: address.path, readableAll: true, writableAll: true }
   return { host: address.host, port: address.port }
@@ -49,10 +49,13 @@ function bindOptions(address: ListenAddress): ListenOptions {
 export class CannotListen extends Error {
   constructor(address: ListenAddress, cause: Error) {
     const where = 'path' in address ? address.path : `${address.host}:${address.port}`
-    const taken = (cause as NodeJS.ErrnoException).code === 'EADDRINUSE'
-    super(taken ? `${where} is in use by another program.` : `Cannot listen on ${where}: ${cause.message}`, {
-      cause,
-    })
+    const isInUse = (cause as NodeJS.ErrnoException).code === 'EADDRINUSE'
+    super(
+      isInUse ? `${where} is in use by another program.` : `Cannot listen on ${where}: ${cause.message}`,
+      {
+        cause,
+      },
+    )
     this.name = 'CannotListen'
   }
 }

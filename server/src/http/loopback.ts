@@ -1,4 +1,4 @@
-/** The address is of this machine. Undefined on a unix socket, behind which a sandbox's agent stands. */
+/** True for an address of this machine. Undefined on a unix socket, which a sandboxed agent uses. */
 export function isLoopback(address: string | undefined): boolean {
   return (
     address !== undefined &&

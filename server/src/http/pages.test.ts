@@ -21,7 +21,7 @@ async function serve({ isBuilt = true } = {}) {
     routes: [],
     log: createLog({ level: 'silent' }),
     trustedProxies: [],
-    // There are no routes whose callers it would look at.
+    // There are no routes that use the guard.
     guard: undefined as never,
     checkReplies: false,
     notFoundPage: (request, reply) => pages?.notFound(request, reply) ?? null,
@@ -47,7 +47,7 @@ for (const path of ['/', '/setup', '/agents/scout', '/agents/scout/executions/ab
   })
 }
 
-test('pages come with a policy that lets no inline script run, and a nonce of their own', async () => {
+test('pages have a policy without inline scripts and a new nonce each', async () => {
   await using server = await serve()
   const nonces = await Promise.all(
     [1, 2].map(async () => {
@@ -65,7 +65,7 @@ test('pages come with a policy that lets no inline script run, and a nonce of th
   assert.notEqual(nonces[0], nonces[1])
 })
 
-test('files of the build may be kept for a year, and come compressed', async () => {
+test('files of the build are compressed and cacheable for a year', async () => {
   await using server = await serve()
   const reply = await server.get('/assets/main-abc.js', { 'accept-encoding': 'br' })
   assert.equal(reply.status, 200)
@@ -81,7 +81,7 @@ test('404 for files outside the build', async () => {
   }
 })
 
-test('404 at an unknown address: the page for a browser, the error body for programs', async () => {
+test('404 at an unknown address: the page for browsers, the error body for programs', async () => {
   await using server = await serve()
   const browser = await server.get('/nowhere', { accept: 'text/html,application/xhtml+xml' })
   assert.equal(browser.status, 404)
@@ -91,7 +91,7 @@ test('404 at an unknown address: the page for a browser, the error body for prog
   assert.equal(((await program.json()) as { error: string }).error, 'not_found')
 })
 
-test('without a build the start page leads to the API reference', async () => {
+test('without a build the start page redirects to the API reference', async () => {
   await using server = await serve({ isBuilt: false })
   const reply = await server.get('/')
   assert.equal(reply.status, 302)

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fastifyStatic } from '@fastify/static'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
-/** Addresses of the application's pages (contract 12). What is below them the application decides itself. */
+/** Paths of the application's pages (contract 12). The application routes below them itself. */
 const pagePaths = [
   '/',
   '/setup',
@@ -23,20 +23,20 @@ const pagePaths = [
   '/m',
 ] as const
 
-/** Files of the build that stand beside the page, by their media type. */
+/** Files of the build next to the page, with their media types. */
 const rootFiles = {
   'favicon.svg': 'image/svg+xml',
   'boot.js': 'text/javascript; charset=utf-8',
 } as const
 
 export type Pages = {
-  /** Answers a browser that asked for an address of which nothing is known; null for other callers. */
+  /** Responds to a browser at an unknown address; returns null for other clients. */
   notFound(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> | null
 }
 
 /**
- * The web UI from the folder of its build. Without a build (a checkout that was never brought up) `/` leads to
- * the API reference and nothing else is served; null then.
+ * Serves the web UI from its build folder. Without a build (a checkout that was never started) `/` redirects
+ * to the API reference, and the result is null.
  */
 export function servePages(app: FastifyInstance, folder: string): Pages | null {
   if (!existsSync(join(folder, 'index.html'))) {
@@ -51,7 +51,7 @@ export function servePages(app: FastifyInstance, folder: string): Pages | null {
     decorateReply: false,
     preCompressed: true,
     index: false,
-    // Their names carry a digest of what is in them.
+    // File names contain a digest of the content.
     immutable: true,
     maxAge: '365d',
     setHeaders: (reply) => void reply.header('x-content-type-options', 'nosniff'),
@@ -67,7 +67,7 @@ export function servePages(app: FastifyInstance, folder: string): Pages | null {
   }
   const send = async (reply: FastifyReply, status: 200 | 404) => {
     const nonce = randomBytes(16).toString('base64')
-    // Read each time: a new build names other files, and the platform need not be started again for it.
+    // Read for each request, so that a new build needs no restart.
     const page = await readFile(join(folder, 'index.html'), 'utf8')
     return reply
       .code(status)
@@ -86,8 +86,8 @@ export function servePages(app: FastifyInstance, folder: string): Pages | null {
 }
 
 /**
- * No script runs that is not a file of this server. The nonce is for the style elements that libraries put
- * in while a dialog is open or an editor is drawn.
+ * Allows only scripts that are files of this server. The nonce is for style elements that libraries insert for
+ * dialogs and editors.
  */
 function pageHeaders(nonce: string): Record<string, string> {
   const policy = [

@@ -14,11 +14,11 @@ import { forwarding } from './forward.ts'
 import { healthRoutes, internalHealthRoutes } from './health.ts'
 import { withRawPrefix, withRequestId } from './listen.ts'
 import { isLoopback } from './loopback.ts'
+import { attachOutbound, withOwnAddress } from './outbound.ts'
 import { type Pages, servePages } from './pages.ts'
-import { type AnsweredRequest, createServer } from './serve.ts'
-import { type AskedSocket, type SocketRoute, serveSockets } from './sockets.ts'
+import { createServer, type HandledRequest } from './serve.ts'
+import { type SocketAttempt, type SocketRoute, serveSockets } from './sockets.ts'
 import { createStreams } from './streams.ts'
-import { attachWayOut, withOwnAddress } from './way-out.ts'
 
 export type PlatformServerDeps = {
   platform: Pick<
@@ -41,34 +41,34 @@ export type PlatformServerDeps = {
   clock: Clock
   trustedProxies: string[]
   migrations(): Promise<MigrationState>
-  /** Where the build of the web UI is, or would be. */
+  /** The build folder of the web UI, which may be missing. */
   pagesFolder: string
-  /** Of the internal listener. */
+  /** Port of the internal listener. */
   internalPort: number
-  /** Where the MCP server listens on this machine; without it there is none, and no path for it. */
+  /** Port of the MCP server on this machine. Absent: no MCP server and no path for it. */
   mcpPort?: number
   checkReplies?: boolean
 }
 
-/** The two listeners of the platform as handlers; who starts it decides on which addresses they listen. */
+/** The handlers of the platform's two listeners. The start file decides on the addresses. */
 export type PlatformServer = {
   ready(): Promise<void>
   publicHandler: RequestListener
   internalHandler: RequestListener
-  /** Lets people and programs open live sockets on the public server. */
+  /** Accepts live sockets on the public server. */
   attachSockets(server: Server): Server
-  /** Lets agents open their links on an internal server. */
+  /** Accepts agent links on an internal server. */
   attachLinks(server: Server): Server
-  /** Ends every stream, those that are opened later too, so that a stop does not wait for readers. */
+  /** Ends every stream, including later ones, so that a stop does not wait for readers. */
   endStreams(): void
 }
 
 export function createPlatformServer(deps: PlatformServerDeps): PlatformServer {
   const { platform, log, clock, trustedProxies, checkReplies = false } = deps
-  const shared = { guard: platform.guard, observed: platform.observed, checkReplies, log }
+  const shared = { guard: platform.guard, onObserved: platform.observed, checkReplies, log }
   const streams = createStreams()
   let pages: Pages | null = null
-  const answered = (request: AnsweredRequest) => recordCall(platform.audit, request)
+  const onHandled = (request: HandledRequest) => recordCall(platform.audit, request)
   const openApp = createServer({
     ...shared,
     accessRevocation: platform.accessRevocation,
@@ -76,7 +76,7 @@ export function createPlatformServer(deps: PlatformServerDeps): PlatformServer {
     trustedProxies,
     routes: [...platform.routes, ...healthRoutes({ clock, migrations: deps.migrations })],
     streams,
-    answered,
+    onHandled,
   })
   const publicEndpoints = endpoints.filter((endpoint) => endpoint.access.who !== 'internal')
   serveDocs(openApp, publicEndpoints, platform.version)
@@ -87,24 +87,24 @@ export function createPlatformServer(deps: PlatformServerDeps): PlatformServer {
     trustedProxies: [],
     routes: internalRoutes,
     streams,
-    answered,
+    onHandled,
   })
 
   const internalRest: RequestListener = (request, response) => {
-    // What is for the platform's own processes is not there for the agents' network.
+    // Routes for the platform's own processes are hidden from the agents' network.
     if (!isLoopback(request.socket.remoteAddress) && !isForAgents(request)) request.url = '/'
     internalApp.routing(request, response)
   }
   const withMcp = (rest: RequestListener) =>
     deps.mcpPort === undefined ? rest : forwarding({ path: '/mcp', port: deps.mcpPort, streams, log }, rest)
-  const asked = (socket: AskedSocket) => recordSocket(platform.audit, socket)
+  const onSocket = (socket: SocketAttempt) => recordSocket(platform.audit, socket)
   return {
     async ready() {
       await openApp.ready()
       await internalApp.ready()
     },
     publicHandler: withMcp((request, response) => openApp.routing(request, response)),
-    // An address in full is one on the way out: no path begins so.
+    // A full URL is an outbound request: no path starts like this.
     internalHandler: withOwnAddress(
       deps.internalPort,
       withRawPrefix(
@@ -118,19 +118,19 @@ export function createPlatformServer(deps: PlatformServerDeps): PlatformServer {
       ),
     ),
     attachSockets(server) {
-      serveSockets(server, platform.socketRoutes, log, { asked, addressOf: clientAddress(trustedProxies) })
+      serveSockets(server, platform.socketRoutes, log, { onSocket, addressOf: clientAddress(trustedProxies) })
       return server
     },
     attachLinks(server) {
-      serveSockets(server, [linkRoute(platform)], log, { asked })
-      attachWayOut(server, platform.egress, deps.internalPort)
+      serveSockets(server, [linkRoute(platform)], log, { onSocket })
+      attachOutbound(server, platform.egress, deps.internalPort)
       return server
     },
     endStreams: streams.endAll,
   }
 }
 
-/** `/link`: the agent's own key as bearer. 401 for a bad key, close 4003 for a key that is no agent's own. */
+/** `/link`, with the agent's own key as bearer. 401 for an invalid key, close 4003 for any other kind of key. */
 function linkRoute({ identify, hub }: Pick<Composition, 'identify' | 'hub'>): SocketRoute {
   return {
     path: '/link',
@@ -138,7 +138,7 @@ function linkRoute({ identify, hub }: Pick<Composition, 'identify' | 'hub'>): So
     async admit(request) {
       const caller = await identify(request.headers.authorization)
       if (caller.kind === 'anonymous') throw new Fault('not_authenticated')
-      // The system agent's one key is of its own scope.
+      // The key of the system agent has a scope of its own.
       const isOfAgent = caller.kind === 'key' && ['agent', 'system'].includes(caller.key.scope)
       if (!isOfAgent || caller.key.agent_id === null) {
         return { close: 4003, reason: 'only an agent key opens a link', caller }
@@ -149,7 +149,7 @@ function linkRoute({ identify, hub }: Pick<Composition, 'identify' | 'hub'>): So
   }
 }
 
-/** The one route of the internal listener that a caller on the agents' network reaches; it asks for the caller's key. */
+/** The only internal route for callers on the agents' network. It requires the caller's key. */
 function isForAgents({ method, url }: IncomingMessage): boolean {
   return method === executeTask.method && url === executeTask.path
 }

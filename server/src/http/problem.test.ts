@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { DatabaseDown, DatabaseFull } from '../ports/database/port.ts'
 import { problemOf, validationFault } from './problem.ts'
 
-test('503 store_unavailable with a time to come back, without the database’s own words', () => {
+test('503 store_unavailable with a retry time and without the database’s error text', () => {
   const down = new DatabaseDown(new Error('connect ECONNREFUSED 10.0.0.7:5432'))
   for (const error of [down, new Error('could not read', { cause: down })]) {
     const { status, headers, body, unexpected } = problemOf(error, 'r1')
@@ -26,15 +26,15 @@ describe('422 of a schema', () => {
     value: z.union([z.string(), z.number(), z.object({ depth: z.number() })]),
   })
 
-  test('of a value of several kinds says which there are', () => {
+  test('of a union lists its kinds', () => {
     assert.deepEqual(detailOf(several, { value: true }), [
       { loc: ['body', 'value'], msg: 'must be one of: string, number, object', type: 'invalid_union' },
     ])
   })
-  test('of a value of several kinds that is missing says that it is required', () => {
+  test('of a missing union value reports that it is required', () => {
     assert.deepEqual(detailOf(several, {}), [{ loc: ['body', 'value'], msg: 'is required', type: 'missing' }])
   })
-  test('of a value that is of one of the kinds names what is wrong in it', () => {
+  test('of a union value of one kind names the invalid field in it', () => {
     assert.deepEqual(detailOf(several, { value: { depth: 'x' } }), [
       {
         loc: ['body', 'value', 'depth'],
@@ -43,13 +43,15 @@ describe('422 of a schema', () => {
       },
     ])
   })
-  test('of a value of several kinds keeps a sentence of its own', () => {
-    const told = z.object({ value: z.union([z.string(), z.number()], { error: 'must be text or a number' }) })
-    assert.deepEqual(detailOf(told, { value: [] }), [
+  test('of a union with its own message keeps that message', () => {
+    const schema = z.object({
+      value: z.union([z.string(), z.number()], { error: 'must be text or a number' }),
+    })
+    assert.deepEqual(detailOf(schema, { value: [] }), [
       { loc: ['body', 'value'], msg: 'must be text or a number', type: 'invalid_union' },
     ])
   })
-  test('of ten thousand wrong items names the first fifty', () => {
+  test('of ten thousand invalid items names the first fifty', () => {
     const detail = detailOf(z.object({ items: z.array(z.string()) }), { items: Array(10_000).fill(1) })
     assert.equal(detail.length, 50)
     assert.deepEqual((detail[49] as { loc: unknown }).loc, ['body', 'items', 49])

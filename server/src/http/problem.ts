@@ -9,7 +9,7 @@ import { Fault } from '../kit/fault.ts'
 import { DatabaseDown, DatabaseFull } from '../ports/database/port.ts'
 import { EphemeralDown } from '../ports/ephemeral/port.ts'
 
-/** An error as it is answered: status, headers and the one body shape of the API. */
+/** An error response: status, headers and the error body of the API. */
 export type Problem = {
   status: number
   headers: Record<string, string>
@@ -18,8 +18,8 @@ export type Problem = {
 }
 
 /**
- * Turns any thrown value into the one error reply. Every body carries the request's id. An unnamed error is a 500
- * that never shows its text; the text is for the log.
+ * Turns any thrown value into an error response with the request id. An unnamed error is a 500 without its
+ * text, which only the log shows.
  */
 export function problemOf(error: unknown, requestId: string): Problem {
   return faultProblem(faultOf(error), requestId)
@@ -28,30 +28,30 @@ export function problemOf(error: unknown, requestId: string): Problem {
 function faultOf(error: unknown): Fault {
   if (error instanceof Fault) return error
   if (error instanceof EphemeralDown) return new Fault('ephemeral_unavailable')
-  if (isOrComesOf(error, DatabaseDown)) return new Fault('store_unavailable', undefined, retrySoon)
-  if (isOrComesOf(error, DatabaseFull)) return new Fault('store_full', undefined, retryLater)
+  if (isCausedBy(error, DatabaseDown)) return new Fault('store_unavailable', undefined, retrySoon)
+  if (isCausedBy(error, DatabaseFull)) return new Fault('store_full', undefined, retryLater)
   return new Fault(frameworkCode(error) ?? 'internal_error')
 }
 
-/** A server that is started anew is back within seconds. */
+/** A restarted server is back within seconds. */
 const retrySoon = { retry_after_seconds: 5 }
-/** A person has to make room. */
+/** A person has to free disk space. */
 const retryLater = { retry_after_seconds: 60 }
 
-/** Also where somebody has said what it was asked for. */
-function isOrComesOf(error: unknown, kind: typeof DatabaseDown | typeof DatabaseFull): boolean {
+/** True for the error itself or an error with it as its cause. */
+function isCausedBy(error: unknown, kind: typeof DatabaseDown | typeof DatabaseFull): boolean {
   return error instanceof kind || (error instanceof Error && error.cause instanceof kind)
 }
 
-/** Nobody mends more at once; a list of a hundred thousand wrong items would be answered with as many sentences. */
-const mostIssues = 50
+/** Limits the size of the response for long lists of invalid items. */
+const maxIssues = 50
 
-/** 422 in the schema failure's shape, without the rejected input. */
+/** Returns a 422 with the issues of a schema, without the rejected input. */
 export function validationFault(part: 'body' | 'query' | 'path', error: z.ZodError): Fault {
   const issues: ValidationIssue[] = error.issues
-    .slice(0, mostIssues)
+    .slice(0, maxIssues)
     .flatMap((issue) => issuesOf(part, issue))
-    .slice(0, mostIssues)
+    .slice(0, maxIssues)
   return new Fault('validation_error', undefined, { issues })
 }
 
@@ -73,7 +73,7 @@ function isMissing(issue: z.core.$ZodIssue): boolean {
   return issue.code === 'invalid_type' && issue.message.endsWith('received undefined')
 }
 
-/** Of a value that may be one of several kinds: what is wrong with the kind it is, or which kinds there are. */
+/** Returns the issues of the matching kind of a union, or the list of kinds. */
 function unionIssues(
   part: string,
   loc: ValidationIssue['loc'],
@@ -82,9 +82,9 @@ function unionIssues(
   const kinds = issue.errors.flat().filter(({ path }) => path.length === 0)
   if (kinds.length > 0 && kinds.every(isMissing)) return [{ loc, msg: 'is required', type: 'missing' }]
   if (issue.message !== 'Invalid input') return [{ loc, msg: issue.message, type: issue.code }]
-  const meant = issue.errors.find((branch) => branch.every(({ path }) => path.length > 0))
-  if (meant)
-    return meant.flatMap((inner) => issuesOf(part, { ...inner, path: [...issue.path, ...inner.path] }))
+  const matching = issue.errors.find((branch) => branch.every(({ path }) => path.length > 0))
+  if (matching)
+    return matching.flatMap((inner) => issuesOf(part, { ...inner, path: [...issue.path, ...inner.path] }))
   const names = kinds.map((kind) => (kind.code === 'invalid_type' ? kind.expected : kind.message))
   return [{ loc, msg: `must be one of: ${[...new Set(names)].join(', ')}`, type: issue.code }]
 }
@@ -107,14 +107,14 @@ function faultProblem(fault: Fault, requestId: string): Problem {
   return { status, headers, body, unexpected: status === 500 }
 }
 
-/** What the web framework throws before a handler runs. */
+/** Maps the errors of the web framework before a handler runs. */
 function frameworkCode(error: unknown): ErrorCode | null {
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : null
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return 'body_too_large'
   if (code === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH') return 'invalid_json'
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return 'unsupported_media_type'
   if (code === 'FST_ERR_BAD_URL' || code === 'FST_ERR_ASYNC_CONSTRAINT') return 'not_found'
-  // No name or id is as long.
+  // Longer than any name or id.
   if (code === 'FST_ERR_MAX_PARAM_LENGTH') return 'not_found'
   return null
 }

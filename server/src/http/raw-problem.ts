@@ -5,14 +5,14 @@ import { Fault } from '../kit/fault.ts'
 import { problemOf } from './problem.ts'
 import { requestIdOfReply } from './request-id.ts'
 
-/** Answers a request outside of the web framework; a reply that has begun is cut. */
+/** Sends an error response outside of the web framework; aborts a response that has started. */
 export function answerProblem(response: ServerResponse, error: unknown, requestId: string): void {
   if (response.headersSent || response.destroyed) return void response.destroy()
   const { status, headers, body } = problemOf(error, requestId)
   response.writeHead(status, { ...headers, ...ownHeaders(requestId) }).end(JSON.stringify(body))
 }
 
-/** The bytes of the same reply for a connection that has no response object; the connection ends with it. */
+/** Returns the same response as text, for a connection without a response object, which it closes. */
 export function rawProblem(error: unknown, requestId: string): string {
   const { status, headers, body } = problemOf(error, requestId)
   const text = JSON.stringify(body)
@@ -29,14 +29,14 @@ function ownHeaders(requestId: string): Record<string, string> {
   return { 'content-type': 'application/json; charset=utf-8', 'x-request-id': requestId }
 }
 
-/** What Node's HTTP parser refuses, and its timeout, before any handler sees a request. */
+/** Errors of Node's HTTP parser and its timeout, before any handler runs. */
 const parserCodes: Record<string, ErrorCode> = {
   HPE_HEADER_OVERFLOW: 'headers_too_large',
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 'body_too_large',
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
 }
 
-/** Gives requests that cannot be read the error body of the API; Node alone answers them without a body. */
+/** Sends the error body of the API for unreadable requests; Node by itself sends no body. */
 export function answerBrokenRequests(server: Server): void {
   const current = new WeakMap<Duplex, ServerResponse>()
   server.on('request', (request, response) => current.set(request.socket, response))
@@ -44,7 +44,7 @@ export function answerBrokenRequests(server: Server): void {
     const response = current.get(socket)
     const isAnswering = response?.headersSent === true && !response.writableFinished
     if (!socket.writable || isAnswering) return void socket.destroy()
-    // An earlier request of the same connection is answered: this one is new.
+    // An earlier request on this connection is finished, so this one is new.
     const id = requestIdOfReply(response?.writableFinished ? undefined : response)
     socket.end(rawProblem(new Fault(parserCodes[error.code ?? ''] ?? 'malformed_request'), id))
   })

@@ -5,44 +5,44 @@ import type { Caller, Relation, SignedIn } from '../identity/access/caller.ts'
 
 type AnyEndpoint = Endpoint<z.ZodType, z.ZodType, z.ZodType, z.ZodType>
 
-/** What a handler is told of one request; everything in it is checked and typed by the endpoint. */
+/** The input of a handler, validated and typed by the endpoint. */
 export type Call<E> = {
   params: ParamsOf<E>
   query: QueryOf<E>
   body: BodyOf<E>
   caller: Caller
-  request: RequestFacts
+  request: RequestInfo
 }
-/** For endpoints of who `any`, `admin`: the caller is known. */
+/** For endpoints of who `any`, `admin`: the caller is signed in. */
 export type SignedInCall<E> = Call<E> & { caller: SignedIn }
-/** For endpoints of who `access`, `owner`, `agent`: the agent of the path was looked up and may be reached. */
+/** For endpoints of who `access`, `owner`, `agent`: the agent in the path exists and is visible. */
 export type AgentCall<E> = SignedInCall<E> & { agent: ReachedAgent; relation: Relation }
 
-/** The least that the guard knows of an agent; features read the rest by its id. */
+/** The fields of an agent that the guard needs; features read the rest by id. */
 export type ReachedAgent = { id: string; name: string; owner_id: string; is_system: boolean }
 
-export type RequestFacts = {
+export type RequestInfo = {
   id: string
   ip: string
   method: string
   path: string
   header(name: string): string | undefined
-  /** Aborts when the client goes away. */
+  /** Aborts when the client disconnects. */
   signal: AbortSignal
-  /** A `raw` body, once its bytes were looked at, as a JSON object. Throws `invalid_json`, `validation_error`. */
+  /** Parses a `raw` body as a JSON object, after its bytes were checked. Throws `invalid_json`, `validation_error`. */
   readObject<T extends z.ZodType>(schema: T, bytes: Uint8Array): z.output<T>
-  /** Facts for the audit entry that `http/` writes for this call; names, never secret values. */
+  /** Adds details to the audit entry of this request: names, never secret values. */
   note(details: Record<string, unknown>): void
-  /** Who has signed in with this call, or whose Workspace session it came with, for the audit entry. */
+  /** Sets the actor of the audit entry: a person who signed in now, or the owner of a Workspace session. */
   actedBy(actor: Actor): void
-  /** Who it was that called, where an internal route has found it out by itself. */
+  /** Sets the caller, if an internal route has identified it. */
   calledBy(caller: Caller): void
 }
 
 /** A person by account; `id` is null for an address without one. */
 export type Actor = { id: string | null; email: string | null }
 
-/** An answer that is more than its JSON body. */
+/** A response with its own status or headers. */
 export type Answer = { answer: true; status?: number; headers?: Record<string, string>; body: unknown }
 export function answer(
   body: unknown,
@@ -51,7 +51,7 @@ export function answer(
   return { answer: true, body, ...extra }
 }
 
-/** An answer that is not one JSON document, or one that is too large to be held; written as it comes. */
+/** A streamed response: not JSON, or too large to hold in memory. */
 export type StreamAnswer = {
   stream: true
   contentType: string
@@ -69,15 +69,15 @@ export function streamAnswer(
 
 export type Handled<E> = ReplyOf<E> | Answer | StreamAnswer | undefined
 
-/** An endpoint bound to what it does. */
+/** An endpoint with its handler. */
 export type Route = {
   endpoint: AnyEndpoint
   handle: (call: never) => Promise<unknown>
   /**
-   * Throws when the route answers nobody, or not this caller, whatever is sent: asked before the body is read. For
-   * rules about the path that the endpoint's access cannot say; the parameters are text as it came.
+   * Throws if the route refuses this caller regardless of the body, before the body is read. For rules that the
+   * endpoint's access cannot express. The path parameters are not validated yet.
    */
-  admit?: (asked: { caller: Caller; params: Readonly<Record<string, string>> }) => Promise<void>
+  admit?: (request: { caller: Caller; params: Readonly<Record<string, string>> }) => Promise<void>
 }
 
 export function route<E extends Endpoint<never, never, never, never> | AnyEndpoint>(

@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { Fault } from '../kit/fault.ts'
 import { silentLog } from '../ports/log.ts'
 import { answer, type Route, route, streamAnswer } from './route.ts'
-import type { AnsweredRequest, ServerOptions } from './serve.ts'
+import type { HandledRequest, ServerOptions } from './serve.ts'
 import { createServer } from './serve.ts'
 
 const base = { tag: 'Test', summary: 'Test', access: { who: 'none' } } as const
@@ -41,7 +41,7 @@ const limited = endpoint({
 const stream = endpoint({ ...base, id: 'stream', method: 'GET', path: '/stream', streams: ['text/plain'] })
 
 function app(extra: Route[] = [], instead: Partial<ServerOptions> = {}) {
-  const answered: AnsweredRequest[] = []
+  const answered: HandledRequest[] = []
   const server = createServer({
     routes: [
       route(echo, async ({ params, body }) =>
@@ -61,7 +61,7 @@ function app(extra: Route[] = [], instead: Partial<ServerOptions> = {}) {
     checkReplies: true,
     log: silentLog,
     trustedProxies: [],
-    answered: (request) => answered.push(request),
+    onHandled: (request) => answered.push(request),
     ...instead,
   })
   return { server, answered }
@@ -86,7 +86,7 @@ test('200 with the parsed path, query and body', async () => {
   assert.equal(reply.headers['x-total-count'], '1')
 })
 
-test('what is left of a path whose last id a client resolved deletes nothing', async () => {
+test('404 for DELETE on a collection path left by `..` in an id', async () => {
   const deleted: string[] = []
   const remove = endpoint({
     ...base,
@@ -96,7 +96,7 @@ test('what is left of a path whose last id a client resolved deletes nothing', a
     params: z.object({ id: z.string() }),
   })
   const { server } = app([route(remove, async ({ params }) => void deleted.push(params.id))])
-  // What `new URL` makes of `/things/one/parts/..`.
+  // The result of `new URL` for `/things/one/parts/..`.
   assert.equal((await server.inject({ method: 'DELETE', url: '/things/one/' })).json().error, 'not_found')
   assert.equal((await server.inject({ method: 'DELETE', url: '/things/one/?all=1' })).statusCode, 404)
   assert.deepEqual(deleted, [])
@@ -119,7 +119,7 @@ test('422 names field and rule, and does not repeat the input', async () => {
   assert.ok(!reply.body.includes('hunter2'))
 })
 
-test('422 for a field that is missing says that it is required', async () => {
+test('422 for a missing field, with the rule "is required"', async () => {
   const body = (await app().server.inject(post('/echo/a', '{}'))).json()
   assert.deepEqual(body.detail, [{ loc: ['body', 'text'], msg: 'is required', type: 'missing' }])
 })
@@ -143,7 +143,7 @@ test('422 for U+0000, naming the field', async () => {
   assert.deepEqual(reply.json().detail[0].loc, ['body', 'text'])
 })
 
-test('422 for half a surrogate pair, which no database gives back, naming the field; a whole character is kept', async () => {
+test('422 for a lone surrogate, naming the field; a complete pair is accepted', async () => {
   for (const sent of ['{"text":"a\\ud800b"}', '{"text":"hi","more":{"\\udc00":1}}']) {
     const reply = await app().server.inject(post('/echo/a', sent))
     assert.equal(reply.statusCode, 422)
@@ -154,7 +154,7 @@ test('422 for half a surrogate pair, which no database gives back, naming the fi
   assert.deepEqual(whole.json(), { text: 'a:😀' })
 })
 
-test('422 for a body nested too deeply to be walked, one level less is read', async () => {
+test('422 for a body nested too deeply, not for one at the limit', async () => {
   const nested = (levels: number) => `{"text":"hi","more":${'['.repeat(levels)}${']'.repeat(levels)}}`
   for (const levels of [100, 400]) {
     const refused = await app().server.inject(post('/echo/a', nested(levels)))
@@ -164,12 +164,12 @@ test('422 for a body nested too deeply to be walked, one level less is read', as
   assert.equal((await app().server.inject(post('/echo/a', nested(99)))).statusCode, 200)
 })
 
-test('a JSON body is read whatever its content type says', async () => {
+test('a JSON body is accepted with any content type', async () => {
   const reply = await app().server.inject(post('/echo/a', '{"text":"hi"}', { 'content-type': 'text/plain' }))
   assert.equal(reply.statusCode, 200)
 })
 
-test('415 for a content type that is none', async () => {
+test('415 for an invalid content type', async () => {
   for (const type of ['', 'garbage', '/', 'a/b/c']) {
     const reply = await app().server.inject(post('/echo/a', '{"text":"hi"}', { 'content-type': type }))
     assert.deepEqual([reply.statusCode, reply.json().error], [415, 'unsupported_media_type'], type)
@@ -188,7 +188,7 @@ test('413 for a body above the limit of its route', async () => {
   assert.equal(reply.json().error, 'body_too_large')
 })
 
-test('500 shows the id of the request and never the text of the fault', async () => {
+test('500 with the request id and without the text of the error', async () => {
   const reply = await app().server.inject({
     method: 'GET',
     url: '/broken',
@@ -200,7 +200,7 @@ test('500 shows the id of the request and never the text of the fault', async ()
   assert.ok(!reply.body.includes('secret inside'))
 })
 
-test('an unfit request id is replaced', async () => {
+test('an invalid request id is replaced', async () => {
   const reply = await app().server.inject({
     method: 'GET',
     url: '/limited',
@@ -209,7 +209,7 @@ test('an unfit request id is replaced', async () => {
   assert.match(String(reply.headers['x-request-id']), /^[0-9a-f-]{36}$/)
 })
 
-test('429 carries its wait in header and body', async () => {
+test('429 with the retry time in header and body', async () => {
   const reply = await app().server.inject({ method: 'GET', url: '/limited' })
   assert.equal(reply.statusCode, 429)
   assert.equal(reply.headers['retry-after'], '7')
@@ -226,14 +226,14 @@ test('404 for an unknown path, 405 for a known one with another method', async (
   assert.equal(reply.headers.allow, 'POST')
 })
 
-test('404 for a path that cannot be decoded, holds U+0000 or is longer than any name', async () => {
+test('404 for a path that cannot be decoded, contains U+0000 or is longer than any name', async () => {
   const { server } = app()
   assert.equal((await server.inject(post(`/echo/${'a'.repeat(5000)}`, '{"text":"x"}'))).statusCode, 404)
   assert.equal((await server.inject(post('/echo/%zz', '{}'))).statusCode, 404)
   assert.equal((await server.inject(post('/echo/%00', '{"text":"x"}'))).statusCode, 404)
 })
 
-test('every reply carries its id, that to an address which cannot be decoded too', async () => {
+test('every response has its id, even for a path that cannot be decoded', async () => {
   const { server } = app()
   for (const url of ['/echo/%zz', '/echo/%ff', '/nowhere']) {
     const reply = await server.inject({ ...post(url, '{}'), headers: { 'x-request-id': 'my-id' } })
@@ -241,10 +241,10 @@ test('every reply carries its id, that to an address which cannot be decoded too
   }
 })
 
-test('no cache keeps a reply, a refused one neither, unless it says otherwise itself', async () => {
+test('responses and errors are not cacheable unless a route sets its own header', async () => {
   const picture = endpoint({ ...base, id: 'picture', method: 'GET', path: '/picture' })
-  const kept = answer(undefined, { headers: { 'cache-control': 'private, max-age=60' } })
-  const { server } = app([route(picture, async () => kept)])
+  const cacheable = answer(undefined, { headers: { 'cache-control': 'private, max-age=60' } })
+  const { server } = app([route(picture, async () => cacheable)])
   const cachingOf = async (url: string) =>
     (await server.inject(post(url, '{"text":"hi"}'))).headers['cache-control']
   for (const url of ['/echo/a', '/echo/a?times=x', '/nowhere', '/echo/%zz']) {
@@ -254,13 +254,13 @@ test('no cache keeps a reply, a refused one neither, unless it says otherwise it
   assert.equal(reply.headers['cache-control'], 'private, max-age=60')
 })
 
-test('a stream is written as it comes', async () => {
+test('a stream is sent as it is produced', async () => {
   const reply = await app().server.inject({ method: 'GET', url: '/stream' })
   assert.equal(reply.body, 'one two')
   assert.equal(reply.headers['content-type'], 'text/plain')
 })
 
-test('each answered request is told once, with its status and error code', async () => {
+test('each handled request is reported once, with its status and error code', async () => {
   const { server, answered } = app()
   await server.inject({ method: 'GET', url: '/limited' })
   assert.equal(answered.length, 1)
@@ -268,11 +268,11 @@ test('each answered request is told once, with its status and error code', async
   assert.equal(answered[0]?.errorCode, 'rate_limited')
 })
 
-test('a client that goes away in the middle of its body is no fault to write down', async () => {
+test('a client that disconnects during its body is not logged as an error', async () => {
   const errors: string[] = []
   const log = { ...silentLog, error: (_fields: object, text: string) => errors.push(text) }
   const answered = Promise.withResolvers<void>()
-  const { server } = app([], { log, answered: () => answered.resolve() })
+  const { server } = app([], { log, onHandled: () => answered.resolve() })
   await server.listen({ port: 0, host: '127.0.0.1' })
   const address = server.server.address()
   assert.ok(address !== null && typeof address === 'object')
@@ -284,14 +284,14 @@ test('a client that goes away in the middle of its body is no fault to write dow
   assert.deepEqual(errors, [])
 })
 
-test('a client that sends a body far too large before it reads is told so, and may ask again', async () => {
+test('a client that sends an oversized body before it reads gets a 413 and can use the connection again', async () => {
   const { server } = app()
   await server.listen({ port: 0, host: '127.0.0.1' })
   const address = server.server.address()
   assert.ok(address !== null && typeof address === 'object')
   const socket = connect(address.port, '127.0.0.1')
   try {
-    const told = new Promise<void>((done, refuse) => {
+    const response = new Promise<void>((done, refuse) => {
       let text = ''
       socket.on('data', (piece) => {
         text += String(piece)
@@ -305,7 +305,7 @@ test('a client that sends a body far too large before it reads is told so, and m
       socket.write(`POST /echo/a HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n`)
       socket.write(body)
     }
-    await told
+    await response
   } finally {
     socket.destroy()
     await server.close()

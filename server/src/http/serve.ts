@@ -13,20 +13,17 @@ export type ServerOptions = BindOptions & {
   routes: Route[]
   log: Log
   trustedProxies: string[]
-  /** Where replies are kept that may last, so that whoever stops the process can end them. */
+  /** Registry of long responses, so that a stop of the process can end them. */
   streams?: OpenStreams
-  /** Answers a browser at an address of which nothing is known; null: the answer is the error body. */
+  /** Responds to a browser at an unknown address; null: the response is the error body. */
   notFoundPage?: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply> | null
-  /**
-   * Called once for each request that was handled, whether its client waited for the answer or not; writes
-   * the audit entry.
-   */
-  answered?: (request: AnsweredRequest) => void
-  /** Called when a reply has left, for figures; requests of no route are left out. */
-  observed?: (request: { method: string; route: string; status: number; seconds: number }) => void
+  /** Called once for each handled request, even if its client disconnected. Writes the audit entry. */
+  onHandled?: (request: HandledRequest) => void
+  /** Called after each response, for metrics. Not called for requests without a route. */
+  onObserved?: (request: { method: string; route: string; status: number; seconds: number }) => void
 }
 
-export type AnsweredRequest = {
+export type HandledRequest = {
   id: string
   ip: string
   status: number
@@ -35,41 +32,38 @@ export type AnsweredRequest = {
   roost: import('./bind.ts').RequestState
 }
 
-/**
- * Replies hold keys, tokens and what only one person may read, so no cache keeps them; what may be kept (pages,
- * pictures) says so itself.
- */
-const notKept = { 'cache-control': 'no-store' }
+/** Responses contain keys, tokens and private data, so caching is off. Pages and pictures set their own header. */
+const noStore = { 'cache-control': 'no-store' }
 
-/** One listener's application: routes, request ids, errors, logs. Nothing listens yet. */
+/** Creates the application of one listener: routes, request ids, errors, logs. Does not listen yet. */
 export function createServer(options: ServerOptions): FastifyInstance {
   const { log } = options
   const patterns = patternsOf(options.routes)
   const app = fastify({
-    // Keeps the bytes of a body as they came, so that signatures can be checked and bad JSON is our own error.
+    // Bodies stay raw bytes, so that signatures can be checked and invalid JSON gets our own error.
     genReqId: requestId,
     trustProxy: options.trustedProxies.length > 0 ? options.trustedProxies : false,
     routerOptions: { maxParamLength: 4096, ignoreTrailingSlash: true },
     forceCloseConnections: 'idle',
-    // For receiving one whole request; replies may stream for hours.
+    // Limits the time to receive a whole request; responses may stream for hours.
     requestTimeout: 300_000,
     keepAliveTimeout: 75_000,
     logger: false,
     frameworkErrors: (error, request, reply: FastifyReply) => {
       const problem = problemOf(error, String(request.id))
-      // No hook runs for an address that cannot be read.
-      reply.headers({ 'x-request-id': request.id, ...notKept })
+      // Hooks do not run for an unreadable address.
+      reply.headers({ 'x-request-id': request.id, ...noStore })
       sendProblem(reply, problem)
     },
   })
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
 
-  /** Requests whose answer is known, until they are told of. */
+  /** Requests with a response that was not reported yet. */
   const handled = new WeakSet<FastifyRequest>()
   const report = (request: FastifyRequest, reply: FastifyReply) => {
     if (!handled.delete(request)) return
-    options.answered?.({
+    options.onHandled?.({
       id: request.id,
       ip: request.ip,
       status: reply.statusCode,
@@ -82,10 +76,10 @@ export function createServer(options: ServerOptions): FastifyInstance {
   app.decorateRequest('roost', null as never)
   app.addHook('onRequest', async (request, reply) => {
     const signal = closeSignal(reply.raw, options.streams)
-    const unknown = { endpoint: null, caller: null, admitted: null, errorCode: null }
-    request.roost = { ...unknown, notes: {}, actor: null, signal, revocationEpoch: 0, lostBy: null }
-    reply.headers({ 'x-request-id': request.id, ...notKept })
-    // A reply that is cut has no end of its own; who leaves early is told of like everybody.
+    const initial = { endpoint: null, caller: null, admitted: null, errorCode: null }
+    request.roost = { ...initial, notes: {}, actor: null, signal, revocationEpoch: 0, revokedBy: null }
+    reply.headers({ 'x-request-id': request.id, ...noStore })
+    // An aborted response never fires `onResponse`, so disconnects are reported here.
     reply.raw.once('close', () => {
       if (handled.has(request)) report(request, reply)
     })
@@ -111,18 +105,18 @@ export function createServer(options: ServerOptions): FastifyInstance {
     const { endpoint } = request.roost
     if (endpoint) {
       const { method, path: route } = endpoint
-      options.observed?.({ method, route, status: reply.statusCode, seconds: reply.elapsedTime / 1000 })
+      options.onObserved?.({ method, route, status: reply.statusCode, seconds: reply.elapsedTime / 1000 })
     }
     report(request, reply)
   })
   app.setErrorHandler((error, request, reply) => {
     const { endpoint } = request.roost
-    const found = problemOf(error, request.id)
-    const problem = options.checkReplies && endpoint ? declaredProblem(endpoint, found) : found
+    const raw = problemOf(error, request.id)
+    const problem = options.checkReplies && endpoint ? declaredProblem(endpoint, raw) : raw
     request.roost.errorCode = problem.body.error
-    if (problem.unexpected && !leftHalfWay(request))
+    if (problem.unexpected && !disconnectedInBody(request))
       log.error({ request_id: request.id, route: request.routeOptions.url, err: error }, 'request failed')
-    if (problem.body.error === 'body_too_large') readOn(request, reply)
+    if (problem.body.error === 'body_too_large') discardBody(request, reply)
     sendProblem(reply, problem)
   })
   app.setNotFoundHandler((request, reply) => {
@@ -145,39 +139,39 @@ function sendProblem(reply: FastifyReply, { status, headers, body }: Problem): F
     .send(JSON.stringify(body))
 }
 
-/** Whether the client went away in the middle of its own body: nobody waits for the answer, and nothing is wrong here. */
-function leftHalfWay({ raw }: FastifyRequest): boolean {
+/** True if the client disconnected while sending its body, which is not a server error. */
+function disconnectedInBody({ raw }: FastifyRequest): boolean {
   return raw.destroyed && !raw.complete
 }
 
-/** So much more than any route takes is read and thrown away before a connection is cut. */
-const longestRefused = 64 * 1024 * 1024
+/** Bodies up to this size are read and discarded before the connection closes. */
+const maxDiscardedBytes = 64 * 1024 * 1024
 
 /**
- * Most clients send the whole body before they read the answer; a connection that is closed meanwhile takes the answer
- * with it. What says that it is far too long, or not how long it is, is cut off all the same.
+ * Reads the rest of a refused body: most clients send it whole before they read the response, and would lose
+ * the response if the connection closed. Larger bodies and bodies of unknown length are cut off.
  */
-function readOn(request: FastifyRequest, reply: FastifyReply): void {
+function discardBody(request: FastifyRequest, reply: FastifyReply): void {
   const length = Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY)
-  if (length > longestRefused) return
+  if (length > maxDiscardedBytes) return
   reply.removeHeader('connection')
   request.raw.resume()
 }
 
-/** Aborts when the client goes away before the reply is complete. An abort costs, so a normal end is none. */
+/** Aborts if the client disconnects before the response is complete. Aborting is slow, so a normal end does not. */
 function closeSignal(response: ServerResponse, streams: OpenStreams | undefined): () => AbortSignal {
   let controller: AbortController | null = null
   return () => {
     if (controller) return controller.signal
-    const made = new AbortController()
-    controller = made
-    const left = streams?.add(() => made.abort())
-    if (response.destroyed) made.abort()
+    const created = new AbortController()
+    controller = created
+    const remove = streams?.add(() => created.abort())
+    if (response.destroyed) created.abort()
     response.once('close', () => {
-      left?.()
-      if (!response.writableFinished) made.abort()
+      remove?.()
+      if (!response.writableFinished) created.abort()
     })
-    return made.signal
+    return created.signal
   }
 }
 

@@ -23,12 +23,12 @@ test('a refused upgrade carries the request id in its header and its body', asyn
     silentLog,
   )
   await once(server.listen(0, '127.0.0.1'), 'listening')
-  // A server that listens on a port has an address with one.
+  // A server that listens on a port has an address with a port.
   const { port } = server.address() as AddressInfo
   try {
     for (const [path, status, body] of [
       ['/nowhere', 404, { detail: 'There is nothing here.', error: 'not_found' }],
-      ['/closed', 401, { detail: 'A bearer token is needed.', error: 'not_authenticated' }],
+      ['/closed', 401, { detail: 'A bearer token is required.', error: 'not_authenticated' }],
       ['/broken', 500, { detail: 'Something went wrong on our side.', error: 'internal_error' }],
     ] as const) {
       const socket = new WebSocket(`ws://127.0.0.1:${port}${path}`, { headers: { 'x-request-id': 'my-id' } })

@@ -11,17 +11,16 @@ import { clientAddress } from './client-address.ts'
 import { rawProblem } from './raw-problem.ts'
 import { requestId } from './request-id.ts'
 
-/** One path on which sockets are opened. */
+/** A path that accepts sockets. */
 export type SocketRoute = {
-  /** One part in braces, as in `/ws/voice/{id}`, stands for one part of any text, which `admit` is given. */
+  /** May contain one part in braces, as in `/ws/voice/{id}`, which matches any text and is passed to `admit`. */
   path: string
   maxPayload: number
-  /** How opening one is named in the audit log; left out: of an opened one nothing is told, unless by a key. */
+  /** The audit action for an opened socket. Absent: only sockets opened with a key are recorded. */
   audit?: { type: AuditType; action: string }
   /**
-   * Looks at the request before the socket exists. A thrown `Fault` is answered as plain HTTP with its
-   * status; `close` opens the socket only to close it with a code that browsers can read. `caller`: whose
-   * credential it was, where that is known. `target`: what it was about.
+   * Decides on the request before the socket exists. A thrown `Fault` becomes a plain HTTP response; `close` opens
+   * the socket only to close it with a code that browsers can read. `caller` and `target` go into the audit log.
    */
   admit(
     request: IncomingMessage,
@@ -31,29 +30,29 @@ export type SocketRoute = {
   >
 }
 
-/** `like`: the status of a plain answer that says the same; left out: 403 for 4003, else 401. */
+/** `like`: the equivalent HTTP status. Absent: 403 for 4003, else 401. */
 type Closed = { close: number; reason: string; like?: number }
 
-/** Somebody who was let in, or was not: by a close code, or by an error in the upgrade's own answer. */
-export type AskedSocket = {
+/** An attempt to open a socket, accepted or refused by a close code or an HTTP error. */
+export type SocketAttempt = {
   path: string
   ip: string
   caller: Caller | null
   audit?: SocketRoute['audit']
   target?: { type: string; id: string }
-  /** Null: the socket was opened. */
+  /** Null if the socket was opened. */
   why: null | Closed | { status: number; error: ErrorCode }
 }
 
-/** Lets `server` open sockets on `routes`; every other upgrade is answered 404. */
+/** Accepts sockets on `routes`; responds 404 to every other upgrade. */
 export function serveSockets(
   server: Server,
   routes: SocketRoute[],
   log: Log,
   {
-    asked = () => {},
+    onSocket = () => {},
     addressOf = clientAddress([]),
-  }: { asked?(socket: AskedSocket): void; addressOf?(request: IncomingMessage): string } = {},
+  }: { onSocket?(socket: SocketAttempt): void; addressOf?(request: IncomingMessage): string } = {},
 ): { close(): void } {
   const servers = routes.map((route) => {
     const sockets = new WebSocketServer({
@@ -66,27 +65,31 @@ export function serveSockets(
   const onUpgrade = async (request: IncomingMessage, stream: Duplex, head: Buffer) => {
     stream.on('error', () => stream.destroy())
     const path = (request.url ?? '').split('?', 1)[0] ?? ''
-    const found = servers.find(({ pattern }) => pattern.test(path))
+    const match = servers.find(({ pattern }) => pattern.test(path))
     const id = requestId(request)
-    if (!found) return void stream.end(rawProblem(new Fault('not_found'), id))
-    const { audit } = found.route
-    const from = { path: found.route.path, ip: addressOf(request), ...(audit ? { audit } : {}) }
+    if (!match) return void stream.end(rawProblem(new Fault('not_found'), id))
+    const { audit } = match.route
+    const from = { path: match.route.path, ip: addressOf(request), ...(audit ? { audit } : {}) }
     try {
-      const decision = await found.route.admit(request, found.pattern.exec(path)?.[1] ?? '')
+      const decision = await match.route.admit(request, match.pattern.exec(path)?.[1] ?? '')
       if (stream.destroyed) return
-      found.sockets.handleUpgrade(request, stream, head, (socket) => {
+      match.sockets.handleUpgrade(request, stream, head, (socket) => {
         if ('open' in decision) return decision.open(socket)
         socket.on('error', () => socket.terminate())
         socket.close(decision.close, decision.reason)
       })
       const { caller = null, target } = decision
       const why = 'close' in decision ? decision : null
-      asked({ ...from, caller, why, ...(target ? { target } : {}) })
+      onSocket({ ...from, caller, why, ...(target ? { target } : {}) })
     } catch (error) {
       if (isFault(error)) {
         const why = { status: statusOf(error.code), error: error.code }
-        asked({ ...from, caller: null, why })
-      } else log.error({ request_id: id, err: error, path: found.route.path }, 'socket refused by a fault')
+        onSocket({ ...from, caller: null, why })
+      } else
+        log.error(
+          { request_id: id, err: error, path: match.route.path },
+          'a socket was refused because of an error',
+        )
       stream.end(rawProblem(error, id))
     }
   }

@@ -14,13 +14,13 @@ import { createServer } from './serve.ts'
 import { serveSockets } from './sockets.ts'
 import { createStreams } from './streams.ts'
 
-/** Longer than any test may take: a stop that ends earlier waited for nobody. */
+/** Longer than any test may take, so that a stop that ends earlier did not wait for its end. */
 const graceMs = 600_000
 const base = { method: 'GET', tag: 'Test', summary: 'Test', access: { who: 'none' } } as const
 const events = endpoint({ ...base, id: 'events', path: '/events', streams: ['text/event-stream'] })
 const slow = endpoint({ ...base, id: 'slow', path: '/slow', returns: z.object({ text: z.string() }) })
 
-/** A public listener as the platform opens it, with a tool server behind `/mcp`. */
+/** A public listener like the platform's, with a tool server behind `/mcp`. */
 async function open() {
   const streams = createStreams()
   const begun = Promise.withResolvers<void>()
@@ -79,7 +79,7 @@ async function* untilEnded(signal: AbortSignal) {
   if (!signal.aborted) await once(signal, 'abort')
 }
 
-/** The whole of it, once its first piece has come. */
+/** Resolves after the first chunk, with a promise of the whole text. */
 async function stream(url: string): Promise<{ text: Promise<string> }> {
   const [reply] = (await once(get(url), 'response')) as [IncomingMessage]
   return {
@@ -90,10 +90,10 @@ async function stream(url: string): Promise<{ text: Promise<string> }> {
   }
 }
 
-test('a stop waits for no stream, socket or kept connection, and cuts no reply that is being made', async () => {
+test('a stop does not wait for streams, sockets or idle connections, and completes running responses', async () => {
   await using world = await open()
-  const kept = await fetch(`${world.url}/unknown`)
-  await kept.text()
+  const unknown = await fetch(`${world.url}/unknown`)
+  await unknown.text()
   const silent = connect(world.port, '127.0.0.1')
   await once(silent, 'connect')
   const socket = new WebSocket(`ws://127.0.0.1:${world.port}/ws`)
@@ -101,21 +101,21 @@ test('a stop waits for no stream, socket or kept connection, and cuts no reply t
   await once(socket, 'open')
   const followed = await stream(`${world.url}/events`)
   const listened = await stream(`${world.url}/mcp`)
-  const asked = fetch(`${world.url}/slow`)
+  const slow = fetch(`${world.url}/slow`)
   await world.begun
 
-  const gone = once(socket, 'close')
+  const socketClosed = once(socket, 'close')
   world.streams.endAll()
   const closed = world.close(graceMs)
   assert.equal(await followed.text, 'data: first\n\n')
   assert.equal(await listened.text, '')
   world.finish()
-  assert.deepEqual(await (await asked).json(), { text: 'whole' })
+  assert.deepEqual(await (await slow).json(), { text: 'whole' })
   await closed
-  await gone
+  await socketClosed
 })
 
-test('a stream that is opened while the platform stops ends at once', async () => {
+test('a stream opened while the platform stops ends immediately', async () => {
   await using world = await open()
   world.streams.endAll()
   assert.equal(await (await stream(`${world.url}/events`)).text, 'data: first\n\n')
