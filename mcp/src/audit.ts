@@ -9,12 +9,12 @@ const maxPending = 1_000
  * Writes one audit entry per call: tool, duration, outcome and the names of its arguments, never their values.
  * Fails open: a call succeeds even if its entry cannot be written, which is logged.
  */
-export function createCallAudit(internal: Client, onLost: (error: unknown, lost: number) => void) {
+export function createCallAudit(internal: Client, onLost: (error: unknown, dropped: number) => void) {
   let pending = 0
-  let lost = 0
+  let dropped = 0
   return function called({ tool, key, target, outcome, durationMs, argumentNames }: FinishedCall): void {
     if (pending >= maxPending) {
-      lost += 1
+      dropped += 1
       return
     }
     pending += 1
@@ -33,8 +33,8 @@ export function createCallAudit(internal: Client, onLost: (error: unknown, lost:
         },
       })
       .catch((error: unknown) => {
-        lost += 1
-        onLost(error, lost)
+        dropped += 1
+        onLost(error, dropped)
       })
       .finally(() => {
         pending -= 1

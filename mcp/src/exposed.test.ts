@@ -16,11 +16,11 @@ function start() {
   const exposed = createExposed({ load, clock, onLost: assert.fail })
   // The only request is the list of visible agents.
   const api = { call: async () => platform.reached.map((name) => ({ name })) } as unknown as Client
-  const caller = { key: facts, api }
+  const caller = { key: fields, api }
   const names = async () => (await exposed.toolsFor(caller)).map(({ name }) => name)
   return { platform, exposed, names }
 }
-const facts = {
+const fields = {
   valid: true as const,
   key_id: 'k1',
   key_name: 'mine',

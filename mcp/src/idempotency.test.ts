@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { call, type Loose, startWorld, type World } from './test/world.ts'
 
-const ways = ['sessions', 'modern'] as const
+const modes = ['sessions', 'modern'] as const
 const message = { agent_name: 'scout', message: 'hi' }
 const fanOut = { agent_name: 'scout', tasks: [{ message: 'a' }] }
 const fanOutReply = { status: 'completed', fan_out_id: 'f1', total: 1, results: [] }
@@ -24,11 +24,11 @@ function answerRuns(world: World): void {
   world.routes.set('POST /api/agents/scout/fan-out', () => ({ body: fanOutReply }))
 }
 
-for (const way of ways) {
-  test(`${way}: the header Idempotency-Key reaches the API from chat_with_agent and fan_out`, async () => {
+for (const mode of modes) {
+  test(`${mode}: the header Idempotency-Key reaches the API from chat_with_agent and fan_out`, async () => {
     await using world = await startWorld()
     answerRuns(world)
-    const client = await world.connect(world.key('user'), way, { 'idempotency-key': 'order 7' })
+    const client = await world.connect(world.key('user'), mode, { 'idempotency-key': 'order 7' })
     await call(client, 'chat_with_agent', message)
     await call(client, 'chat_with_agent', message)
     await call(client, 'chat_with_agent', { ...message, session_id: 's1' })
@@ -40,27 +40,27 @@ for (const way of ways) {
     assert.deepEqual(keysSentTo(world, '/api/agents/scout/fan-out'), ['order 7'])
   })
 
-  test(`${way}: the header is used by the tool of a published agent`, async () => {
+  test(`${mode}: the header is used by the tool of a published agent`, async () => {
     await using world = await startWorld({
       exposed: [{ agent_name: 'scout', tool_name: 'chat_with_scout', description: 'scout' }],
     })
     answerRuns(world)
     world.routes.set('GET /api/agents', () => ({ body: [{ name: 'scout' }] }))
-    const client = await world.connect(world.key('user'), way, { 'idempotency-key': 'k' })
+    const client = await world.connect(world.key('user'), mode, { 'idempotency-key': 'k' })
     await call(client, 'chat_with_scout', { message: 'hi' })
     assert.deepEqual(keysSentTo(world, '/api/agents/scout/chat'), ['k'])
   })
 
-  test(`${way}: header and argument with the same value are one key; different values are refused`, async () => {
+  test(`${mode}: header and argument with the same value are one key; different values are refused`, async () => {
     await using world = await startWorld()
     answerRuns(world)
-    const client = await world.connect(world.key('user'), way, { 'idempotency-key': 'k1' })
-    for (const [tool, given] of [
+    const client = await world.connect(world.key('user'), mode, { 'idempotency-key': 'k1' })
+    for (const [tool, input] of [
       ['chat_with_agent', message],
       ['chat_with_agent', { ...message, parallel: true }],
       ['fan_out', fanOut],
     ] as const) {
-      const refused = await call(client, tool, { ...given, idempotency_key: 'k2' })
+      const refused = await call(client, tool, { ...input, idempotency_key: 'k2' })
       assert.deepEqual([refused.error, refused.isError], ['invalid_parameters', true])
       assert.match(refused.message, /idempotency_key.*Idempotency-Key/)
     }
@@ -69,15 +69,15 @@ for (const way of ways) {
     assert.deepEqual(keysSentTo(world, '/api/agents/scout/chat'), ['k1'])
   })
 
-  test(`${way}: an empty header is ignored`, async () => {
+  test(`${mode}: an empty header is ignored`, async () => {
     await using world = await startWorld()
     answerRuns(world)
-    const client = await world.connect(world.key('user'), way, { 'idempotency-key': '' })
+    const client = await world.connect(world.key('user'), mode, { 'idempotency-key': '' })
     await call(client, 'chat_with_agent', { ...message, idempotency_key: 'k2' })
     await call(client, 'chat_with_agent', message)
-    const [given, derived] = keysSentTo(world, '/api/agents/scout/chat')
-    assert.equal(given, 'k2')
-    if (way === 'modern') assert.equal(derived, undefined)
+    const [input, derived] = keysSentTo(world, '/api/agents/scout/chat')
+    assert.equal(input, 'k2')
+    if (mode === 'modern') assert.equal(derived, undefined)
     else assert.match(String(derived), /^[\w-]{43}$/)
   })
 }
@@ -133,8 +133,8 @@ test('the header reaches every endpoint that reads it, and a repeated loop or ag
     [agent, 'call_user', { to_number: '+15550123456' }, '/api/agents/scout/voip/call'],
     [agent, 'set_reminder', { message: 'hi', delay_seconds: 60 }, '/api/agents/scout/reminders'],
   ]
-  for (const [client, tool, given, path] of calls) {
-    await call(client, tool, given)
+  for (const [client, tool, input, path] of calls) {
+    await call(client, tool, input)
     assert.deepEqual(keysSentTo(world, path), ['k'], tool)
   }
 })

@@ -5,14 +5,14 @@ import { call, type Loose, startWorld } from './test/world.ts'
 const chatPath = 'POST /api/agents/scout/chat'
 const taskPath = 'POST /api/agents/scout/task'
 const reply = { status: 'success', execution_id: 'e1', response: 'hello', execution_log: ['long'] }
-const ways = ['sessions', 'modern'] as const
+const modes = ['sessions', 'modern'] as const
 
-for (const way of ways) {
-  test(`${way}: a call is one request with the caller's key; its result is text and structured content`, async () => {
+for (const mode of modes) {
+  test(`${mode}: a call is one request with the caller's key; its result is text and structured content`, async () => {
     await using world = await startWorld()
     const token = world.key('user')
     world.routes.set(chatPath, () => ({ body: reply }))
-    const client = await world.connect(token, way)
+    const client = await world.connect(token, mode)
     const result = await call(client, 'chat_with_agent', { agent_name: 'scout', message: 'hi' })
     assert.deepEqual(result, { status: 'success', execution_id: 'e1', response: 'hello', isError: false })
     const sent = world.requests.filter(({ path }) => path.endsWith('/chat'))
@@ -23,10 +23,10 @@ for (const way of ways) {
     assert.equal(sent[0]?.headers.prefer, 'wait=1, return=minimal')
   })
 
-  test(`${way}: tools that a key does not see are not listed, and calling one is -32602 like an unknown tool`, async () => {
+  test(`${mode}: tools that a key does not see are not listed, and calling one is -32602 like an unknown tool`, async () => {
     await using world = await startWorld()
     const sees = async (token: string) => {
-      const client = await world.connect(token, way)
+      const client = await world.connect(token, mode)
       const names = (await client.listTools()).tools.map(({ name }) => name)
       return { client, names }
     }
@@ -45,9 +45,9 @@ for (const way of ways) {
     assert.equal(world.requests.filter(({ path }) => path.startsWith('/api/agents')).length, 0)
   })
 
-  test(`${way}: a call fails with a message while the API is down, and the next one works once it is back`, async () => {
+  test(`${mode}: a call fails with a message while the API is down, and the next one works once it is back`, async () => {
     await using world = await startWorld()
-    const client = await world.connect(world.key('user'), way)
+    const client = await world.connect(world.key('user'), mode)
     world.routes.set('GET /api/agents', () => ({ status: 502, body: [] }))
     const away = await call(client, 'list_agents')
     assert.equal(away.isError, true)
@@ -60,15 +60,15 @@ for (const way of ways) {
     assert.ok(world.lines.some((line) => line.includes('a tool could not ask the platform')))
   })
 
-  test(`${way}: a cancelled call aborts its API request`, async () => {
+  test(`${mode}: a cancelled call aborts its API request`, async () => {
     await using world = await startWorld()
-    const client = await world.connect(world.key('user'), way)
+    const client = await world.connect(world.key('user'), mode)
     const begun = Promise.withResolvers<void>()
-    const given = Promise.withResolvers<void>()
+    const aborted = Promise.withResolvers<void>()
     world.routes.set(chatPath, async ({ signal }) => {
       begun.resolve()
-      signal.addEventListener('abort', () => given.resolve())
-      await given.promise
+      signal.addEventListener('abort', () => aborted.resolve())
+      await aborted.promise
       return { body: reply }
     })
     const cancel = new AbortController()
@@ -77,7 +77,7 @@ for (const way of ways) {
     await begun.promise
     cancel.abort()
     await assert.rejects(calling)
-    await given.promise
+    await aborted.promise
   })
 }
 
@@ -97,7 +97,7 @@ test('503 while the key cannot be checked; the next request checks again, 401 fo
 test('a long run, a busy agent and a request in progress return receipts', async () => {
   await using world = await startWorld()
   const client = await world.connect(world.key('user'))
-  const ask = () => call(client, 'chat_with_agent', { agent_name: 'scout', message: 'hi', parallel: true })
+  const chat = () => call(client, 'chat_with_agent', { agent_name: 'scout', message: 'hi', parallel: true })
   const answers: [{ status?: number; body: object }, Loose][] = [
     [
       { body: { status: 'queued_timeout', execution_id: 'e1', agent_name: 'scout', async_mode: true } },
@@ -121,7 +121,7 @@ test('a long run, a busy agent and a request in progress return receipts', async
   ]
   for (const [answer, expected] of answers) {
     world.routes.set(taskPath, () => answer)
-    const { message, isError, ...rest } = await ask()
+    const { message, isError, ...rest } = await chat()
     assert.deepEqual([rest, isError], [expected, false])
     assert.ok(message.length > 20)
   }
@@ -150,8 +150,8 @@ test('a refused agent gets the reason and a hint; a person gets the error code',
   const person = await world.connect(world.key('user'))
   const recorded = await call(person, 'chat_with_agent', { agent_name: 'scout', message: 'hi' })
   assert.deepEqual([recorded.error, recorded.isError], ['agent_not_found', true])
-  for (const given of [{ message: 'x', delay_seconds: 60 }, { no_such: 1 }]) {
-    assert.equal((await call(person, 'set_reminder', given)).error, 'agent_identity_required')
+  for (const input of [{ message: 'x', delay_seconds: 60 }, { no_such: 1 }]) {
+    assert.equal((await call(person, 'set_reminder', input)).error, 'agent_identity_required')
   }
   const hidden = await call(agent, 'get_execution_result', { agent_name: 'scout', execution_id: 'e1' })
   assert.equal(hidden.error, 'not found or not accessible')
@@ -195,17 +195,17 @@ test('within a session a retried request has the same idempotency key, a new req
   await using world = await startWorld()
   const token = world.key('user')
   world.routes.set(chatPath, () => ({ body: reply }))
-  const given = { agent_name: 'scout', message: 'hi' }
+  const input = { agent_name: 'scout', message: 'hi' }
   const session = await world.begin(token)
   for (const id of [7, 7, 8])
     await world.post(
       token,
-      { id, method: 'tools/call', params: { name: 'chat_with_agent', arguments: given } },
+      { id, method: 'tools/call', params: { name: 'chat_with_agent', arguments: input } },
       { 'mcp-session-id': session },
     )
   const client = await world.connect(token)
-  await call(client, 'chat_with_agent', { ...given, idempotency_key: 'mine' })
-  await call(await world.connect(token, 'modern'), 'chat_with_agent', given)
+  await call(client, 'chat_with_agent', { ...input, idempotency_key: 'mine' })
+  await call(await world.connect(token, 'modern'), 'chat_with_agent', input)
   const keys = world.requests
     .filter(({ path }) => path.endsWith('/chat'))
     .map(({ headers }) => headers['idempotency-key'])
@@ -256,8 +256,8 @@ test('each call writes one audit entry without argument values; a failed entry d
   await call(client, 'run_playbook', { name: 'none' })
   await call(client, 'ask', { mesage: 'x' })
   await recorded.promise
-  const facts = noted.map((entry) => [entry.event_action, entry.target_id, entry.details.outcome])
-  assert.deepEqual(facts, [
+  const fields = noted.map((entry) => [entry.event_action, entry.target_id, entry.details.outcome])
+  assert.deepEqual(fields, [
     ['ask', 'scout', 'ok'],
     ['run_playbook', 'scout', 'not_found'],
     ['ask', 'scout', 'invalid_parameters'],

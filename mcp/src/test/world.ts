@@ -57,8 +57,8 @@ export async function startWorld({
     const token = headers.authorization?.replace('Bearer ', '') ?? ''
     const key = keys.get(token)
     if (!key) return { status: 401, body: { detail: 'No such key.', error: 'invalid_token' } }
-    const facts = { valid: true, key_id: token, key_name: `name of ${token}`, user_id: 'u1' }
-    return { body: { ...facts, ...key, user_email: null, role: 'user' } }
+    const fields = { valid: true, key_id: token, key_name: `name of ${token}`, user_id: 'u1' }
+    return { body: { ...fields, ...key, user_email: null, role: 'user' } }
   })
   routes.set('GET /api/internal/mcp-exposed-agents', () => ({ body: { agents: exposed } }))
   routes.set('POST /api/internal/audit', () => ({ status: 204, body: {} }))
@@ -140,10 +140,10 @@ export async function startWorld({
 export async function call(
   client: Client,
   name: string,
-  given: object = {},
+  input: object = {},
   options: object = {},
 ): Promise<Loose> {
-  const result: Loose = await client.callTool({ name, arguments: { ...given } }, options)
+  const result: Loose = await client.callTool({ name, arguments: { ...input } }, options)
   const content = JSON.parse(result.content[0].text)
   if (!result.isError || result.structuredContent) assert.deepEqual(content, result.structuredContent)
   return { ...content, isError: result.isError ?? false }

@@ -4,7 +4,7 @@ import { call, startWorld } from '../test/world.ts'
 
 test('create_agent returns the warnings about its template', async () => {
   await using world = await startWorld()
-  const made = {
+  const created = {
     name: 'odd',
     missing_credentials: [],
     schedules_created: 0,
@@ -12,11 +12,11 @@ test('create_agent returns the warnings about its template', async () => {
     template_warnings: [{ path: 'credentials.env', message: 'Unknown key "env" in credentials is ignored.' }],
     warnings: [],
   }
-  world.routes.set('POST /api/agents', () => ({ body: made }))
+  world.routes.set('POST /api/agents', () => ({ body: created }))
   const client = await world.connect(world.key('user'))
-  const given = { name: 'odd', template: 'github:acme/odd', tags: ['a'], source_branch: 'main' }
-  assert.deepEqual(await call(client, 'create_agent', given), { ...made, isError: false })
-  assert.deepEqual(world.requests.find(({ path }) => path === '/api/agents')?.body, given)
+  const input = { name: 'odd', template: 'github:acme/odd', tags: ['a'], source_branch: 'main' }
+  assert.deepEqual(await call(client, 'create_agent', input), { ...created, isError: false })
+  assert.deepEqual(world.requests.find(({ path }) => path === '/api/agents')?.body, input)
 })
 
 test('the guide to templates has a complete example', async () => {

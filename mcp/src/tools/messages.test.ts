@@ -25,18 +25,18 @@ test('an agent reports and notifies as itself and does not get its payload back;
     body: { id: 'n1', status: 'pending', ...body },
   }))
   const agent = await world.connect(world.key('agent', 'scout'))
-  const given = { report_type: 'sales.weekly', title: 'Week 3', payload }
-  assert.deepEqual(await call(agent, 'report', given), { ...stored, isError: false })
+  const input = { report_type: 'sales.weekly', title: 'Week 3', payload }
+  assert.deepEqual(await call(agent, 'report', input), { ...stored, isError: false })
   const words = { notification_type: 'completion', title: 'Done' }
   assert.equal((await call(agent, 'send_notification', words)).status, 'pending')
   const sent = world.requests.filter(({ method, path }) => method === 'POST' && /reports|notif/.test(path))
   assert.deepEqual(
     sent.map(({ body }) => body),
-    [given, words],
+    [input, words],
   )
   const person = await world.connect(world.key('user'))
   for (const [name, body] of [
-    ['report', given],
+    ['report', input],
     ['send_notification', words],
   ] as const)
     assert.equal((await call(person, name, body)).error, 'agent_identity_required')
@@ -50,8 +50,8 @@ test('a report of 5 MiB is accepted', async () => {
     body: { ...stored, payload_bytes: body.payload.length, payload: body.payload },
   }))
   const agent = await world.connect(world.key('agent', 'scout'), 'modern')
-  const given = { report_type: 'dump', title: 'All of it', payload: large }
-  assert.equal((await call(agent, 'report', given)).payload_bytes, large.length)
+  const input = { report_type: 'dump', title: 'All of it', payload: large }
+  assert.equal((await call(agent, 'report', input)).payload_bytes, large.length)
 })
 
 test('all keys list reports and read one in full; an inaccessible report looks like an unknown one', async () => {

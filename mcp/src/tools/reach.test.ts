@@ -28,14 +28,14 @@ for (const tool of tools) {
     const { endpoint, when } = form
     const condition = Object.keys(when).length > 0 ? ` with ${JSON.stringify(when)}` : ''
     test(`${tool.name}${condition}: every parameter reaches ${endpoint.id}`, async () => {
-      const given = argumentsFor(tool, form)
-      const sent = (await requestsOf(tool, given)).find((sent) => matches(form, sent))
+      const input = argumentsFor(tool, form)
+      const sent = (await requestsOf(tool, input)).find((sent) => matches(form, sent))
       assert.ok(sent, `no request to ${endpoint.method} ${endpoint.path}`)
       for (const field of fieldsOf(endpoint)) {
         if (form.leftOut[field.field] !== undefined) continue
         const parameter = parameterOf(form, field.field)
-        if (!Object.hasOwn(given, parameter)) continue
-        assert.deepEqual(valueIn(sent, form, field), wireValue(field, given[parameter]), parameter)
+        if (!Object.hasOwn(input, parameter)) continue
+        assert.deepEqual(valueIn(sent, form, field), wireValue(field, input[parameter]), parameter)
       }
       const isIdempotent = endpoint.headers?.includes('Idempotency-Key') ?? false
       assert.equal(sent.headers['idempotency-key'], isIdempotent ? key : undefined)
@@ -56,10 +56,10 @@ for (const tool of tools) {
 }
 
 /** Returns the requests of one call, without those of the server itself. */
-async function requestsOf(tool: Tool, given: Record<string, unknown>): Promise<ApiRequest[]> {
+async function requestsOf(tool: Tool, input: Record<string, unknown>): Promise<ApiRequest[]> {
   const from = world.requests.length
   const client = tool.audience === 'agent' ? agent : person
-  const result = await client.callTool({ name: tool.name, arguments: given })
+  const result = await client.callTool({ name: tool.name, arguments: input })
   const said = JSON.stringify(result.content)
   assert.ok(!said.includes('invalid_parameters'), said)
   const ofServer = /^\/api\/(mcp\/validate|internal\/)/
@@ -70,9 +70,9 @@ async function requestsOf(tool: Tool, given: Record<string, unknown>): Promise<A
 function argumentsFor(tool: Tool, form: RequestForm): Record<string, unknown> {
   const shape = Object.entries(tool.input.shape as Record<string, z.ZodType>)
   const samples = Object.fromEntries(shape.map(([name, schema]) => [name, sampleOf(name, schema)]))
-  const given = { ...samples, ...form.when }
-  for (const name of incompatible(tool, form)) delete given[name]
-  return given
+  const input = { ...samples, ...form.when }
+  for (const name of incompatible(tool, form)) delete input[name]
+  return input
 }
 
 /** Returns the parameters that the tool refuses for this request, or that select another one. */

@@ -19,7 +19,7 @@ import {
   startRunPlatform,
 } from './run-platform.ts'
 
-/** One process of the platform with agents in the directory; two of them on one database share nothing else. */
+/** One process of the platform with agent records. Two of them on one database share nothing else. */
 export type AgentsPlatform = RunPlatform & {
   agentRecords: AgentRecords
   agentAccess: AgentAccess
@@ -33,7 +33,7 @@ export type AgentsPlatform = RunPlatform & {
   change(id: string, patch: Partial<Pick<AgentsTable, 'autonomy_enabled'>>): Promise<void>
 }
 
-/** Agents by their ids, with the rest of their rows; `a1` is there in any case, as `scout` of `u-owner`. */
+/** Starts with the given agents by id. `a1` always exists, as `scout` of `u-owner`. */
 export async function startAgentsPlatform(
   options: RunPlatformOptions,
   agents: Record<string, Partial<AgentsTable>> = {},
@@ -45,8 +45,8 @@ export async function startAgentsPlatform(
   for (const [id, over] of Object.entries(all)) {
     const name = over.name ?? id
     platform.agents.set(id, agentFact({ id, name }))
-    const made = { id, state: 'ready' as const, status: 'running' as const, circuit_breaker_enabled: 1 }
-    const row = { ...blankRow(name, clock.now().toISOString()), owner_id: 'u-owner', ...made, ...over }
+    const state = { id, state: 'ready' as const, status: 'running' as const, circuit_breaker_enabled: 1 }
+    const row = { ...blankRow(name, clock.now().toISOString()), owner_id: 'u-owner', ...state, ...over }
     await db.atomically(async (tx) => void (await agentStore(tx).insert(row)))
   }
   const agentRecords = createAgentRecords({ db, clock, ephemeral })
@@ -73,7 +73,7 @@ export async function startAgentsPlatform(
 
 export type Party = { caller: SignedIn; agent: { id: string; name: string }; relation: Relation }
 
-/** The key of an agent whose owner is `u-owner`. */
+/** Returns the key of an agent of `u-owner`. */
 export function agentKey(agent_id: string, userId = 'u-owner'): SignedIn {
   const key = { id: `k-${agent_id}`, name: agent_id, scope: 'agent' as const, agent_id }
   return { kind: 'key', user: person({ id: userId, username: userId }).user, key }

@@ -11,10 +11,10 @@ import { type OpenTestDb, openTestDatabase } from './dialects.ts'
 import { as, routesApp } from './routes-app.ts'
 import { linked, person, resultOf, startRunPlatform } from './run-platform.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: replies are looked at field by field; their shapes are checked by the server
+// biome-ignore lint/suspicious/noExplicitAny: tests read responses field by field; the server checks their schemas
 export type Loose = any
 
-/** A line of the transcript in which the agent says something. */
+/** Returns a transcript line with text of the agent. */
 export const said = (text: string): TranscriptLine => ({
   type: 'assistant',
   message: { role: 'assistant', content: [{ type: 'text', text }] },
@@ -25,10 +25,10 @@ const key = (scope: 'agent' | 'connector', agent_id: string) => ({
   key: { id: `k-${scope}-${agent_id}`, name: scope, scope, agent_id },
 })
 
-/** For replies as one JSON document. */
+/** Requests one JSON document as response. */
 export const json = { accept: 'application/json' }
 
-/** Conversations behind their routes, with an agent whose work the test does itself. */
+/** Conversations behind their routes; the test acts as the agent. */
 export async function startChatPlatform(openDb: OpenTestDb = openTestDatabase) {
   const clock = createTestClock()
   const link = createFakeAgentLink()
@@ -78,17 +78,17 @@ export async function startChatPlatform(openDb: OpenTestDb = openTestDatabase) {
     return { status: reply.statusCode, headers: reply.headers, text: reply.body, json, objects }
   }
 
-  /** Takes the next run as the agent would, says something and ends it. */
+  /** Claims the next run like an agent, sends lines and finishes it. */
   async function work(over: Partial<RunResult> = {}, lines: TranscriptLine[] = [said('hello')]) {
     const { runs } = await dispatch.handlers.claim(linked, { t: 'claim', free: 1 })
-    const run = runs[0] ?? assert.fail('nothing was handed out')
+    const run = runs[0] ?? assert.fail('no run was claimed')
     const hold = { execution_id: run.execution_id, claim_token: run.claim_token }
     await dispatch.handlers.started(linked, { t: 'started', ...hold, pid: 1 })
     if (lines.length > 0) await dispatch.handlers.lines(linked, { t: 'lines', ...hold, from: 1, lines })
     await dispatch.handlers.result(linked, resultOf(run, { response: 'hello', ...over }))
     return run
   }
-  /** Resolves when the agent is told that there is work. */
+  /** Resolves when the agent is notified of work. */
   const woken = () =>
     new Promise<void>((resolve) => {
       const wake = link.wake
@@ -98,7 +98,7 @@ export async function startChatPlatform(openDb: OpenTestDb = openTestDatabase) {
         resolve()
       }
     })
-  /** One whole turn. */
+  /** Runs one whole turn. */
   async function turn(
     who: string,
     path: string,

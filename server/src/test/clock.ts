@@ -1,24 +1,23 @@
 import { setImmediate as soon } from 'node:timers/promises'
 import type { Clock } from '../kit/clock.ts'
 
-/** A clock that stands still until it is moved. */
+/** A clock that moves only when a test moves it. */
 export type TestClock = Clock & {
-  /** Moves forward and ends every wait that comes due on the way, earliest first. */
+  /** Moves forward and ends every wait that becomes due, earliest first. */
   advance(seconds: number): Promise<void>
   /** Jumps without ending waits, also backward. */
   set(time: string | Date): void
   /**
-   * Resolves when `count` waits are going on that end exactly so many seconds from now: what was started has come to
-   * the wait that a test means, however long that took, and whatever else waits. Rejects after a minute, by the real
-   * clock, with the waits that there are.
+   * Resolves when `count` running waits end exactly `seconds` from now, so that a test knows that the code has
+   * reached its wait. Rejects after a minute of real time with the list of waits.
    */
   waitingFor(seconds: number, count?: number): Promise<void>
-  /** In how many seconds each wait ends that is going on, earliest first. */
+  /** Returns the seconds until each running wait ends, earliest first. */
   waits(): number[]
 }
 
-/** By the real clock: a test that waits in vain fails, and closes what it has opened. */
-const patienceMs = 60_000
+/** Real time after which a test fails, so that it still closes its resources. */
+const timeoutMs = 60_000
 
 export function createTestClock(start = '2026-01-05T08:00:00.000Z'): TestClock {
   let time = new Date(start).getTime()
@@ -39,7 +38,7 @@ export function createTestClock(start = '2026-01-05T08:00:00.000Z'): TestClock {
       }
       signal?.addEventListener('abort', wait.end, { once: true })
       waits.add(wait)
-      for (const look of watchers) look()
+      for (const check of watchers) check()
       return promise
     },
     async advance(seconds) {
@@ -49,7 +48,7 @@ export function createTestClock(start = '2026-01-05T08:00:00.000Z'): TestClock {
         if (!next) break
         time = Math.max(time, next.dueAt)
         next.end()
-        // What was waiting may act and wait again before the clock goes on.
+        // The ended wait may lead to another wait before the clock moves on.
         await soon()
       }
       time = target
@@ -60,20 +59,20 @@ export function createTestClock(start = '2026-01-05T08:00:00.000Z'): TestClock {
     waitingFor(seconds, count = 1) {
       const dueAt = Math.round(time + seconds * 1000)
       const { promise, resolve, reject } = Promise.withResolvers<void>()
-      const look = () => {
+      const check = () => {
         if ([...waits].filter((wait) => Math.round(wait.dueAt) === dueAt).length >= count) resolve()
       }
-      const tooLong = setTimeout(() => {
-        const meant = `${count === 1 ? 'a wait' : `${count} waits`} of ${seconds} s`
-        reject(new Error(`There never was ${meant}. What waits ends in: ${secondsLeft().join(', ')} s.`))
-      }, patienceMs)
-      // Who does not await it any more, because something else came first, may end.
-      tooLong.unref()
-      watchers.add(look)
-      look()
+      const timeout = setTimeout(() => {
+        const expected = `${count === 1 ? 'a wait' : `${count} waits`} of ${seconds} s`
+        reject(new Error(`There was never ${expected}. Running waits end in: ${secondsLeft().join(', ')} s.`))
+      }, timeoutMs)
+      // A process that no longer awaits this may exit.
+      timeout.unref()
+      watchers.add(check)
+      check()
       return promise.finally(() => {
-        clearTimeout(tooLong)
-        watchers.delete(look)
+        clearTimeout(timeout)
+        watchers.delete(check)
       })
     },
     waits: secondsLeft,

@@ -12,20 +12,20 @@ import type { Db } from '../ports/database/port.ts'
 import { silentLog } from '../ports/log.ts'
 import { slowed } from './slow-database.ts'
 
-/** A migrated database of its own; closed after the tests when they do not close it. */
+/** A migrated database for one test; closed after the tests at the latest. */
 export type TestDb = Db &
   AsyncDisposable & {
     url: string
-    /** The same database as another process sees it: other connections, nothing shared in memory. */
+    /** Opens the same database like another process: other connections, no shared memory. */
     openAgain(): Promise<Db & AsyncDisposable>
   }
 
 export type OpenTestDb = (options?: { migrated: boolean }) => Promise<TestDb>
 
 /**
- * Describes the same tests for each dialect: SQLite in a temporary file always, PostgreSQL when
- * `ROOST_TEST_POSTGRES_URL` names a server on which databases may be made. `ROOST_TEST_SLOW_DATABASE` is the number of
- * milliseconds by which each answer is late at most.
+ * Runs the same tests for each dialect: SQLite in a temporary file, and PostgreSQL if `ROOST_TEST_POSTGRES_URL`
+ * names a server that allows new databases. `ROOST_TEST_SLOW_DATABASE` is the maximum delay of each query in
+ * milliseconds.
  */
 export function forEachDialect(tests: (name: Db['dialect'], open: OpenTestDb) => void): void {
   const postgresUrl = process.env.ROOST_TEST_POSTGRES_URL
@@ -41,23 +41,23 @@ export function openTestDatabase(): Promise<TestDb> {
 }
 
 type TestServer = {
-  /** The URL of a new database, a copy of `template` when there is one. */
+  /** Returns the URL of a new database, a copy of `template` if given. */
   make(template: string | null): Promise<string>
-  /** A migrated database that others are copied from. */
+  /** A migrated database to copy. */
   template?: Promise<string>
-  /** The one that another process of the same run of tests has made, else null. */
+  /** Returns the template of another process of the same test run, or null. */
   shared(): Promise<string | null>
-  /** Hands a database that nobody has open to the other processes, and answers where it is then. */
+  /** Shares a closed database with the other processes and returns its new URL. */
   share(url: string): Promise<string>
-  /** A test survives no loss of power: what waits for the disk is left out. */
-  hurry?(db: Db): Promise<void>
+  /** Disables syncing to disk, which tests do not need. */
+  disableSync?(db: Db): Promise<void>
   clear(): Promise<void>
 }
 
-/** Where the processes of one run of all tests find what one of them has made; else each makes its own. */
+/** Folder that the processes of one test run share; without it each creates its own template. */
 const sharedFolder = process.env.ROOST_TEST_SHARED_FOLDER
 
-/** Migrating once and copying keeps hundreds of tests quick. */
+/** Migrates once and copies the result, which keeps hundreds of tests fast. */
 function openerOf(server: TestServer): OpenTestDb {
   const opened = new Set<Db>()
   const slowMs = Number(process.env.ROOST_TEST_SLOW_DATABASE ?? 0)
@@ -66,14 +66,14 @@ function openerOf(server: TestServer): OpenTestDb {
     if (made !== null) return made
     const url = await server.make(null)
     const db = await openDatabase(url, silentLog)
-    await server.hurry?.(db)
+    await server.disableSync?.(db)
     await migrate(db, migrations, { now: () => new Date() })
     await db.close()
     return sharedFolder === undefined ? url : await server.share(url)
   }
   const open = async (url: string) => {
     const made = await openDatabase(url, silentLog)
-    await server.hurry?.(made)
+    await server.disableSync?.(made)
     const db = slowMs > 0 ? slowed(made, slowMs) : made
     opened.add(db)
     const close = async () => {
@@ -92,7 +92,7 @@ function openerOf(server: TestServer): OpenTestDb {
   }
 }
 
-/** One folder per test process: a file is migrated once, however many tests open a database. */
+/** One folder per test process, so that it migrates only one file. */
 const sqlite = (() => {
   let server: TestServer | undefined
   return () => {
@@ -109,9 +109,9 @@ function sqliteServer(): TestServer {
   return {
     shared: async () => (existsSync(shared) ? `sqlite:${shared}` : null),
     async share(url) {
-      const half = `${shared}.${process.pid}`
-      await copyFile(url.slice('sqlite:'.length), half)
-      await rename(half, shared)
+      const draft = `${shared}.${process.pid}`
+      await copyFile(url.slice('sqlite:'.length), draft)
+      await rename(draft, shared)
       return `sqlite:${shared}`
     },
     async make(template) {
@@ -119,7 +119,7 @@ function sqliteServer(): TestServer {
       if (template) await copyFile(template.slice('sqlite:'.length), path)
       return `sqlite:${path}`
     },
-    async hurry(db) {
+    async disableSync(db) {
       await sql.raw('pragma synchronous = off').execute(db.withTables())
     },
     async clear() {},
@@ -128,7 +128,7 @@ function sqliteServer(): TestServer {
 
 function postgresServer(serverUrl: string): TestServer {
   const names: string[] = []
-  const ask = async (statements: string[]) => {
+  const runStatements = async (statements: string[]) => {
     const server = await openDatabase(serverUrl, silentLog)
     try {
       for (const statement of statements) await sql.raw(statement).execute(server.withTables())
@@ -141,7 +141,7 @@ function postgresServer(serverUrl: string): TestServer {
     url.pathname = `/${name}`
     return url.href
   }
-  // A server that a run of all tests has started serves that run only.
+  // A server that a test run started serves only that run.
   const shared = 'roost_test_migrated'
   return {
     async shared() {
@@ -155,9 +155,9 @@ function postgresServer(serverUrl: string): TestServer {
     },
     async share(url) {
       try {
-        await ask([`alter database ${new URL(url).pathname.slice(1)} rename to ${shared}`])
+        await runStatements([`alter database ${new URL(url).pathname.slice(1)} rename to ${shared}`])
       } catch (error) {
-        // Another process was quicker.
+        // Another process was faster.
         if ((await this.shared()) === null) throw error
       }
       return urlOf(shared)
@@ -165,10 +165,10 @@ function postgresServer(serverUrl: string): TestServer {
     async make(template) {
       const name = `roost_test_${randomBytes(8).toString('hex')}`
       const from = template ? ` template ${new URL(template).pathname.slice(1)}` : ''
-      await ask([`create database ${name}${from}`])
+      await runStatements([`create database ${name}${from}`])
       names.push(name)
       return urlOf(name)
     },
-    clear: () => ask(names.map((name) => `drop database if exists ${name} with (force)`)),
+    clear: () => runStatements(names.map((name) => `drop database if exists ${name} with (force)`)),
   }
 }

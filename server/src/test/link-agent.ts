@@ -3,27 +3,27 @@ import type { AgentCalls, LinkError, PlatformCalls } from '@roost/contracts/link
 import type { Partial } from '@roost/contracts/link/runs'
 import { WebSocket } from 'ws'
 
-/** An agent's program as the platform sees it: real messages over a real socket, decided by a test. */
+/** An agent program controlled by a test: real messages over a real socket. */
 export type LinkAgent = AsyncDisposable & {
-  /** Asks the platform. Rejects with `LinkRefusal` when it answers with an error. */
+  /** Calls the platform. Rejects with `LinkRefusal` for an error response. */
   call<T extends keyof AgentCalls>(
     t: T,
     request: Omit<AgentCalls[T]['request'], 't'>,
   ): Promise<AgentCalls[T]['answer']>
   hello(over?: globalThis.Partial<AgentCalls['hello']['request']>): Promise<AgentCalls['hello']['answer']>
   partial(message: Omit<Partial, 't'>): void
-  /** Sends text as it is, right or wrong. */
+  /** Sends raw text, valid or not. */
   send(text: string): void
-  /** The next message that the platform has sent or will send with this type, in order. */
+  /** Returns the next message of this type from the platform, in order. */
   next(t: string): Promise<Received>
-  /** How requests of the platform are answered; without an entry they are left unanswered. */
+  /** Handlers for requests of the platform. Requests without one get no response. */
   answers: LinkAnswers
-  /** The next answer to something that had no readable id. */
+  /** Returns the next error for a message without a readable id. */
   nextRefusal(): Promise<LinkError>
   readonly closed: Promise<{ code: number; reason: string }>
-  /** Reads no further, as a machine does that hangs. */
+  /** Stops reading, like a machine that hangs. */
   deaf(): void
-  /** Drops the connection without a goodbye. */
+  /** Drops the connection without a close frame. */
   cut(): void
 }
 
@@ -43,7 +43,7 @@ export class LinkRefusal extends Error {
   }
 }
 
-/** Dials `url`; rejects with the HTTP status when the platform does not upgrade. */
+/** Connects to `url`; rejects with the HTTP status if the platform does not upgrade. */
 export async function dialLink(url: string, headers: Record<string, string> = {}): Promise<LinkAgent> {
   const socket = new WebSocket(url, { headers, perMessageDeflate: false })
   const pending = new Map<string, { resolve(value: never): void; reject(error: unknown): void }>()
@@ -55,7 +55,7 @@ export async function dialLink(url: string, headers: Record<string, string> = {}
   })
   let nextId = 1
 
-  const take = (t: string, message: Received) => {
+  const receive = (t: string, message: Received) => {
     const waiting = expected.get(t)?.shift()
     if (waiting) waiting(message)
     else received.set(t, [...(received.get(t) ?? []), message])
@@ -64,7 +64,7 @@ export async function dialLink(url: string, headers: Record<string, string> = {}
   socket.on('message', async (data) => {
     const message = JSON.parse(String(data))
     if ('re' in message) {
-      if (message.re === null) return take('refusal', { t: 'refusal', ...message.error })
+      if (message.re === null) return receive('refusal', { t: 'refusal', ...message.error })
       const waiting = pending.get(String(message.re))
       pending.delete(String(message.re))
       const { re: _, ...answer } = message
@@ -72,8 +72,8 @@ export async function dialLink(url: string, headers: Record<string, string> = {}
         ? waiting?.reject(new LinkRefusal(message.error))
         : waiting?.resolve(answer as never)
     }
-    take(message.t, message)
-    // Answers are typed by their request's name, which the compiler does not follow.
+    receive(message.t, message)
+    // The compiler cannot relate the type of a handler to the name of its request.
     const answer = agent.answers[message.t as keyof PlatformCalls] as
       | ((request: unknown) => Promise<object>)
       | undefined
@@ -130,7 +130,7 @@ export async function dialLink(url: string, headers: Record<string, string> = {}
     socket.once('error', reject)
     socket.once('unexpected-response', (_, response) => reject(new Error(`HTTP ${response.statusCode}`)))
   })
-  // A link that is cut on purpose ends with an error of its own.
+  // A deliberately dropped link emits an error.
   socket.on('error', () => {})
   return agent
 }

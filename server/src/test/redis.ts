@@ -12,24 +12,24 @@ import type { Ephemeral } from '../ports/ephemeral/port.ts'
 import { redisEphemeral } from '../ports/ephemeral/redis.ts'
 import { silentLog } from '../ports/log.ts'
 
-/** A throwaway Redis that can be killed and started again at the same address. */
+/** A temporary Redis that can be killed and restarted at the same address. */
 export type RedisServer = AsyncDisposable & {
   url: string
   /** A connected store; closed with the server. */
   open(): Promise<Ephemeral>
   closeWith(store: Ephemeral): void
   kill(): Promise<void>
-  /** Keeps its connections and answers nothing, as a machine does that hangs. */
+  /** Keeps its connections but does not respond, like a machine that hangs. */
   freeze(): void
   thaw(): void
   restart(): Promise<void>
-  /** Resolves when `store` has found the server again. */
+  /** Resolves when `store` has reconnected. */
   backFor(store: Ephemeral): Promise<void>
-  /** Lets that much time go by: every key comes so much nearer to its end. */
+  /** Simulates passing time: shortens the lifetime of every key. */
   pass(seconds: number): Promise<void>
 }
 
-/** Where `redis-server` is; null when this machine has none. */
+/** Returns the path of `redis-server`, or null if it is not installed. */
 export function redisServerPath(): string | null {
   for (const folder of (process.env.PATH ?? '').split(delimiter)) {
     try {
@@ -46,7 +46,7 @@ for _, key in ipairs(redis.call('KEYS', '*')) do
   if left > 0 then redis.call('PEXPIRE', key, left) else redis.call('DEL', key) end
 end`
 
-/** Stopped after the tests of the surrounding `describe`, or by `await using`. */
+/** Starts a server that stops after the surrounding `describe`, or with `await using`. */
 export async function startRedis(): Promise<RedisServer> {
   const folder = mkdtempSync(join(tmpdir(), 'roost-redis-'))
   const port = await freePort()
@@ -119,19 +119,19 @@ async function launch(port: number, folder: string): Promise<ChildProcess> {
     folder,
   ]
   const server = spawn(redisServerPath() ?? 'redis-server', options, { stdio: ['ignore', 'pipe', 'ignore'] })
-  let said = ''
+  let output = ''
   for await (const chunk of server.stdout) {
-    said += chunk
-    if (said.includes('Ready to accept connections')) break
+    output += chunk
+    if (output.includes('Ready to accept connections')) break
   }
   server.stdout.resume()
-  if (!said.includes('Ready to accept')) throw new Error(`redis-server did not start: ${said}`)
+  if (!output.includes('Ready to accept')) throw new Error(`redis-server did not start: ${output}`)
   return server
 }
 
 /**
- * Outside of the range from which the system gives connections theirs: while Redis is away, a client that tries
- * to come back could be given its port, and even reach itself there.
+ * Returns a free port outside of the ephemeral range. Otherwise a reconnecting client could get the port of the
+ * stopped Redis and connect to itself.
  */
 async function freePort(): Promise<number> {
   for (;;) {

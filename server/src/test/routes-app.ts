@@ -6,10 +6,10 @@ import { type Relation, refuseAfter, refuseBefore, type SignedIn } from '../iden
 import { Fault } from '../kit/fault.ts'
 import { silentLog } from '../ports/log.ts'
 
-/** Who may come: the bearer's text names the caller, who stands to the one agent as said. */
+/** Callers by bearer token, each with its relation to the one agent. */
 export type Callers = Record<string, { caller: SignedIn; relation: Relation | null }>
 
-/** Some routes behind the real web layer, for one agent `scout`; replies are checked against their shapes. */
+/** Routes behind the real web layer, for one agent `scout`. Responses are checked against their schemas. */
 export function routesApp(routes: Route[], callers: Callers, agentId = 'a1'): FastifyInstance {
   const of = (caller: unknown) => Object.values(callers).find((each) => each.caller === caller)
   return createServer({

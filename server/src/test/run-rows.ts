@@ -2,7 +2,7 @@ import { newId } from '../kit/ids.ts'
 import type { Db } from '../ports/database/port.ts'
 import { type ExecutionRow, executionStore, isFinal } from '../runs/executions/index.ts'
 
-/** A finished task of agent `a1`, as its columns stand in the database; for tests of what is read from them. */
+/** Returns the row of a finished task of agent `a1`, for tests of queries. */
 export function runRow(over: Partial<ExecutionRow> = {}): ExecutionRow {
   const created_at = over.created_at ?? '2026-01-05T07:00:00.000Z'
   return {
@@ -24,7 +24,7 @@ export function runRow(over: Partial<ExecutionRow> = {}): ExecutionRow {
     spawned_at: created_at,
     completed_at: isFinal(over.status ?? 'success') ? created_at : null,
     duration_ms: null,
-    // Who runs was claimed.
+    // A running task was claimed.
     claim_token: over.status === 'running' ? 1 : null,
     lease_expires_at: null,
     last_line: 0,
@@ -81,7 +81,7 @@ export function runRow(over: Partial<ExecutionRow> = {}): ExecutionRow {
   }
 }
 
-/** In the order given, so that those of one moment keep it. */
+/** Inserts in the given order, which rows with equal times keep. */
 export async function insertRuns(db: Db, rows: readonly Partial<ExecutionRow>[]): Promise<ExecutionRow[]> {
   const inserted = rows.map((over, index) => runRow({ queue_number: index + 1, ...over }))
   for (const row of inserted) await executionStore(db).insert(row)

@@ -3,12 +3,12 @@ import type { Kysely, KyselyPlugin, Transaction } from 'kysely'
 import type { Db, Executor, Tx } from '../ports/database/port.ts'
 
 /**
- * The same database, each of whose answers comes late by chance, by `mostMs` at most: what a test takes for granted
- * about the order of things fails. Those of one transaction keep their order, as on the wire; others overtake.
+ * Delays each result of a database by a random time up to `maxMs`, to reveal wrong assumptions about order.
+ * Results within one transaction keep their order.
  */
-export function slowed<Some extends Db>(db: Some, mostMs: number): Some {
-  const pause = () => sleep(Math.random() * mostMs)
-  const late = pluginOf(pause)
+export function slowed<Some extends Db>(db: Some, maxMs: number): Some {
+  const pause = () => sleep(Math.random() * maxMs)
+  const plugin = pluginOf(pause)
   // Members of a shared transaction have one connection.
   const connections = new WeakMap<Tx['withTables'], Pick<Tx, 'withTables' | 'manyRows'>>()
   const slowTx = (tx: Tx): Tx => {
@@ -26,7 +26,7 @@ export function slowed<Some extends Db>(db: Some, mostMs: number): Some {
     }
   return {
     ...db,
-    ...executorOf(db, late, pause),
+    ...executorOf(db, plugin, pause),
     async atomically(work) {
       const result = await db.atomically(slowWork(work))
       await pause()
@@ -37,7 +37,7 @@ export function slowed<Some extends Db>(db: Some, mostMs: number): Some {
       await pause()
       return result
     },
-    snapshot: (work) => db.snapshot((on) => work(executorOf(on, late, pause))),
+    snapshot: (work) => db.snapshot((on) => work(executorOf(on, plugin, pause))),
     async ping() {
       await db.ping()
       await pause()
@@ -46,15 +46,15 @@ export function slowed<Some extends Db>(db: Some, mostMs: number): Some {
 }
 
 function inOrder(tx: Tx, pause: () => Promise<void>): Pick<Tx, 'withTables' | 'manyRows'> {
-  let answered: Promise<unknown> = Promise.resolve()
+  let previous: Promise<unknown> = Promise.resolve()
   const next = () => {
-    answered = Promise.all([answered, pause()])
-    return answered
+    previous = Promise.all([previous, pause()])
+    return previous
   }
   const plugin = pluginOf(next)
   return {
     ...executorOf(tx, plugin, next),
-    // A transaction with a plugin is one.
+    // A transaction with a plugin is still a transaction.
     withTables: <Tables>() => tx.withTables<Tables>().withPlugin(plugin) as Transaction<Tables>,
   }
 }

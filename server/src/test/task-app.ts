@@ -15,7 +15,7 @@ import { createTestClock } from './clock.ts'
 import { as, routesApp } from './routes-app.ts'
 import { agentFact, linked, person, resultOf, startRunPlatform } from './run-platform.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: replies are looked at field by field; their shapes are checked by the server
+// biome-ignore lint/suspicious/noExplicitAny: tests read responses field by field; the server checks their schemas
 export type Loose = any
 
 const agentKey = (agent_id: string) => ({
@@ -35,13 +35,13 @@ const connectorKey = {
   key: { id: 'k-connector', name: 'offered', scope: 'connector' as const, agent_id: 'a1' },
 }
 
-/** Tasks, chat, executions and the queue of one agent behind the real web layer; the test is the agent. */
+/** Tasks, chat, executions and the queue of one agent behind the real web layer. The test acts as the agent. */
 export async function startTaskApp(
   db: Db,
   options: {
     queueDepth?: number
     slots?: number
-    /** Of a feature that stands on tasks. */
+    /** Routes of a feature that uses tasks. */
     routes?(parts: { tasks: Tasks; link: AgentLink; clock: Clock }): Route[]
   } = {},
 ) {
@@ -51,8 +51,8 @@ export async function startTaskApp(
   platform.agents.set('a1', agentFact({ effective_slots: options.slots ?? 3 }))
   const { executions, dispatch, hooks, events } = platform
   const works = createWorkStates()
-  const told: string[] = []
-  const log = { ...silentLog, warn: (_: unknown, text?: string) => void told.push(text ?? '') }
+  const warnings: string[] = []
+  const log = { ...silentLog, warn: (_: unknown, text?: string) => void warnings.push(text ?? '') }
   const idempotency = createIdempotency({ db, clock, log, workState: works.ask })
   const agentName = async (id: string) => `name-of-${id}`
   const chat: Chat = createChat({
@@ -101,7 +101,7 @@ export async function startTaskApp(
   const task = (who: string, payload: object, headers?: Record<string, string>) =>
     call(who, 'POST', '/task', payload, headers)
 
-  /** Resolves when the agent is told that there is work. */
+  /** Resolves when the agent is notified of work. */
   const woken = () =>
     new Promise<void>((resolve) => {
       const wake = link.wake
@@ -112,10 +112,10 @@ export async function startTaskApp(
       }
     })
 
-  /** Takes the next run as the agent would, its runtime spawned. */
+  /** Claims the next run like an agent and reports its runtime as started. */
   async function claim() {
     const { runs } = await dispatch.handlers.claim(linked, { t: 'claim', free: 1 })
-    const run = runs[0] ?? fail('nothing was handed out')
+    const run = runs[0] ?? fail('no run was claimed')
     await dispatch.handlers.started(linked, { t: 'started', ...holdOf(run), pid: 1 })
     return run
   }
@@ -124,7 +124,7 @@ export async function startTaskApp(
   const finish = (run: Held, over: Partial<RunResult> = {}) =>
     dispatch.handlers.result(linked, resultOf(run, { response: 'done', ...over }))
 
-  /** Sends a task, works on it as the agent would, and gives run and reply. */
+  /** Sends a task, runs it like an agent, and returns run and response. */
   async function worked(
     who: string,
     payload: object,
@@ -139,7 +139,7 @@ export async function startTaskApp(
     return { run, ...(await reply) }
   }
 
-  return { platform, clock, link, told, call, task, woken, claim, lines, finish, worked, app }
+  return { platform, clock, link, warnings, call, task, woken, claim, lines, finish, worked, app }
 }
 
 type Held = { execution_id: string; claim_token: number }

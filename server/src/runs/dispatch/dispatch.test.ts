@@ -45,7 +45,7 @@ forEachDialect((_, open) => {
     platform.dispatch.handlers.claim(linked, { t: 'claim', free }).then(({ runs }) => runs)
   const claimOne = async (platform: RunPlatform) => {
     const [run] = await claim(platform, 1)
-    assert.ok(run, 'a run was handed out')
+    assert.ok(run, 'a run was claimed')
     return run
   }
   const eventsOf = async (platform: RunPlatform) => {
@@ -245,7 +245,7 @@ forEachDialect((_, open) => {
     assert.equal(ended.lease_expires_at, null)
     assert.equal(ended.runtime_session_id, 'r1')
     assert.deepEqual((await eventsOf(platform)).at(-1), 'execution.finished')
-    assert.equal((await transcriptStore(platform.db).all(row.id)).length, 0, 'no note of what says the same')
+    assert.equal((await transcriptStore(platform.db).all(row.id)).length, 0, 'no note for an equal result')
   })
 
   test('of ten concurrent results one counts', async () => {
