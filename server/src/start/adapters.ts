@@ -1,6 +1,10 @@
+import { lookup as systemLookup } from 'node:dns/promises'
+import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
+import { variables } from '../config-variables.ts'
 import { gitApiAddress } from '../foundation/settings/index.ts'
+import { createLocate, type Locate, type Lookup } from '../kit/addresses.ts'
 import { type Clock, systemClock } from '../kit/clock.ts'
 import { openAgentImages } from '../ports/agent-images/open.ts'
 import { type AgentImages, agentRuntimes } from '../ports/agent-images/port.ts'
@@ -29,10 +33,9 @@ import { createTwilio } from '../ports/telephony/twilio.ts'
 import { createGeminiVoice } from '../ports/voice/gemini/gemini.ts'
 import type { VoicePort } from '../ports/voice/port.ts'
 import { installId } from './first-start.ts'
-import { createOutward, mayGitBeInner, type Outward } from './outward.ts'
 import { sandboxImage } from './sandbox-image.ts'
 
-/** What the platform asks of the world, opened. Who opened it closes it, in the reverse order. */
+/** The open adapters to the outside world. The caller closes them in reverse order. */
 export type Adapters = {
   clock: Clock
   log: Log
@@ -53,7 +56,7 @@ export type Adapters = {
   payments: Payments | null
 }
 
-/** One network for the agents of all installations on an engine: no agent on it reaches another anyway. */
+/** One network for the agents of all installations on an engine, which isolates the agents from each other. */
 const agentsNetwork = 'roost-agents'
 
 export async function openAdapters(config: Config, log: Log, env: NodeJS.ProcessEnv): Promise<Adapters> {
@@ -93,4 +96,35 @@ export async function openAdapters(config: Config, log: Log, env: NodeJS.Process
     mail,
     payments: facilitatorUrl === null ? null : createFacilitator({ url: facilitatorUrl, fetch }),
   }
+}
+
+/** Resolvers for outbound connections. Each connection resolves its host once. */
+type Outward = {
+  /** For the git host, which may have a private address if the configuration names it. */
+  gitHost: Locate
+  /** For agents: private addresses only if the configuration names them, never this machine. */
+  agents: Locate
+}
+
+const lookup: Lookup = async (host) => (await systemLookup(host, { all: true })).map(({ address }) => address)
+
+function createOutward(config: Pick<Config, 'gitBaseUrl' | 'egressInner'>): Outward {
+  return {
+    gitHost: createLocate({ lookup, mayBeInner: mayGitBeInner(config) }),
+    agents: createLocate({
+      lookup,
+      named: new Map(config.egressInner.map(({ at, address }) => [at, address])),
+      isOwn: isOfThisMachine,
+    }),
+  }
+}
+
+/** True if the configuration names a git host, which may then have a private address. */
+function mayGitBeInner({ gitBaseUrl }: Pick<Config, 'gitBaseUrl'>): boolean {
+  return gitBaseUrl !== variables.gitBaseUrl.default
+}
+
+/** Not cached, because addresses change. */
+function isOfThisMachine(address: string): boolean {
+  return Object.values(networkInterfaces()).some((all) => all?.some((each) => each.address === address))
 }

@@ -16,26 +16,26 @@ function engine(answers: boolean) {
   return { state, containers: { kind: 'docker' as const, ensureNetwork, ensureClosedNetwork: ensureNetwork } }
 }
 
-test('an engine that is there is listened to at once', async () => {
+test('with a running engine, listening starts immediately', async () => {
   const clock = createTestClock()
   const { containers } = engine(true)
   const finder = await findAgentsNetwork({ containers, clock, log: silentLog })
-  const heard: object[] = []
-  await finder.open(async (address) => void heard.push(address))
-  assert.deepEqual([finder.host(), heard], ['172.20.0.1', [there.hostAddress]])
+  const listened: object[] = []
+  await finder.open(async (address) => void listened.push(address))
+  assert.deepEqual([finder.host(), listened], ['172.20.0.1', [there.hostAddress]])
   await finder.close()
 })
 
-test('an engine that comes later is found by itself, and an address that is not free yet is tried again', async () => {
+test('an engine that starts later is found automatically, and a busy address is retried', async () => {
   const clock = createTestClock()
   const { state, containers } = engine(false)
   const finder = await findAgentsNetwork({ containers, clock, log: silentLog })
-  const heard = Promise.withResolvers<void>()
+  const listened = Promise.withResolvers<void>()
   let tries = 0
   await finder.open(async () => {
     tries += 1
     if (tries === 1) throw new Error('in use')
-    heard.resolve()
+    listened.resolve()
   })
   assert.equal(finder.host(), '127.0.0.1')
   await clock.advance(2)
@@ -43,7 +43,7 @@ test('an engine that comes later is found by itself, and an address that is not 
   state.answers = true
   await clock.advance(2)
   await clock.advance(2)
-  await heard.promise
+  await listened.promise
   await finder.close()
   assert.deepEqual([tries, finder.host()], [2, '172.20.0.1'])
 })
@@ -51,6 +51,6 @@ test('an engine that comes later is found by itself, and an address that is not 
 test('closing ends the search', async () => {
   const clock = createTestClock()
   const finder = await findAgentsNetwork({ containers: engine(false).containers, clock, log: silentLog })
-  await finder.open(() => assert.fail('there is nothing to listen on'))
+  await finder.open(() => assert.fail('there is no address to listen on'))
   await finder.close()
 })

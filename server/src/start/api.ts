@@ -1,6 +1,6 @@
 /**
- * The API process. Types are stripped and code is compiled once and kept, so that a start costs neither the
- * time nor the memory for it; the cache must be on before the first module of the platform is read.
+ * The API process. The compile cache saves the time and memory of stripping types and compiling at each start.
+ * It must be enabled before the first module of the platform is loaded.
  */
 import { enableCompileCache } from 'node:module'
 import { resolve } from 'node:path'

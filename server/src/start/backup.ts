@@ -1,7 +1,7 @@
 /**
- * Writes a backup of the installation, or puts one back, and ends: `backup.ts save <archive> <.env file> [replace]`,
- * `backup.ts restore <archive>`. The passphrase is in `ROOST_BACKUP_PASSPHRASE`. Exit codes: 0 done, 78 the
- * configuration cannot work, 1 anything else.
+ * Writes or restores a backup of the installation, then exits: `backup.ts save <archive> <.env file> [replace]`,
+ * `backup.ts restore <archive>`. The passphrase is in `ROOST_BACKUP_PASSPHRASE`. Exit codes: 0 done, 78 invalid
+ * configuration, 1 any other error.
  */
 import { readFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
@@ -24,13 +24,13 @@ try {
     key: config,
     copies: openDatabaseCopies(config.databaseUrl.reveal(), { path: process.env.PATH ?? '' }),
   }
-  if (what === 'restore') await putBack(installation, passphrase)
+  if (what === 'restore') await restoreBackup(installation, passphrase)
   else await save(config, installation, passphrase)
 } catch (error) {
   const reason = redactText(error instanceof Error ? error.message : String(error))
   fail(reason, error instanceof ConfigError ? exitConfig : 1)
 }
-// The channel to whoever started it would keep this process alive.
+// The channel to the parent process would keep this process alive.
 if (process.send) process.disconnect()
 
 async function save(config: Config, installation: Installation, passphrase: Secret): Promise<void> {
@@ -42,19 +42,19 @@ async function save(config: Config, installation: Installation, passphrase: Secr
     mayReplace: replace === 'replace',
   })
   progress(`${to} (${Math.ceil(bytes / 1024)} KiB)`)
-  // Of archives elsewhere somebody else takes care.
+  // Archives in other folders are not deleted.
   if (dirname(to) !== folder) return
-  const gone = await sweepBackups(folder, await daysKept(config), clock.now())
-  if (gone.length > 0) progress(`${gone.length} older backups removed`)
+  const removed = await sweepBackups(folder, await retentionDays(config), clock.now())
+  if (removed.length > 0) progress(`${removed.length} older backups removed`)
 }
 
-async function putBack(installation: Installation, passphrase: Secret): Promise<void> {
+async function restoreBackup(installation: Installation, passphrase: Secret): Promise<void> {
   const { createdAt, version, environment } = await restore({ ...installation, passphrase, from: archive })
   progress(`Restored the backup of ${createdAt}, made by Roost ${version}.`)
-  if (environment) progress(`The variables of its .env are in ${environment}: take over what is still right.`)
+  if (environment) progress(`The variables of its .env are in ${environment}. Copy those that still apply.`)
 }
 
-async function daysKept(config: Config): Promise<number> {
+async function retentionDays(config: Config): Promise<number> {
   const db = await openDatabase(config.databaseUrl.reveal(), createLog({ level: config.logLevel }))
   try {
     return await backupDays(db)
@@ -65,7 +65,7 @@ async function daysKept(config: Config): Promise<number> {
 
 async function version(): Promise<string> {
   const manifest = await readFile(resolve(import.meta.dirname, '../../../package.json'), 'utf8')
-  // The manifest of this repository.
+  // The package manifest of this repository.
   return (JSON.parse(manifest) as { version: string }).version
 }
 

@@ -7,7 +7,7 @@ import { KeyFileError } from '../foundation/vault/index.ts'
 import { secret } from '../kit/secret.ts'
 import { ensureKey, installId } from './first-start.ts'
 
-test('of processes that start at once all have the same id, and it stays', async (t) => {
+test('concurrently starting processes share one id, which does not change', async (t) => {
   const dataDir = await folder(t)
   const ids = await Promise.all(Array.from({ length: 10 }, () => installId(dataDir)))
   assert.equal(new Set(ids).size, 1)
@@ -16,7 +16,7 @@ test('of processes that start at once all have the same id, and it stays', async
   assert.deepEqual(await readdir(dataDir), ['install-id'])
 })
 
-test('an id that a full disk left empty is made anew', async (t) => {
+test('an empty id file, left by a full disk, is replaced', async (t) => {
   const dataDir = await folder(t)
   await writeFile(join(dataDir, 'install-id'), '')
   const id = await installId(dataDir)
@@ -24,11 +24,11 @@ test('an id that a full disk left empty is made anew', async (t) => {
   assert.equal(await readFile(join(dataDir, 'install-id'), 'utf8'), id)
 })
 
-test('a key is made at the first start, and none in the place of one that is lost', async (t) => {
+test('a key is created at the first start; a lost key is not replaced', async (t) => {
   const dataDir = await folder(t)
   const source = { encryptionKey: null, dataDir }
   ensureKey(source)
-  // Cut off here, the next start is the first one still.
+  // If the process is killed here, the next start still counts as the first one.
   ensureKey(source)
   await installId(dataDir)
   ensureKey(source)

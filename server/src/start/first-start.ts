@@ -7,9 +7,8 @@ import { newId } from '../kit/ids.ts'
 const idFile = 'install-id'
 
 /**
- * The key that secrets are sealed with is made at the first start, and only then: with a new one, nothing that was
- * sealed before would open. Called before `installId`, whose file is what tells that there was a start. Throws
- * `KeyFileError`.
+ * Creates the encryption key at the first start only: a new key could not decrypt the stored secrets. Call it
+ * before `installId`, whose file marks the first start. Throws `KeyFileError`.
  */
 export function ensureKey(source: KeySource): void {
   const path = join(source.dataDir, 'encryption.key')
@@ -23,17 +22,17 @@ export function ensureKey(source: KeySource): void {
   openVault(source)
 }
 
-/** Tells this installation's containers and volumes from another's on the same engine. */
+/** Returns the id that separates this installation's containers and volumes from others on the same engine. */
 export async function installId(dataDir: string): Promise<string> {
   const path = join(dataDir, idFile)
-  const known = await read(path)
-  if (known) return known
-  // Under its name only when it is complete: half of one, of a disk that was full, would be nobody's.
+  const stored = await read(path)
+  if (stored) return stored
+  // Written to a draft first, because a full disk could leave an incomplete file.
   const draft = `${path}.${newId()}`
   try {
     await writeFile(draft, newId(), { mode: 0o600 })
-    // Of two processes that start at once, one makes the file and both read it; an empty one is replaced.
-    if (known === null) await link(draft, path).catch(unlessThere)
+    // Of two concurrent starts one creates the file and both read it. An empty file is replaced.
+    if (stored === null) await link(draft, path).catch(ignoreExisting)
     else await rename(draft, path)
   } finally {
     await rm(draft, { force: true })
@@ -41,7 +40,7 @@ export async function installId(dataDir: string): Promise<string> {
   return (await read(path)) ?? ''
 }
 
-/** Null when it is not there. */
+/** Returns null if the file does not exist. */
 async function read(path: string): Promise<string | null> {
   try {
     return (await readFile(path, 'utf8')).trim()
@@ -51,6 +50,6 @@ async function read(path: string): Promise<string | null> {
   }
 }
 
-function unlessThere(error: NodeJS.ErrnoException): void {
+function ignoreExisting(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EEXIST') throw error
 }

@@ -1,6 +1,6 @@
 /**
- * Makes the images that agents run in: all of them, or those of the runtimes named as arguments. Prints what
- * it does, ends when all are there. `--check` makes nothing and says which are missing.
+ * Builds the images of agents: all, or those of the runtimes given as arguments. Prints its progress and exits
+ * when all exist. `--check` builds nothing and prints which images are missing.
  */
 import { parseArgs } from 'node:util'
 import { ConfigError, parseConfig } from '../config.ts'
@@ -21,7 +21,7 @@ try {
   const config = parseConfig(process.env)
   const { containersUrl, agentImage, dataDir } = config
   const images = await openAgentImages(containersUrl, { connect, agentImage, dataDir, env: process.env })
-  for (const runtime of chosen(positionals)) {
+  for (const runtime of selectedRuntimes(positionals)) {
     if (values.check) {
       const { image } = images.tagFor(runtime)
       console.log(`${runtime} ${image} ${(await images.isReady(runtime)) ? 'ready' : 'missing'}`)
@@ -36,7 +36,7 @@ try {
   throw error
 }
 
-function chosen(names: string[]): readonly AgentRuntime[] {
+function selectedRuntimes(names: string[]): readonly AgentRuntime[] {
   if (names.length === 0) return agentRuntimes
   const unknown = names.find((name) => !agentRuntimes.some((runtime) => runtime === name))
   if (unknown !== undefined)

@@ -6,7 +6,7 @@ import { type DefaultSource, releaseTagOf } from '../skills/sources/index.ts'
 
 const root = resolve(import.meta.dirname, '../../..')
 
-/** What this installation was given; not changed while it runs. */
+/** The fixed configuration of this installation. */
 export function installedOf(config: Config): Installed {
   return {
     mail: config.mailUrl !== null,
@@ -23,7 +23,7 @@ export function installedOf(config: Config): Installed {
   }
 }
 
-/** `agentsHost`: under which host agents reach the internal listener. */
+/** `agentsHost`: the host of the internal listener for agents. */
 export function agentsOptions(config: Config, agentsHost: () => string): AgentsOptions {
   return {
     internalPort: config.internalPort,
@@ -41,14 +41,14 @@ export function agentsOptions(config: Config, agentsHost: () => string): AgentsO
   }
 }
 
-/** `version`: of this build. What comes with the platform is pinned to its release, whatever the variable says. */
+/** `version`: of this build. The bundled source is always pinned to the release of the platform. */
 export function defaultSkillSource(config: Config, version: string): DefaultSource {
   const { defaultSkillSource: url, defaultSkillSourceRef: ref } = config
   if (url === 'none') return null
   return { url, ref: url === 'bundled' || ref === null ? releaseTagOf(version) : ref }
 }
 
-/** Where the providers of models are asked. */
+/** Returns the base URLs of the model providers. */
 export function providerBaseUrls(config: Config): Record<'anthropic' | 'google' | 'openai', string> {
   return { anthropic: config.anthropicBaseUrl, google: config.geminiBaseUrl, openai: config.openaiBaseUrl }
 }

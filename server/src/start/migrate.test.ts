@@ -14,7 +14,7 @@ import type { ProcessMessage } from './supervision.ts'
 
 const file = join(import.meta.dirname, 'migrate.ts')
 
-test('0 with a complete schema; a second start finds nothing to do', async () => {
+test('exit 0 with a complete schema; a second start has nothing to do', async () => {
   using folder = temporaryFolder()
   const env = { ROOST_DATA_DIR: folder.path }
   const first = await run(env)
@@ -26,7 +26,7 @@ test('0 with a complete schema; a second start finds nothing to do', async () =>
   await db.close()
 })
 
-test('eight processes at once leave each migration applied once', async () => {
+test('eight concurrent processes apply each migration once', async () => {
   using folder = temporaryFolder()
   const done = await Promise.all(Array.from({ length: 8 }, () => run({ ROOST_DATA_DIR: folder.path })))
   assert.deepEqual(
@@ -37,7 +37,7 @@ test('eight processes at once leave each migration applied once', async () => {
   assert.equal(applied.length, migrations.length)
 })
 
-test('progress goes to the supervisor when there is one', async () => {
+test('progress is sent to the supervisor if there is one', async () => {
   using folder = temporaryFolder()
   const child = fork(file, { env: { ...process.env, ROOST_DATA_DIR: folder.path }, silent: true })
   const messages: ProcessMessage[] = []
@@ -48,7 +48,7 @@ test('progress goes to the supervisor when there is one', async () => {
   assert.ok(messages.every(({ type }) => type === 'progress'))
 })
 
-test('78 names every wrong variable and repeats no value', async () => {
+test('exit 78 names every invalid variable and repeats no value', async () => {
   const { code, errors } = await run({ ROOST_DATABASE_URL: 'mysql://root:hunter2@db/x', ROOST_PORT: 'many' })
   assert.equal(code, 78)
   assert.match(errors, /ROOST_DATABASE_URL/)
@@ -56,7 +56,7 @@ test('78 names every wrong variable and repeats no value', async () => {
   assert.doesNotMatch(errors, /hunter2/)
 })
 
-test('78 when a later version has migrated the database', async () => {
+test('exit 78 if a later version has migrated the database', async () => {
   using folder = temporaryFolder()
   const db = await openDatabase(`sqlite:${join(folder.path, 'roost.db')}`, silentLog)
   const later = { name: '9999-later', up: async () => {} }

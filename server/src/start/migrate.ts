@@ -1,6 +1,6 @@
 /**
- * Brings the database to the schema of this version and ends. Exit codes: 0 done, 78 the configuration
- * or the database cannot work with this version, 1 anything else.
+ * Migrates the database to the schema of this version, then exits. Exit codes: 0 done, 78 invalid configuration
+ * or a database of a later version, 1 any other error.
  */
 import { ConfigError, parseConfig } from '../config.ts'
 import { systemClock } from '../kit/clock.ts'
@@ -12,8 +12,8 @@ import { NewerSchemaError } from '../ports/database/port.ts'
 import { createLog, redactText } from '../ports/log.ts'
 import { exitConfig, fail, tell } from './supervision.ts'
 
-/** A database server that is started together with the platform may take this long. */
-const patienceMs = 30_000
+/** Time for a database server that starts together with the platform. */
+const startTimeoutMs = 30_000
 const pauseMs = 500
 
 try {
@@ -22,7 +22,7 @@ try {
   const isFinal = error instanceof ConfigError || error instanceof NewerSchemaError
   fail(reasonOf(error), isFinal ? exitConfig : 1)
 }
-// The channel to a supervisor would keep this process alive.
+// The channel to the supervisor would keep this process alive.
 if (process.send) process.disconnect()
 
 async function run(): Promise<void> {
@@ -30,7 +30,7 @@ async function run(): Promise<void> {
   const log = createLog({ level: config.logLevel })
   const db = await openDatabase(config.databaseUrl.reveal(), log)
   try {
-    await answering(db)
+    await untilAvailable(db)
     const progress = (text: string) => tell({ type: 'progress', text })
     const applied = await migrate(db, migrations, { now: systemClock.now, progress })
     progress(applied.length === 0 ? 'the schema is complete' : `${applied.length} migrations applied`)
@@ -39,14 +39,14 @@ async function run(): Promise<void> {
   }
 }
 
-async function answering(db: Db): Promise<void> {
-  const giveUpAt = performance.now() + patienceMs
-  for (let told = false; ; told = true) {
+async function untilAvailable(db: Db): Promise<void> {
+  const giveUpAt = performance.now() + startTimeoutMs
+  for (let isReported = false; ; isReported = true) {
     try {
       return await db.ping()
     } catch (error) {
       if (performance.now() > giveUpAt) throw error
-      if (!told) tell({ type: 'progress', text: 'waiting for the database' })
+      if (!isReported) tell({ type: 'progress', text: 'waiting for the database' })
       await systemClock.wait(pauseMs)
     }
   }

@@ -1,7 +1,6 @@
 /**
- * Gives the account of the first admin a new password and tells it, whether the platform runs or not. Who may
- * start it is whoever may read the data folder. Exit codes: 0 done, 78 the configuration cannot work, 1
- * anything else.
+ * Gives the first admin a new password and prints it, whether the platform runs or not. Anyone who can read the
+ * data folder may run it. Exit codes: 0 done, 78 invalid configuration, 1 any other error.
  */
 import { ConfigError, parseConfig } from '../config.ts'
 import { createAudit } from '../foundation/audit/index.ts'
@@ -28,26 +27,27 @@ try {
   const reason = redactText(error instanceof Error ? error.message : String(error))
   fail(reason, error instanceof ConfigError ? exitConfig : 1)
 }
-// The channel to whoever started it would keep this process alive.
+// The channel to the parent process would keep this process alive.
 if (process.send) process.disconnect()
 
 async function regain(db: Db, log: Log): Promise<void> {
-  // Other processes find the change when what they remember has aged: seconds.
+  // Other processes see the change within seconds, when their caches expire.
   const ephemeral = memoryEphemeral({ clock, log })
   const changes = await openIdentityChanges({ ephemeral, onLost: () => {} })
-  const done = await regainAdmin({ db, clock, users: createUsers({ db, clock, changes }) })
+  const regained = await regainAdmin({ db, clock, users: createUsers({ db, clock, changes }) })
   await changes.close()
-  if (!done) throw new Error('There is no admin yet: open the platform in a browser and choose a password.')
+  if (!regained)
+    throw new Error('There is no admin yet. Open the platform in a browser and choose a password.')
   const audit = createAudit({ db, clock, log })
   audit.record({
     event_type: 'authentication',
     event_action: 'regain_admin',
     actor_type: 'system',
     target_type: 'user',
-    target_id: done.userId,
+    target_id: regained.userId,
     source: 'system',
   })
   await audit.close()
-  tell({ type: 'progress', text: `User name: ${done.username}` })
-  tell({ type: 'progress', text: `Password:  ${done.password}` })
+  tell({ type: 'progress', text: `User name: ${regained.username}` })
+  tell({ type: 'progress', text: `Password:  ${regained.password}` })
 }

@@ -5,8 +5,8 @@ import { ContainerError } from '../ports/containers/port.ts'
 const root = resolve(import.meta.dirname, '../../..')
 
 /**
- * What a sandbox sees of this machine besides its system folders: the agent program and the contracts as
- * they stand in the repository, Node, and the runtime's CLI (`folder`, made by the agent images).
+ * Returns what a sandbox sees of this machine besides system folders: the agent program and contracts of the
+ * repository, Node, and the runtime's CLI (`folder`, built by the agent images).
  */
 export function sandboxImage(folder: string) {
   if (!existsSync(join(folder, 'bin'))) return null
@@ -14,7 +14,7 @@ export function sandboxImage(folder: string) {
   if (isRoot) assertReadable()
   const node = dirname(process.execPath)
   const program = ['node', '/opt/roost/agent/src/start.ts']
-  // As root the program becomes `developer` and keeps what it needs to start a read-only turn as another user.
+  // As root the program switches to `developer` and keeps the rights to run a read-only turn as another user.
   const asDeveloper = [
     'setpriv',
     ...['--reuid', '1000', '--regid', '1000', '--clear-groups'],
@@ -34,11 +34,14 @@ export function sandboxImage(folder: string) {
   }
 }
 
-/** A repository that was cloned under a strict umask is closed to the agents of a platform that is root. */
+/** Throws if agents of a platform that runs as root cannot read the repository (strict umask). */
 function assertReadable(): void {
   const needed = ['agent', 'contracts', 'package.json', 'node_modules']
-  const closed = needed.find((path) => (statSync(join(root, path)).mode & 0o4) === 0)
-  if (closed === undefined) return
-  const cure = `cd ${root} && chmod -R go+rX ${needed.join(' ')}`
-  throw new ContainerError('engine_fault', `agents cannot read ${join(root, closed)}; open it with: ${cure}`)
+  const unreadable = needed.find((path) => (statSync(join(root, path)).mode & 0o4) === 0)
+  if (unreadable === undefined) return
+  const command = `cd ${root} && chmod -R go+rX ${needed.join(' ')}`
+  throw new ContainerError(
+    'engine_fault',
+    `agents cannot read ${join(root, unreadable)}; open it with: ${command}`,
+  )
 }

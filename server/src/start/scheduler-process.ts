@@ -22,7 +22,7 @@ try {
   throw error
 }
 
-/** Schedules are fired when they are due. It knows as little else as it can: it is small, and stays so. */
+/** Fires schedules when they are due. Kept small: it opens only what that needs. */
 async function runScheduler(): Promise<void> {
   const stop = stopRequested()
   const config = parseConfig(process.env)
@@ -45,8 +45,8 @@ async function runScheduler(): Promise<void> {
   tell({ type: 'ready', url: '', docs_url: '', setup_completed: true, containers: '', notices: [] })
   log.info({}, 'ready')
 
-  const why = await stop
-  log.info({ why }, 'stopping')
+  const reason = await stop
+  log.info({ why: reason }, 'stopping')
   await stopInOrder(
     [
       { name: 'scheduler', stop: () => scheduler.stop() },

@@ -1,4 +1,4 @@
-/** The scheduler process; see `api.ts` for the cache. */
+/** The scheduler process. `api.ts` explains the cache. */
 import { enableCompileCache } from 'node:module'
 import { resolve } from 'node:path'
 

@@ -1,6 +1,6 @@
 /**
- * What a process of the platform says to the one that supervises it (`roost up`, or nobody), and how it is
- * told to stop: SIGTERM, SIGINT, or the supervisor going away.
+ * Messages from a process of the platform to its supervisor (`roost up`, if any). A process stops on SIGTERM,
+ * SIGINT, or when the supervisor exits.
  */
 export type ProcessMessage =
   | { type: 'progress'; text: string }
@@ -14,7 +14,7 @@ export type ProcessMessage =
     }
   | { type: 'fatal'; reason: string }
 
-/** Exit code for a configuration that cannot work: starting again would not help (EX_CONFIG). */
+/** Exit code for an invalid configuration: a restart would not help (EX_CONFIG). */
 export const exitConfig = 78
 
 export function tell(message: ProcessMessage): void {
@@ -27,22 +27,22 @@ export function tell(message: ProcessMessage): void {
   if (message.type === 'fatal') console.error(message.reason)
 }
 
-/** Resolves once, with what asked for the stop. A second signal ends the process at once. */
+/** Resolves once, with the reason for the stop. A second signal ends the process immediately. */
 export function stopRequested(): Promise<string> {
   return new Promise((resolve) => {
-    let asked = false
-    const ask = (why: string) => {
-      if (asked) process.exit(130)
-      asked = true
-      resolve(why)
+    let isRequested = false
+    const request = (reason: string) => {
+      if (isRequested) process.exit(130)
+      isRequested = true
+      resolve(reason)
     }
-    process.on('SIGTERM', () => ask('SIGTERM'))
-    process.on('SIGINT', () => ask('SIGINT'))
-    if (process.send) process.on('disconnect', () => ask('the supervisor is gone'))
+    process.on('SIGTERM', () => request('SIGTERM'))
+    process.on('SIGINT', () => request('SIGINT'))
+    if (process.send) process.on('disconnect', () => request('the supervisor exited'))
   })
 }
 
-/** Ends this process with a reason that a person can act on. */
+/** Ends this process with a reason for the operator. */
 export function fail(reason: string, code = 1): never {
   tell({ type: 'fatal', reason })
   if (process.send) console.error(reason)
