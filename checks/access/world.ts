@@ -66,7 +66,7 @@ export async function openWorld(options: Options = {}) {
   const start = async () => {
     const platform = await compose(config, adapters, {
       agentsHost: () => '127.0.0.1',
-      openClosed: adapters.containers.ensureClosedNetwork,
+      openClosedNetwork: adapters.containers.ensureClosedNetwork,
     })
     const server = createPlatformServer({
       platform,

@@ -23,7 +23,7 @@ test('every endpoint of the contracts is served, and nothing is served that is n
     await migrate(adapters.db, migrations, { now: adapters.clock.now })
     const platform = await compose(config, adapters, {
       agentsHost: () => '127.0.0.1',
-      openClosed: adapters.containers.ensureClosedNetwork,
+      openClosedNetwork: adapters.containers.ensureClosedNetwork,
     })
     const served = [...platform.routes, ...platform.internalRoutes].map(({ endpoint }) => name(endpoint))
     await platform.close()

@@ -49,7 +49,7 @@ export type AgentsArea = {
   agentManagement: AgentManagement
   git: AgentGit
   gitTransfers: Transfers
-  /** The agents' way out, on the internal listener. */
+  /** The agents' outbound proxy, on the internal listener. */
   egress: EgressProxy
   hooks: AgentHooks
   settings: Settings
@@ -57,11 +57,11 @@ export type AgentsArea = {
   terminals: Pick<Terminals, 'close' | 'count'>
   ask: CallAgent
   connectors: McpConnectors
-  facts: RunContexts
-  /** An agent has greeted: it gets what it may have missed. */
+  runContexts: RunContexts
+  /** An agent has connected; delivers what it may have missed. */
   linkConnected(agentId: string): void
   routes: Route[]
-  /** For processes of the platform on this machine. */
+  /** For other processes of the platform on this machine. */
   internalRoutes: Route[]
   socketRoutes: SocketRoute[]
   loops: Loop[]
@@ -69,7 +69,7 @@ export type AgentsArea = {
   close(): Promise<void>
 }
 
-/** Wires the features of the area in their order: directory, permissions, reach, sharing, health, templates, lifecycle, registry … */
+/** Wires the features of the area in the order of their dependencies. */
 export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
   const { db, clock, log, link, platform, needs, options } = deps
   const agentRecords = createAgentRecords(deps)
@@ -102,7 +102,10 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     async deliver(agent) {
       if (agent.status !== 'running' || !link.isConnected(agent.id)) return
       await credentials.settleEnv(agent).catch((error: unknown) => {
-        log.warn({ err: error, agent: agent.name }, 'placeholders were not put into a workspace; tried again')
+        log.warn(
+          { err: error, agent: agent.name },
+          'could not write placeholders into a workspace; will retry',
+        )
       })
     },
   })
@@ -111,7 +114,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     ...platform,
     ask,
     templates,
-    keeping: egress.keeping,
+    boundCredentials: egress.boundCredentials,
   })
   const lifecycle = createLifecycle({
     injectCredentials: credentials.atStart,
@@ -120,9 +123,9 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     ...needs,
     agentRecords,
     templateFolder: templates.madeFrom,
-    gitFactsFor: (agent) => git.factsFor(agent),
+    gitSettingsFor: (agent) => git.settingsFor(agent),
     foldersFor: createFoldersFor({ db, edges }),
-    abandoned: deps.keys.deleteAgentKeys,
+    undoCreation: deps.keys.deleteAgentKeys,
   })
   const hooks = createAgentHooks()
   const agentManagement = createAgentManagement({
@@ -146,7 +149,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     addressOf,
     locate: deps.outward.gitHost,
     tokenOf: async (agentId) => {
-      // Also of one that is being made: its container is told what the token may do.
+      // Includes agents that are still being created: their containers need to know the token's permissions.
       const agent = (await agentRecords.everyRow()).find((row) => row.id === agentId)
       return agent ? gitTokens.of(agent) : null
     },
@@ -167,7 +170,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     return {}
   })
   hooks.onCreated(async (tx, { agent, credentialSetup }) => ({
-    warnings: await egress.keeping.declare(tx, agent.id, credentialSetup),
+    warnings: await egress.boundCredentials.declare(tx, agent.id, credentialSetup),
   }))
   const settings = createSettings({
     ...deps,
@@ -187,15 +190,15 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
 
   const runContextCache = createRunContextCache({ ...deps, agentAccess })
   async function secretsOf(agentId: string): Promise<readonly string[]> {
-    const [key, known, kept] = await Promise.all([
+    const [key, known, bound] = await Promise.all([
       runContextCache.keyOf(agentId),
       credentials.secrets.of(agentId),
       egress.secrets(agentId),
     ])
-    return [...(key === null ? [] : [key]), ...known, ...kept]
+    return [...(key === null ? [] : [key]), ...known, ...bound]
   }
 
-  const facts = createRunContexts({
+  const runContexts = createRunContexts({
     agentRecords,
     settings,
     runContextCache,
@@ -208,15 +211,15 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     if (agent && link.isConnected(agentId)) await credentials.connected(agent)
   }
 
-  /** A workspace that was made from a repository becomes one as soon as it can be asked. */
-  function tendGit(agentId: string): void {
-    const tended = agentRecords.byId(agentId).then((agent) => agent && git.look(agent))
-    tended.catch((error: unknown) => {
-      log.debug({ err: error, agent_id: agentId }, 'a repository could not be looked at; it is tried again')
+  /** Binds a workspace made from a repository as soon as its agent is connected. */
+  function inspectRepository(agentId: string): void {
+    const inspection = agentRecords.byId(agentId).then((agent) => agent && git.look(agent))
+    inspection.catch((error: unknown) => {
+      log.debug({ err: error, agent_id: agentId }, 'could not inspect a repository; will retry')
     })
   }
 
-  let stopHearing = () => {}
+  let unsubscribe = () => {}
 
   return {
     agentRecords,
@@ -234,19 +237,22 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     terminals,
     ask,
     connectors,
-    facts,
+    runContexts,
     linkConnected(agentId) {
-      health.greeted(agentId)
-      tendGit(agentId)
+      health.connected(agentId)
+      inspectRepository(agentId)
       credentialsConnected(agentId).catch((error: unknown) => {
-        log.warn({ err: error, agent_id: agentId }, 'the credentials of an agent could not be looked at')
+        log.warn({ err: error, agent_id: agentId }, 'could not update the credentials of an agent')
       })
       ssh.deliver(agentId).catch((error: unknown) => {
-        log.debug({ err: error, agent_id: agentId }, 'an agent did not take its SSH keys; it greets again')
+        log.debug(
+          { err: error, agent_id: agentId },
+          'could not deliver SSH keys; will retry when the agent reconnects',
+        )
       })
     },
     routes: [
-      // Fixed words under /api/agents come before names.
+      // Literal paths under /api/agents come before paths with a name.
       ...healthRoutes(health, agentRecords),
       ...gitRoutes({ git, agentRecords, agentAccess, clock }),
       ...repositoryRoutes({ git, tokens: gitTokens, agentRecords }),
@@ -283,11 +289,11 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
       createGitLoop({ git, agentRecords, clock, log }),
     ],
     async open() {
-      // Through the database, and so before any event behind it: the topic may lose its message.
-      stopHearing = deps.events.on('*', (event) => {
+      // Events come from the database in order, so this works even if the topic loses its message.
+      unsubscribe = deps.events.on('*', (event) => {
         if (event.signal || !event.type.startsWith('agent.')) return
-        agentRecords.heard(event.agent_ids)
-        // After that: who is asked for now is not answered from what was.
+        agentRecords.markStale(event.agent_ids)
+        // After markStale, so that the recheck does not read the old row.
         const [[id], [name]] = [event.agent_ids, event.agent_names]
         if (event.type === 'agent.unshared' && id && name) deps.accessLost({ id, name })
       })
@@ -298,7 +304,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
       terminals.open()
     },
     async close() {
-      stopHearing()
+      unsubscribe()
       await terminals.close()
       await lifecycle.close()
       await egress.close()

@@ -9,7 +9,7 @@ import type { OwnKeyDeps } from './own-key/index.ts'
 import type { SettingsDeps } from './settings/index.ts'
 import type { AgentSshDeps } from './ssh-access/index.ts'
 
-/** Settings of the platform that decide about agents. */
+/** Platform settings that affect agents. */
 export type AgentsPlatformPolicy = Pick<AgentSshDeps, 'sshEnabled' | 'limitSsh'> &
   Pick<McpConnectorDeps, 'mcpUrl' | 'limitKeys'> &
   Pick<OwnKeyDeps, 'limitVerify'> &
@@ -18,11 +18,11 @@ export type AgentsPlatformPolicy = Pick<AgentSshDeps, 'sshEnabled' | 'limitSsh'>
     defaultResources(): Promise<Resources>
     agentQuota(): Promise<number>
     gitRepositories(): Promise<readonly string[]>
-    /** The platform's own for the git host; null for none. */
+    /** The platform's token for the git host, or null. */
     platformGitToken(): Secret | null
-    /** A person's own; null for none. */
+    /** The person's own token, or null. */
     ownGitTokenOf(userId: string): Promise<Secret | null>
-    /** A person's own, else the platform's. */
+    /** The person's own token, else the platform's. */
     gitTokenOf(userId: string): Promise<Secret | null>
   }
 

@@ -2,17 +2,17 @@ import type { Clock } from '../kit/clock.ts'
 import type { AgentsNetwork, Containers } from '../ports/containers/port.ts'
 import type { Log } from '../ports/log.ts'
 
-/** Where agents reach this machine. An engine that is away at the start says so when it is there. */
+/** Finds the address at which agents reach this machine, even if the engine starts later. */
 export type AgentsNetworkFinder = {
-  /** Host under which agents reach the internal listener; loopback until it is known. */
+  /** Host of the internal listener for agents; loopback until it is known. */
   host(): string
   /**
-   * Calls `listen` with the address on which agents are heard: at once when it is known, otherwise when the
-   * engine answers first. What `listen` throws at once is thrown here; later it is logged, and tried again.
+   * Calls `listen` with the address for agents, immediately or once the engine first responds. An error of the
+   * immediate call is thrown; a later error is logged and the call retried.
    */
   open(listen: (address: AgentsNetwork['hostAddress']) => Promise<void>): Promise<void>
-  /** The network without a way out: made and listened on when it is first asked for. Throws what the engine says. */
-  openClosed(): Promise<AgentsNetwork>
+  /** Returns the network without outbound access, created on first use. Throws errors of the engine. */
+  openClosedNetwork(): Promise<AgentsNetwork>
   close(): Promise<void>
 }
 
@@ -25,23 +25,23 @@ export async function findAgentsNetwork(deps: {
 }): Promise<AgentsNetworkFinder> {
   const { containers, clock, log } = deps
   const closing = new AbortController()
-  let looking = Promise.resolve()
-  let closed: Promise<AgentsNetwork> | null = null
+  let searching = Promise.resolve()
+  let closedNetwork: Promise<AgentsNetwork> | null = null
   const listener = Promise.withResolvers<(address: AgentsNetwork['hostAddress']) => Promise<void>>()
   let network = await containers.ensureNetwork().catch((error: unknown) => {
-    log.error({ err: error }, 'the container engine does not answer; agents cannot be reached until it does')
+    log.error({ err: error }, 'the container engine does not respond; agents cannot be reached until it does')
     return null
   })
 
   async function openClosedNow(): Promise<AgentsNetwork> {
-    const found = await containers.ensureClosedNetwork()
+    const created = await containers.ensureClosedNetwork()
     const listen = await listener.promise
-    // A sandbox has one socket for both.
-    if (found.hostAddress.type === 'tcp') await listen(found.hostAddress)
-    return found
+    // A sandbox uses one socket for both networks.
+    if (created.hostAddress.type === 'tcp') await listen(created.hostAddress)
+    return created
   }
 
-  async function keepLooking(listen: (address: AgentsNetwork['hostAddress']) => Promise<void>) {
+  async function keepSearching(listen: (address: AgentsNetwork['hostAddress']) => Promise<void>) {
     for (;;) {
       await clock.wait(retryMs, closing.signal)
       if (closing.signal.aborted) return
@@ -50,7 +50,7 @@ export async function findAgentsNetwork(deps: {
       try {
         await listen(found.hostAddress)
         network = found
-        log.info({ host: found.platformUrlHost }, 'the container engine is there; agents are heard')
+        log.info({ host: found.platformUrlHost }, 'the container engine responds; agents can connect')
         return
       } catch (error) {
         log.error({ err: error }, 'the address of the agents’ network cannot be listened on')
@@ -63,18 +63,18 @@ export async function findAgentsNetwork(deps: {
     async open(listen) {
       listener.resolve(listen)
       if (network) return listen(network.hostAddress)
-      looking = keepLooking(listen)
+      searching = keepSearching(listen)
     },
-    openClosed() {
-      closed ??= openClosedNow().catch((error: unknown) => {
-        closed = null
+    openClosedNetwork() {
+      closedNetwork ??= openClosedNow().catch((error: unknown) => {
+        closedNetwork = null
         throw error
       })
-      return closed
+      return closedNetwork
     },
     close() {
       closing.abort()
-      return looking
+      return searching
     },
   }
 }

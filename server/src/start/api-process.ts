@@ -19,7 +19,7 @@ import { ensureKey } from './first-start.ts'
 import { stopInOrder } from './ordered-stop.ts'
 import { exitConfig, fail, stopRequested, tell } from './supervision.ts'
 
-/** How long open requests and streams may take to end once the process was asked to stop. */
+/** Time for open requests and streams to end after the process is asked to stop. */
 const drainMs = 5_000
 
 try {
@@ -45,7 +45,7 @@ async function runApi(): Promise<void> {
   const network = await findAgentsNetwork({ containers, clock, log })
   const platform = await compose(config, adapters, {
     agentsHost: network.host,
-    openClosed: network.openClosed,
+    openClosedNetwork: network.openClosedNetwork,
   })
   const relay = await startRelay({ outbox: platform.outbox, ephemeral, clock, log })
   const server = createPlatformServer({
@@ -87,11 +87,11 @@ async function runApi(): Promise<void> {
     notices: containers.isolation.weaker,
   })
   log.info({ host: config.host, port: config.port, containers: containers.kind }, 'ready')
-  // Node would write it at an orderly end: a process that is killed would leave the next one to compile all again.
+  // Node writes the cache only at a normal exit; after a kill the next process would compile everything again.
   flushCompileCache()
 
-  const why = await stop
-  log.info({ why }, 'stopping')
+  const reason = await stop
+  log.info({ why: reason }, 'stopping')
   await stopInOrder(
     [
       { name: 'open streams', stop: () => server.endStreams() },
@@ -115,7 +115,7 @@ async function runApi(): Promise<void> {
   process.exit(0)
 }
 
-/** Where the agents' network reaches this machine; null for loopback, which is listened on anyway. */
+/** Returns the address for the agents' network; null for loopback, which is always open. */
 function addressOf(agents: AgentsNetwork['hostAddress'], port: number): ListenAddress | null {
   switch (agents.type) {
     case 'loopback':

@@ -1,8 +1,8 @@
 /**
- * Reach: which agents a caller can reach, and as what (owner, admin, shared, self, permitted).
+ * Access: which agents a caller can use, and as what (owner, admin, shared, self, permitted).
  *
- * Promises that an agent out of reach looks like an unknown one. Refuses to know what a relation may do:
- * that is decided by the endpoint's access in `identity/access`.
+ * An agent without access looks like an unknown one. What a relation permits is defined by each endpoint's
+ * access in `identity/access`.
  */
 export { accessibleAgentNames } from './names.ts'
 export { isSharedWith, relationOf } from './rules.ts'

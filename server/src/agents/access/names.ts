@@ -2,15 +2,15 @@ import type { SignedIn } from '../../identity/access/index.ts'
 import type { AgentAccess } from './service.ts'
 
 /**
- * Names by id of the agents that a caller reaches; of the one named `only`, when it is among them. For what
- * agents have and callers list over all of them.
+ * Names by id of the agents a caller can access, optionally only the one named `only`. For endpoints that
+ * list something over all of a caller's agents.
  */
 export async function accessibleAgentNames(
   agentAccess: Pick<AgentAccess, 'accessibleAgents'>,
   caller: SignedIn,
   only?: string | undefined,
 ): Promise<ReadonlyMap<string, string>> {
-  const reached = await agentAccess.accessibleAgents(caller)
-  const wanted = only === undefined ? reached : reached.filter(({ agent }) => agent.name === only)
-  return new Map(wanted.map(({ agent }) => [agent.id, agent.name]))
+  const accessible = await agentAccess.accessibleAgents(caller)
+  const selected = only === undefined ? accessible : accessible.filter(({ agent }) => agent.name === only)
+  return new Map(selected.map(({ agent }) => [agent.id, agent.name]))
 }

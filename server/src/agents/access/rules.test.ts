@@ -24,21 +24,26 @@ const key = (of: ReturnType<typeof user>, scope: KeyScope, agent_id: string | nu
 const none = new Set<string>()
 
 const cases: [string, Caller, Set<string>, Relation | null][] = [
-  ['nobody', anonymous, none, null],
+  ['an anonymous caller', anonymous, none, null],
   ['the owner', session(user('owner')), none, 'owner'],
-  ['the owner, admin as well', session(user('owner', 'admin')), none, 'owner'],
+  ['the owner, who is also an admin', session(user('owner', 'admin')), none, 'owner'],
   ['an admin', session(user('x', 'admin')), none, 'admin'],
   ['a stranger', session(user('x', 'creator', 'x@example.com')), none, null],
   ['a stranger without an address', session(user('x')), none, null],
-  ['shared, in capitals', session(user('ben', 'user', 'BEN@Example.com')), none, 'shared'],
+  ['shared, with the address in capitals', session(user('ben', 'user', 'BEN@Example.com')), none, 'shared'],
   ['a user key of the owner', key(user('owner'), 'user'), none, 'owner'],
-  ['a user key of who it is shared with', key(user('b', 'user', 'ben@example.com'), 'user'), none, 'shared'],
+  [
+    'a user key of a person it is shared with',
+    key(user('b', 'user', 'ben@example.com'), 'user'),
+    none,
+    'shared',
+  ],
   ['the system key', key(user('x', 'admin'), 'system'), none, 'admin'],
   ['an ops key of an admin', key(user('x', 'admin'), 'ops'), none, 'admin'],
   ['its own key', key(user('owner'), 'agent', 'a1'), none, 'self'],
   ['a permitted agent', key(user('y'), 'agent', 'a2'), new Set(['a1']), 'permitted'],
   [
-    "another agent of the owner, though the owner's role is admin",
+    'another agent of the owner, even if the owner is an admin',
     key(user('owner', 'admin'), 'agent', 'a2'),
     none,
     null,
@@ -47,7 +52,7 @@ const cases: [string, Caller, Set<string>, Relation | null][] = [
   ['a connector of another agent', key(user('owner'), 'connector', 'a2'), none, null],
 ]
 for (const [title, caller, permitted, expected] of cases) {
-  test(`${title} → ${expected ?? 'out of reach'}`, () => {
+  test(`${title} → ${expected ?? 'no access'}`, () => {
     assert.equal(relationOf(caller, agent, permitted), expected)
   })
 }

@@ -4,8 +4,8 @@ type Shared = { shares: readonly { email: string }[] }
 type Reachable = Shared & { id: string; owner_id: string }
 
 /**
- * How a caller stands to an agent; null when it cannot reach it. `permitted` holds the ids of the agents
- * that the caller, when it is an agent, may call.
+ * The caller's relation to an agent; null without access. `permitted` holds the ids of the agents that the
+ * caller may call if it is itself an agent.
  */
 export function relationOf(
   caller: Caller,
@@ -17,7 +17,7 @@ export function relationOf(
     const { scope, agent_id } = caller.key
     if (scope === 'agent')
       return agent_id === agent.id ? 'self' : permitted.has(agent.id) ? 'permitted' : null
-    // Bound to one agent and never its owner: what it may there is fenced by the endpoints that name it.
+    // Bound to one agent and never its owner. The endpoints that accept this scope limit what it may do.
     if (scope === 'connector') return agent_id === agent.id ? 'shared' : null
     if (scope === 'system') return 'admin'
   }
@@ -27,8 +27,8 @@ export function relationOf(
   return email !== null && isSharedWith(agent, email) ? 'shared' : null
 }
 
-/** Addresses are compared lower-cased. */
+/** Stored addresses are lower case. */
 export function isSharedWith(agent: Shared, email: string): boolean {
-  const wanted = email.toLowerCase()
-  return agent.shares.some((share) => share.email === wanted)
+  const address = email.toLowerCase()
+  return agent.shares.some((share) => share.email === address)
 }

@@ -7,18 +7,18 @@ export type ResolvedAgent = { agent: Agent; relation: Relation }
 
 export type AgentAccess = {
   /**
-   * The agent and how the caller stands to it. Null: there is none of this name, or none that the caller
-   * can reach; the two look alike to it. Throws `agent_not_permitted` for an agent key that lacks the
-   * matrix edge to an agent of its own owner.
+   * The agent and the caller's relation to it. Null both for an unknown name and without access, so callers
+   * cannot tell them apart. Throws `agent_not_permitted` for an agent key without the matrix edge to another
+   * agent of its owner.
    */
   resolveAgent(caller: Caller, agentName: string): Promise<ResolvedAgent | null>
-  /** How the caller stands to an agent that was found otherwise than by its name; null: out of reach. */
+  /** The relation to an agent found by other means than its name; null without access. */
   relationTo(caller: Caller, agent: Agent): Promise<Relation | null>
-  /** All that the caller can reach, the newest first. */
+  /** All agents that the caller can access, newest first. */
   accessibleAgents(caller: Caller): Promise<ResolvedAgent[]>
   /** Ids of the agents that this agent may call. */
   permittedTargets(agentId: string): Promise<ReadonlySet<string>>
-  /** Names of the agents that a caller reaches, for socket subscriptions; `['*']` for admins. */
+  /** Names of the accessible agents, for socket subscriptions; `['*']` for admins. */
   accessibleNames(caller: Caller): Promise<string[]>
 }
 
@@ -42,26 +42,26 @@ export function createAgentAccess({
       ? permittedTargets(caller.key.agent_id)
       : none
 
-  /** While its agent is not offered, a connector finds nothing. */
-  const isShut = async (caller: Caller) => {
+  /** A connector key finds nothing while its agent's connector is off. */
+  const isConnectorOff = async (caller: Caller) => {
     if (caller.kind !== 'key' || caller.key.scope !== 'connector') return false
     const { agent_id } = caller.key
     return agent_id === null || !(await isConnectorOn(agent_id))
   }
 
   async function accessibleAgents(caller: Caller): Promise<ResolvedAgent[]> {
-    if (await isShut(caller)) return []
+    if (await isConnectorOff(caller)) return []
     const permitted = await permittedOf(caller)
-    const reached: ResolvedAgent[] = []
+    const accessible: ResolvedAgent[] = []
     for (const agent of await agentRecords.all()) {
       const relation = relationOf(caller, agent, permitted)
-      if (relation) reached.push({ agent, relation })
+      if (relation) accessible.push({ agent, relation })
     }
-    return reached
+    return accessible
   }
 
   async function relationTo(caller: Caller, agent: Agent): Promise<Relation | null> {
-    return (await isShut(caller)) ? null : relationOf(caller, agent, await permittedOf(caller))
+    return (await isConnectorOff(caller)) ? null : relationOf(caller, agent, await permittedOf(caller))
   }
 
   return {

@@ -4,7 +4,7 @@ import { openTestDatabase } from '../../test/dialects.ts'
 import { openAgents } from '../test/world.ts'
 import { drawAvatar } from './drawing.ts'
 
-test('the picture keeps its colours through a rename and shows the initials', () => {
+test('a drawn avatar keeps its colours after a rename and shows the initials', () => {
   const before = drawAvatar('id', 'sales-helper')
   assert.match(before, />SH<\/text>/)
   assert.match(drawAvatar('id', 'x'), />X<\/text>/)
@@ -12,7 +12,7 @@ test('the picture keeps its colours through a rename and shows the initials', ()
   assert.notEqual(before, drawAvatar('other', 'sales-helper'))
 })
 
-test('200 an image that can run nothing, where the row says it is', async () => {
+test("200 an image that cannot execute script, at the agent's avatar_url", async () => {
   await using world = await openAgents(await openTestDatabase())
   const owner = await world.person()
   const { json } = await world.request(owner.key, 'POST', '/api/agents', { name: 'helper' })
@@ -26,7 +26,7 @@ const png = Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n\0\0\0\rIHDR', 'latin1'
 const webp = Buffer.from('RIFF\0\0\0\0WEBPVP8 ', 'latin1')
 const jpeg = Buffer.from('\xff\xd8\xff\xe0', 'latin1')
 
-test('200 a picture is what its bytes say, until it is deleted', async () => {
+test('200 the type of an avatar follows its bytes, until it is deleted', async () => {
   await using world = await openAgents(await openTestDatabase())
   const owner = await world.person()
   const { json } = await world.request(owner.key, 'POST', '/api/agents', { name: 'helper' })
@@ -47,7 +47,7 @@ test('200 a picture is what its bytes say, until it is deleted', async () => {
   assert.equal(drawn.headers['content-type'], 'image/svg+xml')
 })
 
-test('415 for anything that is no picture, 413 above 1 MiB', async () => {
+test('415 for anything other than an image, 413 above 1 MiB', async () => {
   await using world = await openAgents(await openTestDatabase())
   const owner = await world.person()
   const { json } = await world.request(owner.key, 'POST', '/api/agents', { name: 'helper' })

@@ -1,7 +1,7 @@
 /**
- * Avatars: the picture of an agent, one that was set or one that is drawn from its id.
+ * Avatars: the picture of an agent, uploaded or drawn from its id.
  *
- * Promises that what is served as a picture is one by its bytes and can run nothing.
+ * Only files that are images by their bytes are served, and they can never execute script.
  */
 export { avatarRoutes } from './routes.ts'
 export { type Avatars, createAvatars } from './service.ts'

@@ -3,7 +3,7 @@ import { agentRoute, answer, type Route } from '../../http/route.ts'
 import { type Agent, type AgentRecords, requireAgent } from '../records/index.ts'
 import type { Avatars } from './service.ts'
 
-/** A picture can run nothing, whatever its bytes turn out to be. */
+/** Prevents script execution, whatever the bytes contain. */
 const imageHeaders = {
   'x-content-type-options': 'nosniff',
   'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'",
@@ -12,7 +12,7 @@ const imageHeaders = {
 
 export function avatarRoutes(avatars: Avatars, agentRecords: Pick<AgentRecords, 'byId'>): Route[] {
   const agentOf = ({ agent }: { agent: { id: string } }) => requireAgent(agentRecords, agent.id)
-  const where = ({ name }: Agent) => ({ agent_name: name, avatar_url: avatarUrl(name) })
+  const locationOf = ({ name }: Agent) => ({ agent_name: name, avatar_url: avatarUrl(name) })
   return [
     agentRoute(getAvatar, async (call) => {
       const { mediaType, bytes } = await avatars.of(await agentOf(call))
@@ -21,12 +21,12 @@ export function avatarRoutes(avatars: Avatars, agentRecords: Pick<AgentRecords, 
     agentRoute(putAvatar, async (call) => {
       const agent = await agentOf(call)
       await avatars.put(agent, call.body)
-      return where(agent)
+      return locationOf(agent)
     }),
     agentRoute(deleteAvatar, async (call) => {
       const agent = await agentOf(call)
       await avatars.remove(agent)
-      return where(agent)
+      return locationOf(agent)
     }),
   ]
 }

@@ -1,10 +1,10 @@
+import type { AvatarType } from '@roost/contracts/agents/avatar'
 import type { Outbox } from '../../foundation/outbox/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import { type Agent, agentStore } from '../records/index.ts'
 import { drawAvatar } from './drawing.ts'
-import { pictureType } from './rules.ts'
 import { avatarStore } from './store.ts'
 
 export type Avatars = {
@@ -47,4 +47,13 @@ export function createAvatars(deps: {
     },
     remove: (agent) => change(agent, (tx) => avatarStore(tx).remove(agent.id)),
   }
+}
+
+/** The image type by the bytes alone; null for any other content. */
+function pictureType(bytes: Uint8Array): AvatarType | null {
+  const text = (from: number, to: number) => String.fromCharCode(...bytes.subarray(from, to))
+  if (text(0, 8) === '\x89PNG\r\n\x1a\n' && text(12, 16) === 'IHDR') return 'image/png'
+  if (text(0, 3) === '\xff\xd8\xff') return 'image/jpeg'
+  if (text(0, 4) === 'RIFF' && text(8, 12) === 'WEBP') return 'image/webp'
+  return null
 }

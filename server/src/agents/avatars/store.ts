@@ -1,5 +1,6 @@
 import type { Executor } from '../../ports/database/port.ts'
-import type { AvatarsTable } from './tables.ts'
+
+export type AvatarsTable = { agent_id: string; media_type: string; data_base64: string; updated_at: string }
 
 export function avatarStore(executor: Executor) {
   const db = executor.withTables<{ agent_avatars: AvatarsTable }>()

@@ -2,7 +2,7 @@ import { maxBundleBytes, maxBundledBytes, maxCredentialFiles } from '@roost/cont
 import { z } from 'zod'
 import type { Vault } from '../../foundation/vault/index.ts'
 import { Fault } from '../../kit/fault.ts'
-import { type CredentialBytes, refuseFiles } from './rules.ts'
+import { type CredentialBytes, validateFiles } from './rules.ts'
 
 type Sealer = Pick<Vault, 'keyId' | 'sealBytes' | 'openBytes'>
 
@@ -18,7 +18,7 @@ const Envelope = z.object({
 })
 const Contents = z.record(z.string(), z.string())
 
-/** The envelope of credential files, as text. Throws `file_too_large`. */
+/** Seals credential files into an envelope, as text. Throws `file_too_large`. */
 export function sealBundle(files: readonly CredentialBytes[], createdAt: string, vault: Sealer): string {
   const total = files.reduce((sum, { bytes }) => sum + bytes.length, 0)
   if (total > maxBundledBytes) {
@@ -40,32 +40,34 @@ export function sealBundle(files: readonly CredentialBytes[], createdAt: string,
   })
 }
 
-/** Throws `bundle_corrupt`, which says what is wrong, for whatever is no bundle of an installation with this key. */
+/**
+ * Opens an envelope. Throws `bundle_corrupt` with the reason if it is invalid or was sealed with another key.
+ */
 export function openBundle(text: string, vault: Sealer): CredentialBytes[] {
-  if (text.length > maxBundleBytes) throw corrupt('is larger than a bundle can be')
+  if (text.length > maxBundleBytes) throw corruptBundle('exceeds the maximum size')
   const envelope = Envelope.safeParse(parsed(text))
-  if (!envelope.success) throw corrupt('is no bundle')
+  if (!envelope.success) throw corruptBundle('is not a credential bundle')
   const { key_id, nonce, tag, files, created_at, data } = envelope.data
-  if (key_id !== vault.keyId) throw corrupt('was sealed by an installation with another encryption key')
+  if (key_id !== vault.keyId) throw corruptBundle('was sealed by an installation with another encryption key')
   const plain = opened({ nonce, tag, data }, contextOf(files, created_at), vault)
   const contents = Contents.safeParse(parsed(plain.toString('utf8')))
-  if (!contents.success) throw corrupt('does not hold files')
+  if (!contents.success) throw corruptBundle('does not contain files')
   const found = Object.entries(contents.data).map(([path, each]) => ({
     path,
     bytes: Buffer.from(each, 'base64'),
   }))
   if (found.map(({ path }) => path).join('\n') !== files.join('\n'))
-    throw corrupt('holds other files than it says')
+    throw corruptBundle('does not match its list of files')
   try {
-    refuseFiles(found)
+    validateFiles(found)
   } catch (cause) {
     if (!(cause instanceof Fault)) throw cause
-    throw corrupt(`holds a file that is not taken: ${cause.message}`, cause)
+    throw corruptBundle(`contains an invalid file: ${cause.message}`, cause)
   }
   return found
 }
 
-/** Names and time are read without the key, and cannot be changed without it. */
+/** Names and time are readable without the key, but any change of them is detected. */
 function contextOf(files: readonly string[], createdAt: string): string {
   return `credential-bundle:${JSON.stringify([files, createdAt])}`
 }
@@ -79,12 +81,12 @@ function opened(
   try {
     return vault.openBytes({ nonce: bytes(nonce), tag: bytes(tag), data: bytes(data) }, context)
   } catch (cause) {
-    throw corrupt('was changed', cause)
+    throw corruptBundle('was modified', cause)
   }
 }
 
-function corrupt(why: string, cause?: unknown): Fault {
-  return new Fault('bundle_corrupt', `The credential bundle ${why}.`, {}, { cause })
+function corruptBundle(reason: string, cause?: unknown): Fault {
+  return new Fault('bundle_corrupt', `The credential bundle ${reason}.`, {}, { cause })
 }
 
 function parsed(text: string): unknown {

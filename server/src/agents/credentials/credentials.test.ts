@@ -29,19 +29,25 @@ async function open(db: OpenTestDb) {
 }
 
 forEachDialect((_, db) => {
-  test('200 what is injected is told by name alone, and is known as a secret from then on', async () => {
+  test('200 injected values are reported only by name and count as secrets from then on', async () => {
     await using world = await open(db)
     const body = { files: { '.env': 'CRM_TOKEN=tok-canary-1\n' }, files_b64: { 'a.pem': 'QUJD' } }
     const { status, json } = await world.call('POST', 'credentials/inject', body)
     assert.deepEqual([status, json.status, json.files_written], [200, 'success', ['.env', 'a.pem']])
     assert.equal(world.files.get('a.pem')?.toString(), 'ABC')
-    assert.ok((await world.area.facts.secrets(world.agent.id)).includes('tok-canary-1'))
-    const told = await world.call('GET', 'credentials/status')
+    assert.ok((await world.area.runContexts.secrets(world.agent.id)).includes('tok-canary-1'))
+    const reported = await world.call('GET', 'credentials/status')
     assert.deepEqual(
-      [told.json.status, told.json.variables, told.json.credential_count, told.json.files['.env'].exists],
+      [
+        reported.json.status,
+        reported.json.variables,
+        reported.json.credential_count,
+        reported.json.files['.env'].exists,
+      ],
       ['running', ['CRM_TOKEN'], 2, true],
     )
-    for (const text of [JSON.stringify(json), JSON.stringify(told.json)]) assert.doesNotMatch(text, /canary/)
+    for (const text of [JSON.stringify(json), JSON.stringify(reported.json)])
+      assert.doesNotMatch(text, /canary/)
     const [row] = await world.db
       .withTables<{ agent_credentials: { secrets_sealed: string } }>()
       .selectFrom('agent_credentials')
@@ -50,7 +56,7 @@ forEachDialect((_, db) => {
     assert.doesNotMatch(row?.secrets_sealed ?? assert.fail(), /canary/)
   })
 
-  test('a bundle brings everything back, and a workspace that has lost its .env gets it by itself', async () => {
+  test('a bundle restores everything, and a workspace that lost its .env gets it automatically', async () => {
     await using world = await open(db)
     await world.call('POST', 'credentials/inject', { files: { '.env': 'CRM_TOKEN=tok-canary-2' } })
     assert.equal((await world.call('POST', 'credentials/import')).json.error, 'bundle_missing')
@@ -72,7 +78,7 @@ forEachDialect((_, db) => {
     assert.deepEqual([refused.status, refused.json.error], [400, 'bundle_corrupt'])
   })
 
-  test('409 while it is stopped; the start tells what became of its credentials', async () => {
+  test('409 while the agent is stopped; the start reports the result of the injection', async () => {
     await using world = await open(db)
     const first = await world.call('POST', 'stop')
     assert.equal(first.status, 200)
@@ -91,7 +97,7 @@ forEachDialect((_, db) => {
     assert.equal((await world.lastEvent('agent.started')).credentials_injection, 'success')
   })
 
-  test('the checklist says what is set and what is wrong with the declaration, to people alone', async () => {
+  test('the checklist reports what is set and declaration errors, only to people', async () => {
     await using world = await open(db)
     await world.call('POST', 'credentials/inject', { files: { '.env': 'CRM_TOKEN=tok-canary-4' } })
     const { json } = await world.call('GET', 'credential-requirements')
@@ -114,7 +120,7 @@ forEachDialect((_, db) => {
     assert.deepEqual([stopped.status, stopped.json.status_source], [200, 'unavailable'])
   })
 
-  test('names of suppressed variables are told to everybody; with an agent its secrets go', async () => {
+  test('any user can read the names of suppressed variables; deleting an agent deletes its secrets', async () => {
     await using world = await open(db)
     const { json } = await world.request(world.session, 'GET', '/api/credentials/status')
     for (const name of ['ROOST_*', 'ANTHROPIC_*', 'LD_*']) assert.ok(json.suppressed_env_keys.includes(name))
@@ -128,7 +134,7 @@ forEachDialect((_, db) => {
     assert.deepEqual(rows, [])
   })
 
-  test('twenty injections at once: every secret is known', async () => {
+  test('twenty concurrent injections: every secret is known', async () => {
     await using world = await open(db)
     await Promise.all(
       Array.from({ length: 20 }, (_, index) =>
@@ -137,7 +143,7 @@ forEachDialect((_, db) => {
         }),
       ),
     )
-    const known = await world.area.facts.secrets(world.agent.id)
+    const known = await world.area.runContexts.secrets(world.agent.id)
     for (let index = 0; index < 20; index += 1)
       assert.ok(known.includes(`tok-canary-many-${index}`), `${index}`)
   })

@@ -8,12 +8,12 @@ import type { CredentialBytes } from './rules.ts'
 import { mergeSecrets, secretsIn } from './secret-values.ts'
 import { credentialsTable } from './store.ts'
 
-/** What of an agent's credentials must not be told, sealed in the database and remembered here. */
+/** The secrets in an agent's credentials, sealed in the database and cached here. */
 export type KnownSecrets = {
   of(agentId: string): Promise<readonly string[]>
-  /** Whether the agent was ever seen with a credential. */
+  /** Whether the agent ever had a credential. */
   hasAny(agentId: string): Promise<boolean>
-  /** Adds the secrets of these files; before they are written, so that no line is kept with one in it. */
+  /** Adds the secrets of these files. Called before they are written, so that no stored line contains one. */
   learn(agentId: string, files: readonly CredentialBytes[]): Promise<void>
   forget(tx: Tx, agentId: string): Promise<void>
 }
@@ -41,7 +41,7 @@ export function createKnownSecrets({ db, clock, vault, changes }: KnownSecretsDe
 
   async function read(executor: Db | Tx, agentId: string): Promise<string[] | null> {
     const row = await credentialsTable(executor).of(agentId)
-    // Only `learn` writes it.
+    // Only `learn` writes the column.
     return row === null ? null : (JSON.parse(vault.open(row.secrets_sealed, contextOf(agentId))) as string[])
   }
 
@@ -51,10 +51,10 @@ export function createKnownSecrets({ db, clock, vault, changes }: KnownSecretsDe
     async learn(agentId, files) {
       const fresh = files.flatMap(({ path, bytes }) => secretsIn(path, bytes))
       await db.atomically(async (tx) => {
-        // Two at once would each forget what the other learnt.
-        // One that is still being created is not locked by anybody.
-        const isThere = (await agentStore(tx).lock(agentId)) || (await agentStore(tx).byId(agentId)) !== null
-        if (!isThere) return
+        // Without the lock, concurrent calls would overwrite each other's secrets. Agents still being created
+        // have no lock.
+        const exists = (await agentStore(tx).lock(agentId)) || (await agentStore(tx).byId(agentId)) !== null
+        if (!exists) return
         const before = await read(tx, agentId)
         const secrets = mergeSecrets(fresh, before ?? [])
         if (before && secrets.join('\n') === before.join('\n')) return
@@ -65,7 +65,7 @@ export function createKnownSecrets({ db, clock, vault, changes }: KnownSecretsDe
           updated_at: timestamp(clock.now()),
         })
         tx.onCommitted(() => {
-          cache.forget((held) => held.agentId === agentId)
+          cache.forget((entry) => entry.agentId === agentId)
           changes.announce({ agent_id: agentId })
         })
       })

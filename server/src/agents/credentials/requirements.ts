@@ -3,7 +3,7 @@ import { TemplateCredentialSetup, type TemplateFile } from '@roost/contracts/age
 import type { CredentialsStatusAnswer } from '@roost/contracts/link/credentials'
 import { type RequiredCredential, requiredCredentials } from '../templates/index.ts'
 
-/** What is said of the credentials that are wanted, and where. */
+/** The declared credential requirements, and where they came from. */
 export type Declared =
   | { source: 'live_workspace' | 'catalog'; file: TemplateFile; required: RequiredCredential[] | null }
   | { source: 'none'; fault: string | null }
@@ -13,7 +13,7 @@ type Setup = TemplateFile['credential_setup'][number]
 const formats = ['secret', 'filepath', 'dirpath', 'url', 'email', 'number', 'boolean', 'text'] as const
 const knownKeys = Object.keys(TemplateCredentialSetup.shape)
 
-/** The checklist. `live` is null for an agent that cannot be asked: then nothing is known to be set. */
+/** Builds the checklist. With `live` null the agent did not answer, so no status is known. */
 export function requirementsOf(
   agent_name: string,
   declared: Declared,
@@ -23,10 +23,10 @@ export function requirementsOf(
   if (declared.source === 'none') {
     const state = declared.fault === null ? 'no_credentials_required' : 'degraded'
     const about = { agent_name, requirements_source: declared.source, status_source }
-    return { ...about, state, degraded_reason: declared.fault, ...listed([]), errors: [] }
+    return { ...about, state, degraded_reason: declared.fault, ...summarized([]), errors: [] }
   }
   const { file } = declared
-  const wanted =
+  const required =
     live || declared.required === null
       ? requiredCredentials(file.credentials, {
           mcpTemplate: live?.mcp_template ?? null,
@@ -36,10 +36,10 @@ export function requirementsOf(
   const isSet = new Set([...(live?.variables ?? []), ...(live?.files ?? []).map(({ path }) => path)])
   const statusOf = (name: string) => (live === null ? 'unknown' : isSet.has(name) ? 'set' : 'missing')
   const setups = new Map(file.credential_setup.map((setup) => [setup.name, setup]))
-  const names = new Set([...wanted.map(({ name }) => name), ...file.credentials.config_files])
+  const names = new Set([...required.map(({ name }) => name), ...file.credentials.config_files])
   const errors = file.credential_setup.flatMap((setup) => faultsOf(setup, names))
   const requirements = [
-    ...wanted.map((each) => requirementFor(each, setups.get(each.name), statusOf(each.name))),
+    ...required.map((each) => requirementFor(each, setups.get(each.name), statusOf(each.name))),
     ...file.credentials.config_files.map((path) => ({
       ...requirementFor({ name: path, source: 'config_files' }, setups.get(path), statusOf(path)),
       format: 'filepath' as const,
@@ -53,8 +53,8 @@ export function requirementsOf(
     status_source,
     degraded_reason: live
       ? null
-      : 'The agent cannot be asked what is set: it does not run or does not answer.',
-    ...listed(requirements),
+      : 'The credentials that are set are unknown: the agent is not running or does not answer.',
+    ...summarized(requirements),
     errors,
   }
 }
@@ -88,10 +88,10 @@ function requirementFor(
   }
 }
 
-function faultsOf(setup: Setup, wanted: ReadonlySet<string>): string[] {
+function faultsOf(setup: Setup, declaredNames: ReadonlySet<string>): string[] {
   const faults: string[] = []
   const name = setup.name.slice(0, 100)
-  if (!wanted.has(setup.name)) faults.push(`${name}: is not declared in credentials`)
+  if (!declaredNames.has(setup.name)) faults.push(`${name}: is not declared in credentials`)
   for (const key of Object.keys(setup)) {
     if (!knownKeys.includes(key) && !key.startsWith('x-'))
       faults.push(`${name}: unknown key "${key.slice(0, 50)}"`)
@@ -115,7 +115,7 @@ function textOf(value: unknown): string | null {
   return typeof value === 'string' && value.trim() !== '' ? value.trim().slice(0, 2000) : null
 }
 
-function listed(requirements: CredentialRequirement[]) {
+function summarized(requirements: CredentialRequirement[]) {
   const count = (status: CredentialRequirement['status']) =>
     requirements.filter((each) => each.status === status).length
   const blocking = requirements.filter((each) => each.required === true && each.status === 'missing').length

@@ -16,7 +16,7 @@ const code = (error: unknown) => (isFault(error) ? error.code : String(error))
 function refusal(work: () => unknown): string {
   try {
     work()
-    return 'taken'
+    return 'accepted'
   } catch (error) {
     return code(error)
   }
@@ -38,7 +38,7 @@ describe('which path is a credential file', () => {
     'credentials/anything.at.all',
     'credentials/deep/er/file',
   ])
-    test(`taken: ${path}`, () => assert.equal(credentialPathFault(path), null))
+    test(`accepted: ${path}`, () => assert.equal(credentialPathFault(path), null))
 
   for (const path of [
     '.bashrc',
@@ -55,14 +55,14 @@ describe('which path is a credential file', () => {
     'app/.env',
     '.config/gh/credentials.json',
   ])
-    test(`refused by its name: ${path}`, () =>
+    test(`rejected by its name: ${path}`, () =>
       assert.equal(
         refusal(() => inject({ [path]: 'x' })),
         'credential_path_refused',
       ))
 })
 
-test('422 for nothing, for too many, for the same path twice and for what is no base64', () => {
+test('422 for no files, too many files, duplicate paths and invalid base64', () => {
   assert.equal(
     refusal(() => inject({})),
     'validation_error',
@@ -90,11 +90,11 @@ test('422 for nothing, for too many, for the same path twice and for what is no 
   )
 })
 
-test('400 invalid_mcp_json for what starts something else than a tool server', () => {
+test('400 invalid_mcp_json for anything other than a tool server', () => {
   const mcp = (server: unknown, name = 's') =>
     refusal(() => inject({ '.mcp.json': JSON.stringify({ mcpServers: { [name]: server } }) }))
-  assert.equal(mcp({ command: 'npx', args: ['-y', 'x'], env: { A: 'b' } }), 'taken')
-  assert.equal(mcp({ type: 'http', url: 'https://x.example.org', headers: { A: 'b' } }), 'taken')
+  assert.equal(mcp({ command: 'npx', args: ['-y', 'x'], env: { A: 'b' } }), 'accepted')
+  assert.equal(mcp({ type: 'http', url: 'https://x.example.org', headers: { A: 'b' } }), 'accepted')
   assert.equal(mcp({ command: 'bash' }), 'invalid_mcp_json')
   assert.equal(mcp({ command: 'node', args: ['-e', '$(id)'] }), 'invalid_mcp_json')
   assert.equal(mcp({ type: 'http', url: 'file:///x' }), 'invalid_mcp_json')
@@ -106,7 +106,7 @@ test('400 invalid_mcp_json for what starts something else than a tool server', (
     )
 })
 
-test('what is secret is known from every kind of file, and an ordinary word is none', () => {
+test('secrets are found in every kind of credential file; ordinary words are not secrets', () => {
   const of = (path: string, text: string) => secretsIn(path, Buffer.from(text))
   assert.deepEqual(
     of(
@@ -141,7 +141,7 @@ describe('a bundle', () => {
   ]
   const sealed = sealBundle(files, '2030-01-01T00:00:00.000Z', vault)
 
-  test('opens with its files, in its documented form, and shows none of them', () => {
+  test('opens with its files, has the documented format, and reveals no content', () => {
     assert.deepEqual(openBundle(sealed, vault), files)
     const { v, alg, files: names, ...rest } = JSON.parse(sealed)
     assert.deepEqual([v, alg, names], [1, 'AES-256-GCM', ['.env', 'credentials/b']])
@@ -149,7 +149,7 @@ describe('a bundle', () => {
     assert.ok(!sealed.includes(Buffer.from('A=1').toString('base64')))
   })
 
-  test('400 bundle_corrupt under another key, and for every change', () => {
+  test('400 bundle_corrupt with another key, and after any change', () => {
     assert.equal(
       refusal(() => openBundle(sealed, createVault(randomBytes(32)))),
       'bundle_corrupt',
@@ -183,7 +183,7 @@ describe('a bundle', () => {
       )
   })
 
-  test('of its own key, with a file that leads outside, is corrupt as well', () => {
+  test('is also corrupt if sealed with its own key but with a path outside the workspace', () => {
     for (const path of ['../.bashrc', '/etc/passwd', '.git/config', '.bashrc', 'credentials/../../x']) {
       const text = sealBundle([{ path, bytes: Buffer.from('x') }], '2030-01-01T00:00:00.000Z', vault)
       assert.equal(
@@ -194,31 +194,30 @@ describe('a bundle', () => {
     }
   })
 
-  test('of more than 500 ways out none is a file of a bundle, or of an injection, that leads outside', () => {
+  test('none of more than 500 path forms makes a bundle or an injection write outside the workspace', () => {
     const home = '/home/developer'
     const forms = waysOut(home, '/home').filter((path) => path.length <= 300)
     assert.ok(forms.length >= 500, `${forms.length} forms`)
-    const taken = forms.filter((path) => {
+    const accepted = forms.filter((path) => {
       const file = { path, bytes: Buffer.from('x') }
       const outcomes = [
         refusal(() => openBundle(sealBundle([file], '2030-01-01T00:00:00.000Z', vault), vault)),
         refusal(() => inject({ [path]: 'x' })),
       ]
       const refusals = ['bundle_corrupt', 'credential_path_refused']
-      assert.deepEqual(outcomes, outcomes[0] === 'taken' ? ['taken', 'taken'] : refusals, path)
-      return outcomes[0] === 'taken'
+      assert.deepEqual(outcomes, outcomes[0] === 'accepted' ? ['accepted', 'accepted'] : refusals, path)
+      return outcomes[0] === 'accepted'
     })
-    for (const path of taken) {
+    for (const path of accepted) {
       assert.match(path, /^[\x21-\x7e]+$/)
       assert.ok(!path.split('/').some((part) => part === '' || part === '.' || part === '..'), path)
       assert.ok(posix.join(home, path).startsWith(`${home}/`), path)
     }
-    // What is left has a plain name; where a link of that name leads is looked at in the workspace.
-    assert.ok(taken.length < 40, taken.join(' '))
+    // The remaining forms are plain names; links with such a name are checked in the workspace.
+    assert.ok(accepted.length < 40, accepted.join(' '))
   })
 
-  test('too large is refused by name within a second, and nothing is opened', () => {
-    const begun = performance.now()
+  test('a bundle above the size limit is rejected before it is opened', () => {
     assert.equal(
       refusal(() => openBundle(' '.repeat(maxBundleBytes + 1), vault)),
       'bundle_corrupt',
@@ -228,6 +227,5 @@ describe('a bundle', () => {
       refusal(() => sealBundle(large, '', vault)),
       'file_too_large',
     )
-    assert.ok(performance.now() - begun < 1000)
   })
 })

@@ -2,12 +2,12 @@ import { readAssignments, readIniAssignments } from '@roost/contracts/kit/dotenv
 import { placeholderPrefix } from '@roost/contracts/link/egress'
 
 /**
- * The texts in a credential file that must not be shown. A value that is no secret by itself (a place, a plain
- * word, a number) stays readable, unless its name says that it is one.
+ * The secrets in a credential file. Values that look harmless (a path, a plain word, a number) are not secrets,
+ * unless their name indicates one.
  */
 export function secretsIn(path: string, bytes: Buffer): string[] {
   const text = bytes.toString('utf8')
-  // No text: nobody prints it as it is.
+  // Binary content is never printed as it is.
   if (text.includes('\0') || text.includes('\uFFFD')) return []
   const json = path.endsWith('.json') ? parsed(text) : undefined
   const found = json === undefined ? [...assignments(text), ...tokens(text)] : leaves(json, '')
@@ -15,25 +15,25 @@ export function secretsIn(path: string, bytes: Buffer): string[] {
   return [...new Set([...secrets, ...keyLines(text)])]
 }
 
-/** Newest first; what is old may still be told by a conversation that has seen it. */
+/** Newest first. Old values are included because earlier conversations may still contain them. */
 export function mergeSecrets(fresh: readonly string[], old: readonly string[]): string[] {
-  return [...new Set([...fresh, ...old])].slice(0, mostSecrets)
+  return [...new Set([...fresh, ...old])].slice(0, maxSecrets)
 }
 
-const mostSecrets = 500
-const shortest = 8
-const longest = 8192
-const telling = /key|token|secret|pass|pwd|pat$|credential|auth|cookie|session|private|signature|dsn/i
+const maxSecrets = 500
+const minLength = 8
+const maxLength = 8192
+const secretName = /key|token|secret|pass|pwd|pat$|credential|auth|cookie|session|private|signature|dsn/i
 
 export function isSecret(name: string, value: string): boolean {
-  // Worth nothing to whoever reads it.
+  // A placeholder is useless without the platform.
   if (value.startsWith(placeholderPrefix)) return false
-  if (value.length < shortest || value.length > longest) return false
-  if (telling.test(name)) return true
+  if (value.length < minLength || value.length > maxLength) return false
+  if (secretName.test(name)) return true
   if (/^[A-Za-z]{1,15}$/.test(value) || /^[\d.,:+-]+$/.test(value)) return false
   if (/^(\/|~\/|\.\/)[\w./-]*$/.test(value)) return false
   if (/^[^\s@]+@[^\s@]+\.[a-z]+$/i.test(value)) return false
-  // An address alone is none; its path, query and user may hold one.
+  // A plain origin is not a secret; a path, query or user may contain one.
   return !/^https?:\/\/[\w.-]+(:\d+)?\/?$/.test(value)
 }
 
@@ -44,7 +44,7 @@ function assignments(text: string): Named[] {
   return [...readAssignments(text), ...readIniAssignments(text)].map(({ name, value }) => [name, value])
 }
 
-/** `password x` of a `.netrc`. */
+/** Reads `password x` from a `.netrc`. */
 function tokens(text: string): Named[] {
   return [...text.matchAll(/\b(password|account)\s+(\S+)/g)].map(([, name = '', value = '']) => [name, value])
 }
@@ -55,7 +55,7 @@ function leaves(value: unknown, name: string): Named[] {
   return Object.entries(value).flatMap(([key, each]) => leaves(each, Array.isArray(value) ? name : key))
 }
 
-/** A value of several lines is also told line by line. */
+/** Splits a multi-line value, because it may also be printed line by line. */
 function parts(value: string): string[] {
   const lines = value.split('\n').map((line) => line.trim())
   return lines.length === 1 ? [value] : [value, ...lines.filter(isKeyLine)]

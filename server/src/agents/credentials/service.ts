@@ -34,17 +34,19 @@ export type Injection = {
 
 export type Credentials = {
   status(agent: Agent, signal: AbortSignal): Promise<CredentialsStatus>
-  /** The paths that were written. */
+  /** Returns the written paths. */
   inject(agent: Agent, body: InjectCredentials, signal: AbortSignal): Promise<string[]>
-  /** How many files the bundle holds. */
+  /** Returns the number of files in the bundle. */
   exportBundle(agent: Agent, signal: AbortSignal): Promise<number>
   importBundle(agent: Agent, signal: AbortSignal): Promise<string[]>
   requirements(agent: Agent, signal: AbortSignal): Promise<CredentialRequirements>
-  /** After the container was started, before it counts as running. Never throws. */
+  /** Runs after the container started, before it counts as running. Never throws. */
   atStart(agent: Agent): Promise<Injection>
-  /** The agent's program has dialled in: imports the bundle of a workspace without a `.env`, learns what is secret. */
+  /**
+   * After the agent connected: imports the bundle of a workspace without a `.env`, and learns its secrets.
+   */
   connected(agent: Agent): Promise<void>
-  /** Puts placeholders into the `.env` of a running agent for what stays in the platform. */
+  /** Writes placeholders for bound credentials into the `.env` of a running agent. */
   settleEnv(agent: Agent): Promise<void>
   secrets: KnownSecrets
 }
@@ -54,15 +56,15 @@ export type CredentialsDeps = Omit<KnownSecretsDeps, 'vault'> & {
   ask: CallAgent
   log: Pick<Log, 'warn'>
   templates: Pick<Templates, 'resolve'>
-  /** What the owner reads a private repository with. */
+  /** The owner's token for private repositories. */
   gitTokenOf(userId: string): Promise<Secret | null>
-  /** Credentials that stay in the platform: what a `.env` holds instead of them. */
-  keeping: Pick<BoundCredentials, 'store' | 'settle'>
+  /** Bound credentials, whose values stay in the platform. */
+  boundCredentials: Pick<BoundCredentials, 'store' | 'settle'>
   /** Throws `rate_limited`. */
   limitCredentials(agentId: string): Promise<void>
 }
 
-/** Longer, and the start answers that it failed: the agent brings its own files along all the same. */
+/** After this time the start reports a failure; the agent still uses its own files. */
 const startWaitMs = 20_000
 
 export function createCredentials(deps: CredentialsDeps): Credentials {
@@ -70,10 +72,10 @@ export function createCredentials(deps: CredentialsDeps): Credentials {
   const files = createAgentFiles({ ask })
   const secrets = createKnownSecrets(deps)
 
-  async function look(agent: Agent, signal?: AbortSignal): Promise<CredentialsStatusAnswer> {
+  async function readStatus(agent: Agent, signal?: AbortSignal): Promise<CredentialsStatusAnswer> {
     return ask(agent, 'credentials.status', {}, signal).catch((cause: unknown) => {
       if (!(cause instanceof LinkFault)) throw cause
-      throw new Fault('agent_unresponsive', 'The agent does not tell its credentials.', {}, { cause })
+      throw new Fault('agent_unresponsive', 'The agent does not report its credentials.', {}, { cause })
     })
   }
 
@@ -83,8 +85,8 @@ export function createCredentials(deps: CredentialsDeps): Credentials {
     return all
   }
 
-  /** What is written into the workspace: a placeholder for each value that stays in the platform. */
-  async function kept(
+  /** The files to write into the workspace, with placeholders for values that stay in the platform. */
+  async function withPlaceholders(
     agent: Agent,
     given: readonly CredentialBytes[],
     hosts: Readonly<Record<string, readonly string[]>>,
@@ -92,7 +94,7 @@ export function createCredentials(deps: CredentialsDeps): Credentials {
     const env = given.find(({ path }) => path === '.env')
     if (!env) return [...given]
     const before = env.bytes.toString('utf8')
-    const after = await deps.keeping.store(agent.id, before, hosts)
+    const after = await deps.boundCredentials.store(agent.id, before, hosts)
     return given.map((file) =>
       file === env && after !== before ? { ...file, bytes: Buffer.from(after) } : file,
     )
@@ -107,32 +109,34 @@ export function createCredentials(deps: CredentialsDeps): Credentials {
     })
     const contents = openBundle(text.toString('utf8'), vault)
     await secrets.learn(agent.id, contents)
-    if (contents.length > 0) await files.write(agent, await kept(agent, contents, {}), signal)
+    if (contents.length > 0) await files.write(agent, await withPlaceholders(agent, contents, {}), signal)
     return contents.map(({ path }) => path)
   }
 
   async function settleEnv(agent: Agent, found: readonly CredentialFile[]): Promise<boolean> {
     const size = found.find(({ path }) => path === '.env')?.size ?? 0
     const before = size > 0 ? (await files.read(agent, '.env', maxCredentialBytes)).toString('utf8') : ''
-    const after = await deps.keeping.settle(agent.id, before)
+    const after = await deps.boundCredentials.settle(agent.id, before)
     if (after === before) return false
     await files.write(agent, [{ path: '.env', bytes: Buffer.from(after) }])
     return true
   }
 
-  async function takeIn(agent: Agent): Promise<{ answer: CredentialsStatusAnswer; imported: string[] }> {
-    let answer = await look(agent)
+  async function updateFromWorkspace(
+    agent: Agent,
+  ): Promise<{ answer: CredentialsStatusAnswer; imported: string[] }> {
+    let answer = await readStatus(agent)
     const has = (path: string) => answer.files.some((file) => file.path === path && file.size > 0)
     const imported = has(bundleFile) && !has('.env') ? await importNow(agent, answer.files) : []
     const isSettled = await settleEnv(agent, answer.files)
-    if (imported.length > 0 || isSettled) answer = await look(agent)
+    if (imported.length > 0 || isSettled) answer = await readStatus(agent)
     if (answer.variables.length > 0 || credentialFiles(answer).length > 0) {
       await secrets.learn(agent.id, await readAll(agent, bundled(answer.files)))
     }
     return { answer, imported }
   }
 
-  async function declared(agent: Agent, signal: AbortSignal): Promise<Declared> {
+  async function declaredRequirements(agent: Agent, signal: AbortSignal): Promise<Declared> {
     if (agent.status === 'running') {
       const live = await ask(agent, 'info', {}, signal).catch(() => null)
       if (live?.template_yaml) {
@@ -160,67 +164,67 @@ export function createCredentials(deps: CredentialsDeps): Credentials {
     secrets,
 
     async status(agent, signal) {
-      const answer = agent.status === 'running' ? await look(agent, signal) : null
+      const answer = agent.status === 'running' ? await readStatus(agent, signal) : null
       return statusOf(agent.name, answer)
     },
 
     async inject(agent, body, signal) {
-      const wanted = filesOf(body)
+      const requestedFiles = filesOf(body)
       await deps.limitCredentials(agent.id)
       requireRunning(agent)
-      await secrets.learn(agent.id, wanted)
+      await secrets.learn(agent.id, requestedFiles)
       const hosts = body.hosts ?? {}
-      if (Object.keys(hosts).length > 0 && !wanted.some(({ path }) => path === '.env'))
-        throw invalidField(['hosts'], 'must come with a .env in files')
-      await files.write(agent, await kept(agent, wanted, hosts), signal)
-      return wanted.map(({ path }) => path)
+      if (Object.keys(hosts).length > 0 && !requestedFiles.some(({ path }) => path === '.env'))
+        throw invalidField(['hosts'], 'requires a .env in files')
+      await files.write(agent, await withPlaceholders(agent, requestedFiles, hosts), signal)
+      return requestedFiles.map(({ path }) => path)
     },
 
     async exportBundle(agent, signal) {
       await deps.limitCredentials(agent.id)
       requireRunning(agent)
-      const { files: found } = await look(agent, signal)
+      const { files: found } = await readStatus(agent, signal)
       const all = found.filter(({ path }) => path !== bundleFile && path !== mcpTemplateFile)
-      const kept = bundled(found)
-      if (kept.length < all.length) {
-        throw new Fault('file_too_large', 'A bundle holds at most 50 files of 1 MiB, and 8 MiB together.')
+      const exported = bundled(found)
+      if (exported.length < all.length) {
+        throw new Fault('file_too_large', 'A bundle contains at most 50 files of 1 MiB, and 8 MiB together.')
       }
-      const text = sealBundle(await readAll(agent, kept, signal), timestamp(clock.now()), vault)
+      const text = sealBundle(await readAll(agent, exported, signal), timestamp(clock.now()), vault)
       await files.write(agent, [{ path: bundleFile, bytes: Buffer.from(text) }], signal)
-      return kept.length
+      return exported.length
     },
 
     async importBundle(agent, signal) {
       await deps.limitCredentials(agent.id)
       requireRunning(agent)
-      return importNow(agent, (await look(agent, signal)).files, signal)
+      return importNow(agent, (await readStatus(agent, signal)).files, signal)
     },
 
     async requirements(agent, signal) {
-      // At once: an agent that does not answer is waited for only once.
-      const [live, said] = await Promise.all([
-        agent.status === 'running' ? look(agent, signal).catch(() => null) : null,
-        declared(agent, signal),
+      // Concurrently, so that the wait for an unresponsive agent happens only once.
+      const [live, declaration] = await Promise.all([
+        agent.status === 'running' ? readStatus(agent, signal).catch(() => null) : null,
+        declaredRequirements(agent, signal),
       ])
-      return requirementsOf(agent.name, said, live)
+      return requirementsOf(agent.name, declaration, live)
     },
 
     async atStart(agent) {
-      // An agent that never had any starts without waiting for its program.
-      if (!(await secrets.hasAny(agent.id))) return nothing
+      // Agents that never had credentials start without waiting for their program.
+      if (!(await secrets.hasAny(agent.id))) return nothingInjected
       const started = { ...agent, status: 'running' as const }
       try {
-        const { answer, imported } = await Promise.race([takeIn(started), late(clock, startWaitMs)])
+        const { answer, imported } = await Promise.race([
+          updateFromWorkspace(started),
+          rejectAfter(clock, startWaitMs),
+        ])
         const { variables, left_out } = answer
         const count = variables.length + credentialFiles(answer).length
-        if (count === 0) return nothing
+        if (count === 0) return nothingInjected
         const result = { credential_count: count, files_imported: imported, left_out_servers: left_out }
         return { credentials_injection: 'success', credentials_result: result }
       } catch (error) {
-        log.warn(
-          { err: error, agent: agent.name },
-          'the credentials of a started agent could not be looked at',
-        )
+        log.warn({ err: error, agent: agent.name }, 'could not update the credentials of a started agent')
         const reason = error instanceof Fault ? error.code : 'agent_unresponsive'
         return { credentials_injection: 'failed', credentials_result: { error: reason } }
       }
@@ -228,29 +232,29 @@ export function createCredentials(deps: CredentialsDeps): Credentials {
 
     async settleEnv(agent) {
       const running = { ...agent, status: 'running' as const }
-      await settleEnv(running, (await look(running)).files)
+      await settleEnv(running, (await readStatus(running)).files)
     },
 
-    connected: async (agent) => void (await takeIn({ ...agent, status: 'running' })),
+    connected: async (agent) => void (await updateFromWorkspace({ ...agent, status: 'running' })),
   }
 }
 
-const nothing: Injection = { credentials_injection: 'nothing_to_inject', credentials_result: null }
+const nothingInjected: Injection = { credentials_injection: 'nothing_to_inject', credentials_result: null }
 
-async function late(clock: CredentialsDeps['clock'], ms: number): Promise<never> {
+async function rejectAfter(clock: CredentialsDeps['clock'], ms: number): Promise<never> {
   await clock.wait(ms)
   throw new Fault('agent_unresponsive')
 }
 
 function tooLarge(): Fault {
-  return new Fault('bundle_corrupt', 'The credential bundle is larger than a bundle can be.')
+  return new Fault('bundle_corrupt', 'The credential bundle exceeds the maximum size.')
 }
 
 function requireRunning({ name, status }: Agent): void {
   if (status !== 'running') throw new Fault('agent_stopped', `Agent ${name} is not running.`)
 }
 
-/** Beside those that every workspace has. */
+/** Credential files besides those that every workspace has. */
 function credentialFiles({ files }: CredentialsStatusAnswer): string[] {
   const common = ['.env', '.mcp.json', mcpTemplateFile, bundleFile, '.env.example']
   return files.map(({ path }) => path).filter((path) => !common.includes(path))

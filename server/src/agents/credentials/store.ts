@@ -1,5 +1,11 @@
 import type { Executor } from '../../ports/database/port.ts'
-import type { CredentialsTable } from './tables.ts'
+
+export type CredentialsTable = {
+  agent_id: string
+  /** Sealed JSON array of strings. */
+  secrets_sealed: string
+  updated_at: string
+}
 
 export function credentialsTable(executor: Executor) {
   const db = executor.withTables<{ agent_credentials: CredentialsTable }>()

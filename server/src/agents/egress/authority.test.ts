@@ -13,7 +13,7 @@ const day = 24 * 3600 * 1000
 const start = new Date('2030-01-01T00:00:00.000Z')
 const after = (days: number) => new Date(start.getTime() + days * day)
 
-describe('which authority does what', () => {
+describe('roles of the authorities', () => {
   const [first, second] = [
     { id: 1, until: after(3650) },
     { id: 2, until: after(6940) },
@@ -22,19 +22,19 @@ describe('which authority does what', () => {
     const { signer, trusted, over, isNextDue } = rolesOf(all, after(days))
     return [signer?.id ?? null, trusted.map(({ id }) => id), over.map(({ id }) => id), isNextDue]
   }
-  for (const [words, days, all, expected] of [
+  for (const [title, days, all, expected] of [
     ['none', 0, [], [null, [], [], true]],
-    ['a young one', 10, [first], [1, [1], [], false]],
+    ['a new one', 10, [first], [1, [1], [], false]],
     ['one in its last year', 3290, [first], [1, [1], [], true]],
-    ['one in its last year beside the next', 3290, [second, first], [1, [1, 2], [], false]],
-    ['one in its last months beside the next', 3561, [first, second], [2, [1, 2], [], false]],
-    ['one in its last months alone', 3561, [first], [1, [1], [], true]],
-    ['one that is over', 3650, [first], [null, [], [1], true]],
-    ['one that is over beside the next', 3651, [first, second], [2, [2], [1], false]],
+    ['one in its last year, next to its successor', 3290, [second, first], [1, [1, 2], [], false]],
+    ['one in its last months, next to its successor', 3561, [first, second], [2, [1, 2], [], false]],
+    ['one in its last months, without a successor', 3561, [first], [1, [1], [], true]],
+    ['one that has expired', 3650, [first], [null, [], [1], true]],
+    ['one that has expired, next to its successor', 3651, [first, second], [2, [2], [1], false]],
   ] as const)
-    test(words, () => assert.deepEqual(at(days, ...all), expected))
+    test(title, () => assert.deepEqual(at(days, ...all), expected))
 
-  test('nothing that it signs outlives it', () => {
+  test('no certificate outlives its authority', () => {
     assert.deepEqual(leafUntil(after(3640), 30, first), first.until)
     assert.deepEqual(leafUntil(after(10), 30, first), after(40))
   })
@@ -43,8 +43,8 @@ describe('which authority does what', () => {
 const parts = (pem: string) => pem.match(/-----BEGIN[^-]+-----[^-]+-----END[^-]+-----/g) ?? []
 const caOf = (pem: string) => parts(pem).map((each) => new X509Certificate(each))
 
-/** The certificate that a host of this authority shows. */
-async function shown(authority: Authority, host: string): Promise<X509Certificate> {
+/** The certificate presented for a host by this authority. */
+async function presentedCertificate(authority: Authority, host: string): Promise<X509Certificate> {
   const secureContext = await authority.contextFor(host)
   const server = createServer((socket) => {
     new TLSSocket(socket, { isServer: true, secureContext }).on('error', () => {})
@@ -64,7 +64,7 @@ async function shown(authority: Authority, host: string): Promise<X509Certificat
 }
 
 forEachDialect((_, db) => {
-  test('the authority renews itself a year before its end, and agents trust both before the next one signs', async () => {
+  test('the authority is renewed a year before its end, and agents trust both before the new one signs', async () => {
     await using database = await db()
     const clock = { value: start, now: () => clock.value }
     const deps = { db: database, clock, vault: createThrowawayVault() }
@@ -83,18 +83,21 @@ forEachDialect((_, db) => {
     assert.equal((await authority.view()).trusted, 1)
 
     clock.value = after(3286)
-    // Several processes at once.
+    // Several processes renew at the same time.
     const others = Array.from({ length: 20 }, () => createAuthority(deps))
     await Promise.all(others.map((each) => each.renew()))
     assert.equal((await authority.view()).trusted, 2)
     const both = caOf(await authority.certificate())
     assert.deepEqual([both.length, both[0]?.fingerprint256], [2, old.fingerprint256])
     const next = both[1] ?? assert.fail()
-    assert.ok((await shown(authority, 'api.test')).checkIssued(old), 'agents that run know the old one alone')
+    assert.ok(
+      (await presentedCertificate(authority, 'api.test')).checkIssued(old),
+      'running agents know only the old one',
+    )
 
     clock.value = after(3561)
     await authority.renew()
-    const late = await shown(authority, 'other.test')
+    const late = await presentedCertificate(authority, 'other.test')
     assert.ok(late.checkIssued(next) && late.verify(next.publicKey))
     assert.equal((await authority.view()).signs_until, next.validToDate.toISOString())
 
@@ -107,7 +110,7 @@ forEachDialect((_, db) => {
     )
   })
 
-  test('one that has ended while the platform was away is followed by another', async () => {
+  test('an authority that expired while the platform was down is replaced', async () => {
     await using database = await db()
     const clock = { value: start, now: () => clock.value }
     const deps = { db: database, clock, vault: createThrowawayVault() }
@@ -119,6 +122,6 @@ forEachDialect((_, db) => {
     assert.equal(new Set(all).size, 1)
     const [fresh = assert.fail(), ...more] = caOf(await authority.certificate())
     assert.ok(more.length === 0 && fresh.fingerprint256 !== old.fingerprint256)
-    assert.ok((await shown(authority, 'api.test')).checkIssued(fresh))
+    assert.ok((await presentedCertificate(authority, 'api.test')).checkIssued(fresh))
   })
 })

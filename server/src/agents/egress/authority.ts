@@ -9,17 +9,17 @@ import { authorityStore } from './store.ts'
 import type { AuthorityTable } from './tables.ts'
 
 /**
- * The authority of this installation, which agents with bound credentials trust beside the world's own. A year before
- * it ends there is a second one, which agents trust from their next greeting on and which signs in the last months.
+ * The CA of this installation, trusted by agents with bound credentials. One year before its end a second one
+ * is created. Agents trust that one from their next connection, and it signs in the last months.
  */
 export type Authority = {
-  /** The certificates that agents trust, PEM one after the other; the first is made when it is first asked for. */
+  /** The certificates that agents trust, as concatenated PEM; creates the first one on demand. */
   certificate(): Promise<string>
-  /** What a server of this name shows, signed by the authority. */
+  /** TLS context for a server name, signed by the authority. */
   contextFor(host: string): Promise<SecureContext>
-  /** Makes the next one in time and forgets those that are over; nothing where there never was one. */
+  /** Creates the next authority in time and deletes expired ones; does nothing if there never was one. */
   renew(): Promise<void>
-  /** What stands in the database now. */
+  /** The current state in the database. */
   view(): Promise<EgressAuthority>
 }
 
@@ -32,11 +32,11 @@ export type AuthorityDeps = {
 const context = 'egress-authority'
 const day = 24 * 3600 * 1000
 const leafDays = 30
-const mostHosts = 500
-/** Another process may have made the next one. */
-const readAnewMs = 3600 * 1000
+const maxCachedHosts = 500
+/** Another process may have created the next authority meanwhile. */
+const reloadMs = 3600 * 1000
 
-/** The library is large and is loaded when the first certificate is made. */
+/** Loads the large certificate library only when the first certificate is needed. */
 export function createAuthority({ db, clock, vault }: AuthorityDeps): Authority {
   type Opened = Awaited<ReturnType<typeof openNow>>
   let opening: { opened: Promise<Opened>; until: number } | null = null
@@ -44,15 +44,15 @@ export function createAuthority({ db, clock, vault }: AuthorityDeps): Authority 
 
   const roles = async () => rolesOf((await authorityStore(db).all()).map(lifetimeOf), clock.now())
 
-  /** Of several processes that make one at once, one's is kept and all read it. */
+  /** Of concurrent inserts by several processes one succeeds, and all processes read it. */
   async function makeNext(id: number): Promise<void> {
     const { makeAuthority } = await import('./certificates.ts')
     const now = clock.now()
-    const made = await makeAuthority(now, new Date(now.getTime() + authorityDays * day))
+    const created = await makeAuthority(now, new Date(now.getTime() + authorityDays * day))
     await authorityStore(db).insert({
       id,
-      certificate: made.certificate,
-      key_sealed: vault.seal(made.key, context),
+      certificate: created.certificate,
+      key_sealed: vault.seal(created.key, context),
       created_at: timestamp(now),
     })
   }
@@ -61,7 +61,7 @@ export function createAuthority({ db, clock, vault }: AuthorityDeps): Authority 
     const before = await roles()
     if (before.isNextDue) await makeNext(before.nextId)
     const { signer, trusted } = before.isNextDue ? await roles() : before
-    if (!signer) throw new Error('the authority was made and is gone')
+    if (!signer) throw new Error('the new egress authority is missing from the database')
     const { createIssuer } = await import('./certificates.ts')
     const key = vault.open(signer.row.key_sealed, context)
     return {
@@ -74,7 +74,7 @@ export function createAuthority({ db, clock, vault }: AuthorityDeps): Authority 
   function opened(): Promise<Opened> {
     const now = clock.now().getTime()
     if (opening && opening.until > now) return opening.opened
-    const fresh = { opened: openNow(), until: now + readAnewMs }
+    const fresh = { opened: openNow(), until: now + reloadMs }
     opening = fresh
     fresh.opened.catch(() => {
       if (opening === fresh) opening = null
@@ -86,7 +86,7 @@ export function createAuthority({ db, clock, vault }: AuthorityDeps): Authority 
     const now = clock.now()
     const { issuer, signer } = await opened()
     const { certificate, key } = await issuer.issue(host, {
-      // Clocks of containers may be behind.
+      // Tolerates container clocks that are behind.
       notBefore: new Date(now.getTime() - day),
       notAfter: leafUntil(now, leafDays, signer),
     })
@@ -98,20 +98,20 @@ export function createAuthority({ db, clock, vault }: AuthorityDeps): Authority 
 
     contextFor(host) {
       const now = clock.now().getTime()
-      const held = leaves.get(host)
-      if (held && held.until > now) return held.made
+      const cached = leaves.get(host)
+      if (cached && cached.until > now) return cached.made
       const made = sign(host)
       leaves.delete(host)
       leaves.set(host, { made, until: now + (leafDays / 2) * day })
       made.catch(() => leaves.delete(host))
       const [oldest] = leaves.keys()
-      if (leaves.size > mostHosts && oldest !== undefined) leaves.delete(oldest)
+      if (leaves.size > maxCachedHosts && oldest !== undefined) leaves.delete(oldest)
       return made
     },
 
     async renew() {
       const { trusted, over, isNextDue, nextId } = await roles()
-      // Whoever needs one that has ended or never was makes it when it is asked for.
+      // An expired or missing authority is created when it is first needed.
       if (trusted.length > 0 && isNextDue) await makeNext(nextId)
       if (trusted.length > 0) await authorityStore(db).remove(over.map(({ id }) => id))
     },

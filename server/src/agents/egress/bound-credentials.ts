@@ -5,26 +5,26 @@ import type { Db, Tx } from '../../ports/database/port.ts'
 import { agentStore } from '../records/index.ts'
 import { nameFault, valueFault, valuesIn, withPlaceholders } from './env-rules.ts'
 import type { Policies } from './policies.ts'
-import { spellHosts } from './rules.ts'
+import { normalizeHosts } from './rules.ts'
 import { egressStore } from './store.ts'
 import type { CredentialsTable } from './tables.ts'
 
-/** Credentials that stay here: how values come in, and what a `.env` holds instead of them. */
+/** Credentials whose values stay in the platform: how values come in, and what a `.env` contains instead. */
 export type BoundCredentials = {
   /**
-   * The text of a `.env` that is about to be written into the workspace: values of bound variables are kept here,
-   * and placeholders stand for them. `hosts` binds further variables of it.
+   * Processes a `.env` before it is written to the workspace: stores values of bound variables and returns
+   * the text with placeholders. `hosts` binds further variables.
    */
   store(agentId: string, text: string, hosts: Readonly<Record<string, readonly string[]>>): Promise<string>
-  /** The same for the `.env` of the workspace. Only a value that is still missing here is kept. */
+  /** Does the same for the workspace's existing `.env`, but stores a value only if none is stored yet. */
   settle(agentId: string, text: string): Promise<string>
-  put(agentId: string, name: string, wanted: Wanted): Promise<CredentialsTable>
+  put(agentId: string, name: string, request: BindingRequest): Promise<CredentialsTable>
   /** Throws `not_found`. */
   remove(agentId: string, name: string): Promise<void>
-  /** Of a template: hosts alone, the values come later. Answers what could not be understood. */
+  /** Declares a template's bound variables; their values come later. Returns warnings for invalid entries. */
   declare(tx: Tx, agentId: string, setup: readonly Record<string, unknown>[]): Promise<string[]>
 }
-type Wanted = {
+type BindingRequest = {
   hosts: readonly string[]
   value?: string | undefined
   places?: readonly ('header' | 'query')[] | undefined
@@ -37,7 +37,7 @@ export function createBoundCredentials(deps: {
 }): BoundCredentials {
   const { db, clock, policies } = deps
 
-  /** One change of an agent's credentials after the other. */
+  /** Serializes changes of an agent's credentials. */
   function change<T>(agentId: string, act: (tx: Tx, rows: CredentialsTable[]) => Promise<T>): Promise<T> {
     return db.atomically(async (tx) => {
       await agentStore(tx).lock(agentId)
@@ -47,12 +47,17 @@ export function createBoundCredentials(deps: {
     })
   }
 
-  function row(agentId: string, name: string, { hosts, value, places }: Wanted, before?: CredentialsTable) {
+  function row(
+    agentId: string,
+    name: string,
+    { hosts, value, places }: BindingRequest,
+    before?: CredentialsTable,
+  ) {
     const isNew = value !== undefined || !before
     const fresh: CredentialsTable = {
       agent_id: agentId,
       name,
-      hosts: JSON.stringify(spellHosts(hosts)),
+      hosts: JSON.stringify(normalizeHosts(hosts)),
       places: places ? JSON.stringify([...new Set(['header', ...places])]) : (before?.places ?? '["header"]'),
       value_sealed:
         value === undefined ? (before?.value_sealed ?? null) : policies.seal(agentId, name, value),
@@ -63,12 +68,12 @@ export function createBoundCredentials(deps: {
     return fresh
   }
 
-  function refuseMore(count: number): void {
+  function enforceLimit(count: number): void {
     if (count <= mostEgressCredentials) return
-    throw new Fault('conflict', `An agent has at most ${mostEgressCredentials} credentials that stay here.`)
+    throw new Fault('conflict', `An agent has at most ${mostEgressCredentials} bound credentials.`)
   }
 
-  const rewritten = (agentId: string, text: string, rows: CredentialsTable[], taken: Map<string, string>) =>
+  const rewritten = (agentId: string, text: string, rows: CredentialsTable[], values: Map<string, string>) =>
     withPlaceholders(
       text,
       rows.map(({ name, value_sealed }) => ({
@@ -76,18 +81,18 @@ export function createBoundCredentials(deps: {
         placeholder: policies.placeholder(agentId, name),
         hasValue: value_sealed !== null,
       })),
-      taken,
+      values,
     )
 
-  /** Writes the values down and answers all rows as they are then. */
-  async function adopt(tx: Tx, agentId: string, rows: CredentialsTable[], taken: Map<string, string>) {
+  /** Stores the values and returns all updated rows. */
+  async function storeValues(tx: Tx, agentId: string, rows: CredentialsTable[], values: Map<string, string>) {
     const now = timestamp(clock.now())
     const all = rows.map((each) => {
-      const value = taken.get(each.name)
+      const value = values.get(each.name)
       if (value === undefined) return each
       return { ...each, value_sealed: policies.seal(agentId, each.name, value), updated_at: now }
     })
-    for (const each of all) if (taken.has(each.name)) await egressStore(tx).putCredential(each)
+    for (const each of all) if (values.has(each.name)) await egressStore(tx).putCredential(each)
     return all
   }
 
@@ -95,51 +100,53 @@ export function createBoundCredentials(deps: {
     store(agentId, text, hosts) {
       return change(agentId, async (tx, before) => {
         const byName = new Map(before.map((each) => [each.name, each]))
-        for (const [name, wanted] of Object.entries(hosts)) {
+        for (const [name, boundHosts] of Object.entries(hosts)) {
           const fault = nameFault(name)
           if (fault) throw invalidField(['hosts', name], fault)
-          byName.set(name, row(agentId, name, { hosts: wanted }, byName.get(name)))
+          byName.set(name, row(agentId, name, { hosts: boundHosts }, byName.get(name)))
         }
-        refuseMore(byName.size)
-        const taken = valuesIn(text, new Set(byName.keys()))
-        for (const [name, value] of taken) {
+        enforceLimit(byName.size)
+        const values = valuesIn(text, new Set(byName.keys()))
+        for (const [name, value] of values) {
           const fault = valueFault(value)
           if (fault) throw invalidField(['files', '.env', name], fault)
         }
         for (const name of Object.keys(hosts)) {
-          if (!taken.has(name) && byName.get(name)?.value_sealed == null)
-            throw invalidField(['hosts', name], 'must be given a value in .env')
+          if (!values.has(name) && byName.get(name)?.value_sealed == null)
+            throw invalidField(['hosts', name], 'requires a value in .env')
           const bound = byName.get(name)
           if (bound) await egressStore(tx).putCredential(bound)
         }
-        return rewritten(agentId, text, await adopt(tx, agentId, [...byName.values()], taken), taken)
+        return rewritten(agentId, text, await storeValues(tx, agentId, [...byName.values()], values), values)
       })
     },
 
     async settle(agentId, text) {
       const bound = await egressStore(db).credentials(agentId)
-      const taken = valuesIn(text, new Set(bound.map(({ name }) => name)))
-      if (taken.size === 0) return rewritten(agentId, text, bound, taken)
+      const values = valuesIn(text, new Set(bound.map(({ name }) => name)))
+      if (values.size === 0) return rewritten(agentId, text, bound, values)
       return change(agentId, async (tx, rows) => {
         const missing = rows.filter(({ value_sealed }) => value_sealed === null).map(({ name }) => name)
-        // A value that cannot be kept stays where it is: the agent would have none at all otherwise.
-        const kept = [...taken].filter(([name, value]) => missing.includes(name) && !valueFault(value))
-        const all = await adopt(tx, agentId, rows, new Map(kept))
+        // A value that cannot be stored stays in the file, or the agent would lose it.
+        const storable = [...values].filter(([name, value]) => missing.includes(name) && !valueFault(value))
+        const all = await storeValues(tx, agentId, rows, new Map(storable))
         const replaced = all.filter(({ value_sealed }) => value_sealed !== null).map(({ name }) => name)
-        const gone = [...taken].filter(([name, value]) => replaced.includes(name) && value.length >= 8)
-        return rewritten(agentId, text, all, new Map(gone))
+        const replacedValues = [...values].filter(
+          ([name, value]) => replaced.includes(name) && value.length >= 8,
+        )
+        return rewritten(agentId, text, all, new Map(replacedValues))
       })
     },
 
-    put(agentId, name, wanted) {
+    put(agentId, name, request) {
       const fault = nameFault(name)
       if (fault) throw invalidField(['variable'], fault)
       return change(agentId, async (tx, rows) => {
         const before = rows.find((each) => each.name === name)
-        if (!before && wanted.value === undefined)
-          throw invalidField(['value'], 'must be given: there is none yet')
-        refuseMore(rows.length + (before ? 0 : 1))
-        const fresh = row(agentId, name, wanted, before)
+        if (!before && request.value === undefined)
+          throw invalidField(['value'], 'is required because no value is stored yet')
+        enforceLimit(rows.length + (before ? 0 : 1))
+        const fresh = row(agentId, name, request, before)
         await egressStore(tx).putCredential(fresh)
         return fresh
       })
@@ -158,9 +165,7 @@ export function createBoundCredentials(deps: {
         const variable = typeof name === 'string' ? name : ''
         const fault = nameFault(variable) ?? (checked.success ? null : 'has no valid hosts')
         if (fault || !checked.success) {
-          warnings.push(
-            `credential_setup: ${variable.slice(0, 100)} ${fault}; it does not stay in the platform`,
-          )
+          warnings.push(`credential_setup: ${variable.slice(0, 100)} ${fault}; it is not bound`)
           continue
         }
         await egressStore(tx).putCredential({

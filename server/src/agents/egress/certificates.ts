@@ -1,4 +1,4 @@
-// The library asks for it by name, and only here.
+// Side effect required by the library, which looks up this global by name.
 import 'reflect-metadata'
 import { randomBytes, webcrypto } from 'node:crypto'
 import { isIP } from 'node:net'
@@ -15,13 +15,13 @@ import {
   X509CertificateGenerator,
 } from '@peculiar/x509'
 
-/** Both PEM. */
+/** Both in PEM format. */
 export type Signed = { certificate: string; key: string }
 
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
 const { subtle } = webcrypto
 
-/** A new authority: it signs servers and no further authority. */
+/** Creates an authority that can sign servers but no other authorities. */
 export async function makeAuthority(notBefore: Date, notAfter: Date): Promise<Signed> {
   const keys = await newKeys()
   const certificate = await X509CertificateGenerator.createSelfSigned({
@@ -40,7 +40,7 @@ export async function makeAuthority(notBefore: Date, notAfter: Date): Promise<Si
   return { certificate: certificate.toString('pem'), key: await pemOf(keys.privateKey) }
 }
 
-/** Signs with an authority. All servers have one key of this process, which is never written down. */
+/** Signs with an authority. All servers share one key of this process, which is never stored. */
 export async function createIssuer(authority: Signed) {
   const issuer = new X509Certificate(authority.certificate)
   const pkcs8 = Buffer.from(authority.key.replace(/-----[^-]+-----|\s/g, ''), 'base64')
@@ -52,7 +52,7 @@ export async function createIssuer(authority: Signed) {
     async issue(host: string, { notBefore, notAfter }: { notBefore: Date; notAfter: Date }): Promise<Signed> {
       const certificate = await X509CertificateGenerator.create({
         serialNumber: serialNumber(),
-        // Who is meant stands in the extension; a common name is too short for some hosts.
+        // The host is in the extension, because a common name is too short for some hosts.
         subject: 'CN=Roost egress,O=Roost',
         issuer: issuer.subject,
         notBefore,
@@ -83,7 +83,7 @@ async function pemOf(key: webcrypto.CryptoKey): Promise<string> {
   return `-----BEGIN PRIVATE KEY-----\n${text.replace(/.{64}/g, '$&\n').trimEnd()}\n-----END PRIVATE KEY-----\n`
 }
 
-/** Positive, as the standard has it. */
+/** Positive, as RFC 5280 requires. */
 function serialNumber(): string {
   return `01${randomBytes(15).toString('hex')}`
 }

@@ -6,7 +6,7 @@ import { egressLogStore } from './store.ts'
 import { openEgress, value } from './test/world.ts'
 
 forEachDialect((_, db) => {
-  test('off by default: the agent goes out by itself, and there is nothing to see', async () => {
+  test('off by default: the agent has direct access and there is nothing to show', async () => {
     await using it = await openEgress(db)
     const { status, json } = await it.call('GET', '')
     assert.equal(status, 200)
@@ -25,23 +25,23 @@ forEachDialect((_, db) => {
     assert.deepEqual(await tables.selectFrom('egress_authority').selectAll().execute(), [])
   })
 
-  test('422 option_not_offered: enforce where the engine cannot take other ways out away; learn goes on', async () => {
+  test('422 option_not_offered: enforce if the engine cannot close the network; learn still works', async () => {
     await using it = await openEgress(db)
-    for (const [fault, words] of [
+    for (const [fault, message] of [
       ['engine_fault', /has no network from which the platform alone is reached/],
       ['engine_down', /does not answer/],
     ] as const) {
       it.engine.failNext('ensureClosedNetwork', fault)
       const refused = await it.call('PUT', '', { mode: 'enforce' })
       assert.deepEqual([refused.status, refused.json.error], [422, 'option_not_offered'])
-      assert.match(refused.json.detail, words)
+      assert.match(refused.json.detail, message)
     }
     assert.equal((await it.call('GET', '')).json.mode, 'off')
     assert.equal((await it.call('PUT', '', { mode: 'learn' })).status, 200)
     assert.equal((await it.call('PUT', '', { mode: 'enforce' })).status, 200)
   })
 
-  test('what is injected with hosts stays here from then on, and a new value too', async () => {
+  test('values injected with hosts are stored in the platform, and later values too', async () => {
     await using it = await openEgress(db)
     const inject = (body: object) =>
       it.request(it.session, 'POST', '/api/agents/helper/credentials/inject', body)
@@ -54,7 +54,7 @@ forEachDialect((_, db) => {
     await (await it.program('roost')).fetch('api.test', it.outside.port, '/', {
       headers: { authorization: placeholder },
     })
-    assert.equal(it.outside.heard[0]?.headers.authorization, 'second-value-canary')
+    assert.equal(it.outside.requests[0]?.headers.authorization, 'second-value-canary')
     const short = await inject({ files: { '.env': 'TOKEN=short\n' } })
     assert.deepEqual([short.status, short.json.detail[0].loc], [422, ['body', 'files', '.env', 'TOKEN']])
     const absent = await inject({ files: { '.env': 'A=1\n' }, hosts: { MISSING: ['api.test'] } })
@@ -63,14 +63,14 @@ forEachDialect((_, db) => {
     assert.deepEqual([nothing.status, nothing.json.detail[0].loc], [422, ['body', 'hosts']])
     const closed = await inject({ files: { '.env': 'A=1\n' }, hosts: { ROOST_X: ['api.test'] } })
     assert.equal(closed.status, 422)
-    // Told for what they are: not secrets.
-    const secrets = await it.area.facts.secrets(it.agent.id)
+    // Placeholders are not secrets.
+    const secrets = await it.area.runContexts.secrets(it.agent.id)
     assert.ok(secrets.includes('second-value-canary') && !secrets.includes(placeholder))
   })
 
-  test('a template’s hosts bind what is injected later; what it says wrongly is told', async () => {
+  test('hosts in a template bind values injected later; invalid entries produce warnings', async () => {
     await using it = await openEgress(db)
-    const facts = await it.db.atomically((tx) =>
+    const additions = await it.db.atomically((tx) =>
       it.area.hooks.created(tx, {
         agent: it.agent,
         ownerId: 'x',
@@ -84,7 +84,7 @@ forEachDialect((_, db) => {
         now: it.clock.now(),
       }),
     )
-    assert.deepEqual(facts.warnings.length, 1)
+    assert.deepEqual(additions.warnings.length, 1)
     const [declared] = (await it.call('GET', '')).json.credentials
     assert.deepEqual([declared.name, declared.source, declared.has_value], ['TOKEN', 'template', false])
     assert.equal(await it.wayOut(), null)
@@ -95,19 +95,19 @@ forEachDialect((_, db) => {
     assert.equal((await it.call('GET', '')).json.credentials[0].has_value, true)
   })
 
-  test('what nothing is bound in is left byte for byte, odd line ends and all', async () => {
+  test('a .env without bound variables stays byte for byte, including odd line endings', async () => {
     await using it = await openEgress(db)
     const odd = Buffer.from('A=1\r\nB="x"\r\n\xff', 'latin1')
     it.files.set('.env', odd)
     it.area.linkConnected(it.agent.id)
-    await until(() => it.link.asked.some(({ t }) => t === 'credentials.read'), 'the look at the files')
+    await until(() => it.link.asked.some(({ t }) => t === 'credentials.read'), 'the files to be read')
     const body = { files_b64: { '.env': odd.toString('base64') } }
     const reply = await it.request(it.session, 'POST', '/api/agents/helper/credentials/inject', body)
     assert.equal(reply.status, 200)
     assert.deepEqual(it.files.get('.env'), odd)
   })
 
-  test('a bundle brings no value back into the workspace that stays here', async () => {
+  test('importing a bundle never writes a bound value into the workspace', async () => {
     await using it = await openEgress(db)
     const call = (path: string, body?: object) =>
       it.request(it.session, 'POST', `/api/agents/helper/credentials/${path}`, body)
@@ -118,7 +118,7 @@ forEachDialect((_, db) => {
     assert.equal(it.files.get('.env')?.toString(), `TOKEN=${placeholder}\n`)
   })
 
-  test('a credential that is taken away is worth nothing at once, and its placeholder leaves the workspace', async () => {
+  test('a deleted credential stops working immediately, and its placeholder leaves the workspace', async () => {
     await using it = await openEgress(db)
     const { placeholder } = (await it.bind()).json
     const program = await it.program('both')
@@ -126,11 +126,11 @@ forEachDialect((_, db) => {
     assert.equal((await it.call('DELETE', '/credentials/TOKEN')).status, 404)
     assert.equal(it.files.get('.env')?.toString(), 'TOKEN=\n')
     await program.fetch('api.test', it.outside.port, '/', { headers: { authorization: placeholder } })
-    assert.equal(it.outside.heard[0]?.headers.authorization, placeholder)
+    assert.equal(it.outside.requests[0]?.headers.authorization, placeholder)
     assert.equal(await it.wayOut(), null)
   })
 
-  test('422 for what cannot be kept: no value yet, too short, of two lines, a host that is none', async () => {
+  test('422 for invalid bindings: no value, too short, two lines, invalid host', async () => {
     await using it = await openEgress(db)
     const put = async (body: object, name = 'TOKEN') =>
       (await it.call('PUT', `/credentials/${name}`, body)).status
@@ -159,7 +159,7 @@ forEachDialect((_, db) => {
       assert.equal((await it.call('POST', '/allow', body)).status, 422, JSON.stringify(body))
   })
 
-  test('twenty that need the authority at once make one', async () => {
+  test('twenty concurrent uses create only one authority', async () => {
     await using it = await openEgress(db)
     await it.bind()
     const all = await Promise.all(Array.from({ length: 20 }, () => it.wayOut()))
@@ -173,7 +173,7 @@ forEachDialect((_, db) => {
     assert.doesNotMatch(JSON.stringify(rows), /PRIVATE/)
   })
 
-  test('the log keeps the latest thousand of an agent, for thirty days', async () => {
+  test("the log keeps an agent's latest thousand entries for thirty days", async () => {
     await using it = await openEgress(db)
     await it.call('PUT', '', { mode: 'learn' })
     const at = (second: number) => new Date(Date.UTC(2030, 0, 1, 0, 0, second)).toISOString()

@@ -5,7 +5,7 @@ import { before, test } from 'node:test'
 import { connect } from 'node:tls'
 import { readHello } from './hello.ts'
 
-/** What a client says first. */
+/** The first bytes sent by a TLS client. */
 async function helloOf(servername: string | null): Promise<Buffer> {
   const server = createServer()
   server.listen(0, '127.0.0.1')
@@ -28,14 +28,14 @@ before(async () => {
   hello = await helloOf('Api.Example.com')
 })
 
-test('the name that a client asks for is read, and only once all of it is there', () => {
+test('the server name is read only when the hello is complete', () => {
   assert.deepEqual(readHello(hello), { name: 'api.example.com' })
   for (let length = 0; length < hello.length; length += 1)
     assert.equal(readHello(hello.subarray(0, length)), 'more', String(length))
   assert.deepEqual(readHello(Buffer.concat([hello, hello])), { name: 'api.example.com' })
 })
 
-test('a hello in pieces of any size is the same', () => {
+test('a hello split into records of any size is read alike', () => {
   const message = hello.subarray(5)
   for (const size of [1, 7, 100]) {
     const records: Buffer[] = []
@@ -47,7 +47,7 @@ test('a hello in pieces of any size is the same', () => {
   }
 })
 
-test('who names nobody, or speaks something else, is told apart from who breaks off', async () => {
+test('a missing name or another protocol differs from a broken hello', async () => {
   assert.equal(readHello(await helloOf(null)), 'none')
   for (const text of ['GET / HTTP/1.1\r\n', 'SSH-2.0-x\r\n', '\0'])
     assert.equal(readHello(Buffer.from(text)), 'none')
@@ -55,7 +55,7 @@ test('who names nobody, or speaks something else, is told apart from who breaks 
   assert.equal(readHello(Buffer.concat([hello.subarray(0, 3), Buffer.from([0, 1, 1, 23, 3])])), 'more')
 })
 
-test('no change of a byte makes it throw', () => {
+test('no changed byte makes it throw', () => {
   for (let at = 0; at < hello.length; at += 1) {
     for (const value of [0, 1, 127, 255]) {
       const changed = Buffer.from(hello)

@@ -1,6 +1,6 @@
 /**
- * Whom the first bytes of a connection are for: `more` are needed; `none`: it is no TLS, or names nobody; `broken`: it
- * begins as TLS does and goes on otherwise. As RFC 8446 (4.1.2) and RFC 6066 (3) have it.
+ * The server name in the first bytes of a connection (RFC 8446 4.1.2, RFC 6066 3). `more`: more bytes are
+ * needed. `none`: not TLS, or without a name. `broken`: starts like TLS but is invalid.
  */
 export type Hello = 'more' | 'none' | 'broken' | { name: string }
 
@@ -14,15 +14,15 @@ export function readHello(bytes: Buffer): Hello {
   const message = handshakeIn(bytes)
   if (!Buffer.isBuffer(message)) return message
   try {
-    return namedIn(message)
+    return serverNameOf(message)
   } catch (error) {
-    // A length inside leads beyond the end.
+    // A length field points beyond the end.
     if (error instanceof RangeError) return 'broken'
     throw error
   }
 }
 
-/** The first message, which may be spread over several records. */
+/** The first handshake message, which may span several records. */
 function handshakeIn(bytes: Buffer): Buffer | 'more' | 'broken' {
   const parts: Buffer[] = []
   for (let at = 0; at + 5 <= bytes.length; ) {
@@ -38,8 +38,8 @@ function handshakeIn(bytes: Buffer): Buffer | 'more' | 'broken' {
   return all.subarray(4, 4 + all.readUIntBE(1, 3))
 }
 
-/** Past the version, random bytes, the session, ciphers and compression; then the extensions. */
-function namedIn(hello: Buffer): Hello {
+/** Skips version, random, session id, ciphers and compression, then searches the extensions. */
+function serverNameOf(hello: Buffer): Hello {
   let at = 34
   at += 1 + hello.readUInt8(at)
   at += 2 + hello.readUInt16BE(at)
@@ -51,15 +51,16 @@ function namedIn(hello: Buffer): Hello {
   at += 2
   while (at < end) {
     const length = hello.readUInt16BE(at + 2)
-    if (hello.readUInt16BE(at) === serverName) return nameIn(hello.subarray(at + 4, at + 4 + length))
+    if (hello.readUInt16BE(at) === serverName) return readServerName(hello.subarray(at + 4, at + 4 + length))
     at += 4 + length
   }
   return 'none'
 }
 
-/** A list, of which the standard allows one host. */
-function nameIn(list: Buffer): Hello {
+/** A list that the standard limits to one host name. */
+function readServerName(list: Buffer): Hello {
   const length = list.readUInt16BE(3)
-  const isOne = list.readUInt16BE(0) === list.length - 2 && list[2] === hostName && length === list.length - 5
-  return isOne ? { name: list.toString('latin1', 5).toLowerCase().replace(/\.$/, '') } : 'broken'
+  const isSingleName =
+    list.readUInt16BE(0) === list.length - 2 && list[2] === hostName && length === list.length - 5
+  return isSingleName ? { name: list.toString('latin1', 5).toLowerCase().replace(/\.$/, '') } : 'broken'
 }

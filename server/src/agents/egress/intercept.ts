@@ -7,21 +7,24 @@ import type { Authority } from './authority.ts'
 import { idleMs, type Relayed, relay, relayUpgrade } from './relay.ts'
 import { parseTarget, type Target } from './rules.ts'
 
-/** A connection to a host that credentials are bound to. */
+/** A connection to a host with bound credentials. */
 export type Opened = Pick<Relayed, 'target' | 'addresses' | 'used' | 'unreachable'> & {
-  /** Asked for each request: a credential may be changed or taken away meanwhile. */
+  /** Called for each request, because credentials may change meanwhile. */
   bound(): Promise<Relayed['bound']>
-  /** A request inside was for another host. */
+  /** Reports a request for another host. */
   otherHost(): void
 }
 
 export type Interceptor = {
-  /** Speaks for the host to an agent that was told that it is connected. */
+  /** Acts as the host towards the agent, which already got the CONNECT reply. */
   open(socket: Duplex, head: Buffer, opened: Opened): Promise<void>
   close(): void
 }
 
-/** Ends the agent's TLS here with a certificate of the authority, and sends its requests on over one of its own. */
+/**
+ * Terminates the agent's TLS with a certificate of the authority, and forwards its requests over a new TLS
+ * connection.
+ */
 export function createInterceptor(deps: { authority: Authority; log: Pick<Log, 'debug'> }): Interceptor {
   const { authority, log } = deps
   const connections = new WeakMap<object, Opened & { agent: TlsAgent }>()
@@ -41,19 +44,19 @@ export function createInterceptor(deps: { authority: Authority; log: Pick<Log, '
 
   server.on('request', (request, response) => {
     relayedFor(request)
-      .then((how) => {
-        if (how) return relay(request, response, how)
+      .then((relayed) => {
+        if (relayed) return relay(request, response, relayed)
         response.writeHead(421, { 'content-type': 'text/plain', connection: 'close' })
         response.end('This connection is for another host.\n')
       })
       .catch((error: unknown) => {
-        log.debug({ err: error }, 'a request of an agent was not relayed')
+        log.debug({ err: error }, 'could not relay a request of an agent')
         response.destroy()
       })
   })
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     relayedFor(request)
-      .then((how) => (how ? relayUpgrade(request, socket, head, how) : void socket.destroy()))
+      .then((relayed) => (relayed ? relayUpgrade(request, socket, head, relayed) : void socket.destroy()))
       .catch(() => socket.destroy())
   })
   server.on('clientError', (_error, socket) => socket.destroy())
@@ -76,7 +79,7 @@ export function createInterceptor(deps: { authority: Authority; log: Pick<Log, '
       const agent = new TlsAgent({ maxSockets: 64 })
       connections.set(secured, { ...opened, agent })
       sockets.add(secured)
-      secured.on('error', (error) => log.debug({ err: error }, 'a connection of an agent broke'))
+      secured.on('error', (error) => log.debug({ err: error }, 'a TLS connection of an agent failed'))
       secured.once('close', () => {
         sockets.delete(secured)
         agent.destroy()
@@ -90,14 +93,14 @@ export function createInterceptor(deps: { authority: Authority; log: Pick<Log, '
   }
 }
 
-/** Hosts behind one address are told apart by this header: what is meant for one must not reach another. */
+/** Virtual hosts share an address, so the Host header must match the connection's target. */
 function isFor(request: IncomingMessage, target: Target): boolean {
-  const named = pairsNamed(request, 'host')
-  if (named.length !== 1 || !(request.url?.startsWith('/') || request.url === '*')) return false
-  const meant = parseTarget(named[0] ?? '', 443)
-  return meant !== null && meant.host === target.host && meant.port === target.port
+  const hostHeaders = headerValues(request, 'host')
+  if (hostHeaders.length !== 1 || !(request.url?.startsWith('/') || request.url === '*')) return false
+  const requested = parseTarget(hostHeaders[0] ?? '', 443)
+  return requested !== null && requested.host === target.host && requested.port === target.port
 }
 
-function pairsNamed({ rawHeaders }: IncomingMessage, name: string): string[] {
+function headerValues({ rawHeaders }: IncomingMessage, name: string): string[] {
   return rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === name)
 }

@@ -9,12 +9,12 @@ import { type Bound, type Policy, readHost } from './rules.ts'
 import { egressStore } from './store.ts'
 import type { CredentialsTable } from './tables.ts'
 
-/** What decides about each agent's way out, remembered; the mode is the agent's own. */
+/** Cached rules and credentials of each agent; the mode is in the agent's row. */
 export type Policies = {
   of(agentId: string): Promise<Omit<Policy, 'mode'>>
-  /** Told after the commit, here and in other processes. */
+  /** Call this after the commit; informs this and other processes. */
   changed(agentId: string): void
-  /** What stands for a variable of an agent: the same as long as the platform's key is. */
+  /** The placeholder of an agent's variable; stable until the platform's key changes. */
   placeholder(agentId: string, name: string): string
   seal(agentId: string, name: string, value: string): string
 }
@@ -66,7 +66,7 @@ export function createPolicies({ db, clock, vault, changes }: PoliciesDeps): Pol
   return {
     of: async (agentId) => (await cache.get(agentId)) ?? { rules: [], bound: [] },
     changed(agentId) {
-      cache.forget((held) => held.agentId === agentId)
+      cache.forget((entry) => entry.agentId === agentId)
       changes.announce({ agent_id: agentId })
     },
     placeholder,

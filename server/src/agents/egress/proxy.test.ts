@@ -4,10 +4,10 @@ import { startTrap } from '@roost/test-support/inward'
 import { createLocate } from '../../kit/addresses.ts'
 import { forEachDialect } from '../../test/dialects.ts'
 import { createProgram, startGreeter } from './test/outside.ts'
-import { connectRaw, heardFrom, openEgress, value } from './test/world.ts'
+import { connectRaw, openEgress, receivedFrom, value } from './test/world.ts'
 
 forEachDialect((_, db) => {
-  test('the real value is on the wire for its host alone; the agent holds a placeholder', async () => {
+  test('the real value is sent only to its host; the agent has a placeholder', async () => {
     await using it = await openEgress(db)
     it.files.set('.env', Buffer.from('A=1\nTOKEN=real-value-canary-77\n'))
     const bound = await it.bind()
@@ -15,7 +15,7 @@ forEachDialect((_, db) => {
     const { placeholder } = bound.json
     assert.match(placeholder, /^roost-placeholder-[A-Za-z0-9_-]{43}$/)
     assert.equal(it.files.get('.env')?.toString(), `A=1\nTOKEN=${placeholder}\n`)
-    assert.ok((await it.area.facts.secrets(it.agent.id)).includes(value))
+    assert.ok((await it.area.runContexts.secrets(it.agent.id)).includes(value))
 
     const program = await it.program('roost')
     const headers = { authorization: `Bearer ${placeholder}` }
@@ -25,17 +25,17 @@ forEachDialect((_, db) => {
       body: placeholder,
     })
     assert.match(reply.issuer, /^Roost egress/)
-    const [heard] = it.outside.heard
-    assert.equal(heard?.headers.authorization, `Bearer ${value}`)
-    assert.deepEqual([heard?.method, heard?.url, heard?.body], ['POST', '/v1?x=1', placeholder])
-    // The host shows what it heard; the agent does not learn it so.
+    const [received] = it.outside.requests
+    assert.equal(received?.headers.authorization, `Bearer ${value}`)
+    assert.deepEqual([received?.method, received?.url, received?.body], ['POST', '/v1?x=1', placeholder])
+    // The host returns the header; the agent must not see its value.
     assert.doesNotMatch(reply.text + JSON.stringify(reply.headers), /canary/)
     assert.equal(reply.headers['x-seen'], `Bearer ${'*'.repeat(value.length)}`)
 
-    // Another host: not opened, and the placeholder stays one.
+    // Another host is not intercepted and receives the placeholder.
     const other = await (await it.program('world')).fetch('other.test', it.outside.port, '/', { headers })
     assert.equal(other.status, 200)
-    assert.equal(it.outside.heard[1]?.headers.authorization, `Bearer ${placeholder}`)
+    assert.equal(it.outside.requests[1]?.headers.authorization, `Bearer ${placeholder}`)
     await assert.rejects((await it.program('roost')).fetch('other.test', it.outside.port, '/'))
 
     const [credential] = (await it.call('GET', '')).json.credentials
@@ -44,7 +44,7 @@ forEachDialect((_, db) => {
     assert.ok((await it.call('GET', '')).json.credentials[0].last_used_at)
     for (const path of ['', '/log'])
       assert.doesNotMatch(JSON.stringify((await it.call('GET', path)).json), /canary/)
-    // The same rights, read as another process would: nothing stands there in plain text.
+    // Read directly from the database: the stored value is sealed.
     const rows = await it.db
       .withTables<{ egress_credentials: { value_sealed: string } }>()
       .selectFrom('egress_credentials')
@@ -53,13 +53,13 @@ forEachDialect((_, db) => {
     assert.doesNotMatch(JSON.stringify(rows), /canary/)
   })
 
-  test('a query is filled in only where that was said, compressed answers are searched too, sockets live on', async () => {
+  test('queries are filled only if configured, compressed responses are searched, upgrades keep working', async () => {
     await using it = await openEgress(db)
     const { placeholder } = (await it.bind({ places: ['header', 'query'] })).json
     const program = await it.program('roost')
     await program.fetch('api.test', it.outside.port, `/x?key=${placeholder}`)
-    assert.equal(it.outside.heard[0]?.url, `/x?key=${value}`)
-    assert.equal(it.outside.heard[0]?.headers['accept-encoding'], 'identity')
+    assert.equal(it.outside.requests[0]?.url, `/x?key=${value}`)
+    assert.equal(it.outside.requests[0]?.headers['accept-encoding'], 'identity')
     const headers = { authorization: placeholder }
     const zipped = await program.fetch('api.test', it.outside.port, '/gzip', { headers })
     assert.equal(JSON.parse(zipped.text).headers.authorization, '*'.repeat(value.length))
@@ -71,32 +71,32 @@ forEachDialect((_, db) => {
     socket.write(
       `GET / HTTP/1.1\r\nHost: api.test:${it.outside.port}\r\nConnection: Upgrade\r\nUpgrade: echo\r\nAuthorization: ${placeholder}\r\n\r\n`,
     )
-    const said = heardFrom(socket)
-    await said.until((text) => text.includes(`auth ${'*'.repeat(value.length)}`))
+    const output = receivedFrom(socket)
+    await output.until((text) => text.includes(`auth ${'*'.repeat(value.length)}`))
     socket.write('more')
-    const text = await said.until((each) => each.endsWith('more'))
+    const text = await output.until((each) => each.endsWith('more'))
     assert.doesNotMatch(text, /canary/)
     socket.destroy()
   })
 
-  test('a request for another host is not sent on over a connection of the bound one', async () => {
+  test('a request for another host is not forwarded over the connection of a bound host', async () => {
     await using it = await openEgress(db)
     const { placeholder } = (await it.bind()).json
     const program = await it.program('roost')
     const headers = { authorization: placeholder, host: 'other.test' }
     const reply = await program.fetch('api.test', it.outside.port, '/', { headers })
     assert.equal(reply.status, 421)
-    assert.deepEqual(it.outside.heard, [])
+    assert.deepEqual(it.outside.requests, [])
     assert.ok((await it.entries()).includes('api.test denied other_host 1'))
   })
 
-  test('a connection is not used for another host than it was opened for: by the name in TLS', async () => {
+  test('a connection cannot be used for another host than its target: checked by the TLS server name', async () => {
     await using it = await openEgress(db)
     await it.bind()
     const { port } = it.outside
     const program = await it.program('both')
-    await assert.rejects(program.dial('api.test', port, true, 'other.test'), 'nothing is opened for it')
-    // Only where the list decides is anything looked into.
+    await assert.rejects(program.dial('api.test', port, true, 'other.test'), 'the connection is rejected')
+    // Server names are only inspected in mode enforce.
     await it.call('PUT', '', { mode: 'learn' })
     assert.equal((await program.dial('some.test', port, true, 'other.test')).status, 200)
     await it.call('PUT', '', { mode: 'enforce' })
@@ -112,24 +112,24 @@ forEachDialect((_, db) => {
       'front.test denied other_host 1',
       'other.test denied other_host 1',
     ])
-    assert.deepEqual(it.outside.heard, [])
+    assert.deepEqual(it.outside.requests, [])
   })
 
-  test('enforce: who speaks first, and who speaks no TLS, is heard as before', async () => {
+  test('enforce: servers that speak first and protocols without TLS still work', async () => {
     await using it = await openEgress(db)
     using greeter = await startGreeter()
     await it.call('PUT', '', { mode: 'enforce' })
     await it.call('POST', '/allow', { host: 'mail.test', port: greeter.port })
     const { socket } = await (await it.program()).dial('mail.test', greeter.port, false)
     assert.ok(socket)
-    const said = heardFrom(socket)
-    await said.until((text) => text === 'hello\n')
+    const output = receivedFrom(socket)
+    await output.until((text) => text === 'hello\n')
     socket.write('EHLO x')
-    await said.until((text) => text.endsWith('EHLO x'))
+    await output.until((text) => text.endsWith('EHLO x'))
     socket.destroy()
   })
 
-  test('enforce: what is not allowed is refused, written down, and not even looked up; one click lets it through', async () => {
+  test('enforce: denied hosts are rejected, logged and not resolved; allowing one takes one request', async () => {
     await using it = await openEgress(db)
     const put = await it.call('PUT', '', { mode: 'enforce' })
     assert.deepEqual([put.status, put.json.mode, put.json.restart_needed], [200, 'enforce', true])
@@ -138,7 +138,7 @@ forEachDialect((_, db) => {
       const refused = await program.dial('other.test', it.outside.port)
       assert.deepEqual([refused.status, refused.words], [403, 'Egress: other.test is not allowed'])
     }
-    assert.deepEqual(it.asked, [])
+    assert.deepEqual(it.lookups, [])
     assert.deepEqual(await it.entries(), ['other.test denied not_listed 2'])
     const before = (await it.call('GET', '/log?decision=denied&limit=1')).json[0]
     assert.equal(before.is_listed, false)
@@ -159,7 +159,7 @@ forEachDialect((_, db) => {
     assert.deepEqual([log.json.length, log.headers['x-total-count']], [1, '2'])
   })
 
-  test('learn: everything goes, and is written down; a container of its own network is for enforce alone', async () => {
+  test('learn: everything is allowed and logged; only enforce uses the closed network', async () => {
     await using it = await openEgress(db)
     assert.equal((await it.call('PUT', '', { mode: 'learn' })).json.restart_needed, false)
     const program = await it.program('world')
@@ -176,7 +176,7 @@ forEachDialect((_, db) => {
     assert.deepEqual([ssh.status, ssh.json.error], [409, 'conflict'])
   })
 
-  test('nothing inner is connected to, however it is named', async () => {
+  test('internal addresses are never connected to, however they are spelled', async () => {
     using trap = await startTrap()
     using trap6 = await startTrap('::1')
     let turn = 0
@@ -184,7 +184,7 @@ forEachDialect((_, db) => {
       'inner.test': () => ['10.0.0.1', '127.0.0.1'],
       'mapped.test': () => ['::ffff:127.0.0.1'],
       'metadata.test': () => ['169.254.169.254'],
-      // First a good answer, then an inner one: whoever asks twice is led inside.
+      // Returns a public address first, then an internal one: a second lookup would connect inside.
       'rebinding.test': () => (turn++ === 0 ? ['192.0.2.1'] : ['127.0.0.1']),
       'mixed.test': () => ['1.1.1.1', '127.0.0.1'],
       localhost: () => ['127.0.0.1', '::1'],
@@ -227,7 +227,7 @@ forEachDialect((_, db) => {
     assert.ok((await it.entries()).includes('127.0.0.1 denied inner_address 10'))
   })
 
-  test('a redirect to an inner address is the agent’s to follow, and is refused like any other', async () => {
+  test('a redirect to an internal address is returned to the agent and refused when followed', async () => {
     using trap = await startTrap()
     const locate = createLocate({ lookup: async () => [] })
     let outsidePort = 0
@@ -239,13 +239,13 @@ forEachDialect((_, db) => {
     outsidePort = it.outside.port
     await it.bind()
     const program = await it.program('both')
-    // What the host answers comes back as it is; nothing of it is followed here.
+    // The redirect is passed through and not followed by the proxy.
     assert.equal((await program.fetch('api.test', outsidePort, '/redirect')).status, 200)
     assert.equal((await program.dial('127.0.0.1', trap.port, false)).status, 403)
     assert.equal(trap.connections(), 0)
   })
 
-  test('407 for whoever is no agent here: no ticket, another’s, one of an agent that is gone', async () => {
+  test("407 for a missing ticket, another agent's ticket, and a deleted agent's ticket", async () => {
     await using it = await openEgress(db)
     await it.call('PUT', '', { mode: 'learn' })
     const way = await it.wayOut()
@@ -260,10 +260,10 @@ forEachDialect((_, db) => {
     assert.equal((await as(second.id, way.ticket)).status, 407)
     await it.request(it.session, 'DELETE', '/api/agents/helper')
     assert.equal((await as(way.user, way.ticket)).status, 407)
-    assert.deepEqual(it.asked, [])
+    assert.deepEqual(it.lookups, [])
   })
 
-  test('a placeholder of one agent is worth nothing to another', async () => {
+  test('a placeholder of one agent is useless to another', async () => {
     await using it = await openEgress(db)
     const first = (await it.bind()).json
     await it.request(it.session, 'POST', '/api/agents', { name: 'second' })
@@ -274,10 +274,10 @@ forEachDialect((_, db) => {
     })
     assert.notEqual(own.json.placeholder, first.placeholder)
     const second = await it.row('second')
-    const way = (await it.area.facts.settings(second.id))?.way_out
+    const way = (await it.area.runContexts.settings(second.id))?.way_out
     assert.ok(way?.authority)
     const program = createProgram({ port: it.listener.port, ...way, trusts: [way.authority] })
     await program.fetch('api.test', it.outside.port, '/', { headers: { authorization: first.placeholder } })
-    assert.equal(it.outside.heard[0]?.headers.authorization, first.placeholder)
+    assert.equal(it.outside.requests[0]?.headers.authorization, first.placeholder)
   })
 })

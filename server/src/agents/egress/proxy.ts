@@ -11,21 +11,21 @@ import { boundTo, judge, type Policy, parseTarget, type Target, type Verdict } f
 import { connectTo, join, joinNamed } from './tunnel.ts'
 
 /**
- * The agents' way out, on the internal listener: CONNECT for what is encrypted, addresses in full for what is not.
- * Closed on purpose wherever something cannot be decided: no agent, no target, no address, no way out.
+ * The agents' outbound proxy on the internal listener: CONNECT for encrypted traffic, absolute URLs for plain
+ * HTTP. Fails closed when agent, target, address or permission cannot be determined.
  */
 export type EgressProxy = {
   /** Serves CONNECT. Never rejects. */
   connect(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void>
-  /** Serves requests with an address in full (`GET http://host/`). Never rejects. */
+  /** Serves requests with an absolute URL (`GET http://host/`). Never rejects. */
   handle(request: IncomingMessage, response: ServerResponse): Promise<void>
-  /** Resolves when what was noted of the traffic so far is written down. */
+  /** Resolves when the traffic so far is recorded. */
   settled(): Promise<void>
   close(): Promise<void>
 }
 
 export type ProxyDeps = {
-  /** The agent that presents this, and what decides about it; null for nobody. */
+  /** Authenticates the agent and returns its policy; null for invalid credentials. */
   admit(authorization: string | undefined): Promise<{ agentId: string; policy: Policy } | null>
   policyOf(agentId: string): Promise<Policy>
   locate: Locate
@@ -34,10 +34,10 @@ export type ProxyDeps = {
   log: Pick<Log, 'warn'>
 }
 
-/** Of one agent, at the same time. */
-export const mostConnections = 256
+/** Concurrent connections per agent. */
+export const maxConnections = 256
 
-type Way =
+type Route =
   | {
       ok: true
       agentId: string
@@ -53,9 +53,9 @@ export function createProxy(deps: ProxyDeps): EgressProxy {
   const open = new Map<string, number>()
   const tunnels = new Set<Duplex>()
 
-  function take(agentId: string): (() => void) | null {
+  function reserve(agentId: string): (() => void) | null {
     const now = open.get(agentId) ?? 0
-    if (now >= mostConnections) return null
+    if (now >= maxConnections) return null
     open.set(agentId, now + 1)
     let isDone = false
     return () => {
@@ -67,12 +67,12 @@ export function createProxy(deps: ProxyDeps): EgressProxy {
     }
   }
 
-  /** Who asks, for what, whether it may, and where that is; in this order, so that nothing refused is looked up. */
-  async function wayOf(authorization: string | undefined, target: Target | null): Promise<Way> {
+  /** Authenticates, judges and then resolves. The order ensures that denied hosts are never resolved. */
+  async function routeTo(authorization: string | undefined, target: Target | null): Promise<Route> {
     const admitted = await admit(authorization)
     if (!admitted) return { ok: false, status: 407, words: 'agents of this platform only' }
     const { agentId, policy } = admitted
-    const deny = (at: Target, reason: EgressEntry['reason'], status: number, words: string): Way => {
+    const deny = (at: Target, reason: EgressEntry['reason'], status: number, words: string): Route => {
       record.attempt(agentId, at, { decision: 'denied', reason })
       return { ok: false, status, words }
     }
@@ -80,30 +80,34 @@ export function createProxy(deps: ProxyDeps): EgressProxy {
     const verdict = judge(policy, target)
     if (verdict.decision === 'denied')
       return deny(target, verdict.reason, 403, `${target.host} is not allowed`)
-    const done = take(agentId)
+    const done = reserve(agentId)
     if (!done) return { ok: false, status: 429, words: 'too many connections' }
     try {
       const found = await locate(target.host, target.port)
       if (found.ok) return { ok: true, agentId, target, verdict, addresses: found.addresses, done }
       done()
       return found.fault === 'inner_address'
-        ? deny(target, 'inner_address', 403, `${target.host} leads into an inner network`)
-        : deny(target, 'not_found', 502, `${target.host} is not found`)
+        ? deny(target, 'inner_address', 403, `${target.host} resolves to an internal address`)
+        : deny(target, 'not_found', 502, `${target.host} was not found`)
     } catch (error) {
       done()
       throw error
     }
   }
 
-  /** In mode `off` only refusals are written down. */
-  async function note(agentId: string, target: Target, { decision, reason }: Verdict): Promise<void> {
+  /** In mode `off` only denials are recorded. */
+  async function recordAllowed(
+    agentId: string,
+    target: Target,
+    { decision, reason }: Verdict,
+  ): Promise<void> {
     if ((await policyOf(agentId)).mode !== 'off') record.attempt(agentId, target, { decision, reason })
   }
 
   const otherHost = (agentId: string, target: Target) => () =>
     record.attempt(agentId, target, { decision: 'denied', reason: 'other_host' })
 
-  /** Whether the host that TLS inside asks for may be reached, which need not be the one of the connection. */
+  /** Whether the TLS server name, which may differ from the CONNECT target, is allowed. */
   async function mayName(agentId: string, target: Target, name: string | null): Promise<boolean> {
     if (name === target.host) return true
     const inside = name === null ? null : parseTarget(`${name}:${target.port}`)
@@ -115,7 +119,7 @@ export function createProxy(deps: ProxyDeps): EgressProxy {
   const unreachable = (agentId: string, target: Target) => () =>
     record.attempt(agentId, target, { decision: 'denied', reason: 'unreachable' })
 
-  async function tunnel(socket: Duplex, head: Buffer, way: Way & { ok: true }): Promise<void> {
+  async function tunnel(socket: Duplex, head: Buffer, way: Route & { ok: true }): Promise<void> {
     const { agentId, target, verdict, addresses } = way
     if (verdict.bound.length === 0) {
       const far = await connectTo(target, addresses).catch(() => null)
@@ -123,14 +127,14 @@ export function createProxy(deps: ProxyDeps): EgressProxy {
         unreachable(agentId, target)()
         return refuse(socket, 502, `${target.host} does not answer`)
       }
-      await note(agentId, target, verdict)
+      await recordAllowed(agentId, target, verdict)
       if (socket.destroyed) return void far.destroy()
       socket.write('HTTP/1.1 200 Connected\r\n\r\n')
-      // What is open anyway need not be looked into; an address was allowed whatever stands behind it.
+      // Only `enforce` needs the server name, and a rule for an address covers every name behind it.
       if ((await policyOf(agentId)).mode !== 'enforce' || isIP(target.host)) return join(socket, far, head)
       return joinNamed(socket, far, head, (name) => mayName(agentId, target, name))
     }
-    await note(agentId, target, verdict)
+    await recordAllowed(agentId, target, verdict)
     socket.write('HTTP/1.1 200 Connected\r\n\r\n')
     await interceptor.open(socket, head, {
       target,
@@ -148,14 +152,14 @@ export function createProxy(deps: ProxyDeps): EgressProxy {
       socket.once('close', () => tunnels.delete(socket))
       socket.on('error', () => socket.destroy())
       try {
-        const way = await wayOf(request.headers['proxy-authorization'], parseTarget(request.url ?? ''))
+        const way = await routeTo(request.headers['proxy-authorization'], parseTarget(request.url ?? ''))
         if (!way.ok) return refuse(socket, way.status, way.words)
         socket.once('close', way.done)
         if (socket.destroyed) return way.done()
         await tunnel(socket, head, way)
       } catch (error) {
-        log.warn({ err: error }, 'a way out could not be opened')
-        refuse(socket, 502, 'the platform could not open the way')
+        log.warn({ err: error }, 'could not open an outbound connection')
+        refuse(socket, 502, 'the platform could not open the connection')
       }
     },
 
@@ -166,12 +170,12 @@ export function createProxy(deps: ProxyDeps): EgressProxy {
       }
       try {
         const { target, path } = readAddress(request.url ?? '')
-        const way = await wayOf(request.headers['proxy-authorization'], target)
+        const way = await routeTo(request.headers['proxy-authorization'], target)
         if (!way.ok) return answer(way.status, way.words)
         response.once('close', way.done)
         if (response.destroyed) return way.done()
-        await note(way.agentId, way.target, way.verdict)
-        // Nothing is ever put into what goes out in the open.
+        await recordAllowed(way.agentId, way.target, way.verdict)
+        // Credentials are never inserted into unencrypted traffic.
         const { addresses } = way
         relay(request, response, {
           target: way.target,
@@ -184,8 +188,8 @@ export function createProxy(deps: ProxyDeps): EgressProxy {
           unreachable: unreachable(way.agentId, way.target),
         })
       } catch (error) {
-        log.warn({ err: error }, 'a way out could not be opened')
-        if (!response.headersSent) answer(502, 'the platform could not open the way')
+        log.warn({ err: error }, 'could not open an outbound connection')
+        if (!response.headersSent) answer(502, 'the platform could not open the connection')
       }
     },
 
@@ -204,10 +208,10 @@ function readAddress(url: string): { target: Target | null; path: string } {
   return { target: parseTarget(authority, 80), path: path.startsWith('/') ? path : `/${path}` }
 }
 
-/** Clients show the first line and little else. */
-function refuse(socket: Duplex, status: number, words: string): void {
+/** Clients show little more than the status line. */
+function refuse(socket: Duplex, status: number, message: string): void {
   if (socket.destroyed) return
-  const line = words.replace(/[^\x20-\x7e]/g, '?').slice(0, 200)
+  const line = message.replace(/[^\x20-\x7e]/g, '?').slice(0, 200)
   const challenge = status === 407 ? 'Proxy-Authenticate: Basic realm="roost"\r\n' : ''
   socket.end(
     `HTTP/1.1 ${status} Egress: ${line}\r\n${challenge}Content-Length: 0\r\nConnection: close\r\n\r\n`,

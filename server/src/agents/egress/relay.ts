@@ -10,42 +10,42 @@ import { createMask, maskText } from './mask.ts'
 import type { Bound, Target } from './rules.ts'
 import { substitute } from './substitute.ts'
 
-/** One request of an agent on its way. */
+/** One relayed request of an agent. */
 export type Relayed = {
   target: Target
   addresses: readonly string[]
   isTls: boolean
-  /** Credentials that are put in; without any, what comes back is not looked into. */
+  /** Credentials to insert; without any, responses are not inspected. */
   bound: readonly Bound[]
-  /** Of the connection it came over; null: a connection of its own. */
+  /** The agent of the client connection; null opens a new connection. */
   agent: TlsAgent | null
   /** Path and query. */
   path: string
-  /** Told before anything is sent. */
+  /** Called before anything is sent. */
   used(names: readonly string[]): void
   unreachable(error: Error): void
 }
 
-/** Silence after which a connection is given up. */
+/** Idle time after which a connection is closed. */
 export const idleMs = 15 * 60_000
 
-/** Sends a request on and its answer back. Never throws. */
+/** Forwards a request and its response. Never throws. */
 export function relay(request: IncomingMessage, response: ServerResponse, how: Relayed): void {
   const { sent, secrets } = send(request, how)
-  sent.once('response', (answer) => answerWith(answer, response, secrets))
+  sent.once('response', (answer) => forwardResponse(answer, response, secrets))
   sent.once('error', (error) => {
-    // The agent went away: nothing is wrong with the host.
+    // The client disconnected; the host is not at fault.
     if (response.destroyed) return
     if (response.headersSent) return void response.destroy()
     how.unreachable(error)
     response.writeHead(502, { 'content-type': 'text/plain', connection: 'close' })
-    response.end('The host cannot be reached, or its certificate is not good.\n')
+    response.end('The host cannot be reached, or its certificate is invalid.\n')
   })
   response.once('close', () => sent.destroy())
   pipeline(request, sent, () => {})
 }
 
-/** The same for a request that turns its connection into something else, as WebSockets do. */
+/** Forwards an upgrade request, such as a WebSocket handshake. */
 export function relayUpgrade(request: IncomingMessage, near: Duplex, head: Buffer, how: Relayed): void {
   const { sent, secrets } = send(request, how)
   const end = () => near.destroy()
@@ -79,20 +79,20 @@ export function relayUpgrade(request: IncomingMessage, near: Duplex, head: Buffe
 function send(request: IncomingMessage, how: Relayed): { sent: ClientRequest; secrets: string[] } {
   const { target, isTls, bound, agent } = how
   const isUpgrade = request.headers.upgrade !== undefined
-  const kept = pairsOf(request).filter(
-    // Compressed frames could not be searched.
+  const forwarded = pairsOf(request).filter(
+    // Compressed WebSocket frames cannot be searched for secrets.
     ([name]) => !isHop(name, isUpgrade) && (bound.length === 0 || !/^sec-websocket-extensions$/i.test(name)),
   )
-  const { headers, path, used, secrets } = substitute(kept, how.path, bound)
+  const { headers, path, used, secrets } = substitute(forwarded, how.path, bound)
   how.used(used)
-  const own: [string, string][] = [
+  const replacements: [string, string][] = [
     ['Host', hostHeader(target, isTls)],
-    // What comes back is looked into, so it must be readable.
+    // Responses are searched for secrets, so they must not be compressed.
     ...(bound.length > 0 ? [['Accept-Encoding', 'identity'] as [string, string]] : []),
     ...(request.headers['transfer-encoding'] ? [['Transfer-Encoding', 'chunked'] as [string, string]] : []),
   ]
-  const replaced = new Set(own.map(([name]) => name.toLowerCase()))
-  const all = [...headers.filter(([name]) => !replaced.has(name.toLowerCase())), ...own]
+  const replaced = new Set(replacements.map(([name]) => name.toLowerCase()))
+  const all = [...headers.filter(([name]) => !replaced.has(name.toLowerCase())), ...replacements]
   const options: RequestOptions = {
     host: target.host,
     port: target.port,
@@ -111,15 +111,19 @@ function send(request: IncomingMessage, how: Relayed): { sent: ClientRequest; se
   return { sent, secrets: bound.length > 0 ? secrets : [] }
 }
 
-function answerWith(answer: IncomingMessage, response: ServerResponse, secrets: readonly string[]): void {
+function forwardResponse(
+  answer: IncomingMessage,
+  response: ServerResponse,
+  secrets: readonly string[],
+): void {
   const isBare = answer.statusCode === 204 || answer.statusCode === 304 || response.req.method === 'HEAD'
   const encoding = answer.headers['content-encoding']?.toLowerCase() ?? 'identity'
   const decoders = secrets.length > 0 && !isBare ? decodersOf(encoding) : []
   if (decoders === null) {
-    // Closed on purpose: what cannot be read cannot be searched for what must not come back.
+    // Fails closed: an unknown encoding cannot be searched for secrets.
     answer.destroy()
     response.writeHead(502, { 'content-type': 'text/plain' })
-    return void response.end('The answer is in an encoding that the platform does not know.\n')
+    return void response.end('The response uses an encoding that the platform does not support.\n')
   }
   const dropped = decoders.length > 0 ? ['content-encoding', 'content-length'] : []
   const headers = pairsOf(answer)
@@ -130,7 +134,7 @@ function answerWith(answer: IncomingMessage, response: ServerResponse, secrets: 
   pipeline([answer, ...steps, response], (error) => error && response.destroy())
 }
 
-/** Null for an encoding that is not known. */
+/** Null for an unsupported encoding. */
 function decodersOf(encoding: string): Transform[] | null {
   switch (encoding) {
     case 'identity':
@@ -166,7 +170,7 @@ const hops = [
   'expect',
 ]
 
-/** Of one connection alone. */
+/** Hop-by-hop headers apply to one connection only. */
 function isHop(name: string, isUpgrade: boolean): boolean {
   const lower = name.toLowerCase()
   if (lower === 'connection' || lower === 'upgrade') return !isUpgrade

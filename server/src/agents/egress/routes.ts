@@ -18,7 +18,7 @@ export function egressRoutes(deps: {
       const { mode } = call.body
       call.request.note({ mode })
       const agent = await agentOf(call)
-      // What keeps the platform going must not be cut off by itself.
+      // The system agent maintains the platform and must not be cut off.
       if (agent.is_system && mode !== 'off') throw new Fault('system_agent_protected')
       if (mode === 'enforce') await egress.refuseUnenforceable()
       return egress.view(await setMode(agent, mode))

@@ -4,7 +4,7 @@ import { parseDotenv } from '@roost/contracts/kit/dotenv'
 import { secret } from '../../kit/secret.ts'
 import { valuesIn, withPlaceholders } from './env-rules.ts'
 import { createMask, maskText } from './mask.ts'
-import { type Bound, isListed, judge, parseTarget, spellHosts } from './rules.ts'
+import { type Bound, isListed, judge, normalizeHosts, parseTarget } from './rules.ts'
 import { substitute } from './substitute.ts'
 
 const bound = (over: Partial<Bound> = {}): Bound => ({
@@ -16,7 +16,7 @@ const bound = (over: Partial<Bound> = {}): Bound => ({
   ...over,
 })
 
-test('a target has one spelling, and an odd spelling of an address is an address', () => {
+test('targets are normalized, and odd spellings of an address become the address', () => {
   for (const [text, expected] of [
     ['API.Example.COM:443', { host: 'api.example.com', port: 443 }],
     ['api.example.com.:8443', { host: 'api.example.com', port: 8443 }],
@@ -32,7 +32,7 @@ test('a target has one spelling, and an odd spelling of an address is an address
     assert.equal(parseTarget(text), null, text)
 })
 
-test('a rule is for its host and port; without a port for the two of the web; a star is for all names below', () => {
+test('a rule applies to its host and port; without a port to 80 and 443; a star to all subdomains', () => {
   const rules = [
     { host: 'a.example.com', port: null },
     { host: 'b.example.com', port: 22 },
@@ -55,7 +55,7 @@ test('a rule is for its host and port; without a port for the two of the web; a 
   )
 })
 
-test('what is judged: bound hosts, then rules, then the mode', () => {
+test('judging order: bound hosts, then rules, then the mode', () => {
   const target = { host: 'api.example.com', port: 443 }
   const policy = { rules: [], bound: [bound()] }
   assert.equal(judge({ mode: 'enforce', ...policy }, target).reason, 'credential')
@@ -66,14 +66,14 @@ test('what is judged: bound hosts, then rules, then the mode', () => {
   assert.equal(judge(listed, { host: 'other.example.com', port: 443 }).decision, 'denied')
 })
 
-test('hosts are written down once, in one spelling', () => {
-  assert.deepEqual(spellHosts(['API.example.com', 'api.example.com:443', 'b.example.com:8443']), [
+test('hosts are stored once, normalized', () => {
+  assert.deepEqual(normalizeHosts(['API.example.com', 'api.example.com:443', 'b.example.com:8443']), [
     'api.example.com',
     'b.example.com:8443',
   ])
 })
 
-test('a placeholder is replaced in headers and in Basic sign-in, in the query only where that was said', () => {
+test('placeholders are replaced in headers and Basic credentials, and in the query only if configured', () => {
   const basic = Buffer.from('me:roost-placeholder-one').toString('base64')
   const headers: [string, string][] = [
     ['Authorization', 'Bearer roost-placeholder-one'],
@@ -95,9 +95,9 @@ test('a placeholder is replaced in headers and in Basic sign-in, in the query on
   assert.equal(query.path, '/p/roost-placeholder-one?k=real%2Fva%2Blue')
 })
 
-test('a secret is blotted out however the stream is cut, and nothing else is held back or changed', async () => {
+test('a secret is masked however the stream is split, and everything else passes unchanged', async () => {
   const text = 'a secret-one b secret-two secret-on c secret-onesecret-one se'
-  // Of what came in pieces three bytes may have gone before.
+  // Up to three bytes of a secret that arrives in pieces may already have been sent.
   const expected = /^a (s?e?c?\*{7,10}) b (s?e?c?\*{7,10}) secret-on c (s?e?c?\*{7,10}){2} se$/
   for (let cut = 1; cut <= text.length; cut += 1) {
     const mask = createMask(['secret-one', 'secret-two'])
@@ -110,7 +110,7 @@ test('a secret is blotted out however the stream is cut, and nothing else is hel
   assert.equal(maskText('x secret-one', ['secret-one']), 'x **********')
 })
 
-test('what can be no beginning of a secret goes on at once', () => {
+test('bytes that cannot start a secret pass immediately', () => {
   const mask = createMask(['secret-one'])
   mask.write(Buffer.from('data: 1\n\n'))
   assert.equal(mask.read()?.toString(), 'data: 1\n\n')
@@ -118,8 +118,8 @@ test('what can be no beginning of a secret goes on at once', () => {
   assert.equal(mask.read()?.toString(), 'sec')
 })
 
-test('a .env holds placeholders for what is bound, everything else stays as it is written', () => {
-  const kept = [
+test('a .env contains placeholders for bound variables, and everything else stays as written', () => {
+  const variables = [
     { name: 'TOKEN', placeholder: 'roost-placeholder-t', hasValue: true },
     { name: 'NEW', placeholder: 'roost-placeholder-n', hasValue: true },
     { name: 'LATER', placeholder: 'roost-placeholder-l', hasValue: false },
@@ -133,7 +133,7 @@ test('a .env holds placeholders for what is bound, everything else stays as it i
     'LATER=soon',
   ].join('\n')
   assert.equal(
-    withPlaceholders(before, kept, new Map([['TOKEN', 'real-value']])),
+    withPlaceholders(before, variables, new Map([['TOKEN', 'real-value']])),
     [
       '# keys',
       'export TOKEN=roost-placeholder-t # mine',

@@ -1,10 +1,10 @@
 import type { EgressEntry, EgressMode } from '@roost/contracts/agents/egress'
 import type { Secret } from '../../kit/secret.ts'
 
-/** Where a program wants to go, in one spelling: lower case, no dot at the end, numbers as an address. */
+/** A normalized destination: lower case, no trailing dot, IP addresses in canonical form. */
 export type Target = { host: string; port: number }
 
-/** A credential that is bound to hosts, with its value. */
+/** A credential bound to hosts, with its value. */
 export type Bound = {
   name: string
   hosts: readonly Target[]
@@ -15,7 +15,7 @@ export type Bound = {
 
 export type Allowed = { host: string; port: number | null }
 
-/** All that decides about an agent's way out. */
+/** Everything that determines an agent's outbound access. */
 export type Policy = {
   mode: EgressMode
   rules: readonly Allowed[]
@@ -25,8 +25,8 @@ export type Policy = {
 export type Verdict = { decision: EgressEntry['decision']; reason: EgressEntry['reason']; bound: Bound[] }
 
 /**
- * `host:port` of a CONNECT or the authority of an address. The parser of URLs gives odd spellings of an address
- * (`0x7f.1`, `2130706433`) their plain form, so that none is looked at as a name. Null for what is none.
+ * Parses `host:port` of a CONNECT request or a URL authority. The URL parser normalizes odd spellings of
+ * addresses (`0x7f.1`, `2130706433`), so none is treated as a name. Null if invalid.
  */
 export function parseTarget(text: string, defaultPort: number | null = null): Target | null {
   if (text.length > 300 || !/^[^\s/?#@\\]+$/.test(text)) return null
@@ -37,7 +37,7 @@ export function parseTarget(text: string, defaultPort: number | null = null): Ta
   return host === '' || host.length > 253 ? null : { host, port: Number(port) }
 }
 
-/** Whether a rule allows it. A rule without a port is for the web's own two. */
+/** Whether a rule allows the target. A rule without a port covers 80 and 443. */
 export function isListed(rules: readonly Allowed[], { host, port }: Target): boolean {
   return rules.some((rule) => {
     if (rule.port === null ? port !== 80 && port !== 443 : rule.port !== port) return false
@@ -49,23 +49,23 @@ export function boundTo(bound: readonly Bound[], { host, port }: Target): Bound[
   return bound.filter(({ hosts }) => hosts.some((each) => each.host === host && each.port === port))
 }
 
-/** A bound host is allowed without a rule: whoever bound it named it. */
+/** A bound host needs no rule: binding a credential allows it. */
 export function judge({ mode, rules, bound }: Policy, target: Target): Verdict {
-  const here = boundTo(bound, target)
-  if (here.length > 0) return { decision: 'allowed', reason: 'credential', bound: here }
+  const matching = boundTo(bound, target)
+  if (matching.length > 0) return { decision: 'allowed', reason: 'credential', bound: matching }
   if (isListed(rules, target)) return { decision: 'allowed', reason: 'listed', bound: [] }
   if (mode === 'enforce') return { decision: 'denied', reason: 'not_listed', bound: [] }
   return { decision: 'allowed', reason: 'learnt', bound: [] }
 }
 
-/** `host` or `host:port` as it is written down; 443 is the port of none. */
+/** Reads a stored `host` or `host:port`; the default port is 443. */
 export function readHost(text: string): Target {
   const [, host = '', port] = /^(.*?)(?::(\d+))?$/.exec(text) ?? []
   return { host: parseTarget(`${host}:443`)?.host ?? host, port: Number(port ?? 443) }
 }
 
-/** One spelling for each host, none twice. */
-export function spellHosts(hosts: readonly string[]): string[] {
+/** Normalizes hosts and removes duplicates. */
+export function normalizeHosts(hosts: readonly string[]): string[] {
   const all = hosts.map(readHost).map(({ host, port }) => (port === 443 ? host : `${host}:${port}`))
   return [...new Set(all)]
 }

@@ -28,24 +28,27 @@ export type EgressService = {
   view(agent: Agent): Promise<AgentEgress>
   allow(
     agent: Agent,
-    wanted: { host: string; port?: number | null | undefined },
+    request: { host: string; port?: number | null | undefined },
     by: Caller,
   ): Promise<EgressRule>
   /** Throws `not_found`. */
   disallow(agent: Agent, ruleId: string): Promise<void>
   log(agent: Agent, page: LogPage): Promise<{ rows: EgressEntry[]; total: number }>
-  bind(agent: Agent, name: string, wanted: PutEgressCredential): Promise<EgressCredential>
+  bind(agent: Agent, name: string, request: PutEgressCredential): Promise<EgressCredential>
   unbind(agent: Agent, name: string): Promise<void>
-  /** What the agent's program is told; null: it goes out by itself, as it is without this feature. */
+  /** Proxy settings for the agent's program; null means direct access without this feature. */
   wayOut(agent: Agent): Promise<AgentWayOut | null>
   policyOf(agentId: string): Promise<Policy>
-  /** Who presents this at the proxy. */
+  /** Authenticates a client of the proxy. */
   admit(authorization: string | undefined): Promise<{ agentId: string; policy: Policy } | null>
-  /** Values that must not appear in a transcript. */
+  /** Values that must not appear in transcripts. */
   secrets(agentId: string): Promise<readonly string[]>
-  /** Before an agent is set to `enforce`. Throws `option_not_offered` where that would be a promise without substance. */
+  /**
+   * Called before an agent is set to `enforce`. Throws `option_not_offered` if enforcement is impossible
+   * here.
+   */
   refuseUnenforceable(): Promise<void>
-  /** Whether any agent is to have no other way out. */
+  /** Whether any agent needs the closed network. */
   closesAny(): Promise<boolean>
 }
 type LogPage = { limit: number; offset: number; decision?: EgressEntry['decision'] | undefined }
@@ -58,18 +61,20 @@ export type EgressServiceDeps = {
   agentRecords: Pick<AgentRecords, 'byId' | 'everyRow'>
   events: Pick<Outbox, 'append'>
   policies: Policies
-  keeping: BoundCredentials
+  boundCredentials: BoundCredentials
   authority: Authority
-  /** Whether the agent's container stands in another network than the mode asks for. */
+  /** Whether the agent's container is in another network than its mode requires. */
   mustMove(agent: Agent): boolean
   /**
-   * Makes the network without a way out, and listens on it. Called again and again while an agent needs it: the
-   * engine may be away, and another process may have made the agent. Throws what the engine says.
+   * Creates the network without outbound access and listens on it. Called repeatedly while an agent needs it,
+   * because the engine may restart or another process may have created the agent. Throws the engine's error.
    */
-  openClosed(): Promise<unknown>
-  /** Tells the running program how it gets out now. */
+  openClosedNetwork(): Promise<unknown>
+  /** Sends the proxy settings to the running program. */
   tell(agent: Agent): Promise<unknown>
-  /** Puts placeholders into the workspace of a running agent; one that cannot be asked gets them when it greets. */
+  /**
+   * Writes placeholders into a running agent's workspace; an unreachable agent gets them when it connects.
+   */
   deliver(agent: Agent): Promise<void>
   /** Throws `rate_limited`. */
   limitCredentials(agentId: string): Promise<void>
@@ -78,19 +83,19 @@ export type EgressServiceDeps = {
 const daySeconds = 24 * 3600
 
 export function createEgressService(deps: EgressServiceDeps): EgressService {
-  const { db, clock, vault, containers, agentRecords, events, policies, keeping, authority } = deps
+  const { db, clock, vault, containers, agentRecords, events, policies, boundCredentials, authority } = deps
 
   const ticketOf = ({ id, agent_key_id }: Pick<Agent, 'id' | 'agent_key_id'>) =>
     vault.mac(`${id}\0${agent_key_id ?? ''}`, 'egress-ticket')
 
   async function policyOf(agentId: string): Promise<Policy> {
     const agent = await agentRecords.byId(agentId)
-    // Of an agent that is gone nothing is let out.
+    // A deleted agent gets no access.
     if (!agent) return { mode: 'enforce', rules: [], bound: [] }
     return { mode: agent.egress_mode, ...(await policies.of(agentId)) }
   }
 
-  /** Everybody who looks at the agent's settings looks again. */
+  /** Makes clients reload the agent's settings. */
   async function announce(tx: Tx, agent: Agent): Promise<void> {
     const event = { type: 'agent.settings_changed', agent_names: [agent.name], agent_ids: [agent.id] }
     await events.append(tx, { ...event, fields: { setting: 'egress' } }, clock.now())
@@ -139,12 +144,12 @@ export function createEgressService(deps: EgressServiceDeps): EgressService {
     },
 
     async allow(agent, { host, port }, by) {
-      // One spelling: numbers as an address, names as they are looked up.
-      const spelt = host.startsWith('*.') ? host : (parseTarget(`${host}:443`)?.host ?? host)
+      // Normalized: IP addresses in canonical form, names as they are resolved.
+      const normalizedHost = host.startsWith('*.') ? host : (parseTarget(`${host}:443`)?.host ?? host)
       const row: RulesTable = {
         id: newId(),
         agent_id: agent.id,
-        host: spelt,
+        host: normalizedHost,
         port: port ?? 0,
         created_at: timestamp(clock.now()),
         created_by: by.kind === 'anonymous' ? null : by.user.username,
@@ -153,8 +158,8 @@ export function createEgressService(deps: EgressServiceDeps): EgressService {
         const store = egressStore(tx)
         await agentStore(tx).lock(agent.id)
         const rules = await store.rules(agent.id)
-        const present = rules.find((rule) => rule.host === row.host && rule.port === row.port)
-        if (present) return ruleView(present)
+        const existing = rules.find((rule) => rule.host === row.host && rule.port === row.port)
+        if (existing) return ruleView(existing)
         if (rules.length >= mostEgressRules)
           throw new Fault('conflict', `An agent has at most ${mostEgressRules} rules.`)
         await store.insertRule(row)
@@ -185,15 +190,15 @@ export function createEgressService(deps: EgressServiceDeps): EgressService {
       return { rows: rows.map(({ agent_id: _, ...row }) => ({ ...row, is_listed: isAllowed(row) })), total }
     },
 
-    async bind(agent, name, wanted) {
+    async bind(agent, name, request) {
       await deps.limitCredentials(agent.id)
-      const row = await keeping.put(agent.id, name, wanted)
+      const row = await boundCredentials.put(agent.id, name, request)
       await changed(agent)
       return credentialView(row)
     },
 
     async unbind(agent, name) {
-      await keeping.remove(agent.id, name)
+      await boundCredentials.remove(agent.id, name)
       await changed(agent)
     },
 
@@ -220,12 +225,12 @@ export function createEgressService(deps: EgressServiceDeps): EgressService {
     secrets: async (agentId) => (await policies.of(agentId)).bound.map(({ value }) => value.reveal()),
 
     async refuseUnenforceable() {
-      const refuse = (why: string, cause?: unknown) => {
-        throw new Fault('option_not_offered', `Egress cannot be enforced here: ${why}`, {}, { cause })
+      const refuse = (reason: string, cause?: unknown) => {
+        throw new Fault('option_not_offered', `Egress cannot be enforced here: ${reason}`, {}, { cause })
       }
       if (!containers.closing.can) refuse(containers.closing.notes.join(' '))
-      // Whether an engine can be asked for it is known once it was: those in a virtual machine say so only then.
-      await deps.openClosed().catch((cause: unknown) => {
+      // Engines in a virtual machine report this only when the network is created.
+      await deps.openClosedNetwork().catch((cause: unknown) => {
         if (!(cause instanceof ContainerError)) throw cause
         refuse(
           cause.fault === 'engine_down'

@@ -3,7 +3,7 @@ import { newId } from '../../kit/ids.ts'
 import type { Executor } from '../../ports/database/port.ts'
 import type { AuthorityTable, CredentialsTable, EgressTables, LogTable, RulesTable } from './tables.ts'
 
-export type Seen = Pick<LogTable, 'agent_id' | 'host' | 'port' | 'decision' | 'reason'> & {
+export type Attempt = Pick<LogTable, 'agent_id' | 'host' | 'port' | 'decision' | 'reason'> & {
   count: number
   at: string
 }
@@ -11,7 +11,7 @@ export type Seen = Pick<LogTable, 'agent_id' | 'host' | 'port' | 'decision' | 'r
 export function authorityStore(executor: Executor) {
   const db = executor.withTables<EgressTables>()
   return {
-    /** By their number, the youngest last. */
+    /** Sorted by id, newest last. */
     all: (): Promise<AuthorityTable[]> =>
       db.selectFrom('egress_authority').selectAll().orderBy('id').execute(),
     async remove(ids: readonly number[]): Promise<void> {
@@ -21,7 +21,7 @@ export function authorityStore(executor: Executor) {
           .where('id', 'in', [...ids])
           .execute()
     },
-    /** Nothing happens when there is one of this number. */
+    /** Does nothing if the id exists. */
     async insert(row: AuthorityTable): Promise<void> {
       await db
         .insertInto('egress_authority')
@@ -32,7 +32,7 @@ export function authorityStore(executor: Executor) {
   }
 }
 
-/** Rules and credentials of agents. */
+/** SQL for rules and credentials of agents. */
 export function egressStore(executor: Executor) {
   const db = executor.withTables<EgressTables>()
   return {
@@ -44,7 +44,7 @@ export function egressStore(executor: Executor) {
         .orderBy('host')
         .orderBy('port')
         .execute(),
-    /** False: there is such a rule. */
+    /** Returns false if such a rule exists. */
     async insertRule(row: RulesTable): Promise<boolean> {
       const done = await db
         .insertInto('egress_rules')
@@ -95,16 +95,16 @@ export function egressStore(executor: Executor) {
   }
 }
 
-/** Where agents went. */
+/** SQL for the log of destinations. */
 export function egressLogStore(executor: Executor) {
   const db = executor.withTables<EgressTables>()
   return {
-    /** One row for each destination and outcome; further ones are counted on it. */
-    async add(seen: Seen): Promise<void> {
-      const { at, count, ...what } = seen
+    /** One row per destination and outcome; repeated attempts increment its count. */
+    async add(seen: Attempt): Promise<void> {
+      const { at, count, ...destination } = seen
       await db
         .insertInto('egress_log')
-        .values({ ...what, id: newId(), count, first_at: at, last_at: at })
+        .values({ ...destination, id: newId(), count, first_at: at, last_at: at })
         .onConflict((c) =>
           c.columns(['agent_id', 'host', 'port', 'decision', 'reason']).doUpdateSet((eb) => ({
             count: eb('egress_log.count', '+', count),
@@ -131,7 +131,7 @@ export function egressLogStore(executor: Executor) {
       const counted = await matching.select((eb) => eb.fn.countAll().as('total')).executeTakeFirst()
       return { rows, total: Number(counted?.total ?? 0) }
     },
-    /** How often the agent was refused; of a destination that is refused again and again, all times count. */
+    /** Number of denied attempts of destinations last denied since then; repeated attempts count in full. */
     async deniedSince(agentId: string, since: string): Promise<number> {
       const found = await db
         .selectFrom('egress_log')
@@ -142,14 +142,14 @@ export function egressLogStore(executor: Executor) {
         .executeTakeFirst()
       return Number(found?.total ?? 0)
     },
-    /** Keeps the `most` latest of an agent. */
-    async trim(agentId: string, most: number): Promise<void> {
+    /** Keeps only the agent's latest `maxRows` rows. */
+    async trim(agentId: string, maxRows: number): Promise<void> {
       const edge = await db
         .selectFrom('egress_log')
         .select('last_at')
         .where('agent_id', '=', agentId)
         .orderBy('last_at', 'desc')
-        .offset(most)
+        .offset(maxRows)
         .limit(1)
         .executeTakeFirst()
       if (!edge) return

@@ -1,18 +1,18 @@
 import type { Bound } from './rules.ts'
 
 export type Substituted = {
-  /** Pairs of name and value, as they are sent. */
+  /** Pairs of name and value to send. */
   headers: [string, string][]
   path: string
-  /** Names of the credentials that were put in. */
+  /** Names of the inserted credentials. */
   used: string[]
-  /** What went out and must not come back. */
+  /** Values that were sent and must not be returned. */
   secrets: string[]
 }
 
 /**
- * Puts real values where placeholders stand: in every header, in the user and password of a Basic sign-in, and,
- * for a credential that says so, in the query. Bodies are left alone: what a host stores it also shows.
+ * Replaces placeholders by real values: in every header, in Basic credentials, and in the query if the
+ * credential allows it. Bodies are not changed, because a host may display what it stores.
  */
 export function substitute(
   headers: readonly [string, string][],
@@ -21,9 +21,9 @@ export function substitute(
 ): Substituted {
   const used = new Set<string>()
   const secrets = new Set<string>()
-  const put = (text: string, encode: (value: string) => string, among: readonly Bound[]) => {
+  const insert = (text: string, encode: (value: string) => string, candidates: readonly Bound[]) => {
     let result = text
-    for (const { name, placeholder, value } of among) {
+    for (const { name, placeholder, value } of candidates) {
       if (!result.includes(placeholder)) continue
       result = result.replaceAll(placeholder, encode(value.reveal()))
       used.add(name)
@@ -32,25 +32,25 @@ export function substitute(
   }
   const inHeader = (value: string) => {
     const basic = /^Basic +([A-Za-z0-9+/=_-]+) *$/i.exec(value)?.[1]
-    if (basic === undefined) return put(value, plain, bound)
+    if (basic === undefined) return insert(value, plain, bound)
     const before = Buffer.from(basic, 'base64').toString('latin1')
-    const after = put(before, plain, bound)
+    const after = insert(before, plain, bound)
     if (after === before) return value
     const encoded = Buffer.from(after, 'latin1').toString('base64')
     secrets.add(encoded)
     return `Basic ${encoded}`
   }
   const sent = headers.map(([name, value]): [string, string] => [name, inHeader(value)])
-  const mark = path.indexOf('?')
+  const queryStart = path.indexOf('?')
   const inQuery = bound.filter(({ places }) => places.includes('query'))
-  const query = mark < 0 ? '' : put(path.slice(mark), encodeURIComponent, inQuery)
+  const query = queryStart < 0 ? '' : insert(path.slice(queryStart), encodeURIComponent, inQuery)
   for (const { value } of bound) {
     secrets.add(value.reveal())
     secrets.add(encodeURIComponent(value.reveal()))
   }
   return {
     headers: sent,
-    path: mark < 0 ? path : path.slice(0, mark) + query,
+    path: queryStart < 0 ? path : path.slice(0, queryStart) + query,
     used: [...used],
     secrets: [...secrets],
   }

@@ -3,9 +3,9 @@ import type { EgressEntry } from '@roost/contracts/agents/egress'
 export type RulesTable = {
   id: string
   agent_id: string
-  /** A name, or `*.` and a name. */
+  /** A host name, optionally with the prefix `*.`. */
   host: string
-  /** 0: 80 and 443. */
+  /** 0 means 80 and 443. */
   port: number
   created_at: string
   /** User name. */
@@ -14,13 +14,13 @@ export type RulesTable = {
 
 export type CredentialsTable = {
   agent_id: string
-  /** Of the variable. */
+  /** Name of the variable. */
   name: string
   /** JSON array of `host` or `host:port`. */
   hosts: string
   /** JSON array of `header`, `query`. */
   places: string
-  /** Null: declared, and no value came yet. */
+  /** Null: declared without a value yet. */
   value_sealed: string | null
   source: 'owner' | 'template'
   updated_at: string

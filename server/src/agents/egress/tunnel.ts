@@ -6,10 +6,10 @@ import { idleMs } from './relay.ts'
 import type { Target } from './rules.ts'
 
 const connectMs = 15_000
-/** Ten times what any has today. */
-const longestHello = 64 * 1024
+/** Ten times the size of today's largest client hello. */
+const maxHelloBytes = 64 * 1024
 
-/** A connection to addresses that were checked, and to nothing else. Rejects when none of them answers. */
+/** Connects only to the given, already checked addresses. Rejects if none answers. */
 export function connectTo({ host, port }: Target, addresses: readonly string[]): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = createConnection({
@@ -30,17 +30,17 @@ export function connectTo({ host, port }: Target, addresses: readonly string[]):
   })
 }
 
-/** Hands bytes on both ways, untouched, until either side is gone or both are silent for long. */
+/** Pipes bytes unchanged in both directions until either side closes or both are idle too long. */
 export function join(near: Duplex, far: Socket, head: Buffer): void {
-  tie(near, far)
+  closeTogether(near, far)
   if (head.length > 0) far.write(head)
   near.pipe(far)
   far.pipe(near)
 }
 
 /**
- * The same, where what the near side says first is held back until it is known whom it asks for inside; both sides
- * are closed when that must not be. The far side may speak first.
+ * Like `join`, but holds the client's first bytes back until its TLS server name is known. Closes both sides
+ * if the name is not allowed. The server may send first.
  */
 export function joinNamed(
   near: Duplex,
@@ -48,38 +48,38 @@ export function joinNamed(
   head: Buffer,
   mayName: (name: string | null) => Promise<boolean>,
 ): void {
-  tie(near, far)
+  closeTogether(near, far)
   far.pipe(near)
-  let held = head
+  let received = head
   const decide = (hello: Exclude<Hello, 'more'>) => {
-    near.off('data', take)
+    near.off('data', receive)
     near.pause()
-    // Closed on purpose: of what cannot be read nobody knows whom it asks for.
+    // Fails closed: a broken hello does not reveal the requested host.
     const allowed = hello === 'none' ? Promise.resolve(true) : mayName(hello === 'broken' ? null : hello.name)
     void allowed
       .catch(() => false)
       .then((isAllowed) => {
         if (!isAllowed) return void far.destroy()
-        far.write(held)
+        far.write(received)
         near.pipe(far)
       })
   }
-  const look = () => {
-    const hello = readHello(held)
+  const inspect = () => {
+    const hello = readHello(received)
     if (hello !== 'more') return decide(hello)
-    if (held.length > longestHello) decide('broken')
+    if (received.length > maxHelloBytes) decide('broken')
   }
-  const take = (chunk: Buffer) => {
-    held = Buffer.concat([held, chunk])
-    look()
+  const receive = (chunk: Buffer) => {
+    received = Buffer.concat([received, chunk])
+    inspect()
   }
-  near.on('data', take)
+  near.on('data', receive)
   near.once('end', () => far.end())
-  look()
+  inspect()
 }
 
-/** Neither side outlives the other. */
-function tie(near: Duplex, far: Socket): void {
+/** Closes each side when the other one closes. */
+function closeTogether(near: Duplex, far: Socket): void {
   far.setTimeout(idleMs, () => far.destroy())
   near.on('error', () => far.destroy())
   far.on('error', () => near.destroy())

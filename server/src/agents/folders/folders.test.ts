@@ -6,7 +6,7 @@ import { agentStore } from '../records/index.ts'
 import { openAgents } from '../test/world.ts'
 
 forEachDialect((_name, open) => {
-  /** Ann owns `reader` and `writer`; nothing is granted. */
+  /** Ann owns `reader` and `writer`, without permissions between them. */
   async function start() {
     const world = await openAgents(await open())
     const ann = await world.person()
@@ -47,13 +47,13 @@ forEachDialect((_name, open) => {
   const path = '/home/developer/shared-in/writer'
   const folder = { source_agent: 'writer', mount_path: path, access_mode: 'rw' }
 
-  async function readingOf(it: It): Promise<void> {
+  async function grantReading(it: It): Promise<void> {
     await it.set('writer', { expose_enabled: true })
     await it.set('reader', { consume_enabled: true })
     await it.grant()
   }
 
-  test('an agent publishes nothing and reads nothing until somebody says so', async () => {
+  test('an agent publishes and consumes nothing by default', async () => {
     await using it = await start()
     assert.deepEqual(await it.folders('reader'), {
       agent_name: 'reader',
@@ -66,9 +66,9 @@ forEachDialect((_name, open) => {
     })
   })
 
-  test('what is left out of a change stays; a change that changes nothing is not told; 422 without any', async () => {
+  test('missing fields stay unchanged; a change without effect emits no event; 422 for an empty body', async () => {
     await using it = await start()
-    const told = async () =>
+    const eventCount = async () =>
       (await it.world.eventTypes()).filter((type) => type === 'agent.settings_changed').length
     const first = await it.set('writer', { expose_enabled: true })
     assert.deepEqual([first.expose_enabled, first.consume_enabled], [true, false])
@@ -76,17 +76,17 @@ forEachDialect((_name, open) => {
     const second = await it.set('writer', { consume_enabled: true, expose_enabled: null })
     assert.deepEqual([second.expose_enabled, second.consume_enabled], [true, true])
     await it.set('writer', { consume_enabled: true, expose_enabled: true })
-    assert.equal(await told(), 2)
+    assert.equal(await eventCount(), 2)
     assert.deepEqual(await it.world.lastEvent('agent.settings_changed'), { setting: 'folders' })
     for (const body of [{}, { expose_enabled: 'yes' }]) {
       assert.equal((await it.ask('PUT', 'writer/folders', body)).json.error, 'validation_error')
     }
   })
 
-  test('a start mounts a folder when the reader consumes, the publisher exposes and the edge is there: all three', async () => {
+  test('a start mounts a folder only if the reader consumes, the publisher exposes and the edge exists', async () => {
     await using it = await start()
     const shared = await it.sharedOf('writer')
-    for (const [expose, consume, edge] of combinations()) {
+    for (const [expose, consume, edge] of allCombinations()) {
       await it.set('writer', { expose_enabled: expose })
       await it.set('reader', { consume_enabled: consume })
       await (edge ? it.grant() : it.withdraw())
@@ -97,12 +97,12 @@ forEachDialect((_name, open) => {
       const expected = isRead ? [{ ...folder, currently_mounted: true, after_restart: 'mounted' }] : []
       assert.deepEqual([consumed_folders, restart_required], [expected, false])
     }
-    assert.ok(!(await it.mounted('writer')).includes(await it.sharedOf('reader')), 'one way only')
+    assert.ok(!(await it.mounted('writer')).includes(await it.sharedOf('reader')), 'in one direction only')
   })
 
-  test('a running reader keeps what it has until its next start, which says why it made a new container', async () => {
+  test('a running reader keeps its mounts until its next start, which reports the reason for recreation', async () => {
     await using it = await start()
-    await readingOf(it)
+    await grantReading(it)
     const before = await it.folders('reader')
     assert.deepEqual(before.consumed_folders, [
       { ...folder, currently_mounted: false, after_restart: 'mounted' },
@@ -110,24 +110,24 @@ forEachDialect((_name, open) => {
     assert.equal(before.restart_required, true)
     const { needs_recreate, recreate_reasons } = await it.ok('GET', 'reader')
     assert.deepEqual([needs_recreate, recreate_reasons], [true, ['shared_folders']])
-    assert.equal((await it.ok('POST', 'reader/start')).recreated, false, 'it runs already')
+    assert.equal((await it.ok('POST', 'reader/start')).recreated, false, 'it is already running')
     await it.ok('POST', 'reader/stop')
-    assert.equal((await it.folders('reader')).restart_required, false, 'it starts with them')
+    assert.equal((await it.folders('reader')).restart_required, false, 'the next start mounts them')
     const started = await it.ok('POST', 'reader/start')
     assert.deepEqual([started.recreated, started.recreate_reason], [true, 'shared_folders'])
     assert.equal((await it.ok('GET', 'reader')).needs_recreate, false)
   })
 
-  for (const [what, take] of [
+  for (const [what, revoke] of [
     ['the edge', (it: It) => it.withdraw()],
     ['the publication', (it: It) => it.set('writer', { expose_enabled: false })],
     ['the consumption', (it: It) => it.set('reader', { consume_enabled: false })],
   ] as const) {
-    test(`a start takes a folder away when ${what} was withdrawn, and until then it is said`, async () => {
+    test(`a start unmounts a folder when ${what} was withdrawn, which is reported until then`, async () => {
       await using it = await start()
-      await readingOf(it)
+      await grantReading(it)
       await it.restart()
-      await take(it)
+      await revoke(it)
       const leaving = await it.folders('reader')
       assert.deepEqual(leaving.consumed_folders, [
         { ...folder, currently_mounted: true, after_restart: 'gone' },
@@ -150,7 +150,7 @@ forEachDialect((_name, open) => {
     })
   }
 
-  test('folders are available of those whom the agent may call, whether it consumes or not', async () => {
+  test('available folders are those of agents it may call, even if it does not consume', async () => {
     await using it = await start()
     const available = async () => (await it.ok('GET', 'reader/folders/available')).available_folders
     await it.set('writer', { expose_enabled: true })
@@ -182,9 +182,9 @@ forEachDialect((_name, open) => {
     })
   })
 
-  test('a publisher with a new name is read under the old one until the reader starts again', async () => {
+  test('a renamed publisher is mounted under its old name until the reader restarts', async () => {
     await using it = await start()
-    await readingOf(it)
+    await grantReading(it)
     await it.restart()
     await it.ok('PUT', 'writer/rename', { new_name: 'author' })
     const moved = '/home/developer/shared-in/author'
@@ -216,9 +216,9 @@ forEachDialect((_name, open) => {
     ])
   })
 
-  test('the folder of a deleted publisher stays with its readers until they start again, and no longer', async () => {
+  test('the folder of a deleted publisher stays until its readers restart', async () => {
     await using it = await start()
-    await readingOf(it)
+    await grantReading(it)
     await it.restart()
     const shared = await it.sharedOf('writer')
     await it.ok('DELETE', 'writer')
@@ -236,9 +236,9 @@ forEachDialect((_name, open) => {
     assert.deepEqual(await agentStore(it.world.db).leftovers(), [])
   })
 
-  test('a publisher that is deleted while its reader starts leaves nothing behind', async () => {
+  test('deleting a publisher while its reader starts leaves nothing behind', async () => {
     await using it = await start()
-    await readingOf(it)
+    await grantReading(it)
     await it.ok('POST', 'reader/stop')
     const [started, deleted] = await Promise.all([it.ask('POST', 'reader/start'), it.ask('DELETE', 'writer')])
     assert.deepEqual([started.status, deleted.status], [200, 200])
@@ -248,9 +248,9 @@ forEachDialect((_name, open) => {
     assert.deepEqual((await it.world.containers.listVolumes()).sort(), [shared, workspace])
   })
 
-  test('who is no owner sees only publishers and readers that they reach', async () => {
+  test('people other than the owner see only publishers and readers they can access', async () => {
     await using it = await start()
-    await readingOf(it)
+    await grantReading(it)
     await it.restart()
     const ben = await it.world.person()
     for (const name of ['reader', 'writer']) {
@@ -260,8 +260,8 @@ forEachDialect((_name, open) => {
     await it.ok('POST', 'writer/share', { email: ben.email })
     assert.equal((await it.folders('reader', ben.key)).consumed_folders.length, 1)
     await it.ok('DELETE', `writer/share/${ben.email}`)
-    const seen = await it.folders('reader', ben.key)
-    assert.deepEqual([seen.consumed_folders, seen.consume_enabled], [[], true])
+    const visible = await it.folders('reader', ben.key)
+    assert.deepEqual([visible.consumed_folders, visible.consume_enabled], [[], true])
     assert.equal((await it.ok('GET', 'reader/folders/available', undefined, ben.key)).count, 0)
     await it.ok('POST', 'writer/share', { email: ben.email })
     await it.ok('DELETE', `reader/share/${ben.email}`)
@@ -270,9 +270,9 @@ forEachDialect((_name, open) => {
     assert.deepEqual([change.status, change.json.error], [403, 'owner_required'])
   })
 
-  test('the agent itself reads its folders and does not change them', async () => {
+  test('the agent itself can read its folders but not change them', async () => {
     await using it = await start()
-    await readingOf(it)
+    await grantReading(it)
     const key = await it.world.agentKey((await it.world.row('reader')).id)
     assert.equal((await it.ok('GET', 'reader/folders/available', undefined, key)).count, 1)
     assert.equal((await it.folders('reader', key)).consumed_folders.length, 1)
@@ -280,7 +280,7 @@ forEachDialect((_name, open) => {
     assert.deepEqual([refused.status, refused.json.error], [403, 'person_required'])
   })
 
-  test("a person whose share of the publisher ends takes its folder from their agents' next start", async () => {
+  test("a person whose share of the publisher ends loses its folder at their agents' next start", async () => {
     await using it = await start()
     const ben = await it.world.person()
     assert.equal((await it.create('guest', ben.key)).status, 200)
@@ -293,7 +293,7 @@ forEachDialect((_name, open) => {
     assert.deepEqual((await it.folders('guest', ben.key)).consumed_folders, [])
   })
 
-  test('of twenty changes at once none undoes another', async () => {
+  test('none of twenty concurrent changes undoes another', async () => {
     await using it = await start()
     await Promise.all([
       ...Array.from({ length: 10 }, () => it.set('writer', { expose_enabled: true })),
@@ -304,6 +304,6 @@ forEachDialect((_name, open) => {
   })
 })
 
-function combinations(): [boolean, boolean, boolean][] {
+function allCombinations(): [boolean, boolean, boolean][] {
   return Array.from({ length: 8 }, (_, bits) => [(bits & 1) > 0, (bits & 2) > 0, (bits & 4) > 0])
 }

@@ -1,37 +1,37 @@
 import type { AgentStatus } from '@roost/contracts/agents/agent'
 import { type ConsumedFolder, type FolderConsumer, mountPathOf } from '@roost/contracts/agents/folders'
 
-/** A publisher's folder, under the name that it is mounted by. */
+/** A publisher's folder with the name it is mounted under. */
 export type NamedFolder = { name: string; volume: string }
 
-/** An agent and what its container was made with. */
+/** An agent and the folders its container was created with. */
 export type Reader = { name: string; status: AgentStatus; made: readonly NamedFolder[] }
 
-/** Nothing while it does not run. */
+/** Empty unless the agent is running. */
 function mountedIn({ status, made }: Reader): readonly NamedFolder[] {
   return status === 'running' ? made : []
 }
 
-function holds(folders: readonly NamedFolder[], { name, volume }: NamedFolder): boolean {
+function includes(folders: readonly NamedFolder[], { name, volume }: NamedFolder): boolean {
   return folders.some((other) => other.name === name && other.volume === volume)
 }
 
-/** It runs with other folders than a start would give it. */
-export function needsRestart(reader: Reader, wanted: readonly NamedFolder[]): boolean {
+/** Whether the agent runs with other folders than a start would mount. */
+export function needsRestart(reader: Reader, desired: readonly NamedFolder[]): boolean {
   const mounted = mountedIn(reader)
-  const isSame = mounted.length === wanted.length && wanted.every((folder) => holds(mounted, folder))
+  const isSame = mounted.length === desired.length && desired.every((folder) => includes(mounted, folder))
   return reader.status === 'running' && !isSame
 }
 
-/** What a start would mount, and after that what is mounted and goes with it. */
+/** The folders that a start would mount, then those mounted now that a restart would remove. */
 export function consumedBy(
   reader: Reader,
-  wanted: readonly NamedFolder[],
+  desired: readonly NamedFolder[],
 ): (ConsumedFolder & { volume: string })[] {
   const mounted = mountedIn(reader)
   return [
-    ...wanted.map((folder) => consumed(folder, holds(mounted, folder), 'mounted')),
-    ...mounted.filter((folder) => !holds(wanted, folder)).map((folder) => consumed(folder, true, 'gone')),
+    ...desired.map((folder) => consumed(folder, includes(mounted, folder), 'mounted')),
+    ...mounted.filter((folder) => !includes(desired, folder)).map((folder) => consumed(folder, true, 'gone')),
   ]
 }
 
@@ -50,16 +50,16 @@ function consumed(
   }
 }
 
-/** How a reader stands to one publisher; null: it neither has the folder nor would get it. */
+/** A reader's state towards one publisher; null if it neither has nor would get the folder. */
 export function consumerOf(reader: Reader, publisher: NamedFolder, mayRead: boolean): FolderConsumer | null {
-  const held = mountedIn(reader).find(({ volume }) => volume === publisher.volume)
-  if (!held && !mayRead) return null
+  const mounted = mountedIn(reader).find(({ volume }) => volume === publisher.volume)
+  if (!mounted && !mayRead) return null
   return {
     agent_name: reader.name,
-    // Of a publisher with a new name: where it still stands, until the start that moves it.
-    mount_path: mountPathOf(held?.name ?? publisher.name),
+    // After the publisher was renamed the folder stays at its old path until the next start.
+    mount_path: mountPathOf(mounted?.name ?? publisher.name),
     status: reader.status,
-    currently_mounted: held !== undefined,
+    currently_mounted: mounted !== undefined,
     after_restart: mayRead ? 'mounted' : 'gone',
   }
 }

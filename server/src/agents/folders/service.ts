@@ -17,15 +17,15 @@ import { type Agent, type AgentRecords, agentStore, requireAgent } from '../reco
 import { consumedBy, consumerOf, needsRestart, type Reader } from './rules.ts'
 import { folderStore } from './store.ts'
 
-/** Somebody who looks at an agent, and how they stand to it. */
+/** A caller who views an agent, with the relation to it. */
 export type Viewer = { caller: SignedIn; relation: Relation }
 
-/** What is left out or null stays. */
+/** Missing or null fields stay unchanged. */
 export type FoldersPatch = { expose_enabled?: boolean | null; consume_enabled?: boolean | null }
 
 export type Folders = {
   of(agent: Agent, viewer: Viewer): Promise<SharedFolders>
-  /** What is left out stays. Throws `agent_not_found`. */
+  /** Missing fields stay unchanged. Throws `agent_not_found`. */
   change(agent: Agent, patch: FoldersPatch, viewer: Viewer): Promise<SharedFolders>
   available(agent: Agent, viewer: Viewer): Promise<AvailableFolder[]>
   consumers(agent: Agent, viewer: Viewer): Promise<FolderConsumer[]>
@@ -33,14 +33,14 @@ export type Folders = {
 
 type Publishing = { db: Db; edges: Pick<Edges, 'targetsOf'> }
 
-/** The folders that an agent reads once it is started now, by the names of their publishers. */
+/** The folders that an agent would mount at a start now, sorted by publisher name. */
 export function createFoldersFor({ db, edges }: Publishing) {
   return async (agent: Pick<Agent, 'id' | 'consume_folders'>): Promise<FolderMount[]> =>
-    agent.consume_folders ? foldersWithin({ db, edges }, agent.id) : []
+    agent.consume_folders ? publishedTo({ db, edges }, agent.id) : []
 }
 
-/** Whether the agent consumes is not asked here. */
-async function foldersWithin({ db, edges }: Publishing, agentId: string): Promise<FolderMount[]> {
+/** Ignores whether the agent itself consumes folders. */
+async function publishedTo({ db, edges }: Publishing, agentId: string): Promise<FolderMount[]> {
   const targets = await edges.targetsOf(agentId)
   const publishers = await folderStore(db).publishing([...targets])
   return publishers.map(({ id, name, volume_base }) => ({
@@ -61,21 +61,21 @@ export function createFolders(deps: {
   const { db, clock, agentRecords, events, edges, agentAccess } = deps
   const foldersFor = createFoldersFor(deps)
 
-  /** Who counts as the agent's owner sees all of its neighbours: its own key shows them too. */
-  async function isShownTo({ caller, relation }: Viewer): Promise<(agentId: string | null) => boolean> {
+  /** Owners, admins and the agent's own key see all of its neighbours. */
+  async function visibilityFor({ caller, relation }: Viewer): Promise<(agentId: string | null) => boolean> {
     if (relation === 'owner' || relation === 'admin' || relation === 'self') return () => true
     const ids = new Set((await agentAccess.accessibleAgents(caller)).map(({ agent }) => agent.id))
     return (agentId) => agentId !== null && ids.has(agentId)
   }
 
   async function of(agent: Agent, viewer: Viewer): Promise<SharedFolders> {
-    const [wanted, all, isShown] = await Promise.all([
+    const [desired, all, isShown] = await Promise.all([
       foldersFor(agent),
       agentRecords.all(),
-      isShownTo(viewer),
+      visibilityFor(viewer),
     ])
     const byVolume = new Map(all.map((other) => [volumesOf(other).shared, other]))
-    const consumed_folders = consumedBy(readerOf(agent), wanted).flatMap(({ volume, ...folder }) => {
+    const consumed_folders = consumedBy(readerOf(agent), desired).flatMap(({ volume, ...folder }) => {
       const source = byVolume.get(volume)
       if (!isShown(source?.id ?? null)) return []
       return [{ ...folder, source_agent: source?.name ?? folder.source_agent }]
@@ -87,7 +87,7 @@ export function createFolders(deps: {
       exposed_volume: agent.expose_folder ? volumesOf(agent).shared : null,
       exposed_path: exposedPath,
       consumed_folders,
-      restart_required: needsRestart(readerOf(agent), wanted),
+      restart_required: needsRestart(readerOf(agent), desired),
     }
   }
 
@@ -97,7 +97,7 @@ export function createFolders(deps: {
     async change(agent, { expose_enabled, consume_enabled }, viewer) {
       await db.atomically(async (tx) => {
         const store = agentStore(tx)
-        // So that of two changes at once each knows what it changes, and tells of that alone.
+        // The lock gives concurrent changes a consistent `before`, so each event reports its own change.
         if (!(await store.lock(agent.id))) throw new Fault('agent_not_found')
         const before = await store.byId(agent.id)
         const expose = expose_enabled ?? before?.expose_folder
@@ -113,9 +113,9 @@ export function createFolders(deps: {
 
     async available(agent, viewer) {
       const [folders, all, isShown] = await Promise.all([
-        foldersWithin({ db, edges }, agent.id),
+        publishedTo({ db, edges }, agent.id),
         agentRecords.all(),
-        isShownTo(viewer),
+        visibilityFor(viewer),
       ])
       const statuses = new Map(all.map(({ id, status }) => [id, status]))
       return folders
@@ -132,7 +132,7 @@ export function createFolders(deps: {
       const [sources, all, isShown] = await Promise.all([
         edges.sourcesOf(agent.id),
         agentRecords.all(),
-        isShownTo(viewer),
+        visibilityFor(viewer),
       ])
       const publisher = { name: agent.name, volume: volumesOf(agent).shared }
       const readers = all.filter(({ id }) => id !== agent.id && isShown(id))

@@ -1,6 +1,6 @@
 import type { Executor } from '../../ports/database/port.ts'
 
-/** Read only: what a start must know of publishers, as it is committed and not as it is remembered. */
+/** Read only. A start reads publishers from the database instead of the cache. */
 type Publishers = {
   agents: { id: string; name: string; volume_base: string; state: string; expose_folder: number }
 }
@@ -8,7 +8,7 @@ type Publishers = {
 export function folderStore(executor: Executor) {
   const db = executor.withTables<Publishers>()
   return {
-    /** Those of the agents that publish their folder, by name. */
+    /** The agents among these that publish their folder, sorted by name. */
     async publishing(ids: readonly string[]): Promise<{ id: string; name: string; volume_base: string }[]> {
       if (ids.length === 0) return []
       return db

@@ -9,7 +9,7 @@ import {
 } from '../../ports/agent-link/port.ts'
 import type { Agent } from '../records/index.ts'
 
-/** Asks the program in a container for work with git. */
+/** Calls the git functions of the program in a container. */
 export function createAsk(link: Pick<AgentLink, 'call'>) {
   /** Throws `agent_stopped`, `agent_unresponsive`. */
   return async <T extends Extract<PlatformCallName, `git.${string}`>>(

@@ -19,14 +19,14 @@ export type BindingDeps = {
   addressOf(repository: string): string
   ask: Ask
   settle: Settle
-  /** Its workspace is being worked on by this process. */
+  /** Whether this process is working on the agent's workspace. */
   isBusy(agentId: string): boolean
 }
 
-/** What a container is told of its repository. */
-export type GitFacts = { sourceMode: boolean; workingBranch: string }
+/** Repository settings for a new container. */
+export type GitSettings = { sourceMode: boolean; workingBranch: string }
 
-/** Bindings: which repository an agent has, and that its workspace is one. */
+/** Binds agents to repositories and initializes their workspaces. */
 export function createBinding(deps: BindingDeps) {
   const { db, clock, link, transfers, addressOf, ask, settle, isBusy } = deps
 
@@ -40,11 +40,11 @@ export function createBinding(deps: BindingDeps) {
   const transferTo = (row: AgentGitRow): GitTransfer =>
     transfers.open({ agentId: row.agent_id, repository: row.repository, mayPush: row.source_mode === 0 })
 
-  // A host that does not answer now is asked again later.
+  // Null if the host does not answer; retried later.
   const mayPush = (agentId: string, repository: string) =>
     transfers.mayPush(agentId, repository).catch(() => null)
 
-  /** Makes the workspace a repository; a failure counts, and is tried again with the next look. */
+  /** Makes the workspace a repository. A failure counts and is retried at the next look. */
   async function bind(agent: Agent, row: AgentGitRow): Promise<void> {
     const canPush = await mayPush(agent.id, row.repository)
     if (canPush === null) {
@@ -67,7 +67,7 @@ export function createBinding(deps: BindingDeps) {
     rowOf,
     transferTo,
 
-    /** One look at workspace and remote, as every 60 s. */
+    /** Checks workspace and remote once, as the loop does every 60 s. */
     async look(agent: Agent): Promise<void> {
       const row = await gitStore(db).of(agent.id)
       if (!row || agent.status !== 'running' || !link.isConnected(agent.id) || isBusy(agent.id)) return
@@ -76,19 +76,19 @@ export function createBinding(deps: BindingDeps) {
         branches: branchesOf(row),
         transfer: transferTo(row),
       })
-      // Somebody has removed it: the next look makes it anew.
+      // The repository was deleted from the workspace; the next look recreates it.
       const more = state.is_repository ? {} : { bound_at: null }
       await settle(agent, { ended: { by: 'look', error: failed, commit: null }, state, more })
     },
 
-    /** With a repository in the workspace, if that can be had now. */
+    /** The binding, after initializing the repository if that is possible now. */
     async boundRow(agent: Agent): Promise<AgentGitRow> {
       const row = await rowOf(agent)
       if (row.bound_at === null && agent.status === 'running') await bind(agent, row)
       return rowOf(agent)
     },
 
-    /** In the transaction that makes an agent from a repository. */
+    /** In the transaction that creates an agent from a repository. */
     async bindNew(tx: Tx, agent: Agent): Promise<void> {
       if (agent.github_repo === null || agent.source_branch === null) return
       await gitStore(tx).insert({
@@ -97,14 +97,14 @@ export function createBinding(deps: BindingDeps) {
         repository: agent.github_repo,
         working_branch: workingBranch(agent),
         source_branch: agent.source_branch,
-        // Until the host was asked what the token may do.
+        // Until the host has reported the token's permissions.
         source_mode: 1,
         created_at: timestamp(clock.now()),
       })
     },
 
-    /** For a container that is made now. Null: the agent has no repository. */
-    async factsFor(agent: Pick<Agent, 'id' | 'name' | 'github_repo'>): Promise<GitFacts | null> {
+    /** For a new container; null without a repository. */
+    async settingsFor(agent: Pick<Agent, 'id' | 'name' | 'github_repo'>): Promise<GitSettings | null> {
       const row = await gitStore(db).of(agent.id)
       if (row?.bound_at) return { sourceMode: row.source_mode === 1, workingBranch: row.working_branch }
       if (agent.github_repo === null) return null
@@ -124,14 +124,14 @@ export function branchesOf({
   return { working: working_branch, source: source_branch, source_mode: source_mode === 1 }
 }
 
-/** Null: nothing was tried. */
+/** Null: nothing was attempted. */
 export function endedOf(by: Ended['by'], end: GitEnd): Ended | null {
   if (end.outcome === 'refused') return null
   if (end.outcome === 'done') return { by, error: null, commit: end.commit_sha }
   return { by, error: end.message, commit: null }
 }
 
-/** Throws what a caller is told of an end that is none. */
+/** Throws the fault for any outcome other than `done`. */
 export function requireDone(end: GitEnd): Extract<GitEnd, { outcome: 'done' }> {
   if (end.outcome === 'done') return end
   if (end.outcome === 'refused') throw new Fault('validation_error', `paths: ${end.message}`)

@@ -1,18 +1,18 @@
 import { createCache } from '../../kit/cache.ts'
 import type { Clock } from '../../kit/clock.ts'
 import type { Db } from '../../ports/database/port.ts'
-import { failuresThatCount } from './rules.ts'
+import { failureThreshold } from './rules.ts'
 import { gitStore } from './store.ts'
 
-/** Agents whose schedules stand still because their syncs fail. */
+/** Agents whose schedules are paused because their syncs fail. */
 export type Frozen = {
-  /** Failed syncs in a row of an agent whose schedules they freeze; null: they may fire. */
+  /** Number of consecutive failed syncs of an agent with paused schedules; null if they may fire. */
   after(agentId: string): Promise<number | null>
-  /** Something of it may have changed. */
+  /** Clears the cache after a possible change. */
   forget(): void
 }
 
-/** What another process has changed is seen after so long; fires that are due together ask once. */
+/** Changes by other processes are visible after this time. Fires due together share one query. */
 const maxAgeSeconds = 2
 
 export function createFrozen({ db, clock }: { db: Db; clock: Clock }): Frozen {
@@ -21,7 +21,7 @@ export function createFrozen({ db, clock }: { db: Db; clock: Clock }): Frozen {
     maxAgeSeconds,
     maxEntries: 1,
     load: async () => {
-      const rows = await gitStore(db).frozen(failuresThatCount)
+      const rows = await gitStore(db).frozen(failureThreshold)
       return new Map(rows.map(({ agent_id, consecutive_failures }) => [agent_id, consecutive_failures]))
     },
   })

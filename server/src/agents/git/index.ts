@@ -1,12 +1,12 @@
 /**
  * Git: the repository that an agent's workspace is bound to.
  *
- * Owns the bindings, the agents' own tokens, how syncs went and the way of an agent's git to the git host. Promises that no token of that
- * host comes into a container, and that a conflict is never resolved by itself. Refuses to know what is in a
- * repository: the program in the container works on it.
+ * Owns the bindings, the agents' own tokens, the sync state and the transfers to the git host. No token of
+ * the host ever enters a container, and conflicts are never resolved automatically. The program in the
+ * container works on the repository.
  */
 
-export type { GitFacts } from './binding.ts'
+export type { GitSettings } from './binding.ts'
 export { createGitLoop } from './loop.ts'
 export { repositoryRoutes } from './repository-routes.ts'
 export { gitRoutes } from './routes.ts'

@@ -16,8 +16,10 @@ import { secret } from '../../kit/secret.ts'
 import { silentLog } from '../../ports/log.ts'
 import { createTransfers } from './transfer.ts'
 
-/** The way of an agent's git to a host, as git in a container goes it, and as the platform asks whether it may. */
-async function openWay(hostUrl: string, lookup: Lookup, mayBeInner = false) {
+/**
+ * Opens an agent's git transfer to a host, as used by git in the container and by the platform's push check.
+ */
+async function openTransfer(hostUrl: string, lookup: Lookup, mayBeInner = false) {
   const transfers = createTransfers({
     vault: createThrowawayVault(),
     clock: { now: () => new Date() },
@@ -30,7 +32,7 @@ async function openWay(hostUrl: string, lookup: Lookup, mayBeInner = false) {
   const proxy = createServer((request, response) => void transfers.handle(request, response))
   proxy.listen(0, '127.0.0.1')
   await once(proxy, 'listening')
-  // A server that listens on a port has an address of that kind.
+  // The cast is safe: a TCP server has an address of this type.
   const base = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/git`
   const { url, ticket } = transfers.open({ agentId: 'a', repository: 'acme/one', mayPush: true })
   const headers = { authorization: `Bearer ${ticket}` }
@@ -49,42 +51,38 @@ async function openWay(hostUrl: string, lookup: Lookup, mayBeInner = false) {
   }
 }
 
-async function triedAll(hostUrl: string, lookup: Lookup, mayBeInner = false) {
-  using way = await openWay(hostUrl, lookup, mayBeInner)
+async function tryAll(hostUrl: string, lookup: Lookup, mayBeInner = false) {
+  using way = await openTransfer(hostUrl, lookup, mayBeInner)
   return [await way.refs(), await way.push(), await way.mayPush()]
 }
 
-test('an agent’s git reaches no host inside, however the git host is spelt or answered for', async () => {
+test("an agent's git reaches no internal host, however the git host is spelled or resolved", async () => {
   using trap = await startTrap()
   using trap6 = await startTrap('::1')
   const refused = [502, 502, 'refused']
   for (const host of innerHosts) {
     const hostUrl = `http://${host}:${host.startsWith('[') ? trap6.port : trap.port}`
     if (!URL.canParse(hostUrl)) continue
-    assert.deepEqual(await triedAll(hostUrl, async () => ['127.0.0.1']), refused, host)
+    assert.deepEqual(await tryAll(hostUrl, async () => ['127.0.0.1']), refused, host)
   }
   for (const answer of innerAnswers)
-    assert.deepEqual(
-      await triedAll(`http://git.test:${trap.port}`, async () => answer),
-      refused,
-      answer.join(),
-    )
+    assert.deepEqual(await tryAll(`http://git.test:${trap.port}`, async () => answer), refused, answer.join())
   assert.deepEqual([trap.connections(), trap6.connections()], [0, 0])
 })
 
-test('nor one that the name leads to when it is asked once more', async () => {
+test('nor one that a second lookup of the name would return', async () => {
   for (const ask of ['refs', 'push', 'mayPush'] as const) {
     using host = await startRebinding()
-    using way = await openWay(host.url, host.lookup, true)
+    using way = await openTransfer(host.url, host.lookup, true)
     await way[ask]()
     assert.deepEqual(host.seen(), { questions: 1, reached: true, trapped: 0 }, ask)
   }
 })
 
-test('nor one that a redirect leads to', async () => {
+test('nor one that a redirect points to', async () => {
   using trap = await startTrap()
   using outside = await startRedirecting(`http://127.0.0.1:${trap.port}`)
-  const told = await triedAll(`http://git.test:${outside.port}`, async () => ['127.0.0.1'], true)
-  assert.deepEqual(told, [502, 502, false])
+  const outcomes = await tryAll(`http://git.test:${outside.port}`, async () => ['127.0.0.1'], true)
+  assert.deepEqual(outcomes, [502, 502, false])
   assert.deepEqual([outside.asked.length, trap.connections()], [3, 0])
 })

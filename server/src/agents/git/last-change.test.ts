@@ -5,7 +5,7 @@ import { forEachDialect } from '../../test/dialects.ts'
 import { bound, done, sha } from './test/bound.ts'
 
 const before = 'b'.repeat(40)
-const moved = { ...done, outcome: 'done' as const, commit_sha: sha, files_changed: 1, from_sha: before }
+const movedEnd = { ...done, outcome: 'done' as const, commit_sha: sha, files_changed: 1, from_sha: before }
 const file = {
   path: 'notes.txt',
   previous_path: null,
@@ -23,7 +23,7 @@ const change: GitChangeAnswer = {
 }
 
 forEachDialect((_name, open) => {
-  test('the last sync or pull that changed something is kept with its commits, and what it changed is read in the agent', async () => {
+  test('the last sync or pull with changes is stored with its commits, and its diff is read from the agent', async () => {
     await using one = await bound(open)
     await one.look()
     const first = await one.call('GET', 'last-change')
@@ -32,33 +32,33 @@ forEachDialect((_name, open) => {
     assert.match(first.json.reason, /has changed anything yet/)
     assert.ok(!one.world.link.asked.some(({ t }) => t === 'git.change'))
 
-    one.said.end = moved
+    one.said.end = movedEnd
     one.said.change = change
     const { sync_time } = (await one.call('POST', 'sync', {})).json
-    const { found: _, ...told } = change
-    const facts = { direction: 'push', from_sha: before, to_sha: sha, at: sync_time }
-    assert.deepEqual((await one.call('GET', 'last-change')).json, { ...facts, ...told, reason: null })
-    const asked = one.world.link.asked.find(({ t }) => t === 'git.change')
-    assert.deepEqual(asked?.request, { from_sha: before, to_sha: sha })
+    const { found: _, ...content } = change
+    const expected = { direction: 'push', from_sha: before, to_sha: sha, at: sync_time }
+    assert.deepEqual((await one.call('GET', 'last-change')).json, { ...expected, ...content, reason: null })
+    const request = one.world.link.asked.find(({ t }) => t === 'git.change')
+    assert.deepEqual(request?.request, { from_sha: before, to_sha: sha })
 
-    // Looks, failures and syncs without anything new leave it as it is.
+    // Looks, failures and syncs without changes keep it.
     one.said.end = { outcome: 'conflict', conflict: 'diverged', message: 'The remote has moved.' }
     assert.equal((await one.call('POST', 'sync', {})).status, 409)
     one.said.end = done
     await one.call('POST', 'sync', {})
     await one.look()
     assert.equal((await one.call('GET', 'last-change')).json.direction, 'push')
-    one.said.end = { ...moved, from_sha: 'c'.repeat(40) }
+    one.said.end = { ...movedEnd, from_sha: 'c'.repeat(40) }
     await one.call('POST', 'pull')
     const pulled = (await one.call('GET', 'last-change')).json
     assert.deepEqual([pulled.direction, pulled.from_sha], ['pull', 'c'.repeat(40)])
   })
 
-  test('known secrets are blotted out, also where the text was cut in one', async () => {
+  test('known secrets are masked, even where the text was truncated inside one', async () => {
     await using one = await bound(open)
     await one.look()
     const key = await one.world.agentKey(one.agent.id)
-    one.said.end = moved
+    one.said.end = movedEnd
     await one.call('POST', 'sync', {})
     one.said.change = {
       ...change,
@@ -74,18 +74,18 @@ forEachDialect((_name, open) => {
     assert.ok(json.diff.endsWith('+whole [secret] end\n+cut '), json.diff)
   })
 
-  test('commits that are gone, and a program that does not know the question, are reasons and no errors', async () => {
+  test('missing commits and an outdated program are reasons, not errors', async () => {
     await using one = await bound(open)
     await one.look()
-    one.said.end = moved
+    one.said.end = movedEnd
     await one.call('POST', 'sync', {})
     const unknown = await one.call('GET', 'last-change')
     assert.equal(unknown.status, 200, JSON.stringify(unknown.json))
-    assert.match(unknown.json.reason, /restart the agent/)
+    assert.match(unknown.json.reason, /Restart the agent/)
     one.said.change = { ...change, found: false }
-    const gone = (await one.call('GET', 'last-change')).json
-    assert.deepEqual([gone.to_sha, gone.files, gone.diff], [sha, [], ''])
-    assert.match(gone.reason, /not in the workspace any more/)
+    const missing = (await one.call('GET', 'last-change')).json
+    assert.deepEqual([missing.to_sha, missing.files, missing.diff], [sha, [], ''])
+    assert.match(missing.reason, /no longer in the workspace/)
 
     await one.world.request(one.owner.key, 'POST', '/api/agents/one/stop')
     assert.equal((await one.call('GET', 'last-change')).json.error, 'agent_stopped')

@@ -11,11 +11,11 @@ import type { AgentGitRow } from './tables.ts'
 export type LastChangeDeps = {
   ask: Ask
   rowOf(agent: Pick<Agent, 'id'>): Promise<AgentGitRow>
-  /** What the platform knows of the agent's secrets: blotted out of what is shown. */
+  /** The agent's known secrets, which are masked in the reply. */
   secretsOf(agentId: string): Promise<readonly string[]>
 }
 
-/** What is kept of an end that has moved a branch; one that has not leaves what was kept before. */
+/** The columns to store after a push or pull that moved a branch; empty otherwise. */
 export function changePatch(direction: 'push' | 'pull', end: GitEnd, at: string): GitPatch {
   if (end.outcome !== 'done' || end.from_sha === undefined || end.commit_sha === null) return {}
   return {
@@ -42,11 +42,14 @@ export function createLastChange({ ask, rowOf, secretsOf }: LastChangeDeps) {
       throw new Fault('agent_unresponsive', `Agent ${agent.name} cannot read its repository.`, {}, { cause })
     })
     if (answer === null) {
-      return { ...empty, reason: 'The agent’s program is older than the platform: restart the agent.' }
+      return { ...empty, reason: 'The agent’s program is older than the platform. Restart the agent.' }
     }
     const { found, ...change } = answer
     if (!found) {
-      return { ...empty, reason: 'The commits are not in the workspace any more: it was reset or tidied up.' }
+      return {
+        ...empty,
+        reason: 'The commits are no longer in the workspace, because it was reset or cleaned up.',
+      }
     }
     const secrets = (await secretsOf(agent.id)).flatMap(withLines)
     const clean = (text: string) => maskText(text, secrets)
@@ -58,14 +61,14 @@ export function createLastChange({ ask, rowOf, secretsOf }: LastChangeDeps) {
         path: clean(file.path),
         previous_path: file.previous_path === null ? null : clean(file.previous_path),
       })),
-      // Where the text was cut there may be the beginning of a secret.
+      // A truncated text may end with the beginning of a secret.
       diff: change.truncated ? maskPiece(change.diff, secrets).told : clean(change.diff),
       reason: null,
     }
   }
 }
 
-/** In a diff every line has a sign before it: one of several lines is found line by line. */
+/** In a diff every line has a prefix, so a multi-line secret is matched line by line. */
 function withLines(secret: string): string[] {
   const lines = secret.split(/\r?\n/).filter((line) => line !== '')
   return lines.length > 1 ? [secret, ...lines] : [secret]

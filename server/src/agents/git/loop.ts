@@ -16,13 +16,13 @@ export type GitLoopDeps = {
 }
 
 const everySeconds = 60
-const atOnce = 4
+const maxConcurrentAgents = 4
 
-/** Looks at every bound agent that runs, and does by itself what its switches say. */
+/** Looks at every running agent with a binding, and syncs or pulls as its settings say. */
 export function createGitLoop({ git, agentRecords, clock, log }: GitLoopDeps): Loop {
-  const turns = createTurns(atOnce)
+  const limit = createTurns(maxConcurrentAgents)
 
-  async function tend(agent: Agent, before: AgentGitRow): Promise<void> {
+  async function process(agent: Agent, before: AgentGitRow): Promise<void> {
     await git.look(agent)
     const row = await git.config(agent)
     if (row.pull_sync === 1 && (row.behind ?? 0) > 0 && row.failing === null) await git.pull(agent, 'clean')
@@ -41,21 +41,21 @@ export function createGitLoop({ git, agentRecords, clock, log }: GitLoopDeps): L
     const rows = await git.bindings()
     await Promise.all(
       rows.map((row) =>
-        turns(async () => {
+        limit(async () => {
           const agent = await agentRecords.byId(row.agent_id)
           if (agent?.state !== 'ready' || agent.status !== 'running') return
-          await tend(agent, row).catch((error: unknown) => {
-            // What git said is written down; an agent that does not answer is none of git's failures.
-            const level = isFault(
+          await process(agent, row).catch((error: unknown) => {
+            // Git's errors are already recorded, and an agent that does not answer is not a git failure.
+            const isExpected = isFault(
               error,
               'git_conflict',
               'upstream_error',
               'agent_unresponsive',
               'sync_in_progress',
             )
-            log[level ? 'debug' : 'warn'](
+            log[isExpected ? 'debug' : 'warn'](
               { err: error, agent: agent.name },
-              'a repository could not be tended',
+              'could not process a repository',
             )
           })
         }),

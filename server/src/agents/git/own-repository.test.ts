@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isFault } from '../../kit/fault.ts'
 import { forEachDialect } from '../../test/dialects.ts'
-import { bound, done, inStep, sha } from './test/bound.ts'
+import { bound, done, inSync, sha } from './test/bound.ts'
 
 forEachDialect((_name, open) => {
-  test('an agent has a token of its own: asked of the host first, sealed, never sent, gone with the binding it opened', async () => {
+  test('an agent can have its own token: checked with the host, sealed, never sent to it', async () => {
     await using one = await bound(open, {})
     const { world, agent, owner } = one
     const pat = (method: string, body?: object) =>
@@ -20,7 +20,7 @@ forEachDialect((_name, open) => {
       ...{ agent_name: 'one', configured: true, source: 'agent' },
     })
     await one.look()
-    assert.equal((await one.call('GET', 'config')).json.source_mode, false, 'the host takes its pushes')
+    assert.equal((await one.call('GET', 'config')).json.source_mode, false, 'the host accepts its pushes')
     const rows = await world.db
       .withTables<{ agent_git_tokens: { sealed: string } }>()
       .selectFrom('agent_git_tokens')
@@ -37,19 +37,19 @@ forEachDialect((_name, open) => {
     assert.equal(asAgent.status, 403)
   })
 
-  test('an agent without a repository gets one, made or joined; one that has one is refused', async () => {
+  test('an agent without a repository gets a new or existing one; 409 if it has one', async () => {
     await using one = await bound(open)
     const { world, owner, server } = one
-    const taken = await one.call('POST', 'initialize', { repo_owner: 'acme', repo_name: 'x' })
-    assert.deepEqual([taken.status, taken.json.error], [409, 'already_exists'])
+    const existing = await one.call('POST', 'initialize', { repo_owner: 'acme', repo_name: 'x' })
+    assert.deepEqual([existing.status, existing.json.error], [409, 'already_exists'])
     await world.request(owner.key, 'POST', '/api/agents', { name: 'plain' })
     const plain = await world.row('plain')
     world.link.link(plain.id, {
       'git.initialize': ({ branches, remote_url }) => ({
         end: one.said.end,
-        state: { ...inStep, branch: branches.working, remote_url },
+        state: { ...inSync, branch: branches.working, remote_url },
       }),
-      'git.look': () => ({ state: inStep, failed: null }),
+      'git.look': () => ({ state: inSync, failed: null }),
     })
     const initialize = (body: object) =>
       world.request(owner.key, 'POST', '/api/agents/plain/git/initialize', { repo_owner: 'acme', ...body })
@@ -60,7 +60,7 @@ forEachDialect((_name, open) => {
     assert.equal(
       (await world.request(owner.key, 'GET', '/api/agents/plain/git/config')).status,
       404,
-      'what failed leaves no binding',
+      'a failure leaves no binding',
     )
     one.said.end = done
     const made = await initialize({ repo_name: 'made' })
@@ -80,33 +80,33 @@ forEachDialect((_name, open) => {
     assert.equal((await world.row('plain')).github_repo, 'acme/made')
   })
 
-  test('binding to an own repository is for people alone, takes its token along, and leaves all as it was when it fails', async () => {
+  test('only people can bind an own repository; it stores its token, and a failure changes nothing', async () => {
     await using one = await bound(open, {})
     const { world, owner } = one
     const bind = one.call('POST', 'bind-to-own-repo', { destination_repo: 'acme/own' })
     assert.equal((await bind).json.error, 'human_only')
     const { git } = world.area
-    const wanted = { repository: 'acme/own', mayCreate: true, isPrivate: true, description: null }
+    const request = { repository: 'acme/own', mayCreate: true, isPrivate: true, description: null }
     const row = () => world.row('one')
     const status = async () => world.request(owner.key, 'GET', '/api/agents/one/github-pat')
-    await assert.rejects(git.bindToOwn(await row(), wanted, null), (error) =>
+    await assert.rejects(git.bindToOwn(await row(), request, null), (error) =>
       isFault(error, 'not_configured'),
     )
-    await assert.rejects(git.bindToOwn(await row(), wanted, 'bad-1'), (error) =>
+    await assert.rejects(git.bindToOwn(await row(), request, 'bad-1'), (error) =>
       isFault(error, 'validation_error'),
     )
-    await assert.rejects(git.bindToOwn(await row(), wanted, 'read-1'), (error) =>
+    await assert.rejects(git.bindToOwn(await row(), request, 'read-1'), (error) =>
       isFault(error, 'validation_error'),
     )
     one.said.end = { outcome: 'failed', message: 'The remote hung up.' }
-    await assert.rejects(git.bindToOwn(await row(), wanted, 'tok-1'), (error) =>
+    await assert.rejects(git.bindToOwn(await row(), request, 'tok-1'), (error) =>
       isFault(error, 'upstream_error'),
     )
-    assert.equal((await status()).json.source, 'none', 'the token of what failed is not kept')
+    assert.equal((await status()).json.source, 'none', 'the token of a failed binding is not stored')
     assert.equal((await one.call('GET', 'config')).json.github_repo, 'acme/helper')
     one.said.end = done
-    const told = await git.bindToOwn(await row(), wanted, 'tok-1')
-    assert.deepEqual(told, {
+    const reply = await git.bindToOwn(await row(), request, 'tok-1')
+    assert.deepEqual(reply, {
       agent_name: 'one',
       github_repo: 'acme/own',
       previous_repo: 'acme/helper',
@@ -114,16 +114,16 @@ forEachDialect((_name, open) => {
       private: true,
       created_repo: false,
       reused_existing: true,
-      repo_url: told.repo_url,
+      repo_url: reply.repo_url,
       message: 'Agent one is bound to acme/own.',
     })
     assert.equal((await status()).json.source, 'agent')
     assert.equal((await one.call('GET', 'config')).json.source_mode, false)
     assert.ok(!JSON.stringify(world.link.asked).includes('tok-1'))
-    assert.equal((await git.factsFor(await row()))?.sourceMode, false)
+    assert.equal((await git.settingsFor(await row()))?.sourceMode, false)
   })
 
-  test('a reset tells what it kept; 409 agent_busy while the agent is at work', async () => {
+  test('a reset reports the preserved files; 409 agent_busy while the agent is working', async () => {
     let busy = false
     await using one = await bound(open, { token: 'tok' }, { isBusy: () => busy })
     await one.look()

@@ -23,11 +23,11 @@ export type OwnRepositoryDeps = {
   binding: Pick<Binding, 'transferTo'>
   ask: Ask
   settle: Settle
-  /** Throws `agent_busy` while something works in the workspace, and keeps others out of it. */
+  /** Throws `agent_busy` while a run or sync uses the workspace, and blocks others meanwhile. */
   undisturbed<T>(agent: Agent, work: () => Promise<T>): Promise<T>
 }
 
-export type Wanted = {
+export type RepositoryRequest = {
   repository: string
   mayCreate: boolean
   isPrivate: boolean
@@ -35,40 +35,40 @@ export type Wanted = {
 }
 type Own = HostedRepository & { isNew: boolean }
 
-/** Agents that get a repository of their own, which their workspace begins or joins. */
+/** Gives an agent its own repository, new or existing, for its workspace. */
 export function createOwnRepository(deps: OwnRepositoryDeps) {
   const { db, clock, host, tokens, agentRecords, addressOf, binding, ask, settle, undisturbed } = deps
 
-  /** Throws `not_configured`, `not_found`, `upstream_error`, and names the field that is wrong. */
-  async function obtain(wanted: Wanted, token: Secret, field: string): Promise<Own> {
-    const { repository } = wanted
+  /** Throws `not_configured`, `not_found`, `upstream_error`, or a validation error that names the field. */
+  async function findOrCreate(request: RepositoryRequest, token: Secret, field: string): Promise<Own> {
+    const { repository } = request
     const found = await host.find(repository, token)
     if (found?.mayPush) return { ...found, isNew: false }
     if (found) throw invalidField([field], 'the token may not write to this repository')
-    if (!wanted.mayCreate)
+    if (!request.mayCreate)
       throw new Fault('not_found', `The git host has no repository "${repository}" for this token.`)
-    const made = await host.create(wanted, token)
-    if (made.ok) return { ...made.repository, isNew: true }
-    const why =
-      made.why === 'taken' ? 'exists, and is not open to the token' : 'may not be made with this token'
-    throw invalidField([field], why)
+    const result = await host.create(request, token)
+    if (result.ok) return { ...result.repository, isNew: true }
+    const reason =
+      result.why === 'taken' ? 'exists, but the token has no access' : 'cannot be created with this token'
+    throw invalidField([field], reason)
   }
 
-  async function hosted(agent: Agent, wanted: Wanted, field: string): Promise<Own> {
+  async function hosted(agent: Agent, request: RepositoryRequest, field: string): Promise<Own> {
     const token = await tokens.of(agent)
     if (token === null) throw new Fault('not_configured', 'There is no token for the git host.')
-    return obtain(wanted, token, field).catch((cause: unknown) => {
+    return findOrCreate(request, token, field).catch((cause: unknown) => {
       if (!(cause instanceof GitHostDown)) throw cause
       throw new Fault('upstream_error', 'The git host cannot be reached.', {}, { cause })
     })
   }
 
-  /** The workspace is brought there before anything is written down; one that fails leaves the old binding. */
-  async function bring(agent: Agent, repository: string, own: Own): Promise<AgentGitRow> {
+  /** Prepares the workspace before the database changes, so a failure keeps the old binding. */
+  async function switchTo(agent: Agent, repository: string, own: Own): Promise<AgentGitRow> {
     const at = timestamp(clock.now())
     const row: AgentGitRow = {
       ...((await gitStore(db).of(agent.id)) ?? blankBinding),
-      ...unseen,
+      ...unobserved,
       agent_id: agent.id,
       repository,
       working_branch: workingBranch(agent),
@@ -95,17 +95,17 @@ export function createOwnRepository(deps: OwnRepositoryDeps) {
   }
 
   return {
-    /** Throws `already_exists` for an agent that has one. */
-    async initialize(agent: Agent, wanted: Wanted): Promise<InitializedGit> {
+    /** Throws `already_exists` for an agent that has a repository. */
+    async initialize(agent: Agent, request: RepositoryRequest): Promise<InitializedGit> {
       const before = await gitStore(db).of(agent.id)
       if (before) throw new Fault('already_exists', `Agent ${agent.name} is bound to ${before.repository}.`)
       requireRunning(agent)
       return undisturbed(agent, async () => {
-        const own = await hosted(agent, wanted, 'repo_name')
-        const { repository, working_branch } = await bring(agent, wanted.repository, own)
+        const own = await hosted(agent, request, 'repo_name')
+        const { repository, working_branch } = await switchTo(agent, request.repository, own)
         return {
           success: true,
-          message: own.isNew ? 'The repository was made.' : 'The workspace has joined the repository.',
+          message: own.isNew ? 'The repository was created.' : 'The workspace has joined the repository.',
           github_repo: repository,
           working_branch,
           repo_url: addressOf(repository),
@@ -113,16 +113,20 @@ export function createOwnRepository(deps: OwnRepositoryDeps) {
       })
     },
 
-    /** `pat`: becomes the agent's own token when all goes well. */
-    async bindToOwn(agent: Agent, wanted: Wanted, pat: string | null): Promise<BoundToOwnRepository> {
+    /** On success `pat` becomes the agent's own token. */
+    async bindToOwn(
+      agent: Agent,
+      request: RepositoryRequest,
+      pat: string | null,
+    ): Promise<BoundToOwnRepository> {
       requireRunning(agent)
       return undisturbed(agent, async () => {
         const before = await gitStore(db).of(agent.id)
         if (pat !== null) await tokens.check(pat, 'github_pat')
         const putBack = pat === null ? null : await tokens.swap(agent.id, pat)
         try {
-          const own = await hosted(agent, wanted, 'destination_repo')
-          const { repository } = await bring(agent, wanted.repository, own)
+          const own = await hosted(agent, request, 'destination_repo')
+          const { repository } = await switchTo(agent, request.repository, own)
           return {
             agent_name: agent.name,
             github_repo: repository,
@@ -147,8 +151,8 @@ function requireRunning({ name, status }: Agent): void {
   if (status !== 'running') throw new Fault('agent_stopped', `Agent ${name} is not running.`)
 }
 
-/** What was seen of another repository says nothing of this one. */
-const unseen = {
+/** Observations of the previous repository do not apply to the new one. */
+const unobserved = {
   last_sync_at: null,
   last_sync_status: 'never',
   failing: null,

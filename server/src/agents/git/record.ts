@@ -27,7 +27,7 @@ export type Settle = (agent: Agent, what: Settled) => Promise<void>
 export function createSettle(deps: RecordDeps): Settle {
   const { db, clock, events, frozen, alerts } = deps
 
-  async function tell(
+  async function report(
     tx: Tx,
     agent: Agent,
     { before, row, now }: { before: AgentGitRow; row: AgentGitRow; now: Date },
@@ -61,7 +61,7 @@ export function createSettle(deps: RecordDeps): Settle {
       }
       if (Object.keys(patch).length === 0) return
       await store.update(agent.id, patch)
-      await tell(tx, agent, { before, row: { ...before, ...patch }, now })
+      await report(tx, agent, { before, row: { ...before, ...patch }, now })
       if (state?.has_credential) await alerts.raise(tx, credentialAlert(agent))
       else if (state?.is_repository) await alerts.clear(tx, agent.id, 'remote_credential')
     })

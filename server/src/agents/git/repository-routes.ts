@@ -25,14 +25,14 @@ export function repositoryRoutes({ git, tokens, agentRecords }: RepositoryRouteD
       const { repo_owner, repo_name, create_repo, private: isPrivate, description = null } = call.body
       const repository = `${repo_owner}/${repo_name}`
       call.request.note({ repository })
-      const wanted = { repository, mayCreate: create_repo, isPrivate, description }
-      return git.initialize(await agentOf(call), wanted)
+      const options = { repository, mayCreate: create_repo, isPrivate, description }
+      return git.initialize(await agentOf(call), options)
     }),
     agentRoute(bindToOwnRepository, async (call) => {
       const { destination_repo: repository, github_pat = null, private: isPrivate } = call.body
       call.request.note({ repository, has_token: github_pat !== null })
-      const wanted = { repository, mayCreate: true, isPrivate, description: null }
-      return git.bindToOwn(await agentOf(call), wanted, github_pat)
+      const options = { repository, mayCreate: true, isPrivate, description: null }
+      return git.bindToOwn(await agentOf(call), options, github_pat)
     }),
     agentRoute(getAgentGitToken, async (call) => tokens.status(await agentOf(call))),
     agentRoute(putAgentGitToken, async (call) => {

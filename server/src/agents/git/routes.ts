@@ -31,11 +31,11 @@ export type GitRouteDeps = {
 
 export function gitRoutes({ git, agentRecords, agentAccess, clock }: GitRouteDeps): Route[] {
   const agentOf = ({ agent }: { agent: { id: string } }) => requireAgent(agentRecords, agent.id)
-  const auto = (name: string, row: { auto_sync: number }) => ({
+  const autoSync = (name: string, row: { auto_sync: number }) => ({
     agent_name: name,
     enabled: row.auto_sync === 1,
   })
-  const pulls = (name: string, row: { pull_sync: number }) => ({
+  const pullSync = (name: string, row: { pull_sync: number }) => ({
     agent_name: name,
     enabled: row.pull_sync === 1,
   })
@@ -84,24 +84,25 @@ export function gitRoutes({ git, agentRecords, agentAccess, clock }: GitRouteDep
       const done = await git.sync(await agentOf(call), { message, paths, strategy })
       const { commit_sha, files_changed, branch, sync_time } = done
       call.request.note({ commit_sha, files_changed })
-      const said = files_changed === 0 ? 'Nothing had changed.' : `${files_changed} files were committed.`
-      return { success: true as const, commit_sha, files_changed, branch, message: said, sync_time }
+      const summary = files_changed === 0 ? 'Nothing had changed.' : `${files_changed} files were committed.`
+      return { success: true as const, commit_sha, files_changed, branch, message: summary, sync_time }
     }),
     agentRoute(pullGit, async (call) => {
-      // Whom an agent may call it may read; `force_reset` throws away what the other one has not committed.
+      // An agent with permission to call may read. `force_reset` would discard the other agent's uncommitted
+      // work.
       if (call.relation === 'permitted') throw new Fault('agent_not_permitted', noPull)
       const { commit_sha, files_changed } = await git.pull(await agentOf(call), call.body.strategy)
       call.request.note({ strategy: call.body.strategy, commit_sha })
-      const said = files_changed === 0 ? 'Nothing new.' : `${files_changed} files were changed.`
-      return { success: true as const, message: said, commit_sha }
+      const message = files_changed === 0 ? 'Nothing new.' : `${files_changed} files were changed.`
+      return { success: true as const, message, commit_sha }
     }),
-    agentRoute(getAutoSync, async (call) => auto(call.agent.name, await git.config(await agentOf(call)))),
+    agentRoute(getAutoSync, async (call) => autoSync(call.agent.name, await git.config(await agentOf(call)))),
     agentRoute(putAutoSync, async (call) =>
-      auto(call.agent.name, await git.set(await agentOf(call), { auto_sync: call.body.enabled ? 1 : 0 })),
+      autoSync(call.agent.name, await git.set(await agentOf(call), { auto_sync: call.body.enabled ? 1 : 0 })),
     ),
-    agentRoute(getPullSync, async (call) => pulls(call.agent.name, await git.config(await agentOf(call)))),
+    agentRoute(getPullSync, async (call) => pullSync(call.agent.name, await git.config(await agentOf(call)))),
     agentRoute(putPullSync, async (call) =>
-      pulls(call.agent.name, await git.set(await agentOf(call), { pull_sync: call.body.enabled ? 1 : 0 })),
+      pullSync(call.agent.name, await git.set(await agentOf(call), { pull_sync: call.body.enabled ? 1 : 0 })),
     ),
     agentRoute(getGitFreeze, async (call) => freeze(call.agent.name, await git.config(await agentOf(call)))),
     agentRoute(putGitFreeze, async (call) =>

@@ -13,7 +13,7 @@ import { createFrozen } from './frozen.ts'
 import { changePatch, createLastChange, type LastChangeDeps } from './last-change.ts'
 import { createOwnRepository } from './own-repository.ts'
 import { createSettle, type RecordDeps } from './record.ts'
-import { stampOf, syncStateOf, toldInUtc } from './rules.ts'
+import { inUtc, stampOf, syncStateOf } from './rules.ts'
 import { type GitPatch, gitStore } from './store.ts'
 import type { AgentGitTokens } from './tokens.ts'
 
@@ -26,7 +26,7 @@ export type GitDeps = Omit<RecordDeps, 'frozen' | 'clock'> &
     agentRecords: Pick<AgentRecords, 'changed'>
     host: GitHost
     tokens: AgentGitTokens
-    /** Whether a run of it goes on. */
+    /** Whether a run of the agent is in progress. */
     isWorking(agentId: string): Promise<boolean>
   }
 
@@ -37,16 +37,16 @@ export type AgentGit = ReturnType<typeof createAgentGit>
 
 export function createAgentGit(deps: GitDeps) {
   const { db, clock, link, addressOf, isWorking } = deps
-  /** Agents whose workspace is being synced by this process; the agent's program lets one in at a time anyway. */
+  /** Agents whose workspace this process is syncing. The agent's program also serializes its work. */
   const busy = new Set<string>()
   const frozen = createFrozen(deps)
   const ask = createAsk(link)
   const settle = createSettle({ ...deps, frozen })
   const binding = createBinding({ ...deps, ask, settle, isBusy: (agentId) => busy.has(agentId) })
-  const own = createOwnRepository({ ...deps, binding, ask, settle, undisturbed })
+  const own = createOwnRepository({ ...deps, binding, ask, settle, undisturbed: whileIdle })
   const { rowOf, transferTo, boundRow } = binding
 
-  async function alone<T>(agent: Agent, work: () => Promise<T>): Promise<T> {
+  async function exclusively<T>(agent: Agent, work: () => Promise<T>): Promise<T> {
     if (busy.has(agent.id)) throw new Fault('sync_in_progress')
     busy.add(agent.id)
     try {
@@ -56,25 +56,28 @@ export function createAgentGit(deps: GitDeps) {
     }
   }
 
-  /** A run whose files are changed under it would go on with what is not there any more. */
-  async function undisturbed<T>(agent: Agent, work: () => Promise<T>): Promise<T> {
+  /** Requires an idle agent: a run must not lose files while it works. */
+  async function whileIdle<T>(agent: Agent, work: () => Promise<T>): Promise<T> {
     if (busy.has(agent.id) || (await isWorking(agent.id))) {
-      throw new Fault('agent_busy', `Agent ${agent.name} is at work: wait for it, or end its runs.`)
+      throw new Fault(
+        'agent_busy',
+        `Agent ${agent.name} is working. Wait until its runs have finished, or stop them.`,
+      )
     }
-    return alone(agent, work)
+    return exclusively(agent, work)
   }
 
   return {
     lastChange: createLastChange({ ...deps, ask, rowOf }),
     look: binding.look,
     bindNew: binding.bindNew,
-    factsFor: binding.factsFor,
+    settingsFor: binding.settingsFor,
     initialize: own.initialize,
     bindToOwn: own.bindToOwn,
     config: rowOf,
     bindings: () => gitStore(db).all(),
     syncState: async (agent: Agent): Promise<GitSyncState> => syncStateOf(await rowOf(agent), clock.now()),
-    /** Failed syncs of an agent whose schedules they freeze; null: they may fire. */
+    /** Failed syncs of an agent with paused schedules; null if they may fire. */
     frozenAfter: frozen.after,
 
     async status(agent: Agent): Promise<GitStatus> {
@@ -100,7 +103,7 @@ export function createAgentGit(deps: GitDeps) {
       return {
         ...unknown,
         ...{ branch, changes, ahead, behind },
-        last_commit: last_commit && toldInUtc(last_commit),
+        last_commit: last_commit && inUtc(last_commit),
         remote_url: state.remote_url,
         sync_status: ahead === null ? 'unknown' : inStep ? 'up_to_date' : 'pending_sync',
       }
@@ -110,7 +113,7 @@ export function createAgentGit(deps: GitDeps) {
       await rowOf(agent)
       const { commits } = await ask(agent, 'git.log', { limit })
       return {
-        commits: commits.map((commit) => ({ ...toldInUtc(commit), short_sha: commit.sha.slice(0, 7) })),
+        commits: commits.map((commit) => ({ ...inUtc(commit), short_sha: commit.sha.slice(0, 7) })),
       }
     },
 
@@ -120,10 +123,10 @@ export function createAgentGit(deps: GitDeps) {
       if (row.source_mode === 1) {
         throw new Fault(
           'conflict',
-          'The agent is in source mode: there is no token that may write, and it only pulls.',
+          'The agent is in source mode: it can only pull, because no token may push.',
         )
       }
-      const { end, state } = await alone(agent, () =>
+      const { end, state } = await exclusively(agent, () =>
         ask(agent, 'git.sync', {
           branches: branchesOf(row),
           transfer: transferTo(row),
@@ -141,7 +144,7 @@ export function createAgentGit(deps: GitDeps) {
 
     async pull(agent: Agent, strategy: PullStrategy) {
       const row = await boundRow(agent)
-      const { end, state } = await alone(agent, () =>
+      const { end, state } = await exclusively(agent, () =>
         ask(agent, 'git.pull', { branches: branchesOf(row), transfer: transferTo(row), strategy }),
       )
       const more = changePatch('pull', end, timestamp(clock.now()))
@@ -152,7 +155,7 @@ export function createAgentGit(deps: GitDeps) {
     /** Throws `agent_busy`, `upstream_error`. */
     async reset(agent: Agent): Promise<ResetToMain> {
       const row = await boundRow(agent)
-      return undisturbed(agent, async () => {
+      return whileIdle(agent, async () => {
         const { end, state, snapshot_dir, files_preserved } = await ask(agent, 'git.reset', {
           branches: branchesOf(row),
           transfer: transferTo(row),
@@ -177,7 +180,7 @@ export function createAgentGit(deps: GitDeps) {
       return rowOf(agent)
     },
 
-    /** Another token may do something else: the host is asked again with the next look. */
+    /** The new token may have other permissions; the next look checks them. */
     async tokenChanged(agentId: string): Promise<void> {
       await gitStore(db).update(agentId, { bound_at: null })
     },

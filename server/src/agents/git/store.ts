@@ -3,7 +3,7 @@ import type { AgentGitRow, AgentGitTables, AgentGitTokenRow } from './tables.ts'
 
 export type GitPatch = Partial<Omit<AgentGitRow, 'agent_id' | 'created_at'>>
 
-/** The only SQL about bindings. */
+/** All SQL for bindings. */
 export function gitStore(executor: Executor) {
   const db = executor.withTables<AgentGitTables>()
   return {
@@ -14,7 +14,7 @@ export function gitStore(executor: Executor) {
 
     all: (): Promise<AgentGitRow[]> => db.selectFrom('agent_git').selectAll().orderBy('agent_id').execute(),
 
-    /** Bindings whose failures count, of agents whose schedules they freeze. */
+    /** Bindings of agents with paused schedules. */
     frozen: (failures: number) =>
       db
         .selectFrom('agent_git')
@@ -23,7 +23,7 @@ export function gitStore(executor: Executor) {
         .where('consecutive_failures', '>=', failures)
         .execute(),
 
-    /** The agent's binding is this one from now on. */
+    /** Inserts the binding or replaces the agent's current one. */
     async replace(row: AgentGitRow): Promise<void> {
       const { agent_id: _, ...rest } = row
       await db

@@ -1,4 +1,4 @@
-/** The repository of an agent, and how syncs with it went. Booleans are 0 or 1, times ISO 8601 UTC. */
+/** The repository of an agent and its sync state. Booleans are 0 or 1, times ISO 8601 UTC. */
 export type AgentGitRow = {
   agent_id: string
   /** `owner/repo` on the git host. */
@@ -10,23 +10,23 @@ export type AgentGitRow = {
   pull_sync: number
   freeze_schedules: number
   created_at: string
-  /** Since when there is a repository of this binding in the workspace; null: not yet. */
+  /** When the workspace became a repository of this binding; null if not yet. */
   bound_at: string | null
   last_sync_at: string | null
   last_sync_status: 'never' | 'success' | 'failed'
-  /** What fails at present; a look that succeeds says nothing of a push that failed. */
+  /** What currently fails; a successful look does not clear a failed sync. */
   failing: 'look' | 'sync' | null
   consecutive_failures: number
   last_error: string | null
   last_commit_sha: string | null
-  /** Null: never seen. */
+  /** Null: never observed. */
   ahead: number | null
   behind: number | null
   dirty: number | null
   seen_at: string | null
   tried_at: string | null
   auto_synced_at: string | null
-  /** Between which commits the last sync or pull that changed something has moved; null: none has. */
+  /** The commits before and after the last sync or pull with changes; null without one. */
   change_direction: 'push' | 'pull' | null
   change_from_sha: string | null
   change_to_sha: string | null
@@ -38,7 +38,7 @@ export type AgentGitTokenRow = { agent_id: string; sealed: string; updated_at: s
 
 export type AgentGitTables = { agent_git: AgentGitRow; agent_git_tokens: AgentGitTokenRow }
 
-/** Of a binding that was just made. */
+/** Initial values of a new binding. */
 export const blankBinding = {
   auto_sync: 0,
   pull_sync: 0,

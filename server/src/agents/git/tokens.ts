@@ -13,20 +13,20 @@ export type GitTokensDeps = {
   clock: Pick<Clock, 'now'>
   vault: Pick<Vault, 'seal' | 'open'>
   host: Pick<GitHost, 'login'>
-  /** The owner's own. */
+  /** The owner's own token. */
   ownGitTokenOf(userId: string): Promise<Secret | null>
   platformGitToken(): Secret | null
 }
 
-/** With what an agent's repository is read and written: its own token, else its owner's, else the platform's. */
+/** The token for an agent's repository: its own, else its owner's, else the platform's. */
 export type AgentGitTokens = {
   of(agent: Pick<Agent, 'id' | 'owner_id'>): Promise<Secret | null>
   status(agent: Pick<Agent, 'id' | 'name' | 'owner_id'>): Promise<AgentGitTokenStatus>
-  /** Throws `validation_error` when the host refuses the token, `upstream_error` when it cannot be asked. */
+  /** Throws `validation_error` if the host rejects the token, `upstream_error` if it is unreachable. */
   check(token: string, field: string): Promise<void>
   put(agentId: string, token: string): Promise<void>
   remove(agentId: string): Promise<void>
-  /** Answers what puts back the token that there was before. */
+  /** Stores the token and returns a function that restores the previous one. */
   swap(agentId: string, token: string): Promise<() => Promise<void>>
 }
 
@@ -50,14 +50,14 @@ export function createAgentGitTokens(deps: GitTokensDeps): AgentGitTokens {
     },
 
     async status({ id, name, owner_id }) {
-      const told = (source: AgentGitTokenStatus['source']) => ({
+      const view = (source: AgentGitTokenStatus['source']) => ({
         agent_name: name,
         configured: source === 'agent',
         source,
       })
-      if ((await gitStore(db).sealedToken(id)) !== null) return told('agent')
-      if ((await ownGitTokenOf(owner_id)) !== null) return told('user')
-      return told(platformGitToken() === null ? 'none' : 'platform')
+      if ((await gitStore(db).sealedToken(id)) !== null) return view('agent')
+      if ((await ownGitTokenOf(owner_id)) !== null) return view('user')
+      return view(platformGitToken() === null ? 'none' : 'platform')
     },
 
     async check(token, field) {

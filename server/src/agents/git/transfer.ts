@@ -10,12 +10,12 @@ import type { Secret } from '../../kit/secret.ts'
 import type { Log } from '../../ports/log.ts'
 
 /**
- * The way of an agent's git to the git host. The container holds a ticket for one repository and a few minutes;
- * the token of the host is put on the wire here and never leaves the platform.
+ * Forwards an agent's git traffic to the git host. The container holds a ticket for one repository and a few
+ * minutes. The host's token is added here and never leaves the platform.
  */
 export type Transfers = {
   open(to: { agentId: string; repository: string; mayPush: boolean }): GitTransfer
-  /** Whether the host takes pushes from this agent's token. Throws when it cannot be reached. */
+  /** Whether the host accepts pushes with this agent's token. Throws if the host is unreachable. */
   mayPush(agentId: string, repository: string): Promise<boolean>
   /** Serves `/git/*` on the internal listener. Never rejects. */
   handle(request: IncomingMessage, response: ServerResponse): Promise<void>
@@ -25,13 +25,13 @@ export type TransferDeps = {
   vault: Pick<Vault, 'seal' | 'open'>
   clock: Pick<Clock, 'now'>
   log: Pick<Log, 'warn'>
-  /** Of `/git` as a container reaches it. */
+  /** URL of `/git` as containers see it. */
   gitUrl(): string
-  /** Of a repository on the git host. */
+  /** URL of a repository on the git host. */
   addressOf(repository: string): string
-  /** What the agent's binding may be read and written with; null for none. */
+  /** Token for the agent's repository; null without one. */
   tokenOf(agentId: string): Promise<Secret | null>
-  /** Where the git host is: looked up once, and what is connected to is what was checked. */
+  /** Resolves and checks the git host once; the connection uses exactly the checked addresses. */
   locate: Locate
 }
 
@@ -43,10 +43,10 @@ export function createTransfers(deps: TransferDeps): Transfers {
   const { vault, clock, log, gitUrl, addressOf, tokenOf, locate } = deps
 
   function ticketOf(request: IncomingMessage) {
-    const given = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1]
-    if (given === undefined) return null
+    const sealed = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1]
+    if (sealed === undefined) return null
     try {
-      const ticket = Ticket.parse(JSON.parse(vault.open(given, context)))
+      const ticket = Ticket.parse(JSON.parse(vault.open(sealed, context)))
       return ticket.until > clock.now().getTime() ? ticket : null
     } catch (error) {
       if (error instanceof VaultError) return null
@@ -61,12 +61,12 @@ export function createTransfers(deps: TransferDeps): Transfers {
     return { authorization: `Basic ${basic}` }
   }
 
-  async function ask(address: string, asked: Omit<PinnedRequest, 'addresses'>): Promise<IncomingMessage> {
+  async function ask(address: string, options: Omit<PinnedRequest, 'addresses'>): Promise<IncomingMessage> {
     const { protocol, hostname, port } = new URL(address)
     const found = await locate(hostname, Number(port) || (protocol === 'https:' ? 443 : 80))
     if (!found.ok) throw new Error(`the git host was refused: ${found.fault}`)
-    // A redirect is not followed: a token must not go to another host.
-    return requestPinned(address, { ...asked, addresses: found.addresses })
+    // Redirects are not followed, so the token never reaches another host.
+    return requestPinned(address, { ...options, addresses: found.addresses })
   }
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -79,20 +79,20 @@ export function createTransfers(deps: TransferDeps): Transfers {
     const pushes =
       what === 'git-receive-pack' || new URLSearchParams(query).get('service') === 'git-receive-pack'
     if (pushes && !ticket.push) return refuse(response, 403)
-    const gone = new AbortController()
-    // Whoever goes away in the middle is not worked for.
-    response.once('close', () => gone.abort())
+    const disconnected = new AbortController()
+    // Stops the upstream request when the client disconnects.
+    response.once('close', () => disconnected.abort())
     const upstream = await ask(`${addressOf(repository)}.git/${what}${query ? `?${query}` : ''}`, {
       method: request.method === 'POST' ? 'POST' : 'GET',
-      headers: { ...passed(request), ...(await authorization(ticket.agent)) },
-      signal: AbortSignal.any([gone.signal, AbortSignal.timeout(gitCallSeconds * 1000)]),
+      headers: { ...forwardedHeaders(request), ...(await authorization(ticket.agent)) },
+      signal: AbortSignal.any([disconnected.signal, AbortSignal.timeout(gitCallSeconds * 1000)]),
       ...(request.method === 'POST' ? { body: request } : {}),
     })
     const { statusCode = 502, headers } = upstream
     const status = statusCode >= 300 && statusCode < 400 ? 502 : statusCode
     const type = headers['content-type']
     const encoding = headers['content-encoding']
-    // The challenge of the host is left out: it would make git ask somebody.
+    // Omits the host's challenge, which would make git prompt for credentials.
     response.writeHead(status, {
       ...(type ? { 'content-type': type } : {}),
       ...(encoding ? { 'content-encoding': encoding } : {}),
@@ -112,17 +112,17 @@ export function createTransfers(deps: TransferDeps): Transfers {
       const headers = await authorization(agentId)
       if (!headers.authorization) return false
       const address = `${addressOf(repository)}.git/info/refs?service=git-receive-pack`
-      const asked = await ask(address, { method: 'GET', headers, signal: AbortSignal.timeout(30_000) })
-      asked.destroy()
-      const type = asked.headers['content-type']
-      return asked.statusCode === 200 && type === 'application/x-git-receive-pack-advertisement'
+      const probe = await ask(address, { method: 'GET', headers, signal: AbortSignal.timeout(30_000) })
+      probe.destroy()
+      const type = probe.headers['content-type']
+      return probe.statusCode === 200 && type === 'application/x-git-receive-pack-advertisement'
     },
 
     async handle(request, response) {
       try {
         await answer(request, response)
       } catch (error) {
-        log.warn({ err: error }, 'the git host was not reached for an agent')
+        log.warn({ err: error }, 'could not reach the git host for an agent')
         if (response.headersSent) return void response.destroy()
         refuse(response, 502)
       }
@@ -130,10 +130,10 @@ export function createTransfers(deps: TransferDeps): Transfers {
   }
 }
 
-function passed({ headers }: IncomingMessage): Record<string, string> {
-  const kept = ['accept', 'content-type', 'content-encoding', 'git-protocol']
+function forwardedHeaders({ headers }: IncomingMessage): Record<string, string> {
+  const names = ['accept', 'content-type', 'content-encoding', 'git-protocol']
   return Object.fromEntries(
-    kept.flatMap((name) => (typeof headers[name] === 'string' ? [[name, headers[name]]] : [])),
+    names.flatMap((name) => (typeof headers[name] === 'string' ? [[name, headers[name]]] : [])),
   )
 }
 

@@ -6,10 +6,10 @@ import type { Broadcast } from './broadcast.ts'
 export type LastBeat = { at: number; beat: Heartbeat }
 export type BeatState = { heartbeat_state: HeartbeatState; last_heartbeat_age_seconds: number | null }
 
-/** A beat comes every 5 seconds; four missed ones are a silence. */
+/** Agents send a heartbeat every 5 seconds; four missed ones count as stale. */
 const aliveMs = 20_000
 
-/** The last sign of life of each agent, in memory, heard in this process or another. */
+/** The last heartbeat of each agent, in memory, from this process or another. */
 export type Beats = {
   record(agentId: string, beat: Heartbeat): void
   last(agentId: string): LastBeat | null
@@ -19,13 +19,13 @@ export type Beats = {
 
 export function createBeats(clock: Pick<Clock, 'now'>, broadcast: Broadcast): Beats {
   const beats = new Map<string, LastBeat>()
-  const keep = (agentId: string, beat: Heartbeat) => {
+  const store = (agentId: string, beat: Heartbeat) => {
     beats.set(agentId, { at: clock.now().getTime(), beat })
   }
-  broadcast.on('beat', ({ agent_id, beat }) => keep(agent_id, beat))
+  broadcast.on('beat', ({ agent_id, beat }) => store(agent_id, beat))
   return {
     record(agentId, beat) {
-      keep(agentId, beat)
+      store(agentId, beat)
       broadcast.send({ kind: 'beat', agent_id: agentId, beat })
     },
     last: (agentId) => beats.get(agentId) ?? null,

@@ -3,15 +3,21 @@ import type { Heartbeat } from '@roost/contracts/agents/health'
 import type { ContainerSample } from '../../ports/containers/port.ts'
 import type { Ephemeral } from '../../ports/ephemeral/port.ts'
 
-/** News of health that one process has and the others keep too. */
-export type News =
+/** Health data that one process receives and the others store too. */
+export type HealthMessage =
   | { kind: 'beat'; agent_id: string; beat: Heartbeat }
   | { kind: 'samples'; samples: Record<string, ContainerSample> }
 
 export type Broadcast = {
-  /** To the other processes; whoever sends has kept it already. Lost news is replaced by the next. */
-  send(news: News): void
-  on<K extends News['kind']>(kind: K, listener: (news: Extract<News, { kind: K }>) => void): void
+  /**
+   * Sends to the other processes; the sender has stored the data itself. Lost messages are replaced by the
+   * next.
+   */
+  send(message: HealthMessage): void
+  on<K extends HealthMessage['kind']>(
+    kind: K,
+    listener: (news: Extract<HealthMessage, { kind: K }>) => void,
+  ): void
   open(): Promise<void>
   close(): Promise<void>
 }
@@ -20,15 +26,16 @@ const topic = 'agents.health'
 
 export function createBroadcast(ephemeral: Pick<Ephemeral, 'kind' | 'publish' | 'subscribe'>): Broadcast {
   const origin = randomUUID()
-  const listeners: { [K in News['kind']]: ((news: Extract<News, { kind: K }>) => void)[] } = {
-    beat: [],
-    samples: [],
-  }
+  const listeners: { [K in HealthMessage['kind']]: ((news: Extract<HealthMessage, { kind: K }>) => void)[] } =
+    {
+      beat: [],
+      samples: [],
+    }
   let subscription: { close(): Promise<void> } | null = null
 
   function receive(message: string): void {
-    // Only processes of this platform write to the topic, each in this shape.
-    const { from, news } = JSON.parse(message) as { from: string; news: News }
+    // Only this platform's processes write to the topic, always in this shape.
+    const { from, news } = JSON.parse(message) as { from: string; news: HealthMessage }
     if (from === origin) return
     if (news.kind === 'beat') for (const listener of listeners.beat) listener(news)
     if (news.kind === 'samples') for (const listener of listeners.samples) listener(news)
@@ -36,7 +43,7 @@ export function createBroadcast(ephemeral: Pick<Ephemeral, 'kind' | 'publish' | 
 
   return {
     send(news) {
-      // In memory there is nobody else to tell.
+      // Memory means a single process: there are no receivers.
       if (ephemeral.kind === 'memory') return
       ephemeral.publish(topic, JSON.stringify({ from: origin, news })).catch(() => {})
     },

@@ -14,7 +14,7 @@ async function open(options: Options = {}) {
 }
 
 describe('health', () => {
-  test("200 a heartbeat by the agent's own key is kept and renews leases; it grows stale", async () => {
+  test("200 a heartbeat with the agent's own key is stored and renews leases; it becomes stale", async () => {
     const renewed: unknown[] = []
     await using world = await open({
       needs: { renewLeases: async (id, beat) => void renewed.push([id, beat.executions]) },
@@ -35,9 +35,9 @@ describe('health', () => {
     assert.equal((await world.request(key, 'POST', '/api/agents/helper/heartbeat')).status, 200)
     assert.equal(await state(), 'alive')
     const run = { execution_id: 'e2', tool: null, summary: null, since: null }
-    for (const said of [{ memory_mb: null, uptime_s: null, executions: null }, { executions: [run] }]) {
-      const empty = await world.request(key, 'POST', '/api/agents/helper/heartbeat', said)
-      assert.equal(empty.status, 200, 'null says no more than leaving it out')
+    for (const body of [{ memory_mb: null, uptime_s: null, executions: null }, { executions: [run] }]) {
+      const empty = await world.request(key, 'POST', '/api/agents/helper/heartbeat', body)
+      assert.equal(empty.status, 200, 'null means the same as a missing field')
     }
     assert.equal((await world.get('/api/agents/helper/stats')).memory_used_bytes, null)
     assert.deepEqual(renewed.at(-1), [world.agent.id, [{ execution_id: 'e2' }]])
@@ -77,7 +77,7 @@ describe('health', () => {
     assert.equal((await world.get('/api/agents/helper/stats')).memory_used_bytes, null)
   })
 
-  test('context use and autonomy of all agents that the caller reaches', async () => {
+  test('context use and autonomy of all agents the caller can access', async () => {
     const use = { busy: true, context_used: 50, context_max: 200, last_activity_at: null }
     await using world = await open({
       needs: {
@@ -120,7 +120,7 @@ describe('health', () => {
     assert.equal((await world.get('/api/agents/helper/activity')).status, 'offline')
   })
 
-  test('info of an agent made from a template says what the template says until the agent answers', async () => {
+  test('info of an agent from a template shows the template until the agent answers', async () => {
     await using world = await open()
     const body = { name: 'made', template: 'business-assistant' }
     assert.equal((await world.request(world.owner.key, 'POST', '/api/agents', body)).status, 200)

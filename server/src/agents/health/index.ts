@@ -1,8 +1,8 @@
 /**
- * Health: whether an agent lives, and what it uses.
+ * Health: whether an agent responds and what resources it uses.
  *
- * Owns the last beat and the last sample of each agent, in memory and shared between processes. Promises
- * that no read asks the container engine. Refuses to know how runs work: their activity is handed in.
+ * Owns the last heartbeat and the last sample of each agent, in memory and shared between processes. No read
+ * calls the container engine. The activity of runs is passed in.
  */
 export type { BeatState } from './beats.ts'
 export { healthRoutes } from './routes.ts'

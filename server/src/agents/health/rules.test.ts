@@ -13,7 +13,7 @@ const sample = {
   sampledAt: '2030-01-01T00:00:55.000Z',
 }
 
-test('figures of the sampler, with their age', () => {
+test("uses the sampler's figures, with their age", () => {
   const stats = statsOf(agent, sample, null, now)
   assert.equal(stats.cpu_percent, 12.3)
   assert.equal(stats.memory_percent, 25)
@@ -21,7 +21,7 @@ test('figures of the sampler, with their age', () => {
   assert.equal(stats.age_seconds, 5.5)
 })
 
-test('without a sample the agent tells its memory itself; without both there is nothing', () => {
+test('without a sample uses the memory of the heartbeat; without both, nulls', () => {
   const stats = statsOf(agent, null, { at: now.getTime() - 2000, beat: { memory_mb: 1024 } }, now)
   assert.equal(stats.memory_percent, 25)
   assert.equal(stats.cpu_percent, null)
@@ -30,7 +30,7 @@ test('without a sample the agent tells its memory itself; without both there is 
   assert.equal(statsOf(agent, { ...sample, memoryLimitBytes: null }, null, now).memory_percent, null)
 })
 
-test('nulls when it does not run, whatever is remembered', () => {
+test('nulls when the agent is not running, even with a cached sample', () => {
   const stats = statsOf({ ...agent, status: 'exited' }, sample, null, now)
   const { agent_name: _, status, ...figures } = stats
   assert.equal(status, 'exited')
@@ -50,7 +50,7 @@ const call = (id: string, over: object = {}) => ({
   ...over,
 })
 
-test('activity: what runs now, counts, totals', () => {
+test('activity: the running call, counts, totals', () => {
   const timeline = [
     call('3', { status: 'running', duration_ms: null }),
     call('2', { tool: 'Read' }),
@@ -67,4 +67,4 @@ test('activity: what runs now, counts, totals', () => {
   assert.equal(offline.active_tool, null)
 })
 
-test('gigabytes as text are bytes', () => assert.equal(bytesOf('32g'), 32 * 1024 ** 3))
+test('converts gigabytes to bytes', () => assert.equal(bytesOf('32g'), 32 * 1024 ** 3))

@@ -12,15 +12,15 @@ type Sample = {
 }
 type LastBeat = { at: number; beat: { memory_mb?: number | null } }
 
-/** What runs tell of an agent's work. */
+/** An agent's work as reported by its runs. */
 export type RunActivity = {
-  /** A run holds a slot now. */
+  /** A run occupies a slot now. */
   busy: boolean
   /** The latest tool calls, newest first. */
   timeline: ToolActivity[]
 }
 
-const nothing = {
+const emptyStats = {
   cpu_percent: null,
   memory_used_bytes: null,
   memory_limit_bytes: null,
@@ -31,14 +31,14 @@ const nothing = {
   age_seconds: null,
 }
 
-/** Figures of the sampler, else the memory that the agent tells itself; nulls unless it runs. */
+/** Figures of the sampler, else the memory use from the heartbeat; nulls unless the agent is running. */
 export function statsOf(
   agent: Named & { started_at: string | null; memory: string },
   sample: Sample | null,
   beat: LastBeat | null,
   now: Date,
 ): AgentStats {
-  const base = { agent_name: agent.name, status: agent.status, ...nothing }
+  const base = { agent_name: agent.name, status: agent.status, ...emptyStats }
   if (agent.status !== 'running') return base
   const uptime_seconds = agent.started_at ? secondsSince(Date.parse(agent.started_at), now) : null
   if (sample) {
@@ -89,7 +89,7 @@ export function activityReply(agent: Named, { busy, timeline }: RunActivity): Ag
   }
 }
 
-/** `4g` in bytes. */
+/** Converts sizes such as `4g` to bytes. */
 export function bytesOf(memory: string): number {
   return Number.parseInt(memory, 10) * 1024 ** 3
 }

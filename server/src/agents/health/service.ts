@@ -21,11 +21,11 @@ export type ContextUse = {
 export type ScheduleCounts = { total: number; enabled: number }
 
 export type Health = {
-  /** A sign of life from the agent, over its link or over HTTP: kept, and leases of its runs renewed. */
+  /** Stores a heartbeat, received over the link or HTTP, and renews the leases of the agent's runs. */
   beat(agentId: string, beat: Heartbeat): Promise<void>
-  /** The agent has dialled in: as good as its first beat, which comes seconds later. */
-  greeted(agentId: string): void
-  /** Whether the agent answers: its link is open and greeted. */
+  /** The agent has connected; counts as its first heartbeat, which follows seconds later. */
+  connected(agentId: string): void
+  /** Whether the agent's link is open and its handshake done. */
   linkConnected(agentId: string): boolean
   heartbeatOf(agentId: string): BeatState
   stats(agent: Agent): AgentStats
@@ -49,14 +49,13 @@ export type HealthDeps = {
   ephemeral: Pick<Ephemeral, 'kind' | 'publish' | 'subscribe'>
   link: Pick<AgentLink, 'isConnected'>
   clock: Pick<Clock, 'now'>
-  /** Renews the leases of the runs that a beat names. */
-  /** Of the runs that a beat names. */
+  /** Renews the leases of the runs that a heartbeat names. */
   renewLeases(agentId: string, beat: { executions: { execution_id: string }[] }): Promise<void>
-  /** The latest tool calls of an agent's runs; of a private conversation only the tools' names. */
+  /** The latest tool calls of an agent's runs. Only tool names for private conversations. */
   activityOf(agentId: string, caller: Caller): Promise<RunActivity>
-  /** How full the context of each agent's latest run was; agents that never ran are left out. */
+  /** Context use of each agent's latest run; agents without runs are omitted. */
   contextOf(agentIds: string[]): Promise<ReadonlyMap<string, ContextUse>>
-  /** Agents without schedules are left out. */
+  /** Agents without schedules are omitted. */
   scheduleCounts(agentIds: string[]): Promise<ReadonlyMap<string, ScheduleCounts>>
 }
 
@@ -67,7 +66,7 @@ export function createHealth(deps: HealthDeps): Health {
   const broadcast = createBroadcast(deps.ephemeral)
   const beats = createBeats(clock, broadcast)
   const samples = createSamples({ agentRecords, containers, clock, broadcast })
-  const reachableAgents = async (caller: Caller) =>
+  const accessibleAgents = async (caller: Caller) =>
     (await agentAccess.accessibleAgents(caller)).map(({ agent }) => agent)
 
   return {
@@ -76,20 +75,20 @@ export function createHealth(deps: HealthDeps): Health {
       const executions = beat.executions?.map(({ execution_id }) => ({ execution_id })) ?? []
       await deps.renewLeases(agentId, { executions })
     },
-    greeted: (agentId) => beats.record(agentId, {}),
+    connected: (agentId) => beats.record(agentId, {}),
     linkConnected: (agentId) => link.isConnected(agentId),
     heartbeatOf: beats.stateOf,
     stats: (agent) => statsOf(agent, samples.of(agent), beats.last(agent.id), clock.now()),
     activity: async (agent, caller) => activityReply(agent, await deps.activityOf(agent.id, caller)),
 
     async contextStats(caller) {
-      const agents = await reachableAgents(caller)
+      const agents = await accessibleAgents(caller)
       const uses = await deps.contextOf(agents.map((agent) => agent.id))
       return { agents: agents.map((agent) => contextReply(agent, uses.get(agent.id))) }
     },
 
     async autonomyStatus(caller) {
-      const agents = await reachableAgents(caller)
+      const agents = await accessibleAgents(caller)
       const counts = await deps.scheduleCounts(agents.map((agent) => agent.id))
       return Object.fromEntries(
         agents.map(({ id, name, autonomy_enabled }) => [
@@ -107,7 +106,7 @@ export function createHealth(deps: HealthDeps): Health {
       beats.forget(agentId)
       samples.forget(agentId)
     },
-    loops: [{ name: 'agents.sample', everySeconds: sampleEverySeconds, run: samples.takeAll }],
+    loops: [{ name: 'agents.sample', everySeconds: sampleEverySeconds, run: samples.sampleAll }],
     open: broadcast.open,
     close: broadcast.close,
   }

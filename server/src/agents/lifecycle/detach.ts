@@ -13,9 +13,9 @@ export type DetachDeps = {
 }
 
 /**
- * Ends what runs of an agent that comes back at once; its lock is held. The row lets go of the container while
- * that is brought down: its end is then not taken for a crash, of which a few keep an agent down.
- * `also` is written with it. An engine that fails leaves the row naming its container.
+ * Ends the container of an agent that restarts immediately; the caller holds its lock. Clearing
+ * `container_id` first keeps the stop from counting as a crash. `also` runs in the same transaction. If the
+ * engine fails, the row names its container again.
  */
 export function createDetach({ db, clock, agentRecords, machine, hooks }: DetachDeps) {
   return async (agent: Agent, also: (tx: Tx) => Promise<void> = async () => {}): Promise<void> => {

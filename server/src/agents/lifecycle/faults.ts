@@ -5,14 +5,17 @@ import { ContainerError } from '../../ports/containers/port.ts'
 const sentences: Record<ContainerError['fault'], string> = {
   engine_down: 'The container engine does not answer.',
   engine_fault: 'The container engine refused the operation.',
-  no_such_container: "The agent's container is gone.",
-  name_taken: "A container that is not ours has the name of the agent's container.",
-  port_taken: "The agent's SSH port is taken by another program on this machine.",
-  image_missing: "The image of the agent's runtime is not there.",
+  no_such_container: "The agent's container does not exist.",
+  name_taken: "The name of the agent's container is used by a container outside this installation.",
+  port_taken: "The agent's SSH port is in use by another program on this machine.",
+  image_missing: "The image of the agent's runtime is missing.",
   volume_in_use: 'Another container mounts a volume of the agent.',
 }
 
-/** What a caller is told of an engine's failure: which kind, never its text. Anything else passes as it is. */
+/**
+ * Maps an engine failure to a fault that names its kind, never the engine's own text. Returns other errors
+ * unchanged.
+ */
 export function engineFault(error: unknown): unknown {
   const sentence = sentenceFor(error)
   return sentence === null ? error : new Fault('container_engine_error', sentence, {}, { cause: error })
@@ -20,6 +23,6 @@ export function engineFault(error: unknown): unknown {
 
 function sentenceFor(error: unknown): string | null {
   if (error instanceof ContainerError) return sentences[error.fault]
-  // Written for the operator, and says what to do.
+  // These messages are written for the operator and contain the remedy.
   return error instanceof AgentImageError ? error.message : null
 }

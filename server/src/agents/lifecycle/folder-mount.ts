@@ -1,15 +1,15 @@
 import { consumedPath, mountPathOf } from '@roost/contracts/agents/folders'
 import type { Mount } from '../../ports/containers/port.ts'
 
-/** The folder of another agent that a container gets. */
+/** A folder of another agent, mounted into a container. */
 export type FolderMount = {
   sourceId: string
-  /** Of the publisher, as it is now: the folder stands under it. */
+  /** Current name of the publisher; the folder's mount path contains it. */
   name: string
   volume: string
 }
 
-/** What is remembered of a folder that a container was made with; no name holds an equals sign. */
+/** Serializes a mounted folder for the row; agent names never contain an equals sign. */
 export function folderMark({ name, volume }: Pick<FolderMount, 'name' | 'volume'>): string {
   return `${name}=${volume}`
 }
@@ -20,8 +20,8 @@ export function readFolderMark(mark: string): Pick<FolderMount, 'name' | 'volume
 }
 
 /**
- * What others publish, to work in together. They stand in a folder that is empty at each start, so that nothing
- * in the workspace is in their way, and no trace of one that was withdrawn is left there.
+ * Mounts for published folders. They sit in a folder that is empty at each start, so that workspace content
+ * never hides them and withdrawn folders leave no trace.
  */
 export function folderMounts(folders: readonly FolderMount[]): Mount[] {
   const mounts = folders.map(

@@ -1,23 +1,23 @@
 import type { Tx } from '../../ports/database/port.ts'
 import type { Agent } from '../records/index.ts'
 
-type Stopping = (tx: Tx, agent: Agent, now: Date) => Promise<void>
+type StoppingHook = (tx: Tx, agent: Agent, now: Date) => Promise<void>
 
-/** What must happen in the transaction that decides an agent's end of work; features register at start. */
+/** Work for the transaction that stops an agent; other features register at startup. */
 export type LifecycleHooks = {
   /** The agent is about to be stopped: running executions are cancelled (`agent_stopped`), queued ones wait. */
-  onStopping(act: Stopping): void
-  stopping: Stopping
+  onStopping(hook: StoppingHook): void
+  stopping: StoppingHook
 }
 
 export function createLifecycleHooks(): LifecycleHooks {
-  const acts: Stopping[] = []
+  const registered: StoppingHook[] = []
   return {
-    onStopping: (act) => {
-      acts.push(act)
+    onStopping: (hook) => {
+      registered.push(hook)
     },
     async stopping(tx, agent, now) {
-      for (const act of acts) await act(tx, agent, now)
+      for (const hook of registered) await hook(tx, agent, now)
     },
   }
 }

@@ -1,10 +1,10 @@
 /**
- * Lifecycle: what is wanted of an agent's container, made so.
+ * Lifecycle: brings an agent's container to its desired state.
  *
- * Desired state (the row) × what the engine has → `rules.plan` → steps, each with one executor; starting,
- * stopping, the repair loop and the registry use the same. Promises one operation of an agent at a time over
- * all processes, that a stopped agent stays stopped and a running one comes back, and that `exited` is said
- * only of a container that ended by itself. Refuses to know what a run is: hooks tell of a stop.
+ * `rules.plan` compares the desired state (the row) with the engine's state and returns steps, each with one
+ * executor. Start, stop, the repair loop and agent creation share this code. Each agent has at most one
+ * operation at a time across all processes. A stopped agent stays stopped, a running one is brought back.
+ * `exited` means that the container ended by itself. Hooks inform other areas of a stop.
  */
 export { engineFault } from './faults.ts'
 export { type FolderMount, readFolderMark } from './folder-mount.ts'

@@ -8,13 +8,13 @@ import type { Machine } from './machine.ts'
 import { volumesOf } from './spec.ts'
 
 /**
- * The end of an agent in two halves: its rows go in one transaction, which leaves a note of what is still at
- * the engine; then that is removed, now or, when the engine is away, by the repair loop.
+ * Deletes an agent in two steps. One transaction deletes its rows and records what the engine still holds.
+ * Then the engine's part is removed, at once or later by the repair loop.
  */
 export type Leftovers = {
-  /** Removes the rows of the agent (name and port are free at once) and notes the rest. */
-  leaveBehind(tx: Tx, agent: Agent): Promise<Leftover>
-  /** False when the engine did not do it; it stays noted and is tried again. */
+  /** Deletes the agent's rows, which frees its name and port, and records the rest. */
+  deleteRows(tx: Tx, agent: Agent): Promise<Leftover>
+  /** Returns false if the engine failed; the record stays for a retry. */
   clear(leftover: Leftover): Promise<boolean>
   clearAll(): Promise<void>
   all(): Promise<Leftover[]>
@@ -33,11 +33,11 @@ export function createLeftovers({ db, clock, log, agentRecords, machine }: Lefto
     try {
       await machine.clear(leftover)
     } catch (error) {
-      // Its readers have it until they start anew; it is asked again as long as that takes.
+      // Readers have the volume mounted until they restart, so removal is retried until then.
       if (error instanceof ContainerError && error.fault === 'volume_in_use') return false
       log.warn(
         { err: error, agent_id: leftover.agent_id },
-        'what a deleted agent left could not be removed yet',
+        'could not yet remove the container or volumes of a deleted agent',
       )
       return false
     }
@@ -46,7 +46,7 @@ export function createLeftovers({ db, clock, log, agentRecords, machine }: Lefto
   }
 
   return {
-    async leaveBehind(tx, agent) {
+    async deleteRows(tx, agent) {
       const { workspace, shared } = volumesOf(agent)
       const leftover = {
         id: newId(),

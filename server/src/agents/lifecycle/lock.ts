@@ -3,22 +3,22 @@ import type { Clock } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import { newId } from '../../kit/ids.ts'
 
-/** One lifecycle operation of an agent at a time, in this process and in all others. */
+/** Allows one lifecycle operation per agent at a time, across all processes. */
 export type Lock = {
   /**
-   * Waits its turn, then does `work`. Throws `agent_busy` when another process holds the agent for longer
-   * than a minute.
+   * Waits for the lock, then runs `work`. Throws `agent_busy` when another process holds it for more than a
+   * minute.
    */
   run<T>(agentId: string, work: () => Promise<T>): Promise<T>
-  /** Does `work` unless somebody else is at it; null then. */
+  /** Runs `work` if the lock is free, otherwise returns null. */
   tryRun<T>(agentId: string, work: () => Promise<T>): Promise<T | null>
 }
 
-/** A process that dies gives its agents free after this long. */
+/** The locks of a crashed process expire after this time. */
 const leaseSeconds = 30
 const renewEveryMs = 10_000
-const lookEveryMs = 100
-const longestWaitMs = 60_000
+const pollEveryMs = 100
+const maxWaitMs = 60_000
 
 export type LockDeps = { leases: Pick<Leases, 'take' | 'renew' | 'release'>; clock: Clock }
 
@@ -31,11 +31,11 @@ export function createLock({ leases, clock }: LockDeps): Lock {
     for (;;) {
       const lease = await leases.take(`agent:${agentId}`, holder, leaseSeconds)
       if (lease || clock.now().getTime() >= giveUpAt) return lease
-      await clock.wait(lookEveryMs)
+      await clock.wait(pollEveryMs)
     }
   }
 
-  async function hold<T>(lease: Lease, work: () => Promise<T>): Promise<T> {
+  async function runWithLease<T>(lease: Lease, work: () => Promise<T>): Promise<T> {
     const done = new AbortController()
     const renewing = renewUntil(done.signal, lease)
     try {
@@ -43,7 +43,7 @@ export function createLock({ leases, clock }: LockDeps): Lock {
     } finally {
       done.abort()
       await renewing
-      // Not released, it expires by itself.
+      // An unreleased lease expires by itself.
       await leases.release(lease).catch(() => {})
     }
   }
@@ -52,13 +52,13 @@ export function createLock({ leases, clock }: LockDeps): Lock {
     for (;;) {
       await clock.wait(renewEveryMs, signal)
       if (signal.aborted) return
-      // A database that is away for a moment must not end the work; the next round tries again.
+      // A short database outage must not end the work; the next renewal tries again.
       await leases.renew(lease, leaseSeconds).catch(() => {})
     }
   }
 
-  /** Within the process a queue keeps the order of arrival and spares the database the asking. */
-  async function inTurn<T>(agentId: string, work: () => Promise<T>): Promise<T> {
+  /** Within the process a queue keeps arrival order and avoids polling the database. */
+  async function inOrder<T>(agentId: string, work: () => Promise<T>): Promise<T> {
     const before = queues.get(agentId) ?? Promise.resolve()
     const turn = before.then(work, work)
     queues.set(agentId, turn)
@@ -71,16 +71,16 @@ export function createLock({ leases, clock }: LockDeps): Lock {
 
   return {
     run: (agentId, work) =>
-      inTurn(agentId, async () => {
-        const lease = await acquire(agentId, longestWaitMs)
-        if (!lease) throw new Fault('agent_busy', 'Another operation of this agent is still going on.')
-        return hold(lease, work)
+      inOrder(agentId, async () => {
+        const lease = await acquire(agentId, maxWaitMs)
+        if (!lease) throw new Fault('agent_busy', 'Another operation on this agent is still running.')
+        return runWithLease(lease, work)
       }),
     async tryRun(agentId, work) {
       if (queues.has(agentId)) return null
-      return inTurn(agentId, async () => {
+      return inOrder(agentId, async () => {
         const lease = await acquire(agentId, 0)
-        return lease ? hold(lease, work) : null
+        return lease ? runWithLease(lease, work) : null
       })
     },
   }

@@ -16,7 +16,14 @@ import type { Log } from '../../ports/log.ts'
 import { type Agent, type AgentRecords, agentStore, type Leftover } from '../records/index.ts'
 import type { FolderMount } from './folder-mount.ts'
 import type { SshPorts } from './ports.ts'
-import { networkFor, plan, recreateReasonsOf, type Seen, type Step, wantedFor } from './rules.ts'
+import {
+  desiredFor,
+  networkFor,
+  type ObservedContainer,
+  plan,
+  recreateReasonsOf,
+  type Step,
+} from './rules.ts'
 import { containerSpec, type SpecInput, volumeLabels, volumesOf } from './spec.ts'
 
 export type MachineOptions = {
@@ -36,45 +43,45 @@ export type MachineDeps = {
   vault: Pick<Vault, 'open' | 'seal'>
   ports: Pick<SshPorts, 'move'>
   keys: Pick<Keys, 'mintAgentKey'>
-  /** Whose role the key of the system agent carries: an admin. Null before the platform is set up. */
+  /** The admin whose role the system agent's key carries; null before the platform is set up. */
   systemOwner(): Promise<{ id: string } | null>
-  /** Folder of the template an agent was made from; null when there is none (any more). */
+  /** Folder of the template the agent was created from; null if there is none or it no longer exists. */
   templateFolder(
     agent: Pick<Agent, 'template' | 'template_commit'>,
   ): Promise<{ name: string; folder: string } | null>
-  /** What a container that is made now is told of its repository; null: it has none. */
-  gitFactsFor(agent: Agent): Promise<SpecInput['git']>
-  /** Folders of other agents that the agent reads when it is started now. */
+  /** Repository settings for a new container; null without a repository. */
+  gitSettingsFor(agent: Agent): Promise<SpecInput['git']>
+  /** Folders of other agents to mount at the next start. */
   foldersFor(agent: Agent): Promise<FolderMount[]>
-  /** Makes the network without a way out, and has the platform heard there. */
-  openClosed(): Promise<AgentsNetwork>
+  /** Creates the network without outbound access and makes the platform reachable from it. */
+  openClosedNetwork(): Promise<AgentsNetwork>
   options: MachineOptions
 }
 
 /**
- * What was done to bring an agent up. `at` is a time just before its container was started; `agent` is the row
- * that it was started by, with the port that it got.
+ * The result of starting an agent. `at` is a time just before the container started. `agent` is the row used
+ * for the start, including the port it received.
  */
 export type BroughtUp = { steps: Step[]; reason: RecreateReason | null; at: Date; agent: Agent }
 
 /**
- * One agent's container and volumes. Everything here is called by whoever holds the agent's lock, with the
- * row as it is now, and may be called again after it failed half-way.
+ * Manages one agent's container and volumes. Callers hold the agent's lock and pass its current row. Every
+ * method can be repeated after a partial failure.
  */
 export type Machine = {
-  /** Makes the container be there and run; on another port when another program holds the agent's. */
+  /** Ensures that the container exists and runs, on a new port if another program holds the agent's. */
   bringUp(agent: Agent): Promise<BroughtUp>
-  /** Makes the container stand still, and its restart policy leave it so. */
+  /** Stops the container and disables its restart policy. */
   bringDown(agent: Agent, graceSeconds: number): Promise<void>
-  /** Removes the container; the volumes stay. */
-  takeAway(agent: Agent): Promise<void>
-  /** Removes what a deleted agent has left at the engine. */
+  /** Removes the container and keeps the volumes. */
+  removeContainer(agent: Agent): Promise<void>
+  /** Removes what a deleted agent still has at the engine. */
   clear(leftover: Leftover): Promise<void>
 }
 
 export const agentKeyContext = (agentId: string) => `agent-key:${agentId}`
 
-/** Building an image from nothing takes about a minute; this bounds a registry that hangs. */
+/** Building an image from scratch takes about a minute; this bounds a registry that hangs. */
 const imageDeadlineMs = 20 * 60_000
 export const stopGraceSeconds = 10
 
@@ -82,12 +89,12 @@ export function createMachine(deps: MachineDeps): Machine {
   const { db, clock, log, agentRecords, containers, images, vault, ports, options } = deps
   type Work = { agent: Agent; containerId: string | null; graceSeconds: number; folders: FolderMount[] }
 
-  /** A step without an executor does not compile. */
+  /** The type requires an executor for every step. */
   const executors: Record<Step, (work: Work) => Promise<void>> = {
     stop: ({ containerId, graceSeconds }) =>
       containerId === null ? Promise.resolve() : containers.stop(containerId, graceSeconds),
 
-    /** The row lets go first: the container's end is then not taken for a crash. */
+    /** Clears the row first, so that the container's end does not count as a crash. */
     remove: async (work) => {
       await record(work.agent.id, { container_id: null, applied: null })
       if (work.containerId !== null) await containers.remove(work.containerId)
@@ -101,7 +108,7 @@ export function createMachine(deps: MachineDeps): Machine {
       const names = volumesOf(agent)
       await containers.createVolume(names.workspace, volumeLabels(agent, 'workspace'))
       await containers.createVolume(names.shared, volumeLabels(agent, 'shared'))
-      // A publisher that was never started has none yet.
+      // A publisher that never started has no volume yet.
       for (const { name, volume } of folders)
         await containers.createVolume(volume, volumeLabels({ name }, 'shared'))
       const { keyId, agentKey } = await keyOf(agent)
@@ -112,22 +119,22 @@ export function createMachine(deps: MachineDeps): Machine {
           image,
           agentKey,
           template: await deps.templateFolder(agent),
-          git: await deps.gitFactsFor(agent),
+          git: await deps.gitSettingsFor(agent),
           folders,
         },
         { ...options, kind: containers.kind, network, hostCpus: engine.cpus },
       )
       work.containerId = await createContainer(agent, spec)
-      const applied = wantedFor({ ...agent, agent_key_id: keyId }, image.version, folders)
+      const applied = desiredFor({ ...agent, agent_key_id: keyId }, image.version, folders)
       await record(agent.id, { container_id: work.containerId, applied: JSON.stringify(applied) })
-      await noteOrphans(folders)
+      await recordOrphans(folders)
     },
 
     start: ({ containerId }) => (containerId === null ? Promise.resolve() : containers.start(containerId)),
   }
 
   function networkOf({ egress_mode }: Agent): Promise<AgentsNetwork> {
-    return networkFor(egress_mode) === 'closed' ? deps.openClosed() : containers.ensureNetwork()
+    return networkFor(egress_mode) === 'closed' ? deps.openClosedNetwork() : containers.ensureNetwork()
   }
 
   async function record(agentId: string, patch: { container_id: string | null; applied: string | null }) {
@@ -137,8 +144,8 @@ export function createMachine(deps: MachineDeps): Machine {
     })
   }
 
-  /** A publisher that was deleted meanwhile took its volume along: what was made anew is nobody's. */
-  async function noteOrphans(folders: readonly FolderMount[]): Promise<void> {
+  /** If a publisher was deleted meanwhile, its volume was recreated without an owner and must be removed. */
+  async function recordOrphans(folders: readonly FolderMount[]): Promise<void> {
     for (const { sourceId, volume } of folders) {
       if (await agentStore(db).byId(sourceId)) continue
       const leftover = { id: newId(), agent_id: sourceId, container_id: null, volumes: [volume] }
@@ -150,12 +157,12 @@ export function createMachine(deps: MachineDeps): Machine {
     const sealed = await agentStore(db).sealedKey(agent.id)
     const context = agentKeyContext(agent.id)
     if (sealed !== null) return { keyId: agent.agent_key_id, agentKey: vault.open(sealed, context) }
-    // Only the system agent has none before its first start.
+    // Only the system agent has no key before its first start.
     const owner = await deps.systemOwner()
     if (!owner) throw new Fault('not_configured', 'The platform has no admin yet.')
     return db.atomically(async (tx) => {
-      const wanted = { agentId: agent.id, ownerId: owner.id, name: `Agent ${agent.name}` }
-      const { id, key } = await deps.keys.mintAgentKey(tx, { ...wanted, scope: 'system' })
+      const keyRequest = { agentId: agent.id, ownerId: owner.id, name: `Agent ${agent.name}` }
+      const { id, key } = await deps.keys.mintAgentKey(tx, { ...keyRequest, scope: 'system' })
       const patch = { agent_key_id: id, agent_key_sealed: vault.seal(key, context) }
       if (!(await agentStore(tx).update(agent.id, patch))) throw new Fault('agent_not_found')
       agentRecords.changed(tx, agent.id)
@@ -165,82 +172,82 @@ export function createMachine(deps: MachineDeps): Machine {
 
   async function ensureImage(runtime: Runtime): Promise<void> {
     if (await images.isReady(runtime)) return
-    const tell = (text: string) => log.info({ runtime }, text)
-    await images.ensure(runtime, tell, AbortSignal.timeout(imageDeadlineMs))
+    const logProgress = (text: string) => log.info({ runtime }, text)
+    await images.ensure(runtime, logProgress, AbortSignal.timeout(imageDeadlineMs))
   }
 
-  /** A process that died between making and recording leaves a container under our name: it gives way. */
+  /** A process that crashed between creating and recording leaves a container with our name; replace it. */
   async function createContainer(agent: Agent, spec: ContainerSpec): Promise<string> {
     try {
       return (await containers.create(spec)).id
     } catch (error) {
       if (!(error instanceof ContainerError && error.fault === 'name_taken')) throw error
-      const present = (await containers.list()).find((state) => state.name === spec.name)
-      const ownerId = present?.labels['roost.agent-id']
-      if (!present || ownerId === undefined) throw error
+      const existing = (await containers.list()).find((state) => state.name === spec.name)
+      const ownerId = existing?.labels['roost.agent-id']
+      if (!existing || ownerId === undefined) throw error
       const owner = ownerId === agent.id ? null : await agentStore(db).byId(ownerId)
       if (owner) throw error
-      await containers.remove(present.id)
+      await containers.remove(existing.id)
       return (await containers.create(spec)).id
     }
   }
 
-  async function seenOf(agent: Agent): Promise<Seen> {
+  async function inspectContainer(agent: Agent): Promise<ObservedContainer> {
     return agent.container_id === null ? null : containers.inspect(agent.container_id)
   }
 
-  async function follow(todo: Step[], work: Work): Promise<void> {
+  async function execute(todo: Step[], work: Work): Promise<void> {
     for (const step of todo) await executors[step](work)
   }
 
   async function startOnce(agent: Agent): Promise<BroughtUp> {
-    const seen = await seenOf(agent)
+    const observed = await inspectContainer(agent)
     const folders = await deps.foldersFor(agent)
-    const wanted = wantedFor(agent, images.tagFor(agent.runtime).version, folders)
-    const reasons = recreateReasonsOf(agent.applied, wanted)
-    const todo = plan({ desired: 'running', held: false, seen, reasons })
-    const work: Work = { agent, containerId: seen?.id ?? null, graceSeconds: stopGraceSeconds, folders }
-    const upTo = todo.filter((step) => step !== 'start')
-    await follow(upTo, work)
+    const desired = desiredFor(agent, images.tagFor(agent.runtime).version, folders)
+    const reasons = recreateReasonsOf(agent.applied, desired)
+    const planned = plan({ desired: 'running', held: false, observed, reasons })
+    const work: Work = { agent, containerId: observed?.id ?? null, graceSeconds: stopGraceSeconds, folders }
+    const beforeStart = planned.filter((step) => step !== 'start')
+    await execute(beforeStart, work)
     const at = clock.now()
-    if (todo.includes('start')) await executors.start(work)
-    return { steps: todo, reason: todo.includes('remove') ? (reasons[0] ?? null) : null, at, agent }
+    if (planned.includes('start')) await executors.start(work)
+    return { steps: planned, reason: planned.includes('remove') ? (reasons[0] ?? null) : null, at, agent }
   }
 
-  /** Ends with the range: an agent without a port has none that could be taken. */
+  /** Ends when the range is exhausted: an agent without a port cannot collide. */
   async function startOnFreePort(agent: Agent): Promise<BroughtUp> {
     const refused = new Set<number>()
-    let present = agent
+    let current = agent
     for (;;) {
       try {
-        const up = await startOnce(present)
-        return refused.size === 0 ? up : { ...up, reason: 'ssh_port' }
+        const started = await startOnce(current)
+        return refused.size === 0 ? started : { ...started, reason: 'ssh_port' }
       } catch (error) {
-        if (!isPortTaken(error) || present.port === 0) throw error
-        refused.add(present.port)
-        const { name, port } = present
-        log.warn({ agent: name, port }, "another program holds an agent's SSH port: it gets another one")
-        // A published port is the container's for life.
-        const now = await agentStore(db).byId(present.id)
-        if (now) await takeAway(now)
-        present = await ports.move(present.id, refused)
+        if (!isPortTaken(error) || current.port === 0) throw error
+        refused.add(current.port)
+        const { name, port } = current
+        log.warn({ agent: name, port }, "another program uses an agent's SSH port; assigning another port")
+        // Published ports cannot change during a container's lifetime.
+        const now = await agentStore(db).byId(current.id)
+        if (now) await removeContainer(now)
+        current = await ports.move(current.id, refused)
       }
     }
   }
 
-  const takeAway = (agent: Agent) =>
+  const removeContainer = (agent: Agent) =>
     executors.remove({ agent, containerId: agent.container_id, graceSeconds: stopGraceSeconds, folders: [] })
 
   return {
     bringUp: startOnFreePort,
 
     async bringDown(agent, graceSeconds) {
-      const seen = await seenOf(agent)
-      const todo = plan({ desired: 'stopped', held: false, seen, mayRestart: true, reasons: [] })
-      await follow(todo, { agent, containerId: seen?.id ?? null, graceSeconds, folders: [] })
+      const observed = await inspectContainer(agent)
+      const planned = plan({ desired: 'stopped', held: false, observed, mayRestart: true, reasons: [] })
+      await execute(planned, { agent, containerId: observed?.id ?? null, graceSeconds, folders: [] })
     },
 
-    takeAway,
+    removeContainer,
 
     async clear(leftover) {
       const ids = leftover.container_id

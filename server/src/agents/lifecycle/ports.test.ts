@@ -4,26 +4,26 @@ import { forEachDialect } from '../../test/dialects.ts'
 import { agentStore } from '../records/index.ts'
 import { type AgentsWorld, createShared, openAgents, until } from '../test/world.ts'
 
-/** Makes an agent on port 2222; answers its owner. */
-async function made(world: AgentsWorld) {
+/** Creates an agent on port 2222 and returns its owner. */
+async function createHelper(world: AgentsWorld) {
   const owner = await world.person()
   assert.equal((await world.request(owner.key, 'POST', '/api/agents', { name: 'helper' })).json.port, 2222)
   return owner
 }
 
-/** The agent has another port, in its row and in its one container, and the old one is free for others. */
+/** Asserts that the agent's row and its only container have the new port, and that the old one is free. */
 async function assertMoved(world: AgentsWorld, name: string, port: number) {
   const { container_id, ...agent } = await world.row(name)
   assert.equal(agent.port, port)
   const [state, ...more] = await world.containers.list()
   assert.deepEqual([state?.id, state?.status, more], [container_id, 'running', []])
   assert.equal(state?.labels['roost.ssh-port'], String(port))
-  assert.deepEqual(await agentStore(world.db).takenPorts(), new Set(port === 0 ? [] : [port]))
+  assert.deepEqual(await agentStore(world.db).usedPorts(), new Set(port === 0 ? [] : [port]))
   assert.deepEqual(await world.lastEvent('agent.settings_changed'), { setting: 'port' })
 }
 
 forEachDialect((_name, open) => {
-  test('a port that another program holds is passed over', async () => {
+  test('a port used by another program is skipped', async () => {
     await using world = await openAgents(await open())
     const owner = await world.person()
     world.engine.failNext('start', 'port_taken')
@@ -35,9 +35,9 @@ forEachDialect((_name, open) => {
     assert.deepEqual(await world.eventTypes(), ['agent.created'])
   })
 
-  test('200 start: a port that was taken meanwhile is given up for the next, in row, event and reply', async () => {
+  test('200 start: a port that is now in use is replaced by the next, in row, event and reply', async () => {
     await using world = await openAgents(await open())
-    const owner = await made(world)
+    const owner = await createHelper(world)
     await world.request(owner.key, 'POST', '/api/agents/helper/stop')
     world.engine.failNext('start', 'port_taken')
     const { status, json } = await world.request(owner.key, 'POST', '/api/agents/helper/start')
@@ -52,9 +52,9 @@ forEachDialect((_name, open) => {
     assert.deepEqual([again.json.port, again.json.recreate_reason], [2223, null])
   })
 
-  test('with no other port left it starts without SSH', async () => {
+  test('starts without SSH if no other port is free', async () => {
     await using world = await openAgents(await open(), { sshPorts: { first: 2222, last: 2222 } })
-    const owner = await made(world)
+    const owner = await createHelper(world)
     await world.request(owner.key, 'POST', '/api/agents/helper/stop')
     world.engine.failNext('start', 'port_taken')
     const { status, json } = await world.request(owner.key, 'POST', '/api/agents/helper/start')
@@ -62,9 +62,9 @@ forEachDialect((_name, open) => {
     await assertMoved(world, 'helper', 0)
   })
 
-  test('renaming and a new container find another port too', async () => {
+  test('renaming and recreating also find another port', async () => {
     await using world = await openAgents(await open())
-    const owner = await made(world)
+    const owner = await createHelper(world)
     world.engine.failNext('start', 'port_taken')
     const body = { new_name: 'renamed' }
     assert.equal((await world.request(owner.key, 'PUT', '/api/agents/helper/rename', body)).status, 200)
@@ -77,12 +77,12 @@ forEachDialect((_name, open) => {
     await assertMoved(world, 'renamed', 2222)
   })
 
-  test('an agent that is brought back by the platform finds another port', async () => {
+  test('an agent restarted by the platform finds another port', async () => {
     const db = await open()
     const again = await db.openAgain()
     const shared = createShared()
     const before = await openAgents(db, { shared })
-    await made(before)
+    await createHelper(before)
     const { container_id } = await before.row('helper')
     await before[Symbol.asyncDispose]()
     await shared.engine.containers('test').stop(container_id ?? '', 0)

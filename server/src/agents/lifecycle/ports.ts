@@ -10,15 +10,15 @@ export type SshPortDeps = {
   clock: Pick<Clock, 'now'>
   agentRecords: Pick<AgentRecords, 'changed'>
   events: Pick<Outbox, 'append'>
-  /** Null: this engine publishes no SSH. */
+  /** Null: this engine publishes no SSH ports. */
   range: PortRange | null
 }
 
-/** Which agent has which port of the SSH range. 0 stands for none: the agent then has no SSH. */
+/** Assigns ports of the SSH range to agents. Port 0 means that the agent has no SSH. */
 export type SshPorts = {
-  /** The lowest port that no agent has and nobody `refused`; 0 when the range is used up. */
+  /** The lowest port that is neither assigned nor in `refused`; 0 when the range is exhausted. */
   claim(tx: Tx, agentId: string, refused?: ReadonlySet<number>): Promise<number>
-  /** Gives up the agent's port for another one, and answers the row as it is then. Throws `agent_not_found`. */
+  /** Replaces the agent's port and returns the updated row. Throws `agent_not_found`. */
   move(agentId: string, refused: ReadonlySet<number>): Promise<Agent>
 }
 
@@ -27,7 +27,7 @@ export function createSshPorts({ db, clock, agentRecords, events, range }: SshPo
     if (!range) return 0
     const store = agentStore(tx)
     for (;;) {
-      const port = lowestFreePort(new Set([...(await store.takenPorts()), ...refused]), range)
+      const port = lowestFreePort(new Set([...(await store.usedPorts()), ...refused]), range)
       if (port === null) return 0
       if (await store.claimPort(agentId, port)) return port
     }
@@ -41,12 +41,12 @@ export function createSshPorts({ db, clock, agentRecords, events, range }: SshPo
       const moved = await store.byId(agentId)
       if (!moved) throw new Fault('agent_not_found')
       agentRecords.changed(tx, agentId)
-      // Nobody has heard yet of an agent that is being made.
-      if (moved.state === 'ready') await tell(tx, moved)
+      // An agent that is still being created has had no events yet.
+      if (moved.state === 'ready') await appendPortChanged(tx, moved)
       return moved
     })
 
-  async function tell(tx: Tx, { id, name }: Agent): Promise<void> {
+  async function appendPortChanged(tx: Tx, { id, name }: Agent): Promise<void> {
     const type = 'agent.settings_changed'
     const event = { type, agent_names: [name], agent_ids: [id], fields: { setting: 'port' } }
     await events.append(tx, event, clock.now())

@@ -12,16 +12,17 @@ export type RenewDeps = {
   agentRecords: Pick<AgentRecords, 'changed'>
   lock: Lock
   machine: Machine
-  letGo: Detach
+  detach: Detach
 }
 
 /**
- * Changes what only a new container can take, and makes a running agent anew at once; another one takes it
- * when it starts. The change is kept when the engine fails: the repair brings the agent up with it.
+ * Applies a change that needs a new container. A running agent is recreated immediately; others get the new
+ * container at the next start. If the engine fails the change remains, and the repair loop starts the agent
+ * with it.
  */
-export function createRenew({ db, agentRecords, lock, machine, letGo }: RenewDeps) {
+export function createRenew({ db, agentRecords, lock, machine, detach }: RenewDeps) {
   async function bringBack(agentId: string): Promise<void> {
-    const agent = await present(agentId)
+    const agent = await readyAgent(agentId)
     const { at } = await machine.bringUp(agent)
     await db.atomically(async (tx) => {
       await settleRunning(tx, agent, at, 'ready')
@@ -29,7 +30,7 @@ export function createRenew({ db, agentRecords, lock, machine, letGo }: RenewDep
     })
   }
 
-  async function present(agentId: string): Promise<Agent> {
+  async function readyAgent(agentId: string): Promise<Agent> {
     const agent = await agentStore(db).byId(agentId)
     if (agent?.state !== 'ready') throw new Fault('agent_not_found')
     return agent
@@ -40,7 +41,7 @@ export function createRenew({ db, agentRecords, lock, machine, letGo }: RenewDep
     change: (tx: Tx, agent: Agent) => Promise<void>,
   ): Promise<'recreated' | 'next_start'> =>
     lock.run(agentId, async () => {
-      const agent = await present(agentId)
+      const agent = await readyAgent(agentId)
       if (agent.desired !== 'running' || agent.held) {
         await db.atomically(async (tx) => {
           await change(tx, agent)
@@ -49,8 +50,8 @@ export function createRenew({ db, agentRecords, lock, machine, letGo }: RenewDep
         return 'next_start'
       }
       try {
-        await letGo(agent, (tx) => change(tx, agent))
-        await machine.takeAway(agent)
+        await detach(agent, (tx) => change(tx, agent))
+        await machine.removeContainer(agent)
         await bringBack(agentId)
       } catch (error) {
         throw engineFault(error)

@@ -10,9 +10,8 @@ import type { Operations } from './operations.ts'
 import { plan } from './rules.ts'
 
 /**
- * The engine's own restart policy is not enough: an engine that was killed leaves containers down. So the
- * rows are compared with what the engine has, when the platform starts, whenever the engine comes back, and
- * every minute.
+ * Compares the rows with the engine's containers at startup, whenever the engine comes back, and every
+ * minute. The engine's restart policy is not enough: a killed engine leaves containers down.
  */
 export type Repair = { pass(signal?: AbortSignal): Promise<void> }
 
@@ -24,15 +23,15 @@ export type RepairDeps = {
   containers: Pick<Containers, 'list'>
   lock: Lock
   observe: Observe
-  operations: Pick<Operations, 'bringInLine'>
+  operations: Pick<Operations, 'reconcile'>
   leftovers: Leftovers
-  /** Undoes what features made for an agent whose creation was cut off. */
-  abandoned(tx: Tx, agentId: string): Promise<void>
+  /** Reverts what other features created for an agent whose creation was interrupted. */
+  undoCreation(tx: Tx, agentId: string): Promise<void>
 }
 
-/** How many agents are brought in line side by side: an engine starts a few containers at once well. */
-const width = 4
-/** The engine restarts what crashed by itself within seconds; only then is it our turn. */
+/** Agents reconciled concurrently; the engine handles a few container starts at once. */
+const concurrency = 4
+/** The engine restarts crashed containers within seconds; the platform intervenes only later. */
 export const restartGraceMs = 10_000
 
 export function createRepair(deps: RepairDeps): Repair {
@@ -40,7 +39,7 @@ export function createRepair(deps: RepairDeps): Repair {
   const reported = new Set<string>()
 
   async function pass(signal?: AbortSignal): Promise<void> {
-    // Rows first: a container that a row names is then older than the list.
+    // Reads the rows first, so that every container named by a row is older than the list.
     const agents = await agentRecords.everyRow()
     const listedAt = timestamp(clock.now())
     const states = await containers.list()
@@ -50,62 +49,63 @@ export function createRepair(deps: RepairDeps): Repair {
       for (const agent of queue) {
         if (signal?.aborted) return
         await repairOne(agent, byId, listedAt).catch((error: unknown) => {
-          log.warn(
-            { err: error, agent: agent.name },
-            'an agent could not be brought in line; tried again later',
-          )
+          log.warn({ err: error, agent: agent.name }, 'could not reconcile an agent; will retry')
         })
       }
     }
-    await Promise.all(Array.from({ length: width }, worker))
+    await Promise.all(Array.from({ length: concurrency }, worker))
     await leftovers.clearAll()
-    await reportStrangers(states, agents)
+    await reportUnknown(states, agents)
   }
 
   async function repairOne(agent: Agent, byId: Map<string, ContainerState>, listedAt: string) {
-    if (agent.state === 'creating') return abandon(agent)
-    const seen = agent.container_id === null ? null : (byId.get(agent.container_id) ?? null)
-    if (agent.status === 'exited' && seen?.status !== 'running' && isFresh(agent)) return
-    await look(agent, seen, listedAt)
-    const todo = plan({ desired: agent.desired, held: agent.held, seen, reasons: [] })
-    if (todo.length === 0) return
-    if (await operations.bringInLine(agent.id)) {
-      log.info({ agent: agent.name, desired: agent.desired }, 'an agent was brought in line')
+    if (agent.state === 'creating') return removeInterrupted(agent)
+    const observed = agent.container_id === null ? null : (byId.get(agent.container_id) ?? null)
+    if (agent.status === 'exited' && observed?.status !== 'running' && isRecent(agent)) return
+    await observeState(agent, observed, listedAt)
+    const planned = plan({ desired: agent.desired, held: agent.held, observed, reasons: [] })
+    if (planned.length === 0) return
+    if (await operations.reconcile(agent.id)) {
+      log.info({ agent: agent.name, desired: agent.desired }, 'an agent was reconciled')
     }
   }
 
-  /** News that the event stream did not bring. */
-  async function look(agent: Agent, seen: ContainerState | null, listedAt: string): Promise<void> {
+  /** Records changes that the event stream missed. */
+  async function observeState(
+    agent: Agent,
+    observed: ContainerState | null,
+    listedAt: string,
+  ): Promise<void> {
     if (agent.desired !== 'running') return
-    if (seen?.status === 'running') {
+    if (observed?.status === 'running') {
       if (agent.status === 'exited') await observe.started(agent, { at: listedAt, from: 'list' })
     } else if (agent.status === 'running') {
-      const { exitCode = null, oomKilled = false } = seen ?? {}
+      const { exitCode = null, oomKilled = false } = observed ?? {}
       await observe.exited(agent, { at: listedAt, from: 'list', exitCode, oomKilled })
     }
   }
 
-  function isFresh(agent: Agent): boolean {
+  function isRecent(agent: Agent): boolean {
     return clock.now().getTime() - Date.parse(agent.observed_at) < restartGraceMs
   }
 
-  /** Its creator holds the lock for as long as it lives. */
-  async function abandon(agent: Agent): Promise<void> {
+  /** A live creator holds the lock, so a free lock means that the creation was interrupted. */
+  async function removeInterrupted(agent: Agent): Promise<void> {
     const leftover = await lock.tryRun(agent.id, () =>
       db.atomically(async (tx) => {
-        const present = await agentStore(tx).byId(agent.id)
-        if (present?.state !== 'creating') return null
-        await deps.abandoned(tx, agent.id)
-        return leftovers.leaveBehind(tx, present)
+        const current = await agentStore(tx).byId(agent.id)
+        if (current?.state !== 'creating') return null
+        await deps.undoCreation(tx, agent.id)
+        return leftovers.deleteRows(tx, current)
       }),
     )
     if (!leftover) return
-    log.warn({ agent: agent.name }, 'an agent whose creation was cut off was removed')
+    log.warn({ agent: agent.name }, 'removed an agent whose creation was interrupted')
     await leftovers.clear(leftover)
   }
 
-  /** Reported once, never removed by themselves. */
-  async function reportStrangers(states: ContainerState[], agents: readonly Agent[]): Promise<void> {
+  /** Reports unknown containers once and never removes them. */
+  async function reportUnknown(states: ContainerState[], agents: readonly Agent[]): Promise<void> {
     const known = new Set(agents.map((agent) => agent.id))
     for (const { id, name, labels } of states) {
       if (labels['roost.platform'] !== 'agent' || known.has(labels['roost.agent-id'] ?? '')) continue

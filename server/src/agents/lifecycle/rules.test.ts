@@ -2,65 +2,69 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readFolderMark } from './folder-mount.ts'
 import {
+  type ContainerSettings,
+  desiredFor,
   exitsWithin,
   isRestartLoop,
   lowestFreePort,
-  type Made,
   newsGuard,
+  type ObservedContainer,
   plan,
   recreateReasonsOf,
-  type Seen,
   type Step,
-  wantedFor,
 } from './rules.ts'
 
-const running: Seen = { id: 'c', status: 'running' }
-const stopped: Seen = { id: 'c', status: 'stopped' }
-const created: Seen = { id: 'c', status: 'created' }
+const running: ObservedContainer = { id: 'c', status: 'running' }
+const stopped: ObservedContainer = { id: 'c', status: 'stopped' }
+const created: ObservedContainer = { id: 'c', status: 'created' }
 
 const cases: [string, Parameters<typeof plan>[0], Step[]][] = [
-  ['nothing there', { desired: 'running', held: false, seen: null, reasons: [] }, ['create', 'start']],
-  ['never started', { desired: 'running', held: false, seen: created, reasons: [] }, ['start']],
-  ['standing still', { desired: 'running', held: false, seen: stopped, reasons: [] }, ['start']],
-  ['runs already', { desired: 'running', held: false, seen: running, reasons: [] }, []],
+  ['no container', { desired: 'running', held: false, observed: null, reasons: [] }, ['create', 'start']],
+  ['never started', { desired: 'running', held: false, observed: created, reasons: [] }, ['start']],
+  ['stopped', { desired: 'running', held: false, observed: stopped, reasons: [] }, ['start']],
+  ['running', { desired: 'running', held: false, observed: running, reasons: [] }, []],
   [
-    'standing still and out of date',
-    { desired: 'running', held: false, seen: stopped, reasons: ['resources'] },
+    'stopped with outdated settings',
+    { desired: 'running', held: false, observed: stopped, reasons: ['resources'] },
     ['remove', 'create', 'start'],
   ],
-  ['runs and out of date', { desired: 'running', held: false, seen: running, reasons: ['runtime'] }, []],
-  ['to be stopped', { desired: 'stopped', held: false, seen: running, reasons: [] }, ['stop']],
-  ['stopped already', { desired: 'stopped', held: false, seen: stopped, reasons: ['runtime'] }, []],
-  ['stopped, never started', { desired: 'stopped', held: false, seen: created, reasons: [] }, []],
-  ['stopped, none there', { desired: 'stopped', held: false, seen: null, reasons: [] }, []],
   [
-    'held down, the engine restarted it',
-    { desired: 'running', held: true, seen: running, reasons: [] },
+    'running with outdated settings',
+    { desired: 'running', held: false, observed: running, reasons: ['runtime'] },
+    [],
+  ],
+  ['to be stopped', { desired: 'stopped', held: false, observed: running, reasons: [] }, ['stop']],
+  ['already stopped', { desired: 'stopped', held: false, observed: stopped, reasons: ['runtime'] }, []],
+  ['stopped, never started', { desired: 'stopped', held: false, observed: created, reasons: [] }, []],
+  ['to be stopped, no container', { desired: 'stopped', held: false, observed: null, reasons: [] }, []],
+  [
+    'held, restarted by the engine',
+    { desired: 'running', held: true, observed: running, reasons: [] },
     ['stop'],
   ],
-  ['held down', { desired: 'running', held: true, seen: stopped, reasons: [] }, []],
+  ['held', { desired: 'running', held: true, observed: stopped, reasons: [] }, []],
   [
-    'held down between two starts',
-    { desired: 'running', held: true, seen: stopped, mayRestart: true, reasons: [] },
+    'held, between two starts',
+    { desired: 'running', held: true, observed: stopped, mayRestart: true, reasons: [] },
     ['stop'],
   ],
   [
     'to be stopped between two starts',
-    { desired: 'stopped', held: false, seen: stopped, mayRestart: true, reasons: [] },
+    { desired: 'stopped', held: false, observed: stopped, mayRestart: true, reasons: [] },
     ['stop'],
   ],
   [
-    'to be stopped, never started, whatever the policy',
-    { desired: 'stopped', held: false, seen: created, mayRestart: true, reasons: [] },
+    'to be stopped, never started, with a restart policy',
+    { desired: 'stopped', held: false, observed: created, mayRestart: true, reasons: [] },
     [],
   ],
-  ['held down, none there', { desired: 'running', held: true, seen: null, reasons: [] }, []],
+  ['held, no container', { desired: 'running', held: true, observed: null, reasons: [] }, []],
 ]
-for (const [title, wanted, steps] of cases) {
-  test(`plan: ${title} → ${steps.join(', ') || 'nothing'}`, () => assert.deepEqual(plan(wanted), steps))
+for (const [title, input, steps] of cases) {
+  test(`plan: ${title} → ${steps.join(', ') || 'nothing'}`, () => assert.deepEqual(plan(input), steps))
 }
 
-const made: Made = {
+const made: ContainerSettings = {
   cpu: '2',
   memory: '4g',
   full_capabilities: false,
@@ -69,7 +73,7 @@ const made: Made = {
   image_version: 'v1',
   folders: ['a', 'b'],
 }
-const reasons: [Partial<Made>, string[]][] = [
+const reasons: [Partial<ContainerSettings>, string[]][] = [
   [{}, []],
   [{ cpu: '4' }, ['resources']],
   [{ memory: '8g' }, ['resources']],
@@ -86,7 +90,7 @@ for (const [change, expected] of reasons) {
     assert.deepEqual(recreateReasonsOf(made, { ...made, ...change }), expected)
   })
 }
-test('another network calls for a new container, and what was made before there was a choice is open', () => {
+test('another network requires a new container; a missing network means open', () => {
   assert.deepEqual(recreateReasonsOf(made, { ...made, network: 'open' }), [])
   assert.deepEqual(recreateReasonsOf(made, { ...made, network: 'closed' }), ['egress'])
   assert.deepEqual(recreateReasonsOf({ ...made, network: 'closed' }, { ...made, network: 'open' }), [
@@ -96,20 +100,20 @@ test('another network calls for a new container, and what was made before there 
 test('without a container there is nothing to recreate', () => {
   assert.deepEqual(recreateReasonsOf(null, made), [])
 })
-test('what is wanted is the row, the image and the folders of now', () => {
-  const wanted = (...volumes: string[]) =>
-    wantedFor(
+test('the desired settings come from the row, the image and the current folders', () => {
+  const desired = (...volumes: string[]) =>
+    desiredFor(
       { ...made, egress_mode: 'off' },
       'v9',
       volumes.map((volume) => ({ sourceId: 's', name: 'ada', volume })),
     )
-  assert.deepEqual(wanted(), { ...made, image_version: 'v9', folders: [], network: 'open' })
-  const marks = ['one', 'two'].map((volume) => wanted(volume).folders)
+  assert.deepEqual(desired(), { ...made, image_version: 'v9', folders: [], network: 'open' })
+  const marks = ['one', 'two'].map((volume) => desired(volume).folders)
   assert.notDeepEqual(marks[0], marks[1], 'another agent of the same name has another folder')
   assert.deepEqual(readFolderMark(marks[0]?.[0] ?? ''), { name: 'ada', volume: 'one' })
 })
 
-test('five ends within ten minutes are a restart loop, four are not', () => {
+test('five exits within ten minutes are a restart loop, four are not', () => {
   const at = (minute: number) => new Date(Date.UTC(2030, 0, 1, 0, minute)).toISOString()
   const four = [0, 1, 2].reduce((recent, minute) => exitsWithin(recent, at(minute)), exitsWithin([], at(0)))
   assert.equal(isRestartLoop(four), false)
@@ -117,7 +121,7 @@ test('five ends within ten minutes are a restart loop, four are not', () => {
   assert.equal(isRestartLoop(exitsWithin(four, at(11))), false)
 })
 
-test('older news is ignored, unless the row is from a future that cannot be', () => {
+test("older reports are ignored, unless the row's time is in the future", () => {
   const at = '2030-01-01T00:00:10.000Z'
   const now = new Date('2030-01-01T00:00:11.000Z')
   const guard = (observed_at: string, strictly: boolean) => newsGuard({ observed_at }, { at, strictly }, now)
@@ -126,7 +130,7 @@ test('older news is ignored, unless the row is from a future that cannot be', ()
   assert.deepEqual(guard('2030-01-01T00:01:11.001Z', true), {})
 })
 
-test('the lowest free port is taken; none is left when all are', () => {
+test('takes the lowest free port; null when all are used', () => {
   const range = { first: 2222, last: 2224 }
   assert.equal(lowestFreePort(new Set(), range), 2222)
   assert.equal(lowestFreePort(new Set([2222, 2224]), range), 2223)

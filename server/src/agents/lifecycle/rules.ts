@@ -2,8 +2,8 @@ import type { RecreateReason } from '@roost/contracts/agents/agent'
 import type { EgressMode } from '@roost/contracts/agents/egress'
 import { type FolderMount, folderMark } from './folder-mount.ts'
 
-/** What a container was made with, or would be. */
-export type Made = {
+/** Settings with which a container was or would be created. */
+export type ContainerSettings = {
   cpu: string
   memory: string
   full_capabilities: boolean
@@ -11,71 +11,80 @@ export type Made = {
   agent_key_id: string | null
   image_version: string
   folders: string[]
-  /** Absent in what was made before there was a choice: open. */
+  /** Missing in containers made before this setting existed; means open. */
   network?: 'open' | 'closed'
 }
 
-/** The agent's container as the engine shows it; null when there is none. */
-export type Seen = { id: string; status: 'created' | 'running' | 'stopped' } | null
+/** The agent's container as reported by the engine; null if it does not exist. */
+export type ObservedContainer = { id: string; status: 'created' | 'running' | 'stopped' } | null
 
 export const steps = ['stop', 'remove', 'create', 'start'] as const
 export type Step = (typeof steps)[number]
 
 /**
- * What makes what is seen into what is wanted. A container that runs is left alone: what only a new one can
- * take waits for the next start.
+ * The steps from the observed to the desired state. A running container is left alone: changes that need a
+ * new container wait for the next start.
  */
-export function plan(wanted: {
+export function plan(input: {
   desired: 'running' | 'stopped'
-  /** Kept down because it ended too often. */
+  /** Kept stopped because it exited too often. */
   held: boolean
-  seen: Seen
+  observed: ObservedContainer
   /**
-   * Its restart policy may be about to start it: a container that stands still between two starts looks like
-   * one that was stopped, so the engine is told in any case.
+   * The restart policy may be about to start the container. Between two starts it looks stopped, so the
+   * engine is always told to stop it.
    */
   mayRestart?: boolean
-  /** Why the container must be made anew; empty when it may be kept. */
+  /** Reasons to recreate the container; empty if it can be reused. */
   reasons: readonly RecreateReason[]
 }): Step[] {
-  const { desired, held, seen, mayRestart, reasons } = wanted
+  const { desired, held, observed, mayRestart, reasons } = input
   if (desired === 'stopped' || held) {
-    return seen?.status === 'running' || (mayRestart && seen?.status === 'stopped') ? ['stop'] : []
+    return observed?.status === 'running' || (mayRestart && observed?.status === 'stopped') ? ['stop'] : []
   }
-  if (!seen) return ['create', 'start']
-  if (seen.status === 'running') return []
+  if (!observed) return ['create', 'start']
+  if (observed.status === 'running') return []
   return reasons.length > 0 ? ['remove', 'create', 'start'] : ['start']
 }
 
-type Wanting = Omit<Made, 'image_version' | 'folders' | 'network'> & { egress_mode: EgressMode }
+type SettingsSource = Omit<ContainerSettings, 'image_version' | 'folders' | 'network'> & {
+  egress_mode: EgressMode
+}
 
-/** What a container made now would be made with. */
-export function wantedFor(agent: Wanting, image_version: string, mounts: readonly FolderMount[]): Made {
+/** The settings with which a container would be created now. */
+export function desiredFor(
+  agent: SettingsSource,
+  image_version: string,
+  mounts: readonly FolderMount[],
+): ContainerSettings {
   const { cpu, memory, full_capabilities, runtime, agent_key_id } = agent
   const folders = mounts.map(folderMark)
   const network = networkFor(agent.egress_mode)
   return { cpu, memory, full_capabilities, runtime, agent_key_id, image_version, folders, network }
 }
 
-/** In which network the container of an agent stands. */
+/** The network that an agent's container uses. */
 export function networkFor(mode: EgressMode): 'open' | 'closed' {
   return mode === 'enforce' ? 'closed' : 'open'
 }
 
-/** Why the container must be made anew at the next start; empty while there is none. */
-export function recreateReasonsOf(applied: Made | null, wanted: Made): RecreateReason[] {
+/** Reasons to recreate the container at the next start; empty if there are none. */
+export function recreateReasonsOf(
+  applied: ContainerSettings | null,
+  desired: ContainerSettings,
+): RecreateReason[] {
   if (!applied) return []
   const reasons: RecreateReason[] = []
-  if (applied.cpu !== wanted.cpu || applied.memory !== wanted.memory) reasons.push('resources')
-  if (applied.full_capabilities !== wanted.full_capabilities) reasons.push('capabilities')
-  if (applied.runtime !== wanted.runtime) reasons.push('runtime')
-  if (applied.agent_key_id !== wanted.agent_key_id) reasons.push('agent_key')
-  if (applied.folders.toSorted().join('\n') !== wanted.folders.toSorted().join('\n')) {
+  if (applied.cpu !== desired.cpu || applied.memory !== desired.memory) reasons.push('resources')
+  if (applied.full_capabilities !== desired.full_capabilities) reasons.push('capabilities')
+  if (applied.runtime !== desired.runtime) reasons.push('runtime')
+  if (applied.agent_key_id !== desired.agent_key_id) reasons.push('agent_key')
+  if (applied.folders.toSorted().join('\n') !== desired.folders.toSorted().join('\n')) {
     reasons.push('shared_folders')
   }
-  if ((applied.network ?? 'open') !== (wanted.network ?? 'open')) reasons.push('egress')
-  // Another runtime has another image, which is no reason of its own.
-  if (applied.runtime === wanted.runtime && applied.image_version !== wanted.image_version) {
+  if ((applied.network ?? 'open') !== (desired.network ?? 'open')) reasons.push('egress')
+  // Another runtime always has another image, so the image is not a second reason.
+  if (applied.runtime === desired.runtime && applied.image_version !== desired.image_version) {
     reasons.push('image_version')
   }
   return reasons
@@ -83,32 +92,33 @@ export function recreateReasonsOf(applied: Made | null, wanted: Made): RecreateR
 
 export type PortRange = { first: number; last: number }
 
-/** The lowest free port of the range; null when none is. */
-export function lowestFreePort(taken: ReadonlySet<number>, { first, last }: PortRange): number | null {
-  for (let port = first; port <= last; port += 1) if (!taken.has(port)) return port
+/** The lowest free port of the range; null if all are used. */
+export function lowestFreePort(used: ReadonlySet<number>, { first, last }: PortRange): number | null {
+  for (let port = first; port <= last; port += 1) if (!used.has(port)) return port
   return null
 }
 
-/** How far clocks may be apart before a time in the future is taken for a clock that was set back. */
+/** Tolerated clock difference; a later time means that the clock was set back. */
 const clockSkewMs = 60_000
 
 /**
- * What a row says of its last news, as a condition on what comes now: older news is ignored, unless the row's
- * is from a future that can only mean that the clock was set back since. `strictly` leaves out the same time.
+ * The condition under which a report may update the row: older reports are ignored. A row with a time in the
+ * future means that the clock was set back; then any report counts. `strictly` excludes reports with the same
+ * time.
  */
 export function newsGuard(
   row: { observed_at: string },
-  news: { at: string; strictly: boolean },
+  report: { at: string; strictly: boolean },
   now: Date,
 ): { observedUntil?: string; observedBefore?: string } {
   if (Date.parse(row.observed_at) - now.getTime() > clockSkewMs) return {}
-  return news.strictly ? { observedBefore: news.at } : { observedUntil: news.at }
+  return report.strictly ? { observedBefore: report.at } : { observedUntil: report.at }
 }
 
-/** So many ends by itself within this time, and it stays down until somebody starts it. */
+/** Exits within this time after which an agent stays down until someone starts it. */
 export const restartLoop = { exits: 5, windowSeconds: 600 }
 
-/** The ends that still count when one more happened at `at`, that one included. */
+/** The exits that still count after another one at `at`, including that one. */
 export function exitsWithin(recent: readonly string[], at: string): string[] {
   const from = Date.parse(at) - restartLoop.windowSeconds * 1000
   return [...recent.filter((exit) => Date.parse(exit) > from), at].slice(-restartLoop.exits)

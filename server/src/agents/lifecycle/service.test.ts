@@ -15,7 +15,7 @@ const statusOf = async (world: AgentsWorld, name = 'helper') =>
   (await world.area.agentRecords.byName(name))?.status
 
 forEachDialect((_name, open) => {
-  test('200 stop and start: the container follows, runs are told, events are stored', async () => {
+  test('200 stop and start: the container follows, hooks run, events are stored', async () => {
     await using world = await openAgents(await open())
     const { owner, agent } = await withAgent(world)
     const stopping: string[] = []
@@ -38,7 +38,7 @@ forEachDialect((_name, open) => {
     assert.deepEqual(await world.eventTypes(), ['agent.created', 'agent.stopped', 'agent.started'])
   })
 
-  test('200 starting what runs and stopping what stands changes nothing', async () => {
+  test('200 starting a running and stopping a stopped agent changes nothing', async () => {
     await using world = await openAgents(await open())
     const { owner } = await withAgent(world)
     assert.equal((await world.request(owner.key, 'POST', '/api/agents/helper/start')).status, 200)
@@ -47,7 +47,7 @@ forEachDialect((_name, open) => {
     assert.deepEqual(await world.eventTypes(), ['agent.created', 'agent.stopped'])
   })
 
-  test('twenty starts and stops at once end in one state that row and container share', async () => {
+  test('twenty concurrent starts and stops end with row and container in the same state', async () => {
     const db = await open()
     const shared = createShared()
     await using world = await openAgents(db, { shared })
@@ -62,15 +62,15 @@ forEachDialect((_name, open) => {
     void done.finally(() => {
       isDone = true
     })
-    // The other process waits for the agent by the clock.
+    // The other process polls for the lock with the clock.
     await until(async () => {
-      // Slower than the databases, so that nobody gives up waiting.
+      // Advances slower than the databases answer, so that no call times out.
       for (let query = 0; query < 5; query += 1) await world.row('helper')
       await world.clock.advance(0.1)
       return isDone
     }, 'all calls are answered')
     assert.deepEqual(new Set((await done).map((reply) => reply.status)), new Set([200]))
-    // The engine's own events may still be on their way to the row, and what they bring about after them.
+    // Engine events and the resulting repairs may still be pending.
     await until(async () => {
       await world.clock.advance(1)
       const agent = await world.row('helper')
@@ -85,7 +85,7 @@ forEachDialect((_name, open) => {
     ['capabilities', 'capabilities', { full_capabilities: true }],
     ['runtime', 'runtime', { runtime: 'gemini-cli' }],
   ] as const) {
-    test(`a changed ${reason} waits for the next start, which makes a new container on the old volumes`, async () => {
+    test(`a changed ${reason} applies at the next start, in a new container on the old volumes`, async () => {
       await using world = await openAgents(await open())
       const { owner, agent } = await withAgent(world)
       const volumes = await world.containers.listVolumes()
@@ -107,7 +107,7 @@ forEachDialect((_name, open) => {
     })
   }
 
-  test('a new image version is taken at the next start', async () => {
+  test('a new image version is used at the next start', async () => {
     await using world = await openAgents(await open())
     const { owner } = await withAgent(world)
     world.images.changeSource()
@@ -115,10 +115,10 @@ forEachDialect((_name, open) => {
     await world.request(owner.key, 'POST', '/api/agents/helper/stop')
     const started = await world.request(owner.key, 'POST', '/api/agents/helper/start')
     assert.equal(started.json.recreate_reason, 'image_version')
-    assert.deepEqual(world.images.made, ['claude-code'], 'a missing image is made first')
+    assert.deepEqual(world.images.made, ['claude-code'], 'a missing image is built first')
   })
 
-  test('500 container_engine_error when the engine is away; the agent stays stopped', async () => {
+  test('500 container_engine_error when the engine is down; the agent stays stopped', async () => {
     await using world = await openAgents(await open())
     const { owner } = await withAgent(world)
     await world.request(owner.key, 'POST', '/api/agents/helper/stop')
@@ -132,22 +132,22 @@ forEachDialect((_name, open) => {
     assert.equal(await statusOf(world), 'stopped')
   })
 
-  test('exited is said when the container ends by itself; the restart policy brings it back', async () => {
+  test('exited is recorded when the container ends by itself; the restart policy restarts it', async () => {
     await using world = await openAgents(await open())
     const { agent } = await withAgent(world)
     world.engine.crash(agent.container_id ?? '', 9, true)
-    await until(async () => (await world.eventTypes()).includes('agent.started'), 'it came back')
+    await until(async () => (await world.eventTypes()).includes('agent.started'), 'it restarted')
     assert.deepEqual(await world.eventTypes(), ['agent.created', 'agent.exited', 'agent.started'])
     const exited = await world.lastEvent('agent.exited')
     assert.equal(exited.exit_code, 9)
     assert.equal(exited.oom_killed, true)
-    await until(async () => (await statusOf(world)) === 'running', 'it is said to run')
+    await until(async () => (await statusOf(world)) === 'running', 'its status is running')
   })
 
-  test('what the engine does not bring back is started by the repair after its grace', async () => {
+  test('the repair starts what the engine does not restart, after a grace period', async () => {
     await using world = await openAgents(await open())
     const { agent } = await withAgent(world)
-    // Stopped from outside, later, counts for the engine as an orderly stop; it is none of ours.
+    // The engine treats a stop from outside as orderly; the platform does not.
     await world.clock.advance(1)
     await world.containers.stop(agent.container_id ?? '', 0)
     await until(async () => (await statusOf(world)) === 'exited', 'it is seen')
@@ -159,44 +159,44 @@ forEachDialect((_name, open) => {
     assert.equal((await world.containers.list())[0]?.status, 'running')
   })
 
-  test('what was stopped and is started by somebody else is stopped again', async () => {
+  test('a stopped agent that is started from outside is stopped again', async () => {
     await using world = await openAgents(await open())
     const { owner, agent } = await withAgent(world)
     await world.request(owner.key, 'POST', '/api/agents/helper/stop')
     await world.containers.start(agent.container_id ?? '')
-    await until(async () => (await world.containers.list())[0]?.status === 'stopped', 'it stands again')
+    await until(async () => (await world.containers.list())[0]?.status === 'stopped', 'it is stopped again')
     assert.equal(await statusOf(world), 'stopped')
   })
 
-  test('a container that was removed from outside is made again', async () => {
+  test('a container removed from outside is recreated', async () => {
     await using world = await openAgents(await open())
     const { agent } = await withAgent(world)
     await world.containers.remove(agent.container_id ?? '')
     await until(async () => (await statusOf(world)) === 'exited', 'it is seen')
     await world.clock.waitingFor(10)
     await world.clock.advance(11)
-    await until(async () => (await statusOf(world)) === 'running', 'it is made again')
+    await until(async () => (await statusOf(world)) === 'running', 'it is recreated')
     assert.notEqual((await world.row('helper')).container_id, agent.container_id)
   })
 
-  test('an end while something else is done with the agent is made good once that is over', async () => {
+  test('a container that ends during another operation is restarted after it', async () => {
     await using world = await openAgents(await open())
     const { agent } = await withAgent(world)
-    const over = Promise.withResolvers<void>()
-    const other = world.area.lifecycle.lock.run(agent.id, () => over.promise)
+    const operation = Promise.withResolvers<void>()
+    const other = world.area.lifecycle.lock.run(agent.id, () => operation.promise)
     await world.containers.remove(agent.container_id ?? '')
     await until(async () => (await statusOf(world)) === 'exited', 'it is seen')
     await world.clock.waitingFor(10)
     await world.clock.advance(10)
     assert.equal(await statusOf(world), 'exited')
     await world.clock.waitingFor(10)
-    over.resolve()
+    operation.resolve()
     await other
     await world.clock.advance(10)
-    await until(async () => (await statusOf(world)) === 'running', 'it is made again')
+    await until(async () => (await statusOf(world)) === 'running', 'it is recreated')
   })
 
-  test('five ends within ten minutes: it stays exited, and a restart loop is told', async () => {
+  test('five exits within ten minutes: it stays exited and a restart loop is reported', async () => {
     let crashes = true
     const shared = createShared({
       program: () => ({ output: [], exits: crashes ? { code: 3, oomKilled: false } : undefined }),
@@ -212,7 +212,7 @@ forEachDialect((_name, open) => {
     await world.request(owner.key, 'POST', '/api/agents', { name: 'helper' })
     await until(async () => (await world.row('helper')).held, 'it is held down')
     assert.equal(changes.at(-1), 'restart_loop: The agent "helper" keeps crashing and stays down')
-    await until(async () => (await world.containers.list())[0]?.status === 'stopped', 'the engine let go')
+    await until(async () => (await world.containers.list())[0]?.status === 'stopped', 'the engine stopped it')
     const events = await world.eventTypes()
     assert.equal(events.filter((type) => type === 'agent.exited').length, 5)
     assert.equal(events.filter((type) => type === 'agent.restart_loop').length, 1)
@@ -228,7 +228,7 @@ forEachDialect((_name, open) => {
     assert.equal((await world.row('helper')).held, false)
   })
 
-  test('an agent that ends again and again stays stopped once it is stopped', async () => {
+  test('a repeatedly crashing agent stays stopped once it is stopped', async () => {
     const shared = createShared({
       program: () => ({ output: [], exits: { code: 3, oomKilled: false } }),
     })
@@ -246,7 +246,7 @@ forEachDialect((_name, open) => {
     assert.equal(await statusOf(world), 'stopped')
   })
 
-  test('at the start of the platform what should run is started, and what should not is left', async () => {
+  test('at platform startup desired agents are started and the others stay stopped', async () => {
     const db = await open()
     const shared = createShared()
     const again = await db.openAgain()
@@ -256,7 +256,7 @@ forEachDialect((_name, open) => {
       await world.request(owner.key, 'POST', '/api/agents', { name: 'stands' })
       await world.request(owner.key, 'POST', '/api/agents/stands/stop')
     }
-    // The engine was killed while the platform was away: containers are down, nobody said so.
+    // The engine was killed while the platform was down: containers are stopped without an event.
     const containers = shared.engine.containers('test')
     for (const { id } of await containers.list()) await containers.stop(id, 0)
     shared.clock.set('2030-01-01T06:00:00.000Z')
@@ -269,13 +269,13 @@ forEachDialect((_name, open) => {
     assert.equal(await statusOf(world, 'stands'), 'stopped')
   })
 
-  test('when the engine comes back, agents are compared with it', async () => {
+  test('agents are compared with the engine when it comes back', async () => {
     await using world = await openAgents(await open())
     const { agent } = await withAgent(world)
     const neighbour = world.engine.containers('test')
     await neighbour.ping()
     world.engine.refuse(true)
-    // While the stream is away the container goes down unseen.
+    // The container ends while the event stream is down.
     world.engine.crash(agent.container_id ?? '')
     world.engine.refuse(false)
     await until(async () => (await statusOf(world)) === 'running', 'still or again')
@@ -285,7 +285,7 @@ forEachDialect((_name, open) => {
     )
   })
 
-  test('a creation that was cut off is removed by the repair once its creator is gone', async () => {
+  test('an interrupted creation is removed by the repair once its creator is gone', async () => {
     await using world = await openAgents(await open())
     const { agent } = await withAgent(world)
     await world.db.atomically(async (tx) => {
@@ -296,7 +296,7 @@ forEachDialect((_name, open) => {
     await world.assertNothingLeft()
   })
 
-  test('a creation that is going on is left alone', async () => {
+  test('a creation in progress is left alone', async () => {
     await using world = await openAgents(await open())
     const { agent } = await withAgent(world)
     await world.db.atomically(async (tx) => {
@@ -307,12 +307,12 @@ forEachDialect((_name, open) => {
     assert.ok(await world.row('helper'))
   })
 
-  test('a container that a dead process left under the name gives way', async () => {
+  test('a container left by a dead process under the same name is replaced', async () => {
     await using world = await openAgents(await open())
     const { owner, agent } = await withAgent(world)
     await world.request(owner.key, 'POST', '/api/agents/helper/stop')
     await world.db.atomically(async (tx) => {
-      // As if the process had died between making the container and writing it down.
+      // As if the process had crashed between creating and recording the container.
       await agentStore(tx).update(agent.id, { container_id: null, applied: null })
       world.area.agentRecords.changed(tx, agent.id)
     })
@@ -322,16 +322,16 @@ forEachDialect((_name, open) => {
     assert.notEqual(states[0]?.id, agent.container_id)
   })
 
-  test('a clock that was set back does not hide what happens', async () => {
+  test('events are recorded even after the clock was set back', async () => {
     await using world = await openAgents(await open())
     const { agent } = await withAgent(world)
     world.clock.set('2029-12-31T00:00:00.000Z')
     world.engine.crash(agent.container_id ?? '')
-    await until(async () => (await world.eventTypes()).includes('agent.started'), 'it ended and came back')
-    await until(async () => (await statusOf(world)) === 'running', 'and is said to run')
+    await until(async () => (await world.eventTypes()).includes('agent.started'), 'it restarted')
+    await until(async () => (await statusOf(world)) === 'running', 'and its status is running')
   })
 
-  test('a container that is not ours keeps its name', async () => {
+  test('a container of another installation keeps its name', async () => {
     await using world = await openAgents(await open())
     const foreign = world.engine.containers('another installation')
     const image = world.images.tagFor('claude-code').image

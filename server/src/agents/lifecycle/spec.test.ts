@@ -37,7 +37,7 @@ const options: ContainerOptions = {
   hostCpus: 4,
 }
 
-test('folders of others stand under their names', () => {
+test('folders of other agents are mounted under their names', () => {
   const folders = [
     { sourceId: 's1', name: 'ada', volume: 'agent-ada-000000-shared' },
     { sourceId: 's2', name: 'bob', volume: 'agent-old-111111-shared' },
@@ -55,7 +55,7 @@ test('folders of others stand under their names', () => {
   ])
 })
 
-test('a container carries its name behind the installation’s prefix, its own volumes, its key and nothing of a provider', () => {
+test('a container has the prefixed name, its own volumes and key, and no provider key', () => {
   const spec = containerSpec(input, options)
   assert.equal(spec.name, 'house-renamed')
   assert.deepEqual(spec.mounts, [
@@ -94,7 +94,7 @@ test('a container carries its name behind the installation’s prefix, its own v
   assert.ok(!Object.values(spec.labels).includes('svc_mcp_key'))
 })
 
-test('CPU above the host is applied as the host has it; memory and processes are bounded', () => {
+test('CPUs are limited to those of the host; memory and processes are limited', () => {
   const spec = containerSpec(input, options)
   assert.equal(spec.cpus, 4)
   assert.equal(spec.memoryBytes, 4 * 1024 ** 3)
@@ -102,17 +102,17 @@ test('CPU above the host is applied as the host has it; memory and processes are
   assert.deepEqual(spec.ssh, { bind: '127.0.0.1', port: 2225 })
 })
 
-test('without a port there is no SSH', () => {
+test('no SSH without a port', () => {
   assert.equal(containerSpec({ ...input, agent: { ...input.agent, port: 0 } }, options).ssh, null)
 })
 
-test('in a sandbox the platform is behind a port of loopback', () => {
+test('in a sandbox the platform is reached on a loopback port', () => {
   const { env } = containerSpec(input, { ...options, kind: 'sandbox' })
   assert.equal(env.ROOST_LINK_URL, 'ws://127.0.0.1:8001/link')
   assert.equal(env.ROOST_GATEWAY_PORT, '8001')
 })
 
-test('an IPv6 gateway is written as an address in a URL', () => {
+test('an IPv6 gateway is bracketed in URLs', () => {
   const network = { ...options.network, platformUrlHost: 'fd00::1' }
   assert.equal(containerSpec(input, { ...options, network }).env.ROOST_LINK_URL, 'ws://[fd00::1]:8001/link')
 })

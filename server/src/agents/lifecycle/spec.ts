@@ -4,16 +4,16 @@ import type { Agent } from '../records/index.ts'
 import { type FolderMount, folderMounts } from './folder-mount.ts'
 import { networkFor } from './rules.ts'
 
-/** What every container of this installation has in common. */
+/** Options shared by all containers of this installation. */
 export type ContainerOptions = {
   kind: 'docker' | 'sandbox' | 'fake'
   network: AgentsNetwork
   internalPort: number
   tmpBytes: number
   sshBind: string
-  /** What the names of its containers begin with. */
+  /** Prefix of the container names. */
   containerPrefix: string
-  /** CPUs of the host; more are never given. */
+  /** CPUs of the host; the upper limit for each container. */
   hostCpus: number
 }
 
@@ -38,13 +38,13 @@ export type SpecInput = {
     | 'egress_mode'
   >
   image: { image: string; version: string }
-  /** The agent's own key; it is worth something only at the platform. */
+  /** The agent's own key, accepted only by the platform. */
   agentKey: string
-  /** As it is when the container is made; null: it has no repository. */
+  /** Repository settings at creation of the container; null without a repository. */
   git: { sourceMode: boolean; workingBranch: string } | null
-  /** Mounted for the first start; null for none. */
+  /** Mounted for the first start; null without a template. */
   template: { name: string; folder: string } | null
-  /** Of other agents. */
+  /** Folders of other agents. */
   folders: readonly FolderMount[]
 }
 
@@ -86,13 +86,13 @@ export function containerSpec(input: SpecInput, options: ContainerOptions): Cont
   }
 }
 
-/** No provider key and no git token: both stay in the platform. */
+/** Contains no provider key and no git token: both stay in the platform. */
 function environment(input: SpecInput, options: ContainerOptions): Record<string, string> {
   const { agent, image, template, git, agentKey } = input
   const { internalPort, network, kind } = options
-  // A sandbox has no way to the host but a socket, which its forwarder offers on loopback.
+  // A sandbox reaches the host only through a socket; its forwarder listens on loopback.
   const host = kind === 'sandbox' ? '127.0.0.1' : network.platformUrlHost
-  const at = `${host.includes(':') ? `[${host}]` : host}:${internalPort}`
+  const platformAddress = `${host.includes(':') ? `[${host}]` : host}:${internalPort}`
   const model = agent.runtime_model ?? agent.template_model
   return {
     AGENT_NAME: agent.name,
@@ -100,9 +100,9 @@ function environment(input: SpecInput, options: ContainerOptions): Record<string
     AGENT_RUNTIME: agent.runtime,
     ...(model ? { AGENT_RUNTIME_MODEL: model } : {}),
     ...(template ? { TEMPLATE_NAME: template.name } : {}),
-    ROOST_LINK_URL: `ws://${at}/link`,
-    ROOST_BROKER_URL: `http://${at}/broker`,
-    ROOST_MCP_URL: `http://${at}/mcp`,
+    ROOST_LINK_URL: `ws://${platformAddress}/link`,
+    ROOST_BROKER_URL: `http://${platformAddress}/broker`,
+    ROOST_MCP_URL: `http://${platformAddress}/mcp`,
     ROOST_AGENT_KEY: agentKey,
     ROOST_IMAGE_VERSION: image.version,
     TMPDIR: `${home}/.tmp`,
@@ -124,7 +124,7 @@ function mounts({ agent, template, folders }: SpecInput): Mount[] {
   return list
 }
 
-/** Labels of the two volumes, so that they can be told apart and found by name. */
+/** Labels of the two volumes, so that they can be found by kind and agent name. */
 export function volumeLabels(agent: Pick<Agent, 'name'>, kind: 'workspace' | 'shared') {
   return { 'roost.platform': `agent-${kind}`, 'roost.agent-name': agent.name }
 }

@@ -6,12 +6,12 @@ import type { ContainerEnd, Observe } from './observe.ts'
 import type { Operations } from './operations.ts'
 import { type Repair, restartGraceMs } from './repair.ts'
 
-/** Follows the engine's events for as long as the process lives. */
+/** Follows the engine's events for the lifetime of the process. */
 export type Watch = {
   start(): void
-  /** Resolves when agents were compared with the engine for the first time, or that was given up. */
+  /** Resolves after the first comparison with the engine, or when that was abandoned. */
   compared(): Promise<void>
-  /** Resolves when everything that was heard is dealt with. */
+  /** Resolves when all received events are handled. */
   close(): Promise<void>
 }
 
@@ -21,12 +21,12 @@ export type WatchDeps = {
   agentRecords: Pick<AgentRecords, 'everyRow'>
   containers: Pick<Containers, 'events'>
   observe: Observe
-  operations: Pick<Operations, 'bringInLine'>
+  operations: Pick<Operations, 'reconcile'>
   repair: Repair
 }
 
-/** What is not in line by then is left to the repair, which looks every minute. */
-const mostTries = 5
+/** Attempts before the repair loop, which runs every minute, takes over. */
+const maxAttempts = 5
 
 export function createWatch(deps: WatchDeps): Watch {
   const { clock, log, agentRecords, containers, observe, operations, repair } = deps
@@ -37,21 +37,21 @@ export function createWatch(deps: WatchDeps): Watch {
   let passAgain = false
   const firstPass = Promise.withResolvers<void>()
 
-  function inBackground(what: string, work: () => Promise<unknown>): void {
+  function inBackground(failure: string, work: () => Promise<unknown>): void {
     const task = work()
       .then(() => {})
-      .catch((error: unknown) => log.warn({ err: error }, what))
+      .catch((error: unknown) => log.warn({ err: error }, failure))
       .finally(() => tasks.delete(task))
     tasks.add(task)
   }
 
-  /** One pass at a time; a resync during a pass asks for one more. */
+  /** One pass at a time; a resync during a pass queues one more. */
   function requestPass(): void {
     if (passing) {
       passAgain = true
       return
     }
-    inBackground('comparing agents with the engine failed; it is repeated', async () => {
+    inBackground('could not compare agents with the engine; will retry', async () => {
       try {
         do {
           passAgain = false
@@ -74,15 +74,16 @@ export function createWatch(deps: WatchDeps): Watch {
     const agent = await agentOf(containerId)
     if (!agent) return
     const { recorded, held } = await observe.exited(agent, end)
-    if (recorded) bringInLine(agent, held ? 0 : restartGraceMs)
+    if (recorded) reconcile(agent, held ? 0 : restartGraceMs)
   }
 
-  function bringInLine(agent: Agent, graceMs = 0): void {
-    inBackground('an agent could not be brought in line with what its container did', async () => {
+  function reconcile(agent: Agent, graceMs = 0): void {
+    inBackground('could not reconcile an agent after a container event', async () => {
       if (graceMs > 0) await clock.wait(graceMs, ending.signal)
-      for (let tries = 0; tries < mostTries && !ending.signal.aborted; tries += 1) {
-        if ((await operations.bringInLine(agent.id)) !== null) return
-        // Whoever is at it, a start that waits for its agent, may not see that the container has ended since.
+      for (let attempt = 0; attempt < maxAttempts && !ending.signal.aborted; attempt += 1) {
+        if ((await operations.reconcile(agent.id)) !== null) return
+        // A concurrent operation, such as a start that waits for its agent, may miss that the container has
+        // ended.
         await clock.wait(restartGraceMs, ending.signal)
       }
     })
@@ -96,8 +97,8 @@ export function createWatch(deps: WatchDeps): Watch {
         const agent = await agentOf(event.id)
         if (!agent) return
         if (agent.desired === 'running') await observe.started(agent, { at: event.at, from: 'event' })
-        // Somebody else started what was stopped here.
-        else bringInLine(agent)
+        // Started from outside although it should be stopped.
+        else reconcile(agent)
         return
       }
       case 'exited':
@@ -111,12 +112,9 @@ export function createWatch(deps: WatchDeps): Watch {
     start() {
       following = (async () => {
         for await (const event of containers.events(ending.signal)) {
-          // What one event brings about must not end the following of the others.
+          // A failing event must not stop the handling of later ones.
           await handle(event).catch((error: unknown) =>
-            log.warn(
-              { err: error, event: event.type },
-              'an event of the container engine was not dealt with',
-            ),
+            log.warn({ err: error, event: event.type }, 'could not handle an event of the container engine'),
           )
         }
       })().catch((error: unknown) => log.warn({ err: error }, "the container engine's events have ended"))

@@ -18,7 +18,7 @@ const yaml = [
 ].join('\n')
 
 forEachDialect((_name, open) => {
-  test('200 an agent made from a repository: its content is mounted, its facts are known', async () => {
+  test('200 an agent from a repository: its content is mounted and its metadata is stored', async () => {
     await using server = await startGitServer()
     const commit = await server.commit(
       'acme/helper',
@@ -46,19 +46,19 @@ forEachDialect((_name, open) => {
     const row = await world.row('one')
     assert.deepEqual([row.template_commit, row.source_branch], [commit, 'dev'])
     assert.deepEqual([row.expose_folder, row.consume_folders], [true, false])
-    const made = await world.area.templates.madeFrom(row)
-    assert.equal(await readFile(join(made?.folder ?? '', 'CLAUDE.md'), 'utf8'), '# Git\n')
+    const source = await world.area.templates.madeFrom(row)
+    assert.equal(await readFile(join(source?.folder ?? '', 'CLAUDE.md'), 'utf8'), '# Git\n')
     const info = await world.request(owner.key, 'GET', '/api/agents/one/info')
     assert.deepEqual([info.json.has_template, info.json.display_name], [true, 'Helper'])
 
     const short = await create('two', { github_repo: 'acme/helper', source_branch: 'dev' })
     assert.equal(short.json.template, 'github:acme/helper@dev', JSON.stringify(short.json))
-    // The content of a commit stays, whatever becomes of the branch.
+    // The content of a commit stays, even if the branch changes.
     await server.commit('acme/helper', { 'CLAUDE.md': '# Later\n' }, 'dev')
-    await access(made?.folder ?? '')
+    await access(source?.folder ?? '')
   })
 
-  test('400 and 502 before anything of the agent is there', async () => {
+  test('400 and 502 before anything of the agent exists', async () => {
     await using server = await startGitServer()
     await server.commit('acme/plain', { 'README.md': 'x' })
     await server.commit('acme/out', { 'template.yaml': yaml, etc: { link: '/etc' } })
@@ -85,7 +85,7 @@ forEachDialect((_name, open) => {
     await world.assertNothingLeft()
   })
 
-  test('500 an engine that fails half-way leaves nothing of an agent from git either', async () => {
+  test('500 a failing engine leaves nothing of an agent from git either', async () => {
     await using server = await startGitServer()
     await server.commit('acme/helper', { 'template.yaml': yaml })
     await using world = await openAgents(await open(), { git: { url: server.url } })

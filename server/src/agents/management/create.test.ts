@@ -39,7 +39,7 @@ forEachDialect((_name, open) => {
     assert.equal(details.json.can_delete, true)
   })
 
-  test('409 of twenty creations of one name: one wins, and the others leave nothing', async () => {
+  test('409 for all but one of twenty concurrent creations of one name, which leave nothing', async () => {
     await using world = await openAgents(await open())
     const owner = await world.person('admin')
     const replies = await Promise.all(
@@ -52,7 +52,7 @@ forEachDialect((_name, open) => {
     assert.equal((await world.containers.listVolumes()).length, 2)
   })
 
-  test('twenty creations at once get twenty ports; when the range is used up, 0', async () => {
+  test('twenty concurrent creations get different ports; 0 when the range is exhausted', async () => {
     await using world = await openAgents(await open(), { sshPorts: { first: 2222, last: 2236 } })
     const owner = await world.person('admin')
     const replies = await Promise.all(
@@ -65,7 +65,7 @@ forEachDialect((_name, open) => {
     assert.equal(ports.filter((port) => port === 0).length, 5)
   })
 
-  test('403 the quota holds when creations race', async () => {
+  test('403 the quota also applies to concurrent creations', async () => {
     await using world = await openAgents(await open(), { quota: 3 })
     const owner = await world.person('creator')
     const replies = await Promise.all(
@@ -93,7 +93,7 @@ forEachDialect((_name, open) => {
     })
   }
 
-  test('the same key: one creation, 409 while it runs, then the first reply; a failure frees it', async () => {
+  test('one creation per idempotency key: 409 while it runs, then the first reply; a failure frees the key', async () => {
     await using world = await openAgents(await open())
     const owner = await world.person()
     const create = (name: string, key: string) =>
@@ -114,7 +114,7 @@ forEachDialect((_name, open) => {
     assert.equal((await world.containers.list()).length, 1)
   })
 
-  test('409 for the key of an agent that was deleted, whoever has its name by now', async () => {
+  test('409 for the key of a deleted agent, even if another agent has its name now', async () => {
     await using world = await openAgents(await open())
     const owner = await world.person()
     const create = (key: string) =>
@@ -138,7 +138,7 @@ forEachDialect((_name, open) => {
     assert.equal((await create('k2')).status, 200, 'a renamed agent still exists')
   })
 
-  test('a hook that fails undoes the creation', async () => {
+  test('a failing hook undoes the creation', async () => {
     await using world = await openAgents(await open())
     const owner = await world.person()
     world.area.hooks.onCreated(async () => {

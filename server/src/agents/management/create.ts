@@ -38,23 +38,25 @@ export type CreateDeps = {
   templates: Pick<Templates, 'resolve'>
   lifecycle: Pick<Lifecycle, 'lock' | 'machine' | 'ports' | 'leftovers'>
   hooks: AgentHooks
-  /** Agents that a creator may own; 0 means unlimited. */
+  /** Maximum number of agents per creator; 0 means unlimited. */
   agentQuota(): Promise<number>
-  /** What a private repository of templates may be read with: the person's own token, else the platform's. */
+  /** Token for private template repositories: the person's own, else the platform's. */
   gitTokenOf(userId: string): Promise<Secret | null>
-  /** Of agents whose creator named none. */
+  /** Defaults for agents whose creator chose none. */
   defaultResources(): Promise<Resources>
 }
 
 /**
- * Makes an agent in the fixed order: name, uniqueness, quota, template, port, key, volumes, container. A
- * failure after the row exists removes everything it made; a process that dies half-way leaves a row in
- * state `creating` that the repair loop removes.
+ * Creates an agent in a fixed order: name, uniqueness, quota, template, port, key, volumes, container. A
+ * failure after the row exists removes everything created. If the process crashes, the row stays `creating`
+ * until the repair loop removes it.
  */
 export function createCreate(deps: CreateDeps) {
   const { db, clock, log, agentRecords, events, vault, keys, templates, lifecycle, hooks } = deps
 
-  /** `claim` is taken in the transaction that makes the row. Throws `ClaimTaken` beside the endpoint's faults. */
+  /**
+   * `claim` is taken in the transaction that inserts the row. Throws `ClaimTaken` or the endpoint's faults.
+   */
   async function create(
     caller: SignedIn,
     body: CreateAgent,
@@ -69,17 +71,17 @@ export function createCreate(deps: CreateDeps) {
     refuseOverQuota(caller, await store.countOwnedBy(caller.user.id), quota)
     const template = await resolveTemplate(caller, body)
     const resources = resourcesFor(body.resources, template?.file.resources, await deps.defaultResources())
-    const wanted = rowFor(caller, body, { model, template, resources, now: clock.now() })
+    const row = rowFor(caller, body, { model, template, resources, now: clock.now() })
     const tags = distinct([...(body.tags ?? []), ...templateTags(template?.file.tags ?? [])])
 
-    return lifecycle.lock.run(wanted.id, async () => {
-      const agent = await inOwnersTurn(caller, quota, () =>
-        db.atomically((tx) => register(tx, caller, { wanted, tags, quota, claim })),
+    return lifecycle.lock.run(row.id, async () => {
+      const agent = await serializedByOwner(caller, quota, () =>
+        db.atomically((tx) => register(tx, caller, { row, tags, quota, claim })),
       )
       try {
-        const { made, facts } = await bringToLife(agent, caller, template)
+        const { ready, facts } = await startAndPublish(agent, caller, template)
         return {
-          ...rowOf(made, 'owner'),
+          ...rowOf(ready, 'owner'),
           missing_credentials: (template?.required ?? []).map(({ name }) => name),
           schedules_created: facts.schedules_created,
           schedule_errors: template?.scheduleErrors ?? [],
@@ -88,70 +90,69 @@ export function createCreate(deps: CreateDeps) {
         }
       } catch (error) {
         await undo(agent.id).catch((failure: unknown) => {
-          log.warn(
-            { err: failure, agent: agent.name },
-            'a creation could not be undone yet; it is tried again',
-          )
+          log.warn({ err: failure, agent: agent.name }, 'could not undo a failed creation; will retry')
         })
         throw engineFault(error)
       }
     })
   }
 
-  /** Two creations that count at once would both find room under the quota. */
-  function inOwnersTurn<T>(caller: SignedIn, quota: number, work: () => Promise<T>): Promise<T> {
-    const isBound = caller.user.role !== 'admin' && quota > 0
-    return isBound ? lifecycle.lock.run(`of-owner:${caller.user.id}`, work) : work()
+  /** Serializes creations of one owner, because two concurrent ones could both pass the quota check. */
+  function serializedByOwner<T>(caller: SignedIn, quota: number, work: () => Promise<T>): Promise<T> {
+    const hasQuota = caller.user.role !== 'admin' && quota > 0
+    return hasQuota ? lifecycle.lock.run(`of-owner:${caller.user.id}`, work) : work()
   }
 
   async function resolveTemplate(caller: SignedIn, body: CreateAgent): Promise<ResolvedTemplate | null> {
-    const named = templateNamed(body)
-    return named === null ? null : templates.resolve(named, () => deps.gitTokenOf(caller.user.id))
+    const templateName = templateNamed(body)
+    return templateName === null
+      ? null
+      : templates.resolve(templateName, () => deps.gitTokenOf(caller.user.id))
   }
 
-  /** The row, the port and the key, or nothing: of twenty with one name one gets here. */
+  /** Inserts row, port and key, or nothing. Of concurrent requests for one name, one succeeds. */
   async function register(
     tx: Tx,
     caller: SignedIn,
-    { wanted, tags, quota, claim }: Registration,
+    { row, tags, quota, claim }: Registration,
   ): Promise<Agent> {
     const store = agentStore(tx)
-    // First of all: the same request twice is told so, and not that its name is taken.
-    await claim?.take(tx, { resource_id: wanted.id })
+    // First, so that a repeated request gets the stored reply instead of `agent_exists`.
+    await claim?.take(tx, { resource_id: row.id })
     refuseOverQuota(caller, await store.countOwnedBy(caller.user.id), quota)
-    if (!(await store.insert(wanted))) throw agentExists(wanted.name)
-    const port = await lifecycle.ports.claim(tx, wanted.id)
+    if (!(await store.insert(row))) throw agentExists(row.name)
+    const port = await lifecycle.ports.claim(tx, row.id)
     const { id, key } = await keys.mintAgentKey(tx, {
-      agentId: wanted.id,
+      agentId: row.id,
       ownerId: caller.user.id,
-      name: `Agent ${wanted.name}`,
+      name: `Agent ${row.name}`,
     })
-    const sealed = vault.seal(key, agentKeyContext(wanted.id))
-    await store.update(wanted.id, { port, agent_key_id: id, agent_key_sealed: sealed })
-    await store.addTags(wanted.id, tags)
-    agentRecords.changed(tx, wanted.id)
-    const agent = await store.byId(wanted.id)
+    const sealed = vault.seal(key, agentKeyContext(row.id))
+    await store.update(row.id, { port, agent_key_id: id, agent_key_sealed: sealed })
+    await store.addTags(row.id, tags)
+    agentRecords.changed(tx, row.id)
+    const agent = await store.byId(row.id)
     if (!agent) throw new Fault('agent_not_found')
     return agent
   }
 
-  async function bringToLife(agent: Agent, caller: SignedIn, template: ResolvedTemplate | null) {
+  async function startAndPublish(agent: Agent, caller: SignedIn, template: ResolvedTemplate | null) {
     const { at, agent: started } = await lifecycle.machine.bringUp(agent)
     return db.atomically(async (tx) => {
       if (!(await settleRunning(tx, started, at, 'creating'))) throw new Fault('agent_not_found')
       const now = clock.now()
-      const made = await agentStore(tx).byId(agent.id)
-      if (!made) throw new Fault('agent_not_found')
+      const ready = await agentStore(tx).byId(agent.id)
+      if (!ready) throw new Fault('agent_not_found')
       const schedules = template?.schedules ?? []
       const facts = await hooks.created(tx, {
-        agent: made,
+        agent: ready,
         ownerId: caller.user.id,
         schedules,
         skills: (template?.file.skills ?? []).map(({ name }) => name),
         credentialSetup: template?.file.credential_setup ?? [],
         now,
       })
-      const { name, type, status, port, created, cpu, memory } = made
+      const { name, type, status, port, created, cpu, memory } = ready
       const data = { name, type, status, port, created, resources: { cpu, memory } }
       await events.append(
         tx,
@@ -164,16 +165,16 @@ export function createCreate(deps: CreateDeps) {
         now,
       )
       agentRecords.changed(tx, agent.id)
-      return { made, facts }
+      return { ready, facts }
     })
   }
 
   async function undo(agentId: string): Promise<void> {
     const leftover = await db.atomically(async (tx) => {
-      const present = await agentStore(tx).byId(agentId)
-      if (!present) return null
+      const current = await agentStore(tx).byId(agentId)
+      if (!current) return null
       await keys.deleteAgentKeys(tx, agentId)
-      return lifecycle.leftovers.leaveBehind(tx, present)
+      return lifecycle.leftovers.deleteRows(tx, current)
     })
     if (leftover) await lifecycle.leftovers.clear(leftover)
   }
@@ -182,7 +183,7 @@ export function createCreate(deps: CreateDeps) {
 }
 
 type Registration = {
-  wanted: AgentsTable
+  row: AgentsTable
   tags: string[]
   quota: number
   claim: Pick<Claim, 'take'> | undefined
@@ -222,18 +223,18 @@ function rowFor(
   }
 }
 
-/** What the agent is made from, with its branch. Null: from nothing. Throws `validation_error`. */
+/** The template name with its branch; null without a template. Throws `validation_error`. */
 function templateNamed({ template, github_repo, source_branch }: CreateAgent): string | null {
-  const named = template ?? (github_repo ? `github:${github_repo}` : null)
-  if (named === null) return null
+  const templateName = template ?? (github_repo ? `github:${github_repo}` : null)
+  if (templateName === null) return null
   if (template && github_repo && parseTemplateName(template)?.repository !== github_repo) {
     throw new Fault('validation_error', 'github_repo: must be the repository of template, or be left out.')
   }
-  return atBranch(named, source_branch ?? null)
+  return atBranch(templateName, source_branch ?? null)
 }
 
 function leftOutWarnings(template: ResolvedTemplate | null): string[] {
   return (template?.git?.leftOut ?? []).map(
-    (path) => `"${path}" is a submodule of the repository; its content was left out.`,
+    (path) => `"${path}" is a submodule of the repository; its content is not in the workspace.`,
   )
 }

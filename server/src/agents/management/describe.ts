@@ -13,7 +13,7 @@ export type DescribeDeps = {
   templates: Pick<Templates, 'fileOf'>
   containers: Pick<Containers, 'logs'>
   log: Pick<Log, 'debug'>
-  /** Texts that nobody is shown. */
+  /** Texts that no caller may see. */
   secretsOf(agentId: string): Promise<readonly string[]>
 }
 
@@ -24,9 +24,9 @@ export type AgentInfo = {
   [field: string]: unknown
 }
 
-/** What an agent says about itself, and what its container wrote. */
+/** An agent's description of itself, and the log of its container. */
 export function createDescribe({ link, templates, containers, log, secretsOf }: DescribeDeps) {
-  /** The file in the workspace when the agent answers, else the one it was made from. */
+  /** Reads the file in the workspace if the agent answers, else the one of its template. */
   async function info(agent: Agent, signal: AbortSignal): Promise<AgentInfo> {
     if (agent.status !== 'running') {
       return {
@@ -35,7 +35,7 @@ export function createDescribe({ link, templates, containers, log, secretsOf }: 
         template_name: agent.template,
         resources: { cpu: agent.cpu, memory: agent.memory },
         status: agent.status,
-        message: 'The agent is not running: start it to see what its workspace says.',
+        message: 'The agent is not running. Start it to read the template in its workspace.',
       }
     }
     const { template } = await workspace(agent, signal)
@@ -49,7 +49,10 @@ export function createDescribe({ link, templates, containers, log, secretsOf }: 
     }
   }
 
-  /** Template and metrics as the workspace has them; what it does not say is that of the template it is made from. */
+  /**
+   * Template and metrics from the workspace; a missing template falls back to the one the agent was created
+   * from.
+   */
   async function workspace(
     agent: Agent,
     signal: AbortSignal,
@@ -67,7 +70,7 @@ export function createDescribe({ link, templates, containers, log, secretsOf }: 
       const isExpected =
         error instanceof LinkDown || error instanceof LinkTimeout || error instanceof LinkFault
       if (!isExpected) throw error
-      log.debug({ err: error, agent: agent.name }, 'the workspace did not say what it is')
+      log.debug({ err: error, agent: agent.name }, 'an agent did not describe its workspace')
       return null
     }
   }
@@ -88,7 +91,7 @@ export function createDescribe({ link, templates, containers, log, secretsOf }: 
       const text = await containers.logs(agent.container_id, tail)
       return { agent_name: agent.name, logs: maskText(text, await secretsOf(agent.id)) }
     } catch (error) {
-      // Removed from outside a moment ago: there is nothing to read any more.
+      // The container was just removed from outside, so there are no logs left.
       if (error instanceof ContainerError && error.fault === 'no_such_container') {
         return { agent_name: agent.name, logs: '' }
       }

@@ -11,28 +11,28 @@ export type DescriptionDeps = {
   describe: Pick<ReturnType<typeof createDescribe>, 'workspace'>
 }
 
-/** Strangers may ask, and each question costs the agent some reading. */
-const remembered = { maxAgeSeconds: 60, maxEntries: 500 }
-/** Nobody waits longer for a page because an agent is busy. */
-const patienceMs = 2000
+/** Anonymous visitors can trigger this, and each load makes the agent read files. */
+const cacheLimits = { maxAgeSeconds: 60, maxEntries: 500 }
+/** Upper bound for how long a page waits for a busy agent. */
+const maxWaitMs = 2000
 
 /**
- * What an agent is there for, in the words of its `template.yaml`: the one in its workspace, else the one it was made
- * from. Null: neither says anything.
+ * An agent's description from its `template.yaml`: the one in its workspace, else that of its template. Null
+ * if both are empty.
  */
 export function createDescriptionOf({ clock, log, agentRecords, describe }: DescriptionDeps) {
   const cache = createCache<{ text: string | null }>({
     clock,
-    ...remembered,
+    ...cacheLimits,
     async load(agentId) {
       const agent = await agentRecords.byId(agentId)
       if (!agent) return null
       try {
-        const { template } = await describe.workspace(agent, AbortSignal.timeout(patienceMs))
+        const { template } = await describe.workspace(agent, AbortSignal.timeout(maxWaitMs))
         return { text: template?.file.description.trim() || null }
       } catch (error) {
-        // Fails open: without it the agent is used all the same.
-        log.debug({ err: error, agent_id: agentId }, 'what an agent is there for is not known')
+        // Fails open: the agent is usable without a description.
+        log.debug({ err: error, agent_id: agentId }, 'could not load the description of an agent')
         return { text: null }
       }
     },

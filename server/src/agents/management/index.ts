@@ -1,9 +1,8 @@
 /**
- * Registry: which agents there are.
+ * Management: creates, renames, describes and deletes agents.
  *
- * Owns making, naming, describing and ending agents. Promises that a creation that fails leaves nothing, that
- * of many who want one name one gets it, and that a deleted agent's name and port are free at once. Refuses to
- * know what schedules, skills or runs need: they register with `createRegistryHooks`.
+ * A failed creation leaves nothing behind. Of concurrent requests for one name, one succeeds. Deleting an
+ * agent frees its name and port immediately. Schedules, skills and runs register with `createAgentHooks`.
  */
 export { type AgentCreated, type AgentHooks, type CreatedFacts, createAgentHooks } from './hooks.ts'
 export { managementRoutes } from './routes.ts'

@@ -7,9 +7,9 @@ import { wantedTags } from './rules.ts'
 import { rowOf } from './view.ts'
 
 export type AgentList = {
-  /** The reply of the list as JSON bytes. */
+  /** The list's reply as JSON bytes. */
   bytes(caller: SignedIn, tags: string | undefined): Promise<Buffer>
-  /** Tags of the agents that the caller can reach, the most used first. */
+  /** Tags of the accessible agents, most used first. */
   tags(caller: SignedIn): Promise<{ tag: string; count: number }[]>
 }
 
@@ -18,19 +18,16 @@ export type AgentListDeps = {
   agentAccess: Pick<AgentAccess, 'accessibleAgents'>
 }
 
-/** Viewers remembered at once; the longest unasked is forgotten first. */
-const maxRemembered = 500
+/** Cached viewers; the least recently rendered is dropped first. */
+const maxCachedViewers = 500
 
-/**
- * The list is asked for all the time and changes seldom: for each viewer its bytes are kept until any agent
- * changes.
- */
+/** The list is read often and changes rarely, so the bytes are cached per viewer until any agent changes. */
 export function createAgentList({ agentRecords, agentAccess }: AgentListDeps): AgentList {
-  const remembered = new Map<string, { version: number; bytes: Buffer }>()
+  const cache = new Map<string, { version: number; bytes: Buffer }>()
 
   async function render(caller: SignedIn, tags: readonly string[]): Promise<Buffer> {
-    const reached = await agentAccess.accessibleAgents(caller)
-    const rows = reached
+    const accessible = await agentAccess.accessibleAgents(caller)
+    const rows = accessible
       .filter(({ agent }) => tags.length === 0 || agent.tags.some((tag) => tags.includes(tag)))
       .map(({ agent, relation }) => rowOf(agent, relation))
     return Buffer.from(JSON.stringify(rows))
@@ -40,16 +37,16 @@ export function createAgentList({ agentRecords, agentAccess }: AgentListDeps): A
     async bytes(caller, query) {
       const tags = wantedTags(query)
       const key = viewerOf(caller)
-      // What an agent is permitted to see changes without any agent changing.
+      // Not cached for agent-bound keys: their permissions change without a change of an agent.
       if (key === null || tags.length > 0) return render(caller, tags)
       const version = await agentRecords.version()
-      const held = remembered.get(key)
-      if (held?.version === version) return held.bytes
+      const cached = cache.get(key)
+      if (cached?.version === version) return cached.bytes
       const bytes = await render(caller, tags)
-      remembered.delete(key)
-      remembered.set(key, { version, bytes })
-      const [oldest] = remembered.keys()
-      if (remembered.size > maxRemembered && oldest !== undefined) remembered.delete(oldest)
+      cache.delete(key)
+      cache.set(key, { version, bytes })
+      const [oldest] = cache.keys()
+      if (cache.size > maxCachedViewers && oldest !== undefined) cache.delete(oldest)
       return bytes
     },
 
@@ -68,7 +65,7 @@ export function createAgentList({ agentRecords, agentAccess }: AgentListDeps): A
   }
 }
 
-/** Everything about a caller that decides what it sees; null for keys that are bound to an agent. */
+/** The properties of a caller that determine its view; null for agent-bound keys. */
 function viewerOf(caller: SignedIn): string | null {
   const { id, role, email } = caller.user
   if (caller.kind === 'session') return JSON.stringify([id, role, email, null])

@@ -17,8 +17,8 @@ export type OnceDeps = {
 }
 
 /**
- * A creation once for each key of a person: the same key again gets the first reply. Throws `created_resource_gone` when
- * that agent was deleted since.
+ * Creates an agent once per idempotency key of a person; repeated requests get the first reply. Throws
+ * `created_resource_gone` if that agent was deleted meanwhile.
  */
 export function createOnce({ agentManagement, agentRecords, idempotency }: OnceDeps) {
   async function replayed(reply: Reply, name: string) {
@@ -39,7 +39,7 @@ export function createOnce({ agentManagement, agentRecords, idempotency }: OnceD
       return reply.replayed ? await replayed(reply, nameIn(reply)) : reply
     } catch (error) {
       if (scope === null || !isFault(error, 'agent_exists')) throw error
-      // The name may have been taken a moment ago by the same request.
+      // The same request may have created the agent just now.
       const { replay } = await idempotency.open(scope)
       if (!replay) throw error
       return replayed(replay, nameIn(replay))
@@ -47,8 +47,8 @@ export function createOnce({ agentManagement, agentRecords, idempotency }: OnceD
   }
 }
 
-/** Of the first request: another body with the same key changes nothing. */
+/** The name from the first request; a repeated key with another body changes nothing. */
 function nameIn({ body }: Reply): string {
-  // Only created agents are stored under this family.
+  // Only created agents are stored under this scope.
   return (body as { name: string }).name
 }

@@ -22,26 +22,26 @@ export type RemoveDeps = {
   hooks: AgentHooks
 }
 
-/** Ends an agent with everything it has. Its name and its port are free when this answers. */
+/** Deletes an agent with everything it has. Resolves when its name and port are free. */
 export function createRemove(deps: RemoveDeps) {
   const { db, clock, events, keys, health, link, lifecycle, edges, hooks } = deps
   return async (agentId: string): Promise<{ message: string }> =>
     lifecycle.lock.run(agentId, async () => {
       const callers = await edges.sourcesOf(agentId)
       const { agent, leftover } = await db.atomically(async (tx) => {
-        const present = await agentStore(tx).byId(agentId)
-        if (present?.state !== 'ready') throw new Fault('agent_not_found')
-        if (present.is_system) throw new Fault('system_agent_protected')
+        const current = await agentStore(tx).byId(agentId)
+        if (current?.state !== 'ready') throw new Fault('agent_not_found')
+        if (current.is_system) throw new Fault('system_agent_protected')
         const now = clock.now()
-        await hooks.deleting(tx, { agent: present, now })
+        await hooks.deleting(tx, { agent: current, now })
         await keys.deleteAgentKeys(tx, agentId)
-        const left = await lifecycle.leftovers.leaveBehind(tx, present)
-        await events.append(tx, deletedEvent(present, callers), now)
-        return { agent: present, leftover: left }
+        const recorded = await lifecycle.leftovers.deleteRows(tx, current)
+        await events.append(tx, deletedEvent(current, callers), now)
+        return { agent: current, leftover: recorded }
       })
       link.disconnect(agentId)
       health.forget(agentId)
-      // With the engine away the agent is gone all the same; the repair loop removes what is left.
+      // The agent is deleted even if the engine is down; the repair loop removes the rest.
       await lifecycle.leftovers.clear(leftover)
       return { message: `Agent ${agent.name} deleted.` }
     })

@@ -12,15 +12,15 @@ export type RenameDeps = {
   clock: Pick<Clock, 'now'>
   agentRecords: Pick<AgentRecords, 'changed'>
   events: Pick<Outbox, 'append'>
-  lifecycle: Pick<Lifecycle, 'lock' | 'machine' | 'letGo'>
+  lifecycle: Pick<Lifecycle, 'lock' | 'machine' | 'detach'>
   hooks: AgentHooks
 }
 
 export type Renamed = { message: string; old_name: string; new_name: string; was_running: boolean }
 
 /**
- * A new name for an agent; volumes, key and history stay. The container carries the name in its environment,
- * so it is made anew: a running agent is restarted, of a stopped one the container is made at the next start.
+ * Renames an agent and keeps its volumes, key and history. The container's environment contains the name, so
+ * the container is recreated: now if the agent is running, else at the next start.
  */
 export function createRename(deps: RenameDeps) {
   const { db, clock, agentRecords, events, lifecycle, hooks } = deps
@@ -28,16 +28,16 @@ export function createRename(deps: RenameDeps) {
   async function rename(agentId: string, newName: string): Promise<Renamed> {
     refuseReservedName(newName)
     return lifecycle.lock.run(agentId, async () => {
-      const agent = await present(agentId)
+      const agent = await readyAgent(agentId)
       if (agent.is_system) throw new Fault('system_agent_protected')
-      if (agent.name === newName) throw invalidField(['new_name'], 'is the name it has already')
-      await refuseTaken(newName, agentId)
+      if (agent.name === newName) throw invalidField(['new_name'], 'is already the name of the agent')
+      await rejectUsedName(newName, agentId)
       const wasRunning = agent.desired === 'running' && !agent.held
-      await takeAway(agent, wasRunning)
+      await removeContainer(agent, wasRunning)
       const renamed = await commit(agent, newName)
       if (wasRunning) await bringBack(renamed)
       return {
-        message: `Agent ${agent.name} is named ${newName} now.`,
+        message: `Agent ${agent.name} was renamed to ${newName}.`,
         old_name: agent.name,
         new_name: newName,
         was_running: wasRunning,
@@ -45,11 +45,11 @@ export function createRename(deps: RenameDeps) {
     })
   }
 
-  /** Before anything is renamed, so that an engine that is away leaves all as it was. */
-  async function takeAway(agent: Agent, wasRunning: boolean): Promise<void> {
+  /** Before the rename, so that an engine failure changes nothing. */
+  async function removeContainer(agent: Agent, wasRunning: boolean): Promise<void> {
     try {
-      if (wasRunning) await lifecycle.letGo(agent)
-      await lifecycle.machine.takeAway(agent)
+      if (wasRunning) await lifecycle.detach(agent)
+      await lifecycle.machine.removeContainer(agent)
     } catch (error) {
       throw engineFault(error)
     }
@@ -79,8 +79,8 @@ export function createRename(deps: RenameDeps) {
         return renamed
       })
     } catch (error) {
-      // Somebody took the name meanwhile: the unique key says so in each dialect's own way.
-      await refuseTaken(newName, agent.id)
+      // The name may have been claimed meanwhile; each database reports that differently.
+      await rejectUsedName(newName, agent.id)
       throw error
     }
   }
@@ -97,12 +97,12 @@ export function createRename(deps: RenameDeps) {
     }
   }
 
-  async function refuseTaken(name: string, agentId: string): Promise<void> {
+  async function rejectUsedName(name: string, agentId: string): Promise<void> {
     const other = await agentStore(db).byName(name)
     if (other && other.id !== agentId) throw agentExists(name)
   }
 
-  async function present(agentId: string): Promise<Agent> {
+  async function readyAgent(agentId: string): Promise<Agent> {
     const agent = await agentStore(db).byId(agentId)
     if (agent?.state !== 'ready') throw new Fault('agent_not_found')
     return agent

@@ -17,14 +17,14 @@ const person: SignedIn = { kind: 'session', user, session: { jti: 'j', mode: 'em
 const key: SignedIn = { kind: 'key', user, key: { id: 'k', name: 'k', scope: 'user', agent_id: null } }
 const throws = (code: Parameters<typeof isFault>[1]) => (error: unknown) => isFault(error, code)
 
-test('words that are routes and the prefix of the platform are reserved', () => {
+test("route words and the platform's prefix are reserved", () => {
   for (const name of ['slots', 'scheduler', 'avatars', 'context-stats', 'roost-', 'roost-system']) {
     assert.throws(() => refuseReservedName(name), throws('reserved_agent_name'), name)
   }
   for (const name of ['slot', 'roost', 'my-roost-x']) refuseReservedName(name)
 })
 
-test('the quota binds creators, not admins; 0 is unlimited', () => {
+test('the quota applies to creators, not admins; 0 means unlimited', () => {
   refuseOverQuota(person, 9, 10)
   refuseOverQuota(person, 1000, 0)
   refuseOverQuota({ ...person, user: { ...user, role: 'admin' } }, 1000, 1)
@@ -40,14 +40,14 @@ test('resources: the request, then the template, then the platform', () => {
   })
 })
 
-test('a model is checked by its shape; blank is the default', () => {
+test('validates the shape of a model; blank means the default', () => {
   assert.equal(requireModel('  '), null)
   assert.equal(requireModel(undefined), null)
   assert.equal(requireModel('Opus[1m]'), 'Opus[1m]')
   assert.throws(() => requireModel('llama'), throws('invalid_model'))
 })
 
-test('tags: what changes; organizational ones need a person, added or removed', () => {
+test('tags: computes the change; only people can change organizational tags', () => {
   assert.deepEqual(tagChange(key, ['a', 'b'], ['b', 'c']), { added: ['c'], removed: ['a'] })
   assert.throws(() => tagChange(key, [], ['dept-a']), throws('human_only'))
   assert.throws(() => tagChange(key, ['reports-to-x'], []), throws('human_only'))
@@ -55,11 +55,11 @@ test('tags: what changes; organizational ones need a person, added or removed', 
   assert.deepEqual(tagChange(person, [], ['dept-a']).added, ['dept-a'])
 })
 
-test('a template gives only plain tags', () => {
+test('a template contributes only plain tags', () => {
   assert.deepEqual(templateTags(['Fine', 'no spaces please', 'dept-x', '']), ['fine'])
 })
 
-test('the tags of a query', () => {
+test('parses the tags of a query', () => {
   assert.deepEqual(wantedTags(' A, b,,'), ['a', 'b'])
   assert.deepEqual(wantedTags(undefined), [])
 })

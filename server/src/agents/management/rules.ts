@@ -10,7 +10,7 @@ import { parseModelOverride } from '@roost/contracts/kit/model'
 import type { SignedIn } from '../../identity/access/caller.ts'
 import { Fault, invalidField } from '../../kit/fault.ts'
 
-/** Throws `reserved_agent_name` for words that are routes and for the platform's own prefix. */
+/** Throws `reserved_agent_name` for route words and for the platform's own prefix. */
 export function refuseReservedName(name: string): void {
   const isReserved = reservedAgentNames.some((reserved) => reserved === name)
   if (isReserved) throw new Fault('reserved_agent_name', `The name "${name}" is reserved.`)
@@ -20,10 +20,10 @@ export function refuseReservedName(name: string): void {
 }
 
 export function agentExists(name: string): Fault {
-  return new Fault('agent_exists', `An agent named "${name}" exists already.`)
+  return new Fault('agent_exists', `An agent named "${name}" already exists.`)
 }
 
-/** The model override or null for the default. Throws `invalid_model` naming the value. */
+/** The model override, or null for the default. Throws `invalid_model`, which contains the value. */
 export function requireModel(value: string | null | undefined): string | null {
   const model = parseModelOverride(value)
   if (model !== undefined) return model
@@ -33,20 +33,24 @@ export function requireModel(value: string | null | undefined): string | null {
 /** 0 means unlimited; admins have no quota. */
 export function refuseOverQuota(caller: SignedIn, owned: number, quota: number): void {
   if (caller.user.role === 'admin' || quota === 0 || owned < quota) return
-  throw new Fault('agent_quota_exceeded', `You own ${owned} agents, which is as many as you may.`)
+  throw new Fault('agent_quota_exceeded', `You own ${owned} agents and have reached your agent limit.`)
 }
 
-type Wish = { cpu?: string | null; memory?: string | null } | null | undefined
+type RequestedResources = { cpu?: string | null; memory?: string | null } | null | undefined
 
-/** The first that names a value wins: the request, the template, the platform. */
-export function resourcesFor(request: Wish, template: Wish, platform: Resources): Resources {
+/** The request takes precedence over the template, and the template over the platform. */
+export function resourcesFor(
+  request: RequestedResources,
+  template: RequestedResources,
+  platform: Resources,
+): Resources {
   return {
     cpu: (request?.cpu ?? template?.cpu ?? platform.cpu) as Resources['cpu'],
     memory: request?.memory ?? template?.memory ?? platform.memory,
   }
 }
 
-/** The tags of a template that are tags; whatever else its author wrote is left out. */
+/** The valid tags of a template; invalid and organizational ones are ignored. */
 export function templateTags(tags: readonly string[]): string[] {
   return tags.flatMap((tag) => {
     const parsed = Tag.safeParse(tag)
@@ -58,13 +62,13 @@ export function distinct(tags: readonly string[]): string[] {
   return [...new Set(tags)].sort()
 }
 
-/** Throws `human_only` when a key names an organizational tag, whether or not the agent has it already. */
+/** Throws `human_only` when a key uses an organizational tag, even if the agent already has it. */
 export function refuseOrganizational(caller: SignedIn, tag: string): void {
   if (caller.kind !== 'key' || !isOrganizationalTag(tag)) return
   throw new Fault('human_only', `Only a signed-in person may add or remove the tag "${tag}".`)
 }
 
-/** What changes from one set to another. Throws `human_only` when a key touches an organizational tag. */
+/** The tags to add and remove. Throws `human_only` when a key changes an organizational tag. */
 export function tagChange(
   caller: SignedIn,
   before: readonly string[],
@@ -79,7 +83,7 @@ export function tagChange(
   return { added, removed }
 }
 
-/** The tags of the query; an empty list means all agents. */
+/** The tags in the query; an empty list selects all agents. */
 export function wantedTags(query: string | undefined): string[] {
   return (query ?? '')
     .split(',')

@@ -16,7 +16,7 @@ async function share(world: AgentsWorld, key: string, name: string, email: strin
 }
 
 forEachDialect((_name, open) => {
-  test('the list shows own and shared agents, an admin all, newest first; tags narrow by OR', async () => {
+  test('the list shows own and shared agents, an admin sees all, newest first; tags filter by OR', async () => {
     await using world = await openAgents(await open())
     const [ann, ben, admin] = [await world.person(), await world.person('user'), await world.person('admin')]
     await create(world, ann.key, 'one', { tags: ['Red', 'blue'] })
@@ -45,7 +45,7 @@ forEachDialect((_name, open) => {
     assert.equal('shares' in bens.json, false)
   })
 
-  test('404 an agent out of agentAccess looks like none; 403 owner_required for who it is shared with', async () => {
+  test('404 an agent without access looks like an unknown one; 403 owner_required for a shared agent', async () => {
     await using world = await openAgents(await open())
     const [ann, ben] = [await world.person(), await world.person('user')]
     await create(world, ann.key, 'one')
@@ -62,7 +62,7 @@ forEachDialect((_name, open) => {
     assert.deepEqual([refused.status, refused.json.error], [403, 'owner_required'])
   })
 
-  test('an agent sees itself and whom it may call; 403 agent_not_permitted for others of its owner', async () => {
+  test('an agent sees itself and permitted agents; 403 agent_not_permitted for others of its owner', async () => {
     await using world = await openAgents(await open())
     const [ann, ben] = [await world.person(), await world.person()]
     for (const name of ['self', 'peer', 'third']) await create(world, ann.key, name)
@@ -113,12 +113,12 @@ forEachDialect((_name, open) => {
     assert.equal((await world.containers.listVolumes()).length, 4)
   })
 
-  test('rename is no crash: however often it is done, the agent runs in the end', async () => {
+  test('a rename is not a crash: the agent still runs after repeated renames', async () => {
     await using world = await openAgents(await open())
     const ann = await world.person()
     await create(world, ann.key, 'name-0')
     const { stop } = world.containers
-    // Stopping takes time: the container ends later than it was asked to.
+    // Stopping takes time: the container ends later than requested.
     world.containers.stop = async (...of) => {
       await world.clock.advance(5)
       await stop(...of)
@@ -147,7 +147,7 @@ forEachDialect((_name, open) => {
     assert.equal((await world.containers.list())[0]?.name, 'agent-after')
   })
 
-  test('409, 422 and 403 of rename change nothing', async () => {
+  test('a rename refused with 409, 422 or 403 changes nothing', async () => {
     await using world = await openAgents(await open())
     const ann = await world.person()
     await create(world, ann.key, 'one')
@@ -171,7 +171,7 @@ forEachDialect((_name, open) => {
     assert.ok(await world.row('one'))
   })
 
-  test('twenty agents that want one name: one gets it, and all of them still run', async () => {
+  test('eight concurrent renames to one name: one succeeds, and all agents keep running', async () => {
     await using world = await openAgents(await open())
     const admin = await world.person('admin')
     const names = Array.from({ length: 8 }, (_, index) => `racer-${index}`)
@@ -192,17 +192,17 @@ forEachDialect((_name, open) => {
     assert.equal(rows.length, 8)
   })
 
-  test('200 delete takes everything, tells hooks, and frees name and port at once', async () => {
+  test('200 delete removes everything, runs hooks, and frees name and port immediately', async () => {
     await using world = await openAgents(await open())
     const ann = await world.person()
     await create(world, ann.key, 'gone', { tags: ['x'] })
     const { id } = await world.row('gone')
     const key = await world.agentKey(id)
-    const told: string[] = []
-    world.area.hooks.onDeleting(async (_tx, { agent }) => void told.push(agent.id))
+    const deletedIds: string[] = []
+    world.area.hooks.onDeleting(async (_tx, { agent }) => void deletedIds.push(agent.id))
     const reply = await world.request(ann.key, 'DELETE', '/api/agents/gone')
     assert.equal(reply.status, 200)
-    assert.deepEqual(told, [id])
+    assert.deepEqual(deletedIds, [id])
     await world.assertNothingLeft()
     assert.equal(await world.identity.keys.verifyKey(key), null)
     assert.ok(world.link.asked.some(({ agentId, t }) => agentId === id && t === 'disconnect'))
@@ -211,7 +211,7 @@ forEachDialect((_name, open) => {
     assert.deepEqual((await world.row('gone')).tags, [])
   })
 
-  test('the event of a deletion says who could see the agent until then', async () => {
+  test('a deletion event lists who could see the agent until then', async () => {
     await using world = await openAgents(await open())
     const ann = await world.person()
     await create(world, ann.key, 'gone')
@@ -220,20 +220,20 @@ forEachDialect((_name, open) => {
     const caller = await world.row('caller')
     await world.request(ann.key, 'POST', '/api/agents/caller/permissions/gone')
     await world.request(ann.key, 'DELETE', '/api/agents/gone')
-    const told = await world.db
+    const event = await world.db
       .withTables<{ outbox: { type: string; seen_by: string } }>()
       .selectFrom('outbox')
       .select('seen_by')
       .where('type', '=', 'agent.deleted')
       .executeTakeFirstOrThrow()
-    assert.deepEqual(JSON.parse(told.seen_by), {
+    assert.deepEqual(JSON.parse(event.seen_by), {
       user_ids: [ann.id],
       emails: ['ben@example.com'],
       agent_ids: [caller.id],
     })
   })
 
-  test('200 delete while the engine is away: gone for everybody, and cleared when it is back', async () => {
+  test('200 delete while the engine is down: deleted for everyone, and cleaned up when it is back', async () => {
     await using world = await openAgents(await open())
     const ann = await world.person()
     await create(world, ann.key, 'gone')
@@ -245,7 +245,7 @@ forEachDialect((_name, open) => {
     await world.assertNothingLeft()
   })
 
-  test('of twenty deletions one answers 200, the others 404', async () => {
+  test('of twenty concurrent deletions one returns 200, the others 404', async () => {
     await using world = await openAgents(await open())
     const ann = await world.person()
     await create(world, ann.key, 'gone')
@@ -259,7 +259,7 @@ forEachDialect((_name, open) => {
     await world.assertNothingLeft()
   })
 
-  test('a label is trimmed and composed; blank clears it; it is told', async () => {
+  test('a label is trimmed and composed; blank clears it; an event is stored', async () => {
     await using world = await openAgents(await open())
     const ann = await world.person()
     await create(world, ann.key, 'one')
@@ -277,7 +277,7 @@ forEachDialect((_name, open) => {
     assert.ok((await world.eventTypes()).includes('agent.label_changed'))
   })
 
-  test('tags: set, add, remove; twice changes nothing; organizational ones by people only', async () => {
+  test('tags: set, add, remove; repeating changes nothing; only people can change organizational ones', async () => {
     await using world = await openAgents(await open())
     const ann = await world.person()
     await create(world, ann.key, 'one')
@@ -305,7 +305,7 @@ forEachDialect((_name, open) => {
     assert.equal((await call('POST', '/one-too-many')).status, 422)
   })
 
-  test('twenty tags added at once are all there', async () => {
+  test('twenty tags added concurrently are all stored', async () => {
     await using world = await openAgents(await open())
     const ann = await world.person()
     await create(world, ann.key, 'one')
@@ -317,20 +317,20 @@ forEachDialect((_name, open) => {
     assert.equal((await world.row('one')).tags.length, 20)
   })
 
-  test('a change in one process is seen by another', async () => {
+  test('a change in one process is visible in another', async () => {
     const db = await open()
     const shared = createShared()
     await using world = await openAgents(db, { shared })
     await using other = await openAgents(await db.openAgain(), { shared })
     const ann = await world.person()
     await create(world, ann.key, 'one')
-    const seen = async () => (await other.request(ann.key, 'GET', '/api/agents')).json as AgentRow[]
-    await until(async () => (await seen()).length === 1, 'it is in the list')
+    const listed = async () => (await other.request(ann.key, 'GET', '/api/agents')).json as AgentRow[]
+    await until(async () => (await listed()).length === 1, 'the agent is listed')
     await world.request(ann.key, 'PUT', '/api/agents/one/label', { label: 'L' })
-    await until(async () => (await seen())[0]?.label === 'L', 'its label is')
+    await until(async () => (await listed())[0]?.label === 'L', 'its label is listed')
   })
 
-  test('an ephemeral agent ends with its time, or with its last execution', async () => {
+  test('an ephemeral agent is deleted after its lifetime or its last execution', async () => {
     const finished = new Map<string, number>()
     await using world = await openAgents(await open(), {
       needs: { finishedExecutions: async (id) => finished.get(id) ?? 0 },

@@ -23,14 +23,14 @@ export type AgentManagement = {
   remove(agentId: string): Promise<{ message: string }>
   rename(agentId: string, newName: string): Promise<Renamed>
   setLabel(agent: Agent, label: string | null): Promise<void>
-  /** `change` gets the present tags; answers the tags after it. */
+  /** `change` receives the current tags; returns the new ones. */
   changeTags(
     agent: Agent,
     caller: SignedIn,
     change: (tags: readonly string[]) => readonly string[],
   ): Promise<string[]>
   describe: ReturnType<typeof createDescribe>
-  /** What the agent is there for, in words; null: nobody has said. */
+  /** The agent's own description; null without one. */
   descriptionOf: ReturnType<typeof createDescriptionOf>
   loops: Loop[]
 }
@@ -46,7 +46,7 @@ export type AgentManagementDeps = CreateDeps &
     lifecycle: Lifecycle
     /** Whether either breaker of the agent is open. */
     isBreakerOpen(agent: Agent): Promise<boolean>
-    /** How many executions of the agent have ended, for ephemeral agents. */
+    /** Number of finished executions, for ephemeral agents. */
     finishedExecutions(agentId: string): Promise<number>
   }
 
@@ -55,23 +55,28 @@ export function createAgentManagement(deps: AgentManagementDeps): AgentManagemen
   const remove = createRemove(deps)
   const describe = createDescribe(deps)
 
-  /** An ephemeral agent is deleted when either of its bounds is reached. */
+  /** Deletes ephemeral agents that have reached one of their limits. */
   async function sweepEphemeral(signal: AbortSignal): Promise<void> {
     const now = clock.now().getTime()
     for (const { id, name, created, ephemeral } of await agentRecords.all()) {
       if (!ephemeral || signal.aborted) continue
-      const isOver =
+      const isExpired =
         now >= Date.parse(created) + ephemeral.ttl_seconds * 1000 ||
         (await deps.finishedExecutions(id)) >= ephemeral.max_executions
-      if (!isOver) continue
-      log.info({ agent: name }, 'an ephemeral agent has reached its end')
+      if (!isExpired) continue
+      log.info({ agent: name }, 'deleting an ephemeral agent that reached its limit')
       await remove(id).catch((error: unknown) =>
-        log.warn({ err: error, agent: name }, 'an ephemeral agent could not be deleted; tried again later'),
+        log.warn({ err: error, agent: name }, 'could not delete an ephemeral agent; will retry'),
       )
     }
   }
 
-  async function tell(tx: Tx, agent: Agent, type: string, fields: Record<string, unknown>): Promise<void> {
+  async function appendChange(
+    tx: Tx,
+    agent: Agent,
+    type: string,
+    fields: Record<string, unknown>,
+  ): Promise<void> {
     const event = { type, agent_names: [agent.name], agent_ids: [agent.id], fields }
     await events.append(tx, event, clock.now())
     agentRecords.changed(tx, agent.id)
@@ -99,7 +104,7 @@ export function createAgentManagement(deps: AgentManagementDeps): AgentManagemen
     async setLabel(agent, label) {
       await db.atomically(async (tx) => {
         await agentStore(tx).update(agent.id, { label })
-        await tell(tx, agent, 'agent.label_changed', { label })
+        await appendChange(tx, agent, 'agent.label_changed', { label })
       })
     },
 
@@ -112,7 +117,7 @@ export function createAgentManagement(deps: AgentManagementDeps): AgentManagemen
         if (added.length + removed.length === 0) return before
         await store.addTags(agent.id, added)
         await store.removeTags(agent.id, removed)
-        await tell(tx, agent, 'agent.tags_changed', {})
+        await appendChange(tx, agent, 'agent.tags_changed', {})
         return after
       }),
 

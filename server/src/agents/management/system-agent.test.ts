@@ -6,7 +6,7 @@ import { createShared, openAgents } from '../test/world.ts'
 const name = 'roost-system'
 
 forEachDialect((_name, open) => {
-  test('the system agent is made once, by whichever process is first, and stands still', async () => {
+  test('the system agent is created once, by the first process, and is stopped', async () => {
     const db = await open()
     const shared = createShared()
     const again = await db.openAgain()
@@ -38,7 +38,7 @@ forEachDialect((_name, open) => {
     assert.equal((await world.request(admin.key, 'GET', `/api/agents/${name}`)).json.can_delete, false)
   })
 
-  test('its key is minted when it is first started', async () => {
+  test('its key is created at its first start', async () => {
     await using world = await openAgents(await open())
     const admin = await world.person('admin')
     const start = () => world.request(admin.key, 'POST', `/api/agents/${name}/start`)

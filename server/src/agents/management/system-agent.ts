@@ -9,12 +9,12 @@ export type SystemAgentDeps = {
   agentRecords: Pick<AgentRecords, 'changed'>
 }
 
-/** Nobody's account: only admins reach the agent, and they do so as admins. */
+/** Not a real account: only admins can access the agent. */
 const owner = { owner_id: 'system', owner: 'system' }
 
 /**
- * The platform's own agent, made once, at the first start, and stopped until an admin starts it: it has no
- * container and no key before. Of several processes that make it one wins.
+ * Creates the platform's own agent at the first start. It stays stopped, without container or key, until an
+ * admin starts it. Of concurrent processes, one inserts it.
  */
 export async function ensureSystemAgent({ db, clock, agentRecords }: SystemAgentDeps): Promise<void> {
   await db.atomically(async (tx) => {

@@ -5,7 +5,7 @@ import type { BeatState } from '../health/index.ts'
 import type { Agent } from '../records/index.ts'
 import { sharesOf } from '../sharing/index.ts'
 
-/** An agent as it stands in lists, seen by somebody who stands to it as `relation` says. */
+/** An agent's row in lists for a viewer with this relation. */
 export function rowOf(agent: Agent, relation: Relation): AgentRow {
   return {
     name: agent.name,
@@ -15,7 +15,7 @@ export function rowOf(agent: Agent, relation: Relation): AgentRow {
     created: agent.created,
     runtime: agent.runtime,
     runtime_model: agent.runtime_model,
-    // Only values of the list are ever stored.
+    // Only allowed values are ever stored.
     resources: { cpu: agent.cpu as Resources['cpu'], memory: agent.memory },
     template: agent.template,
     container_id: agent.container_id,

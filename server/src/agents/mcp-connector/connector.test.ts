@@ -16,12 +16,12 @@ forEachDialect((_name, open) => {
     return { world, ann, ask, mint, [Symbol.asyncDispose]: () => world[Symbol.asyncDispose]() }
   }
 
-  async function reaches(world: AgentsWorld, key: string, agent: string): Promise<boolean> {
+  async function canAccess(world: AgentsWorld, key: string, agent: string): Promise<boolean> {
     const caller = await world.identity.keys.verifyKey(key)
     return caller !== null && (await world.area.agentAccess.resolveAgent(caller, agent)) !== null
   }
 
-  test('an agent offers nothing until somebody says so', async () => {
+  test('an agent offers nothing by default', async () => {
     await using it = await start()
     assert.deepEqual((await it.ask('GET')).json, {
       agent_name: 'one',
@@ -32,14 +32,14 @@ forEachDialect((_name, open) => {
     })
   })
 
-  test('a key reaches its agent alone, is shown once, and switches the connector on', async () => {
+  test('a key can access only its agent, is shown once, and switches the connector on', async () => {
     await using it = await start()
     const { status, json } = await it.mint()
     assert.equal(status, 200)
     assert.equal(json.api_key, json.key)
     assert.equal(json.mcp_url, 'https://roost.example.org/mcp')
-    assert.equal(await reaches(it.world, json.key, 'one'), true)
-    assert.equal(await reaches(it.world, json.key, 'two'), false)
+    assert.equal(await canAccess(it.world, json.key, 'one'), true)
+    assert.equal(await canAccess(it.world, json.key, 'two'), false)
     const { json: after, bytes } = await it.ask('GET')
     assert.equal(after.enabled, true)
     assert.deepEqual(
@@ -49,16 +49,16 @@ forEachDialect((_name, open) => {
     assert.ok(!bytes.toString().includes(json.key))
   })
 
-  test('while it is off a key finds nothing, and again when it is on', async () => {
+  test('a key finds nothing while the connector is off, and works again when it is on', async () => {
     await using it = await start()
     const { key } = (await it.mint()).json
     for (const enabled of [false, true]) {
       assert.equal((await it.ask('PUT', { enabled })).json.enabled, enabled)
-      assert.equal(await reaches(it.world, key, 'one'), enabled)
+      assert.equal(await canAccess(it.world, key, 'one'), enabled)
     }
   })
 
-  test('what is left out of a change stays; 422 for a change of nothing', async () => {
+  test('missing fields stay unchanged; 422 for an empty change', async () => {
     await using it = await start()
     await it.ask('PUT', { enabled: true, exposed_playbooks: ['a', 'b', 'a'], expose_all_playbooks: false })
     const { json } = await it.ask('PUT', { enabled: false })
@@ -67,7 +67,7 @@ forEachDialect((_name, open) => {
     assert.deepEqual(await it.world.lastEvent('agent.settings_changed'), { setting: 'connector' })
   })
 
-  test('of twenty changes at once none undoes another', async () => {
+  test('none of twenty concurrent changes undoes another', async () => {
     await using it = await start()
     await Promise.all([
       ...Array.from({ length: 10 }, () => it.ask('PUT', { enabled: true })),
@@ -77,7 +77,7 @@ forEachDialect((_name, open) => {
     assert.deepEqual([json.enabled, json.exposed_playbooks], [true, ['x']])
   })
 
-  test('a connector may run what is exposed, and nothing while it is off', async () => {
+  test('a connector may run exposed playbooks, and none while it is off', async () => {
     await using it = await start()
     const { id } = (await it.world.row('one')) ?? assert.fail()
     const offered = async () => ['a', 'b'].filter(await it.world.area.connectors.offer(id))
@@ -88,7 +88,7 @@ forEachDialect((_name, open) => {
     assert.deepEqual(await offered(), ['b'])
   })
 
-  test('the keys of a deleted agent are gone, and another of its name offers nothing', async () => {
+  test('deleting an agent revokes its keys, and a new agent of the name offers nothing', async () => {
     await using it = await start()
     const { key } = (await it.mint()).json
     await it.world.request(it.ann.key, 'DELETE', '/api/agents/one')
@@ -98,7 +98,7 @@ forEachDialect((_name, open) => {
   })
 })
 
-test('every snippet holds the address and the key, and what is JSON can be read', () => {
+test('every snippet contains the address and the key, and JSON snippets are valid', () => {
   for (const { client, format, content } of snippetsOf('sales_bot', "https://x.org/it's", 'svc_mcp_k')) {
     assert.ok(content.includes('svc_mcp_k') && content.includes('sales-bot'), client)
     if (format === 'json') assert.ok(JSON.stringify(JSON.parse(content)).includes("https://x.org/it's"))

@@ -1,8 +1,8 @@
 /**
- * Connector: an agent offered to somebody else's MCP client.
+ * Connector: offers an agent to external MCP clients.
  *
- * Owns whether an agent is offered, which playbooks, and the minting of keys for it. Promises that such a key
- * reaches this agent alone and finds nothing while the connector is off. Refuses to know what a playbook is.
+ * Owns whether an agent is offered, with which playbooks, and the creation of its keys. Such a key can access
+ * only this agent, and nothing while the connector is off. Playbooks themselves are unknown here.
  */
 export { mcpConnectorRoutes } from './routes.ts'
 export { createMcpConnectors, type McpConnectorDeps, type McpConnectors } from './service.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { snippetsOf } from './rules.ts'
 
-test('a bridge is told to use http only where the address needs it', () => {
+test('a bridge allows plain http only for addresses that need it', () => {
   const bridge = (url: string) => {
     const snippet = snippetsOf('scout', url, 'svc_mcp_x').find(({ client }) => client === 'claude-desktop')
     return JSON.parse(snippet?.content ?? '{}').mcpServers.scout.args.includes('--allow-http')

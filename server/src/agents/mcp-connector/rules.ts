@@ -1,7 +1,7 @@
 import type { ConnectorSnippet } from '@roost/contracts/agents/connector'
 import { plainHttp } from '@roost/contracts/kit/mcp-remote'
 
-/** What to paste into MCP clients; the names of servers there are letters, digits and hyphens. */
+/** Configurations to paste into MCP clients. Server names there allow letters, digits and hyphens. */
 export function snippetsOf(agentName: string, mcpUrl: string, key: string): ConnectorSnippet[] {
   const server = agentName.replaceAll('_', '-')
   const headers = { Authorization: `Bearer ${key}` }
@@ -54,7 +54,7 @@ export function snippetsOf(agentName: string, mcpUrl: string, key: string): Conn
   ]
 }
 
-/** One word for a POSIX shell. */
+/** Quotes one word for a POSIX shell. */
 function quote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`
 }

@@ -16,9 +16,9 @@ export type McpConnectorDeps = {
   agentRecords: Pick<AgentRecords, 'changed'>
   events: Pick<Outbox, 'append'>
   keys: Pick<Keys, 'mintConnectorKey' | 'connectorKeys'>
-  /** The address for MCP clients as it is now. */
+  /** The current address for MCP clients. */
   mcpUrl(): string
-  /** Bounds how many keys one person mints. */
+  /** Limits how many keys one person creates. */
   limitKeys(userId: string): Promise<void>
 }
 
@@ -37,11 +37,11 @@ export type McpConnectors = {
   of(agent: Agent): Promise<Connector>
   /** Throws `system_agent_protected`. */
   change(agent: Agent, patch: ConnectorPatch): Promise<Connector>
-  /** Switches the connector on. The key carries the role of the agent's owner, whoever asks. */
+  /** Switches the connector on. The key carries the role of the agent's owner, whoever creates it. */
   mint(agent: Agent, caller: SignedIn): Promise<MintedConnectorKey>
   /** Whether keys of scope `connector` find the agent. */
   isOn(agentId: string): Promise<boolean>
-  /** What it offers now: whether a connector may run the playbook of a name. */
+  /** Returns a predicate: whether a connector may run the playbook of a given name now. */
   offer(agentId: string): Promise<(playbook: string) => boolean>
 }
 
@@ -49,7 +49,7 @@ export function createMcpConnectors(deps: McpConnectorDeps): McpConnectors {
   const { db, clock, agentRecords, events, keys } = deps
 
   async function put(tx: Tx, agent: Agent, patch: ConnectorPatch): Promise<void> {
-    // Two changes at once would each write back what the other has changed.
+    // Without the lock, concurrent changes would overwrite each other's fields.
     if (!(await agentStore(tx).lock(agent.id))) throw new Fault('agent_not_found')
     const before = await connectorStore(tx).of(agent.id)
     const now = { ...read(before), ...patch }
@@ -66,11 +66,11 @@ export function createMcpConnectors(deps: McpConnectorDeps): McpConnectors {
   }
 
   async function of(agent: Agent): Promise<Connector> {
-    const [row, minted] = await Promise.all([connectorStore(db).of(agent.id), keys.connectorKeys(agent.id)])
+    const [row, stored] = await Promise.all([connectorStore(db).of(agent.id), keys.connectorKeys(agent.id)])
     return {
       agent_name: agent.name,
       ...read(row),
-      keys: minted.map(({ id, key_prefix, created_at, last_used_at }) => ({
+      keys: stored.map(({ id, key_prefix, created_at, last_used_at }) => ({
         key_id: id,
         key_prefix,
         created_at,
@@ -91,8 +91,8 @@ export function createMcpConnectors(deps: McpConnectorDeps): McpConnectors {
       await deps.limitKeys(caller.user.id)
       const minted = await db.atomically(async (tx) => {
         await put(tx, agent, { enabled: true })
-        const wanted = { agentId: agent.id, ownerId: agent.owner_id, name: `Connector ${agent.name}` }
-        return keys.mintConnectorKey(tx, wanted)
+        const request = { agentId: agent.id, ownerId: agent.owner_id, name: `Connector ${agent.name}` }
+        return keys.mintConnectorKey(tx, request)
       })
       const mcp_url = deps.mcpUrl()
       const { id: key_id, key, key_prefix } = minted
@@ -111,7 +111,7 @@ function read(row: ConnectorsTable | null): Required<ConnectorPatch> {
   return {
     enabled: row.enabled === 1,
     expose_all_playbooks: row.expose_all_playbooks === 1,
-    // Written above and by nobody else.
+    // Only this service writes the column.
     exposed_playbooks: JSON.parse(row.exposed_playbooks) as string[],
   }
 }

@@ -1,4 +1,4 @@
-/** Agents without a row offer nothing to connectors. */
+/** Agents without a row have the connector off. */
 export type ConnectorsTable = {
   agent_id: string
   enabled: number

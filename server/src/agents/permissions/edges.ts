@@ -2,15 +2,18 @@ import type { IdentityChanges } from '../../identity/access/index.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import { permissionStore } from './store.ts'
 
-/** Who may call whom, read from the database each time: a withdrawal counts from the next call in every process. */
+/**
+ * The permission edges, always read from the database: a withdrawal takes effect at the next call in every
+ * process.
+ */
 export type Edges = {
-  /** Ids of the agents that this agent may call, itself apart. */
+  /** Ids of the agents that this agent may call, except itself. */
   targetsOf(agentId: string): Promise<ReadonlySet<string>>
-  /** Ids of the agents that may call this one, itself apart. */
+  /** Ids of the agents that may call this one, except itself. */
   sourcesOf(agentId: string): Promise<string[]>
-  /** Takes the agent away from all agents of a person who may not use it any more. */
+  /** Withdraws the target from all agents of an owner who may no longer use it. */
   withdrawFromOwner(tx: Tx, targetId: string, ownerId: string): Promise<void>
-  /** Tells those who remember what this agent may call, after the commit. */
+  /** Invalidates caches of what this agent may call, after the commit. */
   changed(tx: Pick<Tx, 'onCommitted'>, sourceId: string): void
 }
 

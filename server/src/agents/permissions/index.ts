@@ -1,9 +1,8 @@
 /**
- * Permissions: the matrix that says which agent may call which.
+ * Permissions: the matrix of which agent may call which.
  *
- * Owns the table `agent_permissions`. Promises that there is no edge that nobody granted, that only who reaches
- * both ends grants one, and that a withdrawal counts from the next call. An agent always reaches itself: that
- * is no edge. Refuses to know what a call is: whoever lets agents call asks `Edges`.
+ * Owns the table `agent_permissions`. There are no default edges. Granting one needs access to both agents,
+ * and a withdrawal takes effect at the next call. An agent can always access itself without an edge.
  */
 export { createEdges, type Edges } from './edges.ts'
 export { permissionRoutes } from './routes.ts'

@@ -29,7 +29,7 @@ forEachDialect((_name, open) => {
     permitted,
   })
 
-  test('nobody may call anybody until it is granted; an agent reaches itself', async () => {
+  test('by default no agent may call another; an agent can always access itself', async () => {
     await using it = await start()
     const { json } = await it.call('GET', '')
     assert.equal(json.source_agent, 'one')
@@ -41,7 +41,7 @@ forEachDialect((_name, open) => {
     assert.equal(await it.asOne('/api/agents/foreign'), 'agent_not_found')
   })
 
-  test('200 a grant counts from the next call, in one direction; a withdrawal too; twice changes nothing', async () => {
+  test('200 grants and withdrawals apply from the next call, in one direction; repeating changes nothing', async () => {
     await using it = await start()
     for (const _ of [1, 2]) {
       const { status, json } = await it.call('POST', '/two')
@@ -53,19 +53,19 @@ forEachDialect((_name, open) => {
     const { json: row } = await it.call('GET', '')
     assert.deepEqual(row.permitted_agents, [agent('two', true)])
     assert.deepEqual(byName(row.available_agents), [agent('three', false), agent('two', true)])
-    const told = async () =>
+    const eventCount = async () =>
       (await it.world.eventTypes()).filter((type) => type === 'agent.settings_changed').length
-    assert.equal(await told(), 1)
+    assert.equal(await eventCount(), 1)
     assert.deepEqual(await it.world.lastEvent('agent.settings_changed'), { setting: 'permissions' })
     for (const _ of [1, 2]) {
       const { json } = await it.call('DELETE', '/two')
       assert.deepEqual(json, { status: 'withdrawn', source_agent: 'one', target_agent: 'two' })
       assert.equal(await it.asOne('/api/agents/two'), 'agent_not_permitted')
     }
-    assert.equal(await told(), 2)
+    assert.equal(await eventCount(), 2)
   })
 
-  test('PUT replaces the whole set, whatever its order and repetitions', async () => {
+  test('PUT replaces the whole set, regardless of order and duplicates', async () => {
     await using it = await start()
     const put = async (...permitted_agents: string[]) => (await it.call('PUT', '', { permitted_agents })).json
     assert.deepEqual(await put('two', 'three', 'two'), {
@@ -79,7 +79,7 @@ forEachDialect((_name, open) => {
     assert.deepEqual(await it.edges(), [])
   })
 
-  test('404 for a target that is unknown or out of agentAccess, the two alike; 422 for the agent itself; nothing changes', async () => {
+  test('404 alike for an unknown target and one without access; 422 for the agent itself; nothing changes', async () => {
     await using it = await start()
     await it.call('POST', '/two')
     const error = async (method: string, path: string, body?: unknown) =>
@@ -95,15 +95,15 @@ forEachDialect((_name, open) => {
       (await error('PUT', '', { permitted_agents: ['three', 'foreign'] })).error,
       'agent_not_found',
     )
-    const itself = await error('PUT', '', { permitted_agents: ['three', 'one'] })
-    assert.deepEqual(itself.detail[0].loc, ['body', 'permitted_agents', 1])
+    const selfTarget = await error('PUT', '', { permitted_agents: ['three', 'one'] })
+    assert.deepEqual(selfTarget.detail[0].loc, ['body', 'permitted_agents', 1])
     for (const bad of [{}, { permitted_agents: 'two' }, { permitted_agents: [1] }]) {
       assert.equal((await error('PUT', '', bad)).error, 'validation_error')
     }
     assert.deepEqual(await it.edges(), [{ source: 'one', target: 'two' }])
   })
 
-  test("what an admin granted beyond the owner's agentAccess is seen, kept and withdrawn by the owner", async () => {
+  test("the owner sees, keeps and can withdraw an edge that an admin granted beyond the owner's access", async () => {
     await using it = await start()
     const admin = await it.world.person('admin')
     assert.equal((await it.call('POST', '/foreign', undefined, admin.key)).status, 200)
@@ -111,14 +111,14 @@ forEachDialect((_name, open) => {
     const { json } = await it.call('GET', '')
     assert.deepEqual(json.permitted_agents, [agent('foreign', true)])
     assert.deepEqual(byName(json.available_agents), [agent('three', false), agent('two', false)])
-    const kept = await it.call('PUT', '', { permitted_agents: ['foreign', 'two'] })
-    assert.equal(kept.json.permitted_count, 2)
+    const updated = await it.call('PUT', '', { permitted_agents: ['foreign', 'two'] })
+    assert.equal(updated.json.permitted_count, 2)
     assert.equal((await it.call('DELETE', '/foreign')).status, 200)
     assert.equal((await it.call('POST', '/foreign')).status, 404)
     assert.equal(await it.asOne('/api/agents/foreign'), 'agent_not_found')
   })
 
-  test('people see the edges between agents that they agentAccess; an agent those between itself and whom it may call', async () => {
+  test('people see edges between agents they can access; an agent sees those of itself and its targets', async () => {
     await using it = await start()
     const { world, ann, ben } = it
     const admin = await world.person('admin')
@@ -140,7 +140,7 @@ forEachDialect((_name, open) => {
     )
   })
 
-  test('a grant and a withdrawal announce the calling agent, so that its sockets look again', async () => {
+  test('grants and withdrawals announce the calling agent, so that its sockets are rechecked', async () => {
     await using it = await start()
     const announced = new Set<string>()
     it.world.identity.changes.on((change) => announced.add(JSON.stringify(change)))
@@ -154,7 +154,7 @@ forEachDialect((_name, open) => {
     assert.equal(announced.size, 1)
   })
 
-  test('a rename keeps edges; a deletion ends them, and a new agent of the name has none', async () => {
+  test('a rename keeps edges; a deletion removes them, and a new agent of the name has none', async () => {
     await using it = await start()
     const { world, ann } = it
     await it.call('POST', '/two')
@@ -177,7 +177,7 @@ forEachDialect((_name, open) => {
     assert.deepEqual(rows, [])
   })
 
-  test('twenty grants at once, each against each other, all count', async () => {
+  test('twenty concurrent grants between agents are all stored', async () => {
     await using it = await start()
     const names = ['one', 'two', 'three']
     const pairs = names.flatMap((source) =>
@@ -193,7 +193,7 @@ forEachDialect((_name, open) => {
     assert.equal((await it.edges()).length, 6)
   })
 
-  test('a grant whose target is deleted at the same moment leaves nothing behind', async () => {
+  test('granting an edge while its target is deleted leaves nothing behind', async () => {
     await using it = await start()
     const [granted, deleted] = await Promise.all([
       it.call('POST', '/two'),
@@ -204,11 +204,11 @@ forEachDialect((_name, open) => {
     assert.deepEqual(await it.edges(), [])
   })
 
-  test('what an agent may call is told to its runs', async () => {
+  test('a run receives the names of callable agents', async () => {
     await using it = await start()
     await it.call('POST', '/two')
     const { id } = await it.world.row('one')
-    assert.deepEqual(await it.world.area.facts.callableAgentNames(id), ['two'])
+    assert.deepEqual(await it.world.area.runContexts.callableAgentNames(id), ['two'])
   })
 })
 

@@ -1,27 +1,27 @@
 import type { AgentStatus } from '@roost/contracts/agents/agent'
 import type { AgentPermissions, CallableAgent } from '@roost/contracts/agents/permissions'
 
-type Shown = { id: string; name: string; status: AgentStatus; type: string }
+type ListedAgent = { id: string; name: string; status: AgentStatus; type: string }
 
-/** What changes when the set of targets becomes `wanted`. */
+/** The edges to add and remove to reach the `desired` set of targets. */
 export function edgeChange(
   before: ReadonlySet<string>,
-  wanted: ReadonlySet<string>,
+  desired: ReadonlySet<string>,
 ): { added: string[]; removed: string[] } {
   return {
-    added: [...wanted].filter((id) => !before.has(id)).sort(),
-    removed: [...before].filter((id) => !wanted.has(id)).sort(),
+    added: [...desired].filter((id) => !before.has(id)).sort(),
+    removed: [...before].filter((id) => !desired.has(id)).sort(),
   }
 }
 
 /**
- * The row of the matrix that belongs to `source`. `reachable`: what the viewer reaches. Who counts as the
- * source's owner sees all that it may call (`seesAll`): its key shows them too.
+ * The row of the matrix for `source`. `accessible` holds the agents that the viewer can access. With
+ * `seesAll` (the owner, an admin or the agent's own key) the row also lists the others it may call.
  */
 export function rowFor(
-  source: Shown,
+  source: ListedAgent,
   facts: {
-    all: readonly Shown[]
+    all: readonly ListedAgent[]
     permitted: ReadonlySet<string>
     reachable: ReadonlySet<string>
     seesAll: boolean
@@ -33,13 +33,13 @@ export function rowFor(
     source_agent: source.name,
     permitted_agents: others
       .filter(({ id }) => permitted.has(id) && (seesAll || reachable.has(id)))
-      .map((agent) => shown(agent, true)),
+      .map((agent) => callable(agent, true)),
     available_agents: others
       .filter(({ id }) => reachable.has(id))
-      .map((agent) => shown(agent, permitted.has(agent.id))),
+      .map((agent) => callable(agent, permitted.has(agent.id))),
   }
 }
 
-function shown({ name, status, type }: Shown, permitted: boolean): CallableAgent {
+function callable({ name, status, type }: ListedAgent, permitted: boolean): CallableAgent {
   return { name, status, type, permitted }
 }

@@ -19,21 +19,21 @@ export type PermissionsDeps = {
   edges: Pick<Edges, 'targetsOf' | 'changed'>
 }
 
-/** Who changes the row of which agent. */
+/** A caller who changes the row of the agent `source`. */
 export type Grantor = { caller: SignedIn; source: Agent }
 
 export type Permissions = {
-  /** The row of one agent, as somebody sees it who stands to the agent as `relation` says. */
+  /** The row of one agent as this viewer may see it. */
   row(source: Agent, viewer: { caller: SignedIn; relation: Relation }): Promise<AgentPermissions>
   /**
-   * Replaces the set; answers how many there are now. Throws `agent_not_found` for a name that is unknown or
-   * new and out of the grantor's reach, and `validation_error` for the source itself.
+   * Replaces the set and returns its new size. Throws `agent_not_found` for an unknown name or a new one that
+   * the grantor cannot access, and `validation_error` for the source itself.
    */
   replace(grantor: Grantor, names: readonly string[]): Promise<number>
-  /** The two answer the target's name; throw as `replace` does. What is so already is left as it is. */
+  /** Both return the target's name, throw as `replace` does, and change nothing if already done. */
   grant(grantor: Grantor, target: string): Promise<string>
   withdraw(grantor: Grantor, target: string): Promise<string>
-  /** All edges between agents that the caller can reach, by name. */
+  /** All edges between agents that the caller can access, by name. */
   edges(caller: SignedIn): Promise<{ source: string; target: string }[]>
 }
 
@@ -42,27 +42,27 @@ const none: ReadonlySet<string> = new Set()
 export function createPermissions(deps: PermissionsDeps): Permissions {
   const { db, clock, events, agentRecords, agentAccess, edges } = deps
 
-  /** Ids of the named agents: those that the source may call already, and those that the grantor reaches. */
+  /** Ids of the named agents that the source may already call or the grantor can access. */
   async function targets(
     { caller, source }: Grantor,
     names: readonly string[],
-    loc: Place,
+    locationOf: LocationOf,
   ): Promise<string[]> {
     const permitted = await edges.targetsOf(source.id)
     const ids: string[] = []
     for (const [index, name] of names.entries()) {
-      if (name === source.name) throw itself(loc(index))
+      if (name === source.name) throw selfTarget(locationOf(index))
       const target = await agentRecords.byName(name)
-      const isKnown = target && (permitted.has(target.id) || relationOf(caller, target, none))
-      if (!isKnown) throw notFound(name)
+      const isAllowed = target && (permitted.has(target.id) || relationOf(caller, target, none))
+      if (!isAllowed) throw notFound(name)
       ids.push(target.id)
     }
     return ids
   }
 
   /**
-   * Adds and removes edges of the source, and tells of it once when any was. The named agents are locked: a
-   * share of one that goes at this moment takes its edges along.
+   * Adds and removes edges of the source and appends one event if any changed. Locks the named agents, so
+   * that a share removed at the same time also removes its edges.
    */
   async function change(
     { caller, source }: Grantor,
@@ -70,7 +70,7 @@ export function createPermissions(deps: PermissionsDeps): Permissions {
     decide: (before: ReadonlySet<string>) => { added: string[]; removed: string[] },
   ): Promise<void> {
     await db.atomically(async (tx) => {
-      // In one order, so that two who grant each other do not wait for each other.
+      // A fixed order prevents deadlocks between two agents that grant each other.
       for (const id of new Set([source.id, ...named].sort())) {
         if (!(await agentStore(tx).lock(id))) throw new Fault('agent_not_found')
       }
@@ -94,20 +94,20 @@ export function createPermissions(deps: PermissionsDeps): Permissions {
 
   return {
     async row(source, { caller, relation }) {
-      const reached = await agentAccess.accessibleAgents(caller)
+      const accessible = await agentAccess.accessibleAgents(caller)
       return rowFor(source, {
         all: await agentRecords.all(),
         permitted: await edges.targetsOf(source.id),
-        reachable: new Set(reached.map(({ agent }) => agent.id)),
+        reachable: new Set(accessible.map(({ agent }) => agent.id)),
         seesAll: relation === 'owner' || relation === 'admin' || relation === 'self',
       })
     },
 
     async replace(grantor, names) {
       const ids = await targets(grantor, names, (index) => ['body', 'permitted_agents', index])
-      const wanted = new Set(ids)
-      await change(grantor, ids, (before) => edgeChange(before, wanted))
-      return wanted.size
+      const desired = new Set(ids)
+      await change(grantor, ids, (before) => edgeChange(before, desired))
+      return desired.size
     },
 
     async grant(grantor, target) {
@@ -123,22 +123,22 @@ export function createPermissions(deps: PermissionsDeps): Permissions {
     },
 
     async edges(caller) {
-      const reached = await agentAccess.accessibleAgents(caller)
-      const names = new Map(reached.map(({ agent }) => [agent.id, agent.name]))
-      const seen = (await permissionStore(db).all()).flatMap(({ source_id, target_id }) => {
+      const accessible = await agentAccess.accessibleAgents(caller)
+      const names = new Map(accessible.map(({ agent }) => [agent.id, agent.name]))
+      const visible = (await permissionStore(db).all()).flatMap(({ source_id, target_id }) => {
         const [source, target] = [names.get(source_id), names.get(target_id)]
         return source !== undefined && target !== undefined ? [{ source, target }] : []
       })
-      return seen.sort((a, b) => compare(a.source, b.source) || compare(a.target, b.target))
+      return visible.sort((a, b) => compare(a.source, b.source) || compare(a.target, b.target))
     },
   }
 }
 
-/** Where in the request the name at an index stands. */
-type Place = (index: number) => (string | number)[]
+/** Location in the request of the name at an index. */
+type LocationOf = (index: number) => (string | number)[]
 
-function itself(loc: (string | number)[]): Fault {
-  const issue = { loc, msg: 'is the agent itself, which it always reaches', type: 'value_error' }
+function selfTarget(loc: (string | number)[]): Fault {
+  const issue = { loc, msg: 'is the agent itself, which it can always call', type: 'value_error' }
   return new Fault('validation_error', undefined, { issues: [issue] })
 }
 

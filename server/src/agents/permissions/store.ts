@@ -1,5 +1,19 @@
 import type { Executor } from '../../ports/database/port.ts'
-import type { PermissionsTable, PermissionTables } from './tables.ts'
+
+/** One edge of the matrix: the source may call the target. Deleted with either agent. */
+export type PermissionsTable = {
+  source_id: string
+  target_id: string
+  /** The person who granted it. */
+  granted_by_id: string
+  created_at: string
+}
+
+export type PermissionTables = {
+  agent_permissions: PermissionsTable
+  /** Read only: the owner of an agent. */
+  agents: { id: string; owner_id: string }
+}
 
 export function permissionStore(executor: Executor) {
   const db = executor.withTables<PermissionTables>()
@@ -28,7 +42,7 @@ export function permissionStore(executor: Executor) {
       return db.selectFrom('agent_permissions').select(['source_id', 'target_id']).execute()
     },
 
-    /** False when it was there already. */
+    /** Returns false if the edge already exists. */
     async add(edge: PermissionsTable): Promise<boolean> {
       const result = await db
         .insertInto('agent_permissions')
@@ -38,7 +52,7 @@ export function permissionStore(executor: Executor) {
       return Number(result.numInsertedOrUpdatedRows ?? 0) === 1
     },
 
-    /** False when there was none. */
+    /** Returns false if there is no such edge. */
     async remove(sourceId: string, targetId: string): Promise<boolean> {
       const result = await db
         .deleteFrom('agent_permissions')
@@ -48,7 +62,7 @@ export function permissionStore(executor: Executor) {
       return Number(result.numDeletedRows) === 1
     },
 
-    /** Takes the target away from every agent of this owner; answers those that could call it. */
+    /** Removes the edges from every agent of this owner to the target; returns those agents. */
     async removeOfOwner(targetId: string, ownerId: string): Promise<string[]> {
       const rows = await db
         .deleteFrom('agent_permissions')

@@ -1,7 +1,10 @@
 import type { ReadOnlyConfig } from '@roost/contracts/agents/settings'
 import type { AgentsTable, LeftoversTable, SharesTable } from './tables.ts'
 
-/** What the present container of an agent was made with; a difference to the row calls for a new one. */
+/**
+ * The settings an agent's current container was created with; any difference to the row requires a new
+ * container.
+ */
 export type Applied = {
   cpu: string
   memory: string
@@ -9,9 +12,9 @@ export type Applied = {
   runtime: string
   agent_key_id: string | null
   image_version: string
-  /** Of other agents, as `folderMark` writes them. */
+  /** Folders of other agents, in the format of `folderMark`. */
   folders: string[]
-  /** Absent: open. */
+  /** Missing means open. */
   network?: 'open' | 'closed'
 }
 
@@ -37,13 +40,13 @@ type Plain = Omit<
   | 'agent_key_sealed'
 >
 
-/** An agent as the rest of the platform reads it: the row with its tags and shares, without its key. */
+/** An agent as the rest of the platform reads it: the row with tags and shares, without its key. */
 export type Agent = Readonly<
   Plain & {
     is_system: boolean
     autonomy_enabled: boolean
     read_only_enabled: boolean
-    /** Null: the platform's patterns. */
+    /** Null means the platform's patterns. */
     read_only_config: ReadOnlyConfig | null
     full_capabilities: boolean
     mcp_exposed: boolean
@@ -93,7 +96,7 @@ export function readLeftover(row: LeftoversTable): Leftover {
   return { ...rest, volumes: fromJson<string[]>(row.volumes) ?? [] }
 }
 
-/** The cast is sound because only the stores of this feature write these columns. */
+/** The cast is safe because only the stores of this feature write these columns. */
 function fromJson<T>(text: string | null): T | null {
   return text === null ? null : (JSON.parse(text) as T)
 }

@@ -3,7 +3,7 @@ import { defaultAgentType } from '@roost/contracts/agents/agent'
 import { newId } from '../../kit/ids.ts'
 import type { AgentsTable } from './tables.ts'
 
-/** What a new agent has that nobody decided: autonomy on, three parallel slots, an hour for a run. */
+/** Defaults of a new agent: autonomy on, three parallel slots, one hour per run. */
 export function blankRow(name: string, created: string): AgentsTable {
   return {
     id: newId(),

@@ -1,10 +1,10 @@
 /**
- * Directory: the rows of all agents, and the copy of them in memory that reads are served from.
+ * Records: the rows of all agents, and the in-memory cache that serves reads.
  *
- * Owns the tables `agents`, `agent_ssh_ports`, `agent_tags`, `agent_shares` and `agent_leftovers`.
- * Promises that a change is seen by every read in this process that starts after its commit.
- * Does not know what a status or a setting means: the features of this area decide, and write through
- * `agentStore` in a transaction that also calls `directory.changed`.
+ * Owns the tables `agents`, `agent_ssh_ports`, `agent_tags`, `agent_shares` and `agent_leftovers`. Every read
+ * in this process that starts after a commit sees its change. The other features of this area define what
+ * statuses and settings mean. They write through `agentStore` in a transaction that also calls
+ * `agentRecords.changed`.
  */
 export type { Agent, AgentShare, Applied, EphemeralBounds, Leftover } from './agent.ts'
 export { blankRow } from './blank-row.ts'

@@ -5,7 +5,7 @@ import { createShared, openAgents } from '../test/world.ts'
 import { agentStore } from './store.ts'
 
 forEachDialect((_name, open) => {
-  test('a read that starts after a commit sees it, however many read and write at once', async () => {
+  test('a read that starts after a commit sees it, with concurrent reads and writes', async () => {
     await using world = await openAgents(await open())
     const owner = await world.person()
     await world.request(owner.key, 'POST', '/api/agents', { name: 'helper' })
@@ -24,15 +24,15 @@ forEachDialect((_name, open) => {
     }
     const read = async () => {
       for (let n = 0; n < 100; n += 1) {
-        const atLeast = written
+        const committed = written
         const label = Number((await agentRecords.byId(id))?.label)
-        assert.ok(label >= atLeast, `${label} is not older than ${atLeast}`)
+        assert.ok(label >= committed, `${label} is not older than ${committed}`)
       }
     }
     await Promise.all([write(), read(), read(), read()])
   })
 
-  test('what another process changed without a word is seen when the copy is old', async () => {
+  test('a change by another process without a message is visible once the cache expires', async () => {
     const db = await open()
     const shared = createShared()
     await using world = await openAgents(db, { shared })
@@ -49,7 +49,7 @@ forEachDialect((_name, open) => {
     assert.equal((await agentRecords.byId(id))?.label, 'silent')
   })
 
-  test('a failing database fails the read, and the next one works', async () => {
+  test('a change of an unknown agent is ignored', async () => {
     const db = await open()
     await using world = await openAgents(db)
     const { agentRecords } = world.area

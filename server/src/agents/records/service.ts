@@ -6,27 +6,27 @@ import type { Agent } from './agent.ts'
 import { agentStore } from './store.ts'
 
 const topic = 'agents.changed'
-/** A change made elsewhere is seen after this long at the latest, should the topic have lost its message. */
+/** Upper bound for how long a change by another process stays unseen if the topic loses its message. */
 const maxAgeMs = 15_000
 
 /**
- * Every agent, in memory. Exact in the process that makes a change: a read after the commit sees it.
- * Other processes hear of it over a topic, and read everything anew every 15 s while they are asked.
+ * Caches every agent in memory. Exact in the process that makes a change: a read after the commit sees it.
+ * Other processes are notified over a topic, and reload everything every 15 s while they are read.
  */
 export type AgentRecords = {
-  /** Agents that exist for callers, the newest first. */
+  /** Agents visible to callers, newest first. */
   all(): Promise<readonly Agent[]>
   byName(name: string): Promise<Agent | null>
   byId(id: string): Promise<Agent | null>
-  /** Also those that are still being created. */
+  /** Includes agents that are still being created. */
   everyRow(): Promise<readonly Agent[]>
-  /** Call it in the transaction that changes an agent. */
+  /** Call this in the transaction that changes an agent. */
   changed(tx: Pick<Tx, 'onCommitted'>, agentId: string): void
-  /** Others have told of a change of these agents: they are read anew before the next answer. */
-  heard(agentIds: readonly string[]): void
-  /** Grows with each change that a reader can see; a cached answer of an older version is stale. */
+  /** Marks agents that another process changed; they are reloaded before the next read. */
+  markStale(agentIds: readonly string[]): void
+  /** Grows with each visible change; a result cached for an older version is stale. */
   version(): Promise<number>
-  /** Listens for changes of other processes. */
+  /** Subscribes to changes by other processes. */
   open(): Promise<void>
   close(): Promise<void>
 }
@@ -37,7 +37,7 @@ export type AgentRecordsDeps = {
   clock: Pick<Clock, 'now'>
 }
 
-type Held = {
+type Cache = {
   rows: readonly Agent[]
   ready: readonly Agent[]
   byName: Map<string, Agent>
@@ -45,69 +45,69 @@ type Held = {
 }
 
 export function createAgentRecords({ db, ephemeral, clock }: AgentRecordsDeps): AgentRecords {
-  let held: Held | null = null
+  let cached: Cache | null = null
   let version = 0
   let loadedAt = 0
-  let everythingIsOld = true
-  const old = new Set<string>()
-  let loading: Promise<Held> | null = null
+  let allStale = true
+  const stale = new Set<string>()
+  let loading: Promise<Cache> | null = null
   let loads = 0
   let reloading: Promise<void> = Promise.resolve()
   let subscription: { close(): Promise<void> } | null = null
 
-  async function current(): Promise<Held> {
-    // What is being read anew counts as old until it is there.
-    while (loading !== null || everythingIsOld || old.size > 0 || held === null) {
+  async function current(): Promise<Cache> {
+    // Rows being reloaded count as stale until they have arrived.
+    while (loading !== null || allStale || stale.size > 0 || cached === null) {
       loading ??= load().finally(() => {
         loading = null
       })
       await loading
     }
-    if (clock.now().getTime() - loadedAt > maxAgeMs) reloadBehind()
-    return held
+    if (clock.now().getTime() - loadedAt > maxAgeMs) reloadInBackground()
+    return cached
   }
 
-  /** Takes the marks first: what is marked while it reads is read again. */
-  async function load(): Promise<Held> {
-    const all = everythingIsOld || held === null
-    const ids = [...old]
+  /** Clears the marks before reading, so that changes during the read are read again. */
+  async function load(): Promise<Cache> {
+    const all = allStale || cached === null
+    const ids = [...stale]
     loads += 1
-    everythingIsOld = false
-    old.clear()
+    allStale = false
+    stale.clear()
     try {
       const store = agentStore(db)
       if (all) {
-        held = index(await store.all())
+        cached = index(await store.all())
         loadedAt = clock.now().getTime()
       } else {
-        let rows = held?.rows ?? []
+        let rows = cached?.rows ?? []
         for (const id of ids) {
           const row = await store.byId(id)
           const others = rows.filter((agent) => agent.id !== id)
           rows = row ? sorted([...others, row]) : others
         }
-        held = index(rows)
+        cached = index(rows)
       }
       version += 1
-      return held
+      return cached
     } catch (error) {
-      if (all) everythingIsOld = true
-      for (const id of ids) old.add(id)
+      if (all) allStale = true
+      for (const id of ids) stale.add(id)
       throw error
     }
   }
 
-  /** Answers go on from what is there; a failure leaves it and is tried again after the next interval. */
-  function reloadBehind(): void {
+  /** Reads continue from the cache; a failed reload keeps it and is retried after the next interval. */
+  function reloadInBackground(): void {
     loadedAt = clock.now().getTime()
-    const before = loads
+    const loadsAtStart = loads
     reloading = agentStore(db)
       .all()
       .then((rows) => {
-        // Something newer was read meanwhile: what came now may be older.
-        if (loads !== before || old.size > 0 || everythingIsOld) return
-        if (held && sameRows(held.rows, rows)) return
-        held = index(rows)
+        // A newer read finished meanwhile, so this one may be outdated.
+        if (loads !== loadsAtStart || stale.size > 0 || allStale) return
+        if (cached && sameRows(cached.rows, rows)) return
+        cached = index(rows)
         version += 1
       })
       .catch(() => {})
@@ -124,20 +124,20 @@ export function createAgentRecords({ db, ephemeral, clock }: AgentRecordsDeps): 
     },
     changed(tx, agentId) {
       tx.onCommitted(() => {
-        old.add(agentId)
-        // Fails open: other processes then learn of it by age.
+        stale.add(agentId)
+        // Best effort: without the message, other processes reload when their cache expires.
         ephemeral.publish(topic, agentId).catch(() => {})
       })
     },
-    heard(agentIds) {
-      for (const id of agentIds) old.add(id)
+    markStale(agentIds) {
+      for (const id of agentIds) stale.add(id)
     },
     async open() {
       subscription = await ephemeral.subscribe(
         topic,
-        (agentId) => old.add(agentId),
+        (agentId) => stale.add(agentId),
         () => {
-          everythingIsOld = true
+          allStale = true
         },
       )
     },
@@ -150,7 +150,7 @@ export function createAgentRecords({ db, ephemeral, clock }: AgentRecordsDeps): 
   }
 }
 
-function index(rows: readonly Agent[]): Held {
+function index(rows: readonly Agent[]): Cache {
   const ready = rows.filter((agent) => agent.state === 'ready')
   return {
     rows,
@@ -172,7 +172,7 @@ function sameRows(a: readonly Agent[], b: readonly Agent[]): boolean {
   return JSON.stringify(a) === JSON.stringify(b)
 }
 
-/** The agent that the guard reached a moment ago; it may be gone meanwhile. */
+/** The agent that the guard resolved just before; it may have been deleted since. */
 export async function requireAgent(agentRecords: Pick<AgentRecords, 'byId'>, id: string): Promise<Agent> {
   const agent = await agentRecords.byId(id)
   if (!agent) throw new Fault('agent_not_found')

@@ -1,27 +1,27 @@
 import type { Executor } from '../../ports/database/port.ts'
 import { type Agent, type AgentShare, type Leftover, readAgent, readLeftover } from './agent.ts'
-import type { AgentsTable, DirectoryTables } from './tables.ts'
+import type { AgentsTable, AgentTables } from './tables.ts'
 
-/** Columns that may be changed after creation; the rest is fixed. */
+/** Columns that can change after creation; the others are fixed. */
 export type AgentPatch = Partial<Omit<AgentsTable, 'id' | 'created' | 'is_system' | 'owner_id' | 'owner'>>
 
-/** The only SQL about agents, their ports, tags, shares and leftovers. Works in a transaction or without. */
+/** All SQL for agents, their ports, tags, shares and leftovers; works inside and outside a transaction. */
 export function agentStore(executor: Executor) {
-  const db = executor.withTables<DirectoryTables>()
+  const db = executor.withTables<AgentTables>()
 
   async function withTagsAndShares(rows: AgentsTable[]): Promise<Agent[]> {
     if (rows.length === 0) return []
-    const one = rows.length === 1 ? rows[0]?.id : undefined
+    const onlyId = rows.length === 1 ? rows[0]?.id : undefined
     const tagRows = await db
       .selectFrom('agent_tags')
       .selectAll()
-      .$if(one !== undefined, (q) => q.where('agent_id', '=', one ?? ''))
+      .$if(onlyId !== undefined, (q) => q.where('agent_id', '=', onlyId ?? ''))
       .orderBy('tag')
       .execute()
     const shareRows = await db
       .selectFrom('agent_shares')
       .selectAll()
-      .$if(one !== undefined, (q) => q.where('agent_id', '=', one ?? ''))
+      .$if(onlyId !== undefined, (q) => q.where('agent_id', '=', onlyId ?? ''))
       .orderBy('created_at')
       .execute()
     const tags = Map.groupBy(tagRows, (row) => row.agent_id)
@@ -51,12 +51,12 @@ export function agentStore(executor: Executor) {
       return (await withTagsAndShares(rows))[0] ?? null
     },
 
-    async isToldToStop(id: string): Promise<boolean> {
+    async isStopDesired(id: string): Promise<boolean> {
       const row = await db.selectFrom('agents').select('desired').where('id', '=', id).executeTakeFirst()
       return row?.desired === 'stopped'
     },
 
-    /** Those of the agents whose circuit breaker is switched on. */
+    /** The agents among these whose circuit breaker is switched on. */
     async withBreaker(ids: readonly string[]): Promise<ReadonlySet<string>> {
       if (ids.length === 0) return new Set()
       const rows = await db
@@ -73,7 +73,7 @@ export function agentStore(executor: Executor) {
       return (await withTagsAndShares(rows))[0] ?? null
     },
 
-    /** False when the name is taken: of twenty with one name, one wins. */
+    /** Returns false if the name exists; of concurrent inserts with one name, one succeeds. */
     async insert(row: AgentsTable): Promise<boolean> {
       const result = await db
         .insertInto('agents')
@@ -94,8 +94,8 @@ export function agentStore(executor: Executor) {
     },
 
     /**
-     * Holds everybody else up who locks, changes or deletes this agent until the transaction ends; false when
-     * there is none. For changes of what others read before they write.
+     * Blocks other transactions that lock, change or delete this agent until this one ends. Returns false if
+     * there is no such agent. Use it before writing what others read first.
      */
     async lock(id: string): Promise<boolean> {
       const result = await db
@@ -107,15 +107,15 @@ export function agentStore(executor: Executor) {
       return Number(result.numUpdatedRows) === 1
     },
 
-    /** False when there is no such agent (any more). */
+    /** Returns false if the agent does not exist. */
     async update(id: string, patch: AgentPatch): Promise<boolean> {
       const result = await db.updateTable('agents').set(patch).where('id', '=', id).executeTakeFirst()
       return Number(result.numUpdatedRows) === 1
     },
 
     /**
-     * Applies `patch` when the row still is as `when` says and was not observed later than `observedUntil`;
-     * false otherwise, and then nothing changed.
+     * Applies `patch` if the row still matches `when`; otherwise changes nothing and returns false.
+     * `observedUntil` and `observedBefore` bound the row's last observation.
      */
     async move(
       id: string,
@@ -151,7 +151,7 @@ export function agentStore(executor: Executor) {
       return row?.agent_key_sealed ?? null
     },
 
-    /** Removes the row with its port, tags and shares: the name and the port are free at once. */
+    /** Removes the row with its port, tags and shares, which frees its name and port. */
     async remove(id: string): Promise<boolean> {
       await db.deleteFrom('agent_ssh_ports').where('agent_id', '=', id).execute()
       await db.deleteFrom('agent_tags').where('agent_id', '=', id).execute()
@@ -160,11 +160,11 @@ export function agentStore(executor: Executor) {
       return Number(result.numDeletedRows) === 1
     },
 
-    async takenPorts(): Promise<Set<number>> {
+    async usedPorts(): Promise<Set<number>> {
       const rows = await db.selectFrom('agent_ssh_ports').select('port').execute()
       return new Set(rows.map((row) => row.port))
     },
-    /** False when another agent has it. */
+    /** Returns false if another agent has the port. */
     async claimPort(agentId: string, port: number): Promise<boolean> {
       const result = await db
         .insertInto('agent_ssh_ports')
@@ -203,7 +203,7 @@ export function agentStore(executor: Executor) {
         .execute()
     },
 
-    /** False when the agent is shared with this address already. */
+    /** Returns false if the agent is already shared with this address. */
     async addShare(agentId: string, share: AgentShare): Promise<boolean> {
       const result = await db
         .insertInto('agent_shares')
@@ -212,7 +212,7 @@ export function agentStore(executor: Executor) {
         .executeTakeFirst()
       return Number(result.numInsertedOrUpdatedRows ?? 0) === 1
     },
-    /** False when the agent is not shared with this address. */
+    /** Returns false if the agent is not shared with this address. */
     async removeShare(agentId: string, email: string): Promise<boolean> {
       const result = await db
         .deleteFrom('agent_shares')

@@ -5,9 +5,9 @@ import type { EgressMode } from '@roost/contracts/agents/egress'
 export type AgentsTable = {
   id: string
   name: string
-  /** `creating`: holds the name while its container is made; nobody sees it. */
+  /** `creating` reserves the name while the container is created; no caller sees the agent yet. */
   state: 'creating' | 'ready'
-  /** Name at creation plus 6 characters; the volumes keep it through renames. */
+  /** Name at creation plus 6 characters; renames do not change it, so volumes keep their names. */
   volume_base: string
   type: string
   owner_id: string
@@ -21,9 +21,9 @@ export type AgentsTable = {
   runtime_model: string | null
   cpu: string
   memory: string
-  /** As it was named at creation; `github:owner/repo[@branch]` also when only the repository was named. */
+  /** As requested at creation; also `github:owner/repo[@branch]` if only the repository was given. */
   template: string | null
-  /** Of a template from git: what its content was taken from. */
+  /** For git templates: the commit its content came from. */
   template_commit: string | null
   template_model: string | null
   github_repo: string | null
@@ -40,26 +40,26 @@ export type AgentsTable = {
   mcp_exposed: number
   operator_resume: number
   circuit_breaker_enabled: number
-  /** Its shared folder may be read by the consumers that may call it. */
+  /** Agents that may call this one can read its shared folder. */
   expose_folder: number
-  /** It reads the folders of those that expose theirs and that it may call. */
+  /** Mounts the folders exposed by agents that this one may call. */
   consume_folders: number
   /** JSON `{max_executions, ttl_seconds}`. */
   ephemeral: string | null
   desired: 'running' | 'stopped'
-  /** Desired state × what the engine last said. */
+  /** Derived from the desired state and the engine's last report. */
   status: AgentStatus
-  /** Time of what was last heard of the container; older news is ignored. */
+  /** Time of the last report about the container; older reports are ignored. */
   observed_at: string
   started_at: string | null
   exit_code: number | null
   oom_killed: number
-  /** JSON array of times at which the container ended by itself, the newest last. */
+  /** JSON array of the times at which the container exited by itself, newest last. */
   recent_exits: string
-  /** It ended too often: stays down until somebody starts it. */
+  /** It exited too often and stays stopped until someone starts it. */
   held: number
   container_id: string | null
-  /** JSON `Applied`: what the present container was made with. */
+  /** JSON `Applied`: the settings the current container was created with. */
   applied: string | null
   agent_key_id: string | null
   agent_key_sealed: string | null
@@ -70,25 +70,25 @@ export type SshPortsTable = { port: number; agent_id: string }
 export type TagsTable = { agent_id: string; tag: string }
 export type SharesTable = {
   agent_id: string
-  /** Lower-cased. */
+  /** Lower case. */
   email: string
   id: string
   shared_by_id: string
   shared_by_email: string | null
   created_at: string
 }
-/** Containers and volumes whose agent is gone; kept until the engine has removed them. */
+/** Containers and volumes of deleted agents, stored until the engine has removed them. */
 export type LeftoversTable = {
   id: string
   agent_id: string
-  /** Null when it was never learnt: then it is looked for by the agent's id. */
+  /** Null if the id is unknown: the container is then found by the agent's id. */
   container_id: string | null
   /** JSON array of names. */
   volumes: string
   created_at: string
 }
 
-export type DirectoryTables = {
+export type AgentTables = {
   agents: AgentsTable
   agent_ssh_ports: SshPortsTable
   agent_tags: TagsTable

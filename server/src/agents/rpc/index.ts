@@ -1,5 +1,6 @@
 /**
- * Calls: asking the program inside an agent over its link. Promises a bounded wait for an agent that has just
- * been started, and named faults. Refuses to know what is asked.
+ * Rpc: calls to the program inside an agent over its link.
+ *
+ * Waits a bounded time for an agent that just started, and throws named faults.
  */
 export { type AgentRpcDeps, type CallAgent, createAgentRpc } from './service.ts'

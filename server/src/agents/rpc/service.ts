@@ -11,8 +11,8 @@ import {
 import type { Agent } from '../records/index.ts'
 
 /**
- * Asks the program inside a running agent. Throws `agent_stopped` when the agent does not run,
- * `agent_unresponsive` when it does not answer; `LinkFault` passes, for the caller to name.
+ * Calls the program inside a running agent. Throws `agent_stopped` if the agent is not running and
+ * `agent_unresponsive` if it does not answer. `LinkFault` is passed through for the caller to map.
  */
 export type CallAgent = <T extends PlatformCallName>(
   agent: Pick<Agent, 'id' | 'name' | 'status'>,
@@ -23,15 +23,15 @@ export type CallAgent = <T extends PlatformCallName>(
 
 export type AgentRpcDeps = { link: Pick<AgentLink, 'call' | 'isConnected'>; clock: Clock }
 
-/** A container that was started a moment ago dials in within seconds. */
-const dialInMs = 20_000
-const lookEveryMs = 50
+/** A container that just started connects within seconds. */
+const maxConnectMs = 20_000
+const pollEveryMs = 50
 
 export function createAgentRpc({ link, clock }: AgentRpcDeps): CallAgent {
   async function waitForLink(agentId: string, signal: AbortSignal | undefined): Promise<void> {
-    const giveUpAt = clock.now().getTime() + dialInMs
+    const giveUpAt = clock.now().getTime() + maxConnectMs
     while (!link.isConnected(agentId) && clock.now().getTime() < giveUpAt) {
-      await clock.wait(lookEveryMs, signal)
+      await clock.wait(pollEveryMs, signal)
       signal?.throwIfAborted()
     }
   }

@@ -8,15 +8,15 @@ import { agentKeyContext } from '../lifecycle/index.ts'
 import { agentStore } from '../records/index.ts'
 
 export type RunContextCache = {
-  /** Ids of the agents that it may call, as its runs are told; whether it may is asked of `reach` at each call. */
+  /** Ids of the agents it may call, for prompts only; each call checks `agentAccess` again. */
   targetsOf(agentId: string): Promise<ReadonlySet<string>>
-  /** The agent's own key; null while it has none. */
+  /** The agent's own key; null before it has one. */
   keyOf(agentId: string): Promise<string | null>
 }
 
 const maxCachedAgents = 10_000
 
-/** What every run asks and hardly ever changes. */
+/** Caches data that every run needs and that rarely changes. */
 export function createRunContextCache(deps: {
   db: Db
   clock: Clock
@@ -31,7 +31,8 @@ export function createRunContextCache(deps: {
     maxEntries: maxCachedAgents,
     load: async (agentId) => ({ agentId, ids: await agentAccess.permittedTargets(agentId) }),
   })
-  // An agent dials in with its key, so a new one has been written, and told, before it can be said anywhere.
+  // A new key is stored and announced before an agent can connect with it, so a cached key is never outdated
+  // in use.
   const keys = createCache({
     clock,
     maxAgeSeconds: 5,

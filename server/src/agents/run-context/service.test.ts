@@ -3,13 +3,13 @@ import { test } from 'node:test'
 import { openTestDatabase } from '../../test/dialects.ts'
 import { openAgents } from '../test/world.ts'
 
-test('taking a run in asks the database nothing about its agent, however long nobody asked', async () => {
+test('accepting a run queries no database for its agent, however old the cache is', async () => {
   const db = await openTestDatabase()
-  let asked = 0
+  let queries = 0
   const counted = {
     ...db,
     withTables: <Tables>() => {
-      asked += 1
+      queries += 1
       return db.withTables<Tables>()
     },
   }
@@ -17,11 +17,11 @@ test('taking a run in asks the database nothing about its agent, however long no
   const owner = await world.person()
   await world.request(owner.key, 'POST', '/api/agents', { name: 'helper' })
   const { id } = await world.row('helper')
-  const first = await world.area.facts.find(id)
+  const first = await world.area.runContexts.find(id)
   world.clock.set(new Date(world.clock.now().getTime() + 10_000))
-  asked = 0
-  assert.deepEqual(await world.area.facts.find(id), first)
-  assert.equal(asked, 0)
-  assert.equal((await world.area.facts.settings(id))?.agent_name, 'helper')
-  assert.ok(asked > 0)
+  queries = 0
+  assert.deepEqual(await world.area.runContexts.find(id), first)
+  assert.equal(queries, 0)
+  assert.equal((await world.area.runContexts.settings(id))?.agent_name, 'helper')
+  assert.ok(queries > 0)
 })

@@ -4,34 +4,34 @@ import { type Agent, type AgentRecords, agentStore } from '../records/index.ts'
 import type { Settings } from '../settings/index.ts'
 import type { RunContextCache } from './cache.ts'
 
-/** What taking a run in and handing it out need to know of its agent; answered from memory. */
+/** Data for accepting and dispatching an agent's runs, served from memory. */
 export type RunContext = {
   id: string
-  /** The name now. */
+  /** The current name. */
   name: string
   status: 'running' | 'stopped' | 'exited'
-  /** The longest a run may take. */
+  /** Maximum duration of a run. */
   execution_timeout_seconds: number
-  /** Slots: the agent's own number, at most the platform's ceiling. */
+  /** Slots: the agent's own number, limited by the platform's ceiling. */
   effective_slots: number
-  /** The model of a run that names none; null leaves it to the runtime. */
+  /** Default model of its runs; null leaves the choice to the runtime. */
   model: string | null
   custom_instructions: string | null
 }
 
-/** Answered to whoever dispatches runs. */
+/** For features that dispatch runs. */
 export type RunContexts = {
-  /** Null: there is no such agent (any more). */
+  /** Null if the agent does not exist. */
   find(agentId: string): Promise<RunContext | null>
-  /** Whether it is told to stop, as the record says now; `find` may answer from memory. */
+  /** Whether the agent should stop, read in the transaction; `find` may be outdated. */
   isStopRequested(tx: Tx, agentId: string): Promise<boolean>
-  /** Names of the agents that it may call. Apart, because only a run that is handed out needs them. */
+  /** Names of the agents it may call. Separate, because only dispatched runs need them. */
   callableAgentNames(agentId: string): Promise<string[]>
-  /** What its skills say about themselves, for the system prompt; null: nothing. Apart, as above. */
+  /** The skills' descriptions for the system prompt; null without skills. Separate for the same reason. */
   skillsBlock(agentId: string): Promise<string | null>
-  /** What its program is told when it says hello. Null: there is no such agent (any more). */
+  /** Settings that the agent's program receives when it connects; null if the agent does not exist. */
   settings(agentId: string): Promise<AgentSettings | null>
-  /** Texts that must not appear in a transcript: the agent's key and its credentials. */
+  /** Texts that must not appear in transcripts: the agent's key and its credentials. */
   secrets(agentId: string): Promise<readonly string[]>
 }
 
@@ -50,7 +50,7 @@ export function createRunContexts({
   secretsOf,
   skillsBlock,
 }: RunContextsDeps): RunContexts {
-  /** Its program may dial in before its creation is written down. */
+  /** Includes agents being created: the program may connect before its creation is recorded. */
   async function rowOf(agentId: string): Promise<Agent | null> {
     return (await agentRecords.everyRow()).find((row) => row.id === agentId) ?? null
   }
@@ -79,7 +79,7 @@ export function createRunContexts({
       return agent && settings.forLink(agent)
     },
     skillsBlock,
-    isStopRequested: (tx, agentId) => agentStore(tx).isToldToStop(agentId),
+    isStopRequested: (tx, agentId) => agentStore(tx).isStopDesired(agentId),
     async callableAgentNames(agentId) {
       const targets = await runContextCache.targetsOf(agentId)
       if (targets.size === 0) return []
@@ -89,7 +89,7 @@ export function createRunContexts({
   }
 }
 
-/** An agent that is being stopped takes on nothing new, and one that is being started does already. */
+/** A stopping agent takes no new runs; a starting one already does. */
 function workingStatus({ desired, status }: Agent): 'running' | 'stopped' | 'exited' {
   if (desired === 'stopped') return 'stopped'
   return status === 'exited' ? 'exited' : 'running'

@@ -1,8 +1,8 @@
 /**
- * Settings: what an owner decides about an agent.
+ * Settings: an owner's settings for an agent.
  *
- * Owns the rules of the setting columns of an agent's row. Promises that a setting of turns applies to the next
- * execution, and that a setting of the container applies to the next start and is reported as pending until then.
+ * Owns the rules of the setting columns of an agent's row. Run settings apply to the next execution.
+ * Container settings apply to the next start and are reported as pending until then.
  */
 export { internalSettingsRoutes, settingsRoutes } from './routes.ts'
 export {

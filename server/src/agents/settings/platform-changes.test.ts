@@ -4,7 +4,7 @@ import type { AgentSettings } from '@roost/contracts/link/messages'
 import { openTestDatabase } from '../../test/dialects.ts'
 import { openAgents } from '../test/world.ts'
 
-test('running agents are told when the ceiling is changed: the lesser of it and their own number', async () => {
+test('running agents receive a changed ceiling: the lower of it and their own limit', async () => {
   await using world = await openAgents(await openTestDatabase())
   const owner = await world.person()
   await world.request(owner.key, 'POST', '/api/agents', { name: 'helper' })
@@ -23,5 +23,5 @@ test('running agents are told when the ceiling is changed: the lesser of it and 
     await loop?.run(new AbortController().signal)
   }
   assert.deepEqual(limits, [2, 8])
-  assert.equal((await world.area.facts.find(agent.id))?.effective_slots, 8)
+  assert.equal((await world.area.runContexts.find(agent.id))?.effective_slots, 8)
 })

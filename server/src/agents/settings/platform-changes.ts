@@ -2,27 +2,27 @@ import type { Loop } from '../../background/loops.ts'
 import type { Agent, AgentRecords } from '../records/index.ts'
 
 /**
- * What the platform sets for all agents takes part in the settings of each: when it has changed, the running
- * ones are told, or a raised ceiling would give nobody a slot before the agent dials in again.
+ * Pushes changed platform-wide settings to running agents. Without this, a raised ceiling would add no slots
+ * until the agent reconnects.
  */
 export function platformChangesLoop(deps: {
   agentRecords: Pick<AgentRecords, 'all'>
   parallelCeiling(): Promise<number>
   platformModel(): Promise<string | null>
-  /** Tells one agent, as far as it can be reached. */
+  /** Sends the settings to one agent if it is connected. */
   push(agent: Agent): Promise<unknown>
 }): Loop {
-  let told: string | null = null
+  let lastPushed: string | null = null
   return {
     name: 'agents.platform-settings',
     everySeconds: 10,
-    // Any process may be the one that holds an agent's link, and each starts with what is set then.
+    // Every process runs this, since any may hold an agent's link, and starts with the current values.
     everywhere: true,
     async run(signal) {
-      const present = JSON.stringify([await deps.parallelCeiling(), await deps.platformModel()])
-      const isNews = told !== null && told !== present
-      told = present
-      if (!isNews) return
+      const current = JSON.stringify([await deps.parallelCeiling(), await deps.platformModel()])
+      const hasChanged = lastPushed !== null && lastPushed !== current
+      lastPushed = current
+      if (!hasChanged) return
       for (const agent of await deps.agentRecords.all()) {
         if (signal.aborted) return
         await deps.push(agent)

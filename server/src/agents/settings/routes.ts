@@ -57,7 +57,7 @@ export function settingsRoutes({ settings, agentRecords, lifecycle }: SettingsRo
     agent_name: name,
     enabled: operator_resume,
   })
-  /** Of an agent that is not published: what its tool would be called. */
+  /** For an unpublished agent, the name its tool would have. */
   const mcpExposed = async (agent: Agent) => {
     const published = (await agentRecords.all()).filter(({ mcp_exposed }) => mcp_exposed)
     const others = published.filter(({ id }) => id !== agent.id)

@@ -6,7 +6,7 @@ import {
   type ReadOnlyConfig,
 } from '@roost/contracts/agents/settings'
 
-/** A stored limit above the ceiling is kept, and clamped when it takes effect. */
+/** A stored limit above the ceiling stays stored and is clamped when used. */
 export function effectiveParallel(stored: number, ceiling: number): number {
   return Math.max(1, Math.min(stored, ceiling))
 }
@@ -20,8 +20,8 @@ const families: Record<Runtime, RegExp> = {
 export type ResolvedModel = { resolved_model: string | null; source: (typeof modelSources)[number] }
 
 /**
- * The agent's own model, else its template's, else the platform's when the runtime knows that family, else
- * what the runtime takes by itself (null).
+ * The agent's own model, else its template's, else the platform's if the runtime supports that family, else
+ * the runtime's default (null).
  */
 export function resolveModel(
   agent: { runtime: Runtime; runtime_model: string | null; template_model: string | null },
@@ -39,27 +39,27 @@ export function readOnlyConfigOf(agent: { read_only_config: ReadOnlyConfig | nul
   return agent.read_only_config ?? defaultReadOnlyConfig
 }
 
-/** Tools of the platform that begin like those of single agents. */
+/** Platform tools with the same prefix as agent tools. */
 const builtInSlugs = ['agent']
-const longestSlug = 48
+const maxSlugLength = 48
 
 /**
- * The MCP tools of agents by the agents' ids. A slug that an older agent or the platform has already gets six
- * characters that stay the same for as long as the agent does.
+ * MCP tool names by agent id. If an older agent or the platform has the slug, six characters derived from the
+ * agent's id are appended.
  */
 export function toolNames(
   agents: readonly { id: string; name: string; created: string }[],
 ): ReadonlyMap<string, string> {
-  const taken = new Set(builtInSlugs)
+  const used = new Set(builtInSlugs)
   const oldestFirst = agents.toSorted((a, b) => compare(a.created, b.created) || compare(a.id, b.id))
   return new Map(
     oldestFirst.map(({ id, name }) => {
       const short = name
         .toLowerCase()
         .replaceAll(/[^a-z0-9_]/g, '_')
-        .slice(0, longestSlug)
-      const slug = taken.has(short) ? `${short}_${hashOf(id)}` : short
-      taken.add(slug)
+        .slice(0, maxSlugLength)
+      const slug = used.has(short) ? `${short}_${hashOf(id)}` : short
+      used.add(slug)
       return [id, `chat_with_${slug}`]
     }),
   )
@@ -73,7 +73,7 @@ function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 6)
 }
 
-/** `minutes` of a timeout, with a fraction where there is one. */
+/** Timeout in minutes, rounded to two decimals. */
 export function minutesOf(seconds: number): number {
   return Math.round((seconds / 60) * 100) / 100
 }

@@ -18,7 +18,7 @@ async function withAgent(world: AgentsWorld) {
 }
 
 forEachDialect((_name, open) => {
-  test('autonomy, operator-resume and mcp-exposed are switched; each change is told', async () => {
+  test('autonomy, operator-resume and mcp-exposed can be switched; each change stores an event', async () => {
     await using world = await openAgents(await open(), {
       needs: { schedulesOf: async () => [{ id: 's', name: 'daily', enabled: true }] },
     })
@@ -37,7 +37,7 @@ forEachDialect((_name, open) => {
     assert.equal((await put('autonomy', { enabled: 'yes' })).status, 422)
   })
 
-  test('timeout: its range, and 400 when active schedules need more', async () => {
+  test('timeout: its range, and 400 if active schedules need more', async () => {
     await using world = await openAgents(await open(), {
       needs: {
         schedulesAbove: async (_tx, _id, seconds) =>
@@ -59,7 +59,7 @@ forEachDialect((_name, open) => {
     assert.equal((await get('timeout')).execution_timeout_seconds, 7200)
   })
 
-  test('capacity: up to the ceiling; a lowered ceiling clamps and keeps what is stored', async () => {
+  test('capacity: up to the ceiling; a lowered ceiling clamps but keeps the stored value', async () => {
     const slot = { execution_id: 'e', started_at: 'now', message_preview: 'm', duration_seconds: 1 }
     await using world = await openAgents(await open(), {
       needs: { slotsOf: async () => ({ active: [slot, slot], queued: 4 }) },
@@ -77,7 +77,7 @@ forEachDialect((_name, open) => {
     assert.deepEqual([capacity.active_slots, capacity.queued], [2, 4])
   })
 
-  test('resources and capabilities say what the container has and whether a start is needed', async () => {
+  test("resources and capabilities show the container's values and whether a restart is needed", async () => {
     await using world = await openAgents(await open())
     const { get, put } = await withAgent(world)
     const changed = (await put('resources', { memory: '8g' })).json
@@ -120,7 +120,7 @@ forEachDialect((_name, open) => {
     assert.equal((await put('model', { model: null })).json.source, 'platform')
   })
 
-  test('instructions: the owner reads and writes them; blank clears; 32 KiB at most', async () => {
+  test('instructions: the owner can read and write them; blank clears; at most 32 KiB', async () => {
     await using world = await openAgents(await open())
     const { get, put } = await withAgent(world)
     assert.equal((await put('instructions', { custom_instructions: 'be kind' })).status, 200)
@@ -130,15 +130,15 @@ forEachDialect((_name, open) => {
     assert.equal((await put('instructions', { custom_instructions: 'é'.repeat(16_384) })).status, 200)
   })
 
-  test('read-only: patterns have defaults; a running agent is told now, another at its next start', async () => {
+  test('read-only: default patterns; a connected agent gets changes now, others at the next start', async () => {
     await using world = await openAgents(await open())
     const { get, put, agent } = await withAgent(world)
     assert.ok((await get('read-only')).config.blocked_patterns.includes('*.py'))
     assert.equal((await put('read-only', { enabled: true })).json.applied, 'next_start')
-    const told: AgentSettings[] = []
+    const received: AgentSettings[] = []
     world.link.link(agent.id, {
       settings: ({ settings }) => {
-        told.push(settings)
+        received.push(settings)
         return { ok: true }
       },
     })
@@ -146,8 +146,8 @@ forEachDialect((_name, open) => {
     assert.equal(changed.json.applied, 'now')
     assert.deepEqual(changed.json.config.allowed_patterns, ['out/**'])
     assert.ok(changed.json.config.blocked_patterns.includes('*.py'))
-    assert.equal(told[0]?.read_only.enabled, true)
-    assert.deepEqual(told[0]?.read_only.allowed_patterns, ['out/**'])
+    assert.equal(received[0]?.read_only.enabled, true)
+    assert.deepEqual(received[0]?.read_only.allowed_patterns, ['out/**'])
     world.link.link(agent.id, {
       settings: () => {
         throw new LinkTimeout()
@@ -157,7 +157,7 @@ forEachDialect((_name, open) => {
     assert.equal((await world.area.settings.forLink(await world.row('helper'))).read_only.enabled, false)
   })
 
-  test('what the link says: name, limit, model', async () => {
+  test('the settings for the link: name, limit, model', async () => {
     await using world = await openAgents(await open())
     const { put, agent } = await withAgent(world)
     await put('capacity', { max_parallel_tasks: 7 })
@@ -167,18 +167,18 @@ forEachDialect((_name, open) => {
       await world.row('helper'),
     )
     assert.deepEqual([agent_name, parallel_limit, model, stall_seconds], ['helper', 5, 'haiku', 900])
-    const facts = await world.area.facts.find(agent.id)
-    assert.deepEqual([facts?.effective_slots, facts?.model, facts?.status], [5, 'haiku', 'running'])
-    assert.equal(await world.area.facts.find('nobody'), null)
+    const context = await world.area.runContexts.find(agent.id)
+    assert.deepEqual([context?.effective_slots, context?.model, context?.status], [5, 'haiku', 'running'])
+    assert.equal(await world.area.runContexts.find('nobody'), null)
   })
 
-  test('SSH: a key pair is made, shown once and given to the agent; it is taken away at its end', async () => {
+  test('SSH: a key pair is created, shown once and sent to the agent; it is removed when it expires', async () => {
     await using world = await openAgents(await open())
     const { owner, agent } = await withAgent(world)
-    const given: string[][] = []
+    const sent: string[][] = []
     const answers = {
       'ssh.keys': ({ keys }: { keys: string[] }) => {
-        given.push(keys)
+        sent.push(keys)
         return { ok: true as const }
       },
     }
@@ -189,12 +189,12 @@ forEachDialect((_name, open) => {
     assert.match(reply.json.private_key, /^-----BEGIN OPENSSH PRIVATE KEY-----/)
     assert.deepEqual(reply.json.connection.port, agent.port)
     assert.equal(reply.json.expires_in_hours, 4)
-    assert.match(given[0]?.[0] ?? '', /^ssh-ed25519 \S+ roost-helper$/)
+    assert.match(sent[0]?.[0] ?? '', /^ssh-ed25519 \S+ roost-helper$/)
 
-    const own = given[0]?.[0] ?? ''
+    const own = sent[0]?.[0] ?? ''
     const second = await grant({ ttl_hours: 0.1, public_key: own })
     assert.equal('private_key' in second.json, false)
-    assert.equal(given[1]?.length, 2)
+    assert.equal(sent[1]?.length, 2)
     for (const bad of [{ ttl_hours: 25 }, { ttl_hours: 0 }, { public_key: 'ssh-ed25519 x' }]) {
       assert.equal((await grant(bad)).status, 422, JSON.stringify(bad))
     }
@@ -202,13 +202,13 @@ forEachDialect((_name, open) => {
     const expiry = world.area.loops.find((loop) => loop.name === 'agents.ssh-expiry')
     await world.clock.advance(361)
     await expiry?.run(AbortSignal.timeout(10_000))
-    assert.equal(given.at(-1)?.length, 1)
+    assert.equal(sent.at(-1)?.length, 1)
     world.link.unlink(agent.id)
     await world.clock.advance(4 * 3600)
     await expiry?.run(AbortSignal.timeout(10_000))
     world.link.link(agent.id, answers)
     world.area.linkConnected(agent.id)
-    await until(() => given.at(-1)?.length === 0, 'the last key is gone')
+    await until(() => sent.at(-1)?.length === 0, 'the last key to be removed')
   })
 
   test('SSH: 403 ssh_disabled, 409 agent_stopped, 409 without a port, 504 leaves no key', async () => {
@@ -218,11 +218,11 @@ forEachDialect((_name, open) => {
     const grant = (name: string) => world.request(owner.key, 'POST', `/api/agents/${name}/ssh-access`, {})
     assert.deepEqual((await grant('portless')).json.error, 'conflict')
     let refuses = true
-    const given: string[][] = []
+    const sent: string[][] = []
     world.link.link(agent.id, {
       'ssh.keys': ({ keys }) => {
         if (refuses) throw new LinkDown()
-        given.push(keys)
+        sent.push(keys)
         return { ok: true }
       },
     })
@@ -230,12 +230,12 @@ forEachDialect((_name, open) => {
     assert.deepEqual([silent.status, silent.json.error], [504, 'agent_unresponsive'])
     refuses = false
     assert.equal((await grant('helper')).status, 200)
-    assert.equal(given[0]?.length, 1, 'the key of the failed try is not given')
+    assert.equal(sent[0]?.length, 1, 'the key of the failed attempt is not sent')
     await world.request(owner.key, 'POST', '/api/agents/helper/stop')
     assert.deepEqual((await grant('helper')).json.error, 'agent_stopped')
   })
 
-  test('SSH: 403 ssh_disabled when the platform says so', async () => {
+  test('SSH: 403 ssh_disabled when switched off in the platform settings', async () => {
     await using world = await openAgents(await open(), { sshEnabled: false })
     const { owner } = await withAgent(world)
     const reply = await world.request(owner.key, 'POST', '/api/agents/helper/ssh-access', {})

@@ -24,35 +24,41 @@ export type SettingsDeps = {
   agentRecords: Pick<AgentRecords, 'changed' | 'byId' | 'all'>
   events: Pick<Outbox, 'append'>
   link: Pick<AgentLink, 'call' | 'isConnected'>
-  /** The platform's bound of parallel executions of one agent. */
+  /** The platform's limit for parallel executions of one agent. */
   parallelCeiling(): Promise<number>
   platformModel(): Promise<string | null>
-  /** Runs that hold a slot, and how many wait; what a run of somebody's private conversation says is left out. */
+  /**
+   * Runs that hold a slot, and the number of queued ones. Texts of other people's private conversations are
+   * omitted.
+   */
   slotsOf(agentId: string, caller: Caller): Promise<Slots>
   schedulesOf(agentId: string): Promise<AgentSchedule[]>
-  /** Schedules whose own timeout is above `seconds`; until the transaction ends, none is changed. */
+  /** Schedules with their own timeout above `seconds`, locked until the transaction ends. */
   schedulesAbove(tx: Tx, agentId: string, seconds: number): Promise<BlockingSchedule[]>
-  /** How its programs get out; null: by themselves. */
+  /** The agent's outbound proxy settings; null for direct access. */
   wayOut(agent: Agent): Promise<AgentWayOut | null>
   chatIdleSeconds: number
   stallSeconds: number
 }
 
-/** An agent's settings. What a turn gets applies to the next execution; a running agent is told at once. */
+/**
+ * An agent's settings. Run settings apply to the next execution; a connected agent receives changes
+ * immediately.
+ */
 export type Settings = {
-  /** What the agent's program is told when it greets and when something changes. */
+  /** Settings sent to the agent's program when it connects and after each change. */
   forLink(agent: Agent): Promise<AgentSettings>
-  /** How many executions of the agent may run at once now. */
+  /** Current limit for concurrent executions of the agent. */
   effectiveParallel(agent: Pick<Agent, 'max_parallel_tasks'>): Promise<number>
   resolvedModel(agent: Agent): Promise<ReturnType<typeof resolveModel>>
   autonomy(agent: Agent): Promise<Autonomy>
   capacity(agent: Agent, caller: Caller): Promise<Capacity>
-  /** Writes columns; answers the agent as it is then, and whether the running program took it. */
+  /** Writes columns. Returns the updated agent and whether its running program applied the change. */
   change(agent: Agent, setting: string, patch: AgentPatch): Promise<Changed>
   setReadOnly(agent: Agent, enabled: boolean, config?: Partial<ReadOnlyConfig> | null): Promise<Changed>
   setTimeout(agent: Agent, seconds: number): Promise<Changed>
   setCapacity(agent: Agent, maxParallel: number): Promise<Changed>
-  /** Tells the running program what holds now; one that does not take it is told when it greets again. */
+  /** Sends the current settings to the running program; if that fails, it gets them when it reconnects. */
   tell(agent: Agent): Promise<Changed['applied']>
   readonly loops: Loop[]
 }
@@ -74,14 +80,14 @@ export function createSettings(deps: SettingsDeps): Settings {
     }
   }
 
-  /** A program that does not take it now is told when it greets again. */
+  /** If this fails, the program gets the settings when it reconnects. */
   async function push(agent: Agent): Promise<'now' | 'next_start'> {
     if (agent.status !== 'running' || !link.isConnected(agent.id)) return 'next_start'
     try {
       await link.call(agent.id, 'settings', { settings: await settingsOf(agent) }, { timeoutSeconds: 5 })
       return 'now'
     } catch (error) {
-      log.debug({ err: error, agent: agent.name }, 'an agent did not take its settings')
+      log.debug({ err: error, agent: agent.name }, 'could not send settings to an agent')
       return 'next_start'
     }
   }

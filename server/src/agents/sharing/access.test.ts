@@ -7,9 +7,9 @@ import { openTestDatabase } from '../../test/dialects.ts'
 import { relationOf } from '../access/index.ts'
 import { openAgents } from '../test/world.ts'
 
-/** What an endpoint does, as the contract groups it for people that an agent is shared with. */
+/** Endpoints grouped by who may call them on a shared agent. */
 const groups = {
-  /** Read it, talk to it, give it work; its own key and agents with an edge do so too. */
+  /** Read it, chat with it, give it work; also for its own key and permitted agents. */
   use: [
     ...[
       'getAgent',
@@ -41,9 +41,9 @@ const groups = {
     ],
     ...['runTask', 'startFanOut', 'getFanOut'],
   ],
-  /** What people with access do, and agents never. */
+  /** For people with access, never for agents. */
   handle: ['startAgent', 'stopAgent', 'saveFile', 'deleteFile', 'makeDirectory'],
-  /** The owner's, and of its own agent's key. */
+  /** For the owner, and the agent's own key. */
   own: [
     'putAgentTags',
     'addAgentTag',
@@ -52,7 +52,7 @@ const groups = {
     'listAgentAccess',
     'getInstructions',
   ],
-  /** The owner's as a person. */
+  /** Only for the owner in person. */
   govern: [
     ...[
       'shareAgent',
@@ -105,7 +105,7 @@ const ann = user('ann', 'creator')
 const ben = user('ben', 'user', 'Ben@example.com')
 const root = user('root', 'admin')
 const agent = { id: 'a1', owner_id: 'ann', shares: [{ email: 'ben@example.com' }] }
-/** The matrix: a2 may call a1. */
+/** Edges: a2 may call a1. */
 const edges = new Map([['a2', new Set(['a1'])]])
 
 const hidden = 'agent_not_found'
@@ -115,17 +115,17 @@ const table: [who: string, caller: SignedIn, expected: Record<Group, Answer>][] 
   ['an admin', session(root), { use: 'yes', handle: 'yes', own: 'yes', govern: 'yes' }],
   ['the system key', key(root, 'system'), { use: 'yes', handle: 'yes', own: 'yes', govern: 'yes' }],
   [
-    'somebody it is shared with',
+    'a person it is shared with',
     session(ben),
     { use: 'yes', handle: 'yes', own: 'owner_required', govern: 'owner_required' },
   ],
   [
-    'a user key of somebody it is shared with',
+    'a user key of a person it is shared with',
     key(ben, 'user'),
     { use: 'yes', handle: 'yes', own: 'owner_required', govern: 'owner_required' },
   ],
   [
-    'a stranger, creator or not',
+    'a person without access, creator or not',
     session(user('eve', 'creator', 'eve@example.com')),
     { use: hidden, handle: hidden, own: hidden, govern: hidden },
   ],
@@ -145,13 +145,13 @@ const table: [who: string, caller: SignedIn, expected: Record<Group, Answer>][] 
     { use: hidden, handle: 'person_required', own: hidden, govern: 'person_required' },
   ],
   [
-    'the key of an agent of somebody it is shared with, without an edge',
+    'the key of an agent of a person it is shared with, without an edge',
     key(ben, 'agent', 'a4'),
     { use: hidden, handle: 'person_required', own: hidden, govern: 'person_required' },
   ],
 ]
 
-describe('who may do what with an agent', () => {
+describe('access to an agent by caller', () => {
   for (const [who, caller, expected] of table) {
     test(who, () => {
       const permitted = caller.kind === 'key' ? edges.get(caller.key.agent_id ?? '') : undefined
@@ -161,7 +161,7 @@ describe('who may do what with an agent', () => {
           const endpoint = endpoints.find((each) => each.id === id)
           assert.ok(endpoint, `there is an endpoint ${id}`)
           const verdict = may(caller, endpoint.access, relation)
-          // The keys of `groups`, which `Object.entries` forgets.
+          // `Object.entries` loses the type of the keys.
           assert.equal('allow' in verdict ? 'yes' : verdict.refuse, expected[group as Group], `${who}: ${id}`)
         }
       }
@@ -169,7 +169,7 @@ describe('who may do what with an agent', () => {
   }
 })
 
-test('over HTTP: who it is shared with uses it and is told what needs the owner; strangers see nothing', async () => {
+test('over HTTP: people it is shared with can use it and get owner_required; others see nothing', async () => {
   await using world = await openAgents(await openTestDatabase())
   const [ann, ben, eve] = [await world.person(), await world.person('user'), await world.person('creator')]
   for (const name of ['one', 'two']) await world.request(ann.key, 'POST', '/api/agents', { name })
@@ -197,23 +197,23 @@ test('over HTTP: who it is shared with uses it and is told what needs the owner;
     ['DELETE', '', undefined, 403],
   ]
   for (const [method, path, body, expected] of cases) {
-    const said = `${method} ${path}`
+    const call = `${method} ${path}`
     const shared = await world.request(ben.key, method, `/api/agents/one${path}`, body)
     assert.deepEqual(
       [shared.status, shared.json?.error],
       [expected, expected === 200 ? undefined : 'owner_required'],
-      said,
+      call,
     )
     const strange = await world.request(eve.key, method, `/api/agents/one${path}`, body)
-    assert.deepEqual([strange.status, strange.json.error], [404, 'agent_not_found'], said)
-    // What is refused is not told apart by the body that came with it.
+    assert.deepEqual([strange.status, strange.json.error], [404, 'agent_not_found'], call)
+    // The refusal does not depend on the request body.
     const bad = await world.request(
       eve.key,
       method,
       `/api/agents/one${path}`,
       body === undefined ? undefined : {},
     )
-    assert.equal(bad.status, 404, said)
+    assert.equal(bad.status, 404, call)
   }
   const { json } = await world.request(ann.key, 'GET', '/api/agents/one')
   assert.deepEqual([json.name, json.label, json.tags, json.shares.length], ['one', null, [], 1])

@@ -1,9 +1,9 @@
 /**
- * Sharing: with which people an agent is shared.
+ * Sharing: the people an agent is shared with.
  *
- * Promises that an address is shared with once, that it may sign in from then on, and that with a share goes
- * everything that hung on it: lists and sockets at once, open streams, and the edges by which the person's own
- * agents could call this one. Refuses to know what somebody it is shared with may do: that stands on the endpoints.
+ * An address is listed once and may sign in from then on. Removing a share also removes the agent from the
+ * person's lists and sockets, closes open streams, and deletes the edges from the person's own agents. What a
+ * shared agent permits is defined by the endpoints.
  */
 export { sharingRoutes } from './routes.ts'
 export { createSharing, type Sharing, type SharingDeps } from './service.ts'

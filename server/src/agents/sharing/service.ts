@@ -19,9 +19,9 @@ export type SharingDeps = {
   agentRecords: Pick<AgentRecords, 'changed'>
   users: Pick<Users, 'find' | 'findLogin'>
   edges: Pick<Edges, 'withdrawFromOwner'>
-  /** Lets this address sign in as a plain user; an address that may already stays as it is. */
+  /** Adds the address to the allow list as a plain user; an existing entry stays unchanged. */
   allowAddress(tx: Tx, email: string, by: SignedIn): Promise<void>
-  /** When each person last asked the agent for something, by the person's id. */
+  /** When each person last used the agent, by user id. */
   lastUseBy(agentId: string): Promise<ReadonlyMap<string, string>>
 }
 
@@ -30,28 +30,28 @@ export type Sharing = {
   share(agent: Agent, email: string, by: SignedIn): Promise<z.output<typeof Share>>
   /** Throws `not_found` when the agent is not shared with this address. */
   unshare(agent: Agent, email: string): Promise<void>
-  /** The owner, then the people it is shared with, the newest first. */
+  /** The owner, then the people it is shared with, newest first. */
   access(agent: Agent): Promise<AgentAccess[]>
 }
 
-/** Addresses come in lower case. */
+/** Callers pass addresses in lower case. */
 export function createSharing(deps: SharingDeps): Sharing {
   const { db, clock, events, agentRecords, users, edges, allowAddress, lastUseBy } = deps
 
-  /** Whoever proved to own this address. */
+  /** The account with this verified address. */
   async function holderOf(email: string): Promise<Account | null> {
     const account = (await users.findLogin(email))?.account ?? null
     return account?.email === email ? account : null
   }
 
-  async function refuseOwner({ owner_id }: Agent, email: string): Promise<void> {
+  async function rejectOwner({ owner_id }: Agent, email: string): Promise<void> {
     if ((await users.find(owner_id))?.email === email) throw new Fault('self_share')
   }
 
   return {
     async share(agent, email, by) {
       if (agent.is_system) throw new Fault('system_agent_protected')
-      await refuseOwner(agent, email)
+      await rejectOwner(agent, email)
       const now = clock.now()
       const share = {
         id: newId(),
@@ -77,7 +77,7 @@ export function createSharing(deps: SharingDeps): Sharing {
         const store = agentStore(tx)
         if (!(await store.lock(agent.id))) throw new Fault('agent_not_found')
         if (!(await store.removeShare(agent.id, email))) throw notShared(email)
-        // What a person may not use any more, the person's agents may not either; an admin still may.
+        // A person's agents lose access together with the person, unless the person is an admin.
         const losesAccess = holder && holder.role !== 'admin' && holder.id !== agent.owner_id
         if (losesAccess) await edges.withdrawFromOwner(tx, agent.id, holder.id)
         await events.append(tx, sharingEvent(agent, 'unshared', { removed_user: email }), clock.now())
@@ -100,15 +100,15 @@ export function createSharing(deps: SharingDeps): Sharing {
 
 function sharingEvent(
   { id, name }: Agent,
-  what: 'shared' | 'unshared',
+  change: 'shared' | 'unshared',
   fields: { shared_with: string } | { removed_user: string },
 ): NewEvent {
   const data = { name, ...fields }
   return {
-    type: `agent.${what}`,
+    type: `agent.${change}`,
     agent_names: [name],
     agent_ids: [id],
-    fields: { event: `agent_${what}`, data },
+    fields: { event: `agent_${change}`, data },
   }
 }
 

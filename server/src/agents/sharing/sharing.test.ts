@@ -6,7 +6,7 @@ import { forEachDialect } from '../../test/dialects.ts'
 import { type AgentsWorld, openAgents } from '../test/world.ts'
 
 forEachDialect((_name, open) => {
-  /** Ann owns the agent `one`; Ben is somebody, a creator as well. */
+  /** Ann owns the agent `one`; Ben is another creator. */
   async function start(options: Parameters<typeof openAgents>[1] = {}) {
     const world = await openAgents(await open(), options)
     const [ann, ben] = [
@@ -20,7 +20,7 @@ forEachDialect((_name, open) => {
     return { world, ann, ben, call, share, [Symbol.asyncDispose]: () => world[Symbol.asyncDispose]() }
   }
 
-  test('200 a share admits the person at once, is told, and lets the address sign in', async () => {
+  test('200 a share grants access immediately, stores an event, and lets the address sign in', async () => {
     await using it = await start()
     assert.equal((await it.call(it.ben.key, 'GET', '')).status, 404)
     const { status, json } = await it.share(' BEN@Example.com ')
@@ -50,7 +50,7 @@ forEachDialect((_name, open) => {
     assert.deepEqual((await it.call(it.ann.key, 'GET', '/shares')).json, [json])
   })
 
-  test('an address that may sign in already keeps its entry', async () => {
+  test('an address already on the allow list keeps its entry', async () => {
     await using it = await start()
     await it.world.allowList.add({ email: 'ben@example.com', default_role: 'operator', added_by: 'admin' })
     assert.equal((await it.share('ben@example.com')).status, 200)
@@ -58,7 +58,7 @@ forEachDialect((_name, open) => {
     assert.deepEqual([entry?.source, entry?.default_role], ['manual', 'operator'])
   })
 
-  test('400 self_share, 409 already_shared, 422 for what is no address; nothing is changed', async () => {
+  test('400 self_share, 409 already_shared, 422 for an invalid address; nothing changes', async () => {
     await using it = await start()
     const refused = async (email: unknown) => {
       const { status, json } = await it.share(email)
@@ -75,7 +75,7 @@ forEachDialect((_name, open) => {
     assert.equal(await entryOf(it.world, 'ann@example.com'), null)
   })
 
-  test("an admin shares another's agent, and cannot share it with its owner", async () => {
+  test("an admin can share another person's agent, but not with its owner", async () => {
     await using it = await start()
     const admin = await it.world.person('admin', 'root@example.com')
     assert.equal((await it.share('ann@example.com', admin.key)).json.error, 'self_share')
@@ -83,16 +83,16 @@ forEachDialect((_name, open) => {
     assert.deepEqual([json.shared_by_id, json.shared_by_email], [admin.id, 'root@example.com'])
   })
 
-  test('of twenty shares with one address at once one is made', async () => {
+  test('of twenty concurrent shares with one address one is created', async () => {
     await using it = await start()
     const replies = await Promise.all(Array.from({ length: 20 }, () => it.share('ben@example.com')))
-    const made = replies.filter(({ status }) => status === 200)
-    assert.equal(made.length, 1)
+    const accepted = replies.filter(({ status }) => status === 200)
+    assert.equal(accepted.length, 1)
     assert.ok(replies.every(({ status, json }) => status === 200 || json.error === 'already_shared'))
     assert.equal((await it.world.row('one')).shares.length, 1)
   })
 
-  test('a removed share is gone at once, in any spelling of the address; 404 not_found after that', async () => {
+  test('a removed share ends access immediately, in any spelling of the address; then 404 not_found', async () => {
     await using it = await start()
     await it.share('ben@example.com')
     const remove = () => it.call(it.ann.key, 'DELETE', '/share/Ben%40Example.com')
@@ -108,7 +108,7 @@ forEachDialect((_name, open) => {
     assert.equal((await it.call(it.ann.key, 'DELETE', '/share/nobody')).json.error, 'not_found')
   })
 
-  test('who may use the agent: its owner, then people by the newest share; pending until they sign in', async () => {
+  test('access list: the owner, then people by newest share; pending until they sign in', async () => {
     const lastUse = new Map<string, string>()
     await using it = await start({ needs: { lastUseBy: async () => lastUse } })
     await it.share('ben@example.com')
@@ -141,7 +141,7 @@ forEachDialect((_name, open) => {
     )
   })
 
-  test('403 system_agent_protected: the system agent is not shared', async () => {
+  test('403 system_agent_protected: the system agent cannot be shared', async () => {
     await using it = await start()
     const admin = await it.world.person('admin')
     const reply = await it.world.request(admin.key, 'POST', '/api/agents/roost-system/share', {
@@ -150,7 +150,7 @@ forEachDialect((_name, open) => {
     assert.deepEqual([reply.status, reply.json.error], [403, 'system_agent_protected'])
   })
 
-  test('a rename keeps shares; a deletion ends them, and a new agent of the name has none', async () => {
+  test('a rename keeps shares; a deletion removes them, and a new agent of the name has none', async () => {
     await using it = await start()
     await it.share('ben@example.com')
     await it.world.request(it.ann.key, 'PUT', '/api/agents/one/rename', { new_name: 'two' })
@@ -161,7 +161,7 @@ forEachDialect((_name, open) => {
     assert.equal((await it.world.request(it.ben.key, 'GET', '/api/agents/two')).status, 404)
   })
 
-  test("with a share goes the edge by which the person's own agent could call this one, and no other", async () => {
+  test("removing a share removes the edges from the person's own agents, and no others", async () => {
     await using it = await start()
     const { world, ann, ben } = it
     await it.share('ben@example.com')
@@ -189,7 +189,7 @@ forEachDialect((_name, open) => {
     assert.equal((await world.request(anns, 'GET', '/api/agents/one')).status, 200)
   })
 
-  test('an edge that is granted while the share goes does not outlive it', async () => {
+  test('an edge granted while the share is removed does not outlive it', async () => {
     await using it = await start()
     const { world, ann, ben } = it
     for (const number of [0, 1, 2, 3, 4]) await create(world, ben.key, `bens-${number}`)
@@ -208,7 +208,7 @@ forEachDialect((_name, open) => {
     assert.deepEqual(json, { edges: [] })
   })
 
-  test("a removed share ends the person's streams, and those of nobody else", async () => {
+  test('a removed share ends the streams of that person only', async () => {
     const opened = new Map<string, AbortSignal>()
     const runEnds = Promise.withResolvers<void>()
     const watch = agentRoute(streamExecution, async ({ caller, request }) => {

@@ -4,18 +4,18 @@ import type { z } from 'zod'
 import type { Account } from '../../identity/users/index.ts'
 import type { Agent, AgentShare } from '../records/index.ts'
 
-type ShownShare = z.output<typeof Share>
+type ShareView = z.output<typeof Share>
 
-export function shareView(agentName: string, { email, ...share }: AgentShare): ShownShare {
+export function shareView(agentName: string, { email, ...share }: AgentShare): ShareView {
   return { ...share, agent_name: agentName, shared_with_email: email }
 }
 
-/** The newest first. */
-export function sharesOf(agent: Pick<Agent, 'name' | 'shares'>): ShownShare[] {
+/** Newest first. */
+export function sharesOf(agent: Pick<Agent, 'name' | 'shares'>): ShareView[] {
   return agent.shares.map((share) => shareView(agent.name, share)).reverse()
 }
 
-/** `email`: the address it is shared with; null for the owner, who has the one of the account, if any. */
+/** `email` is the shared address, or null for the owner, whose account may have one. */
 export function accessView(
   relation: AgentAccess['relation'],
   email: string | null,

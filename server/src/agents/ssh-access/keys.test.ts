@@ -15,10 +15,10 @@ function hasKeygen(): boolean {
   }
 }
 
-test('OpenSSH reads the private key and finds the same public key in it', { skip: !hasKeygen() }, (t) => {
+test('OpenSSH reads the private key and derives the same public key', { skip: !hasKeygen() }, (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'roost-ssh-'))
   t.after(() => rmSync(folder, { recursive: true }))
-  // Comments of every length, since what follows is padded to a block.
+  // Comments of several lengths, because the key is padded to a block.
   for (const comment of ['', 'a', 'roost-helper', 'x'.repeat(7), 'x'.repeat(8)]) {
     const pair = newSshKeyPair(comment)
     const file = join(folder, 'key')
@@ -29,13 +29,13 @@ test('OpenSSH reads the private key and finds the same public key in it', { skip
   }
 })
 
-test('each pair is a new one', () => {
+test('each pair is different', () => {
   assert.notEqual(newSshKeyPair('a').publicKey, newSshKeyPair('a').publicKey)
 })
 
 const [type, base64] = newSshKeyPair('x').publicKey.split(' ')
 
-test('a public key is taken with a clean comment', () => {
+test('a public key is accepted with a cleaned comment', () => {
   assert.equal(parsePublicKey(`  ${type}  ${base64}\tme@host\u0007 more `), `${type} ${base64} me@host more`)
   assert.equal(parsePublicKey(`${type} ${base64}`), `${type} ${base64}`)
 })
@@ -43,11 +43,11 @@ test('a public key is taken with a clean comment', () => {
 for (const [title, text] of [
   ['options before the key', `command="sh" ${type} ${base64}`],
   ['two keys', `${type} ${base64}\n${type} ${base64}`],
-  ['another type than the bytes say', `ssh-rsa ${base64}`],
-  ['a type that is none', `ssh-dss ${base64}`],
-  ['no base64', `${type} not*base64`],
+  ['a type that differs from the bytes', `ssh-rsa ${base64}`],
+  ['an unknown type', `ssh-dss ${base64}`],
+  ['invalid base64', `${type} not*base64`],
   ['a private key', '-----BEGIN OPENSSH PRIVATE KEY-----'],
-  ['nothing', ''],
+  ['an empty text', ''],
 ] as const) {
   test(`refuses ${title}`, () => assert.equal(parsePublicKey(text), null))
 }

@@ -2,7 +2,7 @@ import { generateKeyPairSync, randomBytes } from 'node:crypto'
 
 export type SshKeyPair = { publicKey: string; privateKey: string }
 
-/** An ed25519 pair in OpenSSH's own formats, without a passphrase. */
+/** Creates an unencrypted ed25519 key pair in OpenSSH's formats. */
 export function newSshKeyPair(comment: string): SshKeyPair {
   const { publicKey, privateKey } = generateKeyPairSync('ed25519')
   const point = fromJwk(publicKey.export({ format: 'jwk' }).x)
@@ -25,8 +25,8 @@ const types = new Set([
 ])
 
 /**
- * One public key as it stands in `authorized_keys`: type, base64, and what is left of the comment. Null when
- * it is none, also when options stand before it: those could run a command at login.
+ * Parses one public key in the format of `authorized_keys`: type, base64 and a cleaned comment. Null for
+ * invalid keys and for keys with options, which could run a command at login.
  */
 export function parsePublicKey(text: string): string | null {
   const [type, base64, ...comment] = text.trim().split(/[ \t]+/)
@@ -45,7 +45,7 @@ export function parsePublicKey(text: string): string | null {
 
 type PrivateParts = { publicBlob: Buffer; point: Buffer; seed: Buffer; comment: string }
 
-/** The format `openssh-key-v1`, as `ssh-keygen` writes it for an unencrypted key. */
+/** The format `openssh-key-v1`, as written by `ssh-keygen` for an unencrypted key. */
 function openSshPrivateKey({ publicBlob, point, seed, comment }: PrivateParts): string {
   const check = randomBytes(4)
   const secrets = Buffer.concat([
@@ -85,6 +85,6 @@ function uint32(value: number): Buffer {
 }
 
 function fromJwk(value: unknown): Buffer {
-  if (typeof value !== 'string') throw new Error('An ed25519 key has no such part.')
+  if (typeof value !== 'string') throw new Error('The ed25519 key lacks a required part.')
   return Buffer.from(value, 'base64url')
 }

@@ -15,12 +15,12 @@ import { sshKeyStore } from './store.ts'
 export type AgentSsh = {
   grant(
     agent: Agent,
-    wanted: { ttl_hours: number; public_key?: string | null },
+    request: { ttl_hours: number; public_key?: string | null },
     signal: AbortSignal,
   ): Promise<SshAccess>
-  /** Gives the agent the keys that hold now; when it dials in, and when one has expired. */
+  /** Sends the currently valid keys to the agent: when it connects, and after a key expired. */
   deliver(agentId: string): Promise<void>
-  /** In the transaction that deletes the agent. */
+  /** Call this in the transaction that deletes the agent. */
   forget(tx: Tx, agentId: string): Promise<void>
   loops: Loop[]
 }
@@ -35,17 +35,17 @@ export type AgentSshDeps = {
   sshEnabled(): Promise<boolean>
   /** Throws `rate_limited`. */
   limitSsh(agentId: string): Promise<void>
-  /** Under which the machine is reached, for the command that is shown. */
+  /** Host name of this machine in the SSH command shown to the user. */
   sshHost: string
 }
 
-/** Access over SSH by key, for some hours. Nothing but public keys is kept. */
+/** Grants SSH access by key for some hours; stores only public keys. */
 export function createAgentSsh(deps: AgentSshDeps): AgentSsh {
   const { db, clock, log, link, ask } = deps
-  /** Keys are read and sent in one turn of the agent: the last set that arrives is the newest. */
+  /** Reading and sending keys is serialized per agent, so the last set to arrive is the newest. */
   const inTurn = createTurnsByKey()
 
-  async function presentKeys(agentId: string): Promise<string[]> {
+  async function validKeys(agentId: string): Promise<string[]> {
     const now = timestamp(clock.now())
     const keys = await sshKeyStore(db).ofAgent(agentId)
     return keys.filter((key) => key.expires_at > now).map((key) => key.public_key)
@@ -53,7 +53,7 @@ export function createAgentSsh(deps: AgentSshDeps): AgentSsh {
 
   function deliver(agentId: string): Promise<void> {
     return inTurn(agentId, async () => {
-      await link.call(agentId, 'ssh.keys', { keys: await presentKeys(agentId) }, { timeoutSeconds: 10 })
+      await link.call(agentId, 'ssh.keys', { keys: await validKeys(agentId) }, { timeoutSeconds: 10 })
     })
   }
 
@@ -62,48 +62,48 @@ export function createAgentSsh(deps: AgentSshDeps): AgentSsh {
     for (const agentId of await sshKeyStore(db).agentsWithExpired(now)) {
       if (signal.aborted) return
       try {
-        // An agent without a link gets its keys anew when it dials in.
+        // An agent without a link gets its keys when it connects.
         if (link.isConnected(agentId)) await deliver(agentId)
         await sshKeyStore(db).removeExpired(agentId, now)
       } catch (error) {
-        log.warn({ err: error, agent_id: agentId }, 'an expired SSH key is not removed yet; tried again')
+        log.warn({ err: error, agent_id: agentId }, 'could not yet remove an expired SSH key; will retry')
       }
     }
   }
 
   return {
-    async grant(agent, wanted, signal) {
+    async grant(agent, request, signal) {
       if (!(await deps.sshEnabled())) throw new Fault('ssh_disabled')
       await deps.limitSsh(agent.id)
-      const given = wanted.public_key ? parsePublicKey(wanted.public_key) : null
-      if (wanted.public_key && !given) {
+      const providedKey = request.public_key ? parsePublicKey(request.public_key) : null
+      if (request.public_key && !providedKey) {
         throw invalidField(['public_key'], 'must be one OpenSSH public key without options')
       }
       if (agent.status !== 'running') throw new Fault('agent_stopped')
       if (agent.applied?.network === 'closed')
-        throw new Fault('conflict', 'The agent has no way in but the platform: its egress is enforced.')
-      if (agent.port === 0) throw new Fault('conflict', 'The agent has no SSH port: none was free.')
-      const pair = given ? null : newSshKeyPair(`roost-${agent.name}`)
+        throw new Fault('conflict', 'SSH is unavailable because the egress of the agent is enforced.')
+      if (agent.port === 0) throw new Fault('conflict', 'The agent has no SSH port because none was free.')
+      const pair = providedKey ? null : newSshKeyPair(`roost-${agent.name}`)
       const now = clock.now()
-      const expires_at = timestamp(secondsLater(now, wanted.ttl_hours * 3600))
+      const expires_at = timestamp(secondsLater(now, request.ttl_hours * 3600))
       const key = {
         id: newId(),
         agent_id: agent.id,
-        public_key: given ?? pair?.publicKey ?? '',
+        public_key: providedKey ?? pair?.publicKey ?? '',
         created_at: timestamp(now),
         expires_at,
       }
       await sshKeyStore(db).insert(key)
       try {
         await inTurn(agent.id, async () =>
-          ask(agent, 'ssh.keys', { keys: await presentKeys(agent.id) }, signal),
+          ask(agent, 'ssh.keys', { keys: await validKeys(agent.id) }, signal),
         )
       } catch (error) {
         await sshKeyStore(db).remove(key.id)
         if (!(error instanceof LinkFault)) throw error
-        throw new Fault('agent_unresponsive', 'The agent did not take the key.', {}, { cause: error })
+        throw new Fault('agent_unresponsive', 'The agent did not accept the key.', {}, { cause: error })
       }
-      return replyFor(agent, { host: deps.sshHost, pair, expires_at, hours: wanted.ttl_hours })
+      return replyFor(agent, { host: deps.sshHost, pair, expires_at, hours: request.ttl_hours })
     },
     deliver,
     forget: (tx, agentId) => sshKeyStore(tx).removeOfAgent(agentId),

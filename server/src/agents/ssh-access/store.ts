@@ -1,5 +1,13 @@
 import type { Executor } from '../../ports/database/port.ts'
-import type { SshKeysTable } from './tables.ts'
+
+/** Keys that allow SSH logins until they expire. */
+export type SshKeysTable = {
+  id: string
+  agent_id: string
+  public_key: string
+  created_at: string
+  expires_at: string
+}
 
 export function sshKeyStore(executor: Executor) {
   const db = executor.withTables<{ agent_ssh_keys: SshKeysTable }>()
@@ -22,7 +30,7 @@ export function sshKeyStore(executor: Executor) {
     async removeOfAgent(agentId: string): Promise<void> {
       await db.deleteFrom('agent_ssh_keys').where('agent_id', '=', agentId).execute()
     },
-    /** Agents with a key that is over. */
+    /** Agents with an expired key. */
     async agentsWithExpired(now: string): Promise<string[]> {
       const rows = await db
         .selectFrom('agent_ssh_keys')

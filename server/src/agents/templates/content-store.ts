@@ -14,26 +14,29 @@ import {
 import { join } from 'node:path'
 import type { Clock } from '../../kit/clock.ts'
 import type { Git, GitOutcome } from '../../ports/git/port.ts'
-import { type ContentPlan, contentBounds, refuseLinkOut } from './git-content.ts'
+import { type ContentPlan, contentBounds, rejectEscapingLink } from './git-content.ts'
 
 /**
- * Contents of git templates, unpacked: one folder for each repository and commit, which never changes once it
- * is there. Agents mount it and copy it at their first start.
+ * Unpacked contents of git templates: one immutable folder per repository and commit. Agents mount it and
+ * copy it at their first start.
  */
 export type ContentStore = {
-  /** Null when it is not unpacked here. */
+  /** Null if it is not unpacked here. */
   folderOf(repository: string, commit: string): Promise<string | null>
-  /** Unpacks it, unless that was done. Throws `template_unresolvable` for a link that leads out. */
+  /**
+   * Unpacks the content unless already done. Throws `template_unresolvable` for a link that leaves the
+   * folder.
+   */
   unpack(repository: string, commit: string, plan: ContentPlan): Promise<GitOutcome<string>>
-  /** Removes what is older than an hour and not in use. */
+  /** Removes unused folders older than an hour. */
   sweep(inUse: readonly { repository: string; commit: string }[]): Promise<void>
 }
 
-const youngMs = 60 * 60_000
+const minAgeMs = 60 * 60_000
 const readSeconds = 60
 
 export function createContentStore(deps: {
-  /** Absolute; made when it is not there. */
+  /** Absolute path; created if missing. */
   folder: string
   git: Pick<Git, 'read'>
   addressOf(repository: string): string
@@ -55,8 +58,8 @@ export function createContentStore(deps: {
     folderOf,
 
     async unpack(repository, commit, plan) {
-      const present = await folderOf(repository, commit)
-      if (present !== null) return { ok: true, value: present }
+      const existing = await folderOf(repository, commit)
+      if (existing !== null) return { ok: true, value: existing }
       const blobs = await git.read(
         addressOf(repository),
         [...plan.files, ...plan.links].map(({ sha }) => sha),
@@ -70,7 +73,7 @@ export function createContentStore(deps: {
         await write(parts, plan, blobs.value)
         await chmod(parts, 0o755)
         await rename(parts, target).catch(async (error: unknown) => {
-          // Another process was faster with the same content.
+          // Another process unpacked the same content first.
           if ((await folderOf(repository, commit)) === null) throw error
         })
         return { ok: true, value: target }
@@ -80,23 +83,23 @@ export function createContentStore(deps: {
     },
 
     async sweep(inUse) {
-      const kept = new Set(inUse.map(({ repository, commit }) => nameOf(repository, commit)))
+      const used = new Set(inUse.map(({ repository, commit }) => nameOf(repository, commit)))
       for (const name of await readdir(folder).catch(() => [])) {
-        if (kept.has(name)) continue
-        const made = await stat(join(folder, name)).catch(() => null)
-        if (!made || clock.now().getTime() - made.ctimeMs < youngMs) continue
+        if (used.has(name)) continue
+        const status = await stat(join(folder, name)).catch(() => null)
+        if (!status || clock.now().getTime() - status.ctimeMs < minAgeMs) continue
         await rm(join(folder, name), { recursive: true, force: true })
       }
     },
   }
 }
 
-/** Files first and links last: nothing is ever written through a link. */
+/** Files first and links last, so that nothing is ever written through a link. */
 async function write(root: string, plan: ContentPlan, blobs: ReadonlyMap<string, Buffer>): Promise<void> {
   const bytesOf = (sha: string) => blobs.get(sha) ?? Buffer.alloc(0)
   for (const path of plan.folders) {
     await mkdir(join(root, path))
-    // Read by the agent's user, who is another one than this process's.
+    // The agent's user, which reads the folder, differs from this process's user.
     await chmod(join(root, path), 0o755)
   }
   for (const { path, sha, executable } of plan.files) {
@@ -105,8 +108,8 @@ async function write(root: string, plan: ContentPlan, blobs: ReadonlyMap<string,
     await chmod(target, executable ? 0o755 : 0o644)
   }
   for (const { path, sha } of plan.links) {
-    const leadsTo = bytesOf(sha).toString('utf8')
-    refuseLinkOut(plan, path, leadsTo)
-    await symlink(leadsTo, join(root, path))
+    const linkTarget = bytesOf(sha).toString('utf8')
+    rejectEscapingLink(plan, path, linkTarget)
+    await symlink(linkTarget, join(root, path))
   }
 }

@@ -6,9 +6,9 @@ export type RequiredCredential = { name: string; source: string }
 const variable = /^[A-Za-z_][A-Za-z0-9_]*$/
 
 /**
- * Names of the variables that somebody must fill in before the agent can do its work: those of
- * `credentials`, `${NAME}` in `.mcp.json.template` and names in `.env.example`, without what the platform
- * injects. A reference with a default (`${NAME:-x}`) is not required.
+ * Variables that must be filled in before the agent can work: names from `credentials`, `${NAME}` in
+ * `.mcp.json.template` and names in `.env.example`, except those the platform injects. A reference with a
+ * default (`${NAME:-x}`) is not required.
  */
 export function requiredCredentials(
   credentials: TemplateFile['credentials'],
@@ -34,7 +34,7 @@ export function requiredCredentials(
   return [...sources].map(([name, source]) => ({ name, source }))
 }
 
-/** A `.env` to fill in: one line for each required name, with what the template says about it. */
+/** A `.env` skeleton: one line per required name, with the template's description. */
 export function envSkeleton(displayName: string, required: RequiredCredential[], setup: SetupItem[]): string {
   const lines = [`# ${oneLine(displayName)}`]
   if (required.length === 0) lines.push('# This template needs no credentials.')
@@ -54,7 +54,7 @@ function textOf(value: unknown): string | null {
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : null
 }
 
-/** Text of a template must not open a line of its own in a file that is read line by line. */
+/** Template text must not start a new line in a file that is parsed line by line. */
 function oneLine(text: string): string {
   return text.replaceAll(/\s+/g, ' ')
 }

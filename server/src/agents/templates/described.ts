@@ -9,12 +9,12 @@ import { type RequiredCredential, requiredCredentials } from './credentials.ts'
 import { readTemplate } from './parse.ts'
 import { type ParsedSchedules, parseTemplateSchedules } from './schedules.ts'
 
-/** What a template says about itself, wherever it lies. */
+/** A template's own description, for local and git templates alike. */
 export type DescribedTemplate = {
   /** `local:<name>` or `github:owner/repo`. */
   id: string
   name: string
-  /** `owner/repo`; null for a local one. */
+  /** `owner/repo`; null for a local template. */
   repository: string | null
   file: TemplateFile
   schedules: ParsedSchedules['schedules']
@@ -24,7 +24,7 @@ export type DescribedTemplate = {
   required: RequiredCredential[]
 }
 
-/** The files that describe a template; null for one that is not there. */
+/** The files that describe a template; null for a missing file. */
 export type TemplateTexts = { template: string; mcpTemplate: string | null; envExample: string | null }
 
 /** Throws `template_unresolvable`. */
@@ -68,7 +68,7 @@ export function detailsOf(template: DescribedTemplate): TemplateDetails {
   }
 }
 
-/** A repository is offered by its address alone while its metadata cannot be read. */
+/** Placeholder entry for a repository whose metadata cannot be read. */
 export function unknownEntry(repository: string): TemplateEntry {
   return {
     id: `github:${repository}`,

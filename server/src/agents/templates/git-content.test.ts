@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isFault } from '../../kit/fault.ts'
 import type { TreeEntry } from '../../ports/git/port.ts'
-import { contentBounds, planContent, refuseLinkOut } from './git-content.ts'
+import { contentBounds, planContent, rejectEscapingLink } from './git-content.ts'
 
 const sha = '1'.repeat(40)
 const entry = (path: string, kind: TreeEntry['kind'] = 'file', size = 1): TreeEntry => ({
@@ -12,7 +12,7 @@ const entry = (path: string, kind: TreeEntry['kind'] = 'file', size = 1): TreeEn
   size,
 })
 
-test('files, executables and links are taken, submodules left out by name', () => {
+test('accepts files, executables and links, and skips submodules by name', () => {
   const plan = planContent([
     entry('a', 'folder', 0),
     entry('a/run.sh', 'executable'),
@@ -62,7 +62,7 @@ for (const path of [
   })
 }
 
-test('400 template_unresolvable: what is there twice, lies in a link, is too much or too large', () => {
+test('400 template_unresolvable: duplicate, inside a link or file, too many or too large', () => {
   const trees: TreeEntry[][] = [
     [entry('a'), entry('a')],
     [entry('a', 'link'), entry('a/b')],
@@ -80,10 +80,10 @@ test('400 template_unresolvable: what is there twice, lies in a link, is too muc
   }
 })
 
-test('a link may lead to what lies in the workspace, and nowhere else', () => {
+test('a link may only point inside the workspace', () => {
   const folders = ['a', 'a/b'].map((path) => entry(path, 'folder', 0))
   const plan = planContent([...folders, entry('a/in', 'link'), entry('up', 'link'), entry('x')])
-  for (const target of ['../x', 'b', './b/later', '../a/b/../in']) refuseLinkOut(plan, 'a/in', target)
+  for (const target of ['../x', 'b', './b/later', '../a/b/../in']) rejectEscapingLink(plan, 'a/in', target)
   for (const target of [
     '/etc/passwd',
     '../../x',
@@ -94,7 +94,7 @@ test('a link may lead to what lies in the workspace, and nowhere else', () => {
     '../up/x',
   ]) {
     assert.throws(
-      () => refuseLinkOut(plan, 'a/in', target),
+      () => rejectEscapingLink(plan, 'a/in', target),
       (error) => isFault(error, 'template_unresolvable'),
       target,
     )

@@ -5,7 +5,7 @@ import { type DescribedTemplate, describeTemplate, nameOf } from './described.ts
 import { type ContentPlan, planContent } from './git-content.ts'
 import { maxTemplateBytes } from './parse.ts'
 
-/** A template of a repository as one commit has it. */
+/** A repository's template at one commit. */
 export type GitTemplate = DescribedTemplate & {
   repository: string
   branch: string
@@ -15,7 +15,7 @@ export type GitTemplate = DescribedTemplate & {
 
 export type GitReadDeps = {
   git: Pick<Git, 'fetch' | 'defaultBranch' | 'list' | 'read'>
-  /** Of a repository (`owner/repo`) on the git host. */
+  /** Clone URL of a repository (`owner/repo`) on the git host. */
   addressOf(repository: string): string
 }
 
@@ -23,11 +23,11 @@ const fetchSeconds = 60
 const maxRepositoryBytes = 200 * 1024 * 1024
 const described = { template: 'template.yaml', mcpTemplate: '.mcp.json.template', envExample: '.env.example' }
 
-/** Reads templates from git's objects; nothing is checked out. */
+/** Reads templates from git objects, without a checkout. */
 export function createGitRead({ git, addressOf }: GitReadDeps) {
   /**
-   * What a branch holds now; null is the one that the host shows first. The token is shown only to a host that
-   * has refused to answer without. Throws `template_unresolvable`, `upstream_error`.
+   * Reads the current content of a branch; null means the host's default branch. The token is sent only if
+   * the host refused an anonymous request. Throws `template_unresolvable`, `upstream_error`.
    */
   async function read(
     repository: string,
@@ -36,23 +36,23 @@ export function createGitRead({ git, addressOf }: GitReadDeps) {
     timeoutSeconds = fetchSeconds,
   ): Promise<GitTemplate> {
     const address = addressOf(repository)
-    const found = await withToken(token, async (given) => {
-      const call = { token: given, timeoutSeconds }
+    const found = await withToken(token, async (usedToken) => {
+      const call = { token: usedToken, timeoutSeconds }
       const name = branch === null ? await git.defaultBranch(address, call) : ok(branch)
       if (!name.ok) return name
       const ref = { kind: 'branch', name: name.value } as const
       const fetched = await git.fetch(address, ref, { ...call, maxBytes: maxRepositoryBytes })
       return fetched.ok ? ok({ branch: name.value, commit: fetched.value.commit }) : fetched
     })
-    const { commit, branch: present } = known(repository, found)
-    const entries = known(repository, await git.list(address, commit))
+    const { commit, branch: currentBranch } = requireValue(repository, found)
+    const entries = requireValue(repository, await git.list(address, commit))
     const content = planContent(entries)
     const texts = await textsOf(repository, entries)
     const id = `github:${repository}`
     return {
       ...describeTemplate({ id, name: nameOf(repository), repository }, texts),
       repository,
-      branch: present,
+      branch: currentBranch,
       commit,
       content,
     }
@@ -70,7 +70,7 @@ export function createGitRead({ git, addressOf }: GitReadDeps) {
         'template.yaml and its companions are larger than 256 KiB each.',
       )
     }
-    const blobs = known(repository, read)
+    const blobs = requireValue(repository, read)
     const textAt = (path: string) => {
       const sha = shaOf(path)
       return sha === null ? null : (blobs.get(sha)?.toString('utf8') ?? null)
@@ -79,7 +79,7 @@ export function createGitRead({ git, addressOf }: GitReadDeps) {
     if (template === null) {
       throw new Fault(
         'template_unresolvable',
-        `The repository "${repository}" has no template.yaml at its top.`,
+        `The repository "${repository}" has no template.yaml in its root folder.`,
       )
     }
     return {
@@ -92,7 +92,7 @@ export function createGitRead({ git, addressOf }: GitReadDeps) {
   return read
 }
 
-/** First without: whoever reads what is open to everybody needs no token, and shows none. */
+/** Tries without a token first: public repositories do not need it. */
 async function withToken<T>(
   token: Secret | null,
   call: (token: string | null) => Promise<GitOutcome<T>>,
@@ -106,8 +106,8 @@ function ok<T>(value: T): GitOutcome<T> {
   return { ok: true, value }
 }
 
-/** The value, or the fault that the caller of the platform is told. */
-export function known<T>(repository: string, outcome: GitOutcome<T>): T {
+/** The value; throws the fault for any failure. */
+export function requireValue<T>(repository: string, outcome: GitOutcome<T>): T {
   if (outcome.ok) return outcome.value
   throw faultOf(repository, outcome)
 }

@@ -87,7 +87,7 @@ test('template_unresolvable: a file that unpacks to gigabytes', async () => {
   await assert.rejects(opened().resolve('github:acme/gigabytes'), unresolvable(/exceeds the size limit/))
 })
 
-test('a template’s name leads to the one git host, whatever host it holds', async () => {
+test('a template name always refers to the configured git host, whatever host it contains', async () => {
   using trap = await startTrap()
   const { resolve } = opened()
   for (const host of innerHosts) {
@@ -98,7 +98,7 @@ test('a template’s name leads to the one git host, whatever host it holds', as
   assert.equal(trap.connections(), 0)
 })
 
-test('twenty at once unpack one folder', async () => {
+test('twenty concurrent reads unpack only one folder', async () => {
   await server.commit('acme/many', { 'template.yaml': yaml, 'a/b/c.txt': 'x' })
   const { resolve } = opened()
   const all = await Promise.all(Array.from({ length: 20 }, () => resolve('github:acme/many')))
@@ -109,7 +109,7 @@ test('twenty at once unpack one folder', async () => {
   )
 })
 
-test('400 what is not there or must not be is named; 502 while the host is away', async () => {
+test('400 names the missing or invalid item; 502 while the host is down', async () => {
   const { resolve } = opened()
   await server.commit('acme/plain', { 'README.md': 'x' })
   await assert.rejects(resolve('github:acme/plain'), unresolvable(/template\.yaml/))
@@ -117,11 +117,11 @@ test('400 what is not there or must not be is named; 502 while the host is away'
   await assert.rejects(resolve('github:acme/helper@nope'), unresolvable(/no such branch/))
   await assert.rejects(resolve('github:acme/helper@--upload-pack=id'), unresolvable(/branch/))
   await server.commit('acme/out', { 'template.yaml': yaml, secrets: { link: '../../etc/passwd' } })
-  await assert.rejects(resolve('github:acme/out'), unresolvable(/"secrets" leads out/))
+  await assert.rejects(resolve('github:acme/out'), unresolvable(/"secrets" points outside/))
   await server.commit('acme/linked', { 'template.yaml': { link: '/etc/passwd' } })
   await assert.rejects(resolve('github:acme/linked'), unresolvable(/template\.yaml/))
   await server.commit('acme/keys', { 'template.yaml': yaml, '.ssh/authorized_keys': 'ssh-ed25519 x' })
-  await assert.rejects(resolve('github:acme/keys'), unresolvable(/"\.ssh.*belongs to the platform/))
+  await assert.rejects(resolve('github:acme/keys'), unresolvable(/"\.ssh.*is reserved for the platform/))
   await server.commit('acme/broken', { 'template.yaml': 'name: [' })
   await assert.rejects(resolve('github:acme/broken'), unresolvable(/line 1/))
   await server.commit('acme/long', { 'template.yaml': `${yaml}# ${'x'.repeat(900_000)}` })
@@ -131,7 +131,7 @@ test('400 what is not there or must not be is named; 502 while the host is away'
   server.behave('well')
 })
 
-test('a token is shown only to a host that refused to answer without', async () => {
+test('a token is sent only to a host that refused an anonymous request', async () => {
   const { resolve } = opened()
   const own = secret('tok-own-1')
   const from = server.requests.length
@@ -145,7 +145,7 @@ test('a token is shown only to a host that refused to answer without', async () 
   server.behave('well')
 })
 
-test('the list is read once in ten minutes, anew on a refresh, and keeps what it knew of a host that is away', async () => {
+test('the list is cached for ten minutes, reloaded on refresh, and keeps its entries while the host is down', async () => {
   await server.commit('acme/listed', { 'template.yaml': yaml, 'x.txt': '1' })
   const { templates, now } = opened({ repositories: ['acme/listed', 'acme/absent'] })
   const names = async () =>
@@ -177,20 +177,20 @@ test('the list is read once in ten minutes, anew on a refresh, and keeps what it
   await assert.rejects(templates.get('github:acme/unlisted'), (error) => isFault(error, 'template_not_found'))
 })
 
-test('contents go an hour after nobody needs them', async () => {
+test('contents are deleted an hour after their last use', async () => {
   const { resolve, sweep, now, agents, templates } = opened()
-  const kept = await resolve('github:acme/helper')
+  const inUse = await resolve('github:acme/helper')
   await server.commit('acme/helper', { 'x.txt': 'later' })
-  const gone = await resolve('github:acme/helper')
-  agents.push({ template: 'github:acme/helper@main', template_commit: kept.git?.commit ?? '' })
+  const unused = await resolve('github:acme/helper')
+  agents.push({ template: 'github:acme/helper@main', template_commit: inUse.git?.commit ?? '' })
   now.value = new Date()
   await sweep()
-  await stat(gone.folder)
+  await stat(unused.folder)
   now.value = new Date(Date.now() + 61 * 60_000)
   await sweep()
-  await assert.rejects(stat(gone.folder), { code: 'ENOENT' })
+  await assert.rejects(stat(unused.folder), { code: 'ENOENT' })
   assert.equal(
     (await templates.madeFrom(agents[0] ?? { template: null, template_commit: null }))?.folder,
-    kept.folder,
+    inUse.folder,
   )
 })

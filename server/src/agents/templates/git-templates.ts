@@ -5,71 +5,71 @@ import type { Secret } from '../../kit/secret.ts'
 import { createTurns } from '../../kit/turns.ts'
 import type { ContentStore } from './content-store.ts'
 import { type DescribedTemplate, detailsOf, entryOf, unknownEntry } from './described.ts'
-import { createGitRead, type GitReadDeps, type GitTemplate, known } from './git-read.ts'
+import { createGitRead, type GitReadDeps, type GitTemplate, requireValue } from './git-read.ts'
 
 export type GitTemplateName = { repository: string; branch: string | null }
 
-/** A template of a repository, with its files unpacked. */
+/** A repository's template with its files unpacked. */
 export type UnpackedTemplate = GitTemplate & { folder: string }
 
 export type GitTemplates = {
-  /** Of the admin's list, in its order; what is hidden is left out. */
+  /** The entries of the admin's list, in its order, without hidden templates. */
   list(): Promise<TemplateEntry[]>
-  /** Of the admin's list. Throws `template_not_found`, `template_unresolvable`, `upstream_error`. */
+  /** Looks in the admin's list. Throws `template_not_found`, `template_unresolvable`, `upstream_error`. */
   find(id: string): Promise<DescribedTemplate>
   get(id: string): Promise<TemplateDetails>
-  /** Reads all of the list anew. */
+  /** Reloads the whole list. */
   refresh(): Promise<{ refreshed: number; failed: { id: string; error: string }[] }>
-  /** Any repository, as it is now. Throws `template_unresolvable`, `upstream_error`. */
+  /** The current content of any repository. Throws `template_unresolvable`, `upstream_error`. */
   resolve(name: GitTemplateName, token: Secret | null): Promise<UnpackedTemplate>
 }
 
 export type GitTemplatesDeps = GitReadDeps & {
-  /** `owner/repo`, from the admin's list. */
+  /** `owner/repo` of each entry of the admin's list. */
   repositories(): Promise<readonly string[]>
-  /** The platform's own; null for none. */
+  /** The platform's own token, or null. */
   platformToken(): Secret | null
   content: Pick<ContentStore, 'unpack'>
   clock: Pick<Clock, 'now'>
 }
 
-/** `last` is what was read last; `error` says why that is not from `at`. */
-type Known = { at: number; last: DescribedTemplate | null; error: Fault | null }
+/** `last` is the last successful result; `error` explains a failure at `at`. */
+type Cached = { at: number; last: DescribedTemplate | null; error: Fault | null }
 
 const cacheMs = 10 * 60_000
-/** A host that is down is asked again soon, and not with every list. */
+/** A failing host is retried soon, but not with every list request. */
 const failedMs = 60_000
-const atOnce = 4
-/** Somebody waits for the list. */
+const maxConcurrentReads = 4
+/** Short, because callers wait for the list. */
 const metadataSeconds = 15
 
 export function createGitTemplates(deps: GitTemplatesDeps): GitTemplates {
   const { clock, content, repositories, platformToken } = deps
   const read = createGitRead(deps)
-  const turns = createTurns(atOnce)
-  const cache = new Map<string, Promise<Known>>()
+  const limit = createTurns(maxConcurrentReads)
+  const cache = new Map<string, Promise<Cached>>()
 
-  async function current(repository: string): Promise<Known> {
-    const held = await cache.get(repository)
-    if (held) {
-      const age = clock.now().getTime() - held.at
-      if (age >= 0 && age < (held.error ? failedMs : cacheMs)) return held
+  async function current(repository: string): Promise<Cached> {
+    const cached = await cache.get(repository)
+    if (cached) {
+      const age = clock.now().getTime() - cached.at
+      if (age >= 0 && age < (cached.error ? failedMs : cacheMs)) return cached
     }
     return reload(repository)
   }
 
-  function reload(repository: string): Promise<Known> {
+  function reload(repository: string): Promise<Cached> {
     const before = cache.get(repository)
-    const reading = turns(() => load(repository, before))
+    const reading = limit(() => load(repository, before))
     cache.set(repository, reading)
-    // What went wrong in the platform itself is not remembered.
+    // Internal errors are not cached.
     reading.catch(() => {
       if (cache.get(repository) === reading) cache.delete(repository)
     })
     return reading
   }
 
-  async function load(repository: string, before: Promise<Known> | undefined): Promise<Known> {
+  async function load(repository: string, before: Promise<Cached> | undefined): Promise<Cached> {
     const at = clock.now().getTime()
     try {
       return { at, last: await read(repository, null, platformToken(), metadataSeconds), error: null }
@@ -96,8 +96,8 @@ export function createGitTemplates(deps: GitTemplatesDeps): GitTemplates {
 
     async list() {
       const listed = await repositories()
-      // Who was taken off the list is read anew when put on it again.
-      for (const held of cache.keys()) if (!listed.includes(held)) cache.delete(held)
+      // Repositories removed from the list are read again when they are added back.
+      for (const name of cache.keys()) if (!listed.includes(name)) cache.delete(name)
       const all = await Promise.all(
         listed.map(async (repository) => ({ repository, last: (await current(repository)).last })),
       )
@@ -120,7 +120,7 @@ export function createGitTemplates(deps: GitTemplatesDeps): GitTemplates {
     async resolve({ repository, branch }, token) {
       const template = await read(repository, branch, token)
       const folder = await content.unpack(repository, template.commit, template.content)
-      return { ...template, folder: known(repository, folder) }
+      return { ...template, folder: requireValue(repository, folder) }
     },
   }
 }

@@ -1,10 +1,9 @@
 /**
- * Templates: what an agent can be made from.
+ * Templates: the sources that agents can be created from.
  *
- * Owns the reading of `template.yaml`, the folder of bundled templates and the unpacked contents of those from
- * git. Promises that what comes from anybody is read within bounds, that what is wrong with it is named, and
- * that nothing of it leaves its folder. Refuses to know how an agent is made from one: `registry/create` asks
- * for a resolved template.
+ * Owns the parsing of `template.yaml`, the folder of bundled templates and the unpacked contents of git
+ * templates. Untrusted input is read within limits, errors name the problem, and nothing escapes its folder.
+ * `management/create` creates agents from resolved templates.
  */
 
 export { type RequiredCredential, requiredCredentials } from './credentials.ts'

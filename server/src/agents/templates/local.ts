@@ -6,26 +6,26 @@ import { type DescribedTemplate, describeTemplate } from './described.ts'
 import { maxTemplateBytes } from './parse.ts'
 
 export type LocalTemplate = DescribedTemplate & {
-  /** Absolute. */
+  /** Absolute path. */
   folder: string
 }
 
 export type LocalTemplates = { templates: LocalTemplate[]; failed: { id: string; error: string }[] }
 
-/** All templates of a folder that has one folder for each, by name. */
+/** All templates of a folder that contains one folder per template, sorted by name. */
 export async function readLocalTemplates(folder: string): Promise<LocalTemplates> {
-  const read: LocalTemplates = { templates: [], failed: [] }
+  const result: LocalTemplates = { templates: [], failed: [] }
   for (const name of (await readdir(folder)).sort()) {
     const path = join(folder, name)
     if (!isAgentName(name) || !(await isReadable(join(path, 'template.yaml')))) continue
     try {
-      read.templates.push(await readLocal(name, path))
+      result.templates.push(await readLocal(name, path))
     } catch (error) {
       if (!(error instanceof Fault)) throw error
-      read.failed.push({ id: `local:${name}`, error: error.message })
+      result.failed.push({ id: `local:${name}`, error: error.message })
     }
   }
-  return read
+  return result
 }
 
 async function readLocal(name: string, folder: string): Promise<LocalTemplate> {
@@ -36,8 +36,8 @@ async function readLocal(name: string, folder: string): Promise<LocalTemplate> {
     { id: `local:${name}`, name, repository: null },
     {
       template: await readFile(join(folder, 'template.yaml'), 'utf8'),
-      mcpTemplate: await readIfThere(join(folder, '.mcp.json.template')),
-      envExample: await readIfThere(join(folder, '.env.example')),
+      mcpTemplate: await readIfPresent(join(folder, '.mcp.json.template')),
+      envExample: await readIfPresent(join(folder, '.env.example')),
     },
   )
   return { ...described, folder }
@@ -50,6 +50,6 @@ async function isReadable(path: string): Promise<boolean> {
   )
 }
 
-async function readIfThere(path: string): Promise<string | null> {
+async function readIfPresent(path: string): Promise<string | null> {
   return (await isReadable(path)) ? readFile(path, 'utf8') : null
 }

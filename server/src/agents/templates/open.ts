@@ -10,28 +10,28 @@ import { parseTemplateName } from './template-name.ts'
 export type OpenTemplatesDeps = {
   git: Git
   clock: Pick<Clock, 'now'>
-  /** `owner/repo`, from the admin's list. */
+  /** `owner/repo` of each entry of the admin's list. */
   gitRepositories(): Promise<readonly string[]>
-  /** The platform's own for the git host; null for none. */
+  /** The platform's token for the git host, or null. */
   platformGitToken(): Secret | null
-  /** All agents that there are. */
+  /** All existing agents. */
   agents(): Promise<readonly MadeFrom[]>
   options: {
-    /** Absolute; one folder for each bundled template. */
+    /** Absolute path, with one folder for each bundled template. */
     templatesFolder: string
-    /** Absolute; contents of repositories are unpacked here. */
+    /** Absolute path; contents of repositories are unpacked here. */
     templateContentFolder: string
-    /** Of the one git host, without a slash at its end. */
+    /** URL of the only supported git host, without a trailing slash. */
     gitBaseUrl: string
   }
 }
 
-/** The templates of an installation: bundled ones, and those of repositories on its git host. */
+/** The templates of an installation: bundled ones and those from its git host. */
 export function openTemplates(deps: OpenTemplatesDeps): { templates: Templates; loops: Loop[] } {
   const { git, clock, gitRepositories, platformGitToken, agents, options } = deps
   const addressOf = (repository: string) => `${options.gitBaseUrl}/${repository}`
   const content = createContentStore({ folder: options.templateContentFolder, git, addressOf, clock })
-  const ofGit = createGitTemplates({
+  const gitTemplates = createGitTemplates({
     git,
     addressOf,
     repositories: gitRepositories,
@@ -49,7 +49,7 @@ export function openTemplates(deps: OpenTemplatesDeps): { templates: Templates; 
   }
 
   return {
-    templates: createTemplates({ folder: options.templatesFolder, git: ofGit, content, clock }),
+    templates: createTemplates({ folder: options.templatesFolder, git: gitTemplates, content, clock }),
     loops: [{ name: 'agents.template-contents', everySeconds: 3600, run: sweep }],
   }
 }

@@ -6,7 +6,7 @@ import { Fault } from '../../kit/fault.ts'
 import { ScheduleEntry } from './schedules.ts'
 
 export const maxTemplateBytes = 256 * 1024
-/** Warnings about one file; the rest is counted in one more. */
+/** Warnings per file; further ones are counted in one more. */
 const maxWarnings = 50
 
 export type ReadTemplate = { file: TemplateFile; warnings: TemplateWarning[] }
@@ -66,13 +66,13 @@ const NamedKeys = TemplateFile.extend({ schedules: z.array(ScheduleEntry) })
 
 function warningsAbout(content: unknown, document: Document, lines: LineCounter): TemplateWarning[] {
   const unknown = unknownKeys(NamedKeys, content).filter(({ key }) => !key.startsWith('x-'))
-  const warnings = unknown.slice(0, maxWarnings).map((found) => {
-    const line = lineOf(lines, keyRange(document, found))
-    const where = found.path.length === 0 ? 'template.yaml' : shown(found.path)
+  const warnings = unknown.slice(0, maxWarnings).map((unknownKey) => {
+    const line = lineOf(lines, keyRange(document, unknownKey))
+    const where = unknownKey.path.length === 0 ? 'template.yaml' : formatPath(unknownKey.path)
     const atLine = line === undefined ? '' : ` (line ${line})`
     return {
-      path: shown([...found.path, found.key]),
-      message: `Unknown key "${short(found.key)}" in ${where} is ignored${atLine}. Known keys: ${found.known.join(', ')}.`,
+      path: formatPath([...unknownKey.path, unknownKey.key]),
+      message: `Unknown key "${truncated(unknownKey.key)}" in ${where} is ignored${atLine}. Known keys: ${unknownKey.known.join(', ')}.`,
     }
   })
   if (unknown.length > maxWarnings) {
@@ -89,27 +89,27 @@ function keyRange(document: Document, { path, key }: UnknownKey): readonly numbe
   return isScalar(pair?.key) ? pair.key.range : undefined
 }
 
-/** `schedules[0].name`; names come from anybody and are cut. */
-function shown(path: UnknownKey['path']): string {
+/** `schedules[0].name`; untrusted names are truncated. */
+function formatPath(path: UnknownKey['path']): string {
   return path
     .map((part, index) =>
-      typeof part === 'number' ? `[${part}]` : index === 0 ? short(part) : `.${short(part)}`,
+      typeof part === 'number' ? `[${part}]` : index === 0 ? truncated(part) : `.${truncated(part)}`,
     )
     .join('')
 }
 
-function short(key: string): string {
+function truncated(key: string): string {
   return key
     .slice(0, 100)
     .replaceAll(/\p{Cc}/gu, ' ')
     .toWellFormed()
 }
 
-function unresolvable(what: string, line?: number): Fault {
+function unresolvable(problem: string, line?: number): Fault {
   const where = line === undefined ? '' : ` (line ${line})`
   return new Fault(
     'template_unresolvable',
-    `template.yaml cannot be read: ${what}${where}.`,
+    `template.yaml cannot be read: ${problem}${where}.`,
     line ? { line } : {},
   )
 }

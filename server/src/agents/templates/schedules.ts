@@ -20,8 +20,8 @@ export const ScheduleEntry = z.object({
 export type ParsedSchedules = { schedules: TemplateSchedule[]; errors: ScheduleError[] }
 
 /**
- * The `schedules` block of a template. A malformed entry is dropped with a named error and the others stay;
- * entries beyond the twentieth are dropped with one error for all of them.
+ * Parses the `schedules` block of a template. A malformed entry is dropped with a named error. Entries beyond
+ * the twentieth are dropped with one error for all.
  */
 export function parseTemplateSchedules(block: unknown): ParsedSchedules {
   const parsed: ParsedSchedules = { schedules: [], errors: [] }
@@ -36,7 +36,7 @@ export function parseTemplateSchedules(block: unknown): ParsedSchedules {
     else parsed.schedules.push(outcome)
   }
   if (block.length > maxTemplateSchedules) {
-    const message = `A template may declare ${maxTemplateSchedules} schedules; ${block.length - maxTemplateSchedules} were left out.`
+    const message = `A template may declare ${maxTemplateSchedules} schedules; ${block.length - maxTemplateSchedules} were skipped.`
     parsed.errors.push({ index: maxTemplateSchedules, error: 'too_many_schedules', message })
   }
   return parsed
@@ -75,7 +75,7 @@ function parseEntry(entry: unknown): TemplateSchedule | EntryError {
   return { name, cron, message, enabled: fields.enabled !== false, timezone, description }
 }
 
-/** Null also of text that not every database can keep. */
+/** Null also for text with NUL, which not every database can store. */
 function textOf(value: unknown): string | null {
   return typeof value === 'string' && value.trim() !== '' && !value.includes('\0') ? value.trim() : null
 }

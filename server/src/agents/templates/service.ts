@@ -13,37 +13,37 @@ import { type LocalTemplate, type LocalTemplates, readLocalTemplates } from './l
 import { type ReadTemplate, readTemplate } from './parse.ts'
 import { parseTemplateName } from './template-name.ts'
 
-/** A template that an agent can be made from now. */
+/** A template that is ready for creating an agent. */
 export type ResolvedTemplate = DescribedTemplate & {
-  /** Absolute; mounted read-only at /template. */
+  /** Absolute path; mounted read-only at /template. */
   folder: string
-  /** Null for a local one. `leftOut`: paths of submodules, which are not in the workspace. */
+  /** Null for a local template. `leftOut` lists submodule paths, which are not in the workspace. */
   git: { repository: string; branch: string; commit: string; leftOut: string[] } | null
 }
 
 export type Templates = {
-  /** Without hidden ones, by name, and those of the admin's list after them. */
+  /** All visible templates: local ones by name, then those of the admin's list. */
   list(): Promise<TemplateEntry[]>
   /** Throws `template_not_found`, `template_unresolvable`, `upstream_error`. */
   get(id: string): Promise<TemplateDetails>
   env(id: string): Promise<string>
   refresh(): Promise<{ refreshed: number; failed: { id: string; error: string }[] }>
   /**
-   * What a create request names: `local:<name>`, `<name>`, `github:owner/repo[@branch]`. `token` answers with
-   * what a private repository may be read with. Throws `template_unresolvable`, `upstream_error`.
+   * Resolves the template of a create request: `local:<name>`, `<name>` or `github:owner/repo[@branch]`.
+   * `token` provides the token for private repositories. Throws `template_unresolvable`, `upstream_error`.
    */
   resolve(given: string, token: () => Promise<Secret | null>): Promise<ResolvedTemplate>
-  /** What an agent was made from; null when it was made from none, or that is not there any more. */
+  /** The template that an agent was created from; null without one or if it no longer exists. */
   madeFrom(agent: MadeFrom): Promise<{ name: string; folder: string } | null>
-  /** `template.yaml` of what an agent was made from; null as above, and when it cannot be read. */
+  /** The `template.yaml` an agent was created from; null as above, or if it is unreadable. */
   fileOf(agent: MadeFrom): Promise<ReadTemplate | null>
 }
 
-/** Of an agent: what was named at its creation, and for a repository the commit that was taken. */
+/** An agent's template as requested at creation, and the commit used for a repository. */
 export type MadeFrom = { template: string | null; template_commit: string | null }
 
 export type TemplatesDeps = {
-  /** One folder for each bundled template. */
+  /** Contains one folder for each bundled template. */
   folder: string
   git: GitTemplates
   content: Pick<ContentStore, 'folderOf'>
@@ -58,8 +58,8 @@ export function createTemplates({ folder, git, content, clock }: TemplatesDeps):
   let cached: Promise<Cached> | null = null
 
   async function current(): Promise<Cached> {
-    const held = await cached?.catch(() => null)
-    if (held && clock.now().getTime() - held.at < cacheMs) return held
+    const fresh = await cached?.catch(() => null)
+    if (fresh && clock.now().getTime() - fresh.at < cacheMs) return fresh
     return reload()
   }
 
@@ -102,15 +102,15 @@ export function createTemplates({ folder, git, content, clock }: TemplatesDeps):
     }
     return resolveLocal(template).then(
       ({ name, folder }) => ({ name, folder }),
-      // Taken away since: the workspace was made from it long ago.
+      // The template was removed later; the workspace already has its files.
       () => null,
     )
   }
 
   return {
     async list() {
-      const [{ templates }, ofGit] = await Promise.all([current(), git.list()])
-      return [...templates.filter((template) => !template.file.hidden).map(entryOf), ...ofGit]
+      const [{ templates }, fromGit] = await Promise.all([current(), git.list()])
+      return [...templates.filter((template) => !template.file.hidden).map(entryOf), ...fromGit]
     },
 
     get: async (id) => detailsOf(await find(id)),
@@ -121,8 +121,8 @@ export function createTemplates({ folder, git, content, clock }: TemplatesDeps):
     },
 
     async refresh() {
-      const [{ templates, failed }, ofGit] = await Promise.all([reload(), git.refresh()])
-      return { refreshed: templates.length + ofGit.refreshed, failed: [...failed, ...ofGit.failed] }
+      const [{ templates, failed }, fromGit] = await Promise.all([reload(), git.refresh()])
+      return { refreshed: templates.length + fromGit.refreshed, failed: [...failed, ...fromGit.failed] }
     },
 
     async resolve(given, token) {
@@ -135,10 +135,10 @@ export function createTemplates({ folder, git, content, clock }: TemplatesDeps):
     madeFrom,
 
     async fileOf(agent) {
-      const made = await madeFrom(agent)
-      if (!made) return null
+      const source = await madeFrom(agent)
+      if (!source) return null
       try {
-        return readTemplate(await readFile(join(made.folder, 'template.yaml'), 'utf8'))
+        return readTemplate(await readFile(join(source.folder, 'template.yaml'), 'utf8'))
       } catch (error) {
         if (isFault(error, 'template_unresolvable')) return null
         throw error

@@ -52,7 +52,7 @@ async function folderWith(files: Record<string, string>) {
   return { folder, templates, now, [Symbol.asyncDispose]: () => rm(folder, { recursive: true }) }
 }
 
-test('the bundled templates can be read, and name their runtime', async () => {
+test('the bundled templates are valid and name their runtime', async () => {
   const templates = bundled()
   assert.deepEqual((await templates.refresh()).failed, [])
   const list = TemplateEntry.array().parse(await templates.list())
@@ -77,63 +77,64 @@ test('the bundled templates can be read, and name their runtime', async () => {
   assert.match(await templates.env('local:codex-assistant'), /no credentials/)
 })
 
-test('what is missing in a template.yaml is named as missing, what is wrong with its line', () => {
-  const says = (text: string, words: RegExp) =>
+test('a missing field of a template.yaml is named as missing, an invalid one with its line', () => {
+  const assertFault = (text: string, words: RegExp) =>
     assert.throws(
       () => parseTemplate(text),
       (error) => isFault(error, 'template_unresolvable') && words.test(error.message),
     )
-  says('display_name: Mine\ndescription: x\n', /: name: is required\./)
-  says('', /: name: is required\./)
-  says('name: mine\nname: 5\n', /line 2/)
-  says(`${head}resources: 3\n`, /: resources: Invalid input: expected object, received number \(line 4\)\./)
+  assertFault('display_name: Mine\ndescription: x\n', /: name: is required\./)
+  assertFault('', /: name: is required\./)
+  assertFault('name: mine\nname: 5\n', /line 2/)
+  assertFault(
+    `${head}resources: 3\n`,
+    /: resources: Invalid input: expected object, received number \(line 4\)\./,
+  )
 })
 
-test('404 for an unknown template, 400 when an agent is to be made from one', async () => {
+test('404 for an unknown template, 400 when creating an agent from one', async () => {
   const templates = bundled()
   await assert.rejects(templates.get('local:none'), (error) => isFault(error, 'template_not_found'))
   await assert.rejects(templates.get('../../etc'), (error) => isFault(error, 'template_not_found'))
-  for (const given of ['none', '../business-assistant', 'local:../x', 'github:nope', 'https://x/y']) {
+  for (const name of ['none', '../business-assistant', 'local:../x', 'github:nope', 'https://x/y']) {
     await assert.rejects(
-      templates.resolve(given, noToken),
+      templates.resolve(name, noToken),
       (error) => isFault(error, 'template_unresolvable'),
-      given,
+      name,
     )
   }
   assert.equal((await templates.resolve('local:codex-assistant', noToken)).name, 'codex-assistant')
-  for (const given of ['github:acme/helper', 'github:acme/helper@dev/x']) {
-    await assert.rejects(
-      templates.resolve(given, noToken),
-      (error) => isFault(error, 'upstream_error'),
-      given,
-    )
+  for (const name of ['github:acme/helper', 'github:acme/helper@dev/x']) {
+    await assert.rejects(templates.resolve(name, noToken), (error) => isFault(error, 'upstream_error'), name)
   }
 })
 
-test('a changed template is seen after ten minutes, or at once after a refresh; hidden ones are not listed', async () => {
-  await using made = await folderWith({ 'mine/template.yaml': head, 'broken/template.yaml': 'name: [' })
-  const names = async () => (await made.templates.list()).map((each) => each.display_name)
+test('a changed template is visible after ten minutes or a refresh; hidden ones are not listed', async () => {
+  await using local = await folderWith({ 'mine/template.yaml': head, 'broken/template.yaml': 'name: [' })
+  const names = async () => (await local.templates.list()).map((each) => each.display_name)
   assert.deepEqual(await names(), ['Mine'])
-  await assert.rejects(made.templates.get('local:broken'), (error) => isFault(error, 'template_unresolvable'))
-  await writeFile(join(made.folder, 'mine/template.yaml'), head.replace('Mine', 'Yours'))
+  await assert.rejects(local.templates.get('local:broken'), (error) =>
+    isFault(error, 'template_unresolvable'),
+  )
+  await writeFile(join(local.folder, 'mine/template.yaml'), head.replace('Mine', 'Yours'))
   assert.deepEqual(await names(), ['Mine'])
-  made.now.value = new Date('2030-01-01T00:10:01Z')
+  local.now.value = new Date('2030-01-01T00:10:01Z')
   assert.deepEqual(await names(), ['Yours'])
-  await writeFile(join(made.folder, 'mine/template.yaml'), `${head}hidden: true\n`)
-  assert.deepEqual((await made.templates.refresh()).failed.length, 1)
+  await writeFile(join(local.folder, 'mine/template.yaml'), `${head}hidden: true\n`)
+  assert.deepEqual((await local.templates.refresh()).failed.length, 1)
   assert.deepEqual(await names(), [])
-  assert.equal((await made.templates.resolve('mine', noToken)).file.hidden, true)
+  assert.equal((await local.templates.resolve('mine', noToken)).file.hidden, true)
 })
 
 const refusals: [string, string, RegExp][] = [
   ['an alias', `${head}tags: &a [x]\nskills: *a\n`, /anchors|aliases/],
   ['a duplicate key', `${head}name: other\n`, /line 4|unique/i],
   ['a custom tag', `${head}author: !!js/function x\n`, /tag/i],
-  ['no YAML', 'name: [unclosed', /line 1|flow/i],
+  ['invalid YAML', 'name: [unclosed', /line 1|flow/i],
   ['a missing field', 'name: mine\n', /display_name/],
-  ['a name that is none', head.replace('mine', 'Bad Name'), /name.*line 1/s],
-  ['a runtime that is none', `${head}runtime: {type: vim}\n`, /runtime\.type.*line 4/s],
-  ['a CPU off the list', `${head}resources:\n  cpu: '3'\n`, /resources\.cpu/],
+  ['an invalid name', head.replace('mine', 'Bad Name'), /name.*line 1/s],
+  ['an unknown runtime', `${head}runtime: {type: vim}\n`, /runtime\.type.*line 4/s],
+  ['an unsupported CPU count', `${head}resources:\n  cpu: '3'\n`, /resources\.cpu/],
   ['a number for text', `${head}author: 5\n`, /author/],
   ['more than 256 KiB', `${head}# ${'x'.repeat(300_000)}\n`, /256 KiB/],
   ['a list at the top', '- a\n', /cannot be read/],
@@ -147,7 +148,7 @@ for (const [title, text, words] of refusals) {
   })
 }
 
-test('unknown keys are ignored, and what is left out has its default', () => {
+test('unknown keys are ignored and missing ones have defaults', () => {
   const file = parseTemplate(`${head}surprise: 1\nskills: [a, {name: b, description: c}]\n`)
   assert.equal(file.type, 'business-assistant')
   assert.deepEqual(file.runtime, { type: 'claude-code', model: null })
@@ -158,7 +159,7 @@ test('unknown keys are ignored, and what is left out has its default', () => {
   assert.deepEqual(file.credentials, { mcp_servers: {}, env_file: [], config_files: [] })
 })
 
-test('schedules: good entries are taken, bad ones dropped by name', () => {
+test('schedules: valid entries are accepted, invalid ones dropped by name', () => {
   const { schedules, errors } = parseTemplateSchedules([
     { name: 'daily', cron: '0 8 * * MON-FRI', message: 'go', timezone: 'Europe/Berlin' },
     { name: 'old', cron_expression: '0 0 * * *', message: 'x', enabled: false },
@@ -203,12 +204,12 @@ test('schedules: at most twenty', () => {
   assert.equal(parseTemplateSchedules('daily').errors[0]?.error, 'not_an_object')
 })
 
-test('schedules: text that cannot be kept is malformed, and does not fail the creation', () => {
+test('schedules: text that cannot be stored is invalid, and does not fail the creation', () => {
   const { schedules, errors } = parseTemplateSchedules([{ name: 'x', cron: '* * * * *', message: 'a\0b' }])
   assert.deepEqual([schedules, errors.map(({ error }) => error)], [[], ['missing_message']])
 })
 
-test('required credentials: the union of all places, without defaults and what the platform gives', () => {
+test('required credentials: the union of all sources, without defaults and injected variables', () => {
   const names = requiredCredentials(
     {
       mcp_servers: { crm: { env_vars: ['CRM_TOKEN', 'ANTHROPIC_API_KEY'] } },
@@ -229,15 +230,15 @@ test('required credentials: the union of all places, without defaults and what t
   ])
 })
 
-test('the .env skeleton keeps what a template says on its own comment lines', async () => {
+test('the .env skeleton keeps template text on its own comment lines', async () => {
   const yaml = [
     head,
     'credentials: {env_file: [MY_TOKEN]}',
     'credential_setup:',
     '  - {name: MY_TOKEN, title: "Token\\nEVIL=1", description: "Where\\nto get it", default: "a\\nb"}',
   ].join('\n')
-  await using made = await folderWith({ 'mine/template.yaml': yaml })
-  const env = await made.templates.env('local:mine')
+  await using local = await folderWith({ 'mine/template.yaml': yaml })
+  const env = await local.templates.env('local:mine')
   assert.deepEqual(
     env.split('\n').filter((line) => line !== '' && !line.startsWith('#')),
     ['MY_TOKEN=a b'],

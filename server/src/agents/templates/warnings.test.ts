@@ -11,7 +11,7 @@ import { parseTemplateSchedules } from './schedules.ts'
 const head = 'name: mine\ndisplay_name: Mine\ndescription: For tests\n'
 const pathsOf = (text: string) => readTemplate(text).warnings.map(({ path }) => path)
 
-test('the example that MCP clients get parses without a warning and declares its credentials', () => {
+test('the example for MCP clients parses without a warning and declares its credentials', () => {
   const { file, warnings } = readTemplate(templateExample)
   assert.deepEqual(warnings, [])
   assert.deepEqual(requiredCredentials(file.credentials, { mcpTemplate: null, envExample: null }), [
@@ -34,7 +34,7 @@ test('the example that MCP clients get parses without a warning and declares its
   for (const line of templateExample.split('\n')) assert.ok(templateGuide.includes(line), line)
 })
 
-test('an unknown key is a warning with its place, its line and the known keys', () => {
+test('an unknown key is a warning with its path, line and the known keys', () => {
   const text = `${head}credentials:\n  env:\n    - name: CRM_TOKEN\n  env_file: [X]\n`
   assert.deepEqual(readTemplate(text).warnings, [
     {
@@ -60,7 +60,7 @@ const cases: [string, string, string[]][] = [
     'schedules: [{name: a, cron: "* * * * *", message: x, retries: 3}]\n',
     ['schedules[0].retries'],
   ],
-  ['a schedule that is dropped too', 'schedules: [5, {nmae: a}]\n', ['schedules[1].nmae']],
+  ['a dropped schedule', 'schedules: [5, {nmae: a}]\n', ['schedules[1].nmae']],
   ['shared_folders', 'shared_folders: {expose: true, mode: rw}\n', ['shared_folders.mode']],
   ['a skill', 'skills: [a, {name: b, version: 2}]\n', ['skills[1].version']],
   ['a metric', 'metrics: [{name: a, type: counter, colour: red}]\n', ['metrics[0].colour']],

@@ -5,26 +5,26 @@ import { readFrame } from './rules.ts'
 
 /** The person's side of a terminal. */
 export type ClientSocket = {
-  /** Resolves when the network has taken it, or `signal` aborts; false: it did not for too long. */
+  /** Resolves when the network has accepted the bytes or `signal` aborts; false after a timeout. */
   send(bytes: Buffer, signal: AbortSignal): Promise<boolean>
-  /** Reads no further while `isFull`. */
+  /** Pauses reading while `isFull`. */
   hold(isFull: boolean): void
-  /** Asks for a sign of life; false: there was none to the last two. */
+  /** Sends a ping; false if the last two were unanswered. */
   ping(): boolean
   close(closing: Closing): void
 }
 
-const patienceMs = 30_000
-const unansweredMost = 2
-/** For a goodbye that does not come. */
-const closeMs = 2_000
+const sendTimeoutMs = 30_000
+const maxUnansweredPings = 2
+/** Time to wait for the other side's close frame. */
+const closeTimeoutMs = 2_000
 
 export function createClientSocket(
   socket: WebSocket,
   { clock, on }: { clock: Clock; on: { frame(frame: FromClient): void; closed(): void } },
 ): ClientSocket {
   let unanswered = 0
-  const gone = new AbortController()
+  const closed = new AbortController()
 
   socket.on('message', (data, isBinary) => {
     unanswered = 0
@@ -33,19 +33,19 @@ export function createClientSocket(
   socket.on('pong', () => {
     unanswered = 0
   })
-  // What is wrong with it is followed by its end.
+  // Errors are followed by `close`.
   socket.on('error', () => socket.terminate())
   socket.on('close', () => {
-    gone.abort()
+    closed.abort()
     on.closed()
   })
 
   return {
     async send(bytes, signal) {
-      const taken = new AbortController()
-      socket.send(bytes, () => taken.abort())
-      const until = AbortSignal.any([taken.signal, signal])
-      await clock.wait(patienceMs, until)
+      const sent = new AbortController()
+      socket.send(bytes, () => sent.abort())
+      const until = AbortSignal.any([sent.signal, signal])
+      await clock.wait(sendTimeoutMs, until)
       return until.aborted
     },
     hold(isFull) {
@@ -55,13 +55,13 @@ export function createClientSocket(
     ping() {
       unanswered += 1
       if (socket.readyState === socket.OPEN) socket.ping()
-      return unanswered <= unansweredMost
+      return unanswered <= maxUnansweredPings
     },
     close({ close, reason }) {
-      // A goodbye is read, too.
+      // Resume reading, or the close frame would not arrive.
       socket.resume()
       socket.close(close, reason)
-      void clock.wait(closeMs, gone.signal).then(() => socket.terminate())
+      void clock.wait(closeTimeoutMs, closed.signal).then(() => socket.terminate())
     },
   }
 }

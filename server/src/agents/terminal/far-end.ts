@@ -8,15 +8,15 @@ import type { Agent, AgentRecords } from '../records/index.ts'
 import type { CallAgent } from '../rpc/index.ts'
 import { type Closing, closingOfOpen, closings } from './rules.ts'
 
-/** The container's side of a terminal. A link that breaks and comes back costs nothing that was typed or written. */
+/** The container's side of a terminal. No input or output is lost when the link breaks and reconnects. */
 export type FarEnd = {
-  /** Null: it is there. */
+  /** Null: the terminal is open. */
   open(): Promise<Closing | null>
   read(offset: number): Promise<ExecReadAnswer>
-  /** Resolves when the terminal has taken all of it. */
+  /** Resolves when the terminal has accepted all bytes. */
   type(bytes: Buffer): Promise<void>
   resize(size: TerminalSize): Promise<void>
-  /** Ends the shell. Should nobody hear it, the agent ends what is not asked about. */
+  /** Ends the shell. If the message is lost, the agent ends terminals that are no longer polled. */
   close(): Promise<void>
 }
 
@@ -27,7 +27,7 @@ export type FarEndDeps = {
   clock: Clock
 }
 
-/** Why a terminal cannot go on. */
+/** The reason a terminal ends. */
 export class TerminalOver extends Error {
   readonly closing: Closing
   constructor(closing: Closing, cause?: unknown) {
@@ -37,8 +37,8 @@ export class TerminalOver extends Error {
   }
 }
 
-/** For how long a link may be away. */
-const patienceMs = 20_000
+/** Maximum duration of a link outage. */
+const maxOutageMs = 20_000
 const retryMs = 250
 const closeSeconds = 5
 
@@ -56,17 +56,17 @@ export function createFarEnd(
     t: T,
     request: Omit<PlatformCalls[T]['request'], 't' | 'terminal_id'>,
   ): Promise<PlatformCalls[T]['answer']> {
-    // The id and the rest are the request; the compiler does not put a generic one together.
-    const whole = { terminal_id, ...request } as Omit<PlatformCalls[T]['request'], 't'>
+    // The cast is needed because TypeScript cannot derive the generic request from its parts.
+    const completeRequest = { terminal_id, ...request } as Omit<PlatformCalls[T]['request'], 't'>
     let giveUpAt: number | null = null
     for (;;) {
       try {
-        return await link.call(agent.id, t, whole, { signal })
+        return await link.call(agent.id, t, completeRequest, { signal })
       } catch (error) {
-        if (error instanceof LinkFault) throw new TerminalOver(closings.gone, error)
+        if (error instanceof LinkFault) throw new TerminalOver(closings.lost, error)
         if (!(error instanceof LinkDown || error instanceof LinkTimeout)) throw error
         const now = clock.now().getTime()
-        giveUpAt ??= now + patienceMs
+        giveUpAt ??= now + maxOutageMs
         if ((await agentRecords.byId(agent.id))?.status !== 'running')
           throw new TerminalOver(closings.stopped, error)
         if (now >= giveUpAt) throw new TerminalOver(closings.unresponsive, error)
@@ -79,7 +79,7 @@ export function createFarEnd(
   return {
     async open() {
       try {
-        // Also for a client that has left: what is not waited for could not be closed.
+        // Continues even if the client left: a terminal that was not awaited could not be closed.
         return closingOfOpen(await ask(agent, 'exec.open', { terminal_id, ...of.size }))
       } catch (error) {
         if (error instanceof LinkFault)

@@ -1,10 +1,10 @@
 /**
- * Terminal: a shell in an agent's container, in the hands of its owner or an admin.
+ * Terminal: a shell in an agent's container for its owner or an admin.
  *
- * Owns no table. Promises that nobody else opens one, that it lives no longer than the session it was opened with,
- * the right to it, the agent's run and half an hour of silence, and that neither a program that writes without end
- * nor a client that reads nothing costs more than a piece of memory. What was started in it ends with it. Refuses to
- * know what is typed: nothing of that is kept or logged.
+ * Owns no table. Nobody else can open one. It ends with the login session, the access right, the agent's run,
+ * or after half an hour of inactivity. Neither endless output nor a client that stops reading uses more than
+ * a bounded amount of memory. Its processes end with it. Input and output are never stored or logged.
  */
+
+export { createTerminals, type Terminals, type TerminalsDeps } from './service.ts'
 export { terminalSocketRoutes } from './socket-routes.ts'
-export { createTerminals, type Terminals, type TerminalsDeps } from './terminals.ts'

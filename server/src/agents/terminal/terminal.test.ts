@@ -7,8 +7,8 @@ import { until } from '../test/world.ts'
 import { bytesPerSecond, createPace, readFrame } from './rules.ts'
 import { openTerminalWorld } from './test/world.ts'
 
-describe('who may', () => {
-  test('the owner and an admin with a session, and nobody else; an agent out of agentAccess looks like none', async () => {
+describe('terminal access', () => {
+  test('only the owner and an admin with a session; an agent without access looks like an unknown one', async () => {
     await using world = await openTerminalWorld()
     const { owner } = world
     const admin = await world.person('admin', 'root@example.org')
@@ -35,12 +35,12 @@ describe('who may', () => {
     }
     await world.closedAs(await world.dial(null), 4001)
     await world.closedAs(await world.dial(null, 'none'), 4001)
-    const stopped = world.asked.filter(({ why }) => why !== null)
+    const stopped = world.attempts.filter(({ why }) => why !== null)
     assert.ok(stopped.every(({ target }) => target?.type === 'agent'))
-    assert.equal(world.asked.length - stopped.length, 2)
+    assert.equal(world.attempts.length - stopped.length, 2)
   })
 
-  test('a session that ends, a role that goes and an account that is suspended close it at once', async () => {
+  test('an ended session, a lost role and a suspended account close it immediately', async () => {
     await using world = await openTerminalWorld()
     const { owner, identity } = world
     const boss = await world.person('admin', 'root@example.org')
@@ -62,8 +62,8 @@ describe('who may', () => {
   })
 })
 
-describe('its end', () => {
-  test('the code of the shell is told behind its last words', async () => {
+describe('the end of a terminal', () => {
+  test('the exit code is reported after the last output', async () => {
     await using world = await openTerminalWorld()
     const client = await world.dial(world.owner.caller)
     world.shell.write('bye\r\n')
@@ -73,7 +73,7 @@ describe('its end', () => {
     await world.shell.until(() => world.shell.state.closed === 1)
   })
 
-  test('4004 from a stopped agent, and from one that is stopped meanwhile', async () => {
+  test('4004 from a stopped agent, and from one that is stopped later', async () => {
     await using world = await openTerminalWorld()
     const client = await world.dial(world.owner.caller)
     await world.shell.until(() => world.shell.state.opened === 1)
@@ -84,7 +84,7 @@ describe('its end', () => {
     await world.closedAs(await world.dial(world.owner.caller), 4004)
   })
 
-  test('who leaves has left nothing running, who hangs is not waited for', async () => {
+  test('a disconnected client ends the shell, and an unresponsive one is closed', async () => {
     await using world = await openTerminalWorld()
     const client = await world.dial(world.owner.caller)
     await world.shell.until(() => world.shell.state.reads === 1)
@@ -98,10 +98,10 @@ describe('its end', () => {
     hung.socket.terminate()
   })
 
-  test('half an hour of silence is the end, a key in between is not', async () => {
+  test('closes after half an hour of inactivity; input restarts the time', async () => {
     await using world = await openTerminalWorld()
     const client = await world.dial(world.owner.caller)
-    /** One look after all that time. */
+    /** One check after the given time. */
     const pass = async (seconds: number) => {
       const looked = once(client.socket, 'ping')
       world.clock.set(new Date(world.clock.now().getTime() + seconds * 1000))
@@ -118,7 +118,7 @@ describe('its end', () => {
     await world.closedAs(client, 4008)
   })
 
-  test('the platform that stops says so and leaves nothing running', async () => {
+  test('a stopping platform reports it and ends the shell', async () => {
     await using world = await openTerminalWorld()
     const client = await world.dial(world.owner.caller)
     await world.shell.until(() => world.shell.state.opened === 1)
@@ -128,8 +128,8 @@ describe('its end', () => {
   })
 })
 
-describe('what an agent answers', () => {
-  test('an older program closes with 4026, and with the way out of it', async () => {
+describe('replies of the agent', () => {
+  test('an older program closes with 4026 and the remedy', async () => {
     await using world = await openTerminalWorld()
     world.shell.answers['exec.open'] = () => {
       throw new LinkFault({ code: 'unknown_message', message: 'There is no message "exec.open".' })
@@ -149,7 +149,7 @@ describe('what an agent answers', () => {
     })
   }
 
-  test('a link that breaks and comes back has lost nothing and doubled nothing', async () => {
+  test('after a link outage nothing is lost or duplicated', async () => {
     await using world = await openTerminalWorld()
     const { shell } = world
     const client = await world.dial(world.owner.caller)
@@ -166,7 +166,7 @@ describe('what an agent answers', () => {
     assert.equal(client.text(), 'one two')
   })
 
-  test('a link that stays away is the end of it', async () => {
+  test('a permanently broken link ends the terminal', async () => {
     await using world = await openTerminalWorld()
     const client = await world.dial(world.owner.caller)
     await world.shell.until(() => world.shell.state.reads > 0)
@@ -177,8 +177,8 @@ describe('what an agent answers', () => {
   })
 })
 
-describe('how much goes through', () => {
-  test('what is typed arrives whole and in order, however little is taken at once, and sizes beside it', async () => {
+describe('flow control', () => {
+  test('input arrives complete and in order, however little is accepted at a time, along with sizes', async () => {
     await using world = await openTerminalWorld()
     const { shell } = world
     shell.state.takes = 10_000
@@ -192,29 +192,29 @@ describe('how much goes through', () => {
     assert.ok(shell.state.sizes.every(({ cols }) => cols > 0))
   })
 
-  test('a program that writes without end is read no faster than its pace', async () => {
+  test('output of an endless program is limited to the configured rate', async () => {
     await using world = await openTerminalWorld()
     world.shell.state.isEndless = true
     await world.dial(world.owner.caller)
-    await until(() => world.clock.waits().some((seconds) => seconds < 1), 'it is waited')
+    await until(() => world.clock.waits().some((seconds) => seconds < 1), 'the rate limit')
     const { reads } = world.shell.state
-    assert.ok(reads <= 6, `${reads} pieces at once`)
+    assert.ok(reads <= 6, `${reads} chunks without delay`)
     for (let second = 0; second < 4; second += 1) await world.clock.advance(1)
     assert.ok(world.shell.state.reads <= reads + 4 * 17)
   })
 
-  test('a client that takes nothing holds its program up, and is not kept for ever', async () => {
+  test('a client that stops reading blocks its program and is closed after a while', async () => {
     await using world = await openTerminalWorld()
     world.shell.state.isEndless = true
     const client = await world.dial(world.owner.caller)
     client.socket.pause()
-    // Time passes as fast as it is asked for, until what lies between has taken all it can hold.
+    // Advances the clock until all buffers in between are full.
     const isSlow = () => world.shell.state.closed === 1
     await until(async () => {
       await world.clock.advance(1)
       return isSlow()
     }, 'it was closed')
-    assert.ok(world.shell.state.reads < 400, `${world.shell.state.reads} pieces for nobody`)
+    assert.ok(world.shell.state.reads < 400, `${world.shell.state.reads} chunks read`)
     client.socket.terminate()
   })
 
@@ -226,7 +226,7 @@ describe('how much goes through', () => {
     await world.shell.until(() => world.shell.state.closed === 1)
   })
 
-  test('twenty at once are carried beside each other', async () => {
+  test('twenty concurrent terminals work independently', async () => {
     await using world = await openTerminalWorld()
     const clients = await Promise.all(Array.from({ length: 20 }, () => world.dial(world.owner.caller)))
     world.shell.write('to all')
@@ -234,11 +234,11 @@ describe('how much goes through', () => {
     assert.equal(world.area.terminals.count(), 20)
     for (const { socket } of clients) socket.close()
     await world.shell.until(() => world.shell.state.closed === 20)
-    await until(() => world.area.terminals.count() === 0, 'all are gone')
+    await until(() => world.area.terminals.count() === 0, 'all to be closed')
   })
 })
 
-test('only a text that says so is a size; anything else is typed', () => {
+test('only a text frame with a resize is a size; everything else is input', () => {
   const size = '{"type":"resize","cols":5,"rows":6}'
   assert.deepEqual(readFrame(Buffer.from(size), false), { resize: { cols: 5, rows: 6 } })
   assert.deepEqual(readFrame(Buffer.from(size), true), { typed: Buffer.from(size) })
@@ -248,7 +248,7 @@ test('only a text that says so is a size; anything else is typed', () => {
   }
 })
 
-test('the pace waits for nothing at first, then for as long as the bytes above it take', () => {
+test('the rate limit does not delay a burst, then delays in proportion to the excess', () => {
   const pace = createPace()
   assert.equal(pace(100, 1_000_000), 0)
   assert.equal(pace(bytesPerSecond / 4 - 100, 1_000_000), 0)

@@ -3,10 +3,10 @@ import type { CredentialsStatusAnswer } from '@roost/contracts/link/credentials'
 import type { FakeAnswers } from '../../ports/agent-link/fake.ts'
 import { LinkFault } from '../../ports/agent-link/port.ts'
 
-/** A workspace in memory, as the agent's program would answer for its credential files. */
+/** Credential files in memory that answer like the agent's program. */
 export function pretendCredentials(
   files: Map<string, Buffer>,
-  /** Text of `template.yaml`; null for none. */
+  /** Text of `template.yaml`, or null. */
   yaml: string | null = null,
 ): FakeAnswers {
   const parts = new Map<string, Buffer>()

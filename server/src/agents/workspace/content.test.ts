@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { disposition, inlineType, parseRange } from './content.ts'
 
-test('only what a browser cannot run is shown with its own type', () => {
+test('only types that browsers cannot execute are shown as themselves', () => {
   assert.equal(inlineType('a.png'), 'image/png')
   assert.equal(inlineType('A.JPG'), 'image/jpeg')
   for (const name of ['a.html', 'a.svg', 'a.js', 'a.xml', 'Makefile', '.gitignore', 'a.md']) {
@@ -11,7 +11,7 @@ test('only what a browser cannot run is shown with its own type', () => {
   for (const name of ['a.exe', 'a', 'a.zip', 'a.xhtml', 'a.swf']) assert.equal(inlineType(name), null, name)
 })
 
-test('file names cannot leave their header', () => {
+test('file names cannot break out of their header', () => {
   const header = disposition('attachment', 'we"ird\r\n\\%é😀\ud800.txt')
   assert.match(header, /^attachment; filename="[\x20-\x7e]+"; filename\*=UTF-8''[A-Za-z0-9%._-]+$/)
   assert.equal(header.split('"').length, 3)

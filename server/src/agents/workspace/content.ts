@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
 
-/** What a browser may show without running anything; HTML, SVG and scripts are shown as text. */
+/** Types that browsers show without running code; HTML, SVG and scripts are shown as text. */
 const types: Record<string, string> = {
   '.png': 'image/png',
   '.jpg': 'image/jpeg',
@@ -26,7 +26,7 @@ const textualNames = new Set([
   '.env',
 ])
 
-/** The media type to show a file inline with; null when it is better saved. */
+/** The media type for showing a file inline; null if it should be downloaded. */
 export function inlineType(path: string): string | null {
   const name = posix.basename(path)
   const extension = posix.extname(name).toLowerCase()
@@ -35,7 +35,9 @@ export function inlineType(path: string): string | null {
   return textual.has(extension) || textualNames.has(name) ? 'text/plain; charset=utf-8' : null
 }
 
-/** `attachment; filename=…` for any name: an ASCII form for old readers, the true one for all others. */
+/**
+ * Returns `attachment; filename=…` for any name: an ASCII form for old clients and the exact name for others.
+ */
 export function disposition(kind: 'attachment' | 'inline', name: string): string {
   const ascii = name.replaceAll(/[^\x20-\x7e]/g, '_').replaceAll(/["\\%]/g, '_')
   const encoded = encodeURIComponent(name.toWellFormed()).replaceAll(
@@ -54,8 +56,8 @@ export const safeHeaders = {
 export type Range = { start: number; end: number }
 
 /**
- * One range of `bytes=…`, its end inclusive. `all`: no range, or one that is not of this form, which may be
- * ignored; `outside`: no byte of it is in the file.
+ * Parses one `bytes=…` range with an inclusive end. `all` means no range, or a form that may be ignored.
+ * `outside` means that the file contains no byte of the range.
  */
 export function parseRange(header: string | undefined, size: number): Range | 'all' | 'outside' {
   const match = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? '')

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { waysOut } from '@roost/test-support/paths'
 import { isFault } from '../../kit/fault.ts'
-import { refuseDelete, refusePack, refuseRead, refuseWrite, resolvePath } from './paths.ts'
+import { rejectDelete, rejectPack, rejectRead, rejectWrite, resolvePath } from './paths.ts'
 
-const refused = (error: unknown) => isFault(error, 'protected_path')
+const isProtected = (error: unknown) => isFault(error, 'protected_path')
 
 for (const [given, path] of [
   ['/home/developer', '/home/developer'],
@@ -31,10 +31,11 @@ for (const given of [
   '/home/developer/../other',
   'a\0b',
 ]) {
-  test(`403 protected_path: ${JSON.stringify(given)}`, () => assert.throws(() => resolvePath(given), refused))
+  test(`403 protected_path: ${JSON.stringify(given)}`, () =>
+    assert.throws(() => resolvePath(given), isProtected))
 }
 
-test('of more than 500 ways out each is refused, or is a plain path inside', () => {
+test('each of more than 500 path forms is rejected or is a plain path inside the workspace', () => {
   const home = '/home/developer'
   for (const given of waysOut(home, '/home')) {
     try {
@@ -63,8 +64,8 @@ for (const inside of [
   'a/../.env',
 ]) {
   test(`403 protected_path to write or delete ${inside}`, () => {
-    assert.throws(() => refuseWrite(at(inside)), refused)
-    assert.throws(() => refuseDelete(at(inside)), refused)
+    assert.throws(() => rejectWrite(at(inside)), isProtected)
+    assert.throws(() => rejectDelete(at(inside)), isProtected)
   })
 }
 for (const inside of [
@@ -76,17 +77,17 @@ for (const inside of [
   'a',
   '.mcp.json.template',
 ]) {
-  test(`${inside} may be written and deleted`, () => {
-    refuseWrite(at(inside))
-    refuseDelete(at(inside))
+  test(`${inside} can be written and deleted`, () => {
+    rejectWrite(at(inside))
+    rejectDelete(at(inside))
   })
 }
-test('403 protected_path to delete a folder that holds what is protected; it may be written into', () => {
-  assert.throws(() => refuseDelete(at('.roost')), refused)
-  refuseWrite(at('.roost'))
+test('403 protected_path to delete a folder that contains protected files; writing into it is allowed', () => {
+  assert.throws(() => rejectDelete(at('.roost')), isProtected)
+  rejectWrite(at('.roost'))
 })
 
-test('credentials are read by the owner only, alone or packed', () => {
+test('only the owner can read credentials, directly or packed', () => {
   for (const inside of [
     '.env',
     '.mcp.json',
@@ -108,8 +109,8 @@ test('credentials are read by the owner only, alone or packed', () => {
     '.config/gcloud/access_tokens.db',
     '.codex/auth.json',
   ]) {
-    refuseRead(at(inside), true)
-    assert.throws(() => refuseRead(at(inside), false), refused, inside)
+    rejectRead(at(inside), true)
+    assert.throws(() => rejectRead(at(inside), false), isProtected, inside)
   }
   for (const inside of [
     '.env.example',
@@ -121,8 +122,8 @@ test('credentials are read by the owner only, alone or packed', () => {
     '.aws-notes',
     'key',
   ])
-    refuseRead(at(inside), false)
-  refusePack(at('.'), true)
-  assert.throws(() => refusePack(at('.'), false), refused)
-  refusePack(at('a'), false)
+    rejectRead(at(inside), false)
+  rejectPack(at('.'), true)
+  assert.throws(() => rejectPack(at('.'), false), isProtected)
+  rejectPack(at('a'), false)
 })

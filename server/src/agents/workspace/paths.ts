@@ -4,41 +4,45 @@ import { holdsProtectedPath, isOwnersAlone, isProtectedPath } from '@roost/contr
 import { Fault } from '../../kit/fault.ts'
 
 /**
- * The absolute path inside the workspace that a caller means; relative ones start at its root. Throws
- * `protected_path` for everything outside. Links are followed by the agent, which refuses what leaves.
+ * Resolves a caller's path to an absolute path inside the workspace; relative paths start at its root. Throws
+ * `protected_path` for paths outside. The agent resolves links and refuses those that leave.
  */
-export function resolvePath(given: string): string {
-  if (given.includes('\0')) throw protectedPath('The path must not contain the character U+0000.')
-  const path = posix.resolve(workspaceRoot, given)
+export function resolvePath(requestedPath: string): string {
+  if (requestedPath.includes('\0')) throw protectedPath('The path must not contain the character U+0000.')
+  const path = posix.resolve(workspaceRoot, requestedPath)
   if (path !== workspaceRoot && !path.startsWith(`${workspaceRoot}/`)) {
-    throw protectedPath(`"${shown(given)}" is outside the workspace.`)
+    throw protectedPath(`"${formatPath(requestedPath)}" is outside the workspace.`)
   }
   return path
 }
 
-export function refuseWrite(path: string): void {
-  const inside = posix.relative(workspaceRoot, path)
-  if (inside === '' || isProtectedPath(inside)) throw protectedPath(`"${shown(inside || '.')}" is protected.`)
+export function rejectWrite(path: string): void {
+  const relative = posix.relative(workspaceRoot, path)
+  if (relative === '' || isProtectedPath(relative))
+    throw protectedPath(`"${formatPath(relative || '.')}" is protected.`)
 }
 
-/** As for writing; also what holds something protected, since it would go with it. */
-export function refuseDelete(path: string): void {
-  refuseWrite(path)
-  const inside = posix.relative(workspaceRoot, path)
-  if (holdsProtectedPath(inside)) throw protectedPath(`"${shown(inside)}" holds what is protected.`)
+/** Like `rejectWrite`, and also rejects folders that contain something protected. */
+export function rejectDelete(path: string): void {
+  rejectWrite(path)
+  const relative = posix.relative(workspaceRoot, path)
+  if (holdsProtectedPath(relative)) throw protectedPath(`"${formatPath(relative)}" contains protected files.`)
 }
 
-/** Throws `protected_path` when somebody who is not the owner asks for credentials, alone or in a folder. */
-export function refuseRead(path: string, isOwner: boolean): void {
+/**
+ * Throws `protected_path` when someone other than the owner requests credentials or a folder that contains
+ * them.
+ */
+export function rejectRead(path: string, isOwner: boolean): void {
   if (isOwner) return
-  const inside = posix.relative(workspaceRoot, path)
-  if (isOwnersAlone(inside)) throw protectedPath(`Only the owner may read "${inside}".`)
+  const relative = posix.relative(workspaceRoot, path)
+  if (isOwnersAlone(relative)) throw protectedPath(`Only the owner may read "${relative}".`)
 }
 
-/** A packed folder holds everything below it. */
-export function refusePack(path: string, isOwner: boolean): void {
+/** A packed folder contains everything below it. */
+export function rejectPack(path: string, isOwner: boolean): void {
   if (!isOwner && path === workspaceRoot) {
-    throw protectedPath('Only the owner may download the whole workspace: it holds credentials.')
+    throw protectedPath('Only the owner may download the whole workspace: it contains credentials.')
   }
 }
 
@@ -46,7 +50,7 @@ function protectedPath(sentence: string): Fault {
   return new Fault('protected_path', sentence)
 }
 
-/** A path in a sentence: short, on one line. */
-export function shown(path: string): string {
+/** Formats a path for a message: truncated and on one line. */
+export function formatPath(path: string): string {
   return path.slice(0, 200).replaceAll(/[\x00-\x1f\x7f]/g, '?')
 }

@@ -35,40 +35,40 @@ export function workspaceRoutes(workspace: Workspace, agentRecords: Pick<AgentRe
 
     agentRoute(makeDirectory, async (call) => {
       call.request.note({ path: call.body.path })
-      const made = await workspace.makeDirectory(await agentOf(call), call.body.path, call.request.signal)
-      return { success: true as const, ...made }
+      const created = await workspace.makeDirectory(await agentOf(call), call.body.path, call.request.signal)
+      return { success: true as const, ...created }
     }),
 
     agentRoute(downloadFile, async (call) => {
       const isOwner = ownsSecrets(call.relation)
       const range = call.request.header('range')
-      const wanted = { path: call.query.path, isOwner, range, directories: true }
-      const found = await workspace.open(await agentOf(call), wanted, call.request.signal)
+      const download = { path: call.query.path, isOwner, range, directories: true }
+      const found = await workspace.open(await agentOf(call), download, call.request.signal)
       if (found.kind === 'outside') throw outside(found.size)
       const type = found.kind === 'packed' ? 'application/gzip' : 'application/octet-stream'
-      return deliver(found.opened, type, 'attachment')
+      return fileResponse(found.opened, type, 'attachment')
     }),
 
     agentRoute(previewFile, async (call) => {
       const isOwner = ownsSecrets(call.relation)
       const range = call.request.header('range')
-      const wanted = { path: call.query.path, isOwner, range, directories: false }
-      const found = await workspace.open(await agentOf(call), wanted, call.request.signal)
+      const download = { path: call.query.path, isOwner, range, directories: false }
+      const found = await workspace.open(await agentOf(call), download, call.request.signal)
       if (found.kind === 'outside') throw outside(found.size)
       const type = inlineType(found.opened.name)
       return type === null
-        ? deliver(found.opened, 'application/octet-stream', 'attachment')
-        : deliver(found.opened, type, 'inline')
+        ? fileResponse(found.opened, 'application/octet-stream', 'attachment')
+        : fileResponse(found.opened, type, 'inline')
     }),
   ]
 }
 
-/** The agent itself lives in its workspace; whoever it is shared with does not get its credentials. */
+/** The agent itself owns its workspace; people it is shared with do not get its credentials. */
 function ownsSecrets(relation: Relation): boolean {
   return relation === 'owner' || relation === 'admin' || relation === 'self'
 }
 
-function deliver(
+function fileResponse(
   { name, size, modified, range, bytes }: Opened,
   type: string,
   kind: 'attachment' | 'inline',

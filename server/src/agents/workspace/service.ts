@@ -13,7 +13,7 @@ import { LinkFault } from '../../ports/agent-link/port.ts'
 import type { Agent } from '../records/index.ts'
 import type { CallAgent } from '../rpc/index.ts'
 import { parseRange } from './content.ts'
-import { refuseDelete, refusePack, refuseRead, refuseWrite, resolvePath, shown } from './paths.ts'
+import { formatPath, rejectDelete, rejectPack, rejectRead, rejectWrite, resolvePath } from './paths.ts'
 
 export type Tree = {
   base_path: string
@@ -23,7 +23,7 @@ export type Tree = {
   truncated: boolean
 }
 
-/** Bytes on their way out; `range` is null for all of them. */
+/** A download; `range` is null for the whole file. */
 export type Opened = {
   name: string
   size: number
@@ -35,7 +35,7 @@ export type Opened = {
 export type Workspace = {
   list(
     agent: Agent,
-    wanted: { path: string; depth: number; show_hidden: boolean },
+    request: { path: string; depth: number; show_hidden: boolean },
     signal: AbortSignal,
   ): Promise<Tree>
   save(
@@ -44,7 +44,7 @@ export type Workspace = {
     content: string,
     signal: AbortSignal,
   ): Promise<{ path: string; size: number }>
-  /** Beside what has the name already; the answer says where it lies. */
+  /** Never replaces an existing file; the reply contains the final path. */
   upload(
     agent: Agent,
     path: string,
@@ -54,17 +54,17 @@ export type Workspace = {
   remove(agent: Agent, path: string, signal: AbortSignal): Promise<{ path: string }>
   makeDirectory(agent: Agent, path: string, signal: AbortSignal): Promise<{ path: string }>
   /**
-   * Opens a file, or a packed directory (`packed`). `outside` when the range is not in the file. Throws
-   * `file_not_found`, `file_too_large`, `protected_path`.
+   * Opens a file or, with `directories`, a packed directory. `outside` means that the range is not in the
+   * file. Throws `file_not_found`, `file_too_large`, `protected_path`.
    */
   open(
     agent: Agent,
-    wanted: { path: string; isOwner: boolean; range: string | undefined; directories: boolean },
+    request: { path: string; isOwner: boolean; range: string | undefined; directories: boolean },
     signal: AbortSignal,
   ): Promise<{ kind: 'file' | 'packed'; opened: Opened } | { kind: 'outside'; size: number }>
 }
 
-/** People's hands in an agent's workspace. The agent's program does the work and follows links. */
+/** People's operations in an agent's workspace. The agent's program executes them and resolves links. */
 export function createWorkspace({ ask }: { ask: CallAgent }): Workspace {
   async function* chunks(
     read: (offset: number, length: number) => Promise<{ data_base64: string; eof: boolean }>,
@@ -77,7 +77,7 @@ export function createWorkspace({ ask }: { ask: CallAgent }): Workspace {
       const { data_base64, eof } = await pending
       const bytes = Buffer.from(data_base64, 'base64')
       at += bytes.length
-      // The next piece is on its way while this one is written; a shorter file ends the stream early.
+      // Prefetches the next chunk while this one is sent. A file that shrinks ends the stream early.
       pending = at <= end && !eof && bytes.length > 0 ? next(at) : null
       pending?.catch(() => {})
       if (bytes.length > 0) yield bytes
@@ -85,7 +85,7 @@ export function createWorkspace({ ask }: { ask: CallAgent }): Workspace {
     if (at <= end) throw new Error('The file became shorter while it was read.')
   }
 
-  /** Where it lies now: with `rename` perhaps under another name. */
+  /** Returns the final path, which may differ with `rename`. */
   async function write(
     agent: Agent,
     { path, bytes, onConflict }: { path: string; bytes: Buffer; onConflict: 'replace' | 'rename' },
@@ -93,30 +93,30 @@ export function createWorkspace({ ask }: { ask: CallAgent }): Workspace {
   ): Promise<string> {
     const upload_id = newId()
     let offset = 0
-    let placed = path
+    let finalPath = path
     do {
       const chunk = bytes.subarray(offset, offset + fileChunkBytes)
       const last = offset + chunk.length >= bytes.length
       const data_base64 = chunk.toString('base64')
       const request = { path, upload_id, offset, data_base64, last, on_conflict: onConflict }
-      placed = (await ask(agent, 'fs.write', request, signal).catch(named(path))).path
+      finalPath = (await ask(agent, 'fs.write', request, signal).catch(faultMapper(path))).path
       offset += chunk.length
     } while (offset < bytes.length)
-    return placed
+    return finalPath
   }
 
   return {
     async list(agent, { path: given, depth, show_hidden }, signal) {
       const path = resolvePath(given)
       const request = { path, depth, show_hidden, limit: maxListedEntries }
-      const answer = await ask(agent, 'fs.list', request, signal).catch(named(given))
+      const answer = await ask(agent, 'fs.list', request, signal).catch(faultMapper(given))
       const { tree, total_files, truncated } = answer
       return { base_path: workspaceRoot, requested_path: path, tree, total_files, truncated }
     },
 
     async save(agent, given, content, signal) {
       const path = resolvePath(given)
-      refuseWrite(path)
+      rejectWrite(path)
       const bytes = Buffer.from(content, 'utf8')
       if (bytes.length > maxFileWriteBytes) {
         throw new Fault('file_too_large', 'A file saved this way has at most 5 MiB.')
@@ -127,36 +127,36 @@ export function createWorkspace({ ask }: { ask: CallAgent }): Workspace {
 
     async upload(agent, given, bytes, signal) {
       const path = resolvePath(given)
-      refuseWrite(path)
-      const placed = await write(agent, { path, bytes, onConflict: 'rename' }, signal)
-      return { path: placed, size: bytes.length }
+      rejectWrite(path)
+      const finalPath = await write(agent, { path, bytes, onConflict: 'rename' }, signal)
+      return { path: finalPath, size: bytes.length }
     },
 
     async remove(agent, given, signal) {
       const path = resolvePath(given)
-      refuseDelete(path)
-      await ask(agent, 'fs.delete', { path }, signal).catch(named(given))
+      rejectDelete(path)
+      await ask(agent, 'fs.delete', { path }, signal).catch(faultMapper(given))
       return { path }
     },
 
     async makeDirectory(agent, given, signal) {
       const path = resolvePath(given)
-      refuseWrite(path)
-      await ask(agent, 'fs.mkdir', { path }, signal).catch(named(given))
+      rejectWrite(path)
+      await ask(agent, 'fs.mkdir', { path }, signal).catch(faultMapper(given))
       return { path }
     },
 
     async open(agent, { path: given, isOwner, range: header, directories }, signal) {
       const path = resolvePath(given)
-      refuseRead(path, isOwner)
-      // By its real path, which only the agent knows: a link may lead to what is protected.
+      rejectRead(path, isOwner)
+      // The agent checks the resolved path: a link may point to something protected.
       const guarded = !isOwner
-      const stat = await ask(agent, 'fs.stat', { path, guarded }, signal).catch(named(given))
+      const stat = await ask(agent, 'fs.stat', { path, guarded }, signal).catch(faultMapper(given))
       if (stat.type === 'directory') {
-        if (!directories) throw new Fault('file_not_found', `"${shown(given)}" is a directory.`)
-        refusePack(path, isOwner)
+        if (!directories) throw new Fault('file_not_found', `"${formatPath(given)}" is a directory.`)
+        rejectPack(path, isOwner)
         const request = { path, max_bytes: maxDownloadBytes, guarded }
-        const { handle, size } = await ask(agent, 'fs.pack', request, signal).catch(named(given))
+        const { handle, size } = await ask(agent, 'fs.pack', request, signal).catch(faultMapper(given))
         const read = (offset: number, length: number) =>
           ask(agent, 'fs.read_pack', { handle, offset, length }, signal)
         const name = `${path === workspaceRoot ? agent.name : posix.basename(path)}.tar.gz`
@@ -165,7 +165,7 @@ export function createWorkspace({ ask }: { ask: CallAgent }): Workspace {
       }
       const { size, modified } = stat
       if (size > maxDownloadBytes)
-        throw new Fault('file_too_large', `"${shown(given)}" is larger than 100 MB.`)
+        throw new Fault('file_too_large', `"${formatPath(given)}" is larger than 100 MB.`)
       const range = parseRange(header, size)
       if (range === 'outside') return { kind: 'outside', size }
       const read = (offset: number, length: number) =>
@@ -183,11 +183,11 @@ export function createWorkspace({ ask }: { ask: CallAgent }): Workspace {
   }
 }
 
-/** The agent's named errors as the caller's; its words stay inside, ours name the path that was asked for. */
-function named(given: string): (error: unknown) => never {
+/** Maps the agent's errors to faults with the requested path and our own wording. */
+function faultMapper(given: string): (error: unknown) => never {
   return (error) => {
     if (!(error instanceof LinkFault)) throw error
-    throw faultFor(error.code, shown(given), error)
+    throw faultFor(error.code, formatPath(given), error)
   }
 }
 
@@ -196,12 +196,7 @@ function faultFor(code: LinkErrorCode, path: string, cause: LinkFault): Fault {
     case 'file_not_found':
       return new Fault('file_not_found', `There is no "${path}".`, {}, { cause })
     case 'protected_path':
-      return new Fault(
-        'protected_path',
-        `"${path}" is protected, or leads out of the workspace.`,
-        {},
-        { cause },
-      )
+      return new Fault('protected_path', `"${path}" is protected or outside the workspace.`, {}, { cause })
     case 'file_too_large':
       return new Fault('file_too_large', `"${path}" is larger than 100 MB.`, {}, { cause })
     case 'not_a_file':

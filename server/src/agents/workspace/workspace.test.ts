@@ -8,8 +8,8 @@ import { openAgents } from '../test/world.ts'
 
 const home = '/home/developer'
 
-/** A workspace in memory, as the agent's program would answer for it. */
-function pretendWorkspace(files: Record<string, Buffer>): FakeAnswers {
+/** A workspace in memory that answers like the agent's program. */
+function fakeWorkspace(files: Record<string, Buffer>): FakeAnswers {
   const uploads = new Map<string, Buffer[]>()
   const find = (path: string) => {
     const bytes = files[path]
@@ -60,7 +60,7 @@ async function open(files: Record<string, Buffer> = {}) {
   const owner = await world.person()
   await world.request(owner.key, 'POST', '/api/agents', { name: 'helper' })
   const agent = await world.row('helper')
-  world.link.link(agent.id, pretendWorkspace(files))
+  world.link.link(agent.id, fakeWorkspace(files))
   const call = (method: string, path: string, body?: unknown, headers = {}) =>
     world.request(owner.key, method, `/api/agents/helper/files${path}`, body, headers)
   return { ...world, owner, agent, call, files }
@@ -79,7 +79,7 @@ describe('the workspace', () => {
     assert.equal((await world.call('GET', '?depth=11')).status, 422)
   })
 
-  test('422 for a path that no file system takes, before the agent is asked', async () => {
+  test('422 for a path that no file system accepts, before the agent is called', async () => {
     await using world = await open()
     const long = (name: string) => world.call('GET', `?path=${encodeURIComponent(name)}`)
     assert.equal((await long('x'.repeat(255))).status, 200)
@@ -93,7 +93,7 @@ describe('the workspace', () => {
     }
   })
 
-  test('200 a saved file has exactly its bytes, whatever its length', async () => {
+  test('200 a saved file has exactly its bytes, for every length', async () => {
     await using world = await open()
     for (const content of ['', 'é', 'x'.repeat(fileChunkBytes), 'ü'.repeat(fileChunkBytes)]) {
       const reply = await world.call('PUT', '?path=notes/a.txt', { content })
@@ -103,13 +103,13 @@ describe('the workspace', () => {
       )
       assert.equal(world.files[`${home}/notes/a.txt`]?.toString(), content)
     }
-    const most = await world.call('PUT', '?path=big', { content: 'x'.repeat(5 * 1024 * 1024) })
-    assert.equal(most.status, 200)
-    const more = await world.call('PUT', '?path=big', { content: 'x'.repeat(5 * 1024 * 1024 + 1) })
-    assert.deepEqual([more.status, more.json.error], [413, 'file_too_large'])
+    const largest = await world.call('PUT', '?path=big', { content: 'x'.repeat(5 * 1024 * 1024) })
+    assert.equal(largest.status, 200)
+    const tooLarge = await world.call('PUT', '?path=big', { content: 'x'.repeat(5 * 1024 * 1024 + 1) })
+    assert.deepEqual([tooLarge.status, tooLarge.json.error], [413, 'file_too_large'])
   })
 
-  test('200 a download is the bytes as attachment; a range is a part of them', async () => {
+  test('200 a download returns the bytes as an attachment; a range returns a part', async () => {
     const bytes = Buffer.from(Array.from({ length: 3 * fileChunkBytes + 7 }, (_, index) => index % 251))
     await using world = await open({ [`${home}/data é.bin`]: bytes, [`${home}/empty`]: Buffer.alloc(0) })
     const path = `/download?path=${encodeURIComponent('data é.bin')}`
@@ -128,7 +128,7 @@ describe('the workspace', () => {
     assert.equal((await world.call('GET', '/download?path=empty')).bytes.length, 0)
   })
 
-  test('200 a agentRecords comes packed', async () => {
+  test('200 a directory is downloaded as an archive', async () => {
     await using world = await open({ [`${home}/folder/a`]: Buffer.from('a') })
     const reply = await world.call('GET', '/download?path=folder')
     assert.equal(reply.headers['content-type'], 'application/gzip')
@@ -137,7 +137,7 @@ describe('the workspace', () => {
     assert.equal((await world.call('GET', '/preview?path=folder')).status, 404)
   })
 
-  test('200 a preview runs nothing', async () => {
+  test('200 a preview cannot execute anything', async () => {
     await using world = await open({
       [`${home}/page.html`]: Buffer.from('<script>1</script>'),
       [`${home}/a.png`]: Buffer.from('png'),
@@ -161,14 +161,14 @@ describe('the workspace', () => {
     assert.deepEqual([reply.status, reply.json.error], [413, 'file_too_large'])
   })
 
-  test('200 delete and mkdir; 404 what is not there', async () => {
+  test('200 delete and mkdir; 404 for missing files', async () => {
     await using world = await open({ [`${home}/a`]: Buffer.from('a') })
     assert.deepEqual((await world.call('DELETE', '?path=a')).json, { success: true, path: `${home}/a` })
     assert.deepEqual((await world.call('DELETE', '?path=a')).json.error, 'file_not_found')
     assert.deepEqual((await world.call('POST', '/mkdir', { path: 'b/c' })).json.path, `${home}/b/c`)
   })
 
-  test('403 protected_path never asks the agent', async () => {
+  test('403 protected_path never calls the agent', async () => {
     await using world = await open()
     const before = world.link.asked.length
     for (const [method, path, body] of [
@@ -189,7 +189,7 @@ describe('the workspace', () => {
     assert.equal(world.link.asked.length, before)
   })
 
-  test('403 protected_path: credentials for whom the agent is shared with', async () => {
+  test('403 protected_path: credentials for people the agent is shared with', async () => {
     await using world = await open({ [`${home}/.env`]: Buffer.from('A=1'), [`${home}/x/y`]: Buffer.from('') })
     const guest = await world.person('user')
     await world.db.atomically(async (tx) => {
@@ -219,7 +219,7 @@ describe('the workspace', () => {
     ['io_error', 409, 'conflict'],
     ['unknown_message', 504, 'agent_unresponsive'],
   ] as const satisfies readonly (readonly [LinkErrorCode, number, string])[]) {
-    test(`${status} ${error} when the agent says ${code}, without its words`, async () => {
+    test(`${status} ${error} when the agent returns ${code}, without its message`, async () => {
       await using world = await open()
       world.link.link(world.agent.id, {
         'fs.list': () => {
@@ -245,14 +245,14 @@ describe('the workspace', () => {
     assert.deepEqual([reply.status, reply.json.error], [409, 'agent_stopped'])
   })
 
-  test('a running agent that has not dialled in yet is waited for, and not for ever', async () => {
+  test('a call to a running agent waits a limited time for its link', async () => {
     await using world = await open({ [`${home}/a`]: Buffer.from('a') })
     world.link.unlink(world.agent.id)
-    const asked = world.call('GET', '/download?path=a')
+    const reply = world.call('GET', '/download?path=a')
     await world.clock.waitingFor(0.05)
-    world.link.link(world.agent.id, pretendWorkspace(world.files))
+    world.link.link(world.agent.id, fakeWorkspace(world.files))
     await world.clock.advance(0.1)
-    assert.equal((await asked).status, 200)
+    assert.equal((await reply).status, 200)
     world.link.unlink(world.agent.id)
     const never = world.call('GET', '')
     await world.clock.waitingFor(0.05)

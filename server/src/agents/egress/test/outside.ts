@@ -7,19 +7,22 @@ import { createIssuer, makeAuthority } from '../certificates.ts'
 import type { EgressProxy } from '../proxy.ts'
 
 const day = 24 * 3600 * 1000
-type Heard = { method: string; url: string; headers: IncomingMessage['headers']; body: string }
+type ReceivedRequest = { method: string; url: string; headers: IncomingMessage['headers']; body: string }
 
-/** Hosts of the world outside: one server for all names, with an authority of its own that this process trusts. */
-export async function startOutside(names: readonly string[], answer: (heard: Heard) => OutsideAnswer) {
+/** External hosts: one server for all names, with its own CA that this process trusts. */
+export async function startOutside(
+  names: readonly string[],
+  answer: (request: ReceivedRequest) => OutsideAnswer,
+) {
   const now = Date.now()
   const validity = { notBefore: new Date(now - day), notAfter: new Date(now + day) }
-  const made = await makeAuthority(validity.notBefore, validity.notAfter)
-  const issuer = await createIssuer(made)
+  const authority = await makeAuthority(validity.notBefore, validity.notAfter)
+  const issuer = await createIssuer(authority)
   const signed = new Map(
     await Promise.all(names.map(async (name) => [name, await issuer.issue(name, validity)] as const)),
   )
-  setDefaultCACertificates([...getCACertificates('default'), made.certificate])
-  const heard: Heard[] = []
+  setDefaultCACertificates([...getCACertificates('default'), authority.certificate])
+  const requests: ReceivedRequest[] = []
   const { createSecureContext } = await import('node:tls')
   const server = createServer({
     SNICallback(name, done) {
@@ -31,29 +34,29 @@ export async function startOutside(names: readonly string[], answer: (heard: Hea
   server.on('connection', () => {
     connections += 1
   })
-  server.on('request', async (asked, reply) => {
-    const pieces = await asked.toArray()
-    const one = {
-      method: asked.method ?? '',
-      url: asked.url ?? '',
-      headers: asked.headers,
+  server.on('request', async (request, reply) => {
+    const pieces = await request.toArray()
+    const received = {
+      method: request.method ?? '',
+      url: request.url ?? '',
+      headers: request.headers,
       body: Buffer.concat(pieces).toString(),
     }
-    heard.push(one)
-    const { status = 200, headers = {}, body = '' } = answer(one)
+    requests.push(received)
+    const { status = 200, headers = {}, body = '' } = answer(received)
     reply.writeHead(status, headers).end(body)
   })
-  server.on('upgrade', (asked, socket) => {
+  server.on('upgrade', (request, socket) => {
     socket.write('HTTP/1.1 101 Switching\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n')
-    socket.write(`auth ${asked.headers.authorization}`)
+    socket.write(`auth ${request.headers.authorization}`)
     socket.on('data', (chunk) => socket.write(chunk))
     socket.on('error', () => {})
   })
   await listening(server)
   return {
     port: portOf(server),
-    heard,
-    certificate: made.certificate,
+    requests,
+    certificate: authority.certificate,
     connections: () => connections,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()
@@ -63,7 +66,7 @@ export async function startOutside(names: readonly string[], answer: (heard: Hea
 }
 export type OutsideAnswer = { status?: number; headers?: Record<string, string>; body?: string | Buffer }
 
-/** Speaks first, and then says what it hears. */
+/** A TCP server that sends first and then echoes. */
 export async function startGreeter() {
   const server = createTcpServer((socket) => {
     socket.on('error', () => {})
@@ -74,10 +77,10 @@ export async function startGreeter() {
   return { port: portOf(server), [Symbol.dispose]: () => void server.close() }
 }
 
-/** The proxy on a port, as the internal listener serves it. */
+/** Serves the proxy on a port as the internal listener does. */
 export async function serveProxy(proxy: EgressProxy) {
-  const server = createPlainServer((asked, reply) => void proxy.handle(asked, reply))
-  server.on('connect', (asked, socket, head) => void proxy.connect(asked, socket, head))
+  const server = createPlainServer((request, reply) => void proxy.handle(request, reply))
+  server.on('connect', (request, socket, head) => void proxy.connect(request, socket, head))
   await listening(server)
   return {
     port: portOf(server),
@@ -90,35 +93,35 @@ export async function serveProxy(proxy: EgressProxy) {
 
 export type Dialled = { status: number; words: string; socket: TLSSocket | null }
 
-/** A program of an agent that goes out over the proxy. */
+/** A program of an agent that uses the proxy. */
 export function createProgram(at: { port: number; user: string; ticket: string; trusts: string[] }) {
   const authorization = `Basic ${Buffer.from(`${at.user}:${at.ticket}`).toString('base64')}`
 
-  /** CONNECT, and TLS when that succeeds. */
+  /** Sends CONNECT, and starts TLS if it succeeds. */
   async function dial(host: string, port: number, withTls = true, servername = host): Promise<Dialled> {
-    const asked = plainRequest({
+    const connect = plainRequest({
       host: '127.0.0.1',
       port: at.port,
       method: 'CONNECT',
       path: `${host}:${port}`,
       headers: { 'proxy-authorization': authorization },
     }).end()
-    const [reply, socket, head] = await once(asked, 'connect')
-    // What the far side has said already.
+    const [reply, socket, head] = await once(connect, 'connect')
+    // Bytes that the far side has already sent.
     socket.unshift(head)
-    const told = { status: reply.statusCode, words: reply.statusMessage }
+    const result = { status: reply.statusCode, words: reply.statusMessage }
     if (reply.statusCode !== 200 || !withTls) {
       if (reply.statusCode !== 200) socket.destroy()
-      return { ...told, socket: reply.statusCode === 200 ? socket : null }
+      return { ...result, socket: reply.statusCode === 200 ? socket : null }
     }
     const secured = tlsConnect({ socket, servername, ca: at.trusts })
     await once(secured, 'secureConnect')
-    return { ...told, socket: secured }
+    return { ...result, socket: secured }
   }
 
   return {
     dial,
-    /** One request over a connection of its own. */
+    /** One request over a new connection. */
     async fetch(
       host: string,
       port: number,
@@ -142,7 +145,7 @@ export function createProgram(at: { port: number; user: string; ticket: string; 
       socket.destroy()
       return { status: reply.statusCode ?? 0, words: '', headers: reply.headers, text, issuer }
     },
-    /** A request in the open, with its address in full. */
+    /** A plain HTTP request with an absolute URL. */
     async plain(url: string, headers: Record<string, string> = {}) {
       const sent = plainRequest({
         host: '127.0.0.1',
@@ -162,6 +165,6 @@ async function listening(server: Server): Promise<void> {
 }
 
 function portOf(server: Server): number {
-  // A server that listens on a port has an address of that kind.
+  // The cast is safe: a TCP server has an address of this type.
   return (server.address() as AddressInfo).port
 }

@@ -8,19 +8,19 @@ import { pretendCredentials } from '../../test/pretend-credentials.ts'
 import { openAgents } from '../../test/world.ts'
 import { createProgram, serveProxy, startOutside } from './outside.ts'
 
-/** Of the credential that tests bind. */
+/** Value of the credential that tests bind. */
 export const value = 'real-value-canary-77'
 
-/** An agent with a program that goes out, and a world in which each host is this machine. */
+/** Opens an agent with a program that uses the proxy; every external host is this machine. */
 export async function openEgress(db: OpenTestDb, locate?: (host: string, port: number) => Promise<Located>) {
-  const asked: string[] = []
+  const lookups: string[] = []
   const world = await openAgents(await db(), {
     locate: async (host, port) => {
-      asked.push(host)
+      lookups.push(host)
       return locate ? locate(host, port) : { ok: true, addresses: ['127.0.0.1'] }
     },
   })
-  // Whoever checks a certificate looks at the clock of the machine.
+  // Certificate checks use the real clock of the machine.
   world.clock.set(new Date())
   const account = await world.identity.addUser('creator', 'owner')
   const { access_token } = await world.identity.sessions.issue(account, { mode: 'email' })
@@ -28,29 +28,29 @@ export async function openEgress(db: OpenTestDb, locate?: (host: string, port: n
   const agent = await world.row('helper')
   const files = new Map<string, Buffer>()
   world.link.link(agent.id, { ...pretendCredentials(files), settings: () => ({ ok: true }) })
-  const outside = await startOutside(['api.test', 'other.test'], (heard) => {
-    const headers = { 'x-seen': heard.headers.authorization ?? 'none' }
-    const body = JSON.stringify(heard)
-    if (heard.url === '/odd') return { headers: { ...headers, 'content-encoding': 'odd' }, body }
-    if (heard.url !== '/gzip') return { headers, body }
+  const outside = await startOutside(['api.test', 'other.test'], (received) => {
+    const headers = { 'x-seen': received.headers.authorization ?? 'none' }
+    const body = JSON.stringify(received)
+    if (received.url === '/odd') return { headers: { ...headers, 'content-encoding': 'odd' }, body }
+    if (received.url !== '/gzip') return { headers, body }
     return { headers: { ...headers, 'content-encoding': 'gzip' }, body: gzipSync(body) }
   })
   const listener = await serveProxy(world.area.egress)
   const call = (method: string, path: string, body?: unknown) =>
     world.request(access_token, method, `/api/agents/helper/egress${path}`, body)
-  const settings = async () => (await world.area.facts.settings(agent.id))?.way_out ?? null
+  const proxySettings = async () => (await world.area.runContexts.settings(agent.id))?.way_out ?? null
   return {
     ...world,
     agent,
     files,
     outside,
-    asked,
+    lookups,
     call,
     session: access_token,
-    wayOut: settings,
+    wayOut: proxySettings,
     bind: (more: object = {}) =>
       call('PUT', '/credentials/TOKEN', { hosts: [`api.test:${outside.port}`], value, ...more }),
-    /** What is written of where the agent went, as `host decision reason count`. */
+    /** The agent's log, as `host decision reason count`. */
     async entries() {
       await world.area.egress.settled()
       const { json } = await call('GET', '/log')
@@ -58,8 +58,8 @@ export async function openEgress(db: OpenTestDb, locate?: (host: string, port: n
       return json.map((row: any) => `${row.host} ${row.decision} ${row.reason} ${row.count}`).sort()
     },
     async program(trusts: 'roost' | 'world' | 'both' = 'both') {
-      const way = await settings()
-      assert.ok(way, 'the agent goes out over the platform')
+      const way = await proxySettings()
+      assert.ok(way, 'the agent uses the proxy')
       const ours = way.authority === null || trusts === 'world' ? [] : [way.authority]
       return createProgram({
         port: listener.port,
@@ -79,8 +79,8 @@ export async function openEgress(db: OpenTestDb, locate?: (host: string, port: n
 
 export type EgressWorld = Awaited<ReturnType<typeof openEgress>>
 
-/** What a socket says, as far as it came. */
-export function heardFrom(socket: NodeJS.ReadableStream) {
+/** Collects what a socket receives. */
+export function receivedFrom(socket: NodeJS.ReadableStream) {
   let text = ''
   const waits = new Set<() => void>()
   socket.on('data', (chunk) => {
@@ -88,20 +88,20 @@ export function heardFrom(socket: NodeJS.ReadableStream) {
     for (const look of waits) look()
   })
   return {
-    until: (isSo: (text: string) => boolean) =>
+    until: (matches: (text: string) => boolean) =>
       new Promise<string>((resolve) => {
-        const look = () => {
-          if (!isSo(text)) return
-          waits.delete(look)
+        const check = () => {
+          if (!matches(text)) return
+          waits.delete(check)
           resolve(text)
         }
-        waits.add(look)
-        look()
+        waits.add(check)
+        check()
       }),
   }
 }
 
-/** CONNECT with this as its target. */
+/** Sends CONNECT with this target. */
 export async function connectRaw(it: EgressWorld, target: string) {
   const way = await it.wayOut()
   assert.ok(way)

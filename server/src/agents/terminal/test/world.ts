@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import type { Role } from '@roost/contracts/kit/access'
 import { terminalChunkBytes } from '@roost/contracts/link/exec'
 import { WebSocket } from 'ws'
-import { type AskedSocket, serveSockets } from '../../../http/sockets.ts'
+import { type SocketAttempt, serveSockets } from '../../../http/sockets.ts'
 import type { SignedIn } from '../../../identity/access/index.ts'
 import type { FakeAnswers } from '../../../ports/agent-link/fake.ts'
 import { silentLog } from '../../../ports/log.ts'
@@ -14,7 +14,7 @@ import { openAgents } from '../../test/world.ts'
 
 export type TerminalWorld = Awaited<ReturnType<typeof openTerminalWorld>>
 
-/** A running agent `scout` of the creator `ann`, whose terminal is what the test makes of it. */
+/** A running agent `scout` of the creator `ann` with a scripted shell. */
 export async function openTerminalWorld() {
   const tickets = new Map<string, SignedIn>()
   const world = await openAgents(await openTestDatabase(), {
@@ -26,13 +26,15 @@ export async function openTerminalWorld() {
       },
     },
   })
-  const asked: AskedSocket[] = []
+  const attempts: SocketAttempt[] = []
   const server = createServer()
-  const served = serveSockets(server, world.area.socketRoutes, silentLog, { asked: (it) => asked.push(it) })
+  const served = serveSockets(server, world.area.socketRoutes, silentLog, {
+    onSocket: (attempt) => attempts.push(attempt),
+  })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}`
 
-  /** A person as a browser has signed in. */
+  /** A person signed in with a session. */
   async function person(role: Role, name: string) {
     const account = await world.identity.addUser(role, name)
     const entered = await world.identity.sessions.secondStep.enter(account, { mode: 'email' })
@@ -54,15 +56,15 @@ export async function openTerminalWorld() {
     agentId,
     owner,
     shell,
-    asked,
+    attempts,
     person,
-    /** Shows a ticket of this caller; null: one that is none. */
+    /** Connects with a ticket of this caller, or with an invalid one for null. */
     dial(caller: SignedIn | null, agent = 'scout') {
       const ticket = `ticket-${tickets.size}-${Math.random()}`
       if (caller) tickets.set(ticket, caller)
       return connect(`${url}/api/agents/${agent}/terminal?ticket=${ticket}`)
     },
-    /** Closed with this code and reason. */
+    /** Asserts the close code and reason. */
     async closedAs(client: Client, code: number, reason?: RegExp) {
       const closed = await client.closed
       assert.equal(closed.code, code, closed.reason)
@@ -83,14 +85,14 @@ async function connect(url: string) {
   const socket = new WebSocket(url, { perMessageDeflate: false })
   let text = ''
   let arrived = Promise.withResolvers<void>()
-  const tell = () => {
+  const notify = () => {
     arrived.resolve()
     arrived = Promise.withResolvers()
   }
   socket.on('message', (data, isBinary) => {
-    assert.ok(isBinary, 'output comes in bytes')
+    assert.ok(isBinary, 'output is binary')
     text += String(data)
-    tell()
+    notify()
   })
   socket.on('error', () => {})
   const closed = once(socket, 'close').then(([code, reason]) => ({
@@ -104,13 +106,13 @@ async function connect(url: string) {
     text: () => text,
     type: (keys: string) => socket.send(Buffer.from(keys)),
     say: (message: string) => socket.send(message),
-    async until(wanted: string) {
-      while (!text.includes(wanted)) await arrived.promise
+    async until(expected: string) {
+      while (!text.includes(expected)) await arrived.promise
     },
   }
 }
 
-/** The program at the other end of every terminal. */
+/** The program at the agent's end of every terminal. */
 export function pretendShell() {
   let output = Buffer.alloc(0)
   let ended: { exit_code: number } | null = null
@@ -121,13 +123,13 @@ export function pretendShell() {
     closed: 0,
     reads: 0,
     sizes: [] as { cols: number; rows: number }[],
-    /** Bytes that it takes of one message. */
+    /** Bytes accepted per message. */
     takes: Number.POSITIVE_INFINITY,
     outcome: 'opened' as 'opened' | 'too_many' | 'unavailable',
-    /** Writes without end. */
+    /** Produces endless output. */
     isEndless: false,
   }
-  const tell = () => {
+  const notify = () => {
     changed.resolve()
     changed = Promise.withResolvers()
   }
@@ -135,19 +137,19 @@ export function pretendShell() {
     'exec.open'({ cols, rows }) {
       state.sizes.push({ cols, rows })
       if (state.outcome === 'opened') state.opened += 1
-      tell()
+      notify()
       return { outcome: state.outcome }
     },
     'exec.data'({ offset, data_base64 }) {
       assert.ok(offset <= typed.length, 'no input is missing')
       const rest = Buffer.from(data_base64, 'base64').subarray(typed.length - offset)
       typed = Buffer.concat([typed, rest.subarray(0, state.takes)])
-      tell()
+      notify()
       return { taken: typed.length }
     },
     async 'exec.read'({ offset }) {
       state.reads += 1
-      tell()
+      notify()
       if (state.isEndless)
         return { data_base64: Buffer.alloc(terminalChunkBytes, 'y').toString('base64'), ended: null }
       while (output.length <= offset && ended === null) await changed.promise
@@ -156,12 +158,12 @@ export function pretendShell() {
     },
     'exec.resize'({ cols, rows }) {
       state.sizes.push({ cols, rows })
-      tell()
+      notify()
       return { ok: true }
     },
     'exec.close'() {
       state.closed += 1
-      tell()
+      notify()
       return { ok: true }
     },
   }
@@ -170,11 +172,11 @@ export function pretendShell() {
     answers,
     write(text: string) {
       output = Buffer.concat([output, Buffer.from(text)])
-      tell()
+      notify()
     },
     exit(exit_code: number) {
       ended = { exit_code }
-      tell()
+      notify()
     },
     typed: () => typed.toString(),
     async until(isSo: () => boolean) {
