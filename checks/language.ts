@@ -66,6 +66,7 @@ const covered = [
   'server/src/kit',
   'server/src/operations',
   'server/src/ports',
+  'server/src/runs',
   'web',
   'checks/browser',
   'mcp',
