@@ -71,7 +71,7 @@ export function createChallenges(deps: {
   }
 }
 
-/** Tokens and password hashes are random, so one round is as safe as a slow hash. */
+/** Tokens and password hashes have high entropy, so one round is as safe as a slow hash. */
 function digestOf(text: string): string {
   return hash('sha256', text, 'hex')
 }
