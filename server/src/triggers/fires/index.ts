@@ -1,8 +1,8 @@
 /**
- * Fires: the record of every due time of a schedule, and the runs that came of it.
+ * Fires: the record of every due time of a schedule, and its runs.
  *
- * Owns the tables `fires` and `scheduler_state`. Promises that one due time of a schedule has one row, whichever
- * process inserts it. Kept apart from `firing`, so that the scheduler process loads no code that decides fires.
+ * Owns the tables `fires` and `scheduler_state`. A due time has one row, whichever process inserts it. Separate from
+ * `firing`, so that the scheduler process loads no code that decides fires.
  */
 export { runAndRollBack } from './run-and-roll-back.ts'
 export { type RunProgress, scheduleRunStore } from './run-store.ts'

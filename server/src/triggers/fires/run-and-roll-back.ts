@@ -2,7 +2,7 @@ import type { Db, Tx } from '../../ports/database/port.ts'
 
 class Rehearsed extends Error {}
 
-/** Does the work of a transaction and gives it up: nothing is kept, and nothing follows. */
+/** Runs the work of a transaction and rolls it back; no callbacks run. */
 export async function runAndRollBack(
   { atomically }: Pick<Db, 'atomically'>,
   work: (tx: Tx) => Promise<unknown>,

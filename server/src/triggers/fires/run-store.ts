@@ -3,14 +3,14 @@ import type { Executor } from '../../ports/database/port.ts'
 import type { ExecutionRow } from '../../runs/executions/index.ts'
 import type { ScheduleRunTables } from './tables.ts'
 
-/** Where a run stands among those that wait for a validation. */
+/** The position of a run among those that wait for a validation. */
 export type Unvalidated = { completed_at: string; id: string }
 
-/** What fires, retries and validations need of the records of runs. */
+/** Queries on executions for fires, retries and validations. */
 export function scheduleRunStore(executor: Executor) {
   const db = executor.withTables<ScheduleRunTables>()
   return {
-    /** Retries that wait, the next one first. */
+    /** Pending retries, the next one first. */
     pendingRetries(limit: number): Promise<ExecutionRow[]> {
       return db
         .selectFrom('executions')
@@ -56,7 +56,7 @@ export function scheduleRunStore(executor: Executor) {
       await db.updateTable('executions').set({ business_status }).where('id', '=', id).execute()
     },
 
-    /** False: it has a validation already, or waits for none. */
+    /** False if the run already has a validation, or waits for none. */
     async linkValidation(id: string, validationId: string): Promise<boolean> {
       const result = await db
         .updateTable('executions')
@@ -68,14 +68,14 @@ export function scheduleRunStore(executor: Executor) {
       return Number(result.numUpdatedRows) === 1
     },
 
-    /** Null: it was decided before. */
+    /** Null if it was already decision. */
     async decideValidation(
       id: string,
-      decided: Pick<ExecutionRow, 'business_status' | 'validated_at' | 'validation_report'>,
+      decision: Pick<ExecutionRow, 'business_status' | 'validated_at' | 'validation_report'>,
     ): Promise<ExecutionRow | null> {
       const row = await db
         .updateTable('executions')
-        .set(decided)
+        .set(decision)
         .where('id', '=', id)
         .where('business_status', '=', 'pending_validation')
         .returningAll()
@@ -83,7 +83,7 @@ export function scheduleRunStore(executor: Executor) {
       return row ?? null
     },
 
-    /** Runs that wait for a validation that was not begun, the oldest first; null for the first of them. */
+    /** Runs whose validation has not begun, oldest first; `after` null for the first page. */
     unvalidated(after: Unvalidated | null, limit: number): Promise<Unvalidated[]> {
       return db
         .selectFrom('executions')
@@ -99,7 +99,7 @@ export function scheduleRunStore(executor: Executor) {
         .execute()
     },
 
-    /** How far runs are; unknown ids are left out. */
+    /** The progress of runs; unknown ids are omitted. */
     progress(ids: readonly string[]): Promise<RunProgress[]> {
       return db
         .selectFrom('executions')

@@ -12,10 +12,10 @@ export type Decision = {
 }
 export type SchedulerState = Omit<SchedulerStateTable, 'id'>
 
-/** Rows of one statement: far below what either database takes as parameters. */
-const batch = 200
+/** Far below the parameter limit of both databases. */
+const rowsPerStatement = 200
 
-/** Names a due time. */
+/** Identifies a due time. */
 export function keyOf({ schedule_id, due_at }: DueTime): string {
   return `${schedule_id} ${due_at}`
 }
@@ -27,21 +27,21 @@ export function fireStore(executor: Executor) {
 
   const insertion: RowStatement<FireRow, DueTime> = {
     name: 'fires.insert',
-    rows: batch,
-    make: (some) =>
+    rows: rowsPerStatement,
+    make: (rows) =>
       db
         .insertInto('fires')
-        .values([...some])
+        .values([...rows])
         .onConflict((conflict) => conflict.columns(['schedule_id', 'due_at']).doNothing())
         .returning(['schedule_id', 'due_at']),
   }
   const decision: RowStatement<FireRow, DueTime> = {
     name: 'fires.decide',
-    rows: batch,
-    make: (some) =>
+    rows: rowsPerStatement,
+    make: (rows) =>
       db
         .insertInto('fires')
-        .values([...some])
+        .values([...rows])
         .onConflict((conflict) =>
           conflict
             .columns(['schedule_id', 'due_at'])
@@ -57,10 +57,10 @@ export function fireStore(executor: Executor) {
   }
 
   return {
-    /** Answers those that were not there. */
+    /** Returns the rows that did not exist. */
     insertNew: (rows: readonly FireRow[]): Promise<DueTime[]> => executor.manyRows(insertion, rows),
 
-    /** Null: it was decided before. One that nobody has claimed is decided all the same. */
+    /** Decides a due time, claimed or not; null if it was already decided. */
     async decide(due: DueTime & { agent_id: string }, decision: Decision): Promise<DueTime | null> {
       const row = await db
         .insertInto('fires')
@@ -76,14 +76,14 @@ export function fireStore(executor: Executor) {
       return row ?? null
     },
 
-    /** The same for several; answers those that were not decided before. Each is named once. */
+    /** Decides several distinct due times; returns those that were not decided before. */
     decideAll: (rows: readonly (DueTime & { agent_id: string } & Decision)[]): Promise<DueTime[]> =>
       executor.manyRows(
         decision,
         rows.map((row) => ({ ...row, is_catch_up: 0 })),
       ),
 
-    /** Of these schedules, at these times. */
+    /** Rows of these schedules at these times. */
     async findAll(dues: readonly DueTime[]): Promise<FireRow[]> {
       if (dues.length === 0) return []
       return db
@@ -104,12 +104,12 @@ export function fireStore(executor: Executor) {
       return row ?? null
     },
 
-    /** Claimed and not decided, the oldest first. */
+    /** Claimed and undecided fires, oldest first. */
     open(): Promise<FireRow[]> {
       return db.selectFrom('fires').selectAll().where('outcome', 'is', null).orderBy('due_at').execute()
     },
 
-    /** Takes back claims of this time that nobody has decided. */
+    /** Deletes undecided claims of this time. */
     async release(dueAt: string, scheduleIds: readonly string[]): Promise<void> {
       await db
         .deleteFrom('fires')
@@ -119,7 +119,7 @@ export function fireStore(executor: Executor) {
         .execute()
     },
 
-    /** Takes back what was claimed before it was due and nobody has decided. */
+    /** Deletes undecided claims that were made before their due time. */
     async releaseAhead(): Promise<void> {
       await db
         .deleteFrom('fires')
@@ -128,7 +128,7 @@ export function fireStore(executor: Executor) {
         .execute()
     },
 
-    /** The newest due time of each schedule up to `until` that there is a row for. */
+    /** The newest recorded due time of each schedule up to `until`. */
     async lastDue(until: string): Promise<Map<string, string>> {
       const rows = await db
         .selectFrom('fires')
@@ -139,13 +139,13 @@ export function fireStore(executor: Executor) {
       return new Map(rows.map((row) => [row.schedule_id, row.due_at]))
     },
 
-    /** The newest decided one of each. */
+    /** The newest decided fire of each schedule. */
     async last(scheduleIds: readonly string[]): Promise<FireRow[]> {
       const found: FireRow[] = []
-      for (let start = 0; start < scheduleIds.length; start += batch) {
-        // Each looks at the end of its schedule's part of the index; a grouping would read all of it.
+      for (let start = 0; start < scheduleIds.length; start += rowsPerStatement) {
+        // One index lookup per schedule; grouping would read the whole index.
         const [first, ...others] = scheduleIds
-          .slice(start, start + batch)
+          .slice(start, start + rowsPerStatement)
           .map((id) => db.selectFrom(newest(id, 1).as('newest')).selectAll())
         if (first) found.push(...(await others.reduce((all, next) => all.unionAll(next), first).execute()))
       }
@@ -155,8 +155,8 @@ export function fireStore(executor: Executor) {
     list: (scheduleId: string, limit: number): Promise<FireRow[]> => newest(scheduleId, limit).execute(),
 
     /**
-     * Removes what was recorded before `before`. Of each schedule the newest stays until `longBefore`: the times
-     * up to it were seen to.
+     * Removes rows recorded before `before`. The newest row of each schedule stays until `longBefore`, because it marks
+     * the times up to which fires were handled.
      */
     async sweep(before: string, longBefore: string): Promise<number> {
       const result = await db
@@ -187,7 +187,7 @@ export function fireStore(executor: Executor) {
       return (await db.selectFrom('scheduler_state').selectAll().executeTakeFirst()) ?? null
     },
 
-    async tellState(state: SchedulerState): Promise<void> {
+    async storeState(state: SchedulerState): Promise<void> {
       await db
         .insertInto('scheduler_state')
         .values({ id: 1, ...state })

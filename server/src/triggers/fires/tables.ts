@@ -1,21 +1,21 @@
 import type { FireOutcome } from '@roost/contracts/triggers/schedules'
 import type { ExecutionRow } from '../../runs/executions/index.ts'
 
-/** One row for each due time that the clock came to. Times ISO 8601 UTC. */
+/** One row per due time. Times ISO 8601 UTC. */
 export type FiresTable = {
   schedule_id: string
   due_at: string
   agent_id: string
-  /** 1: one of several that were missed and are all made up for. */
+  /** 1 for one of several missed times that all fire. */
   is_catch_up: number
-  /** Null while the time is claimed by a scheduler and its fire is not decided. */
+  /** Null while a scheduler has claimed the time and the fire is undecided. */
   outcome: FireOutcome | null
   reason: string | null
   execution_id: string | null
   recorded_at: string
 }
 
-/** What the leading scheduler says of itself; one row. */
+/** The state of the leading scheduler; one row. */
 export type SchedulerStateTable = {
   id: number
   leader: string
@@ -26,5 +26,5 @@ export type SchedulerStateTable = {
 }
 
 export type FireTables = { fires: FiresTable; scheduler_state: SchedulerStateTable }
-/** The runs of schedules; the table is that of `executions`. */
+/** The runs of schedules, in the table of `executions`. */
 export type ScheduleRunTables = { executions: ExecutionRow }

@@ -2,21 +2,21 @@ import type { DueReminder, ScheduleChange } from '@roost/contracts/triggers/firi
 import type { AgentRecords } from '../../agents/records/index.ts'
 import type { Schedules } from '../schedules/index.ts'
 
-const page = 200
+const pageRows = 200
 
-/** What changed of schedules after a position, and which reminders come next, as the scheduler follows it. */
+/** The feed of the scheduler: schedules that changed after a position, and the next reminders. */
 export function createFeed(deps: {
   schedules: Pick<Schedules, 'changesAfter'>
   agentRecords: Pick<AgentRecords, 'byId'>
-  /** Pending reminders of the next minute, at most so many, soonest first. */
+  /** Pending reminders of the next minute, soonest first. */
   dueReminders(limit: number): Promise<DueReminder[]>
 }) {
   return async function changesAfter(
     after: number,
   ): Promise<{ position: number; schedules: ScheduleChange[]; reminders: DueReminder[] }> {
     const [rows, reminders] = await Promise.all([
-      deps.schedules.changesAfter(after, page),
-      deps.dueReminders(page),
+      deps.schedules.changesAfter(after, pageRows),
+      deps.dueReminders(pageRows),
     ])
     const schedules: ScheduleChange[] = []
     for (const row of rows) {

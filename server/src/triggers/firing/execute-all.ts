@@ -36,34 +36,34 @@ export function createExecuteAll({ clock, log, schedules, firing, suppressDelete
       return [{ task, request }]
     })
     return {
-      places: new Map(known.map(({ task }, index) => [task, index])),
+      positions: new Map(known.map(({ task }, index) => [task, index])),
       requests: known.map(({ request }) => request),
     }
   }
 
-  async function look(tasks: readonly Task[]) {
-    const { places, requests } = await requestsOf(tasks)
-    return { places, requests, records: await firing.recordsOf(requests) }
+  async function read(tasks: readonly Task[]) {
+    const { positions, requests } = await requestsOf(tasks)
+    return { positions, requests, records: await firing.recordsOf(requests) }
   }
 
   /**
    * Reads before the due time, and again at the due time if anything may have changed since. Fires that others
    * decide in between are noticed when they are recorded.
    */
-  async function lookAhead(tasks: readonly Task[]) {
+  async function readAhead(tasks: readonly Task[]) {
     const until = Math.max(...tasks.map(({ due_at }) => Date.parse(due_at)))
-    const early = () => until - clock.now().getTime()
-    if (early() <= 0) return look(tasks)
-    refuseTooEarly(early())
+    const msEarly = () => until - clock.now().getTime()
+    if (msEarly() <= 0) return read(tasks)
+    refuseTooEarly(msEarly())
     const position = await schedules.position()
-    const looked = await look(tasks)
+    const early = await read(tasks)
     // Repeated: a timer may end slightly early, and the clock may be set back.
-    while (early() > 0) {
-      refuseTooEarly(early())
-      await clock.wait(early())
+    while (msEarly() > 0) {
+      refuseTooEarly(msEarly())
+      await clock.wait(msEarly())
     }
-    const isSame = looked.records.active.size === 0 && (await schedules.position()) === position
-    return isSame ? looked : look(tasks)
+    const isSame = early.records.active.size === 0 && (await schedules.position()) === position
+    return isSame ? early : read(tasks)
   }
 
   function replyOf(settled: PromiseSettledResult<Result>): Result {
@@ -79,13 +79,13 @@ export function createExecuteAll({ clock, log, schedules, firing, suppressDelete
       await firing.rehearse((await requestsOf(tasks)).requests)
       return { results: [] }
     }
-    const { places, requests, records } = await lookAhead(tasks)
+    const { positions, requests, records } = await readAhead(tasks)
     const fired = firing.fireAll(requests, records)
 
     async function resultOf(task: Task): Promise<Result> {
-      const place = places.get(task)
-      if (place === undefined) return repliedOf(await suppressDeleted(task))
-      const result = (await fired)[place]
+      const position = positions.get(task)
+      if (position === undefined) return repliedOf(await suppressDeleted(task))
+      const result = (await fired)[position]
       if (result?.status !== 'fulfilled') throw result?.reason
       return repliedOf(result.value)
     }

@@ -10,7 +10,7 @@ const signal = new AbortController().signal
 const body = (over: object) => ExecuteTask.parse({ agent_name: 'scout', async_mode: true, ...over })
 
 forEachDialect((_dialect, open) => {
-  test('a fire that was decided is answered as the first time, whatever the key says', async () => {
+  test('a decided fire returns its first result, whatever the idempotency key', async () => {
     const { execute, addSchedule, work, runs } = await startFiringPlatform(await open())
     await addSchedule()
     const due = body({ schedule_id: 's1', due_at: dueAt })
@@ -21,31 +21,31 @@ forEachDialect((_dialect, open) => {
     assert.equal((await runs()).length, 1)
   })
 
-  test('a fire of a schedule that is gone is recorded as suppressed', async () => {
+  test('a fire of a deleted schedule is recorded as suppressed', async () => {
     const { execute } = await startFiringPlatform(await open())
     const due = body({ schedule_id: 'gone', due_at: dueAt })
     const answer = await execute.asPlatform(due, { key: undefined, signal })
     assert.deepEqual(answer, { status: 'suppressed', reason: 'schedule_deleted' })
   })
 
-  test('a run of any kind is accepted once for each key', async () => {
+  test('a run of any kind is accepted once per idempotency key', async () => {
     const { execute, runs } = await startFiringPlatform(await open())
-    const asked = body({ message: 'look', triggered_by: 'reminder', schedule_name: 'x', attempt: 2 })
+    const request = body({ message: 'look', triggered_by: 'reminder', schedule_name: 'x', attempt: 2 })
     const answers = await Promise.all(
-      Array.from({ length: 20 }, () => execute.asPlatform(asked, { key: 'k', signal })),
+      Array.from({ length: 20 }, () => execute.asPlatform(request, { key: 'k', signal })),
     )
     assert.equal(new Set(answers.map((answer) => 'execution_id' in answer && answer.execution_id)).size, 1)
     const [run, ...more] = await runs()
     assert.deepEqual([run?.triggered_by, run?.attempt_number, more.length], ['reminder', 2, 0])
-    await execute.asPlatform(asked, { key: 'other', signal })
+    await execute.asPlatform(request, { key: 'other', signal })
     assert.equal((await runs()).length, 2)
   })
 
-  test('an id is one run: twenty that ask for it at once are told of it, whoever else asks is refused', async () => {
+  test('twenty concurrent requests with one execution id make one run; 409 for any other caller', async () => {
     const { execute, runs, addSchedule, work } = await startFiringPlatform(await open())
     const execution_id = 'an-id-of-its-own-1'
-    const asked = body({ message: 'look', execution_id })
-    const ask = () => execute.asPlatform(asked, { key: undefined, signal })
+    const request = body({ message: 'look', execution_id })
+    const ask = () => execute.asPlatform(request, { key: undefined, signal })
     const answers = await Promise.all(Array.from({ length: 20 }, ask))
     assert.deepEqual(new Set(answers.map((answer) => answer.execution_id)), new Set([execution_id]))
     await work({ status: 'failed', response: null, error: 'boom', error_code: 'agent_error' })
@@ -64,16 +64,16 @@ forEachDialect((_dialect, open) => {
     }
   })
 
-  test('a run is no run of a schedule that is unknown', async () => {
+  test('404 for a run of an unknown schedule', async () => {
     const { execute, runs } = await startFiringPlatform(await open())
-    const asked = body({ message: 'look', schedule_id: 'gone' })
-    await assert.rejects(execute.asPlatform(asked, { key: undefined, signal }), {
+    const request = body({ message: 'look', schedule_id: 'gone' })
+    await assert.rejects(execute.asPlatform(request, { key: undefined, signal }), {
       code: 'schedule_not_found',
     })
     assert.equal((await runs()).length, 0)
   })
 
-  test('who waits is told the end', async () => {
+  test('a synchronous caller gets the end of the run', async () => {
     const { execute, work } = await startFiringPlatform(await open())
     const waiting = execute.asPlatform(body({ message: 'look', async_mode: false }), {
       key: undefined,
@@ -95,7 +95,7 @@ forEachDialect((_dialect, open) => {
     })
   })
 
-  test('without a message, an agent or a model there is a named refusal', async () => {
+  test('400 without a message, 404 without an agent, 400 with an invalid model', async () => {
     const { execute } = await startFiringPlatform(await open())
     const refused = async (over: object, code: string) =>
       assert.rejects(execute.asPlatform(body(over), { key: undefined, signal }), { code })
@@ -104,13 +104,13 @@ forEachDialect((_dialect, open) => {
     await refused({ message: 'x', model: 'not a model' }, 'invalid_model')
   })
 
-  test('only an agent asks as an agent', async () => {
+  test('401 and 403 for callers without an agent key', async () => {
     const { execute } = await startFiringPlatform(await open())
-    const asked = body({ message: 'x' })
-    await assert.rejects(execute.asAgent(anonymous, asked, { key: undefined, signal }), {
+    const request = body({ message: 'x' })
+    await assert.rejects(execute.asAgent(anonymous, request, { key: undefined, signal }), {
       code: 'not_authenticated',
     })
-    await assert.rejects(execute.asAgent(person(), asked, { key: undefined, signal }), {
+    await assert.rejects(execute.asAgent(person(), request, { key: undefined, signal }), {
       code: 'agent_identity_required',
     })
   })

@@ -35,11 +35,11 @@ export type ExecuteDeps = {
 }
 
 export type Execute = {
-  /** For the scheduler: many fires of the clock, each answered as by itself. */
+  /** For the scheduler: many fires of the clock, each with its own result. */
   allAsPlatform(body: ExecuteTasks): Promise<ExecuteTasksReply>
   /** For processes of the platform: the scheduler's fires, and runs of any kind. */
   asPlatform(body: ExecuteTask, call: Call): Promise<ExecuteTaskReply>
-  /** For an agent with its own key; what it says of trigger and schedule does not count. */
+  /** For an agent with its own key; its values of trigger and schedule are ignored. */
   asAgent(caller: Caller, body: ExecuteTask, call: Call): Promise<ExecuteTaskReply>
 }
 type Call = { key: string | undefined; signal: AbortSignal }
@@ -69,8 +69,8 @@ export function createExecute(deps: ExecuteDeps): Execute {
       : ended(fired.executionId, body, call)
   }
 
-  /** The run that has the asked id already. Throws `conflict`: it is not one that this caller has asked for. */
-  async function madeBefore(agent: Agent, { execution_id }: ExecuteTask, as: Run): Promise<string | null> {
+  /** The run that already has the requested id. Throws `conflict` when another caller requested it. */
+  async function findReplay(agent: Agent, { execution_id }: ExecuteTask, as: Run): Promise<string | null> {
     const row = execution_id == null ? null : await executionStore(db).byId(execution_id)
     if (!row) return null
     const isOwn = row.agent_id === agent.id && row.source_agent_id === (as.source.agent?.id ?? null)
@@ -82,20 +82,20 @@ export function createExecute(deps: ExecuteDeps): Execute {
     const { message } = body
     if (message === undefined) throw invalidField(['message'], 'is needed without a due time', 'missing')
     const model = modelOf(body.model)
-    const made = await madeBefore(agent, body, as)
-    if (made) return body.async_mode ? accepted(made, true) : ended(made, body, call)
-    // By the caller's own name, or nobody's: agents do not come upon each other's keys. An id is made once as well.
+    const replay = await findReplay(agent, body, as)
+    if (replay) return body.async_mode ? accepted(replay, true) : ended(replay, body, call)
+    // The caller is part of the scope, so agents cannot reuse each other's keys. An id also counts as a key.
     const subject = `${agent.id}:${as.source.agent?.id ?? ''}`
     const key = call.key ?? (body.execution_id ? `execution:${body.execution_id}` : undefined)
     const scope = scopeOf('execute-task', subject, key, body)
     const entered = await idempotency.enter(scope, async (claim) => {
-      const fact = await dispatch.checkAgent(agent.id)
+      const context = await dispatch.checkAgent(agent.id)
       return dispatch.transaction(async (tx) => {
         const executionId = body.execution_id ?? newId()
-        // Before the run: of two that ask for one id the second waits here.
+        // Before the run: of two requests for one id the second waits here.
         const receipt = { status: 200, body: accepted(executionId), receipt: true }
         await claim.take(tx, { execution_id: executionId }, receipt)
-        await dispatch.enqueue(tx, fact, {
+        await dispatch.enqueue(tx, context, {
           ...as,
           executionId,
           agentId: agent.id,
@@ -115,15 +115,15 @@ export function createExecute(deps: ExecuteDeps): Execute {
     return body.async_mode ? accepted(id, entered.replay ? true : undefined) : ended(id, body, call)
   }
 
-  /** The end of a run, waited for at most twice its time. Throws `sync_wait_exceeded`. */
+  /** Waits for the end of a run, at most twice its timeout. Throws `sync_wait_exceeded`. */
   async function ended(id: string, body: ExecuteTask, { signal }: Call): Promise<ExecuteTaskReply> {
     const waited = new AbortController()
     const seconds = 2 * (body.timeout_seconds ?? 7200)
     const timer = clock.wait(seconds * 1000, waited.signal).then(() => waited.abort())
     try {
       const until = AbortSignal.any([signal, waited.signal])
-      for await (const told of deps.executions.watch(id, { lines: false, signal: until })) {
-        if (told.kind === 'end') return endedReply(told.row)
+      for await (const update of deps.executions.watch(id, { lines: false, signal: until })) {
+        if (update.kind === 'end') return endedReply(update.row)
       }
     } finally {
       waited.abort()
@@ -158,13 +158,13 @@ export function createExecute(deps: ExecuteDeps): Execute {
     async asAgent(caller, body, call) {
       const own = agentOf(caller)
       const self = await deps.agentRecords.byId(own.agentId)
-      const reached = self && (await deps.agentAccess.resolveAgent(own.caller, body.agent_name))
-      if (!reached) throw new Fault('agent_not_found')
+      const target = self && (await deps.agentAccess.resolveAgent(own.caller, body.agent_name))
+      if (!target) throw new Fault('agent_not_found')
       const as: Run = {
-        triggeredBy: triggerOf(own.caller, reached.agent.id, { way: 'manual', viaMcp: false }),
+        triggeredBy: triggerOf(own.caller, target.agent.id, { way: 'manual', viaMcp: false }),
         source: sourceOf(own.caller, self.name),
       }
-      return run(reached.agent, body, as, call)
+      return run(target.agent, body, as, call)
     },
   }
 }

@@ -4,36 +4,36 @@ import { Fault } from '../../kit/fault.ts'
 import { type AgentLink, LinkDown, LinkFault, LinkTimeout } from '../../ports/agent-link/port.ts'
 import type { Log } from '../../ports/log.ts'
 
-/** Beyond the hook's own time: it is ended with what it started, and its answer is on its way. */
-const wayBackSeconds = 10
+/** Beyond the hook's own timeout: for stopping it, and for the way of its answer. */
+const answerSeconds = 10
 
 export type PreCheckDeps = { link: Pick<AgentLink, 'call' | 'isConnected'>; log: Pick<Log, 'debug'> }
 
 function ask({ link }: PreCheckDeps, agentId: string): Promise<PreCheckAnswer> {
-  return link.call(agentId, 'precheck', {}, { timeoutSeconds: preCheckSeconds + wayBackSeconds })
+  return link.call(agentId, 'precheck', {}, { timeoutSeconds: preCheckSeconds + answerSeconds })
 }
 
 /**
- * Asks the hook in the agent's workspace. Null: it could not be asked, whatever the reason. Then the fire goes
- * on: a link that is down for a moment must not silence a schedule.
+ * Runs the hook in the agent's workspace. Null when that fails for any reason. The fire then continues, because a
+ * short loss of the link must not silence a schedule.
  */
 export function createPreCheck(deps: PreCheckDeps) {
   return async function preCheck(agentId: string): Promise<PreCheckAnswer | null> {
-    // A call that is bound to fail would count against the agent's link.
+    // A failed call would count against the agent's link.
     if (!deps.link.isConnected(agentId)) return null
     try {
       return await ask(deps, agentId)
     } catch (error) {
       deps.log.debug(
         { agent_id: agentId, err: error },
-        'the pre-check hook could not be asked: the fire goes on',
+        'the pre-check hook could not be run; the fire continues',
       )
       return null
     }
   }
 }
 
-/** The same for somebody who wants to know. Throws `agent_stopped`, `agent_unresponsive`. */
+/** Runs the hook on request. Throws `agent_stopped`, `agent_unresponsive`. */
 export function createAskPreCheck(deps: PreCheckDeps) {
   return async function askPreCheck({ id, name, status }: Agent): Promise<PreCheckAnswer> {
     if (status !== 'running') throw new Fault('agent_stopped', `Agent ${name} is not running.`)

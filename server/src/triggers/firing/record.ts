@@ -67,7 +67,7 @@ export function createRecord({ db, clock, log, events, dispatch }: FireDeps) {
     const judged = outcomes.filter((outcome) => typeof outcome !== 'string')
     const rows = judged.map((choice) => ({ ...choice.fire.key, ...decisionOf(choice, now) }))
     const won = new Set((await fireStore(tx).decideAll(rows)).map(keyOf))
-    if (!probes.isSubsetOf(won)) throw new UnusedProbe()
+    if ([...probes].some((key) => !won.has(key))) throw new UnusedProbe()
     const recorded = judged.flatMap((choice) =>
       choice.entry && won.has(keyOf(choice.fire.key)) ? [{ choice, entry: choice.entry }] : [],
     )

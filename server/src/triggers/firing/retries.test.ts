@@ -22,7 +22,7 @@ forEachDialect((_dialect, open) => {
     return { platform, fire }
   }
 
-  test('a failed run is tried again after its delay, as often as its schedule says', async () => {
+  test('a failed run is retried after its delay, up to the maximum of its schedule', async () => {
     const { platform, fire } = await start()
     await fire('clock')
     const first = await platform.work(failed)
@@ -65,7 +65,7 @@ forEachDialect((_dialect, open) => {
     }
   })
 
-  test('of twenty passes at once one gives a retry its place', async () => {
+  test('twenty concurrent passes enqueue a retry once', async () => {
     const { platform, fire } = await start()
     await fire('clock')
     await platform.work(failed)
@@ -77,7 +77,7 @@ forEachDialect((_dialect, open) => {
     ])
   })
 
-  test('a schedule that is disabled, or an agent without autonomy, cancels what the clock began', async () => {
+  test('retries of clock fires are cancelled when the schedule or autonomy is disabled', async () => {
     const { platform, fire } = await start()
     await fire('clock')
     await platform.work(failed)
@@ -89,10 +89,10 @@ forEachDialect((_dialect, open) => {
     await fire('manual')
     await platform.work(failed)
     await pass(platform)
-    assert.equal((await platform.runs()).at(-1)?.status, 'pending_retry', 'begun by hand')
+    assert.equal((await platform.runs()).at(-1)?.status, 'pending_retry', 'triggered by hand')
   })
 
-  test('a deleted schedule has no retries', async () => {
+  test('retries of a deleted schedule are cancelled', async () => {
     const { platform, fire } = await start()
     await fire('manual')
     await platform.work(failed)
@@ -101,7 +101,7 @@ forEachDialect((_dialect, open) => {
     assert.equal((await platform.runs())[1]?.error, 'The schedule was deleted.')
   })
 
-  test('what was cancelled is not tried again, and the next fire waits for a retry', async () => {
+  test('a cancelled run is not retried, and a pending retry skips the next fire', async () => {
     const { platform, fire } = await start()
     await fire('clock')
     await platform.work({ status: 'cancelled', error: 'enough', error_code: 'user_cancelled' })
@@ -114,13 +114,13 @@ forEachDialect((_dialect, open) => {
     assert.equal(next.outcome === 'skipped' && next.reason, 'previous_run_active')
   })
 
-  test('the output is told once for each fire, after its last attempt', async () => {
+  test('the output is delivered once per fire, after its last attempt', async () => {
     const { platform, fire } = await start({ deliver_to_workspace_email: 'ann@example.org' })
     await fire('clock')
     await platform.work(failed)
     await platform.clock.advance(60)
     await pass(platform)
     await platform.work()
-    assert.deepEqual(platform.told.delivered, ['ann@example.org success'])
+    assert.deepEqual(platform.fakes.delivered, ['ann@example.org success'])
   })
 })

@@ -16,75 +16,75 @@ export type RetryDeps = Settle & {
   schedules: Pick<Schedules, 'byId'>
 }
 
-/** Retries of one pass; a pass is every few seconds. */
-const page = 500
+/** A pass runs every few seconds. */
+const maxPerPass = 500
 
 export type Retries = {
-  /** Plans the next attempt at a run that has just failed, in the transaction that fails it. False: there is none. */
+  /** Plans the next attempt in the transaction that fails the run. False when the run is not retried. */
   plan(tx: Tx, row: ExecutionRow, schedule: Schedule | null, now: Date): Promise<boolean>
-  /** Gives every retry whose time has come its place in the line, and cancels those that may not be made any more. */
+  /** Enqueues every retry that is due, and cancels those that are not allowed any more. */
   pass(signal: AbortSignal): Promise<void>
-  /** Cancels what waits of a schedule that is deleted. */
+  /** Cancels the pending retries of a deleted schedule. */
   cancel(tx: Tx, scheduleId: string): Promise<void>
 }
 
 export function createRetries({ db, clock, log, dispatch, schedules, settle }: RetryDeps): Retries {
-  async function factsOf(tx: Tx, row: ExecutionRow, schedule: Schedule | null) {
+  async function conditionsOf(tx: Tx, row: ExecutionRow, schedule: Schedule | null) {
     const first = row.retry_of_execution_id
     const trigger = first === null ? row.triggered_by : await scheduleRunStore(tx).triggerOf(first)
-    const isOfClock = trigger === 'schedule'
+    const isByClock = trigger === 'schedule'
     return {
       maxRetries: schedule?.max_retries ?? null,
-      isOfClock,
+      isByClock,
       isEnabled: schedule?.enabled === 1,
-      isAutonomous: !isOfClock || ((await agentStore(tx).byId(row.agent_id))?.autonomy_enabled ?? false),
+      isAutonomous: !isByClock || ((await agentStore(tx).byId(row.agent_id))?.autonomy_enabled ?? false),
     }
   }
 
-  function end(tx: Tx, row: ExecutionRow, error: string): Promise<ExecutionRow | null> {
+  function cancelRetry(tx: Tx, row: ExecutionRow, error: string): Promise<ExecutionRow | null> {
     const ending = { status: 'cancelled', error, terminal_reason: 'cancelled' } as const
     return settle(tx, row, { statuses: ['pending_retry'] }, ending)
   }
 
-  async function look(tx: Tx, row: ExecutionRow): Promise<void> {
+  async function enqueueOrCancel(tx: Tx, row: ExecutionRow): Promise<void> {
     const schedule = row.schedule_id === null ? null : await schedules.byId(row.schedule_id, tx)
-    const refusal = refusalOfRetry(await factsOf(tx, row, schedule))
+    const refusal = refusalOfRetry(await conditionsOf(tx, row, schedule))
     if (refusal) {
-      await end(tx, row, refusal)
+      await cancelRetry(tx, row, refusal)
       return
     }
     const now = clock.now()
     if ((row.retry_scheduled_at ?? '') > timestamp(now)) return
-    const entered = await dispatch.enqueueRetry(tx, row)
-    if (typeof entered === 'boolean') return
-    // The breaker is open: failing the retry would use up an attempt that nobody made.
-    await scheduleRunStore(tx).postpone(row.id, timestamp(secondsLater(now, entered.retryAfterSeconds)))
+    const result = await dispatch.enqueueRetry(tx, row)
+    if (typeof result === 'boolean') return
+    // The breaker is open. Failing the retry would use up an attempt that never ran.
+    await scheduleRunStore(tx).postpone(row.id, timestamp(secondsLater(now, result.retryAfterSeconds)))
   }
 
   return {
     async plan(tx, row, schedule, now) {
       const { attempt_number: attemptNumber, error_code: errorCode } = row
-      if (!isRetried({ ...(await factsOf(tx, row, schedule)), attemptNumber, errorCode })) return false
+      if (!isRetried({ ...(await conditionsOf(tx, row, schedule)), attemptNumber, errorCode })) return false
       const delay = retryDelaySeconds(schedule?.retry_delay_seconds ?? 0, errorCode)
       await dispatch.planRetry(tx, row, secondsLater(now, delay))
       return true
     },
 
     async pass(signal) {
-      for (const row of await scheduleRunStore(db).pendingRetries(page)) {
+      for (const row of await scheduleRunStore(db).pendingRetries(maxPerPass)) {
         if (signal.aborted) return
-        // One that fails holds up no other, and is looked at again in the next pass.
+        // A failure does not block other retries; the next pass tries again.
         await db
-          .atomically((tx) => look(tx, row))
+          .atomically((tx) => enqueueOrCancel(tx, row))
           .catch((error: unknown) =>
-            log.warn({ execution_id: row.id, err: error }, 'a retry could not be made'),
+            log.warn({ execution_id: row.id, err: error }, 'a retry could not be enqueued'),
           )
       }
     },
 
     async cancel(tx, scheduleId) {
       for (const row of await scheduleRunStore(tx).pendingOf(scheduleId)) {
-        await end(tx, row, 'The schedule was deleted.')
+        await cancelRetry(tx, row, 'The schedule was deleted.')
       }
     },
   }

@@ -1,19 +1,19 @@
 import type { PreCheckAnswer } from '@roost/contracts/link/messages'
 import type { ExecutionErrorCode } from '@roost/contracts/runs/executions'
 
-/** How long a person or a webhook waits for the record of what it triggers. */
+/** How long a caller by hand or webhook waits for the record of its fire. */
 export const recordSeconds = 10
-/** A rate-limited run waits longer, and never longer than this. */
-export const longestRateLimitDelaySeconds = 300
+/** The upper limit of the doubled delay after a rate limit. */
+export const maxRateLimitDelaySeconds = 300
 
-/** Why the clock's fire comes to nothing before anything is asked of the agent. */
+/** Why a fire of the clock makes no run. */
 export type Gate = { outcome: 'suppressed' | 'skipped'; reason: string }
 
 export type GateFacts = {
   isEnabled: boolean
   isRegistrable: boolean
   isAutonomous: boolean
-  /** Failed syncs of an agent whose schedules are frozen by them; null for all others. */
+  /** Consecutive failed git syncs of an agent whose schedules they freeze; null for other agents. */
   frozenAfter: number | null
   isRunning: boolean
 } & PreviousRunFacts
@@ -49,8 +49,8 @@ export function skipped(reason: string): Gate {
 }
 
 /**
- * What the pre-check hook decides: the message of this fire, or `empty`. Null: as if there were none, which is
- * also what anything but an orderly end counts as, because a broken hook must not silence a schedule.
+ * The decision of the pre-check hook: the message of this fire, or `empty`. Null without a hook, and also after a
+ * failed one, because a broken hook must not silence a schedule.
  */
 export function readPreCheck(answer: PreCheckAnswer | null): { message: string } | 'empty' | null {
   if (!answer?.hook_present || answer.exit_code !== 0) return null
@@ -60,16 +60,16 @@ export function readPreCheck(answer: PreCheckAnswer | null): { message: string }
 
 /** Seconds until the next attempt. */
 export function retryDelaySeconds(configured: number, errorCode: ExecutionErrorCode | null): number {
-  return errorCode === 'rate_limited' ? Math.min(2 * configured, longestRateLimitDelaySeconds) : configured
+  return errorCode === 'rate_limited' ? Math.min(2 * configured, maxRateLimitDelaySeconds) : configured
 }
 
 export type RetryFacts = {
   attemptNumber: number
-  /** Of the schedule; null when it is deleted. */
+  /** Of the schedule; null if it was deleted. */
   maxRetries: number | null
   errorCode: ExecutionErrorCode | null
-  /** The first attempt was a fire of the clock. */
-  isOfClock: boolean
+  /** The clock fired the first attempt. */
+  isByClock: boolean
   isEnabled: boolean
   isAutonomous: boolean
 }
@@ -81,12 +81,12 @@ export function isRetried(facts: RetryFacts): boolean {
   return refusalOfRetry(facts) === null
 }
 
-/** Why a retry that waits may not be made any more, in words; null lets it be made. */
+/** The reason why a pending retry is not allowed any more; null if it is. */
 export function refusalOfRetry(
-  facts: Pick<RetryFacts, 'maxRetries' | 'isOfClock' | 'isEnabled' | 'isAutonomous'>,
+  facts: Pick<RetryFacts, 'maxRetries' | 'isByClock' | 'isEnabled' | 'isAutonomous'>,
 ): string | null {
   if (facts.maxRetries === null) return 'The schedule was deleted.'
-  if (!facts.isOfClock) return null
+  if (!facts.isByClock) return null
   if (!facts.isEnabled) return 'The schedule was disabled.'
   return facts.isAutonomous ? null : 'The autonomy of the agent was switched off.'
 }

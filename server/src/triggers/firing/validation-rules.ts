@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** What a validation is asked to answer with. */
+/** The requested answer of a validation. */
 export const ValidationReport = z.object({
   status: z.enum(['pass', 'fail', 'partial']),
   summary: z.string(),
@@ -14,12 +14,12 @@ export type ValidationReport = z.output<typeof ValidationReport>
 const answerForm =
   'Answer with one JSON object and nothing else: {"status": "pass" | "fail" | "partial", "summary": string, "items": [{"check": string, "result": string, "evidence": string}], "recommendation": string (optional)}.'
 
-/** Long texts leave room for the prompt within what a message may have. */
-const mostCharacters = 40_000
+/** Per text; leaves room for the prompt within the limit of a message. */
+const maxCharacters = 40_000
 
 /**
- * The message of a validation. The placeholders `{original_message}` and `{execution_response}` are filled in;
- * a prompt without them gets both below it, between marker lines that call them data.
+ * The message of a validation. Fills in the placeholders `{original_message}` and `{execution_response}`. Without
+ * placeholders it appends both texts, between marker lines that call them data.
  */
 export function validationMessage(
   prompt: string | null,
@@ -29,8 +29,8 @@ export function validationMessage(
   const message = cut(run.message)
   const response = cut(run.response)
   const own = prompt?.trim() || 'Check whether the response does what the message asked for.'
-  const hasPlace = /\{(original_message|execution_response)\}/.test(own)
-  // In one pass: what is filled in may itself name a placeholder.
+  const hasPlaceholder = /\{(original_message|execution_response)\}/.test(own)
+  // In one pass, because the texts may contain placeholders themselves.
   const filled = own.replaceAll(/\{(original_message|execution_response)\}/g, (_, name: string) =>
     name === 'original_message' ? message : response,
   )
@@ -42,10 +42,10 @@ export function validationMessage(
     response,
     `--- end ${mark} ---`,
   ]
-  return [filled, ...(hasPlace ? [] : ['', ...data]), '', answerForm].join('\n')
+  return [filled, ...(hasPlaceholder ? [] : ['', ...data]), '', answerForm].join('\n')
 }
 
-/** Null: the answer cannot be read. Models like to wrap JSON in words or a fence. */
+/** Null for an unreadable answer. Models often wrap JSON in words or a code fence. */
 export function readReport(answer: string | null): ValidationReport | null {
   if (answer === null) return null
   const from = answer.indexOf('{')
@@ -60,6 +60,6 @@ export function readReport(answer: string | null): ValidationReport | null {
 }
 
 function cut(text: string): string {
-  if (text.length <= mostCharacters) return text
-  return `${text.slice(0, mostCharacters).toWellFormed()}\n[${text.length - mostCharacters} characters left out]`
+  if (text.length <= maxCharacters) return text
+  return `${text.slice(0, maxCharacters).toWellFormed()}\n[${text.length - maxCharacters} characters left out]`
 }

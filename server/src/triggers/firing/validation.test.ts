@@ -27,24 +27,28 @@ forEachDialect((_dialect, open) => {
     [JSON.stringify({ ...report, status: 'partial', summary: 'half' }), 'failed_validation'],
     ['I think it is fine', 'failed_validation'],
   ] as const) {
-    test(`${expected} by the answer ${JSON.stringify(answer.slice(0, 30))}`, async () => {
+    test(`${expected} after the answer ${JSON.stringify(answer.slice(0, 30))}`, async () => {
       const platform = await start()
       await platform.work({ response: 'sent 3 mails' })
       await platform.firing.settled()
-      const before = await first(platform)
+      const pending = await first(platform)
       assert.deepEqual(
-        [before.run?.business_status, before.run?.validation_execution_id, before.validation?.triggered_by],
-        ['pending_validation', before.validation?.id, 'validation'],
+        [
+          pending.run?.business_status,
+          pending.run?.validation_execution_id,
+          pending.validation?.triggered_by,
+        ],
+        ['pending_validation', pending.validation?.id, 'validation'],
       )
       assert.deepEqual(
-        [before.validation?.validates_execution_id, before.validation?.timeout_seconds],
-        [before.run?.id, 120],
+        [pending.validation?.validates_execution_id, pending.validation?.timeout_seconds],
+        [pending.run?.id, 120],
       )
-      assert.equal(await platform.firing.validate(before.run?.id ?? ''), before.validation?.id)
+      assert.equal(await platform.firing.validate(pending.run?.id ?? ''), pending.validation?.id)
       await platform.work({ response: answer })
       const { run } = await first(platform)
       assert.deepEqual([run?.status, run?.business_status], ['success', expected])
-      const alerts = platform.told.alerts.map(({ kind, priority, title }) => [kind, priority, title])
+      const alerts = platform.fakes.alerts.map(({ kind, priority, title }) => [kind, priority, title])
       assert.deepEqual(
         alerts,
         expected === 'validated' ? [] : [['validation_failed', 'high', 'Validation failed']],
@@ -52,17 +56,17 @@ forEachDialect((_dialect, open) => {
     })
   }
 
-  test('a validation that fails is not tried again, and says so of the run', async () => {
+  test('a failed validation is not retried, and marks its run', async () => {
     const platform = await start()
     await platform.work({ response: 'sent' })
     await platform.firing.settled()
     await platform.work({ status: 'failed', response: null, error: 'late', error_code: 'timeout' })
     const { run, validation } = await first(platform)
     assert.deepEqual([run?.business_status, validation?.status], ['failed_validation', 'failed'])
-    assert.equal(platform.told.alerts.length, 1)
+    assert.equal(platform.fakes.alerts.length, 1)
   })
 
-  test('without an answer there is nothing to validate', async () => {
+  test('a run without a response is not validated', async () => {
     const platform = await start()
     await platform.work({ response: '  ' })
     await platform.firing.settled()
@@ -72,7 +76,7 @@ forEachDialect((_dialect, open) => {
     await assert.rejects(platform.firing.validate('unknown'), { code: 'execution_not_found' })
   })
 
-  test('however many wait behind an open breaker, the others are not held up', async () => {
+  test('validations behind an open breaker do not block the others', async () => {
     const platform = await startFiringPlatform(await open(), { isBreakerEnabled: () => true })
     const schedule = await platform.addSchedule()
     await platform.patchAgent({ circuit_breaker_enabled: 1 })
@@ -105,7 +109,7 @@ forEachDialect((_dialect, open) => {
     )
   })
 
-  test('of twenty who begin a validation one makes the run', async () => {
+  test('twenty callers begin one validation', async () => {
     const platform = await start()
     await platform.work({ response: 'sent' })
     const [run] = await platform.runs()
@@ -116,7 +120,7 @@ forEachDialect((_dialect, open) => {
   })
 })
 
-test('placeholders are filled in once; without them both texts follow as data', () => {
+test('placeholders are filled in once; without placeholders both texts follow as data', () => {
   const run = { message: 'say {execution_response}', response: 'hello' }
   const filled = validationMessage('Was "{original_message}" done by "{execution_response}"?', run, 'm')
   assert.match(filled, /^Was "say \{execution_response\}" done by "hello"\?\n\nAnswer with one JSON/)
@@ -124,7 +128,7 @@ test('placeholders are filled in once; without them both texts follow as data', 
   assert.match(data, /--- original message m1 ---\nsay \{execution_response\}\n--- response m1 ---\nhello/)
 })
 
-test('an answer that is no report is none', () => {
+test('an unreadable report is null', () => {
   for (const answer of [null, '', '{', '}{', '{"status": "maybe", "summary": ""}', '[1]']) {
     assert.equal(readReport(answer), null)
   }

@@ -58,7 +58,7 @@ export function createValidation(deps: ValidationDeps): Validation {
     const context = await runContextOf(run.agent_id)
     if (!schedule || !context) {
       await db.atomically((tx) => withdraw(tx, run.id))
-      throw new Fault(context ? 'conflict' : 'agent_not_found', 'What was to be validated is gone.')
+      throw new Fault(context ? 'conflict' : 'agent_not_found', 'The schedule or the agent of the run was deleted.')
     }
     const validationId = newId()
     const message = validationMessage(

@@ -21,36 +21,36 @@ export type CreateDeps = {
 const daySeconds = 24 * 3600
 
 /**
- * Sets a reminder. Without a key of the request a pending one of the same message and time is answered instead
- * of a second. `within` runs in the same transaction when one is made. Throws `invalid_model`,
+ * Sets a reminder. Without an idempotency key, an equal pending reminder is returned instead of a second one.
+ * `within` runs in the transaction that creates one. Throws `invalid_model`,
  * `validation_error`, `rate_limited`, `daily_cap_reached`.
  */
 export function createCreate({ db, clock, limits }: CreateDeps) {
   return async function create(
     { caller, agent }: { caller: SignedIn; agent: { id: string; name: string } },
-    asked: CreateReminder,
+    request: CreateReminder,
     { hasKey, within }: { hasKey: boolean; within: (tx: Tx, row: ReminderRow) => Promise<void> },
   ): Promise<{ row: ReminderRow; isNew: boolean }> {
     const now = clock.now()
-    const fire_at = fireTime(asked, now)
+    const fire_at = fireTime(request, now)
     const isItself = caller.kind === 'key' && caller.key.scope === 'agent'
     const fresh: ReminderRow = {
-      ...notYet,
+      ...initialState,
       id: newId(),
       agent_id: agent.id,
-      message: asked.message,
+      message: request.message,
       fire_at,
       next_attempt_at: fire_at,
-      model: modelOf(asked.model),
-      timeout_seconds: asked.timeout_seconds,
-      allowed_tools: asked.allowed_tools && JSON.stringify(asked.allowed_tools),
+      model: modelOf(request.model),
+      timeout_seconds: request.timeout_seconds,
+      allowed_tools: request.allowed_tools && JSON.stringify(request.allowed_tools),
       source: JSON.stringify(sourceOf(caller, isItself ? agent.name : null)),
-      derived_key: hasKey ? null : derivedKey(asked),
+      derived_key: hasKey ? null : derivedKey(request),
       created_at: timestamp(now),
     }
     await limits.use(rateRules.reminder, agent.id)
     return db.atomically(async (tx) => {
-      // One at a time for each agent: the bounds hold for twenty at once too.
+      // Serializes the calls of an agent, so that concurrent ones keep the limits.
       if (!(await agentStore(tx).lock(agent.id))) throw new Fault('agent_not_found')
       const store = reminderStore(tx)
       const twin = fresh.derived_key && (await store.derived(agent.id, fresh.derived_key))
@@ -64,7 +64,7 @@ export function createCreate({ db, clock, limits }: CreateDeps) {
   }
 }
 
-/** As it was asked: a repeated delay is the same request, although its time has moved on. */
+/** The request as received: a repeated delay is the same request, although it yields another time. */
 function derivedKey({ message, fire_at, delay_seconds }: CreateReminder): string {
   return createHash('sha256')
     .update(JSON.stringify([message, fire_at, delay_seconds]))
@@ -88,9 +88,8 @@ async function refuseTooMany(tx: Tx, agent: { id: string; name: string }, now: D
 }
 
 /**
- * The conversation in whose turn the agent sets the reminder. It does not say which of its runs asks: while
- * something else runs than one turn and the tasks that it has begun, none is taken, so that a result does not
- * land with somebody else.
+ * The conversation in whose turn the agent sets the reminder. The agent does not say which run asks. While it has
+ * other runs than one turn and its tasks, this returns null, so that no result reaches another person.
  */
 async function sessionOfTurn(tx: Tx, agentId: string): Promise<string | null> {
   const running = await queueStore(tx).runningOf(agentId)
@@ -103,8 +102,8 @@ async function sessionOfTurn(tx: Tx, agentId: string): Promise<string | null> {
   return isAlone ? turn.session_id : null
 }
 
-/** What a reminder that was just set has none of. */
-const notYet = {
+/** The initial state of a reminder. */
+const initialState = {
   status: 'pending',
   origin_session_id: null,
   execution_id: null,

@@ -7,9 +7,8 @@ import { deliveryWaitSeconds } from './rules.ts'
 import { reminderStore } from './store.ts'
 
 /**
- * Puts the end of a run into a conversation as one message; filled by the conversations, which stand to the
- * right. `busy`: a reply is in progress there, and `waits` says that it may be waited for. `gone`: there is no
- * such conversation any more.
+ * Adds the end of a run to a conversation as one message; the conversations area implements it. `busy`: a reply is
+ * in progress, and `waits` allows waiting for it. `gone`: the conversation does not exist any more.
  */
 export type DeliverResult = (
   tx: Tx,
@@ -24,13 +23,16 @@ export type DeliverDeps = {
   deliver: DeliverResult
 }
 
-const page = 100
+const maxPerPass = 100
 
-/** Brings results to the conversations in which their reminders were set, each once. */
+/** Delivers each result once to the conversation in which its reminder was set. */
 export function createDeliver({ db, clock, log, hooks, deliver }: DeliverDeps) {
-  const tell = (id: string, error: unknown) =>
-    log.warn({ err: error, reminder_id: id }, 'the result of a reminder was not delivered; it is tried again')
-  const followUps = createFollowUps({ failed: tell, look: (id) => db.atomically((tx) => attempt(tx, id)) })
+  const logFailure = (id: string, error: unknown) =>
+    log.warn({ err: error, reminder_id: id }, 'the result of a reminder was not delivered; it is retried')
+  const followUps = createFollowUps({
+    failed: logFailure,
+    look: (id) => db.atomically((tx) => attempt(tx, id)),
+  })
 
   hooks.onEnded(async (tx, { reminder_id }, now) => {
     if (reminder_id === null) return
@@ -53,11 +55,11 @@ export function createDeliver({ db, clock, log, hooks, deliver }: DeliverDeps) {
   }
 
   return {
-    /** What waits for a reply, and what a killed process left undone. */
+    /** Delivers results that waited for a reply, or that a killed process left. */
     async all(signal: AbortSignal): Promise<void> {
-      for (const id of await reminderStore(db).undelivered(page)) {
+      for (const id of await reminderStore(db).undelivered(maxPerPass)) {
         if (signal.aborted) return
-        await db.atomically((tx) => attempt(tx, id)).catch((error: unknown) => tell(id, error))
+        await db.atomically((tx) => attempt(tx, id)).catch((error: unknown) => logFailure(id, error))
       }
     },
     settled: followUps.settled,

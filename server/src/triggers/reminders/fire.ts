@@ -19,17 +19,17 @@ export type FireDeps = {
   dispatch: Pick<Dispatch, 'checkAgent' | 'transaction' | 'enqueue'>
 }
 
-const page = 100
+const pageRows = 100
 
 /**
- * Fires what is due, each reminder once: it leaves `pending` in the transaction that accepts its run. Those of
- * agents without autonomy are passed by, and fire when it returns.
+ * Fires each due reminder once: it leaves `pending` in the transaction that accepts its run. Reminders of agents
+ * without autonomy wait until autonomy is enabled.
  */
 export function createFire(deps: FireDeps) {
   const { db, clock, log, events, agentRecords, dispatch } = deps
   const store = reminderStore(db)
 
-  async function fireIn(tx: Tx, row: ReminderRow, agent: RunContext): Promise<void> {
+  async function record(tx: Tx, row: ReminderRow, agent: RunContext): Promise<void> {
     const now = clock.now()
     if (!(await reminderStore(tx).fire(row.id, timestamp(now)))) return
     const { row: run } = await dispatch.enqueue(tx, agent, {
@@ -37,7 +37,7 @@ export function createFire(deps: FireDeps) {
       kind: 'task',
       triggeredBy: 'reminder',
       message: row.message,
-      // The two casts: written by this feature from a `Source` and a list of names.
+      // Both casts: stored by this feature from a `Source` and a list of names.
       source: JSON.parse(row.source) as Source,
       model: row.model,
       timeoutSeconds: row.timeout_seconds,
@@ -56,7 +56,7 @@ export function createFire(deps: FireDeps) {
   async function fire(row: ReminderRow): Promise<void> {
     try {
       const agent = await dispatch.checkAgent(row.agent_id)
-      await dispatch.transaction((tx) => fireIn(tx, row, agent))
+      await dispatch.transaction((tx) => record(tx, row, agent))
     } catch (error) {
       log.warn({ err: error, reminder_id: row.id }, 'a reminder could not be fired')
       const again = retryAfter(row.fire_attempts + 1)
@@ -71,14 +71,14 @@ export function createFire(deps: FireDeps) {
     const now = timestamp(clock.now())
     let after: ReminderRow | null = null
     while (!signal.aborted) {
-      const rows: ReminderRow[] = await store.due(now, page, after)
+      const rows: ReminderRow[] = await store.due(now, pageRows, after)
       for (const row of rows) {
         if (signal.aborted) return
         const agent = await agentRecords.byId(row.agent_id)
         if (agent?.autonomy_enabled) await fire(row)
       }
       after = rows.at(-1) ?? null
-      if (rows.length < page) return
+      if (rows.length < pageRows) return
     }
   }
 }

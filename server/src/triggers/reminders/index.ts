@@ -1,9 +1,9 @@
 /**
- * Reminders: a message that an agent runs once, at a time set before.
+ * Reminders: messages that an agent runs once, at a given time.
  *
- * Owns the table `reminders`. Promises that one that is due fires once, however many processes look, that it
- * waits while the agent's autonomy is off, and that what came of it reaches the conversation in which it was
- * set. Refuses to know what a conversation is: `DeliverResult` is filled by the conversations.
+ * Owns the table `reminders`. A due reminder fires once, with any number of processes, and waits while the agent's
+ * autonomy is off. Its result reaches the conversation in which it was set, through `DeliverResult`, which the
+ * conversations area implements.
  */
 export type { DeliverResult } from './deliver.ts'
 export { reminderRetention } from './retention.ts'

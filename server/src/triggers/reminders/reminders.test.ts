@@ -24,7 +24,7 @@ forEachDialect((_, openDb) => {
   const runs = (on: On) =>
     executionStore(on.db).list({ agentId: 'a1', triggeredBy: 'reminder' }, { limit: 99, offset: 0 })
 
-  test('a due reminder fires once, by two processes twenty times at once, and tells of it', async () => {
+  test('a due reminder fires once, with its event, in twenty concurrent passes of two processes', async () => {
     const on = await start()
     const other = await on.again()
     const { id } = await set(on, {
@@ -45,14 +45,14 @@ forEachDialect((_, openDb) => {
     const fired = await find(on, id)
     assert.deepEqual([fired.status, fired.execution_id, fired.fire_attempts], ['fired', run?.id, 1])
     await on.events.relaying.pass()
-    const told = (await on.events.after(0, 500)).filter(({ type }) => type === 'reminder.fired')
+    const events = (await on.events.after(0, 500)).filter(({ type }) => type === 'reminder.fired')
     assert.deepEqual(
-      told.map(({ fields }) => fields),
+      events.map(({ fields }) => fields),
       [{ reminder_id: id, execution_id: run?.id }],
     )
   })
 
-  test('what comes in the next minute is known to who keeps the clock, soonest first', async () => {
+  test('the scheduler gets the reminders of the next minute, soonest first', async () => {
     const on = await start()
     const far = await set(on, { message: 'far', delay_seconds: 300 })
     const near = await set(on, { message: 'near', delay_seconds: 90 })
@@ -68,7 +68,7 @@ forEachDialect((_, openDb) => {
     assert.deepEqual(await due(), [far.id])
   })
 
-  test('while autonomy is off a due one is held, and fires when it returns', async () => {
+  test('a due reminder waits while autonomy is off, and fires when it is enabled', async () => {
     const on = await start()
     const { id } = await set(on)
     await on.change('a1', { autonomy_enabled: 0 })
@@ -82,7 +82,7 @@ forEachDialect((_, openDb) => {
     assert.deepEqual([(await find(on, id)).status, (await runs(on)).length], ['fired', 1])
   })
 
-  test('five attempts that fail make it failed, each with a longer pause', async () => {
+  test('a reminder fails after five attempts with growing pauses', async () => {
     const on = await start()
     const { id } = await set(on)
     on.agents.set('a1', agentFact({ status: 'stopped' }))
@@ -100,7 +100,7 @@ forEachDialect((_, openDb) => {
     await assert.rejects(on.reminders.cancel(agent, id), refused('already_finished'))
   })
 
-  test('firing and cancelling at once: one wins, and there is a run exactly when it fired', async () => {
+  test('of a concurrent fire and cancellation one wins, with a run only if it fired', async () => {
     const on = await start()
     for (let round = 0; round < 10; round += 1) {
       const { id } = await set(on, { message: `round ${round}` })
@@ -118,7 +118,7 @@ forEachDialect((_, openDb) => {
     }
   })
 
-  test('a cancelled one is cancelled again as well; one of another agent is not there', async () => {
+  test('cancelling may be repeated; 404 for a reminder of another agent', async () => {
     const on = await start()
     const { id } = await set(on)
     assert.equal((await on.reminders.cancel(agent, id)).status, 'cancelled')
@@ -126,7 +126,7 @@ forEachDialect((_, openDb) => {
     await assert.rejects(on.reminders.cancel({ id: 'a2', name: 'b' }, id), refused('not_found'))
   })
 
-  test('without a key the same message and time is one reminder while it is pending, twenty times at once', async () => {
+  test('twenty concurrent equal requests without a key set one reminder while it is pending', async () => {
     const on = await start()
     const all = await Promise.all(Array.from({ length: 20 }, () => set(on)))
     assert.equal(new Set(all.map(({ id }) => id)).size, 1)
@@ -137,7 +137,7 @@ forEachDialect((_, openDb) => {
     assert.notEqual((await set(on)).id, id)
   })
 
-  test('with a key the key alone decides; 409 once that reminder is cancelled or deleted', async () => {
+  test('with a key only the key decides; 409 after that reminder was cancelled or deleted', async () => {
     const on = await start()
     const first = await set(on, {}, { key: 'k1' })
     const again = await set(on, { message: 'another' }, { key: 'k1' })
@@ -150,14 +150,14 @@ forEachDialect((_, openDb) => {
     await assert.rejects(set(on, {}, { key: 'k2' }), refused('created_resource_gone'))
   })
 
-  test('the key of one person is not that of another', async () => {
+  test('keys are separate per person', async () => {
     const on = await start()
     const first = await set(on, {}, { key: 'k1' })
     const other = await set(on, {}, { key: 'k1', caller: person({ id: 'u2', username: 'bob' }) })
     assert.deepEqual([other.id === first.id, other.replayed], [false, false])
   })
 
-  test('429: 25 are pending, 30 a minute, 100 a day', async () => {
+  test('429 for 25 pending reminders, 30 per minute, 100 per day', async () => {
     const on = await start()
     const outcomes = await Promise.allSettled(
       Array.from({ length: 30 }, (_each, index) =>
@@ -184,21 +184,21 @@ forEachDialect((_, openDb) => {
     })
   })
 
-  test('soonest first, filtered by status', async () => {
+  test('reminders are listed soonest first, filtered by status', async () => {
     const on = await start()
     const late = await set(on, { message: 'late', delay_seconds: 900 })
     const soon = await set(on, { message: 'soon', delay_seconds: 90 })
-    const gone = await set(on, { message: 'gone' })
-    await on.reminders.cancel(agent, gone.id)
+    const cancelled = await set(on, { message: 'cancelled' })
+    await on.reminders.cancel(agent, cancelled.id)
     const ids = async (status: string) =>
       (await on.reminders.list(agent, { status, limit: 9 })).map(({ id }) => id)
     assert.deepEqual(await ids('pending'), [soon.id, late.id])
-    assert.deepEqual(await ids('all'), [gone.id, soon.id, late.id])
-    assert.deepEqual(await ids('cancelled'), [gone.id])
+    assert.deepEqual(await ids('all'), [cancelled.id, soon.id, late.id])
+    assert.deepEqual(await ids('cancelled'), [cancelled.id])
     await assert.rejects(ids('sleeping'), refused('unknown_filter'))
   })
 
-  test('a deleted agent takes its reminders along', async () => {
+  test('deleting an agent deletes its reminders', async () => {
     const on = await start()
     const { id } = await set(on)
     await on.db.atomically((tx) => on.reminders.agentDeleted(tx, 'a1'))

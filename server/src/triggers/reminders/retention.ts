@@ -2,7 +2,7 @@ import type { Loop } from '../../background/loops.ts'
 import { createSweep, type SweepDeps } from '../../foundation/settings/index.ts'
 import { reminderStore } from './store.ts'
 
-/** Removes reminders that were fired, cancelled or given up long ago. */
+/** Removes old reminders that fired, were cancelled or failed. */
 export function reminderRetention(deps: SweepDeps): Loop {
   const store = reminderStore(deps.db)
   return createSweep(deps, {

@@ -23,7 +23,7 @@ async function start() {
   }
 }
 
-test('201 with the reminder; the same again while it is pending is that one', async () => {
+test('201 with the reminder; a repetition while it is pending returns the same', async () => {
   const ask = await start()
   const made = await ask('POST', '', body)
   assert.deepEqual([made.status, made.json.status, made.json.agent_name], [201, 'pending', 'scout'])
@@ -32,7 +32,7 @@ test('201 with the reminder; the same again while it is pending is that one', as
   assert.deepEqual((await ask('GET', '', undefined, 'shared')).json, [made.json])
 })
 
-test('a cancelled one is 200 again; an unknown one is 404', async () => {
+test('200 for a repeated cancellation; 404 for an unknown reminder', async () => {
   const ask = await start()
   const { id } = (await ask('POST', '', body)).json
   for (let time = 0; time < 2; time += 1) {
@@ -43,7 +43,7 @@ test('a cancelled one is 200 again; an unknown one is 404', async () => {
   assert.equal((await ask('GET', '?status=all')).json.length, 1)
 })
 
-test('403 owner_required for one with whom the agent is shared; 422 for times that cannot be', async () => {
+test('403 owner_required for a person the agent is shared with; 422 for invalid times', async () => {
   const ask = await start()
   assert.equal((await ask('POST', '', body, 'shared')).json.error, 'owner_required')
   for (const over of [{ delay_seconds: 59 }, { delay_seconds: null }, { fire_at: '2026-01-05T09:00:00Z' }]) {

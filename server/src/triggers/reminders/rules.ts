@@ -8,12 +8,12 @@ import { secondsLater, timestamp } from '../../kit/clock.ts'
 import { invalidField } from '../../kit/fault.ts'
 import type { RemindersTable } from './tables.ts'
 
-export const mostAttempts = 5
+export const maxAttempts = 5
 
-/** How long a result waits for a reply in progress. */
+/** The time that a result waits for a reply in progress. */
 export const deliveryWaitSeconds = 120
 
-/** When it fires. Throws `validation_error` for a time that is too near or too far. */
+/** The time of the fire. Throws `validation_error` if it is too near or too far. */
 export function fireTime({ fire_at, delay_seconds }: CreateReminder, now: Date): string {
   const at = fire_at ?? timestamp(secondsLater(now, delay_seconds ?? 0))
   const ahead = (Date.parse(at) - now.getTime()) / 1000
@@ -21,14 +21,14 @@ export function fireTime({ fire_at, delay_seconds }: CreateReminder, now: Date):
   throw invalidField(['fire_at'], `must lie ${minAheadSeconds} seconds to 30 days ahead`)
 }
 
-/** Seconds until the next try after so many that failed: one minute, then twice as long each time; null: none. */
+/** Seconds until the next attempt: one minute, doubled after each failure; null after the last one. */
 export function retryAfter(failedAttempts: number): number | null {
-  return failedAttempts >= mostAttempts ? null : 60 * 2 ** (failedAttempts - 1)
+  return failedAttempts >= maxAttempts ? null : 60 * 2 ** (failedAttempts - 1)
 }
 
-export type Standing = { agentName: string; isAutonomous: boolean; now: Date }
+export type AgentState = { agentName: string; isAutonomous: boolean; now: Date }
 
-export function viewOf(row: RemindersTable, { agentName, isAutonomous, now }: Standing): Reminder {
+export function viewOf(row: RemindersTable, { agentName, isAutonomous, now }: AgentState): Reminder {
   const isDue = row.status === 'pending' && Date.parse(row.fire_at) <= now.getTime()
   return {
     id: row.id,
@@ -39,7 +39,7 @@ export function viewOf(row: RemindersTable, { agentName, isAutonomous, now }: St
     autonomy_hold: isDue && !isAutonomous,
     model: row.model,
     timeout_seconds: row.timeout_seconds,
-    // Written by this feature from a list of names.
+    // Stored by this feature from a list of names.
     allowed_tools: row.allowed_tools === null ? null : (JSON.parse(row.allowed_tools) as string[]),
     origin_session_id: row.origin_session_id,
     execution_id: row.execution_id,

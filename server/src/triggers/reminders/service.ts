@@ -34,22 +34,22 @@ const soonSeconds = 60
 export type RemindedAgent = { id: string; name: string }
 
 export type Reminders = {
-  /** Sets one, once for each key; without a key as `createCreate` says. */
+  /** Sets a reminder once per idempotency key; without a key, see `createCreate`. */
   set(
     party: { caller: SignedIn; agent: RemindedAgent },
-    asked: CreateReminder,
+    request: CreateReminder,
     key: string | undefined,
   ): Promise<Reply & { replayed: boolean }>
-  /** Soonest first; `status` is one of them or `all`. Throws `unknown_filter`. */
+  /** Soonest first; `status` is a status or `all`. Throws `unknown_filter`. */
   list(agent: RemindedAgent, query: { status: string; limit: number }): Promise<Reminder[]>
-  /** Again is as well. Throws `not_found`, `already_finished`. */
+  /** May be repeated. Throws `not_found`, `already_finished`. */
   cancel(agent: RemindedAgent, id: string): Promise<Reminder>
-  /** Pending ones of the next minute, soonest first; overdue ones of agents without autonomy among them. */
+  /** Pending reminders of the next minute, soonest first, with overdue ones of agents without autonomy. */
   due(limit: number): Promise<DueReminder[]>
-  /** Hook of the registry. */
+  /** Hook of agent deletion. */
   agentDeleted(tx: Tx, agentId: string): Promise<void>
   loops: Loop[]
-  /** Resolves when what follows the ends of runs so far is delivered; call before the database closes. */
+  /** Resolves when the results of ended runs are delivered; call it before the database closes. */
   settled(): Promise<void>
 }
 
@@ -60,17 +60,17 @@ export function createReminders(deps: RemindersDeps): Reminders {
   const fireDue = createFire(deps)
   const deliver = createDeliver(deps)
 
-  async function standing(agent: RemindedAgent) {
+  async function stateOf(agent: RemindedAgent) {
     const isAutonomous = (await agentRecords.byId(agent.id))?.autonomy_enabled ?? false
     return { agentName: agent.name, isAutonomous, now: clock.now() }
   }
 
-  async function tell(agent: RemindedAgent, row: ReminderRow): Promise<Reminder> {
-    return viewOf(row, await standing(agent))
+  async function view(agent: RemindedAgent, row: ReminderRow): Promise<Reminder> {
+    return viewOf(row, await stateOf(agent))
   }
 
-  /** A repeated request must not say `pending` of a reminder that nobody will fire. */
-  async function refuseGone(id: string | undefined): Promise<void> {
+  /** A repeated request must not return `pending` for a reminder that will not fire. */
+  async function refuseDeleted(id: string | undefined): Promise<void> {
     if (id === undefined) return
     const row = await store.find(id)
     const was = row ? row.status === 'cancelled' && 'cancelled' : 'deleted'
@@ -78,19 +78,19 @@ export function createReminders(deps: RemindersDeps): Reminders {
   }
 
   return {
-    async set(party, asked, key) {
+    async set(party, request, key) {
       const { agent } = party
-      const facts = await standing(agent)
-      const reply = (row: ReminderRow): Reply => ({ status: 201, body: viewOf(row, facts) })
-      const scope = scopeOf('reminder', `${agent.id}:${holderOf(party.caller)}`, key, asked)
+      const state = await stateOf(agent)
+      const reply = (row: ReminderRow): Reply => ({ status: 201, body: viewOf(row, state) })
+      const scope = scopeOf('reminder', `${agent.id}:${holderOf(party.caller)}`, key, request)
       const entered = await idempotency.enter(scope, (claim) =>
-        create(party, asked, {
+        create(party, request, {
           hasKey: scope !== null,
           within: (tx, row) => claim.take(tx, { resource_id: row.id }, reply(row)),
         }),
       )
       if (entered.replay) {
-        await refuseGone(entered.replay.resourceId)
+        await refuseDeleted(entered.replay.resourceId)
         return { ...entered.replay, replayed: true }
       }
       const { row, isNew } = entered.accepted
@@ -98,22 +98,22 @@ export function createReminders(deps: RemindersDeps): Reminders {
     },
 
     async list(agent, { status, limit }) {
-      const wanted = offered('status', status, [...reminderStatuses, 'all'])
-      const rows = await store.list(agent.id, wanted === 'all' || !wanted ? null : wanted, limit)
-      const facts = await standing(agent)
-      return rows.map((row) => viewOf(row, facts))
+      const filter = offered('status', status, [...reminderStatuses, 'all'])
+      const rows = await store.list(agent.id, filter === 'all' || !filter ? null : filter, limit)
+      const state = await stateOf(agent)
+      return rows.map((row) => viewOf(row, state))
     },
 
     async cancel(agent, id) {
       const before = await store.find(id)
       if (before?.agent_id !== agent.id) throw new Fault('not_found', 'There is no such reminder.')
       const cancelled = await store.cancel(id, timestamp(clock.now()))
-      if (cancelled) return tell(agent, cancelled)
+      if (cancelled) return view(agent, cancelled)
       const now = await store.find(id)
       if (now?.status !== 'cancelled') {
         throw new Fault('already_finished', `The reminder is ${now?.status ?? 'gone'}.`)
       }
-      return tell(agent, now)
+      return view(agent, now)
     },
 
     async due(limit) {

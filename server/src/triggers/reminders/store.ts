@@ -4,7 +4,7 @@ import type { RemindersTable, ReminderTables } from './tables.ts'
 
 export type ReminderRow = RemindersTable
 
-/** Every move names the status it comes from, so that of firing and cancelling one wins. */
+/** Every update names the expected status, so that of a concurrent fire and cancellation one wins. */
 export function reminderStore(executor: Executor) {
   const db = executor.withTables<ReminderTables>()
   const all = () => db.selectFrom('reminders').selectAll()
@@ -26,7 +26,7 @@ export function reminderStore(executor: Executor) {
       return (await all().where('id', '=', id).executeTakeFirst()) ?? null
     },
 
-    /** The pending one of this derived key. */
+    /** The pending reminder with this derived key. */
     async derived(agentId: string, key: string): Promise<ReminderRow | null> {
       const row = await all()
         .where('agent_id', '=', agentId)
@@ -45,7 +45,7 @@ export function reminderStore(executor: Executor) {
       return Number(row.total)
     },
 
-    /** When the last but `count - 1` of the agent was created; null when there are fewer. */
+    /** Creation time of the agent's `count`-th newest reminder; null if there are fewer. */
     async createdBefore(agentId: string, count: number): Promise<string | null> {
       const row = await db
         .selectFrom('reminders')
@@ -65,7 +65,7 @@ export function reminderStore(executor: Executor) {
       return query.orderBy('fire_at').orderBy('id').limit(limit).execute()
     },
 
-    /** Pending ones whose time has come, behind `after`. */
+    /** Pending due reminders after the row `after`. */
     async due(
       now: string,
       limit: number,
@@ -87,7 +87,7 @@ export function reminderStore(executor: Executor) {
         .execute()
     },
 
-    /** pending → fired, and holds it until the transaction ends; false: it is pending no more. */
+    /** pending → fired, locked until the transaction ends; false if it is not pending. */
     async fire(id: string, at: string): Promise<boolean> {
       const result = await pending(id)
         .set((e) => ({
@@ -105,7 +105,7 @@ export function reminderStore(executor: Executor) {
       await db.updateTable('reminders').set({ execution_id: executionId }).where('id', '=', id).execute()
     },
 
-    /** An attempt came to nothing: pending until `again`, or failed when that is null. */
+    /** Records a failed attempt: pending until `again`, or failed if that is null. */
     async attempted(
       { id, fire_attempts }: ReminderRow,
       { error, again }: { error: string; again: string | null },
@@ -120,7 +120,7 @@ export function reminderStore(executor: Executor) {
         .execute()
     },
 
-    /** pending → cancelled; null: it is pending no more. */
+    /** pending → cancelled; null if it is not pending. */
     async cancel(id: string, at: string): Promise<ReminderRow | null> {
       const row = await pending(id)
         .set({ status: 'cancelled', cancelled_at: at, derived_key: null })
@@ -129,7 +129,7 @@ export function reminderStore(executor: Executor) {
       return row ?? null
     },
 
-    /** The run has ended: its result goes to the conversation it was set in, when there is one. */
+    /** Marks the result for delivery; false if the reminder was not set in a conversation. */
     async awaitDelivery(id: string, until: string): Promise<boolean> {
       const result = await db
         .updateTable('reminders')
@@ -151,7 +151,7 @@ export function reminderStore(executor: Executor) {
       return rows.map(({ id }) => id)
     },
 
-    /** Holds one whose result waits until the transaction ends; null: it was delivered. */
+    /** Locks an undelivered reminder until the transaction ends; null if it was delivered. */
     async holdUndelivered(id: string): Promise<ReminderRow | null> {
       const row = await db
         .updateTable('reminders')
@@ -175,7 +175,7 @@ export function reminderStore(executor: Executor) {
       return Number(row.total)
     },
 
-    /** Over since before a time, and nothing of them waits to be delivered. */
+    /** Counts reminders that ended before a time and have no pending delivery. */
     async countOver(before: string): Promise<number> {
       const row = await over(before)
         .select((e) => e.fn.countAll<number>().as('total'))

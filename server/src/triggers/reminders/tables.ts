@@ -14,17 +14,17 @@ export type RemindersTable = {
   origin_session_id: string | null
   /** JSON `Source` of the run. */
   source: string
-  /** Unique for an agent: message and time of a pending one whose request had no key. */
+  /** Hash of message and time of a pending reminder without idempotency key; unique per agent. */
   derived_key: string | null
   execution_id: string | null
   fire_attempts: number
-  /** `fire_at`, later after attempts that failed. */
+  /** `fire_at`, or later after failed attempts. */
   next_attempt_at: string
   error: string | null
   created_at: string
   fired_at: string | null
   cancelled_at: string | null
-  /** While the result waits for its place in the conversation: until when a reply in progress is waited for. */
+  /** While the result is undelivered: the end of the wait for a reply in progress. */
   deliver_until: string | null
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createScheduleTimes, registrationError } from './service.ts'
 
-test('what cannot be registered is never due', () => {
+test('a schedule that cannot be registered is never due', () => {
   const times = createScheduleTimes()
   const now = new Date('2026-01-01T00:00:00Z')
   for (const [cron_expression, timezone, error] of [
@@ -18,12 +18,12 @@ test('what cannot be registered is never due', () => {
   assert.equal(registrationError({ cron_expression: '* * * * *', timezone: 'GB' }), null)
 })
 
-test('what is remembered of an expression changes no answer, in whatever order it is asked', () => {
+test('the cache of an expression changes no result, in any order of calls', () => {
   const remembering = createScheduleTimes()
   const start = Date.parse('2026-10-24T23:30:00Z')
   for (const cron_expression of ['* * * * *', '*/20 0-4 * * *', '30 2 * * *']) {
     for (const timezone of ['UTC', 'Europe/Berlin']) {
-      // Back and forth around the hour that comes twice.
+      // Alternates around the repeated local hour.
       for (let step = 0; step < 200; step += 1) {
         const after = new Date(start + ((step * 37) % 300) * 61_000)
         const schedule = { cron_expression, timezone }

@@ -4,27 +4,27 @@ import { openZone, type Zone } from '@roost/contracts/kit/zone'
 
 export type Timed = { cron_expression: string; timezone: string }
 
-/** When schedules are due; whether they are enabled is not looked at. */
+/** The due times of schedules, whether or not they are enabled. */
 export type ScheduleTimes = {
-  /** Strictly after `after`; null when it cannot be registered. */
+  /** The first due time after `after`, exclusive; null for an invalid schedule. */
   next(schedule: Timed, after: Date): Date | null
-  /** The next `count` of them. */
+  /** The next `count` due times. */
   upcoming(schedule: Timed, after: Date, count: number): Date[]
 }
 
-/** Most schedules are due at few times of the day. */
-const rememberedTimes = 200
+/** Enough, because most schedules share few expressions. */
+const maxCached = 200
 
-/** From `from` on, and before `next`, the next due time is `next`. Milliseconds since 1970. */
+/** From `from` until `next`, the next due time is `next`. Milliseconds since 1970. */
 type Span = { from: number; next: number }
-/** Who looks for what is due asks for the time that has come and for the one after it. */
-const rememberedSpans = 2
+/** The scheduler asks for the due time and for the one after it. */
+const spansPerExpression = 2
 
 type Opened = { cron: Cron; zone: Zone; spans: readonly Span[] }
 
 /**
- * Remembers the zones it has opened: to open one, or to see that it is one, costs more than asking it; and of some
- * expressions what they say and when they are due next: what is due at nine comes by the hundred.
+ * Caches opened zones, because opening one costs more than using it. Also caches parsed expressions with their next
+ * due times, because hundreds of schedules are due at the same time.
  */
 export function createScheduleTimes(): ScheduleTimes {
   const zones = new Map<string, Zone>()
@@ -43,7 +43,7 @@ export function createScheduleTimes(): ScheduleTimes {
     const cron = parseCron(cron_expression)
     const zone = cron && zoneOf(timezone)
     const opened = cron && zone ? { cron, zone, spans: [] } : null
-    if (known.size >= rememberedTimes) known.clear()
+    if (known.size >= maxCached) known.clear()
     known.set(key, opened)
     return opened
   }
@@ -53,7 +53,7 @@ export function createScheduleTimes(): ScheduleTimes {
     const span = spans.find(({ from, next }) => from <= after && after < next)
     if (span) return span.next
     const next = nextTime(cron, zone, after)
-    if (next !== null) opened.spans = [{ from: after, next }, ...spans].slice(0, rememberedSpans)
+    if (next !== null) opened.spans = [{ from: after, next }, ...spans].slice(0, spansPerExpression)
     return next
   }
 
@@ -72,7 +72,7 @@ export function createScheduleTimes(): ScheduleTimes {
   }
 }
 
-/** Why the scheduler cannot register it, in the words of listings; null when it can. */
+/** The text in listings for an invalid schedule; null for a valid one. */
 export function registrationError({ cron_expression, timezone }: Timed): string | null {
   if (!parseCron(cron_expression)) return 'Invalid cron expression'
   return isTimezone(timezone) ? null : 'Invalid timezone'

@@ -10,44 +10,44 @@ export type DeliverDeps = {
   db: Db
   clock: Clock
   log: Pick<Log, 'info' | 'warn' | 'error'>
-  platform: Pick<Platform, 'fire' | 'fireTogether'>
-  /** A run was made; it is looked at until it has ended. */
-  made(executionId: string): void
+  platform: Pick<Platform, 'fire' | 'fireAll'>
+  /** Called with each new run, which is watched until it ends. */
+  started(executionId: string): void
 }
 
-/** A fire that was claimed. */
+/** A claimed fire. */
 export type ClaimedFire = DueFire & { agent_id: string }
 type Reply = ExecuteTaskReply | ExecuteTasksReply['results'][number]
 
-const longestPauseSeconds = 30
+const maxPauseSeconds = 30
 
 /**
- * Hands claimed fires to the platform, again and again until each is decided or out of its grace. What is given
- * up because this scheduler stops or does not lead any more stays claimed: the next leader finds it.
+ * Delivers claimed fires to the platform, with retries until each is decided or past its grace. When this scheduler
+ * stops or loses the lead, undelivered fires stay claimed, and the next leader delivers them.
  */
-export function createDeliver({ db, clock, log, platform, made }: DeliverDeps) {
-  /** True: nothing is left to do. */
+export function createDeliver({ db, clock, log, platform, started }: DeliverDeps) {
+  /** True if nothing is left to do. */
   async function attempt(due: ClaimedFire, signal: AbortSignal): Promise<boolean> {
-    // Claimed before the platform was away for long.
+    // Claimed before a long outage of the platform.
     if (isPastGrace(due)) return miss(due, 'outside_grace')
     try {
-      return await heard(due, await platform.fire(due, signal))
+      return await received(due, await platform.fire(due, signal))
     } catch (error) {
       if (signal.aborted) return true
       return failed(due, error)
     }
   }
 
-  async function heard(due: ClaimedFire, reply: Reply): Promise<boolean> {
+  async function received(due: ClaimedFire, reply: Reply): Promise<boolean> {
     if (reply.status === 'refused' && 'http_status' in reply) {
       return failed(due, new Refused(reply.http_status, reply.error))
     }
-    if (reply.status === 'accepted') made(reply.execution_id)
+    if (reply.status === 'accepted') started(reply.execution_id)
     return true
   }
 
   async function failed(due: ClaimedFire, error: unknown): Promise<boolean> {
-    log.warn({ ...due, err: error }, 'a fire could not be handed over')
+    log.warn({ ...due, err: error }, 'a fire could not be delivered')
     if (error instanceof Refused && isRefusal(error)) return miss(due, `refused: ${error.code}`)
     return isPastGrace(due) ? miss(due, 'platform_unreachable') : false
   }
@@ -67,8 +67,8 @@ export function createDeliver({ db, clock, log, platform, made }: DeliverDeps) {
     return due_at < timestamp(secondsLater(clock.now(), -graceSeconds))
   }
 
-  /** Answers those that something is left to do for. A step that fails is told, and comes again. */
-  async function undone(
+  /** Runs the step for each fire and returns the unfinished ones. A failed step is logged and repeated. */
+  async function unfinished(
     dues: readonly ClaimedFire[],
     step: (due: ClaimedFire, index: number) => Promise<boolean>,
   ): Promise<ClaimedFire[]> {
@@ -85,31 +85,31 @@ export function createDeliver({ db, clock, log, platform, made }: DeliverDeps) {
 
   async function attemptAll(dues: readonly ClaimedFire[], signal: AbortSignal): Promise<ClaimedFire[]> {
     const timely = dues.filter((due) => !isPastGrace(due))
-    // One, or what is late: each by itself.
-    if (timely.length < 2) return undone(dues, (due) => attempt(due, signal))
-    const late = await undone(dues.filter(isPastGrace), (due) => attempt(due, signal))
-    return [...late, ...(await attemptTogether(timely, signal))]
+    // A single fire, and each late one, is sent alone.
+    if (timely.length < 2) return unfinished(dues, (due) => attempt(due, signal))
+    const late = await unfinished(dues.filter(isPastGrace), (due) => attempt(due, signal))
+    return [...late, ...(await attemptBatch(timely, signal))]
   }
 
-  async function attemptTogether(dues: readonly ClaimedFire[], signal: AbortSignal): Promise<ClaimedFire[]> {
+  async function attemptBatch(dues: readonly ClaimedFire[], signal: AbortSignal): Promise<ClaimedFire[]> {
     try {
-      const { results } = await platform.fireTogether(dues, signal)
-      return await undone(dues, async (due, index) => {
+      const { results } = await platform.fireAll(dues, signal)
+      return await unfinished(dues, async (due, index) => {
         const reply = results[index]
-        return reply ? heard(due, reply) : false
+        return reply ? received(due, reply) : false
       })
     } catch (error) {
       if (signal.aborted) return []
-      log.warn({ fires: dues.length, err: error }, 'fires could not be handed over together')
-      // What it refuses of one must not be refused of all.
-      if (error instanceof Refused && isRefusal(error)) return undone(dues, (due) => attempt(due, signal))
+      log.warn({ fires: dues.length, err: error }, 'fires could not be delivered together')
+      // One refused fire must not refuse the others.
+      if (error instanceof Refused && isRefusal(error)) return unfinished(dues, (due) => attempt(due, signal))
       return dues.slice()
     }
   }
 
-  return async function handOver(dues: readonly ClaimedFire[], signal: AbortSignal): Promise<void> {
+  return async function deliver(dues: readonly ClaimedFire[], signal: AbortSignal): Promise<void> {
     let left = dues
-    for (let pause = 1; !signal.aborted; pause = Math.min(2 * pause, longestPauseSeconds)) {
+    for (let pause = 1; !signal.aborted; pause = Math.min(2 * pause, maxPauseSeconds)) {
       left = await attemptAll(left, signal)
       if (left.length === 0) return
       await clock.wait(pause * 1000, signal)
@@ -117,7 +117,7 @@ export function createDeliver({ db, clock, log, platform, made }: DeliverDeps) {
   }
 }
 
-/** An answer that would be the same again. */
+/** Whether a repetition would get the same answer. */
 function isRefusal({ status }: Refused): boolean {
   return status >= 400 && status < 500 && ![408, 409, 425, 429].includes(status)
 }

@@ -1,4 +1,4 @@
-/** A binary heap: the item with the least `at` comes out first. Putting in and taking out cost the height. */
+/** A binary heap that returns the item with the least `at` first. `put` and `take` take logarithmic time. */
 export type Heap<Item extends { at: number }> = {
   put(item: Item): void
   first(): Item | undefined
@@ -60,7 +60,7 @@ export function createHeap<Item extends { at: number }>(): Heap<Item> {
   }
 }
 
-/** What is not there comes last. */
+/** Infinity for a missing item. */
 function atOf(items: readonly { at: number }[], index: number): number {
   return items[index]?.at ?? Number.POSITIVE_INFINITY
 }

@@ -1,10 +1,9 @@
 /**
- * Clock: when schedules are due, and that they are fired then.
+ * Scheduler: decides when schedules are due, and asks the platform to fire them.
  *
- * Owns no table: it claims rows of `fires`. Promises that a due time is claimed before anything is sent, that
- * what was missed within the grace is made up for and everything else that was missed has a record, and that
- * neither a clock that is set, nor summer time, nor a second scheduler fires anything twice. Refuses to know
- * what firing means: it asks the platform.
+ * Owns no table; it claims rows of `fires`. A due time is claimed before it is sent. Missed times within the grace
+ * fire by the misfire policy, and all others leave a record. Changes of the clock, summer time and a second scheduler
+ * fire nothing twice.
  */
 export { connectPlatform, type Platform } from './platform.ts'
 export { type Scheduler, type SchedulerDeps, startScheduler } from './scheduler.ts'

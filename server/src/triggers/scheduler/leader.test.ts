@@ -8,51 +8,51 @@ import { createScheduleTimes } from '../schedule-times/index.ts'
 import { lead } from './leader.ts'
 import type { Platform } from './platform.ts'
 
-/** The due time, changes, runs, and when to tell of itself. */
-const atRest = 4
+/** Timers of an idle leader: due time, changes, runs, stored state. */
+const idleTimers = 4
 
 forEachDialect((_dialect, open) => {
-  test('an API that is away for long is told of when it goes and when it comes, not each time it is asked', async () => {
+  test('a long outage of the API is logged at its start and end only', async () => {
     await using db = await open()
     const clock = createTestClock('2026-01-05T08:00:30.000Z')
-    let isAway = false
-    let asked = 0
+    let isDown = false
+    let calls = 0
     const platform: Pick<Platform, 'changes'> = {
       async changes() {
-        asked += 1
-        if (isAway) throw Object.assign(new Error('connect'), { code: 'ECONNREFUSED' })
+        calls += 1
+        if (isDown) throw Object.assign(new Error('connect'), { code: 'ECONNREFUSED' })
         return { position: 1, schedules: [] }
       },
     }
-    const told: string[] = []
-    const tell = (_fields: unknown, message: string) => void told.push(message)
+    const logged: string[] = []
+    const log = (_fields: unknown, message: string) => void logged.push(message)
     const stop = new AbortController()
     const leading = lead(
       {
         ...{ db, clock, name: 'first', since: clock.now().toISOString() },
-        log: { ...silentLog, info: tell, warn: tell, error: tell },
+        log: { ...silentLog, info: log, warn: log, error: log },
         times: createScheduleTimes(),
-        // Nothing is due here: only changes are asked for.
+        // Nothing is due here, so only changes are requested.
         platform: platform as Platform,
       },
       stop.signal,
     )
-    const askedAgain = async (times: number) => {
-      for (const enough = asked + times; asked < enough; ) {
-        await until(() => clock.waits().length >= atRest, 'all have come to rest')
+    const afterCalls = async (times: number) => {
+      for (const enough = calls + times; calls < enough; ) {
+        await until(() => clock.waits().length >= idleTimers, 'the leader is idle')
         await clock.advance(1)
       }
-      await until(() => clock.waits().length >= atRest, 'all have come to rest')
+      await until(() => clock.waits().length >= idleTimers, 'the leader is idle')
     }
-    await askedAgain(2)
-    assert.deepEqual(told, [])
-    isAway = true
-    await askedAgain(6)
-    assert.equal(told.length, 1, told.join('\n'))
-    assert.match(told[0] ?? '', /^following the changes failed/)
-    isAway = false
-    await askedAgain(2)
-    assert.deepEqual(told.slice(1), ['following the changes works again'])
+    await afterCalls(2)
+    assert.deepEqual(logged, [])
+    isDown = true
+    await afterCalls(6)
+    assert.equal(logged.length, 1, logged.join('\n'))
+    assert.match(logged[0] ?? '', /^reading the changes failed/)
+    isDown = false
+    await afterCalls(2)
+    assert.deepEqual(logged.slice(1), ['reading the changes works again'])
     stop.abort()
     await leading
   })

@@ -6,7 +6,7 @@ import { fireStore } from '../fires/index.ts'
 import type { ScheduleTimes } from '../schedule-times/index.ts'
 import type { Platform } from './platform.ts'
 import { createTick } from './tick.ts'
-import { createWatch, lookSeconds } from './watch.ts'
+import { createWatch, watchSeconds } from './watch.ts'
 
 export type LeadDeps = {
   db: Db
@@ -15,27 +15,28 @@ export type LeadDeps = {
   platform: Platform
   times: Pick<ScheduleTimes, 'next'>
   name: string
-  /** When it began to lead. */
+  /** The time when it began to lead. */
   since: string
 }
 
-/** A change of a schedule is seen after at most this time, and so is a clock that was set. */
+/** The maximum delay until a changed schedule or a changed clock is noticed. */
 const followSeconds = 2
-const tellSeconds = 10
+const stateSeconds = 10
 const retrySeconds = 1
-/** So long before a due time it is rehearsed, unless one was so shortly before. */
-const aheadSeconds = 4
+/** Time between a rehearsal and its due time. */
+const rehearsalLeadSeconds = 4
+/** No rehearsal within this time after another one. */
 const warmSeconds = 90
 
 /** Leads until the signal aborts. */
 export async function lead(deps: LeadDeps, signal: AbortSignal): Promise<void> {
   const { db, clock, log } = deps
   const watch = createWatch(deps)
-  const round = createTick({ ...deps, made: watch.add, signal })
+  const tick = createTick({ ...deps, started: watch.add, signal })
   let nudge = new AbortController()
   signal.addEventListener('abort', () => nudge.abort(), { once: true })
 
-  /** Repeats a step that sees to its own pauses; one that fails is told and comes again. */
+  /** Repeats a step at an interval. A failure is logged, and the step is repeated. */
   async function every(seconds: number, what: string, step: () => Promise<unknown>): Promise<void> {
     const streak = createStreak(log, { failing: `${what} failed`, over: `${what} works again` })
     while (!signal.aborted) {
@@ -55,13 +56,13 @@ export async function lead(deps: LeadDeps, signal: AbortSignal): Promise<void> {
 
   let rehearsedFor = Number.NEGATIVE_INFINITY
 
-  /** Not awaited: what is due is due, whatever becomes of its rehearsal. */
+  /** Not awaited, so that a slow rehearsal delays no fire. */
   function rehearse(): void {
-    const next = round.nextAt()
-    const isNear = next !== null && next - clock.now().getTime() <= aheadSeconds * 1000
+    const next = tick.nextAt()
+    const isNear = next !== null && next - clock.now().getTime() <= rehearsalLeadSeconds * 1000
     if (!isNear || next - rehearsedFor < warmSeconds * 1000) return
     rehearsedFor = next
-    round.rehearse().catch((error: unknown) => log.debug({ err: error }, 'nothing was rehearsed'))
+    tick.rehearse().catch((error: unknown) => log.debug({ err: error }, 'the rehearsal failed'))
   }
 
   async function fire(): Promise<void> {
@@ -70,7 +71,7 @@ export async function lead(deps: LeadDeps, signal: AbortSignal): Promise<void> {
       over: 'due fires are claimed again',
     })
     while (!signal.aborted) {
-      const hasFailed = await round.fireDue().then(
+      const hasFailed = await tick.fireDue().then(
         () => {
           streak.worked()
           return false
@@ -82,30 +83,30 @@ export async function lead(deps: LeadDeps, signal: AbortSignal): Promise<void> {
       )
       if (signal.aborted) return
       rehearse()
-      await round.claimAhead()
+      await tick.claimAhead()
       nudge = new AbortController()
-      const untilNext = round.wakeAt() - clock.now().getTime()
+      const untilNext = tick.wakeAt() - clock.now().getTime()
       const pause = hasFailed ? retrySeconds * 1000 : Math.min(untilNext, followSeconds * 1000)
       await clock.wait(Math.max(0, pause), nudge.signal)
     }
   }
 
-  async function tell(): Promise<void> {
-    const next = round.nextAt()
-    await fireStore(db).tellState({
+  async function storeState(): Promise<void> {
+    const next = tick.nextAt()
+    await fireStore(db).storeState({
       leader: deps.name,
       leads_since: deps.since,
-      jobs_count: round.size(),
+      jobs_count: tick.size(),
       next_due_at: next === null ? null : timestamp(new Date(next)),
       checked_at: timestamp(clock.now()),
     })
   }
 
-  /** Without all schedules nothing is due; the platform may still be starting. */
+  /** Waits for the platform, which may still be starting: without schedules nothing is due. */
   async function begin(): Promise<void> {
     while (!signal.aborted) {
       try {
-        await round.begin()
+        await tick.begin()
         return
       } catch (error) {
         log.debug({ err: error }, 'the schedules cannot be read yet')
@@ -117,11 +118,11 @@ export async function lead(deps: LeadDeps, signal: AbortSignal): Promise<void> {
   await begin()
   await Promise.all([
     fire(),
-    every(followSeconds, 'following the changes', async () => {
-      if (await round.follow()) nudge.abort()
+    every(followSeconds, 'reading the changes', async () => {
+      if (await tick.readChanges()) nudge.abort()
     }),
-    every(tellSeconds, 'telling of the scheduler', tell),
-    every(lookSeconds, 'looking at runs', () => watch.look(signal)),
+    every(stateSeconds, 'storing the state of the scheduler', storeState),
+    every(watchSeconds, 'checking the runs', () => watch.check(signal)),
   ])
-  await round.handedOver()
+  await tick.delivered()
 }

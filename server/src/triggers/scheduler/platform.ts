@@ -11,14 +11,14 @@ import type { DueTime } from '../fires/index.ts'
 
 export type DueFire = DueTime & { agent_name: string }
 
-/** What the scheduler asks of the API. Rejects with `Refused` for an answer that is an error, else as it failed. */
+/** The scheduler's calls of the API. They reject with `Refused` for an error response. */
 export type Platform = {
   changes(after: number, signal: AbortSignal): Promise<{ position: number; schedules: ScheduleChange[] }>
-  /** Hands a claimed fire over; answers once its gates have decided, which a slow pre-check hook delays. */
+  /** Delivers a claimed fire; returns after its gates have decided, which a slow pre-check hook delays. */
   fire(due: DueFire, signal: AbortSignal): Promise<ExecuteTaskReply>
-  /** The same for several, at most `mostTasksTogether`; answers in their order, each for itself. */
-  fireTogether(dues: readonly DueFire[], signal: AbortSignal): Promise<ExecuteTasksReply>
-  /** They will be due in a moment: the platform gets ready for them. */
+  /** Delivers up to `mostTasksTogether` fires; each has its own result, in order. */
+  fireAll(dues: readonly DueFire[], signal: AbortSignal): Promise<ExecuteTasksReply>
+  /** Prepares the platform for fires that will be due in a moment. */
   rehearse(dues: readonly DueFire[], signal: AbortSignal): Promise<void>
   validate(executionId: string, signal: AbortSignal): Promise<void>
   close(): void
@@ -35,19 +35,19 @@ export class Refused extends Error {
   }
 }
 
-/** A fire may wait for the hook of an agent, which takes a minute and its way back. */
+/** A fire may wait for an agent's hook, which takes up to a minute. */
 const fireTimeoutMs = 90_000
 const timeoutMs = 10_000
-/** A connection without use is given up before the platform gives it up, when a request may just be on its way. */
-const unusedMs = 50_000
-/** Fires on their way at once: agents with slow hooks hold up others only beyond so many. */
-const mostConnections = 128
+/** Shorter than the platform's timeout, so that no request meets a connection that is being closed. */
+const idleMs = 50_000
+/** Concurrent requests; beyond this number, agents with slow hooks delay others. */
+const maxConnections = 128
 
-/** The internal listener of an API on this machine, over connections that stay open. */
+/** Connects to the internal listener of an API on this machine, with persistent connections. */
 export function connectPlatform(baseUrl: string): Platform {
   const agent = new Agent({
-    ...{ keepAlive: true, maxSockets: mostConnections, maxFreeSockets: 16 },
-    timeout: unusedMs,
+    ...{ keepAlive: true, maxSockets: maxConnections, maxFreeSockets: 16 },
+    timeout: idleMs,
   })
 
   function ask(
@@ -67,7 +67,7 @@ export function connectPlatform(baseUrl: string): Platform {
   ): Promise<unknown> {
     const text = body === undefined ? null : JSON.stringify(body)
     return new Promise((resolve, reject) => {
-      const asked = request(
+      const call = request(
         baseUrl + path + query,
         {
           method,
@@ -90,20 +90,20 @@ export function connectPlatform(baseUrl: string): Platform {
           response.on('error', reject)
           response.on('end', () => {
             const status = response.statusCode ?? 0
-            const read = parse(answer)
-            if (status >= 200 && status < 300 && read !== undefined) resolve(read)
-            else reject(new Refused(status, codeOf(read)))
+            const parsed = parse(answer)
+            if (status >= 200 && status < 300 && parsed !== undefined) resolve(parsed)
+            else reject(new Refused(status, codeOf(parsed)))
           })
         },
       )
-      asked.on('timeout', () => asked.destroy(new Error(`The platform did not answer in ${timeout} ms.`)))
-      asked.on('error', reject)
-      asked.end(text ?? undefined)
+      call.on('timeout', () => call.destroy(new Error(`The platform did not answer in ${timeout} ms.`)))
+      call.on('error', reject)
+      call.end(text ?? undefined)
     })
   }
 
   return {
-    // The platform owns the shape of its replies; both sides are of one version.
+    // The platform defines the replies, and both sides have the same version.
     changes: (after, signal) =>
       ask(scheduleChangesAt, { query: `?after=${after}` }, signal) as ReturnType<Platform['changes']>,
     fire: ({ schedule_id, due_at, agent_name }, signal) =>
@@ -116,7 +116,7 @@ export function connectPlatform(baseUrl: string): Platform {
         },
         signal,
       ) as ReturnType<Platform['fire']>,
-    fireTogether: (dues, signal) =>
+    fireAll: (dues, signal) =>
       ask(
         executeTasksAt,
         {
@@ -124,7 +124,7 @@ export function connectPlatform(baseUrl: string): Platform {
           timeout: fireTimeoutMs,
         },
         signal,
-      ) as ReturnType<Platform['fireTogether']>,
+      ) as ReturnType<Platform['fireAll']>,
     async rehearse(dues, signal) {
       await ask(executeTasksAt, { body: { tasks: dues.map(taskOf), rehearsal: true } }, signal)
     },

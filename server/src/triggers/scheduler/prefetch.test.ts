@@ -23,7 +23,7 @@ async function startBefore(time: string, crons: readonly string[]) {
 
 const nine = '0 9 * * *'
 
-test('what is due together is claimed before its time, and handed over when it has come', async () => {
+test('a group of fires is claimed before its due time, and fires when it is due', async () => {
   await using world = await startBefore('2026-01-05T08:59:58.000Z', [nine, nine, '5 9 * * *'])
   assert.deepEqual(await world.open(), ['s0', 's1'])
   await world.fireDue()
@@ -34,7 +34,7 @@ test('what is due together is claimed before its time, and handed over when it h
   assert.deepEqual(await world.open(), [])
 })
 
-test('nothing is claimed long before its time', async () => {
+test('nothing is claimed long before its due time', async () => {
   await using world = await startBefore('2026-01-05T08:59:50.000Z', [nine, nine])
   assert.deepEqual(await world.open(), [])
 })
@@ -44,14 +44,14 @@ test('a schedule that changes between its claim and its time leaves no claim and
   const [schedule] = world.schedules
   if (!schedule) throw new Error('There is no schedule.')
   world.schedules.push({ ...schedule, cron_expression: '0 10 * * *', position: world.schedules.length + 1 })
-  await world.follow()
+  await world.readChanges()
   await world.clock.advance(2)
   await world.fireDue()
   assert.deepEqual(world.fired(), ['s1 2026-01-05T09:00:00.000Z'])
   assert.deepEqual(await world.open(), [])
 })
 
-test('when nobody looks in time, the plan of what was missed decides', async () => {
+test('after a long delay, the plan for missed times decides', async () => {
   await using world = await startBefore('2026-01-05T08:59:58.000Z', ['* * * * *', '* * * * *'])
   await world.clock.advance(150)
   await world.fireDue()
@@ -67,7 +67,7 @@ test('when nobody looks in time, the plan of what was missed decides', async () 
   )
 })
 
-test('a clock that is set back takes the claims with it, and they come again', async () => {
+test('a clock that is set back releases the claims, and they are claimed again', async () => {
   await using world = await startBefore('2026-01-05T08:59:58.000Z', [nine, nine])
   world.clock.set(new Date('2026-01-05T08:57:58.000Z'))
   await world.fireDue()
@@ -77,7 +77,7 @@ test('a clock that is set back takes the claims with it, and they come again', a
   assert.deepEqual(world.fired(), ['s0 2026-01-05T09:00:00.000Z', 's1 2026-01-05T09:00:00.000Z'])
 })
 
-test('another leader gives back what one that is gone has claimed ahead', async () => {
+test('the next leader releases the claims that a dead one made ahead', async () => {
   await using world = await startBefore('2026-01-05T08:59:58.000Z', [nine, nine])
   world.kill()
   await world.begin()
@@ -87,7 +87,7 @@ test('another leader gives back what one that is gone has claimed ahead', async 
   assert.equal(world.fired().length, 2)
 })
 
-test('what was handed over ahead is not claimed a second time, neither ahead nor when it is due', async () => {
+test('a fire that was delivered ahead is not claimed again, neither ahead nor when it is due', async () => {
   await using db = await openTestDatabase()
   const clock = createTestClock('2026-01-05T08:59:58.000Z')
   const store = fireStore(db)
@@ -115,7 +115,7 @@ test('what was handed over ahead is not claimed a second time, neither ahead nor
       execution_id: null,
       recorded_at: timestamp(clock.now()),
     }),
-    least: 2,
+    minFires: 2,
   })
   await ahead.claim()
   await clock.advance(1.7)

@@ -7,76 +7,77 @@ export type PrefetchDeps = {
   store: Pick<FireStore, 'insertNew' | 'release' | 'releaseAhead'>
   timetable: Pick<Timetable, 'nextAt' | 'dueNext' | 'isPresent'>
   rowOf(schedule: Timed, dueAt: number): FireRow
-  /** Fewer that are due together are claimed when they are due. */
-  least: number
+  /** Smaller groups are claimed when they are due. */
+  minFires: number
 }
 
 export type Prefetch = {
-  /** Claims what is due next, when it is near and there is much of it. */
+  /** Claims the next due fires if their time is near and they are many. */
   claim(): Promise<void>
-  /** When what was claimed is to be handed over, in milliseconds since 1970. */
+  /** When the claimed fires must be delivered, in milliseconds since 1970. */
   deliverAt(): number | null
   /**
-   * What is to be handed over now; each is answered once. What is not to be handed over after all, because its
-   * schedule has changed or nobody looked in time, is given back first.
+   * Returns the fires to deliver now, each once. Before that it releases claims that must not be delivered: their
+   * schedule changed, or their time has passed.
    */
   take(): Promise<FireRow[]>
-  /** It was handed over ahead: its time needs no claim when it has come. */
+  /** Whether the fire was delivered ahead, so that it needs no claim when it is due. */
   isDelivered(row: FireRow): boolean
-  /** Gives back all that anybody has claimed ahead. */
+  /** Releases all claims made ahead, also by other leaders. */
   releaseAll(): Promise<void>
 }
 
 /** Longer than a leader ever sleeps. */
 const nearMs = 2_500
-/** So long before their time fires are handed over: the platform reads what it needs, and waits. */
-const handOverMs = 400
-/** When nobody looked for longer, the plan of what was missed decides. */
+/** Time before the due time at which fires are delivered: the platform reads its data, and waits. */
+const deliverMs = 400
+/** After a longer delay the plan for missed times decides. */
 const timelyMs = 1_000
-const mostClaimed = 2_000
+const maxClaimed = 2_000
 
 /**
- * Claims of a busy due time, made before it and handed over shortly before, so that nothing is left to be done for them
- * here when it has come. A claim ahead is no promise to fire. It is given back when it turns out not to be due, and by the next leader when this one is gone.
+ * Claims the fires of a busy due time in advance and delivers them shortly before it, so that no work is left at the
+ * due time. A claim made ahead does not have to fire. It is released when it turns out not to be due, or by the next
+ * leader.
  */
-export function createPrefetch({ clock, store, timetable, rowOf, least }: PrefetchDeps): Prefetch {
+export function createPrefetch({ clock, store, timetable, rowOf, minFires }: PrefetchDeps): Prefetch {
   let claimed: { dueAt: number; fires: { schedule: Timed; row: FireRow }[] } | null = null
-  let taken: ReadonlySet<string> = new Set()
-  let takenFor: number | null = null
+  let delivered: ReadonlySet<string> = new Set()
+  let deliveredFor: number | null = null
 
   return {
     async claim() {
       const dueAt = timetable.nextAt()
       const now = clock.now().getTime()
-      if (claimed || dueAt === null || dueAt === takenFor || dueAt <= now || dueAt - now > nearMs) return
-      const schedules = timetable.dueNext(mostClaimed)
-      if (schedules.length < least) return
+      if (claimed || dueAt === null || dueAt === deliveredFor || dueAt <= now || dueAt - now > nearMs) return
+      const schedules = timetable.dueNext(maxClaimed)
+      if (schedules.length < minFires) return
       const fires = schedules.map((schedule) => ({ schedule, row: rowOf(schedule, dueAt) }))
       const inserted = await store.insertNew(fires.map(({ row }) => row))
       const won = new Set(inserted.map(({ schedule_id }) => schedule_id))
       claimed = { dueAt, fires: fires.filter(({ schedule }) => won.has(schedule.id)) }
     },
 
-    deliverAt: () => claimed && claimed.dueAt - handOverMs,
+    deliverAt: () => claimed && claimed.dueAt - deliverMs,
 
     async take() {
       if (!claimed) return []
       const { dueAt, fires } = claimed
       const now = clock.now().getTime()
       const isSetBack = dueAt - now > nearMs
-      if (dueAt - handOverMs > now && !isSetBack) return []
+      if (dueAt - deliverMs > now && !isSetBack) return []
       const isTimely = !isSetBack && now - dueAt <= timelyMs
       const due = isTimely ? fires.filter(({ schedule }) => timetable.isPresent(schedule)) : []
-      const back = due.length === fires.length ? [] : fires.filter((fire) => !due.includes(fire))
-      const backIds = back.map(({ schedule }) => schedule.id)
-      if (backIds.length > 0) await store.release(timestamp(new Date(dueAt)), backIds)
+      const unwanted = due.length === fires.length ? [] : fires.filter((fire) => !due.includes(fire))
+      const unwantedIds = unwanted.map(({ schedule }) => schedule.id)
+      if (unwantedIds.length > 0) await store.release(timestamp(new Date(dueAt)), unwantedIds)
       claimed = null
-      takenFor = dueAt
-      taken = new Set(due.map(({ row }) => keyOf(row)))
+      deliveredFor = dueAt
+      delivered = new Set(due.map(({ row }) => keyOf(row)))
       return due.map(({ row }) => row)
     },
 
-    isDelivered: (row) => taken.has(keyOf(row)),
+    isDelivered: (row) => delivered.has(keyOf(row)),
 
     async releaseAll() {
       claimed = null

@@ -6,7 +6,7 @@ import { createTestClock } from '../../test/clock.ts'
 import { forEachDialect } from '../../test/dialects.ts'
 import { fireStore } from '../firing/index.ts'
 import { createScheduleTimes } from '../schedule-times/index.ts'
-import { eachBy } from './test/each.ts'
+import { eachBy } from './test/simulation.ts'
 import { createTick } from './tick.ts'
 
 function scheduleOf(index: number): ScheduleChange {
@@ -18,7 +18,7 @@ function scheduleOf(index: number): ScheduleChange {
 }
 
 forEachDialect((_name, open) => {
-  test('what will be due together is rehearsed, keeps nothing, and fires once when it is due', async () => {
+  test('a rehearsal of a group stores nothing, and the group fires once when it is due', async () => {
     await using db = await open()
     const clock = createTestClock('2026-01-05T08:59:58.000Z')
     const schedules = Array.from({ length: 300 }, (_, index) => scheduleOf(index))
@@ -30,23 +30,23 @@ forEachDialect((_name, open) => {
     }
     const platform = {
       changes: async (after: number) => ({ position: 300, schedules: after < 300 ? schedules : [] }),
-      ...{ fire, fireTogether: eachBy(fire) },
+      ...{ fire, fireAll: eachBy(fire) },
       rehearse: async (dues: readonly object[]) => void rehearsed.push(dues.length),
     }
     const { signal } = new AbortController()
     const times = createScheduleTimes()
-    const round = createTick({ ...{ db, clock, platform, times, signal }, log: silentLog, made() {} })
-    await round.begin()
-    await round.rehearse()
+    const tick = createTick({ ...{ db, clock, platform, times, signal }, log: silentLog, started() {} })
+    await tick.begin()
+    await tick.rehearse()
     assert.deepEqual(rehearsed, [250])
     assert.deepEqual(await fireStore(db).open(), [])
     await clock.advance(2)
-    await round.fireDue()
-    await round.handedOver()
+    await tick.fireDue()
+    await tick.delivered()
     assert.equal(fired.length, 300)
     assert.equal(new Set(fired).size, 300)
     assert.equal((await fireStore(db).open()).length, 300)
-    await round.rehearse()
-    assert.equal((await fireStore(db).open()).length, 300, 'of the next day nothing is claimed')
+    await tick.rehearse()
+    assert.equal((await fireStore(db).open()).length, 300, 'nothing of the next day is claimed')
   })
 })

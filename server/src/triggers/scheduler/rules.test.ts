@@ -17,21 +17,21 @@ function plan(cron_expression: string, policy: MisfirePolicy, span: { after: str
 }
 const day = (clock: string) => `2026-01-05T${clock}Z`
 
-test('what is due now is fired, whatever the policy', () => {
+test('a time that is due now fires, whatever the policy', () => {
   for (const policy of ['run_once', 'skip', 'run_all'] as const) {
     const span = { after: day('08:00:00'), now: day('09:00:30') }
     assert.deepEqual(plan('0 9 * * *', policy, span), { fire: ['09:00'], missed: [] })
   }
 })
 
-test('the newest of several within the grace is fired, the others are coalesced', () => {
+test('run_once fires the newest time within the grace, and coalesces the others', () => {
   assert.deepEqual(plan('*/15 * * * *', 'run_once', { after: day('08:00:00'), now: day('08:50:00') }), {
     fire: ['08:45'],
     missed: ['08:15 coalesced', '08:30 coalesced'],
   })
 })
 
-test('all of them, or none but what is on time, when the schedule says so', () => {
+test('run_all fires all times within the grace; skip fires none that is late', () => {
   const span = { after: day('08:00:00'), now: day('08:50:00') }
   assert.deepEqual(plan('*/15 * * * *', 'run_all', span), { fire: ['08:15', '08:30', '08:45'], missed: [] })
   assert.deepEqual(plan('*/15 * * * *', 'skip', span), {
@@ -40,7 +40,7 @@ test('all of them, or none but what is on time, when the schedule says so', () =
   })
 })
 
-test('an hour late to the second is within the grace, a moment more is not', () => {
+test('a delay of exactly one hour is within the grace, a millisecond more is not', () => {
   const after = day('08:00:00')
   assert.deepEqual(plan('0 9 * * *', 'run_once', { after, now: day('10:00:00.000') }).fire, ['09:00'])
   assert.deepEqual(plan('0 9 * * *', 'run_once', { after, now: day('10:00:00.001') }), {
@@ -49,7 +49,7 @@ test('an hour late to the second is within the grace, a moment more is not', () 
   })
 })
 
-test('a long stretch beyond the grace is one record, which counts and says since when', () => {
+test('a long period beyond the grace leaves one record with a count and the first time', () => {
   assert.deepEqual(plan('0 * * * *', 'run_once', { after: day('00:00:00'), now: day('05:30:00') }), {
     fire: ['05:00'],
     missed: ['04:00 outside_grace: 4 fires since 2026-01-05T01:00:00.000Z'],

@@ -1,23 +1,23 @@
 import { mostMisfires } from '@roost/contracts/triggers/scheduler-calls'
 import type { MisfirePolicy } from '@roost/contracts/triggers/schedules'
 
-/** A due time that was missed by at most this long is made up for. */
+/** A missed due time may still fire within this time. */
 export const graceSeconds = 3600
-/** Up to here a fire is on time, whatever the schedule wants done with missed ones. */
+/** Up to this delay a fire is on time, whatever the misfire policy. */
 export const onTimeSeconds = 60
-/** Of times beyond the grace so many are counted: a schedule of each minute has half a million in a year. */
-export const mostCounted = 100
+/** Times beyond the grace are counted up to this: a schedule of every minute has half a million a year. */
+export const maxCounted = 100
 
-/** What is to be done about the due times of one schedule up to now. Times are milliseconds since 1970. */
+/** The handling of one schedule's due times up to now. Times are milliseconds since 1970. */
 export type Plan = {
-  /** In order. `isCatchUp`: one of several, which wait for each other in line. */
+  /** In order. `isCatchUp`: one of several, which queue behind each other. */
   fire: { dueAt: number; isCatchUp: boolean }[]
   missed: { dueAt: number; reason: string }[]
 }
 
 /**
- * `next` answers the first due time after another one. Those within the grace are fired as the policy says, the
- * rest of them are recorded one by one; those beyond it are recorded together, at the newest of them.
+ * `next` returns the first due time after another one. Times within the grace fire by the policy, and the others
+ * there are recorded one by one. Times beyond the grace get one record, at the newest of them.
  */
 export function planOf(
   policy: MisfirePolicy,
@@ -54,38 +54,38 @@ function timesIn(
 }
 
 const hour = 3_600_000
-/** Looked back so far, step by step, for the newest time of a long stretch. */
-const lookBack = [hour, 24 * hour, 32 * 24 * hour, 367 * 24 * hour]
+/** Distances to search back, in turn, for the newest time of a long period. */
+const searchDistances = [hour, 24 * hour, 32 * 24 * hour, 367 * 24 * hour]
 
 function outsideGrace(
   next: (after: number) => number | null,
-  stretch: { after: number; until: number },
+  period: { after: number; until: number },
 ): { dueAt: number; reason: string }[] {
-  const first = next(stretch.after)
-  if (first === null || first > stretch.until) return []
+  const first = next(period.after)
+  if (first === null || first > period.until) return []
   let [count, newest] = [1, first]
-  for (; count < mostCounted; count += 1) {
+  for (; count < maxCounted; count += 1) {
     const time = next(newest)
-    if (time === null || time > stretch.until) break
+    if (time === null || time > period.until) break
     newest = time
   }
   if (count === 1) return [{ dueAt: first, reason: 'outside_grace' }]
-  const isMore = count === mostCounted
+  const isMore = count === maxCounted
   const since = new Date(first).toISOString()
   return [
     {
-      dueAt: isMore ? newestOf(next, { after: newest, until: stretch.until }) : newest,
+      dueAt: isMore ? newestOf(next, { after: newest, until: period.until }) : newest,
       reason: `outside_grace: ${isMore ? 'at least ' : ''}${count} fires since ${since}`,
     },
   ]
 }
 
-/** The last time up to `until`; `after` is one of them. */
+/** The last due time up to `until`; `after` is a due time. */
 function newestOf(
   next: (after: number) => number | null,
   { after, until }: { after: number; until: number },
 ): number {
-  for (const back of lookBack) {
+  for (const back of searchDistances) {
     if (until - back <= after) break
     const newest = timesIn(next, { after: until - back, until }).at(-1)
     if (newest !== undefined) return newest
@@ -93,10 +93,7 @@ function newestOf(
   return timesIn(next, { after, until }).at(-1) ?? after
 }
 
-/**
- * Which of the due times that nobody saw to are fired after all, oldest first; the others are missed. `due`
- * are those within the grace, oldest first.
- */
+/** Selects the missed due times that fire by the policy. `due` are those within the grace, oldest first. */
 function misfiresToFire<T>(policy: MisfirePolicy, due: readonly T[]): T[] {
   switch (policy) {
     case 'run_once':

@@ -11,7 +11,7 @@ import { type FireRow, fireStore } from '../firing/index.ts'
 import { createScheduleTimes } from '../schedule-times/index.ts'
 import type { Platform } from './platform.ts'
 import { startScheduler } from './scheduler.ts'
-import { eachBy } from './test/each.ts'
+import { eachBy } from './test/simulation.ts'
 
 const schedule: ScheduleChange = {
   id: 's1',
@@ -26,13 +26,13 @@ const schedule: ScheduleChange = {
   position: 1,
 }
 
-/** What a leader waits for: its lease, the next due time, changes, runs, and when to tell of itself. One that stands by waits for its turn. */
-const restOfLeader = 5
+/** Timers of an idle leader: lease, due time, changes, runs, stored state. A standby has one. */
+const leaderTimers = 5
 
-/** An API that makes what it is asked for, once for each due time. */
+/** An API that makes one run per due time. */
 function createPlatform(db: Db, clock: TestClock) {
   const made: string[] = []
-  const single: Omit<Platform, 'fireTogether'> = {
+  const single: Omit<Platform, 'fireAll'> = {
     changes: async (after) => ({ position: 1, schedules: after < 1 ? [schedule] : [] }),
     async fire({ schedule_id, due_at }) {
       const decision = { outcome: 'fired', reason: null, execution_id: due_at } as const
@@ -45,11 +45,11 @@ function createPlatform(db: Db, clock: TestClock) {
     validate: async () => {},
     close() {},
   }
-  return { made, platform: { ...single, fireTogether: eachBy(single.fire) } }
+  return { made, platform: { ...single, fireAll: eachBy(single.fire) } }
 }
 
 forEachDialect((_dialect, open) => {
-  test('of two schedulers one leads; the other follows when it stops, and nothing fires twice', async () => {
+  test('of two schedulers one leads; the other follows after its stop, and nothing fires twice', async () => {
     await using db = await open()
     const clock = createTestClock('2026-01-05T08:00:30.000Z')
     const { made, platform } = createPlatform(db, clock)
@@ -60,30 +60,27 @@ forEachDialect((_dialect, open) => {
         leases: createLeases({ db, clock }),
         times: createScheduleTimes(),
       })
-    /**
-     * Goes on by single seconds, each when everybody has come to rest: a database that takes its time must not cost
-     * the leader its lease.
-     */
-    const rest = (waits: number) => comesTrue(() => clock.waits().length >= waits, 'all have come to rest')
-    const until = async (atRest: number, isSo: () => boolean | Promise<boolean>) => {
+    // Advances by seconds, each when all are idle: a slow database must not cost the leader its lease.
+    const rest = (waits: number) => comesTrue(() => clock.waits().length >= waits, 'all are idle')
+    const until = async (timers: number, isSo: () => boolean | Promise<boolean>) => {
       for (let second = 0; second < 600; second += 1) {
-        await rest(atRest)
+        await rest(timers)
         if (await isSo()) return
         await clock.advance(1)
       }
     }
     const leader = async () => (await fireStore(db).state())?.leader
     const first = start('first')
-    await until(restOfLeader, async () => (await leader()) === 'first')
+    await until(leaderTimers, async () => (await leader()) === 'first')
     const second = start('second')
-    await until(restOfLeader + 1, () => made.length >= 3)
+    await until(leaderTimers + 1, () => made.length >= 3)
     assert.equal(await leader(), 'first')
     await first.stop()
     await rest(1)
     await clock.advance(3)
-    await until(restOfLeader, async () => (await leader()) === 'second')
+    await until(leaderTimers, async () => (await leader()) === 'second')
     const before = made.length
-    await until(restOfLeader, () => made.length >= before + 2)
+    await until(leaderTimers, () => made.length >= before + 2)
     await second.stop()
     assert.equal(await leader(), 'second')
     assert.deepEqual(made, [...new Set(made)], 'each once')

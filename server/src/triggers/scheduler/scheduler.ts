@@ -15,22 +15,21 @@ export type SchedulerDeps = {
   leases: Pick<Leases, 'take' | 'renew' | 'release'>
   platform: Platform
   times: Pick<ScheduleTimes, 'next'>
-  /** Says which process it is: host and process id. */
+  /** Identifies the process: host and process id. */
   name: string
 }
 
 export type Scheduler = { stop(): Promise<void> }
 
 const leaseName = 'scheduler'
-/** A leader that died is followed by another one after at most this time. */
+/** The maximum time until another scheduler follows a dead leader. */
 const leaseSeconds = 15
 const renewSeconds = 5
 const standBySeconds = 3
 
 /**
- * Keeps the clock of all schedules: of any number of schedulers one leads, the others stand by. A leader that
- * was paused and overtaken does no harm: whatever it still claims or hands over is refereed by the row of the
- * due time.
+ * Fires all schedules. Of several schedulers one leads, and the others stand by. A leader that was paused and
+ * replaced does no harm, because the row of a due time decides which claim and fire counts.
  */
 export function startScheduler(deps: SchedulerDeps): Scheduler {
   const { clock, log, leases } = deps
@@ -46,14 +45,14 @@ export function startScheduler(deps: SchedulerDeps): Scheduler {
 
   async function run(): Promise<void> {
     const streak = createStreak(log, {
-      failing: 'the lease of the scheduler could not be asked for',
-      over: 'the lease of the scheduler can be asked for again',
+      failing: 'the lease of the scheduler could not be requested',
+      over: 'the lease of the scheduler can be requested again',
     })
     while (!stopping.signal.aborted) {
       const lease = await leases.take(leaseName, holder, leaseSeconds).then(
-        (taken) => {
+        (acquired) => {
           streak.worked()
-          return taken
+          return acquired
         },
         (error: unknown) => {
           streak.failed(error)
@@ -80,7 +79,7 @@ export function startScheduler(deps: SchedulerDeps): Scheduler {
     else log.warn({ name: deps.name }, 'this scheduler does not lead any more')
   }
 
-  /** Until the lease is lost, or was not renewed for so long that another one may have taken it. */
+  /** Leads until the lease is lost, or may be lost because it was not renewed in time. */
   async function keep(lease: Lease, signal: AbortSignal): Promise<void> {
     for (let failures = 0; !signal.aborted; ) {
       await clock.wait(renewSeconds * 1000, signal)

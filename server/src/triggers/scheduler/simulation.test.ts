@@ -6,7 +6,7 @@ import { type FireRow, fireStore } from '../firing/index.ts'
 import { createScheduleTimes } from '../schedule-times/index.ts'
 import { type Simulation, startSimulation } from './test/simulation.ts'
 
-/** Two days around each change of the clocks in 2026. */
+/** Two days around each change to or from summer time in 2026. */
 const changes = [
   ['Europe/Berlin', '2026-03-29', '2026-10-25'],
   ['America/New_York', '2026-03-08', '2026-11-01'],
@@ -20,7 +20,7 @@ const crons = [
   '*/20 0-4 * * *',
   '0 3 * * SUN',
 ]
-/** How long nobody keeps the clock: less than a due time, within the grace, at its end, just and far beyond it. */
+/** Seconds without a scheduler: a moment, within the grace, at its end, just beyond it, and far beyond it. */
 const outages = [5, 600, 3540, 3600, 3601, 4 * 3600]
 const hour = 3_600_000
 const times = createScheduleTimes()
@@ -32,26 +32,26 @@ for (const [zone, ...days] of changes) {
       await using db = await openTestDatabase()
       const start = new Date(Date.parse(`${day}T00:00:00Z`) - 24 * hour)
       const simulation = startSimulation(db, { zone, crons, start, seed: Date.parse(day) + zone.length })
-      const outagesSeen = await run(simulation, start.getTime() + 48 * hour)
-      for (const outage of outagesSeen) checkCatchUp(simulation, await rowsOf(simulation), outage)
+      const allOutages = await run(simulation, start.getTime() + 48 * hour)
+      for (const outage of allOutages) checkCatchUp(simulation, await rowsOf(simulation), outage)
       simulated += await checkAll(simulation, start)
     })
   }
 }
 
-test('that were more than 10,000 due times', () => assert.ok(simulated > 10_000, `${simulated}`))
+test('more than 10,000 due times were simulated', () => assert.ok(simulated > 10_000, `${simulated}`))
 
-/** `before`: what had fired already, at times that the clock, set back, had to come to again. */
+/** `before` are the fires before the outage, whose times can come again after the clock was set back. */
 type Outage = { from: number; to: number; before: ReadonlySet<string> }
 
 async function run(simulation: Simulation, until: number): Promise<Outage[]> {
   const { clock, chance } = simulation
-  const seen: Outage[] = []
-  const nobodyFor = async (seconds: number) => {
+  const all: Outage[] = []
+  const pauseFor = async (seconds: number) => {
     const from = clock.now().getTime()
     const before = new Set(simulation.made.keys())
     await clock.advance(seconds)
-    seen.push({ from, to: clock.now().getTime(), before })
+    all.push({ from, to: clock.now().getTime(), before })
     await simulation.begin()
   }
   await simulation.begin()
@@ -63,7 +63,7 @@ async function run(simulation: Simulation, until: number): Promise<Outage[]> {
     await simulation.claimAhead()
     if (chance(12) === 0) {
       simulation.kill()
-      await nobodyFor(seconds)
+      await pauseFor(seconds)
       continue
     }
     await advanceTo(next - 300)
@@ -72,11 +72,11 @@ async function run(simulation: Simulation, until: number): Promise<Outage[]> {
     switch (chance(12)) {
       case 0:
         simulation.kill()
-        await nobodyFor(seconds)
+        await pauseFor(seconds)
         break
       case 1:
-        await simulation.killBetweenClaimAndHandOver()
-        await nobodyFor(seconds)
+        await simulation.killBetweenClaimAndDelivery()
+        await pauseFor(seconds)
         break
       case 2:
         await simulation.loseAnswers()
@@ -85,13 +85,13 @@ async function run(simulation: Simulation, until: number): Promise<Outage[]> {
         await simulation.secondLeader()
         break
       case 4:
-        // Before the schedules were made nothing is known of.
+        // Not before the creation of the schedules.
         if (clock.now().getTime() > until - 47 * hour) clock.set(new Date(clock.now().getTime() - 120_000))
         break
     }
     await simulation.fireDue()
   }
-  return seen
+  return all
 }
 
 async function rowsOf({ db }: Simulation): Promise<Map<string, FireRow[]>> {
@@ -104,7 +104,7 @@ async function rowsOf({ db }: Simulation): Promise<Map<string, FireRow[]>> {
   return Map.groupBy(rows, (row) => row.schedule_id)
 }
 
-/** Of what was missed within the grace the newest is made up for, and nothing else of that outage. */
+/** Of the times missed within the grace, only the newest fires. */
 function checkCatchUp(
   { schedules }: Simulation,
   rows: Map<string, FireRow[]>,
@@ -122,14 +122,14 @@ function checkCatchUp(
   }
 }
 
-/** Every due time has exactly one record or is counted by one, and none was made twice. */
+/** Every due time has one record or is counted by one, and none fires twice. */
 async function checkAll(simulation: Simulation, start: Date): Promise<number> {
   const rows = await rowsOf(simulation)
   const now = simulation.clock.now()
   let count = 0
   for (const schedule of simulation.schedules) {
     const own = rows.get(schedule.id) ?? []
-    const stretches = own.flatMap(({ reason, due_at }) => {
+    const periods = own.flatMap(({ reason, due_at }) => {
       const since = / since (\S+)$/.exec(reason ?? '')?.[1]
       return since === undefined ? [] : [{ since, until: due_at }]
     })
@@ -139,7 +139,7 @@ async function checkAll(simulation: Simulation, start: Date): Promise<number> {
       const row = recorded.get(at)
       recorded.delete(at)
       count += 1
-      const isCounted = stretches.some(({ since, until }) => since <= at && at <= until)
+      const isCounted = periods.some(({ since, until }) => since <= at && at <= until)
       assert.ok(row?.outcome || isCounted, `${schedule.cron_expression}: no record of ${at}`)
       const made = simulation.made.get(`${schedule.id} ${at}`) ?? 0
       assert.equal(made, row?.outcome === 'fired' ? 1 : 0, `${schedule.cron_expression} ${at}: made ${made}`)
@@ -151,7 +151,7 @@ async function checkAll(simulation: Simulation, start: Date): Promise<number> {
   return count
 }
 
-test('what the API refuses for good, or cannot be reached for within the grace, is recorded as missed', async () => {
+test('a fire that the API refuses, or cannot receive within the grace, is recorded as missed', async () => {
   await using db = await openTestDatabase()
   const start = new Date('2026-01-05T08:30:00.000Z')
   const simulation = startSimulation(db, {
@@ -166,7 +166,7 @@ test('what the API refuses for good, or cannot be reached for within the grace, 
   await simulation.clock.advance(1800)
   await simulation.claimDue()
   for (let minute = 0; minute < 70; minute += 1) await simulation.clock.advance(60)
-  await simulation.handedOver()
+  await simulation.delivered()
   const [row] = (await rowsOf(simulation)).get('s0') ?? []
   assert.deepEqual([row?.outcome, row?.reason], ['missed', 'outside_grace'])
 })

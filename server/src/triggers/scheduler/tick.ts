@@ -12,81 +12,79 @@ export type TickDeps = {
   db: Db
   clock: Clock
   log: Pick<Log, 'info' | 'warn' | 'error'>
-  platform: Pick<Platform, 'fire' | 'fireTogether' | 'changes' | 'rehearse'>
+  platform: Pick<Platform, 'fire' | 'fireAll' | 'changes' | 'rehearse'>
   times: Pick<ScheduleTimes, 'next'>
-  /** A fire has made a run. */
-  made(executionId: string): void
-  /** Ends what is being handed over. */
+  /** Called with each run that a fire made. */
+  started(executionId: string): void
+  /** Ends the deliveries. */
   signal: AbortSignal
-  /** Fewer schedules that are due together are claimed when they are due. */
-  leastAhead?: number
+  /** Smaller groups of schedules are claimed when they are due. */
+  minAhead?: number
 }
 
-/** What a leading scheduler does again and again, one step at a time. */
+/** The steps that a leading scheduler repeats. */
 export type Tick = {
-  /** Hands over what was claimed before and is not decided, and learns all schedules and what was seen to of them. */
+  /** Delivers claimed and undecided fires, and reads all schedules with their last recorded due times. */
   begin(): Promise<void>
-  /** Learns what changed since. True: something did. */
-  follow(): Promise<boolean>
-  /** Hands over what was claimed ahead, claims what else is due now and hands it over; the claim is awaited, the rest is not. */
+  /** Reads the changes of schedules; true if there were any. */
+  readChanges(): Promise<boolean>
+  /** Delivers fires claimed ahead, then claims and delivers the other due ones. Awaits the claims, not the deliveries. */
   fireDue(): Promise<void>
-  /** Claims a busy due time shortly before it has come. One that fails is told, and claimed when it is due. */
+  /** Claims a busy due time shortly before it. A failure is logged, and the fires are claimed when they are due. */
   claimAhead(): Promise<void>
   /**
-   * Does once what the next due time will ask for when many come together, and keeps nothing of it: code that has
-   * not run for a while takes several times as long as code that has.
+   * Does the work of a busy next due time once without storing anything, because code that has not run for a while is
+   * several times slower.
    */
   rehearse(): Promise<void>
-  /** When the next schedule is due, in milliseconds since 1970. */
+  /** The next due time, in milliseconds since 1970. */
   nextAt(): number | null
-  /** When there is something to do for `fireDue`: then, or shortly before. */
+  /** When `fireDue` has work: at the next due time, or shortly before. */
   wakeAt(): number
   size(): number
-  /** Resolves when nothing is being handed over. */
-  handedOver(): Promise<void>
+  /** Resolves when no delivery is running. */
+  delivered(): Promise<void>
 }
 
-const rehearsedTogether = 250
-/** Fewer than these are quick enough. */
-const busy = 100
-/** Claimed by one transaction. */
-const claimedTogether = 2_000
-/** Handed over by one call, one call behind the other. */
-const sentTogether = 500
+const maxRehearsed = 250
+/** Smaller groups are fast without preparation. */
+const busyCount = 100
+const maxPerClaim = 2_000
+const maxPerCall = 500
 
 export function createTick(deps: TickDeps): Tick {
-  const { db, clock, log, platform, signal, leastAhead = busy } = deps
+  const { db, clock, log, platform, signal, minAhead = busyCount } = deps
   const store = fireStore(db)
   const timetable = createTimetable(deps)
-  const handOver = createDeliver(deps)
-  const ahead = createPrefetch({ clock, store, timetable, rowOf, least: leastAhead })
+  const deliver = createDeliver(deps)
+  const ahead = createPrefetch({ clock, store, timetable, rowOf, minFires: minAhead })
   const sending = new Map<string, Promise<void>>()
   const agentNames = new Map<string, string>()
   let lastDue: ReadonlyMap<string, string> = new Map()
   let position = 0
   let last = Number.NEGATIVE_INFINITY
-  /** A claim failed, and nobody knows whether it was committed: its rows would be nobody's. */
+  /** A claim failed, and may have been committed all the same. */
   let mayBeClaimed = false
 
   const now = () => clock.now().getTime()
 
-  async function follow(): Promise<boolean> {
-    for (let isNews = false; ; isNews = true) {
+  async function readChanges(): Promise<boolean> {
+    for (let isChanged = false; ; isChanged = true) {
       const found = await platform.changes(position, signal)
       for (const schedule of found.schedules) {
-        const seen = lastDue.get(schedule.id)
+        const recorded = lastDue.get(schedule.id)
         agentNames.set(schedule.agent_id, schedule.agent_name)
-        timetable.apply(schedule, now(), seen === undefined ? undefined : Date.parse(seen))
+        timetable.apply(schedule, now(), recorded === undefined ? undefined : Date.parse(recorded))
       }
-      if (found.schedules.length === 0) return isNews
+      if (found.schedules.length === 0) return isChanged
       position = found.position
     }
   }
 
   /**
-   * The claim decides: what was there before is another one's, or was decided. What was missed is recorded with it:
-   * a claim without that would hide what was missed before it. All of it before anything is sent, so that on SQLite
-   * claims do not wait for what the platform writes of the first of them.
+   * Claims due fires; existing rows belong to another scheduler or are decided. Missed times are recorded with them,
+   * because a claim alone would hide earlier ones. All are claimed before the first is sent, so that on SQLite claims
+   * do not wait for the platform's writes.
    */
   async function claim(due: readonly DueSchedule[]): Promise<FireRow[]> {
     const missed = due.flatMap(({ schedule, plan }) =>
@@ -109,14 +107,14 @@ export function createTick(deps: TickDeps): Tick {
     return claimed.filter((row) => won.has(keyOf(row)))
   }
 
-  /** What was claimed and nobody has decided; claims ahead of another leader, or of a moment ago, count for nothing. */
+  /** Sends claimed and undecided fires, after releasing all claims made ahead. */
   async function sendOpen(): Promise<void> {
     await ahead.releaseAll()
     sendAll(await store.open())
   }
 
   function sendAll(rows: readonly FireRow[]): void {
-    for (let from = 0; from < rows.length; from += sentTogether) send(rows.slice(from, from + sentTogether))
+    for (let from = 0; from < rows.length; from += maxPerCall) send(rows.slice(from, from + maxPerCall))
   }
 
   function rowOf(
@@ -140,7 +138,7 @@ export function createTick(deps: TickDeps): Tick {
   function send(rows: readonly FireRow[]): void {
     const dues = rows.filter((row) => !sending.has(keyOf(row))).map(dueOf)
     if (dues.length === 0) return
-    const sent = handOver(dues, signal).finally(() => {
+    const sent = deliver(dues, signal).finally(() => {
       for (const due of dues) sending.delete(keyOf(due))
     })
     for (const due of dues) sending.set(keyOf(due), sent)
@@ -154,20 +152,20 @@ export function createTick(deps: TickDeps): Tick {
     async begin() {
       await sendOpen()
       lastDue = await store.lastDue(timestamp(clock.now()))
-      await follow()
+      await readChanges()
       lastDue = new Map()
     },
-    follow,
+    readChanges,
 
     async fireDue() {
-      // A second of tolerance: a clock that is kept right in small steps is not set back.
+      // A second of tolerance, for clocks that are corrected in small steps.
       if (now() < last - 1000) timetable.setBack(now())
       last = now()
       sendAll(await ahead.take())
       for (;;) {
         if (mayBeClaimed) await sendOpen()
         mayBeClaimed = false
-        const due = timetable.due(last, claimedTogether)
+        const due = timetable.due(last, maxPerClaim)
         if (due.length === 0) return
         try {
           sendAll(await claim(due))
@@ -184,13 +182,13 @@ export function createTick(deps: TickDeps): Tick {
         await ahead.claim()
       } catch (error) {
         mayBeClaimed = true
-        log.warn({ err: error }, 'what is due next could not be claimed ahead')
+        log.warn({ err: error }, 'the next due fires could not be claimed ahead')
       }
     },
 
     async rehearse() {
-      const [dueAt, schedules] = [timetable.nextAt(), timetable.dueNext(rehearsedTogether)]
-      if (dueAt === null || schedules.length < busy) return
+      const [dueAt, schedules] = [timetable.nextAt(), timetable.dueNext(maxRehearsed)]
+      if (dueAt === null || schedules.length < busyCount) return
       const rows = schedules.map((schedule) => rowOf(schedule, dueAt))
       await runAndRollBack(db, (tx) => fireStore(tx).insertNew(rows))
       await platform.rehearse(rows.map(dueOf), signal)
@@ -200,7 +198,7 @@ export function createTick(deps: TickDeps): Tick {
     wakeAt: () =>
       Math.min(...[timetable.nextAt(), ahead.deliverAt()].map((at) => at ?? Number.POSITIVE_INFINITY)),
     size: timetable.size,
-    async handedOver() {
+    async delivered() {
       while (sending.size > 0) await Promise.all(sending.values())
     },
   }

@@ -30,18 +30,18 @@ function begin(...schedules: Change[]) {
 }
 const clock = (time: number | null) => (time === null ? null : new Date(time).toISOString().slice(11, 16))
 
-test('what is due next can be looked at, and is due all the same', () => {
+test('reading the next due schedules does not remove them', () => {
   const same = Array.from({ length: 5 }, (_, index) => schedule({ id: `s${index}` }))
   const { timetable, due } = begin(...same, schedule({ id: 'other', cron_expression: '5 * * * *' }))
   timetable.apply(schedule({ id: 's4', active: false }), start)
-  const seen = (most: number) => timetable.dueNext(most).map(({ id }) => id)
-  assert.deepEqual(seen(10).toSorted(), ['s0', 's1', 's2', 's3'])
-  assert.equal(seen(2).length, 2)
+  const next = (max: number) => timetable.dueNext(max).map(({ id }) => id)
+  assert.deepEqual(next(10).toSorted(), ['s0', 's1', 's2', 's3'])
+  assert.equal(next(2).length, 2)
   assert.equal(due('08:00:00').length, 4)
-  assert.deepEqual(seen(10), ['other'])
+  assert.deepEqual(next(10), ['other'])
 })
 
-test('what comes next is known, and is due once', () => {
+test('the next due time is known, and each schedule is due once', () => {
   const { timetable, due } = begin(schedule(), schedule({ id: 's2', cron_expression: '5 * * * *' }))
   assert.deepEqual([timetable.size(), clock(timetable.nextAt())], [2, '08:00'])
   assert.deepEqual(due('08:00:00'), ['s1 08:00'])
@@ -50,7 +50,7 @@ test('what comes next is known, and is due once', () => {
   assert.deepEqual(due('09:00:00').toSorted(), ['s1 09:00', 's2 08:05'])
 })
 
-test('a change counts at once, and what was seen to is not due again', () => {
+test('a change applies immediately, and handled times are not due again', () => {
   const { timetable, due } = begin(schedule())
   due('08:00:00')
   timetable.apply(
@@ -62,26 +62,26 @@ test('a change counts at once, and what was seen to is not due again', () => {
   assert.deepEqual([timetable.size(), timetable.nextAt(), due('10:00:00')], [0, null, []])
 })
 
-test('what could not be recorded is due again', () => {
+test('schedules that could not be recorded are due again', () => {
   const { timetable, due } = begin(schedule())
   timetable.putBack(timetable.due(at('08:00:00')))
   assert.deepEqual(due('08:00:03'), ['s1 08:00'])
 })
 
-test('after a start the newest record says up to where it was seen to', () => {
+test('after a start, times up to the newest record are not due again', () => {
   const timetable = createTimetable({ times: createScheduleTimes() })
   timetable.apply(schedule({ armed_at: '2026-01-01T00:00:00.000Z' }), at('10:20:00'), at('09:00:00'))
   assert.equal(clock(timetable.nextAt()), '10:00')
 })
 
-test('a clock that jumped far ahead and is put right goes on from the present', () => {
+test('a clock that jumped far ahead and was corrected continues from the present', () => {
   const { timetable, due } = begin(schedule())
   timetable.due(Date.parse('2027-06-01T00:00:00Z'))
   timetable.setBack(at('08:10:00'))
   assert.deepEqual(due('09:00:00'), ['s1 09:00'])
 })
 
-test('10,000 schedules that change all the time leave nothing behind', () => {
+test('repeated changes of 10,000 schedules leave no entries behind', () => {
   const { timetable } = begin()
   for (let round = 0; round < 3; round += 1) {
     for (let index = 0; index < 10_000; index += 1) timetable.apply(schedule({ id: `s${index}` }), start)

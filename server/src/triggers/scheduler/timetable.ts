@@ -3,43 +3,43 @@ import type { ScheduleTimes } from '../schedule-times/index.ts'
 import { createHeap } from './heap.ts'
 import { type Plan, planOf } from './rules.ts'
 
-/** As much of a schedule as is kept: ten thousand of them lie in memory. */
+/** The fields of a schedule that are held in memory, for ten thousands of schedules. */
 export type Timed = Pick<
   ScheduleChange,
   'id' | 'agent_id' | 'cron_expression' | 'timezone' | 'misfire_policy'
 >
 export type Change = Timed & Pick<ScheduleChange, 'armed_at' | 'active'>
 
-/** A schedule whose time has come, with what is to be done about it. */
+/** A due schedule with its plan. */
 export type DueSchedule = { schedule: Timed; plan: Plan }
 
 /**
- * When each schedule is due, in memory. Nothing is asked of a schedule before its time comes. Times are
- * milliseconds since 1970; `now` is handed in with each call.
+ * The due times of all schedules, in memory. A schedule costs nothing before its due time. Times are milliseconds
+ * since 1970.
  */
 export type Timetable = {
-  /** Takes a new or changed schedule, or forgets one that is not active. `seenUntil`: its newest due time that has a record. */
-  apply(change: Change, now: number, seenUntil?: number): void
-  /** At most `most` of what is due; each counts as seen to up to `now` unless it is put back. */
-  due(now: number, most?: number): DueSchedule[]
-  /** What was due could not be recorded: it is due again at once. */
+  /** Adds or changes a schedule, or removes an inactive one. `recordedUntil` is its newest recorded due time. */
+  apply(change: Change, now: number, recordedUntil?: number): void
+  /** Returns up to `max` due schedules; each is handled up to `now` unless it is put back. */
+  due(now: number, max?: number): DueSchedule[]
+  /** Makes schedules due again that could not be recorded. */
   putBack(due: readonly DueSchedule[]): void
-  /** The clock was set back: times after `now` come again, and those that have a record are seen to be decided. */
+  /** Handles a clock that was set back: times after `now` are due again, and existing records prevent a second fire. */
   setBack(now: number): void
   nextAt(): number | null
-  /** At most `most` of the schedules that are due at the next time. */
-  dueNext(most: number): Timed[]
-  /** A schedule that was answered has not changed since. */
+  /** Up to `max` schedules that are due at the next due time. */
+  dueNext(max: number): Timed[]
+  /** Whether a returned schedule is unchanged. */
   isPresent(schedule: Timed): boolean
-  /** Schedules that have a due time. */
+  /** Number of schedules with a due time. */
   size(): number
 }
 
 type Entry = {
   schedule: Timed
-  /** Due times up to here are seen to. */
+  /** Due times up to here are handled. */
   after: number
-  /** As it was before the last `due`. */
+  /** The value of `after` before the last `due`. */
   before: number
 }
 
@@ -48,8 +48,8 @@ export function createTimetable({ times }: { times: Pick<ScheduleTimes, 'next'> 
   const texts = new Map<string, string>()
   let heap = createHeap<{ at: number; entry: Entry }>()
 
-  /** One text for all that are equal. */
-  function one(text: string): string {
+  /** Returns one string instance for equal texts. */
+  function intern(text: string): string {
     const known = texts.get(text)
     if (known !== undefined) return known
     texts.set(text, text)
@@ -59,12 +59,12 @@ export function createTimetable({ times }: { times: Pick<ScheduleTimes, 'next'> 
   const nextOf = (schedule: Timed) => (after: number) =>
     times.next(schedule, new Date(after))?.getTime() ?? null
 
-  function enter(entry: Entry): void {
+  function addToHeap(entry: Entry): void {
     const at = nextOf(entry.schedule)(entry.after)
     if (at !== null) heap.put({ at, entry })
   }
 
-  /** Items of schedules that changed since are left in the heap until they come up. */
+  /** Items of changed schedules stay in the heap until they come first. */
   function dropStale(): void {
     for (
       let item = heap.first();
@@ -78,32 +78,32 @@ export function createTimetable({ times }: { times: Pick<ScheduleTimes, 'next'> 
   function renew(entry: Entry): void {
     const { id } = entry.schedule
     entries.set(id, entry)
-    enter(entry)
+    addToHeap(entry)
   }
 
   return {
-    apply(change, now, seenUntil = Number.NEGATIVE_INFINITY) {
+    apply(change, now, recordedUntil = Number.NEGATIVE_INFINITY) {
       const { id, armed_at, misfire_policy } = change
       const known = entries.get(id)
       entries.delete(id)
       if (!change.active) return
       const schedule = {
         id,
-        agent_id: one(change.agent_id),
-        cron_expression: one(change.cron_expression),
-        timezone: one(change.timezone),
+        agent_id: intern(change.agent_id),
+        cron_expression: intern(change.cron_expression),
+        timezone: intern(change.timezone),
         misfire_policy,
       }
-      const seen = Math.max(Date.parse(armed_at), known?.after ?? Number.NEGATIVE_INFINITY, seenUntil)
-      // Ahead of the clock nothing is seen to: the clock was set back since.
-      const after = Math.min(now, seen)
+      const handled = Math.max(Date.parse(armed_at), known?.after ?? Number.NEGATIVE_INFINITY, recordedUntil)
+      // A value ahead of the clock is invalid: the clock was set back.
+      const after = Math.min(now, handled)
       renew({ schedule, after, before: after })
     },
 
-    due(now, most = Number.POSITIVE_INFINITY) {
+    due(now, max = Number.POSITIVE_INFINITY) {
       const found: DueSchedule[] = []
       dropStale()
-      for (let item = heap.first(); item && item.at <= now && found.length < most; item = heap.first()) {
+      for (let item = heap.first(); item && item.at <= now && found.length < max; item = heap.first()) {
         heap.take()
         const { entry } = item
         const { schedule, after } = entry
@@ -118,7 +118,7 @@ export function createTimetable({ times }: { times: Pick<ScheduleTimes, 'next'> 
     putBack(due) {
       for (const { schedule } of due) {
         const entry = entries.get(schedule.id)
-        // Changed meanwhile: what it is now was entered then.
+        // A changed schedule was already added again.
         if (entry?.schedule !== schedule) continue
         renew({ schedule, after: entry.before, before: entry.before })
       }
@@ -127,8 +127,8 @@ export function createTimetable({ times }: { times: Pick<ScheduleTimes, 'next'> 
     setBack(now) {
       heap = createHeap()
       for (const { schedule, after } of [...entries.values()]) {
-        const seen = Math.min(now, after)
-        renew({ schedule, after: seen, before: seen })
+        const handled = Math.min(now, after)
+        renew({ schedule, after: handled, before: handled })
       }
     },
 
@@ -137,11 +137,11 @@ export function createTimetable({ times }: { times: Pick<ScheduleTimes, 'next'> 
       return heap.first()?.at ?? null
     },
 
-    dueNext(most) {
+    dueNext(max) {
       const items: { at: number; entry: Entry }[] = []
       dropStale()
       const at = heap.first()?.at
-      for (let item = heap.first(); item && item.at === at && items.length < most; item = heap.first()) {
+      for (let item = heap.first(); item && item.at === at && items.length < max; item = heap.first()) {
         heap.take()
         items.push(item)
         dropStale()

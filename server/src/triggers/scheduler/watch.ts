@@ -4,17 +4,14 @@ import type { Log } from '../../ports/log.ts'
 import { type RunProgress, scheduleRunStore } from '../fires/index.ts'
 import type { Platform } from './platform.ts'
 
-/** Every so often the records of runs are looked at. */
-export const lookSeconds = 10
-/** After the time of a run its end may take so long to be written down. */
+/** The interval at which the records of runs are read. */
+export const watchSeconds = 10
+/** Beyond the timeout of a run, for storing its end. */
 const lateSeconds = 60
-/** Of one query: far below what either database takes as parameters. */
-const batch = 10_000
+/** Ids per query, far below the parameter limit of both databases. */
+const maxIds = 10_000
 
-/**
- * Follows the runs that were made until their records are final, and then sees to it that those which want it
- * are validated.
- */
+/** Follows new runs until their records are final, and then starts the requested validations. */
 export function createWatch(deps: {
   db: Db
   clock: Pick<Clock, 'now'>
@@ -27,7 +24,7 @@ export function createWatch(deps: {
   async function ended(run: RunProgress, signal: AbortSignal): Promise<void> {
     log.debug({ execution_id: run.id, status: run.status }, 'a fired run has ended')
     if (run.business_status !== 'pending_validation' || run.validation_execution_id !== null) return
-    // The platform does so by itself, and comes back to it when it is down now.
+    // The platform also does this itself, and retries after an outage.
     await platform
       .validate(run.id, signal)
       .catch((error: unknown) => log.debug({ err: error }, 'not validated yet'))
@@ -42,12 +39,12 @@ export function createWatch(deps: {
     add: (executionId: string) => void watched.add(executionId),
     size: () => watched.size,
 
-    async look(signal: AbortSignal): Promise<void> {
+    async check(signal: AbortSignal): Promise<void> {
       const ids = [...watched]
-      for (let from = 0; from < ids.length && !signal.aborted; from += batch) {
-        const asked = ids.slice(from, from + batch)
-        const runs = new Map((await scheduleRunStore(db).progress(asked)).map((run) => [run.id, run]))
-        for (const id of asked) {
+      for (let from = 0; from < ids.length && !signal.aborted; from += maxIds) {
+        const batch = ids.slice(from, from + maxIds)
+        const runs = new Map((await scheduleRunStore(db).progress(batch)).map((run) => [run.id, run]))
+        for (const id of batch) {
           const run = runs.get(id)
           const isOpen = run?.status === 'queued' || run?.status === 'running'
           if (run && isOpen && !isLate(run)) continue

@@ -10,10 +10,10 @@ const url = '/api/agents/helper/schedules'
 const day = 24 * 3600
 
 forEachDialect((_dialect, open) => {
-  test('a deleted schedule is an admin’s to see and to bring back, disabled, under the cap of now', async () => {
+  test('admins see and recover deleted schedules, as disabled and within the current cap', async () => {
     await using it = await openHelper(await open())
     const made = await it.create({ timeout_seconds: 1800, deliver_to_workspace_email: 'sam@example.com' })
-    const kept = await it.create({ name: 'kept' })
+    const other = await it.create({ name: 'other' })
     await it.request(it.owner.key, 'DELETE', `${url}/${made.id}`)
     await it.request(it.owner.key, 'PUT', '/api/agents/helper/timeout', { execution_timeout_seconds: 600 })
     const listed = await it.request(it.admin.key, 'GET', '/api/admin/soft-deleted/schedules')
@@ -29,7 +29,7 @@ forEachDialect((_dialect, open) => {
     const recover = (id: string, key = it.admin.key) =>
       it.request(key, 'POST', `/api/admin/soft-deleted/schedules/${id}/recover`)
     assert.equal((await recover(made.id, it.owner.key)).json.error, 'admin_required')
-    assert.equal((await recover(kept.id)).json.error, 'schedule_not_found')
+    assert.equal((await recover(other.id)).json.error, 'schedule_not_found')
     const back = await recover(made.id)
     assert.deepEqual(
       [back.status, back.json.enabled, back.json.timeout_seconds, back.json.deleted_at, back.json.name],
@@ -40,7 +40,7 @@ forEachDialect((_dialect, open) => {
     assert.equal((await it.request(it.owner.key, 'GET', '/api/admin/soft-deleted/schedules')).status, 403)
   })
 
-  test('what was deleted longer ago than the window is purged, the rest stays', async () => {
+  test('schedules past their retention are purged, others stay', async () => {
     const db = await open()
     await using it = await openHelper(db)
     const old = await it.create({ name: 'old' })
@@ -57,7 +57,7 @@ forEachDialect((_dialect, open) => {
     assert.deepEqual(names, ['young', 'live'])
   })
 
-  test('an agent takes its schedules with it: nobody sees or recovers them, a new one of the name has none', async () => {
+  test('deleting an agent deletes its schedules for good; a new agent of the name has none', async () => {
     await using it = await openHelper(await open())
     const made = await it.create()
     await it.request(it.owner.key, 'DELETE', '/api/agents/helper')
@@ -68,9 +68,9 @@ forEachDialect((_dialect, open) => {
       `/api/admin/soft-deleted/schedules/${made.id}/recover`,
     )
     assert.equal(back.json.error, 'schedule_not_found')
-    const gone = await it.schedules.changesAfter(0, 10)
+    const deleted = await it.schedules.changesAfter(0, 10)
     assert.deepEqual(
-      gone.map(({ deleted_at }) => deleted_at !== null),
+      deleted.map(({ deleted_at }) => deleted_at !== null),
       [true],
     )
     await it.request(it.owner.key, 'POST', '/api/agents', { name: 'helper' })
@@ -82,13 +82,13 @@ forEachDialect((_dialect, open) => {
     )
   })
 
-  test('of twenty made while their agent is deleted none outlives it', async () => {
+  test('no schedule of twenty that are created during the deletion of their agent outlives it', async () => {
     await using it = await openHelper(await open())
-    const asked = { name: 'late', cron_expression: '* * * * *', message: 'x' }
+    const request = { name: 'late', cron_expression: '* * * * *', message: 'x' }
     const replies = await Promise.all([
-      ...Array.from({ length: 10 }, () => it.request(it.owner.key, 'POST', url, asked)),
+      ...Array.from({ length: 10 }, () => it.request(it.owner.key, 'POST', url, request)),
       it.request(it.owner.key, 'DELETE', '/api/agents/helper'),
-      ...Array.from({ length: 10 }, () => it.request(it.owner.key, 'POST', url, asked)),
+      ...Array.from({ length: 10 }, () => it.request(it.owner.key, 'POST', url, request)),
     ])
     assert.ok(replies.every(({ status }) => [200, 201, 204, 404].includes(status)))
     assert.equal(await it.schedules.schedulesCount(), 0)
@@ -102,7 +102,7 @@ forEachDialect((_dialect, open) => {
     assert.deepEqual([json.id, json.agent_name], [made.id, 'aide'])
   })
 
-  test('what is taken part in: the end of a schedule, by itself and with its agent', async () => {
+  test('hooks run when a schedule is deleted, alone or with its agent', async () => {
     await using it = await openHelper(await open())
     const ended: string[] = []
     it.schedules.onDeleted(async (_tx, { name }) => void ended.push(name))
@@ -113,7 +113,7 @@ forEachDialect((_dialect, open) => {
     assert.deepEqual(ended, ['one', 'two'])
   })
 
-  test('ops: all schedules with their last run; a pause and its end touch what was enabled, and no more', async () => {
+  test('admins list all schedules with their last run; pause and resume change enabled ones only', async () => {
     const db = await open()
     await using it = await openHelper(db)
     const on = await it.create({ name: 'on' })
@@ -159,7 +159,7 @@ forEachDialect((_dialect, open) => {
     assert.equal((await it.schedules.byId(off.id))?.is_paused, 0)
   })
 
-  test('a template’s schedules are made with the agent; what belongs to the creator can be changed by them', async () => {
+  test('a template’s schedules are created with the agent; creators may change their own schedules', async () => {
     await using it = await openHelper(await open())
     const agent = await it.row('helper')
     const entry = { message: 'go', timezone: 'UTC', description: null }
@@ -192,12 +192,12 @@ forEachDialect((_dialect, open) => {
     )
   })
 
-  test('how many there are, for whoever asks', async () => {
+  test('other features can count the schedules', async () => {
     await using it = await openHelper(await open())
     await it.create()
     await it.create({ enabled: false })
-    const gone = await it.create()
-    await it.request(it.owner.key, 'DELETE', `${url}/${gone.id}`)
+    const deleted = await it.create()
+    await it.request(it.owner.key, 'DELETE', `${url}/${deleted.id}`)
     assert.deepEqual(await it.schedules.scheduleCounts(), new Map([[it.agentId, { total: 2, enabled: 1 }]]))
     assert.equal(await it.schedules.schedulesCount(), 2)
     const { json } = await it.request(it.owner.key, 'GET', '/api/agents/autonomy-status')

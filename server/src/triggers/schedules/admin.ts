@@ -30,18 +30,18 @@ export type AdminDeps = {
   retentionDays(): number
 }
 
-/** What admins do with the schedules of all agents. A name that no agent has is `agent_not_found`. */
+/** Operations of admins on the schedules of all agents. An unknown agent name throws `agent_not_found`. */
 export type ScheduleAdmin = {
   deleted(): Promise<DeletedSchedule[]>
-  /** Comes back disabled. Throws `schedule_not_found`, also when its agent is gone. */
+  /** Recovers a schedule as disabled. Throws `schedule_not_found`, also when its agent was deleted. */
   recover(id: string): Promise<{ schedule: Schedule; agentName: string }>
   fleet(
     caller: SignedIn,
     filter: { agentName: string | undefined; enabledOnly: boolean },
   ): Promise<FleetSchedules>
-  /** Answers how many were enabled until now. */
+  /** Returns the number of schedules that it disabled. */
   pause(agentName: string | null): Promise<number>
-  /** Answers how many are enabled again. */
+  /** Returns the number of schedules that it enabled. */
   resume(agentName: string | null): Promise<number>
 }
 
@@ -59,7 +59,7 @@ export function createScheduleAdmin(deps: AdminDeps): ScheduleAdmin {
     return new Map((await agentRecords.all()).map(({ id, name }) => [id, name]))
   }
 
-  /** One transaction for all of them: nobody sees half a pause. */
+  /** One transaction, so that readers never see a partial pause. */
   async function switchAll(agentName: string | null, enabled: boolean): Promise<number> {
     const agentId = agentName === null ? null : (await agentNamed(agentName)).id
     const names = await namesById()
@@ -98,15 +98,15 @@ export function createScheduleAdmin(deps: AdminDeps): ScheduleAdmin {
       return db.atomically(async (tx) => {
         const changes = scheduleStore(tx)
         await changes.lockChanges()
-        const gone = await changes.deletedById(id)
-        const agent = gone && (await agentStore(tx).byId(gone.agent_id))
-        if (!gone || !agent) throw new Fault('schedule_not_found')
+        const deleted = await changes.deletedById(id)
+        const agent = deleted && (await agentStore(tx).byId(deleted.agent_id))
+        if (!deleted || !agent) throw new Fault('schedule_not_found')
         const now = clock.now()
         const cap = agent.execution_timeout_seconds
         const schedule = await changes.recover(id, {
           enabled: 0,
           is_paused: 0,
-          timeout_seconds: gone.timeout_seconds === null ? null : Math.min(gone.timeout_seconds, cap),
+          timeout_seconds: deleted.timeout_seconds === null ? null : Math.min(deleted.timeout_seconds, cap),
           updated_at: timestamp(now),
         })
         if (!schedule) throw new Fault('schedule_not_found')

@@ -9,7 +9,7 @@ import { analyticsOf, sampleLimit } from './figures.ts'
 
 const url = '/api/agents/helper/schedules'
 
-/** Now it is midnight of the 1st of January 2030. */
+/** The clock is at midnight of 1 January 2030. */
 function runsOf(agentId: string, scheduleId: string): Partial<ExecutionRow>[] {
   const of = { agent_id: agentId, schedule_id: scheduleId, triggered_by: 'schedule' as const }
   const estimated = { cost_micros: 1e6, cost_estimated: 1 }
@@ -35,7 +35,7 @@ async function insertTool(db: Db, row: ExecutionRow, tool: string, ms: number): 
 }
 
 forEachDialect((_dialect, open) => {
-  test('figures of a window: counts, rates, percentiles, costs, tools, every day in UTC', async () => {
+  test('analytics of a window: counts, rates, percentiles, costs, tools, and each UTC day', async () => {
     const db = await open()
     await using it = await openHelper(db)
     const made = await it.create()
@@ -85,14 +85,14 @@ forEachDialect((_dialect, open) => {
     assert.equal((await get('?window_hours=1000')).error, 'validation_error')
   })
 
-  test('the summary has one row for each schedule, also for those that never ran', async () => {
+  test('the summary has one row per schedule, also without runs', async () => {
     const db = await open()
     await using it = await openHelper(db)
     const made = await it.create()
     const idle = await it.create({ name: 'idle', enabled: false })
-    const gone = await it.create({ name: 'gone' })
-    await it.request(it.owner.key, 'DELETE', `${url}/${gone.id}`)
-    await insertRuns(db, [...runsOf(it.agentId, made.id), ...runsOf(it.agentId, gone.id)])
+    const deleted = await it.create({ name: 'deleted' })
+    await it.request(it.owner.key, 'DELETE', `${url}/${deleted.id}`)
+    await insertRuns(db, [...runsOf(it.agentId, made.id), ...runsOf(it.agentId, deleted.id)])
     const { json } = await it.request(it.shared.key, 'GET', `${url}/analytics-summary?window=14d`)
     assert.deepEqual([json.window, json.window_hours, json.schedule_count], ['14d', 336, 2])
     const never = { success_count: 0, failed_count: 0, cancelled_count: 0, success_rate: null }
@@ -136,7 +136,7 @@ forEachDialect((_dialect, open) => {
     assert.equal((await it.request(it.owner.key, 'GET', `${url}/analytics-summary?window=1d`)).status, 422)
   })
 
-  test('the last run is the newest that was not skipped; its fires are told beside it', async () => {
+  test('the last run is the newest that was not skipped; the view also has the last fire', async () => {
     const db = await open()
     await using it = await openHelper(db)
     const made = await it.create()
@@ -152,7 +152,7 @@ forEachDialect((_dialect, open) => {
     assert.deepEqual(json.last_fire, fire)
   })
 
-  test('runs of a schedule, newest first, in pages; none of another agent’s', async () => {
+  test('runs of a schedule, newest first, in pages, without those of other agents', async () => {
     const db = await open()
     await using it = await openHelper(db)
     const made = await it.create()
@@ -164,13 +164,13 @@ forEachDialect((_dialect, open) => {
       ['validation', 'schedule'],
     )
     assert.equal((await it.request(it.owner.key, 'GET', `${url}/unknown/executions`)).status, 404)
-    // An agent that may call this one sees what it has started here, and hears of no more.
+    // An agent with permission to call this one sees only the runs that it started.
     const caller = await it.request(it.owner.key, 'POST', '/api/agents', { name: 'caller' })
     assert.equal(caller.status, 200)
     const callerKey = await it.world.agentKey((await it.world.row('caller')).id)
     await it.request(it.owner.key, 'PUT', '/api/agents/caller/permissions', { permitted_agents: ['helper'] })
-    const seen = await it.request(callerKey, 'GET', `${url}/${made.id}/executions`)
-    assert.deepEqual([seen.status, seen.json, seen.headers['x-total-count']], [200, [], '0'])
+    const response = await it.request(callerKey, 'GET', `${url}/${made.id}/executions`)
+    assert.deepEqual([response.status, response.json, response.headers['x-total-count']], [200, [], '0'])
     await it.request(it.owner.key, 'POST', '/api/agents', { name: 'other' })
     const elsewhere = `/api/agents/other/schedules/${made.id}`
     for (const path of ['', '/executions', '/analytics', '/next']) {
@@ -180,7 +180,7 @@ forEachDialect((_dialect, open) => {
   })
 })
 
-test('percentiles are of the newest 5,000 runs, and say so when there are more', () => {
+test('percentiles use the newest 5,000 runs and report the sample', () => {
   const durations = Array.from({ length: sampleLimit }, (_, index) => index + 1)
   const none = { counts: [], tools: [] }
   const whole = analyticsOf(24, [], { ...none, durations })
@@ -189,7 +189,7 @@ test('percentiles are of the newest 5,000 runs, and say so when there are more',
   assert.deepEqual([more.sampled, more.sample_size, more.duration_ms.p99], [true, 5000, 4950])
 })
 
-test('five tools at most, those that took longest first', () => {
+test('at most five tools, the longest total time first', () => {
   const tools = Array.from({ length: 7 }, (_, i) => ({ tool: `t${i}`, calls: 7 - i, duration_ms: i * 10 }))
   const { tool_calls } = analyticsOf(24, [], { counts: [], durations: [], tools })
   assert.deepEqual(

@@ -15,9 +15,9 @@ import { modelOf } from '../../runs/dispatch/index.ts'
 import { type By, checkCap, checkMayChange, checkTimes, personOf, recipientOf } from './rules.ts'
 import { type Schedule, type SchedulePatch, scheduleStore } from './store.ts'
 
-/** The agent of a schedule, as it is named now. */
+/** The agent of a schedule with its current name. */
 export type Owned = Pick<Agent, 'id' | 'name'>
-/** Takes part in the end of a schedule, in its transaction. */
+/** Called in the transaction that deletes a schedule. */
 export type Deleted = (tx: Tx, schedule: Schedule, now: Date) => Promise<void>
 
 export type ChangeDeps = {
@@ -27,17 +27,17 @@ export type ChangeDeps = {
   deleted: Deleted
 }
 
-/** All throw `schedule_not_found` for unknown ids, deleted schedules and those of other agents. */
+/** All throw `schedule_not_found` for unknown and deleted schedules, and for those of other agents. */
 export type Changes = {
   create(agent: Owned, by: By, fields: CreateSchedule): Promise<Schedule>
   update(agent: Owned, by: By, id: string, fields: UpdateSchedule): Promise<Schedule>
-  /** Throws `schedule_timeout_exceeds_agent_cap`: the cap was lowered while the schedule was disabled. */
+  /** Throws `schedule_timeout_exceeds_agent_cap` if the cap was lowered while the schedule was disabled. */
   setEnabled(agent: Owned, id: string, enabled: boolean): Promise<Schedule>
   remove(agent: Owned, id: string): Promise<void>
 }
 
 export function createChanges({ db, clock, events, deleted }: ChangeDeps): Changes {
-  async function tell(tx: Tx, agent: Owned, type: string, schedule: Schedule): Promise<void> {
+  async function appendEvent(tx: Tx, agent: Owned, type: string, schedule: Schedule): Promise<void> {
     const fields = {
       schedule_id: schedule.id,
       schedule_name: schedule.name,
@@ -55,7 +55,7 @@ export function createChanges({ db, clock, events, deleted }: ChangeDeps): Chang
   async function update(tx: Tx, agent: Owned, schedule: Schedule, patch: SchedulePatch): Promise<Schedule> {
     const changed = await scheduleStore(tx).update(schedule.id, patch)
     if (!changed) throw new Fault('schedule_not_found')
-    await tell(tx, agent, scheduleUpdated.name, changed)
+    await appendEvent(tx, agent, scheduleUpdated.name, changed)
     return changed
   }
 
@@ -70,7 +70,7 @@ export function createChanges({ db, clock, events, deleted }: ChangeDeps): Chang
         await store.lockChanges()
         checkCap(fields.timeout_seconds, await capOf(tx, agent))
         const now = timestamp(clock.now())
-        const made = await store.insert({
+        const created = await store.insert({
           ...columnsOf(fields),
           id: newId(),
           agent_id: agent.id,
@@ -78,10 +78,10 @@ export function createChanges({ db, clock, events, deleted }: ChangeDeps): Chang
           deliver_to_workspace_email: recipient,
           created_by: person?.username ?? agent.name,
           created_by_id: person?.id ?? null,
-          ...times(now),
+          ...newTimes(now),
         })
-        await tell(tx, agent, scheduleCreated.name, made)
-        return made
+        await appendEvent(tx, agent, scheduleCreated.name, created)
+        return created
       })
     },
 
@@ -96,7 +96,7 @@ export function createChanges({ db, clock, events, deleted }: ChangeDeps): Chang
           fields.deliver_to_workspace_email,
           stored.deliver_to_workspace_email,
         )
-        // A disabled one may be above a cap that was lowered since; enabled again, it may not.
+        // A disabled schedule may exceed a cap that was lowered since; an enabled one may not.
         const isEnabling = fields.enabled === true && fields.timeout_seconds === undefined
         checkCap(isEnabling ? stored.timeout_seconds : fields.timeout_seconds, await capOf(tx, agent))
         return update(tx, agent, stored, patchOf(stored, fields, recipient, timestamp(clock.now())))
@@ -119,33 +119,33 @@ export function createChanges({ db, clock, events, deleted }: ChangeDeps): Chang
       return db.atomically(async (tx) => {
         await find(tx, agent, id)
         const now = clock.now()
-        const gone = await scheduleStore(tx).remove(id, timestamp(now))
-        if (!gone) throw new Fault('schedule_not_found')
-        await deleted(tx, gone, now)
-        await tell(tx, agent, scheduleDeleted.name, gone)
+        const removed = await scheduleStore(tx).remove(id, timestamp(now))
+        if (!removed) throw new Fault('schedule_not_found')
+        await deleted(tx, removed, now)
+        await appendEvent(tx, agent, scheduleDeleted.name, removed)
       })
     },
   }
 }
 
-/** Enabled anew, it counts its due times from then on. */
+/** A schedule that is enabled counts its due times from now. */
 function switched(enabled: boolean, now: string): SchedulePatch {
   return { enabled: enabled ? 1 : 0, is_paused: 0, ...(enabled ? { armed_at: now } : {}) }
 }
 
-/** Of a schedule that is made now. */
-export function times(now: string) {
+/** The times of a new schedule. */
+export function newTimes(now: string) {
   return { is_paused: 0, created_at: now, updated_at: now, armed_at: now, deleted_at: null }
 }
 
-/** The agent's cap, once changes of it wait for us. Throws `agent_not_found`: it is being deleted. */
+/** The agent's cap; call it after `lockChanges`. Throws `agent_not_found` while the agent is being deleted. */
 async function capOf(tx: Tx, agent: Owned): Promise<number> {
   const row = await agentStore(tx).byId(agent.id)
   if (!row) throw new Fault('agent_not_found')
   return row.execution_timeout_seconds
 }
 
-/** What the fields of a request are stored as; model and recipient are checked and stored beside. */
+/** The columns for the fields of a request, without model and recipient, which need checks. */
 export function columnsOf(fields: CreateSchedule) {
   return {
     name: fields.name,
@@ -198,6 +198,6 @@ function jsonOf(values: string[] | null | undefined): string | null {
 function withoutUndefined(
   patch: { [K in keyof SchedulePatch]: SchedulePatch[K] | undefined },
 ): SchedulePatch {
-  // What is left has a value.
+  // The remaining properties have a value.
   return Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined)) as SchedulePatch
 }

@@ -8,7 +8,7 @@ export type DescribeDeps = {
   clock: Pick<Clock, 'now'>
   times: ScheduleTimes
   runs: Pick<RunStore, 'last'>
-  /** What became of the newest due time of each; those without any are left out. */
+  /** The outcome of the newest due time of each schedule; schedules without one are omitted. */
   lastFires(scheduleIds: readonly string[]): Promise<ReadonlyMap<string, LastFire>>
 }
 
@@ -17,7 +17,7 @@ export type Describe = (
   nameOf: (agentId: string) => string,
 ) => Promise<Described[]>
 
-/** Schedules as callers see them, with what has come of them. */
+/** The views of schedules, with their last run and fire. */
 export function createDescribe({ clock, times, runs, lastFires }: DescribeDeps): Describe {
   return async (rows, nameOf) => {
     const ids = rows.map(({ id }) => id)
@@ -55,7 +55,7 @@ function fieldsOf(row: Schedule) {
     ...fields,
     enabled: row.enabled === 1,
     validation_enabled: row.validation_enabled === 1,
-    // Written by us, from what the endpoint let through.
+    // Stored by this feature from a validated request.
     allowed_tools: row.allowed_tools === null ? null : (JSON.parse(row.allowed_tools) as string[]),
   }
 }

@@ -4,11 +4,11 @@ import { average, percentile, successRate } from '../../kit/figures.ts'
 import type { DayCount, LastRun, ScheduleCount, ToolFigure } from './runs-store.ts'
 import type { Schedule } from './store.ts'
 
-/** Percentiles of more runs than these are those of the newest. */
+/** Percentiles are computed from at most this many of the newest runs. */
 export const sampleLimit = 5_000
-const mostTools = 5
+const maxTools = 5
 
-/** `durations`: of the newest successful runs, `sampleLimit` and one more at most. */
+/** `durations` are those of the newest successful runs, at most `sampleLimit` plus one. */
 export type Figures = {
   counts: readonly DayCount[]
   durations: readonly number[]
@@ -46,7 +46,7 @@ export function analyticsOf(
     tool_calls: {
       top: tools
         .toSorted((a, b) => b.duration_ms - a.duration_ms || b.calls - a.calls || (a.tool < b.tool ? -1 : 1))
-        .slice(0, mostTools)
+        .slice(0, maxTools)
         .map(({ tool, calls, duration_ms }) => ({ name: tool, calls, total_duration_ms: duration_ms })),
       total_calls: sum(tools, 'calls'),
     },
@@ -68,7 +68,7 @@ function dayOf(date: string, counts: readonly DayCount[]): ScheduleAnalytics['ti
   }
 }
 
-/** One row, also for a schedule that never ran. */
+/** One row per schedule, also without runs. */
 export function summaryOf(
   schedule: Schedule,
   counts: readonly ScheduleCount[],

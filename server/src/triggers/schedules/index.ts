@@ -1,10 +1,9 @@
 /**
- * Schedules: what an agent is to be asked at which times, and everything people do with that.
+ * Schedules: the tasks that an agent gets at given times, and their management.
  *
- * Owns the tables `schedules` (the columns of its webhook are those of `webhooks`) and `schedule_changes`.
- * Promises that what is stored can be read as it was asked for, that a timeout never exceeds the agent's, that
- * a change is given a position behind all earlier ones, and that a deleted schedule is nobody's but an admin's.
- * Refuses to know when something fires and what comes of it: that is `firing`, which follows the changes.
+ * Owns the tables `schedules` (the webhook columns belong to `webhooks`) and `schedule_changes`. A timeout never
+ * exceeds the agent's. Each change has a higher position than all earlier ones. Only admins see deleted schedules.
+ * `scheduler` follows the changes, and `firing` makes the runs.
  */
 export { scheduleRetention } from './retention.ts'
 export { type FireByHand, scheduleRoutes } from './routes.ts'

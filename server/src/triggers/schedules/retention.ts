@@ -6,12 +6,12 @@ import { scheduleStore } from './store.ts'
 
 const day = 24 * 3600
 
-/** When a schedule that was deleted at `deletedAt` goes for good. */
+/** When a schedule that was deleted at `deletedAt` is purged. */
 export function purgeAt(deletedAt: string, days: number): string {
   return timestamp(secondsLater(new Date(deletedAt), days * day))
 }
 
-/** Purges what was deleted more than `retentionDays` ago; for the scheduler's process. */
+/** Purges schedules deleted more than `retentionDays` ago. Runs in the scheduler process. */
 export function scheduleRetention(deps: {
   db: Db
   clock: Pick<Clock, 'now'>
@@ -25,8 +25,7 @@ export function scheduleRetention(deps: {
       const days = deps.retentionDays()
       const before = timestamp(secondsLater(deps.clock.now(), -days * day))
       const purged = await scheduleStore(deps.db).purge(before)
-      if (purged > 0)
-        deps.log.info({ purged, days }, 'schedules deleted longer ago than their window were purged')
+      if (purged > 0) deps.log.info({ purged, days }, 'schedules past their retention were purged')
     },
   }
 }

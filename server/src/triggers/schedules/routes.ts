@@ -25,14 +25,14 @@ import { Fault } from '../../kit/fault.ts'
 import type { Schedules } from './service.ts'
 import type { Schedule } from './store.ts'
 
-/** Fires a schedule because somebody asks for it. */
+/** Fires a schedule at the request of a caller. */
 export type FireByHand = (schedule: Schedule, caller: SignedIn) => Promise<{ executionId: string }>
 
 export function scheduleRoutes(schedules: Schedules, fire: FireByHand): Route[] {
-  const shown = async (schedule: Schedule, agentName: string): Promise<Described> => {
-    const [one] = await schedules.describe([schedule], () => agentName)
-    if (!one) throw new Fault('schedule_not_found')
-    return one
+  const viewOf = async (schedule: Schedule, agentName: string): Promise<Described> => {
+    const [view] = await schedules.describe([schedule], () => agentName)
+    if (!view) throw new Fault('schedule_not_found')
+    return view
   }
   return [
     agentRoute(listSchedules, ({ agent }) => schedules.list(agent)),
@@ -40,12 +40,12 @@ export function scheduleRoutes(schedules: Schedules, fire: FireByHand): Route[] 
       createSchedule,
       async ({ caller, params, body, request }) => {
         const { agent, relation } = await schedules.agentFor(caller, params.name)
-        const made = await schedules.create(agent, { caller, relation }, body)
-        request.note({ schedule_id: made.id })
-        return shown(made, agent.name)
+        const created = await schedules.create(agent, { caller, relation }, body)
+        request.note({ schedule_id: created.id })
+        return viewOf(created, agent.name)
       },
       {
-        // Whoever has no access is told that, whatever is wrong with the body.
+        // Callers without access get 403 or 404 even if the body is invalid.
         admit: async ({ caller, params }) => {
           if (caller.kind !== 'anonymous') await schedules.agentFor(caller, params.name ?? '')
         },
@@ -53,11 +53,11 @@ export function scheduleRoutes(schedules: Schedules, fire: FireByHand): Route[] 
     ),
     agentRoute(getScheduleSummary, ({ agent, query }) => schedules.summary(agent.id, query.window)),
     agentRoute(getSchedule, async ({ agent, params }) =>
-      shown(await schedules.find(agent, params.id), agent.name),
+      viewOf(await schedules.find(agent, params.id), agent.name),
     ),
     agentRoute(updateSchedule, async ({ agent, caller, relation, params, body, request }) => {
       request.note({ schedule_id: params.id, fields: Object.keys(body) })
-      return shown(await schedules.update(agent, { caller, relation }, params.id, body), agent.name)
+      return viewOf(await schedules.update(agent, { caller, relation }, params.id, body), agent.name)
     }),
     agentRoute(deleteSchedule, async ({ agent, params, request }) => {
       request.note({ schedule_id: params.id })
@@ -99,20 +99,20 @@ export function scheduleRoutes(schedules: Schedules, fire: FireByHand): Route[] 
       const next = schedules.upcoming(schedule, query.count).map((time) => time.toISOString())
       return { schedule_id: schedule.id, timezone: schedule.timezone, next }
     }),
-    ...adminRoutes(schedules, shown),
+    ...adminRoutes(schedules, viewOf),
   ]
 }
 
 function adminRoutes(
   { admin }: Pick<Schedules, 'admin'>,
-  shown: (schedule: Schedule, agentName: string) => Promise<Described>,
+  viewOf: (schedule: Schedule, agentName: string) => Promise<Described>,
 ): Route[] {
   return [
     route(listDeletedSchedules, () => admin.deleted()),
     route(recoverSchedule, async ({ params, request }) => {
       request.note({ schedule_id: params.id })
       const { schedule, agentName } = await admin.recover(params.id)
-      return shown(schedule, agentName)
+      return viewOf(schedule, agentName)
     }),
     signedInRoute(listFleetSchedules, ({ caller, query }) =>
       admin.fleet(caller, { agentName: query.agent_name, enabledOnly: query.enabled_only }),

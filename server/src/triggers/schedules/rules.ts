@@ -5,7 +5,7 @@ import type { Relation, SignedIn } from '../../identity/access/caller.ts'
 import { Fault } from '../../kit/fault.ts'
 import type { Schedule } from './store.ts'
 
-/** Who changes something, and how they stand to the agent. */
+/** The caller of a change and its relation to the agent. */
 export type By = { caller: SignedIn; relation: Relation }
 
 /** Throws `invalid_cron_expression`, `invalid_timezone`. */
@@ -25,7 +25,7 @@ export function checkTimes({
   }
 }
 
-/** Throws `schedule_timeout_exceeds_agent_cap`; null takes the cap. */
+/** Throws `schedule_timeout_exceeds_agent_cap`; null uses the cap. */
 export function checkCap(seconds: number | null | undefined, cap: number): void {
   if (seconds === null || seconds === undefined || seconds <= cap) return
   throw new Fault(
@@ -39,14 +39,14 @@ export function isOwner({ relation }: Pick<By, 'relation'>): boolean {
   return relation === 'owner' || relation === 'admin' || relation === 'self'
 }
 
-/** The person behind the call; null for an agent, which acts for itself. */
+/** The person behind the call; null for an agent. */
 export function personOf({ caller }: Pick<By, 'caller'>): SignedIn['user'] | null {
   return caller.kind === 'key' && caller.key.scope === 'agent' ? null : caller.user
 }
 
 /**
- * Throws `owner_required`: a schedule is changed by the owner, and but for `enabled` by whoever made it. Whom it
- * delivers to is everybody's, as far as `recipientOf` lets them.
+ * Throws `owner_required`. The owner may change everything, and the creator everything but `enabled`. Everybody with
+ * access may change the recipient, within the limits of `recipientOf`.
  */
 export function checkMayChange(
   by: By,
@@ -56,8 +56,8 @@ export function checkMayChange(
   if (isOwner(by)) return
   const person = personOf(by)
   const isReader = person !== null && by.relation === 'shared'
-  const named = Object.keys(fields)
-  if (isReader && named.length > 0 && named.every((name) => name === 'deliver_to_workspace_email')) return
+  const names = Object.keys(fields)
+  if (isReader && names.length > 0 && names.every((name) => name === 'deliver_to_workspace_email')) return
   if (!isReader || person.id !== schedule.created_by_id) throw new Fault('owner_required')
   if (fields.enabled !== undefined && fields.enabled !== (schedule.enabled === 1)) {
     throw new Fault('owner_required', "Only the agent's owner or an admin may enable or disable a schedule.")
@@ -65,22 +65,21 @@ export function checkMayChange(
 }
 
 /**
- * The address to deliver to, as it is stored; null delivers to nobody, undefined changes nothing. Whether it
- * reaches the agent is asked when a run is delivered. Throws `invalid_recipient`,
- * `delivery_target_requires_owner`: naming oneself is free, an agent names its owner, and whoever else is
- * named, is named by the owner.
+ * The recipient to store; null is no delivery, undefined no change. Whether it can reach the agent is checked before
+ * each run. Callers may name themselves, an agent its owner, and the owner anybody. Throws `invalid_recipient`,
+ * `delivery_target_requires_owner`.
  */
 export function recipientOf(
   by: By,
-  given: string | null | undefined,
+  request: string | null | undefined,
   stored: string | null,
 ): string | null | undefined {
-  if (given === null || given === undefined) return given
-  const { data: address } = EmailAddress.safeParse(given)
+  if (request === null || request === undefined) return request
+  const { data: address } = EmailAddress.safeParse(request)
   if (address === undefined) {
     throw new Fault('invalid_recipient', 'deliver_to_workspace_email is not an e-mail address.')
   }
-  // The key of an agent carries its owner's address.
+  // An agent's key has its owner's address.
   const isOwn = by.caller.user.email?.toLowerCase() === address
   if (isOwn || address === stored || (isOwner(by) && by.relation !== 'self')) return address
   throw new Fault('delivery_target_requires_owner')

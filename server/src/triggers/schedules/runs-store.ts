@@ -4,13 +4,13 @@ import type { Executor } from '../../ports/database/port.ts'
 import type { ExecutionRow } from '../../runs/executions/index.ts'
 import type { ScheduleTables } from './tables.ts'
 
-/** Runs of one status on one day. */
+/** Counts of runs with one status on one day. */
 export type DayCount = {
   day: string
   status: ExecutionStatus
   total: number
   cost_micros: number
-  /** 1: part of the cost is an estimate. */
+  /** 1 if part of the cost is an estimate. */
   cost_estimated: number
   costed: number
 }
@@ -27,10 +27,7 @@ export type ScheduleCount = {
 export type ToolFigure = { tool: string; calls: number; duration_ms: number }
 export type LastRun = Pick<ExecutionRow, 'id' | 'status' | 'started_at' | 'created_at'>
 
-/**
- * What is read of the runs of schedules, from the index `executions_schedule`. Runs that check another run
- * (`validation`) are runs of nobody's schedule.
- */
+/** Reads the runs of schedules from the index `executions_schedule`. Validations are not runs of a schedule. */
 export function runStore(executor: Executor) {
   const db = executor.withTables<ScheduleTables>()
   const runsOf = (scheduleId: string, since: string) =>
@@ -46,7 +43,7 @@ export function runStore(executor: Executor) {
 
   async function lastIds(scheduleIds: readonly string[]): Promise<string[]> {
     if (scheduleIds.length === 0) return []
-    // One look into the index for each; a grouping would read every run there ever was.
+    // One index lookup per schedule; grouping would read all runs.
     const rows = await db
       .selectFrom('schedules')
       .select((e) =>
@@ -67,7 +64,7 @@ export function runStore(executor: Executor) {
   }
 
   return {
-    /** The newest run of each that was not skipped; schedules that never ran are left out. */
+    /** The newest run of each schedule that was not skipped; schedules without runs are omitted. */
     async last(scheduleIds: readonly string[]): Promise<Map<string, LastRun>> {
       const ids = await lastIds(scheduleIds)
       if (ids.length === 0) return new Map()
@@ -88,7 +85,7 @@ export function runStore(executor: Executor) {
         .execute()
     },
 
-    /** Newest first, with the number of all; with `keyId` only those that this key started. */
+    /** Newest first, with the total; with `keyId` only runs that this key started. */
     async page(
       scheduleId: string,
       { limit, offset, keyId }: { limit: number; offset: number; keyId?: string | undefined },
@@ -125,7 +122,7 @@ export function runStore(executor: Executor) {
       }))
     },
 
-    /** Of the newest successful runs, newest first. */
+    /** Durations of the newest successful runs, newest first. */
     async durations(scheduleId: string, since: string, limit: number): Promise<number[]> {
       const rows = await newestFirst(
         runsOf(scheduleId, since)
@@ -152,7 +149,7 @@ export function runStore(executor: Executor) {
       return rows.map((row) => ({ ...row, calls: Number(row.calls), duration_ms: Number(row.duration_ms) }))
     },
 
-    /** Of the schedules of one agent that are not deleted. */
+    /** For the schedules of one agent that are not deleted. */
     async countsBySchedule(agentId: string, since: string): Promise<ScheduleCount[]> {
       const ofAgent = db
         .selectFrom('schedules')
@@ -192,10 +189,10 @@ export function runStore(executor: Executor) {
 
 export type RunStore = ReturnType<typeof runStore>
 
-/** Times are text of fixed width: their beginning is the day in UTC. */
+/** Times are text of fixed width, so the first characters are the day in UTC. */
 const day = sql<string>`substr(created_at, 1, 10)`
 
-/** What was skipped or failed at once cost nothing, and says nothing of what a run costs. */
+/** Runs that were skipped or failed immediately cost nothing, and would distort the average cost. */
 const costed = sql<number>`coalesce(sum(case when cost_micros > 0 then 1 else 0 end), 0)`
 
 const hasEstimate = sql<number>`coalesce(max(cost_estimated), 0)`.as('cost_estimated')

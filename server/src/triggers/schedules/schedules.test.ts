@@ -9,9 +9,9 @@ const url = '/api/agents/helper/schedules'
 forEachDialect((_dialect, open) => {
   test('201 with the stored schedule and its defaults', async () => {
     await using it = await openHelper(await open())
-    const made = await it.create()
+    const created = await it.create()
     assert.deepEqual(
-      { ...made, id: 'x' },
+      { ...created, id: 'x' },
       {
         id: 'x',
         agent_name: 'helper',
@@ -42,13 +42,13 @@ forEachDialect((_dialect, open) => {
       },
     )
     const list = await it.request(it.shared.key, 'GET', url)
-    assert.deepEqual(list.json, [made])
-    assert.deepEqual((await it.request(it.shared.key, 'GET', `${url}/${made.id}`)).json, made)
+    assert.deepEqual(list.json, [created])
+    assert.deepEqual((await it.request(it.shared.key, 'GET', `${url}/${created.id}`)).json, created)
   })
 
-  test('what is asked for is what is stored, and null clears', async () => {
+  test('the stored schedule equals the request, and null clears a field', async () => {
     await using it = await openHelper(await open())
-    const asked = {
+    const request = {
       description: 'every night',
       enabled: false,
       timezone: 'US/Eastern',
@@ -63,14 +63,14 @@ forEachDialect((_dialect, open) => {
       validation_prompt: 'Is it tidy?',
       validation_timeout_seconds: 30,
     }
-    const made = await it.create(asked)
+    const created = await it.create(request)
     for (const [field, value] of Object.entries({
-      ...asked,
+      ...request,
       deliver_to_workspace_email: 'sam@example.com',
     })) {
-      assert.deepEqual(made[field], value, field)
+      assert.deepEqual(created[field], value, field)
     }
-    assert.equal(made.next_run_at, null)
+    assert.equal(created.next_run_at, null)
     const cleared = {
       description: null,
       timeout_seconds: null,
@@ -79,9 +79,9 @@ forEachDialect((_dialect, open) => {
       deliver_to_workspace_email: null,
       validation_prompt: null,
     }
-    const changed = await it.request(it.owner.key, 'PUT', `${url}/${made.id}`, cleared)
-    assert.deepEqual(changed.json, { ...made, ...cleared })
-    const same = await it.request(it.owner.key, 'PUT', `${url}/${made.id}`, { model: '  ' })
+    const changed = await it.request(it.owner.key, 'PUT', `${url}/${created.id}`, cleared)
+    assert.deepEqual(changed.json, { ...created, ...cleared })
+    const same = await it.request(it.owner.key, 'PUT', `${url}/${created.id}`, { model: '  ' })
     assert.equal(same.json.model, null)
   })
 
@@ -91,7 +91,7 @@ forEachDialect((_dialect, open) => {
       [{ name: undefined }, 422, 'validation_error'],
       [{ cron_expression: undefined }, 422, 'validation_error'],
       [{ message: undefined }, 422, 'validation_error'],
-      // Null clears what may be empty, and nothing else may be null.
+      // Null clears optional fields; it is invalid for others.
       [{ enabled: null }, 422, 'validation_error'],
       [{ timezone: null }, 422, 'validation_error'],
       [{ misfire_policy: null }, 422, 'validation_error'],
@@ -127,17 +127,17 @@ forEachDialect((_dialect, open) => {
       [{ deliver_to_workspace_email: '' }, 400, 'invalid_recipient'],
       [{ timeout_seconds: 3601 }, 400, 'schedule_timeout_exceeds_agent_cap'],
     ]
-    const made = await it.create()
+    const created = await it.create()
     for (const [over, status, error] of table) {
       const said = JSON.stringify(over).slice(0, 80)
-      const created = await it.request(it.owner.key, 'POST', url, { ...base, ...over })
-      assert.deepEqual([created.status, created.json.error], [status, error], said)
+      const reply = await it.request(it.owner.key, 'POST', url, { ...base, ...over })
+      assert.deepEqual([reply.status, reply.json.error], [status, error], said)
       const [field] = Object.entries(over)[0] ?? []
       if (over[field as keyof typeof over] === undefined) continue
-      const changed = await it.request(it.owner.key, 'PUT', `${url}/${made.id}`, over)
+      const changed = await it.request(it.owner.key, 'PUT', `${url}/${created.id}`, over)
       assert.deepEqual([changed.status, changed.json.error], [status, error], `PUT ${said}`)
     }
-    assert.deepEqual((await it.request(it.owner.key, 'GET', url)).json, [made])
+    assert.deepEqual((await it.request(it.owner.key, 'GET', url)).json, [created])
     const { json } = await it.request(it.owner.key, 'POST', url, { ...base, timeout_seconds: 9000 })
     assert.deepEqual([json.agent_cap_seconds, json.requested_seconds], [3600, 9000])
   })
@@ -156,7 +156,7 @@ forEachDialect((_dialect, open) => {
     assert.equal((await lower(900)).status, 200)
   })
 
-  test('a disabled schedule does not hold up the timeout of its agent; enabled again, it is checked', async () => {
+  test('a disabled schedule does not limit the timeout of its agent; enabling it checks the cap', async () => {
     await using it = await openHelper(await open())
     const { id } = await it.create({ name: 'long', timeout_seconds: 1800, enabled: false })
     const one = (method: string, path = '', body?: object) =>
@@ -188,24 +188,24 @@ forEachDialect((_dialect, open) => {
     assert.equal((await one('POST', '/enable')).status, 200)
   })
 
-  test('of twenty at once, no schedule ends up above the cap that is lowered meanwhile', async () => {
+  test('no schedule ends above a cap that is lowered during twenty concurrent changes', async () => {
     await using it = await openHelper(await open())
-    const made = await it.create()
+    const created = await it.create()
     await Promise.all(
       Array.from({ length: 20 }, (_, i) =>
         i % 2 === 0
-          ? it.request(it.owner.key, 'PUT', `${url}/${made.id}`, { timeout_seconds: 1200 + i })
+          ? it.request(it.owner.key, 'PUT', `${url}/${created.id}`, { timeout_seconds: 1200 + i })
           : it.request(it.owner.key, 'PUT', '/api/agents/helper/timeout', {
               execution_timeout_seconds: 600 + i,
             }),
       ),
     )
     const cap = (await it.row('helper')).execution_timeout_seconds
-    const { json } = await it.request(it.owner.key, 'GET', `${url}/${made.id}`)
+    const { json } = await it.request(it.owner.key, 'GET', `${url}/${created.id}`)
     assert.ok((json.timeout_seconds ?? 0) <= cap, `${json.timeout_seconds} under ${cap}`)
   })
 
-  test('who may do what: owner, admin, the agent itself, shared, creator, stranger', async () => {
+  test('200, 403 or 404 by relation: owner, admin, the agent itself, shared, creator, stranger', async () => {
     await using it = await openHelper(await open())
     const { owner, admin, shared, stranger, agentKey } = it
     const own = await it.create()
@@ -227,7 +227,7 @@ forEachDialect((_dialect, open) => {
       [stranger.key, 'PUT', one(own.id), {}, 404, 'agent_not_found'],
       [stranger.key, 'DELETE', one(own.id), undefined, 404, 'agent_not_found'],
       [shared.key, 'PUT', one(own.id), { name: 'mine' }, 403, 'owner_required'],
-      // Naming oneself is always allowed, and ending a delivery never restricted.
+      // Callers may always name themselves, and always end a delivery.
       [shared.key, 'PUT', one(own.id), { deliver_to_workspace_email: 'sam@example.com' }, 200],
       [shared.key, 'PUT', one(own.id), { deliver_to_workspace_email: null }, 200],
       [
@@ -275,7 +275,7 @@ forEachDialect((_dialect, open) => {
     assert.equal(agents?.name, 'nightly')
   })
 
-  test('recipients: oneself always, others by the owner, an agent its owner; unchanged and null are free', async () => {
+  test('recipients: callers name themselves, the owner anybody, an agent its owner; unchanged and null are allowed', async () => {
     await using it = await openHelper(await open())
     const { owner, shared, agentKey, admin } = it
     const put = (key: string, id: string, address: string | null) =>
@@ -295,11 +295,11 @@ forEachDialect((_dialect, open) => {
     assert.equal((await put(agentKey, sams.id, owner.email)).status, 200)
   })
 
-  test('enabled again, or timed anew, it counts due times from then on; other changes leave them', async () => {
+  test('enabling or a new time restarts the due times; other changes do not', async () => {
     await using it = await openHelper(await open())
-    const made = await it.create()
-    const armedAt = async () => (await it.schedules.byId(made.id))?.armed_at
-    const put = (body: object) => it.request(it.owner.key, 'PUT', `${url}/${made.id}`, body)
+    const created = await it.create()
+    const armedAt = async () => (await it.schedules.byId(created.id))?.armed_at
+    const put = (body: object) => it.request(it.owner.key, 'PUT', `${url}/${created.id}`, body)
     await it.clock.advance(60)
     await put({ name: 'other', cron_expression: base.cron_expression, enabled: true })
     assert.equal(await armedAt(), '2030-01-01T00:00:00.000Z')
@@ -311,11 +311,11 @@ forEachDialect((_dialect, open) => {
     await it.clock.advance(60)
     await put({ enabled: false })
     assert.equal(await armedAt(), '2030-01-01T00:02:00.000Z')
-    await it.request(it.owner.key, 'POST', `${url}/${made.id}/enable`)
+    await it.request(it.owner.key, 'POST', `${url}/${created.id}/enable`)
     assert.equal(await armedAt(), '2030-01-01T00:03:00.000Z')
   })
 
-  test('every change moves the schedule behind all earlier ones, deletions too', async () => {
+  test('every change, also a deletion, gets a higher position than all earlier ones', async () => {
     await using it = await openHelper(await open())
     const [one, two] = [await it.create({ name: 'one' }), await it.create({ name: 'two' })]
     const after = async (position: number) => {
@@ -331,7 +331,7 @@ forEachDialect((_dialect, open) => {
     assert.deepEqual(await after(await last()), [])
   })
 
-  test('positions are given once, also to twenty changes at a time in two processes', async () => {
+  test('positions are unique under twenty concurrent changes in two processes', async () => {
     const db = await open()
     await using it = await openHelper(db)
     await Promise.all(Array.from({ length: 20 }, (_, i) => it.create({ name: `s${i}` })))
@@ -339,28 +339,28 @@ forEachDialect((_dialect, open) => {
     assert.equal(new Set(rows.map(({ position }) => position)).size, 20)
   })
 
-  test('next times, also of a disabled schedule, in its zone', async () => {
+  test('next due times in the zone of the schedule, also while it is disabled', async () => {
     await using it = await openHelper(await open())
-    const made = await it.create({ timezone: 'America/New_York', enabled: false })
-    const reply = await it.request(it.shared.key, 'GET', `${url}/${made.id}/next?count=2`)
+    const created = await it.create({ timezone: 'America/New_York', enabled: false })
+    const reply = await it.request(it.shared.key, 'GET', `${url}/${created.id}/next?count=2`)
     assert.deepEqual(reply.json, {
-      schedule_id: made.id,
+      schedule_id: created.id,
       timezone: 'America/New_York',
       next: ['2030-01-01T08:00:00.000Z', '2030-01-02T08:00:00.000Z'],
     })
-    assert.equal((await it.request(it.owner.key, 'GET', `${url}/${made.id}/next?count=0`)).status, 422)
+    assert.equal((await it.request(it.owner.key, 'GET', `${url}/${created.id}/next?count=0`)).status, 422)
   })
 
-  test('events tell of what was made, changed and deleted', async () => {
+  test('creation, change and deletion leave an event each', async () => {
     await using it = await openHelper(await open())
-    const made = await it.create()
-    await it.request(it.owner.key, 'POST', `${url}/${made.id}/disable`)
-    await it.request(it.owner.key, 'POST', `${url}/${made.id}/disable`)
-    await it.request(it.owner.key, 'DELETE', `${url}/${made.id}`)
+    const created = await it.create()
+    await it.request(it.owner.key, 'POST', `${url}/${created.id}/disable`)
+    await it.request(it.owner.key, 'POST', `${url}/${created.id}/disable`)
+    await it.request(it.owner.key, 'DELETE', `${url}/${created.id}`)
     const types = (await it.world.eventTypes()).filter((type) => type.startsWith('schedule.'))
     assert.deepEqual(types, ['schedule.created', 'schedule.updated', 'schedule.deleted'])
     assert.deepEqual(await it.world.lastEvent('schedule.updated'), {
-      schedule_id: made.id,
+      schedule_id: created.id,
       schedule_name: 'nightly',
       enabled: false,
     })
@@ -370,14 +370,14 @@ forEachDialect((_dialect, open) => {
 test('a stored expression that cannot be registered is flagged and has no next time', async () => {
   const db = await openTestDatabase()
   await using it = await openHelper(db)
-  const made = await it.create()
+  const created = await it.create()
   const spoil = (set: object) =>
     db.withTables<{ schedules: Record<string, string> }>().updateTable('schedules').set(set).execute()
   await spoil({ cron_expression: 'nonsense' })
-  const read = async () => (await it.request(it.owner.key, 'GET', `${url}/${made.id}`)).json
+  const read = async () => (await it.request(it.owner.key, 'GET', `${url}/${created.id}`)).json
   const { registration_error, next_run_at } = await read()
   assert.deepEqual([registration_error, next_run_at], ['Invalid cron expression', null])
-  assert.deepEqual((await it.request(it.owner.key, 'GET', `${url}/${made.id}/next`)).json.next, [])
+  assert.deepEqual((await it.request(it.owner.key, 'GET', `${url}/${created.id}/next`)).json.next, [])
   await spoil({ cron_expression: '0 3 * * *', timezone: 'Moon/Base' })
   assert.equal((await read()).registration_error, 'Invalid timezone')
 })

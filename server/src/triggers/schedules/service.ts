@@ -1,23 +1,26 @@
 import type { ExecutionSummary } from '@roost/contracts/runs/executions'
-import type { Schedule as Described, LastFire } from '@roost/contracts/triggers/schedules'
+import {
+  CreateSchedule,
+  type Schedule as Described,
+  type LastFire,
+} from '@roost/contracts/triggers/schedules'
 import type { ResolvedAgent } from '../../agents/access/index.ts'
 import type { AgentHooks } from '../../agents/management/index.ts'
 import type { AgentRecords } from '../../agents/records/index.ts'
 import type { Outbox } from '../../foundation/outbox/index.ts'
 import type { Caller, SignedIn } from '../../identity/access/index.ts'
-import type { Clock } from '../../kit/clock.ts'
+import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
+import { newId } from '../../kit/ids.ts'
 import type { Db, Executor, Tx } from '../../ports/database/port.ts'
 import { seesOwnRunsOnly, summaryOf } from '../../runs/executions/index.ts'
 import { createScheduleTimes } from '../schedule-times/index.ts'
 import { createScheduleAdmin, type ScheduleAdmin } from './admin.ts'
-import { registerAgentHooks } from './agent-hooks.ts'
 import { type Analytics, createScheduleAnalytics } from './analytics.ts'
-import { type Changes, createChanges, type Deleted, type Owned } from './change.ts'
-import { scheduleCountStore } from './counts.ts'
+import { type Changes, columnsOf, createChanges, type Deleted, newTimes, type Owned } from './change.ts'
 import { createDescribe, type Describe } from './describe.ts'
 import { runStore } from './runs-store.ts'
-import { type Schedule, scheduleStore } from './store.ts'
+import { type Schedule, scheduleCountStore, scheduleStore } from './store.ts'
 
 export type SchedulesDeps = {
   db: Db
@@ -26,9 +29,9 @@ export type SchedulesDeps = {
   agentRecords: Pick<AgentRecords, 'all' | 'byName'>
   agentAccess(caller: Caller, agentName: string): Promise<ResolvedAgent | null>
   hooks: Pick<AgentHooks, 'onCreated' | 'onDeleting'>
-  /** Days that deleted schedules are kept. */
+  /** Days until a deleted schedule is purged. */
   retentionDays(): number
-  /** What became of the newest due time of each; those without any are left out. */
+  /** The outcome of the newest due time of each schedule; schedules without one are omitted. */
   lastFires(scheduleIds: readonly string[]): Promise<ReadonlyMap<string, LastFire>>
 }
 
@@ -36,19 +39,19 @@ export type Schedules = Changes &
   Analytics & {
     admin: ScheduleAdmin
     describe: Describe
-    /** Null: unknown or deleted. */
+    /** Null if unknown or deleted. */
     byId(id: string, on?: Executor): Promise<Schedule | null>
-    /** Unknown and deleted ones are left out. */
+    /** Unknown and deleted schedules are omitted. */
     byIds(ids: readonly string[]): Promise<Schedule[]>
-    /** The newest position: it goes up with every change of any schedule. */
+    /** The newest position; every change of any schedule increases it. */
     position(): Promise<number>
-    /** In the order of their positions, deleted ones too: whoever follows has to forget them. */
+    /** In order of position, with deleted schedules, which followers must remove. */
     changesAfter(position: number, limit: number): Promise<Schedule[]>
     /** Newest first. */
     list(agent: Owned): Promise<Described[]>
     /** Throws `schedule_not_found`, also for schedules of other agents. */
     find(agent: Owned, id: string): Promise<Schedule>
-    /** The agent for whom this caller may make schedules. Throws `agent_not_found`, `agent_access_denied`. */
+    /** The agent for which this caller may create schedules. Throws `agent_not_found`, `agent_access_denied`. */
     agentFor(caller: SignedIn, name: string): Promise<ResolvedAgent>
     executions(
       agent: Owned,
@@ -56,14 +59,14 @@ export type Schedules = Changes &
       id: string,
       page: { limit: number; offset: number },
     ): Promise<{ rows: ExecutionSummary[]; total: number }>
-    /** The next `count` due times, whether it is enabled or not. */
+    /** The next `count` due times, also of a disabled schedule. */
     upcoming(schedule: Schedule, count: number): Date[]
-    /** Calls `act` in the transaction that deletes a schedule; by itself or with its agent. */
+    /** Calls `act` in the transaction that deletes a schedule, alone or with its agent. */
     onDeleted(act: Deleted): void
-    /** How many each agent has; agents without any are left out. */
+    /** Schedules per agent; agents without schedules are omitted. */
     scheduleCounts(): Promise<Map<string, { total: number; enabled: number }>>
     schedulesOf(agentId: string): Promise<{ id: string; name: string; enabled: boolean }[]>
-    /** Active ones whose own timeout is above `seconds`; none is changed until the transaction ends. */
+    /** Active schedules with a timeout above `seconds`. Locks changes of schedules until the transaction ends. */
     schedulesAbove(
       tx: Tx,
       agentId: string,
@@ -103,8 +106,8 @@ export function createSchedules(deps: SchedulesDeps): Schedules {
     changesAfter: store.changesAfter,
     list: async (agent) => describe(await store.ofAgent(agent.id), () => agent.name),
     async agentFor(caller, name) {
-      const reached = await deps.agentAccess(caller, name)
-      if (reached && reached.relation !== 'permitted') return reached
+      const target = await deps.agentAccess(caller, name)
+      if (target && target.relation !== 'permitted') return target
       throw new Fault((await deps.agentRecords.byName(name)) ? 'agent_access_denied' : 'agent_not_found')
     },
     async executions(agent, { caller, relation }, id, page) {
@@ -126,4 +129,36 @@ export function createSchedules(deps: SchedulesDeps): Schedules {
       return rows.map(({ id, name, enabled }) => ({ id, name, enabled: enabled === 1 }))
     },
   }
+}
+
+/** Creates the schedules of an agent's template with the agent, and deletes its schedules with it. */
+function registerAgentHooks(hooks: Pick<AgentHooks, 'onCreated' | 'onDeleting'>, deleted: Deleted): void {
+  hooks.onCreated(async (tx, { agent, ownerId, schedules, now }) => {
+    const store = scheduleStore(tx)
+    for (const { cron, ...entry } of schedules) {
+      // Other fields take the defaults of a request.
+      const fields = CreateSchedule.parse({ ...entry, cron_expression: cron })
+      await store.insert({
+        ...columnsOf(fields),
+        id: newId(),
+        agent_id: agent.id,
+        model: null,
+        deliver_to_workspace_email: null,
+        created_by: agent.owner,
+        created_by_id: ownerId,
+        ...newTimes(timestamp(now)),
+      })
+    }
+    return { schedules_created: schedules.length }
+  })
+
+  hooks.onDeleting(async (tx, { agent, now }) => {
+    const store = scheduleStore(tx)
+    // Waits for schedules that are being created; later ones find no agent.
+    await store.lockChanges()
+    for (const { id } of await store.ofAgent(agent.id)) {
+      const removed = await store.remove(id, timestamp(now))
+      if (removed) await deleted(tx, removed, now)
+    }
+  })
 }

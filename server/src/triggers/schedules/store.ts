@@ -2,12 +2,12 @@ import type { Executor } from '../../ports/database/port.ts'
 import type { SchedulesTable, ScheduleTables } from './tables.ts'
 
 export type Schedule = SchedulesTable
-/** What a change of a schedule may set; its position is set beside it. */
+/** The columns that a change may set; `update` also sets the position. */
 export type SchedulePatch = Partial<
   Omit<Schedule, 'id' | 'number' | 'agent_id' | 'position' | 'webhook_token_hash'>
 >
 
-/** All of a schedule but its webhook. */
+/** All columns of a schedule without those of its webhook. */
 export const scheduleColumns = [
   'id',
   'number',
@@ -39,7 +39,7 @@ export const scheduleColumns = [
   'webhook_token_hash',
 ] as const satisfies (keyof Schedule)[]
 
-/** Every column of a webhook: without a token there is none. */
+/** The columns of a schedule without a webhook. */
 const noWebhook = {
   webhook_token_hash: null,
   webhook_token_sealed: null,
@@ -49,7 +49,7 @@ const noWebhook = {
   webhook_last_called_at: null,
 }
 
-/** Writes happen in a transaction: each takes the next position first, and so they stand in line. */
+/** Writes need a transaction. Each takes the next position first, which serializes them. */
 export function scheduleStore(executor: Executor) {
   const db = executor.withTables<ScheduleTables>()
   const live = () => db.selectFrom('schedules').select(scheduleColumns).where('deleted_at', 'is', null)
@@ -65,7 +65,7 @@ export function scheduleStore(executor: Executor) {
   }
 
   return {
-    /** Until the transaction ends, no other changes a schedule; what is read from now on stays true. */
+    /** Locks changes of schedules until the transaction ends, so that reads stay valid. */
     async lockChanges(): Promise<void> {
       await nextPosition()
     },
@@ -98,7 +98,7 @@ export function scheduleStore(executor: Executor) {
         .execute()
     },
 
-    /** Of all agents, or of one; newest first. */
+    /** Schedules of all agents or of one, newest first. */
     all({ agentId, enabledOnly }: { agentId: string | null; enabledOnly: boolean }): Promise<Schedule[]> {
       return live()
         .$if(agentId !== null, (query) => query.where('agent_id', '=', agentId ?? ''))
@@ -108,13 +108,13 @@ export function scheduleStore(executor: Executor) {
         .execute()
     },
 
-    /** Goes up with every change of any schedule. */
+    /** Every change of any schedule increases it. */
     async position(): Promise<number> {
       const row = await db.selectFrom('schedule_changes').select('last_position').executeTakeFirstOrThrow()
       return row.last_position
     },
 
-    /** Deleted ones too: whoever follows the changes has to forget them. In the order of their positions. */
+    /** In order of position, with deleted schedules, which followers must remove. */
     changesAfter(position: number, limit: number): Promise<Schedule[]> {
       return db
         .selectFrom('schedules')
@@ -125,7 +125,7 @@ export function scheduleStore(executor: Executor) {
         .execute()
     },
 
-    /** Null: it is gone, or deleted meanwhile. */
+    /** Null if it does not exist or was deleted. */
     async update(id: string, patch: SchedulePatch): Promise<Schedule | null> {
       const row = await db
         .updateTable('schedules')
@@ -137,7 +137,7 @@ export function scheduleStore(executor: Executor) {
       return row ?? null
     },
 
-    /** Null: it was deleted already. */
+    /** Null if it was already deleted. */
     async remove(id: string, at: string): Promise<Schedule | null> {
       const row = await db
         .updateTable('schedules')
@@ -159,7 +159,7 @@ export function scheduleStore(executor: Executor) {
       return row ?? null
     },
 
-    /** The last deleted first. */
+    /** The most recently deleted first. */
     deleted(): Promise<Schedule[]> {
       return db
         .selectFrom('schedules')
@@ -170,7 +170,7 @@ export function scheduleStore(executor: Executor) {
         .execute()
     },
 
-    /** Null: it is not deleted, or purged meanwhile. */
+    /** Null if it is not deleted, or was purged. */
     async recover(id: string, patch: SchedulePatch): Promise<Schedule | null> {
       const row = await db
         .updateTable('schedules')
@@ -182,7 +182,7 @@ export function scheduleStore(executor: Executor) {
       return row ?? null
     },
 
-    /** Removes for good what was deleted before. Answers how many. */
+    /** Purges schedules deleted before this time; returns their number. */
     async purge(before: string): Promise<number> {
       const result = await db.deleteFrom('schedules').where('deleted_at', '<', before).executeTakeFirst()
       return Number(result.numDeletedRows)
@@ -191,3 +191,52 @@ export function scheduleStore(executor: Executor) {
 }
 
 export type ScheduleStore = ReturnType<typeof scheduleStore>
+
+/** Counts of schedules that are not deleted. */
+export function scheduleCountStore(executor: Executor) {
+  const db = executor.withTables<ScheduleTables>()
+  return {
+    /** Agents without schedules are omitted. */
+    async counts(): Promise<Map<string, { total: number; enabled: number }>> {
+      const rows = await db
+        .selectFrom('schedules')
+        .select((e) => [
+          'agent_id',
+          e.fn.countAll<number>().as('total'),
+          e.fn.sum<number>('enabled').as('enabled'),
+        ])
+        .where('deleted_at', 'is', null)
+        .groupBy('agent_id')
+        .execute()
+      return new Map(
+        rows.map((row) => [row.agent_id, { total: Number(row.total), enabled: Number(row.enabled) }]),
+      )
+    },
+
+    async total(): Promise<number> {
+      const row = await db
+        .selectFrom('schedules')
+        .select((e) => e.fn.countAll<number>().as('total'))
+        .where('deleted_at', 'is', null)
+        .executeTakeFirstOrThrow()
+      return Number(row.total)
+    },
+
+    /** Enabled schedules and those that a resume enables again; the longest timeout first. */
+    async above(
+      agentId: string,
+      seconds: number,
+    ): Promise<{ id: string; name: string; timeout_seconds: number }[]> {
+      const rows = await db
+        .selectFrom('schedules')
+        .select(['id', 'name', 'timeout_seconds'])
+        .where('agent_id', '=', agentId)
+        .where('deleted_at', 'is', null)
+        .where((e) => e.or([e('enabled', '=', 1), e('is_paused', '=', 1)]))
+        .where('timeout_seconds', '>', seconds)
+        .orderBy('timeout_seconds', 'desc')
+        .execute()
+      return rows.map((row) => ({ ...row, timeout_seconds: row.timeout_seconds ?? 0 }))
+    },
+  }
+}

@@ -2,10 +2,10 @@ import type { MisfirePolicy } from '@roost/contracts/triggers/schedules'
 import type { ExecutionRow } from '../../runs/executions/index.ts'
 import type { ExecutionToolsTable } from '../../runs/transcripts/index.ts'
 
-/** One row for each schedule. Booleans are 0 or 1, times ISO 8601 UTC. */
+/** One row per schedule. Booleans are 0 or 1, times ISO 8601 UTC. */
 export type SchedulesTable = {
   id: string
-  /** Its first position: orders schedules that were made in the same millisecond. */
+  /** The first position; orders schedules that were created in the same millisecond. */
   number: number
   agent_id: string
   name: string
@@ -13,10 +13,10 @@ export type SchedulesTable = {
   cron_expression: string
   message: string
   enabled: number
-  /** Disabled by a pause of the whole platform or agent, which resuming ends. */
+  /** Disabled by a pause of the platform or agent; resuming enables it again. */
   is_paused: number
   timezone: string
-  /** What becomes of due times that nobody saw to in time. */
+  /** The handling of missed due times. */
   misfire_policy: MisfirePolicy
   /** Null takes the agent's cap. */
   timeout_seconds: number | null
@@ -31,23 +31,23 @@ export type SchedulesTable = {
   validation_enabled: number
   validation_prompt: string | null
   validation_timeout_seconds: number
-  /** Name of whoever made it: a user name, an agent's name, or `template`. */
+  /** Name of the creator: a user name, an agent's name, or `template`. */
   created_by: string
-  /** The person who made it; null when it was an agent or a template. */
+  /** The person who created it; null for an agent or a template. */
   created_by_id: string | null
   created_at: string
   updated_at: string
-  /** Due times count from here on: set when it is made or enabled, and when its cron or zone changes. */
+  /** Due times count from here: set on creation, on enabling, and when cron or time zone change. */
   armed_at: string
-  /** Deleted schedules are kept for a while, fire no more, and are seen by admins only. */
+  /** Deleted schedules do not fire, are visible to admins only, and are purged later. */
   deleted_at: string | null
   /** Grows over all schedules with each change; a higher one is never committed before a lower one. */
   position: number
-  /** SHA-256; null without a webhook. The other columns of the webhook are known to `webhooks` alone. */
+  /** SHA-256; null without a webhook. Only `webhooks` uses the other columns of the webhook. */
   webhook_token_hash: string | null
 }
 
-/** The rest of a webhook, which goes with its schedule. */
+/** The other columns of a webhook, stored with its schedule. */
 type WebhookColumns = {
   webhook_token_sealed: string | null
   webhook_secret_sealed: string | null
@@ -61,7 +61,7 @@ export type ScheduleChangesTable = { id: number; last_position: number }
 export type ScheduleTables = {
   schedules: SchedulesTable & Partial<WebhookColumns>
   schedule_changes: ScheduleChangesTable
-  /** These two are read only. */
+  /** Read-only here, like the next table. */
   executions: ExecutionRow
   execution_tools: ExecutionToolsTable
 }

@@ -1,13 +1,13 @@
-import { type DropReason, dropReasons } from '@roost/contracts/triggers/events'
+import type { FieldsOf } from '@roost/contracts/kit/event'
+import { type agentEventEmitted, type DropReason, dropReasons } from '@roost/contracts/triggers/events'
 import { createFollowUps } from '../../background/follow-ups.ts'
-import type { Outbox } from '../../foundation/outbox/index.ts'
+import type { NewEvent, Outbox } from '../../foundation/outbox/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { isFault } from '../../kit/fault.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import { type Log, redactText } from '../../ports/log.ts'
 import type { Dispatch, RunContext, RunContexts, Source } from '../../runs/dispatch/index.ts'
 import { maskText } from '../../runs/transcripts/index.ts'
-import { emittedEvent } from './emitted-event.ts'
 import { type DeliveryRow, type EventRow, eventStore } from './event-store.ts'
 import type { Match, Matching } from './matching.ts'
 import { filledMessage } from './rules.ts'
@@ -23,19 +23,19 @@ export type DeliverDeps = {
 }
 
 /** Open events of one pass. */
-const page = 100
+const maxPerPass = 100
 
 /**
- * Wakes the agents that an event matches, each once: whom it wakes is written down before, and each wake is
- * taken in the transaction that accepts its run. What a killed process left undone the pass finds.
+ * Wakes the agents that an event matches, each once. The matches are stored first, and each delivery is claimed in
+ * the transaction that accepts its run. A pass completes what a killed process left undone.
  */
 export function createDeliver(deps: DeliverDeps & { matching: Matching }) {
   const { db, clock, log, events, dispatch, matching } = deps
-  const tell = (id: string, error: unknown) =>
-    log.warn({ err: error, event_id: id }, 'an event was not delivered; it is looked at again')
-  const followUps = createFollowUps({ look: deliver, failed: tell })
+  const logFailure = (id: string, error: unknown) =>
+    log.warn({ err: error, event_id: id }, 'an event was not delivered; it is retried')
+  const followUps = createFollowUps({ look: deliver, failed: logFailure })
 
-  /** Writes down whom it wakes; false: somebody else has. */
+  /** Stores the matches of an event; false if another process has stored them. */
   async function match(tx: Tx, event: EventRow, matches: readonly Match[]): Promise<boolean> {
     const store = eventStore(tx)
     if (!(await store.matched(event.id, matches.length))) return false
@@ -44,12 +44,12 @@ export function createDeliver(deps: DeliverDeps & { matching: Matching }) {
     return true
   }
 
-  /** The end of a task: whom it wakes is asked after its commit. */
+  /** Matches the end of a task, after its commit. */
   async function matchTask(event: EventRow): Promise<void> {
     const matches = await matching.ofTask(event.event_type, event.source_agent_id ?? '')
     await db.atomically(async (tx) => {
       if (matches.length > 0) await match(tx, event, matches)
-      // Those who listen may not call the source any more.
+      // The listeners have lost permission to call the source.
       else await eventStore(tx).remove(event.id)
     })
   }
@@ -67,10 +67,10 @@ export function createDeliver(deps: DeliverDeps & { matching: Matching }) {
     const subscription = await subscriptionStore(db).find(delivery.subscription_id)
     try {
       const agent = await dispatch.checkAgent(delivery.agent_id)
-      // Ended since the event matched it: there is nothing to say to the agent.
+      // The subscription was deleted after the match.
       if (!subscription) return await drop(delivery, 'agent_not_permitted')
       const message = await messageOf(event, subscription)
-      await dispatch.transaction((tx) => acceptIn(tx, { event, delivery, agent, message }))
+      await dispatch.transaction((tx) => accept(tx, { event, delivery, agent, message }))
     } catch (error) {
       const reason = dropReasons.find((each) => isFault(error, each))
       if (!reason) throw error
@@ -78,12 +78,12 @@ export function createDeliver(deps: DeliverDeps & { matching: Matching }) {
     }
   }
 
-  async function acceptIn(
+  async function accept(
     tx: Tx,
     what: { event: EventRow; delivery: DeliveryRow; agent: RunContext; message: string },
   ): Promise<void> {
     const { event, delivery, agent, message } = what
-    if (!(await eventStore(tx).take(delivery))) return
+    if (!(await eventStore(tx).claim(delivery))) return
     const { row } = await dispatch.enqueue(tx, agent, {
       agentId: agent.id,
       kind: 'task',
@@ -99,11 +99,11 @@ export function createDeliver(deps: DeliverDeps & { matching: Matching }) {
 
   async function drop(delivery: DeliveryRow, dropped: DropReason): Promise<void> {
     await db.atomically(async (tx) => {
-      if (await eventStore(tx).take(delivery)) await eventStore(tx).outcome(delivery, { dropped })
+      if (await eventStore(tx).claim(delivery)) await eventStore(tx).outcome(delivery, { dropped })
     })
   }
 
-  /** What an agent knows must not reach another one by an event, nor what looks like a secret. */
+  /** Masks secrets of both agents and text that looks like a secret. */
   async function messageOf(event: EventRow, subscription: SubscriptionRow): Promise<string> {
     const ids = [event.source_agent_id, subscription.subscriber_agent_id].filter((id) => id !== null)
     const secrets = (await Promise.all(ids.map((id) => deps.secrets(id)))).flat()
@@ -116,15 +116,15 @@ export function createDeliver(deps: DeliverDeps & { matching: Matching }) {
 
   return {
     match,
-    /** Now; what fails is tried again by the pass. */
-    now: (id: string): Promise<void> => deliver(id).catch((error: unknown) => tell(id, error)),
-    /** After a commit. */
+    /** Delivers now; the pass retries a failure. */
+    now: (id: string): Promise<void> => deliver(id).catch((error: unknown) => logFailure(id, error)),
+    /** Delivers after a commit. */
     soon: followUps.soon,
     settled: followUps.settled,
     async all(signal: AbortSignal): Promise<void> {
-      for (const id of await eventStore(db).open(page)) {
+      for (const id of await eventStore(db).open(maxPerPass)) {
         if (signal.aborted) return
-        await deliver(id).catch((error: unknown) => tell(id, error))
+        await deliver(id).catch((error: unknown) => logFailure(id, error))
       }
     },
   }
@@ -142,4 +142,19 @@ function deliveryOf(event: EventRow, { subscription, subscriber }: Match): Deliv
     execution_id: null,
     dropped: null,
   }
+}
+
+/** Visible to those with access to the source. A person's event names no agent, so it is visible to admins only. */
+function emittedEvent(event: EventRow, triggered: number): NewEvent {
+  const { source_agent, source_agent_id, event_type } = event
+  const fields: FieldsOf<typeof agentEventEmitted> = {
+    event_id: event.id,
+    source_agent,
+    event_type,
+    subscriptions_triggered: triggered,
+  }
+  if (source_agent_id === null) {
+    return { type: 'agent.event', agent_names: [], agent_ids: [], audience: 'admin', fields }
+  }
+  return { type: 'agent.event', agent_names: [source_agent], agent_ids: [source_agent_id], fields }
 }

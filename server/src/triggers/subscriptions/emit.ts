@@ -19,11 +19,11 @@ export type EmitDeps = {
   agentName(agentId: string): Promise<string | null>
 }
 
-/** The agent as which somebody emits. */
+/** The agent in whose name an event is emitted. */
 export type EmittingAgent = { id: string; name: string; relation: Relation }
 
 /**
- * An event of a caller. Both answer its id when everybody was woken or dropped, and throw
+ * Emits events of callers. Both return the event's id after every delivery was made or dropped, and throw
  * `invalid_event_type`, `reserved_event_type`, `rate_limited`.
  */
 export function createEmit(deps: EmitDeps & { matching: Matching; deliver: Deliver }) {
@@ -38,7 +38,7 @@ export function createEmit(deps: EmitDeps & { matching: Matching; deliver: Deliv
     return row.id
   }
 
-  /** Hops so far: the deepest run that the agent works on counts, since it does not say which one emits. */
+  /** The depth of the agent's deepest running run, because the agent does not say which one emits. */
   async function depthOf(agentId: string): Promise<number> {
     const running = await queueStore(db).runningOf(agentId)
     return Math.max(0, ...running.map((row) => row.chain_depth))
@@ -47,13 +47,13 @@ export function createEmit(deps: EmitDeps & { matching: Matching; deliver: Deliv
   async function asAgent(
     caller: SignedIn,
     agent: { id: string; name: string },
-    asked: EmitEvent,
+    request: EmitEvent,
   ): Promise<string> {
-    const type = emittedType(asked.event_type)
+    const type = emittedType(request.event_type)
     await limits.use(rateRules.event, `agent:${agent.id}`)
     const isItself = caller.kind === 'key' && caller.key.scope === 'agent'
     const row = {
-      ...rowOf(asked, type, timestamp(clock.now())),
+      ...rowOf(request, type, timestamp(clock.now())),
       source_agent: agent.name,
       source_agent_id: agent.id,
       source_user_id: null,
@@ -64,25 +64,25 @@ export function createEmit(deps: EmitDeps & { matching: Matching; deliver: Deliv
   }
 
   return {
-    /** As an agent: the agent itself, or a person who reaches it. Throws `agent_identity_required`. */
-    async asAgent(caller: SignedIn, agent: EmittingAgent, asked: EmitEvent): Promise<string> {
+    /** As an agent: by the agent itself or a person with access. Throws `agent_identity_required`. */
+    async asAgent(caller: SignedIn, agent: EmittingAgent, request: EmitEvent): Promise<string> {
       const isOtherAgent = caller.kind === 'key' && caller.key.scope === 'agent' && agent.relation !== 'self'
       if (isOtherAgent) throw new Fault('agent_identity_required')
-      return asAgent(caller, agent, asked)
+      return asAgent(caller, agent, request)
     },
 
-    /** In the caller's own name, which is its agent's for an agent key. */
-    async asCaller(caller: SignedIn, asked: EmitEvent): Promise<string> {
+    /** In the caller's own name; for an agent key, in the name of its agent. */
+    async asCaller(caller: SignedIn, request: EmitEvent): Promise<string> {
       const agentId = caller.kind === 'key' && caller.key.scope === 'agent' ? caller.key.agent_id : null
       if (agentId !== null) {
         const name = await deps.agentName(agentId)
         if (name === null) throw new Fault('agent_not_found')
-        return asAgent(caller, { id: agentId, name }, asked)
+        return asAgent(caller, { id: agentId, name }, request)
       }
-      const type = emittedType(asked.event_type)
+      const type = emittedType(request.event_type)
       await limits.use(rateRules.event, `user:${caller.user.id}`)
       const row = {
-        ...rowOf(asked, type, timestamp(clock.now())),
+        ...rowOf(request, type, timestamp(clock.now())),
         source_agent: caller.user.username,
         source_agent_id: null,
         source_user_id: caller.user.id,

@@ -6,9 +6,9 @@ export type DeliveryRow = AgentEventDeliveriesTable
 
 export type EventFilter = {
   eventType?: string | undefined
-  /** Name of a source; `id` is the agent's who has it now. */
+  /** Name of a source; `id` is the agent that has the name now. */
   source?: { name: string; id: string | null } | undefined
-  /** Null reads all. */
+  /** Null for all events. */
   readable: { agentIds: readonly string[]; userId: string | null } | null
 }
 
@@ -71,7 +71,7 @@ export function eventStore(executor: Executor) {
       return query.orderBy('created_at', 'desc').orderBy('id').limit(limit).execute()
     },
 
-    /** Of these events, by the agents' names. */
+    /** The deliveries of these events, ordered by agent name. */
     async deliveriesOf(eventIds: readonly string[]): Promise<DeliveryRow[]> {
       if (eventIds.length === 0) return []
       return db
@@ -83,7 +83,7 @@ export function eventStore(executor: Executor) {
         .execute()
     },
 
-    /** Says once whom an event wakes; false: somebody else has. */
+    /** Marks an event as matched, once; false if it already was. */
     async matched(id: string, count: number): Promise<boolean> {
       const result = await db
         .updateTable('agent_events')
@@ -106,7 +106,7 @@ export function eventStore(executor: Executor) {
       return Number(row.total)
     },
 
-    /** Emitted before a time, and everybody was woken or dropped. */
+    /** Counts events emitted before a time with all deliveries made or dropped. */
     async countDone(before: string): Promise<number> {
       const row = await done(before)
         .select((e) => e.fn.countAll<number>().as('total'))
@@ -114,7 +114,7 @@ export function eventStore(executor: Executor) {
       return Number(row.total)
     },
 
-    /** Removes at most `limit` of those, with whom they woke. */
+    /** Removes at most `limit` of those with their deliveries. */
     async removeDone(before: string, limit: number): Promise<number> {
       const found = await done(before).select('id').orderBy('created_at').limit(limit).execute()
       const ids = found.map(({ id }) => id)
@@ -124,8 +124,8 @@ export function eventStore(executor: Executor) {
       return ids.length
     },
 
-    /** Takes a delivery and holds it until the transaction ends; false: it was made or dropped already. */
-    async take({ event_id, subscription_id }: DeliveryRow): Promise<boolean> {
+    /** Claims a delivery and locks it until the transaction ends; false if it was made or dropped. */
+    async claim({ event_id, subscription_id }: DeliveryRow): Promise<boolean> {
       const result = await db
         .updateTable('agent_event_deliveries')
         .set({ state: 'done' })
@@ -148,7 +148,7 @@ export function eventStore(executor: Executor) {
         .execute()
     },
 
-    /** Events that are not delivered yet, whatever is missing. */
+    /** Events that are not matched or not fully delivered. */
     async open(limit: number): Promise<string[]> {
       const unmatched = await db
         .selectFrom('agent_events')

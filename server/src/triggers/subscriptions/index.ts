@@ -1,10 +1,9 @@
 /**
- * Subscriptions: agents are woken when others emit an event, or end a task.
+ * Subscriptions: wake agents when other agents emit an event or end a task.
  *
- * Owns the tables `event_subscriptions`, `agent_events` and `agent_event_deliveries`. Promises that only who may
- * call an agent hears it, that each match is one run or says why it was dropped, however often the platform was
- * killed meanwhile, that what others wrote comes marked as data and without secrets, and that a chain of events
- * ends as one of calls does. Refuses to know how a run is worked on: it asks `dispatch`.
+ * Owns the tables `event_subscriptions`, `agent_events` and `agent_event_deliveries`. A subscriber needs permission
+ * to call the source. Each match makes one run or stores why it was dropped, even if the platform is killed in
+ * between. Text of others is marked as data and has no secrets. A chain of events has the same limit as one of calls.
  */
 export { eventRetention } from './retention.ts'
 export { subscriptionRoutes } from './routes.ts'

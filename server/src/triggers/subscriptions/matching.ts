@@ -13,49 +13,49 @@ export type MatchingDeps = {
 export type Match = { subscription: SubscriptionRow; subscriber: Agent }
 
 /**
- * Whom an event wakes, at this moment. Whoever has no permission any more to call the source is no match: a
- * subscription without a source hears the agents that its subscriber may call, and nobody else.
+ * Finds the subscriptions that an event matches now. The subscriber needs permission to call the source; without a
+ * named source, the subscription matches all agents that its subscriber may call.
  */
 export function createMatching({ db, agentRecords, agentAccess }: MatchingDeps) {
-  async function mayHear(subscriberId: string, sourceId: string): Promise<boolean> {
+  async function mayListen(subscriberId: string, sourceId: string): Promise<boolean> {
     return subscriberId === sourceId || (await agentAccess.permittedTargets(subscriberId)).has(sourceId)
   }
 
   async function matches(
     rows: readonly SubscriptionRow[],
-    isHeard: (row: SubscriptionRow, subscriber: Agent) => Promise<boolean>,
+    isMatch: (row: SubscriptionRow, subscriber: Agent) => Promise<boolean>,
   ): Promise<Match[]> {
     const found: Match[] = []
     for (const subscription of rows) {
       const subscriber = await agentRecords.byId(subscription.subscriber_agent_id)
-      if (subscriber && (await isHeard(subscription, subscriber))) found.push({ subscription, subscriber })
+      if (subscriber && (await isMatch(subscription, subscriber))) found.push({ subscription, subscriber })
     }
     return found
   }
 
   async function ofAgent(eventType: string, sourceId: string): Promise<Match[]> {
     const rows = await subscriptionStore(db).toSource(eventType, sourceId)
-    return matches(rows, (row) => mayHear(row.subscriber_agent_id, sourceId))
+    return matches(rows, (row) => mayListen(row.subscriber_agent_id, sourceId))
   }
 
   return {
-    mayHear,
+    mayListen,
 
-    /** Of an event that an agent emits, or that somebody emits as that agent. */
+    /** Matches of an event that an agent emits, or a caller in its name. */
     ofAgent,
 
-    /** The same of what the platform tells of an agent: nobody hears that of itself. */
+    /** Matches of the end of a task; an agent does not listen to its own. */
     async ofTask(eventType: string, sourceId: string): Promise<Match[]> {
-      const heard = await ofAgent(eventType, sourceId)
-      return heard.filter(({ subscriber }) => subscriber.id !== sourceId)
+      const all = await ofAgent(eventType, sourceId)
+      return all.filter(({ subscriber }) => subscriber.id !== sourceId)
     },
 
-    /** Of an event that a person emits in their own name: whatever source it names, within the person's reach. */
+    /** Matches of a person's own event, with any source, for subscribers that the person can access. */
     async ofPerson(eventType: string, caller: SignedIn): Promise<Match[]> {
       const rows = await subscriptionStore(db).toType(eventType)
       return matches(rows, async ({ source_agent_id }, subscriber) => {
         if (!(await agentAccess.relationTo(caller, subscriber))) return false
-        return source_agent_id === null || mayHear(subscriber.id, source_agent_id)
+        return source_agent_id === null || mayListen(subscriber.id, source_agent_id)
       })
     },
   }

@@ -2,7 +2,7 @@ import type { Loop } from '../../background/loops.ts'
 import { createSweep, type SweepDeps } from '../../foundation/settings/index.ts'
 import { eventStore } from './event-store.ts'
 
-/** Removes old events of agents; what is not delivered yet stays. */
+/** Removes old events of agents; undelivered events stay. */
 export function eventRetention(deps: SweepDeps): Loop {
   const { db } = deps
   return createSweep(deps, {

@@ -24,7 +24,7 @@ async function start() {
   }
 }
 
-test('a subscription is made, read, changed, listed and ended', async () => {
+test('a subscription is created, read, changed, listed and deleted', async () => {
   const ask = await start()
   const made = await ask('POST', '/api/agents/scout/event-subscriptions', anything, 'scout')
   assert.deepEqual([made.status, made.json.enabled, made.json.source_agent], [201, true, null])
@@ -37,7 +37,7 @@ test('a subscription is made, read, changed, listed and ended', async () => {
   assert.deepEqual((await ask('GET', url)).json.error, 'not_found')
 })
 
-test('events are answered with whom they woke, and listed', async () => {
+test('events are returned with their deliveries, and listed', async () => {
   const ask = await start()
   await ask('POST', '/api/agents/scout/event-subscriptions', anything)
   const event = await ask('POST', '/api/events', { event_type: 'news', payload: { text: 'hi' } })
@@ -48,7 +48,7 @@ test('events are answered with whom they woke, and listed', async () => {
   assert.deepEqual((await ask('GET', '/api/events?event_type=news')).json, { count: 1, events: [event.json] })
 })
 
-test('403 owner_required for one with whom the agent is shared; 422 for what is no event', async () => {
+test('403 owner_required for a person the agent is shared with; 422 for an invalid event', async () => {
   const ask = await start()
   const refused = await ask('POST', '/api/agents/scout/event-subscriptions', anything, 'shared')
   assert.deepEqual([refused.status, refused.json.error], [403, 'owner_required'])

@@ -15,25 +15,25 @@ export type SaveDeps = {
   clock: Pick<Clock, 'now'>
   agentRecords: Pick<AgentRecords, 'byId' | 'byName'>
   agentAccess: Pick<AgentAccess, 'relationTo'>
-  matching: Pick<Matching, 'mayHear'>
+  matching: Pick<Matching, 'mayListen'>
 }
 
 /**
- * Making and changing subscriptions. Both throw `invalid_event_type`, `reserved_event_type`,
+ * Creates and changes subscriptions. Both throw `invalid_event_type`, `reserved_event_type`,
  * `agent_not_permitted` and `already_exists`.
  */
 export function createSave({ db, clock, agentRecords, agentAccess, matching }: SaveDeps) {
-  /** A source that is not there, out of the person's reach or without permission: the three look alike. */
+  /** A missing, inaccessible or forbidden source gets the same refusal. */
   async function refuseForeign(caller: SignedIn, subscriberId: string, source: Agent | null): Promise<Agent> {
     const refusal = new Fault('agent_not_permitted', 'The agent may not listen to this source.')
     if (!source) throw refusal
     const isAgent = caller.kind === 'key' && caller.key.scope === 'agent'
     if (!isAgent && !(await agentAccess.relationTo(caller, source))) throw refusal
-    if (!(await matching.mayHear(subscriberId, source.id))) throw refusal
+    if (!(await matching.mayListen(subscriberId, source.id))) throw refusal
     return source
   }
 
-  /** One save at a time for each subscriber: of twenty equal ones, one is written. */
+  /** Serializes the saves of a subscriber, so that equal ones are stored once. */
   async function refuseTwin(tx: Tx, row: SubscriptionRow): Promise<void> {
     if (!(await agentStore(tx).lock(row.subscriber_agent_id))) throw new Fault('agent_not_found')
     if (await subscriptionStore(tx).hasTwin(row, row.id)) {
@@ -45,14 +45,14 @@ export function createSave({ db, clock, agentRecords, agentAccess, matching }: S
     async create(
       caller: SignedIn,
       subscriber: { id: string; name: string },
-      asked: CreateEventSubscription,
+      request: CreateEventSubscription,
     ): Promise<SubscriptionRow> {
-      const ofItself = asked.source_agent === subscriber.name
-      const event_type = subscribedType(asked.event_type, { ofItself })
+      const ofItself = request.source_agent === subscriber.name
+      const event_type = subscribedType(request.event_type, { ofItself })
       const source =
-        asked.source_agent === null
+        request.source_agent === null
           ? null
-          : await refuseForeign(caller, subscriber.id, await agentRecords.byName(asked.source_agent))
+          : await refuseForeign(caller, subscriber.id, await agentRecords.byName(request.source_agent))
       const at = timestamp(clock.now())
       const row: SubscriptionRow = {
         id: newId(),
@@ -60,8 +60,8 @@ export function createSave({ db, clock, agentRecords, agentAccess, matching }: S
         source_agent_id: source?.id ?? null,
         source_key: source?.id ?? '',
         event_type,
-        target_message: asked.target_message,
-        enabled: asked.enabled ? 1 : 0,
+        target_message: request.target_message,
+        enabled: request.enabled ? 1 : 0,
         last_triggered_at: null,
         created_by:
           caller.kind === 'key' && caller.key.scope === 'agent' ? subscriber.name : caller.user.username,
@@ -78,20 +78,20 @@ export function createSave({ db, clock, agentRecords, agentAccess, matching }: S
     async update(
       caller: SignedIn,
       before: SubscriptionRow,
-      asked: UpdateEventSubscription,
+      request: UpdateEventSubscription,
     ): Promise<SubscriptionRow | null> {
       const { subscriber_agent_id, source_agent_id } = before
       const ofItself = source_agent_id === subscriber_agent_id
-      const event_type = subscribedType(asked.event_type ?? before.event_type, { ofItself })
-      // Switching one off needs no permission, whatever has become of the source.
-      if (source_agent_id !== null && asked.enabled !== false) {
+      const event_type = subscribedType(request.event_type ?? before.event_type, { ofItself })
+      // Disabling needs no permission for the source.
+      if (source_agent_id !== null && request.enabled !== false) {
         await refuseForeign(caller, subscriber_agent_id, await agentRecords.byId(source_agent_id))
       }
       const after: SubscriptionRow = {
         ...before,
         event_type,
-        target_message: asked.target_message ?? before.target_message,
-        enabled: (asked.enabled ?? before.enabled === 1) ? 1 : 0,
+        target_message: request.target_message ?? before.target_message,
+        enabled: (request.enabled ?? before.enabled === 1) ? 1 : 0,
         updated_at: timestamp(clock.now()),
       }
       return db.atomically(async (tx) => {

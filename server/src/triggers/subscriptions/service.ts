@@ -19,7 +19,7 @@ import { createMatching } from './matching.ts'
 import { createSave } from './save.ts'
 import { type Direction, type SubscriptionRow, subscriptionStore } from './store.ts'
 import { registerTaskEnds } from './task-ends.ts'
-import { createTold } from './view.ts'
+import { createViews } from './view.ts'
 
 export type SubscriptionsDeps = DeliverDeps &
   EmitDeps & {
@@ -31,30 +31,30 @@ export type SubscriptionsDeps = DeliverDeps &
 export type EventQuery = { event_type?: string | undefined; limit: number }
 
 export type Subscriptions = {
-  /** The two answer when everybody was woken or dropped; they throw as `Emit` does. */
-  emit(caller: SignedIn, asked: EmitEvent): Promise<AgentEvent>
-  emitAs(caller: SignedIn, agent: EmittingAgent, asked: EmitEvent): Promise<AgentEvent>
-  /** Events of the agents that the caller reaches, and its own; newest first. */
+  /** Both return after every delivery was made or dropped, and throw as `createEmit` does. */
+  emit(caller: SignedIn, request: EmitEvent): Promise<AgentEvent>
+  emitAs(caller: SignedIn, agent: EmittingAgent, request: EmitEvent): Promise<AgentEvent>
+  /** Events of accessible agents and own events, newest first. */
   events(caller: SignedIn, query: EventQuery & { source_agent?: string | undefined }): Promise<AgentEvent[]>
   eventsOf(caller: SignedIn, agentId: string, query: EventQuery): Promise<AgentEvent[]>
   create(
     caller: SignedIn,
     subscriber: { id: string; name: string },
-    asked: CreateEventSubscription,
+    request: CreateEventSubscription,
   ): Promise<EventSubscription>
   list(
     caller: SignedIn,
     agentId: string,
     query: { direction: Direction; limit: number },
   ): Promise<EventSubscription[]>
-  /** The three throw `not_found` for what is unknown and out of reach; the last two also `owner_required`. */
+  /** All three throw `not_found` for unknown and inaccessible ids; the last two also `owner_required`. */
   get(caller: SignedIn, id: string): Promise<EventSubscription>
-  update(caller: SignedIn, id: string, asked: UpdateEventSubscription): Promise<EventSubscription>
+  update(caller: SignedIn, id: string, request: UpdateEventSubscription): Promise<EventSubscription>
   remove(caller: SignedIn, id: string): Promise<void>
-  /** Hook of the registry: what it listens to, and who listens to it. */
+  /** Hook of agent deletion: deletes subscriptions by the agent and to it. */
   agentDeleted(tx: Tx, agentId: string): Promise<void>
   loops: Loop[]
-  /** Resolves when what follows the ends of tasks so far is delivered; call before the database closes. */
+  /** Resolves when the events of ended tasks are delivered; call it before the database closes. */
   settled(): Promise<void>
 }
 
@@ -65,29 +65,29 @@ export function createSubscriptions(deps: SubscriptionsDeps): Subscriptions {
   const deliver = createDeliver({ ...deps, matching })
   const emit = createEmit({ ...deps, matching, deliver })
   const save = createSave({ ...deps, matching })
-  const told = createTold(deps)
+  const views = createViews(deps)
   registerTaskEnds(deps.hooks, deliver)
 
   async function eventById(caller: SignedIn, id: string): Promise<AgentEvent> {
     const row = await eventStore(db).find(id)
     if (!row) throw new Fault('not_found')
-    return told.event(caller, row, await eventStore(db).deliveriesOf([id]))
+    return views.event(caller, row, await eventStore(db).deliveriesOf([id]))
   }
 
   async function listEvents(caller: SignedIn, filter: EventFilter, limit: number): Promise<AgentEvent[]> {
     const rows = await eventStore(db).list(filter, limit)
     const deliveries = await eventStore(db).deliveriesOf(rows.map(({ id }) => id))
     const byEvent = Map.groupBy(deliveries, ({ event_id }) => event_id)
-    return Promise.all(rows.map((row) => told.event(caller, row, byEvent.get(row.id) ?? [])))
+    return Promise.all(rows.map((row) => views.event(caller, row, byEvent.get(row.id) ?? [])))
   }
 
-  async function tell(caller: SignedIn, row: SubscriptionRow | null): Promise<EventSubscription> {
-    const shown = row && (await told.subscription(caller, row))
-    if (!shown) throw new Fault('not_found', 'There is no such subscription.')
-    return shown
+  async function view(caller: SignedIn, row: SubscriptionRow | null): Promise<EventSubscription> {
+    const found = row && (await views.subscription(caller, row))
+    if (!found) throw new Fault('not_found', 'There is no such subscription.')
+    return found
   }
 
-  /** The row, when the caller stands to its subscriber as `who` says. */
+  /** The row, if the caller has the relation `who` to its subscriber. */
   async function find(caller: SignedIn, id: string, who: 'access' | 'owner'): Promise<SubscriptionRow> {
     const row = await store.find(id)
     const subscriber = row && (await agentRecords.byId(row.subscriber_agent_id))
@@ -99,8 +99,8 @@ export function createSubscriptions(deps: SubscriptionsDeps): Subscriptions {
   }
 
   return {
-    emit: async (caller, asked) => eventById(caller, await emit.asCaller(caller, asked)),
-    emitAs: async (caller, agent, asked) => eventById(caller, await emit.asAgent(caller, agent, asked)),
+    emit: async (caller, request) => eventById(caller, await emit.asCaller(caller, request)),
+    emitAs: async (caller, agent, request) => eventById(caller, await emit.asAgent(caller, agent, request)),
 
     async events(caller, { event_type, source_agent, limit }) {
       const source =
@@ -119,19 +119,20 @@ export function createSubscriptions(deps: SubscriptionsDeps): Subscriptions {
     eventsOf: (caller, agentId, { event_type, limit }) =>
       listEvents(caller, { eventType: event_type, readable: { agentIds: [agentId], userId: null } }, limit),
 
-    create: async (caller, subscriber, asked) => tell(caller, await save.create(caller, subscriber, asked)),
+    create: async (caller, subscriber, request) =>
+      view(caller, await save.create(caller, subscriber, request)),
 
     async list(caller, agentId, { direction, limit }) {
       const rows = await store.ofAgent(agentId, direction, limit)
-      const shown = await Promise.all(rows.map((row) => told.subscription(caller, row)))
-      return shown.filter((each) => each !== null)
+      const found = await Promise.all(rows.map((row) => views.subscription(caller, row)))
+      return found.filter((each) => each !== null)
     },
 
-    get: async (caller, id) => tell(caller, await find(caller, id, 'access')),
+    get: async (caller, id) => view(caller, await find(caller, id, 'access')),
 
-    async update(caller, id, asked) {
+    async update(caller, id, request) {
       const before = await find(caller, id, 'owner')
-      return tell(caller, await save.update(caller, before, asked))
+      return view(caller, await save.update(caller, before, request))
     },
 
     async remove(caller, id) {

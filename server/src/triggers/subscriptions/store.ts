@@ -7,7 +7,7 @@ export type Direction = 'subscriber' | 'source' | 'both'
 export function subscriptionStore(executor: Executor) {
   const db = executor.withTables<SubscriptionTables>()
 
-  /** Enabled ones to a type that name this source or none. */
+  /** Enabled subscriptions to a type with this source or without a source. */
   const to = (eventType: string, sourceId: string) =>
     db
       .selectFrom('event_subscriptions')
@@ -29,7 +29,7 @@ export function subscriptionStore(executor: Executor) {
       return row ?? null
     },
 
-    /** Another one than `exceptId` of the same subscriber, source and type. */
+    /** Whether another row than `exceptId` has the same subscriber, source and type. */
     async hasTwin(
       row: Pick<SubscriptionRow, 'subscriber_agent_id' | 'source_key' | 'event_type'>,
       exceptId: string,
@@ -86,7 +86,7 @@ export function subscriptionStore(executor: Executor) {
         .execute()
     },
 
-    /** Enabled ones to a type, whatever source they name. */
+    /** Enabled subscriptions to a type, with any source. */
     async toType(eventType: string): Promise<SubscriptionRow[]> {
       return db
         .selectFrom('event_subscriptions')
@@ -100,7 +100,7 @@ export function subscriptionStore(executor: Executor) {
     toSource: (eventType: string, sourceId: string): Promise<SubscriptionRow[]> =>
       to(eventType, sourceId).selectAll().orderBy('id').execute(),
 
-    /** Whether anybody but the source itself listens; asked at the end of every task. */
+    /** Whether another agent than the source listens; checked at the end of every task. */
     async hasListener(eventType: string, sourceId: string): Promise<boolean> {
       const row = await to(eventType, sourceId)
         .select('id')

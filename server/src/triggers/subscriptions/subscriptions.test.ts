@@ -63,7 +63,7 @@ forEachDialect((_, openDb) => {
   const runsOf = async (on: On, agentId: string) =>
     executionStore(on.db).list({ agentId, triggeredBy: 'event' }, { limit: 50, offset: 0 })
 
-  test('an agent emits: who listens to it or to anybody and may call it is woken, once each', async () => {
+  test('an event of an agent wakes each listener with permission to call it once', async () => {
     const on = await start()
     await subscribe(on, ends.a2, { source_agent: 'scout' })
     await subscribe(on, ends.a2, { source_agent: 'scout', event_type: 'other' })
@@ -89,7 +89,7 @@ forEachDialect((_, openDb) => {
     assert.equal((await runsOf(on, 'a2')).length, 2)
   })
 
-  test('a person emits: whatever source is named, within the reach of the person', async () => {
+  test('an event of a person wakes listeners with any source that the person can access', async () => {
     const on = await start()
     await subscribe(on, ends.a2, { source_agent: 'scout' })
     await subscribe(on, { id: 'x1', name: 'foreign' }, {}, stranger)
@@ -107,7 +107,7 @@ forEachDialect((_, openDb) => {
     assert.equal((await on.subscriptions.events(owner, { limit: 9, source_agent: 'olga' })).length, 2)
   })
 
-  test('emitting as an agent: a person who reaches it may, another agent may not', async () => {
+  test('a person with access may emit as an agent, another agent may not', async () => {
     const on = await start()
     await subscribe(on, ends.a2, { source_agent: 'scout' })
     const asScout = { ...ends.a1, relation: 'shared' as const }
@@ -124,7 +124,7 @@ forEachDialect((_, openDb) => {
     assert.equal((await on.subscriptions.eventsOf(owner, 'a1', { limit: 9 })).length, 1)
   })
 
-  test('403 agent_not_permitted: a missing source, one out of reach and one without permission look alike', async () => {
+  test('403 agent_not_permitted for a missing, inaccessible or forbidden source alike', async () => {
     const on = await start()
     for (const source_agent of ['nobody', 'foreign', 'writer']) {
       await assert.rejects(
@@ -148,7 +148,7 @@ forEachDialect((_, openDb) => {
     )
   })
 
-  test('409 already_exists for the same three, twenty at once and by a change', async () => {
+  test('409 already_exists for equal subscriptions, also by twenty concurrent calls or a change', async () => {
     const on = await start()
     const outcomes = await Promise.allSettled(Array.from({ length: 20 }, () => subscribe(on, ends.a2, {})))
     const refusals = outcomes.filter((outcome) => outcome.status === 'rejected')
@@ -161,7 +161,7 @@ forEachDialect((_, openDb) => {
     assert.equal((await on.subscriptions.emit(owner, emitted('other'))).subscriptions_triggered, 0)
   })
 
-  test('who reaches the subscriber reads a subscription, its owner and itself change it, others find none', async () => {
+  test('callers with access read a subscription, owner and agent change it, 404 for others', async () => {
     const on = await start()
     const { id } = await subscribe(on, ends.a2, { source_agent: 'scout' })
     on.edges.set('a3', new Set(['a2']))
@@ -177,7 +177,7 @@ forEachDialect((_, openDb) => {
     await assert.rejects(on.subscriptions.get(owner, id), refused('not_found'))
   })
 
-  test('a stopped subscriber and a full queue drop the wake; the event says which', async () => {
+  test('a stopped subscriber and a full queue drop the delivery, with the reason', async () => {
     const on = await start(1)
     on.edges.set('a3', new Set(['a1']))
     await subscribe(on, ends.a2, { source_agent: 'scout' })
@@ -193,7 +193,7 @@ forEachDialect((_, openDb) => {
     assert.deepEqual(await on.subscriptions.events(owner, { limit: 9 }), [event])
   })
 
-  test('secrets of both agents, and what looks like one, are replaced', async () => {
+  test('secrets of both agents, and text that looks like one, are masked', async () => {
     const on = await start()
     await subscribe(on, ends.a2, { source_agent: 'scout' })
     const text = 'secret-of-a1 secret-of-a2 svc_mcp_0123456789abcdefghijABCDEFGHIJ0123456789abc'
@@ -202,7 +202,7 @@ forEachDialect((_, openDb) => {
     assert.match(run?.message ?? '', /^read ⟦\[secret\] \[secret\] \[secret\]⟧/)
   })
 
-  test('the end of a task wakes those who listen, says what came of it, and writes nothing when nobody does', async () => {
+  test('the end of a task wakes listeners with its result, and stores nothing without listeners', async () => {
     const on = await start()
     const end = async (over: object = {}) => {
       const { id } = await accept(on)
@@ -217,7 +217,7 @@ forEachDialect((_, openDb) => {
     await subscribe(on, ends.a1, { event_type: 'agent.task.completed' })
     await subscribe(on, ends.a3, { source_agent: null, event_type: 'agent.task.completed' })
     await end()
-    assert.deepEqual(await events(), [], 'the one itself, and one that may not call it')
+    assert.deepEqual(await events(), [], 'listeners: itself, and one without permission')
     await subscribe(on, ends.a2, {
       event_type: 'agent.task.completed',
       target_message: '{{payload.summary_or_error}}',
@@ -244,7 +244,7 @@ forEachDialect((_, openDb) => {
     assert.equal((await runsOf(on, 'a1')).length, 0)
   })
 
-  test('two agents that listen to each other end after eight hops, and the last event says why', async () => {
+  test('two agents that listen to each other stop after eight hops, with a reason in the last event', async () => {
     const on = await start()
     on.edges.set('a1', new Set(['a2']))
     await subscribe(on, ends.a1, { source_agent: 'helper', event_type: 'agent.task.completed' })
@@ -265,7 +265,7 @@ forEachDialect((_, openDb) => {
     assert.deepEqual(last?.executions, [{ agent_name: 'helper', dropped: 'inter_agent_depth_exceeded' }])
   })
 
-  test('what a killed process left undone is delivered once, by two processes twenty times at once', async () => {
+  test('events of a killed process are delivered once by twenty concurrent passes in two processes', async () => {
     const on = await start()
     const other = await on.again()
     await subscribe(on, ends.a2, { source_agent: 'scout', event_type: 'agent.task.completed' })
@@ -283,19 +283,19 @@ forEachDialect((_, openDb) => {
     ])
     assert.equal((await runsOf(on, 'a2')).length, 1)
     await on.events.relaying.pass()
-    const told = (await on.events.after(0, 500)).filter(({ type }) => type === 'agent.event')
-    assert.equal(told.length, 1)
-    assert.deepEqual(told[0]?.agent_names, ['scout'])
+    const emitted = (await on.events.after(0, 500)).filter(({ type }) => type === 'agent.event')
+    assert.equal(emitted.length, 1)
+    assert.deepEqual(emitted[0]?.agent_names, ['scout'])
   })
 
-  test('429 rate_limited above 600 events a minute of one source', async () => {
+  test('429 rate_limited above 600 events per minute and source', async () => {
     const on = await start()
     for (let count = 0; count < 600; count += 1) await on.limits.use(rateRules.event, 'agent:a1')
     await assert.rejects(on.subscriptions.emit(agentKey('a1'), emitted('news')), refused('rate_limited'))
     await on.subscriptions.emit(agentKey('a2'), emitted('news'))
   })
 
-  test('a deleted agent listens no more, and nobody listens to it', async () => {
+  test('deleting an agent deletes subscriptions by it and to it', async () => {
     const on = await start()
     await subscribe(on, ends.a2, { source_agent: 'scout' })
     await on.db.atomically((tx) => on.subscriptions.agentDeleted(tx, 'a1'))

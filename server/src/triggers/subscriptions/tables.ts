@@ -3,7 +3,7 @@ import type { DropReason } from '@roost/contracts/triggers/events'
 export type EventSubscriptionsTable = {
   id: string
   subscriber_agent_id: string
-  /** Null: any agent that the subscriber may call. */
+  /** Null for any agent that the subscriber may call. */
   source_agent_id: string | null
   /** The source's id, or empty; unique with subscriber and type. */
   source_key: string
@@ -18,7 +18,7 @@ export type EventSubscriptionsTable = {
 
 export type AgentEventsTable = {
   id: string
-  /** Name of the agent when it was emitted, or the username of the person. */
+  /** Name of the agent at that time, or the username of the person. */
   source_agent: string
   source_agent_id: string | null
   /** The person who emitted it in their own name. */
@@ -28,19 +28,19 @@ export type AgentEventsTable = {
   payload: string | null
   /** JSON `Source` of the runs that follow. */
   source: string
-  /** Of the run that emitted it; those that follow are one deeper. */
+  /** Of the run that emitted it; the runs that it causes are one deeper. */
   chain_depth: number
-  /** Null until it is known whom it wakes. */
+  /** Number of matches; null until the event is matched. */
   subscriptions_triggered: number | null
   created_at: string
 }
 
-/** One agent that an event wakes. */
+/** One delivery: an agent that an event wakes. */
 export type AgentEventDeliveriesTable = {
   event_id: string
   subscription_id: string
   agent_id: string
-  /** As it was then. */
+  /** At that time. */
   agent_name: string
   state: 'pending' | 'done'
   execution_id: string | null

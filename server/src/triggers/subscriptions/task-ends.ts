@@ -7,10 +7,10 @@ import type { Deliver } from './deliver.ts'
 import { type EventRow, eventStore } from './event-store.ts'
 import { subscriptionStore } from './store.ts'
 
-/** Characters of the reply, or of the error, that the payload holds. */
+/** Characters of the reply or error in the payload. */
 const summaryLength = 2_000
 
-/** The end of a task is an event of its agent, when somebody listens: then it is written with that end. */
+/** Stores the end of a task as an event of its agent, in the same transaction, if an agent listens. */
 export function registerTaskEnds(hooks: Pick<RunHooks, 'onEnded'>, deliver: Pick<Deliver, 'soon'>): void {
   hooks.onEnded(async (tx, row, now) => {
     const type = row.kind === 'task' ? typeOf(row) : null

@@ -6,14 +6,14 @@ import { isAdmin } from '../../runs/executions/index.ts'
 import type { DeliveryRow, EventRow } from './event-store.ts'
 import type { SubscriptionRow } from './store.ts'
 
-export type ToldDeps = {
+export type ViewDeps = {
   agentRecords: Pick<AgentRecords, 'byId'>
   agentAccess: Pick<AgentAccess, 'relationTo'>
 }
 
-/** Events and subscriptions as this caller is told them: agents that it cannot know are left out. */
-export function createTold({ agentRecords, agentAccess }: ToldDeps) {
-  /** An agent knows of the others of its owner, also of those that it may not call. */
+/** The views of events and subscriptions for a caller, without agents that the caller must not know. */
+export function createViews({ agentRecords, agentAccess }: ViewDeps) {
+  /** An agent knows all agents of its owner, also those that it may not call. */
   async function mayKnow(caller: SignedIn, agent: Agent | null): Promise<boolean> {
     if (!agent) return isAdmin(caller)
     return agent.owner_id === caller.user.id || (await agentAccess.relationTo(caller, agent)) !== null
@@ -39,7 +39,7 @@ export function createTold({ agentRecords, agentAccess }: ToldDeps) {
       id: row.id,
       source_agent: source?.name ?? row.source_agent,
       event_type: row.event_type,
-      // Checked when it was emitted.
+      // Validated when it was emitted.
       payload: row.payload === null ? null : (JSON.parse(row.payload) as Record<string, unknown>),
       subscriptions_triggered: row.subscriptions_triggered ?? 0,
       executions,
@@ -47,7 +47,7 @@ export function createTold({ agentRecords, agentAccess }: ToldDeps) {
     }
   }
 
-  /** Null: this caller may not know one of its ends. */
+  /** Null if the caller must not know one of the agents. */
   async function subscription(caller: SignedIn, row: SubscriptionRow): Promise<EventSubscription | null> {
     const subscriber = await agentRecords.byId(row.subscriber_agent_id)
     if (!subscriber || !(await mayKnow(caller, subscriber))) return null

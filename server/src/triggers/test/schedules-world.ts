@@ -12,13 +12,13 @@ export type SchedulesWorld = AgentsWorld & {
   schedules: Schedules
   lastFires: Map<string, LastFire>
   retention: { days: number }
-  /** What was fired by hand, and who asked for it. */
+  /** Fires by hand, with their callers. */
   fired: { schedule: string; by: string }[]
 }
 
 export type SchedulesWorldOptions = {
   shared?: Shared
-  /** Routes of features that stand on schedules. */
+  /** Routes of features that use schedules. */
   more?: (schedules: Schedules, area: AgentsArea) => Route[]
 }
 
@@ -35,10 +35,10 @@ export async function openSchedules(
     fired.push({ schedule: name, by: user.username })
     return { executionId: newId() }
   }
-  const made: Schedules[] = []
+  const created: Schedules[] = []
   const one = () => {
-    const [schedules] = made
-    if (!schedules) throw new Error('The schedules are not there yet.')
+    const [schedules] = created
+    if (!schedules) throw new Error('The schedules do not exist yet.')
     return schedules
   }
   const world = await openAgents(db, {
@@ -59,14 +59,14 @@ export async function openSchedules(
         retentionDays: () => retention.days,
         lastFires: async () => lastFires,
       })
-      made.push(schedules)
+      created.push(schedules)
       return [...scheduleRoutes(schedules, fire), ...more(schedules, area)]
     },
   })
   return { ...world, schedules: one(), lastFires, retention, fired }
 }
 
-/** A world with one agent `helper`, its owner, and everybody who stands to it in some way. */
+/** A world with one agent `helper`, its owner, and a caller of each relation. */
 export async function openHelper(db: Db & AsyncDisposable, options: SchedulesWorldOptions = {}) {
   const world = await openSchedules(db, options)
   const owner = await world.person('creator', 'ann@example.com')
@@ -78,8 +78,8 @@ export async function openHelper(db: Db & AsyncDisposable, options: SchedulesWor
   const agentId: string = (await world.row('helper')).id
   const agentKey = await world.agentKey(agentId)
   const create = async (over: object = {}, key = owner.key) => {
-    const asked = { name: 'nightly', cron_expression: '0 3 * * *', message: 'tidy up', ...over }
-    const reply = await world.request(key, 'POST', '/api/agents/helper/schedules', asked)
+    const body = { name: 'nightly', cron_expression: '0 3 * * *', message: 'tidy up', ...over }
+    const reply = await world.request(key, 'POST', '/api/agents/helper/schedules', body)
     if (reply.status !== 201) throw new Error(JSON.stringify(reply.json))
     return reply.json
   }

@@ -11,10 +11,10 @@ import { secretContext } from './manage.ts'
 import { checkSignature, derivedKey, tokenHash } from './rules.ts'
 import { webhookStore } from './store.ts'
 
-/** Fires a schedule for a webhook; `keep` is written in the transaction that makes the run. */
+/** Fires a schedule for a webhook; `keep` runs in the transaction that records the run. */
 export type FireForWebhook = (
   schedule: Schedule,
-  asked: {
+  call: {
     context: string | null
     metadata: Record<string, unknown> | null
     keep(tx: Tx, executionId: string): Promise<void>
@@ -29,21 +29,21 @@ export type CallDeps = {
   idempotency: Pick<Idempotency, 'enter'>
   agentRecords: Pick<AgentRecords, 'byId'>
   fire: FireForWebhook
-  /** Calls in a minute. */
+  /** Calls per minute. */
   rates: { perToken: number; perAddress: number }
 }
 
 export type WebhookRequest = {
   token: string
-  /** As it came: signatures are of these bytes. */
+  /** The raw bytes, which the signature covers. */
   body: Uint8Array
   ip: string
   key: string | undefined
   signature: string | undefined
   time: string | undefined
-  /** The body as what it says; throws the 422 that names what is wrong. */
+  /** Parses the body; throws the 422 that names the invalid field. */
   read(): WebhookCall
-  /** Told as soon as it is known whom the call is for. */
+  /** Called as soon as the schedule is known. */
   about(schedule: Schedule, agentName: string): void
 }
 
@@ -56,12 +56,12 @@ export type Triggered = {
 }
 
 /**
- * A call of a webhook. Each check stands before those that cost more: address, token, its rate, size,
- * signature, shape, key. Throws what `callWebhook` names.
+ * Handles a call of a webhook. Cheaper checks come first: address, token, its rate, size, signature, shape, key.
+ * Throws the faults of the endpoint `callWebhook`.
  */
 export function createCallWebhook(deps: CallDeps) {
   const { db, clock, vault, limits, idempotency, agentRecords } = deps
-  // Nobody is kept out because the store for short-lived data is away: `open`.
+  // `open`: while the ephemeral store is down, no call is refusal.
   const perAddress = ruleOf('webhook-address', deps.rates.perAddress)
   const perToken = ruleOf('webhook-token', deps.rates.perToken)
 
@@ -99,29 +99,29 @@ export function createCallWebhook(deps: CallDeps) {
 
   async function accept(
     { schedule, agentName, hash }: { schedule: Schedule; agentName: string; hash: string },
-    given: { context: string | null; metadata: Record<string, unknown> | null },
+    call: { context: string | null; metadata: Record<string, unknown> | null },
     claim: Claim,
   ): Promise<Triggered> {
     let reply: Triggered | null = null
-    let refused: { error: unknown } | null = null
+    let refusal: { error: unknown } | null = null
     const keep = async (tx: Tx, executionId: string) => {
       reply = triggered(schedule, agentName, executionId)
-      refused = null
+      refusal = null
       try {
         await claim.take(tx, { execution_id: executionId }, { status: 202, body: reply, receipt: true })
       } catch (error) {
-        refused = { error }
+        refusal = { error }
         throw error
       }
-      // A token that was revoked or rotated since it was looked up fires nothing.
+      // A token that was revoked or rotated since the lookup must not fire.
       const isLive = await webhookStore(tx).markCalled(hash, timestamp(clock.now()))
       if (!isLive) throw new Fault('webhook_not_found')
     }
-    await deps.fire(schedule, { ...given, keep }).catch((error: unknown) => {
-      // How the key was refused decides how the call is answered, whatever became of the fire.
-      throw refused ? (refused as { error: unknown }).error : error
+    await deps.fire(schedule, { ...call, keep }).catch((error: unknown) => {
+      // The refusal of the key decides the response, whatever the outcome of the fire.
+      throw refusal ? (refusal as { error: unknown }).error : error
     })
-    if (reply === null) throw new Error('A fire without a run was told to have fired.')
+    if (reply === null) throw new Error('A fire reported success without a run.')
     return reply
   }
 }

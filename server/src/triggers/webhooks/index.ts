@@ -1,10 +1,9 @@
 /**
- * Webhooks: addresses by which somebody outside fires a schedule.
+ * Webhooks: addresses through which external systems fire a schedule.
  *
- * Owns the columns of `schedules` that begin with `webhook_`. Promises that a token is kept as a hash to find
- * it by and sealed to show it, that a secret is shown once, that a revoked or rotated address answers like one
- * that never was, and that a call repeated with the same key or body fires once. Refuses to know what firing
- * takes: that is handed in.
+ * Owns the columns of `schedules` that begin with `webhook_`. A token is stored as a hash for lookups and sealed for
+ * display; a secret is shown once. A revoked or rotated address is indistinguishable from an unknown one. A call
+ * repeated with the same key or body fires once. The function that fires is injected.
  */
 export { type CallDeps, createCallWebhook } from './call.ts'
 export { createManageWebhooks, type ManageDeps } from './manage.ts'

@@ -14,13 +14,13 @@ export type ManageDeps = {
   baseUrl: string
 }
 
-/** Of one schedule of one agent; all throw `schedule_not_found`. */
+/** Manages the webhook of one schedule; all throw `schedule_not_found`. */
 export type ManageWebhooks = {
   find(agentId: string, scheduleId: string): Promise<Webhook>
-  /** A fresh token; an older one and its secret are gone. */
+  /** Creates a new token, and deletes the older one with its secret. */
   create(agentId: string, scheduleId: string): Promise<Webhook>
   revoke(agentId: string, scheduleId: string): Promise<void>
-  /** Shows the secret this once. Throws `secret_without_token`. */
+  /** Returns the secret, only this time. Throws `secret_without_token`. */
   createSecret(agentId: string, scheduleId: string, signsTime: boolean): Promise<Webhook>
   deleteSecret(agentId: string, scheduleId: string): Promise<Webhook>
 }
@@ -50,13 +50,13 @@ export function createManageWebhooks({ db, clock, vault, baseUrl }: ManageDeps):
     }
   }
 
-  const found = (row: WebhookRow | null): WebhookRow => {
+  const existing = (row: WebhookRow | null): WebhookRow => {
     if (!row) throw new Fault('schedule_not_found')
     return row
   }
 
   return {
-    find: async (agentId, id) => describe(found(await store.find(agentId, id))),
+    find: async (agentId, id) => describe(existing(await store.find(agentId, id))),
 
     async create(agentId, id) {
       const token = newSecretText()
@@ -67,7 +67,7 @@ export function createManageWebhooks({ db, clock, vault, baseUrl }: ManageDeps):
         webhook_created_at: timestamp(clock.now()),
         webhook_last_called_at: null,
       })
-      return describe(found(row))
+      return describe(existing(row))
     },
 
     async revoke(agentId, id) {
@@ -78,7 +78,7 @@ export function createManageWebhooks({ db, clock, vault, baseUrl }: ManageDeps):
         webhook_created_at: null,
         webhook_last_called_at: null,
       })
-      found(row)
+      existing(row)
     },
 
     async createSecret(agentId, id, signsTime) {
@@ -88,11 +88,11 @@ export function createManageWebhooks({ db, clock, vault, baseUrl }: ManageDeps):
         webhook_signs_time: signsTime ? 1 : 0,
       })
       if (row) return describe(row, secret)
-      found(await store.find(agentId, id))
+      existing(await store.find(agentId, id))
       throw new Fault('secret_without_token')
     },
 
-    deleteSecret: async (agentId, id) => describe(found(await store.update(agentId, id, noSecret))),
+    deleteSecret: async (agentId, id) => describe(existing(await store.update(agentId, id, noSecret))),
   }
 }
 
@@ -100,7 +100,7 @@ function tokenContext(scheduleId: string): string {
   return `webhook-token:${scheduleId}`
 }
 
-/** What the sealed secret of a schedule is opened with. */
+/** The context under which the secret of a schedule is sealed. */
 export function secretContext(scheduleId: string): string {
   return `webhook-secret:${scheduleId}`
 }

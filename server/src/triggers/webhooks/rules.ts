@@ -5,12 +5,12 @@ import { isSameSecret } from '../../kit/same-secret.ts'
 
 const tokenPattern = /^[A-Za-z0-9_-]{43}$/
 
-/** By which a token is found; null for text that no token is. */
+/** The hash for the lookup of a token; null for text that is not a token. */
 export function tokenHash(token: string): string | null {
   return tokenPattern.test(token) ? sha256(token) : null
 }
 
-/** What stands for a call without a key of its own: the same body under the same token is the same call. */
+/** The key of a call without its own: the same body under the same token is the same call. */
 export function derivedKey(token: string, body: Uint8Array): string | undefined {
   return body.length === 0 ? undefined : sha256(token, '\0', body)
 }
@@ -28,8 +28,8 @@ export function checkSignature(
   { body, signature, time }: Signed,
   { secret, signsTime, now }: { secret: string; signsTime: boolean; now: Date },
 ): void {
-  const given = /^sha256=([0-9a-f]{64})$/i.exec(signature?.trim() ?? '')?.[1]
-  if (given === undefined) {
+  const received = /^sha256=([0-9a-f]{64})$/i.exec(signature?.trim() ?? '')?.[1]
+  if (received === undefined) {
     throw new Fault('invalid_signature', 'This webhook needs the header X-Svc-Signature: sha256=<hex>.')
   }
   if (signsTime && !isNear(time, now)) {
@@ -40,8 +40,8 @@ export function checkSignature(
   }
   const mac = createHmac('sha256', secret)
   if (signsTime) mac.update(`${time}.`)
-  const wanted = mac.update(body).digest()
-  if (!isSameSecret(Buffer.from(given, 'hex'), wanted)) throw new Fault('invalid_signature')
+  const expected = mac.update(body).digest()
+  if (!isSameSecret(Buffer.from(received, 'hex'), expected)) throw new Fault('invalid_signature')
 }
 
 function isNear(time: string | undefined, now: Date): boolean {

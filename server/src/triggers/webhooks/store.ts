@@ -1,9 +1,25 @@
 import type { Executor } from '../../ports/database/port.ts'
 import { type Schedule, scheduleColumns } from '../schedules/index.ts'
-import type { WebhookColumns, WebhookTables } from './tables.ts'
+
+/** The columns of `schedules` for its webhook. Booleans are 0 or 1, times ISO 8601 UTC. */
+type WebhookColumns = {
+  /** SHA-256 of the token, for the lookup; null without a webhook. */
+  webhook_token_hash: string | null
+  /** Sealed by the vault, so that the owner can see the address again. */
+  webhook_token_sealed: string | null
+  /** Sealed; null if calls need no signature. */
+  webhook_secret_sealed: string | null
+  /** 1 if the signature covers time and body. */
+  webhook_signs_time: number
+  webhook_created_at: string | null
+  /** Time of the last fire. */
+  webhook_last_called_at: string | null
+}
+
+type WebhookTables = { schedules: Schedule & WebhookColumns }
 
 export type WebhookRow = Pick<Schedule, 'id'> & WebhookColumns
-/** All that a call needs to know, found at once. */
+/** The data that a call needs, read by one statement. */
 export type Called = Schedule & Pick<WebhookColumns, 'webhook_secret_sealed' | 'webhook_signs_time'>
 
 const columns = [
@@ -27,7 +43,7 @@ export function webhookStore(executor: Executor) {
       .where('deleted_at', 'is', null)
 
   return {
-    /** Null: no such schedule of this agent, or it is deleted. */
+    /** Null if the agent has no such schedule, or it was deleted. */
     async find(agentId: string, id: string): Promise<WebhookRow | null> {
       const row = await db
         .selectFrom('schedules')
@@ -54,7 +70,7 @@ export function webhookStore(executor: Executor) {
       return (await change(agentId, id, patch).returning(columns).executeTakeFirst()) ?? null
     },
 
-    /** The same while there is a token; null also when there is none. */
+    /** Like `update`, and null also without a token. */
     async updateLive(
       agentId: string,
       id: string,
@@ -67,7 +83,7 @@ export function webhookStore(executor: Executor) {
       return row ?? null
     },
 
-    /** False: the token is not this one any more. */
+    /** False if the token was replaced or revoked. */
     async markCalled(hash: string, at: string): Promise<boolean> {
       const result = await db
         .updateTable('schedules')

@@ -16,7 +16,7 @@ import { type CallDeps, createCallWebhook, createManageWebhooks, webhookRoutes }
 
 type Asked = { context: string | null; metadata: Record<string, unknown> | null; executionId: string }
 
-/** Webhooks whose calls leave a run and nothing else. */
+/** Webhooks whose calls only record a run. */
 async function start(
   db: Awaited<ReturnType<OpenTestDb>>,
   options: { rates?: CallDeps['rates']; ephemeral?: Partial<Ephemeral> } = {},
@@ -70,7 +70,7 @@ const sign = (secret: string, body: string) =>
   `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`
 
 forEachDialect((_dialect, open) => {
-  test('a token is shown as an address, rotated, and revoked; old addresses are 404 at once', async () => {
+  test('a token is shown as an address, rotated and revoked; 404 for old addresses', async () => {
     await using it = await start(await open())
     const none = (await it.manage('GET')).json
     assert.deepEqual(none, {
@@ -117,7 +117,7 @@ forEachDialect((_dialect, open) => {
     for (const hidden of [address.slice(-43), secret, secret.slice(6)]) assert.ok(!text.includes(hidden))
   })
 
-  test('a secret is shown once, and goes with a rotation', async () => {
+  test('a secret is shown once, and a rotation deletes it', async () => {
     await using it = await start(await open())
     assert.equal((await it.manage('POST', '/secret')).json.error, 'secret_without_token')
     await it.make()
@@ -135,7 +135,7 @@ forEachDialect((_dialect, open) => {
     assert.deepEqual([off.status, off.json.has_secret, off.json.has_token], [200, false, true])
   })
 
-  test('who may manage: the owner; others are hidden from or refused', async () => {
+  test('only the owner manages a webhook; others get 403 or 404', async () => {
     await using it = await start(await open())
     const table: [key: string, method: string, path: string, status: number, error?: string][] = [
       [it.stranger.key, 'POST', '', 404, 'agent_not_found'],
@@ -163,7 +163,7 @@ forEachDialect((_dialect, open) => {
     }
   })
 
-  test('202 with the run; context and metadata are handed on; no body fires too', async () => {
+  test('202 with the run, context and metadata, also without a body', async () => {
     await using it = await start(await open())
     const address = await it.make()
     const reply = await it.post(address, '{"context":"disk is full","metadata":{"host":"a"}}')
@@ -201,7 +201,7 @@ forEachDialect((_dialect, open) => {
     assert.equal(it.fires.length, 3)
   })
 
-  test('of twenty equal calls at once one fires, and each is told of the same run', async () => {
+  test('twenty equal concurrent calls fire once and get the same run', async () => {
     await using it = await start(await open())
     const address = await it.make()
     const replies = await Promise.all(Array.from({ length: 20 }, () => it.post(address, '{"context":"x"}')))
@@ -210,7 +210,7 @@ forEachDialect((_dialect, open) => {
     assert.equal(new Set(replies.map(({ json }) => json.execution_id)).size, 1)
   })
 
-  test('a refused fire keeps no key', async () => {
+  test('a refused fire stores no idempotency key', async () => {
     await using it = await start(await open())
     const address = await it.make()
     for (const code of ['agent_not_running', 'queue_full', 'circuit_open'] as const) {
@@ -222,7 +222,7 @@ forEachDialect((_dialect, open) => {
     assert.equal(it.fires.length, 1)
   })
 
-  test('a webhook goes with its schedule and its agent, and does not come back with the schedule', async () => {
+  test('deleting the schedule or agent deletes the webhook, and recovery does not restore it', async () => {
     await using it = await start(await open())
     const address = await it.make()
     await it.request(it.owner.key, 'DELETE', `/api/agents/helper/schedules/${it.schedule.id}`)
@@ -235,7 +235,7 @@ forEachDialect((_dialect, open) => {
   })
 })
 
-test('signed calls: the raw body, in every spelling of the header; anything else is 401', async () => {
+test('signed calls: 202 for the raw body with any spelling of the header; 401 otherwise', async () => {
   await using it = await start(await openTestDatabase())
   const address = await it.make()
   const secret: string = (await it.manage('POST', '/secret')).json.signing_secret
@@ -261,7 +261,7 @@ test('signed calls: the raw body, in every spelling of the header; anything else
   assert.equal((await it.post(address, '{"context":"unsigned"}')).status, 202)
 })
 
-test('with require_timestamp, time and body are signed together and the time must be near', async () => {
+test('with require_timestamp, the signature covers time and body, and the time must be near', async () => {
   await using it = await start(await openTestDatabase())
   const address = await it.make()
   const { json } = await it.manage('POST', '/secret', { require_timestamp: true })
@@ -285,7 +285,7 @@ test('with require_timestamp, time and body are signed together and the time mus
   )
 })
 
-test('each refusal stands in its place: address, token, its rate, size, signature, shape', async () => {
+test('refusals come in order: address, token, its rate, size, signature, shape', async () => {
   await using it = await start(await openTestDatabase(), { rates: { perToken: 8, perAddress: 12 } })
   const address = await it.make()
   const unknown = `https://x/api/webhooks/${'a'.repeat(43)}`
@@ -327,7 +327,7 @@ test('each refusal stands in its place: address, token, its rate, size, signatur
   ])
 })
 
-test('ten calls a minute of one token go in, the eleventh waits for the window', async () => {
+test('429 for the eleventh call of a token within a minute', async () => {
   await using it = await start(await openTestDatabase(), { rates: { perToken: 10, perAddress: 60 } })
   const address = await it.make()
   const replies = await Promise.all(Array.from({ length: 20 }, () => it.post(address)))
@@ -340,7 +340,7 @@ test('ten calls a minute of one token go in, the eleventh waits for the window',
   assert.equal((await it.post(address)).status, 202)
 })
 
-test('while the store for short-lived data is away, calls go in', async () => {
+test('calls are accepted while the ephemeral store is down', async () => {
   const count = async () => {
     throw new EphemeralDown()
   }

@@ -5,7 +5,7 @@ import { type AgentsPlatform, startAgentsPlatform } from '../../../test/agents-p
 import { person, type RunPlatformOptions } from '../../../test/run-platform.ts'
 import { createReminders, type DeliverResult, type Reminders } from '../index.ts'
 
-/** One process of the platform with reminders; two of them on one database share nothing else. */
+/** A platform process with reminders; two processes share only the database. */
 export type ReminderPlatform = AgentsPlatform & { reminders: Reminders }
 
 const never = new AbortController().signal
@@ -14,7 +14,7 @@ export const owner = person({ id: 'u-owner' })
 
 export async function startReminderPlatform(
   options: RunPlatformOptions & {
-    /** Made from the platform, as it is composed; without it every conversation is gone. */
+    /** Created from the platform; without it no conversation exists. */
     deliver?: (platform: AgentsPlatform) => DeliverResult
   },
 ): Promise<ReminderPlatform> {
@@ -23,19 +23,19 @@ export async function startReminderPlatform(
   return { ...platform, reminders: createReminders({ ...platform, log: silentLog, deliver }) }
 }
 
-/** Sets one as a request would; in 60 seconds, where nothing else is said. */
+/** Sets a reminder like a request; in 60 seconds by default. */
 export async function set(
   { reminders }: ReminderPlatform,
   over: Record<string, unknown> = {},
   { key, caller = owner }: { key?: string; caller?: SignedIn } = {},
 ): Promise<Reminder & { replayed: boolean }> {
-  const asked = CreateReminder.parse({ message: 'look', delay_seconds: 60, ...over })
-  const reply = await reminders.set({ caller, agent }, asked, key)
-  // The reply's shape is the endpoint's.
+  const request = CreateReminder.parse({ message: 'look', delay_seconds: 60, ...over })
+  const reply = await reminders.set({ caller, agent }, request, key)
+  // The reply has the shape of the endpoint.
   return { ...(reply.body as Reminder), replayed: reply.replayed }
 }
 
-/** What the background loops do. */
+/** Runs one pass of the background loops. */
 export async function pass({ reminders }: ReminderPlatform): Promise<void> {
   for (const loop of reminders.loops) await loop.run(never)
   await reminders.settled()

@@ -5,13 +5,12 @@ import { type Log, silentLog } from '../../../ports/log.ts'
 import { createTestClock } from '../../../test/clock.ts'
 import { fireStore } from '../../firing/index.ts'
 import { createScheduleTimes } from '../../schedule-times/index.ts'
-import type { DueFire } from '../platform.ts'
+import type { DueFire, Platform } from '../platform.ts'
 import { createTick, type Tick } from '../tick.ts'
-import { eachBy } from './each.ts'
 
 export type Simulation = ReturnType<typeof startSimulation>
 
-/** Schedulers on a real table of fires, under a clock and with a chance that a test decides. */
+/** Schedulers on a real table of fires, with a test clock and seeded chance. */
 export function startSimulation(
   db: Db,
   options: { zone: string; crons: readonly string[]; start: Date; seed: number; log?: Log },
@@ -36,14 +35,14 @@ export function startSimulation(
     }),
   )
   let mode: 'up' | 'silent' | 'lost' | 'down' = 'up'
-  let leader: { round: Tick; stop: AbortController } | null = null
+  let leader: { tick: Tick; stop: AbortController } | null = null
 
   const single = {
     changes: async (after: number) => ({
       position: Math.max(after, schedules.length),
       schedules: schedules.filter(({ position }) => position > after),
     }),
-    /** As the API decides: one conditional write. */
+    /** Decides like the API, by one conditional write. */
     async fire({ schedule_id, due_at }: DueFire, signal: AbortSignal) {
       if (mode === 'down') throw new Error('the platform is down')
       if (mode === 'silent') {
@@ -68,41 +67,41 @@ export function startSimulation(
   const platform = {
     ...single,
     rehearse: async () => {},
-    /** As the API does: what is not due yet is held. */
-    async fireTogether(dues: readonly DueFire[], signal: AbortSignal) {
+    /** Like the API, holds fires until they are due. */
+    async fireAll(dues: readonly DueFire[], signal: AbortSignal) {
       const early = Math.max(...dues.map(({ due_at }) => Date.parse(due_at))) - clock.now().getTime()
       if (early > 0) await clock.wait(early)
       return together(dues, signal)
     },
   }
 
-  async function takeOver(): Promise<{ round: Tick; stop: AbortController }> {
+  async function takeOver(): Promise<{ tick: Tick; stop: AbortController }> {
     const stop = new AbortController()
     const signal = stop.signal
-    const round = createTick({ db, clock, log, platform, times, made() {}, signal, leastAhead: 2 })
-    await round.begin()
-    return { round, stop }
+    const tick = createTick({ db, clock, log, platform, times, started() {}, signal, minAhead: 2 })
+    await tick.begin()
+    return { tick, stop }
   }
 
   function present() {
-    if (!leader) throw new Error('Nobody leads.')
+    if (!leader) throw new Error('There is no leader.')
     return leader
   }
 
   async function fireDue(): Promise<void> {
-    await present().round.fireDue()
-    await present().round.handedOver()
+    await present().tick.fireDue()
+    await present().tick.delivered()
   }
 
   return {
     ...{ db, clock, chance, schedules, made, fireDue },
-    nextAt: () => present().round.nextAt(),
-    handedOver: () => present().round.handedOver(),
-    claimDue: () => present().round.fireDue(),
-    claimAhead: () => present().round.claimAhead(),
-    follow: () => present().round.follow(),
+    nextAt: () => present().tick.nextAt(),
+    delivered: () => present().tick.delivered(),
+    claimDue: () => present().tick.fireDue(),
+    claimAhead: () => present().tick.claimAhead(),
+    readChanges: () => present().tick.readChanges(),
 
-    /** A scheduler starts, and first of all sees to what it finds. */
+    /** Starts a scheduler, which first delivers open fires. */
     async begin(): Promise<void> {
       leader = await takeOver()
       if (mode !== 'down') await fireDue()
@@ -110,32 +109,32 @@ export function startSimulation(
     kill(): void {
       present().stop.abort()
     },
-    async killBetweenClaimAndHandOver(): Promise<void> {
+    async killBetweenClaimAndDelivery(): Promise<void> {
       mode = 'silent'
-      await present().round.fireDue()
+      await present().tick.fireDue()
       present().stop.abort()
-      await present().round.handedOver()
+      await present().tick.delivered()
       mode = 'up'
     },
-    /** The API does what it is asked, and its answers do not arrive. */
+    /** The API works, and its answers are lost. */
     async loseAnswers(): Promise<void> {
       mode = 'lost'
-      await present().round.fireDue()
-      const over = present().round.handedOver()
+      await present().tick.fireDue()
+      const over = present().tick.delivered()
       const isOver = () => Promise.race([over.then(() => true), clock.waitingFor(1).then(() => false)])
-      // What was due is tried again a second later.
+      // The fires are retried a second later.
       while (!(await isOver())) {
         mode = 'up'
         await clock.advance(1)
       }
       mode = 'up'
     },
-    /** A paused leader comes back after another one has taken over: both fire what is due, at once. */
+    /** A paused leader returns after another has taken over, and both fire concurrently. */
     async secondLeader(): Promise<void> {
       const old = present()
       leader = await takeOver()
-      await Promise.all([old.round.fireDue(), leader.round.fireDue()])
-      await Promise.all([old.round.handedOver(), leader.round.handedOver()])
+      await Promise.all([old.tick.fireDue(), leader.tick.fireDue()])
+      await Promise.all([old.tick.delivered(), leader.tick.delivered()])
       old.stop.abort()
     },
     down(): void {
@@ -144,11 +143,23 @@ export function startSimulation(
   }
 }
 
-/** The same chances for the same seed: whole numbers from 0 to below `below`. */
+/** Reproducible integers from 0 to below `below`. */
 function createChance(seed: number): (below: number) => number {
   let state = seed >>> 0
   return (below) => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
     return Math.floor((state / 2 ** 32) * below)
+  }
+}
+
+/** Handles each fire of a group like a single one. */
+export function eachBy(fire: Platform['fire']): Platform['fireAll'] {
+  return async (dues, signal) => {
+    const replies = await Promise.all(dues.map((due) => fire(due, signal)))
+    const results = replies.map((reply) => {
+      if ('async_mode' in reply || 'reason' in reply) return reply
+      throw new Error('An asynchronous fire has no end.')
+    })
+    return { results }
   }
 }
