@@ -1,9 +1,9 @@
 /**
- * Assignments: which agent is to have which skill.
+ * Assignments: the skills of each agent.
  *
- * Owns the tables `skill_assignments` and `skill_removals`. Promises that a change is either whole or none, that it
- * stands whatever becomes of its delivery, and that what is taken from an agent is remembered until it is gone from the
- * workspace. Refuses to know how files reach an agent: `delivery` writes here how that went.
+ * Owns the tables `skill_assignments` and `skill_removals`. A change is atomic and does not depend on its delivery. A
+ * removed skill is recorded until it is deleted from the workspace. `delivery` sends the files and stores its results
+ * here.
  */
 export { assignmentRoutes } from './routes.ts'
 export { type Assignments, createAssignments, type Deliver } from './service.ts'

@@ -7,27 +7,32 @@ export function assignmentRoutes(assignments: Assignments): Route[] {
     signedInRoute(endpoints.listSkillAssignments, ({ caller }) => assignments.overview(caller)),
     agentRoute(endpoints.listAgentSkills, ({ agent }) => assignments.of(agent.id)),
     agentRoute(endpoints.putAgentSkills, async ({ agent, body, caller, request }) => {
-      const done = await assignments.replace(agent, body.skills, caller.user.username)
-      request.note({ skills: done.skills, delivery: done.delivery.status })
-      return { success: true as const, agent_name: agent.name, skills_assigned: done.skills.length, ...done }
+      const result = await assignments.replace(agent, body.skills, caller.user.username)
+      request.note({ skills: result.skills, delivery: result.delivery.status })
+      return {
+        success: true as const,
+        agent_name: agent.name,
+        skills_assigned: result.skills.length,
+        ...result,
+      }
     }),
     agentRoute(endpoints.assignAgentSkill, async ({ agent, params: { skill }, caller, request }) => {
       const delivery = await assignments.assign(agent, skill, caller.user.username)
       request.note({ skill, delivery: delivery.status })
-      const message = `${skill} is assigned to ${agent.name}${words[delivery.status]}.`
+      const message = `${skill} is assigned to ${agent.name}${deliveryWords[delivery.status]}.`
       return { success: true as const, message, skill, skill_name: skill, delivery }
     }),
     agentRoute(endpoints.unassignAgentSkill, async ({ agent, params: { skill }, request }) => {
-      const done = await assignments.unassign(agent, skill)
-      request.note({ skill, removed: done.removed })
-      return { success: true as const, skill_name: skill, ...done }
+      const result = await assignments.unassign(agent, skill)
+      request.note({ skill, removed: result.removed })
+      return { success: true as const, skill_name: skill, ...result }
     }),
   ]
 }
 
-const words = {
+const deliveryWords = {
   injected: ' and delivered',
   pending_start: '; it arrives with the next start',
-  in_progress: '; its delivery goes on',
+  in_progress: '; its delivery continues',
   not_delivered: ' and not delivered yet',
 }

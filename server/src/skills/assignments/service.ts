@@ -9,12 +9,11 @@ import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault, invalidField } from '../../kit/fault.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import { type Library, requireSkillName } from '../library/index.ts'
-import { blockOf, toldAssignment } from './rules.ts'
 import { type AssignmentRow, assignmentStore } from './store.ts'
 
 /**
- * Brings an agent in line with what it is assigned, and waits for that up to 20 seconds. `added` and `dropped` are the
- * skills whose fate is told.
+ * Synchronizes an agent with its assignments, and waits up to 20 seconds. The result is about the skills in `added`
+ * and `dropped`.
  */
 export type Deliver = (
   agentId: string,
@@ -35,15 +34,15 @@ type Holder = { name: string; label: string | null }
 
 export type Assignments = {
   of(agentId: string): Promise<AssignedSkill[]>
-  /** For people; admins see all agents. */
+  /** The accessible agents with each skill; admins see all agents. */
   overview(caller: SignedIn): Promise<{
     assignments: Record<string, Holder[]>
     scope: 'all' | 'accessible'
     assignable_agents: Holder[]
   }>
   /**
-   * What the agent has already may be named when no source has it any more: it stays. Throws `invalid_skill_name`,
-   * `skill_not_found`; then nothing has changed.
+   * Replaces the skills of an agent. Assigned skills that no source has any more may stay. Throws
+   * `invalid_skill_name`, `skill_not_found`, and then changes nothing.
    */
   replace(
     agent: AgentRef,
@@ -52,13 +51,13 @@ export type Assignments = {
   ): Promise<{ skills: string[]; delivery: SkillDelivery; removal: SkillRemoval | null }>
   /** Throws `invalid_skill_name`, `skill_not_found`. */
   assign(agent: AgentRef, name: string, by: string): Promise<SkillDelivery>
-  /** False: the agent did not have it. Throws `invalid_skill_name`. */
+  /** `removed` is false if the agent did not have it. Throws `invalid_skill_name`. */
   unassign(agent: AgentRef, name: string): Promise<{ removed: boolean; removal: SkillRemoval | null }>
-  /** In a transaction of somebody else, without delivery; unknown names are answered and left out. */
-  assignIn(tx: Tx, agent: AgentRef, names: readonly string[], by: string): Promise<{ unknown: string[] }>
-  /** What a run is told of the agent's skills; remembered for a moment. */
+  /** Assigns in the caller's transaction, without delivery. Skips unknown names and returns them. */
+  assignInitial(tx: Tx, agent: AgentRef, names: readonly string[], by: string): Promise<{ unknown: string[] }>
+  /** The section of the system prompt about the agent's skills; cached for a short time. */
   block(agentId: string): Promise<string | null>
-  /** Hook of the registry. */
+  /** Hook of agent deletion. */
   agentDeleted(tx: Tx, agentId: string): Promise<void>
   open(): void
   close(): void
@@ -74,30 +73,30 @@ export function createAssignments(deps: AssignmentsDeps): Assignments {
     load: async (agentId) => ({ agentId, text: blockOf(await assignmentStore(db).of(agentId)) }),
   })
 
-  /** `held`: what the agent has already, which it may keep when no source has it any more. Answers what a source has. */
+  /** Returns the names that a source has. `assigned` may also contain skills that no source has any more. */
   async function requireKnown(
     names: readonly string[],
-    held: readonly AssignmentRow[] = [],
+    assigned: readonly AssignmentRow[] = [],
     tx?: Tx,
   ): Promise<string[]> {
     for (const name of names) requireSkillName(name)
     const known = await library.resolve(tx)
-    const had = new Set(held.map(({ skill_name }) => skill_name))
-    const unknown = names.filter((name) => !known.has(name) && !had.has(name))
+    const assignedNames = new Set(assigned.map(({ skill_name }) => skill_name))
+    const unknown = names.filter((name) => !known.has(name) && !assignedNames.has(name))
     if (unknown.length === 0) return names.filter((name) => known.has(name))
     const quoted = unknown.map((name) => `"${name}"`).join(', ')
     throw new Fault('skill_not_found', `The library has no skill ${quoted}.`, { skills: unknown })
   }
 
-  /** One change at a time for each agent. */
+  /** Serializes the changes of an agent. */
   async function change(agent: AgentRef, work: (tx: Tx, rows: AssignmentRow[]) => Promise<boolean>) {
     await db.atomically(async (tx) => {
       if (!(await agentStore(tx).lock(agent.id))) throw new Fault('agent_not_found')
-      if (await work(tx, await assignmentStore(tx).of(agent.id))) await tell(tx, agent)
+      if (await work(tx, await assignmentStore(tx).of(agent.id))) await appendEvent(tx, agent)
     })
   }
 
-  async function tell(tx: Tx, { id, name }: AgentRef): Promise<void> {
+  async function appendEvent(tx: Tx, { id, name }: AgentRef): Promise<void> {
     const event = { type: 'skills.changed', agent_names: [name], agent_ids: [id], fields: {} }
     await events.append(tx, event, clock.now())
     tx.onCommitted(() => blocks.forget(({ agentId }) => agentId === id))
@@ -107,7 +106,7 @@ export function createAssignments(deps: AssignmentsDeps): Assignments {
     const store = assignmentStore(tx)
     let isChanged = false
     for (const name of names) {
-      const row = { ...blank, agent_id: agent.id, skill_name: name, assigned_by: by }
+      const row = { ...initialState, agent_id: agent.id, skill_name: name, assigned_by: by }
       if (await store.insert({ ...row, assigned_at: timestamp(clock.now()) })) isChanged = true
     }
     await store.forgetRemovals(agent.id, names)
@@ -130,43 +129,43 @@ export function createAssignments(deps: AssignmentsDeps): Assignments {
   return {
     async of(agentId) {
       const [rows, known] = await Promise.all([assignmentStore(db).of(agentId), library.resolve()])
-      return rows.map((row) => toldAssignment(row, !known.has(row.skill_name)))
+      return rows.map((row) => viewOf(row, !known.has(row.skill_name)))
     },
 
     async overview(caller) {
-      const [reached, rows] = await Promise.all([
+      const [accessible, rows] = await Promise.all([
         deps.agentAccess.accessibleAgents(caller),
         assignmentStore(db).holders(),
       ])
-      const told = ({ name, label }: Agent): Holder => ({ name, label })
-      const byId = new Map(reached.map(({ agent }) => [agent.id, agent]))
+      const holderOf = ({ name, label }: Agent): Holder => ({ name, label })
+      const byId = new Map(accessible.map(({ agent }) => [agent.id, agent]))
       const assignments: Record<string, Holder[]> = {}
       for (const { agent_id, skill_name } of rows) {
         const agent = byId.get(agent_id)
         if (!agent) continue
         const holders = assignments[skill_name] ?? []
-        assignments[skill_name] = [...holders, told(agent)]
+        assignments[skill_name] = [...holders, holderOf(agent)]
       }
-      const owned = reached.filter(({ relation }) => relation === 'owner' || relation === 'admin')
+      const owned = accessible.filter(({ relation }) => relation === 'owner' || relation === 'admin')
       return {
         assignments,
         scope: caller.user.role === 'admin' ? 'all' : 'accessible',
-        assignable_agents: owned.map(({ agent }) => told(agent)),
+        assignable_agents: owned.map(({ agent }) => holderOf(agent)),
       }
     },
 
     async replace(agent, names, by) {
-      const wanted = [...new Set(names)]
+      const desired = [...new Set(names)]
       let dropped: string[] = []
       let added: string[] = []
       await change(agent, async (tx, rows) => {
-        added = await requireKnown(wanted, rows, tx)
-        const gone = rows.map(({ skill_name }) => skill_name).filter((name) => !wanted.includes(name))
-        dropped = await drop(tx, agent, gone)
-        return (await add(tx, agent, wanted, by)) || dropped.length > 0
+        added = await requireKnown(desired, rows, tx)
+        const removed = rows.map(({ skill_name }) => skill_name).filter((name) => !desired.includes(name))
+        dropped = await drop(tx, agent, removed)
+        return (await add(tx, agent, desired, by)) || dropped.length > 0
       })
       const { delivery, removal } = await deliver(agent.id, { added, dropped })
-      return { skills: wanted, delivery, removal }
+      return { skills: desired, delivery, removal }
     },
 
     async assign(agent, name, by) {
@@ -191,12 +190,12 @@ export function createAssignments(deps: AssignmentsDeps): Assignments {
       return { removed: true, removal: (await deliver(agent.id, { added: [], dropped })).removal }
     },
 
-    async assignIn(tx, agent, names, by) {
+    async assignInitial(tx, agent, names, by) {
       const known = await library.resolve(tx)
-      const wanted = [...new Set(names)]
-      const found = wanted.filter((name) => known.has(name)).slice(0, maxAssigned)
-      if (await add(tx, agent, found, by)) await tell(tx, agent)
-      return { unknown: wanted.filter((name) => !known.has(name)) }
+      const desired = [...new Set(names)]
+      const found = desired.filter((name) => known.has(name)).slice(0, maxAssigned)
+      if (await add(tx, agent, found, by)) await appendEvent(tx, agent)
+      return { unknown: desired.filter((name) => !known.has(name)) }
     },
 
     block: async (agentId) => (await blocks.get(agentId))?.text ?? null,
@@ -204,7 +203,7 @@ export function createAssignments(deps: AssignmentsDeps): Assignments {
     agentDeleted: (tx, agentId) => assignmentStore(tx).agentDeleted(agentId),
 
     open() {
-      // Of other processes too: the block is what it was for a moment at most.
+      // Also for changes by other processes.
       stop = events.on('*', (event) => {
         if (event.type === 'skills.changed') blocks.forget(({ agentId }) => event.agent_ids.includes(agentId))
       })
@@ -213,8 +212,8 @@ export function createAssignments(deps: AssignmentsDeps): Assignments {
   }
 }
 
-/** What an assignment that was just made has none of. */
-const blank = {
+/** The initial state of an assignment. */
+const initialState = {
   delivery_status: 'pending',
   delivered_at: null,
   description: null,
@@ -224,3 +223,37 @@ const blank = {
   warnings: '[]',
   error: null,
 } as const satisfies Partial<AssignmentRow>
+
+const shortSha = 7
+
+function viewOf(row: AssignmentRow, isStale: boolean): AssignedSkill {
+  const version = row.version?.slice(0, shortSha) ?? null
+  const { delivery_status: status, delivered_at: at, error } = row
+  return {
+    skill_name: row.skill_name,
+    assigned_by: row.assigned_by,
+    assigned_at: row.assigned_at,
+    version,
+    source_id: row.source_id,
+    source: row.source_name,
+    delivery_status: status,
+    last_delivery:
+      at === null || status === 'pending'
+        ? null
+        : // Stored by the delivery from a list of texts.
+          { status, at, version, warnings: JSON.parse(row.warnings) as string[], error },
+    stale: isStale,
+  }
+}
+
+/** The section of the system prompt about the agent's delivered skills. */
+function blockOf(rows: readonly AssignmentRow[]): string | null {
+  const delivered = rows.filter(({ version }) => version !== null)
+  if (delivered.length === 0) return null
+  const lines = delivered.map(({ skill_name, description }) =>
+    description ? `- ${skill_name}: ${description.replace(/\s+/g, ' ').slice(0, 300)}` : `- ${skill_name}`,
+  )
+  const heading =
+    'Skills from the platform, each in a folder of .claude/skills with a SKILL.md to read first:'
+  return [heading, ...lines].join('\n')
+}

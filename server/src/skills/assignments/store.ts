@@ -16,11 +16,11 @@ export function assignmentStore(executor: Executor) {
         .orderBy('skill_name')
         .execute(),
 
-    /** Who has what. */
+    /** All pairs of agent and skill. */
     holders: () =>
       db.selectFrom('skill_assignments').select(['agent_id', 'skill_name']).orderBy('skill_name').execute(),
 
-    /** False: the agent has it already, and nothing changed. */
+    /** False if the agent already has it. */
     async insert(row: AssignmentRow): Promise<boolean> {
       const { numInsertedOrUpdatedRows } = await db
         .insertInto('skill_assignments')
@@ -39,7 +39,7 @@ export function assignmentStore(executor: Executor) {
       return numDeletedRows > 0n
     },
 
-    /** How a delivery went, unless it was assigned anew meanwhile. */
+    /** Stores the result of a delivery, unless the skill was assigned again since. */
     async settle(row: AssignmentRow, patch: Partial<AssignmentRow>): Promise<void> {
       await db
         .updateTable('skill_assignments')
@@ -69,7 +69,7 @@ export function assignmentStore(executor: Executor) {
       await rows.where('skill_name', 'in', [...names]).execute()
     },
 
-    /** Agents for whom something is left to do. */
+    /** Agents with pending deliveries or removals. */
     async unfinished(): Promise<string[]> {
       const pending = db
         .selectFrom('skill_assignments')

@@ -6,12 +6,12 @@ export type AssignmentsTable = {
   /** User name. */
   assigned_by: string
   assigned_at: string
-  /** `pending`: the agent is still to get it. */
+  /** `pending` until the first delivery. */
   delivery_status: SkillResult['status'] | 'pending'
   delivered_at: string | null
-  /** Of the skill when it was delivered. */
+  /** Of the delivered version. */
   description: string | null
-  /** SHA of the tree that the agent has; null: none. */
+  /** SHA of the delivered tree; null before the first delivery. */
   version: string | null
   source_id: string | null
   source_name: string | null
@@ -20,5 +20,5 @@ export type AssignmentsTable = {
   error: string | null
 }
 
-/** Taken from an agent, and still in its workspace. */
+/** A removed assignment whose files are still in the workspace. */
 export type RemovalsTable = { agent_id: string; skill_name: string; requested_at: string }

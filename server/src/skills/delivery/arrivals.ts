@@ -6,7 +6,7 @@ import type { Log } from '../../ports/log.ts'
 import { assignmentStore } from '../assignments/index.ts'
 import type { Library } from '../library/index.ts'
 import type { Attempts } from './attempt.ts'
-import { type Outcome, toldDelivery } from './outcome.ts'
+import { deliveryViewOf, type Outcome } from './outcome.ts'
 import { deliveryWaitSeconds, undelivered } from './rules.ts'
 
 export type ArrivalsDeps = Pick<Attempts, 'attemptTwice' | 'attemptAfterOthers'> & {
@@ -15,41 +15,41 @@ export type ArrivalsDeps = Pick<Attempts, 'attemptTwice' | 'attemptAfterOthers'>
   log: Pick<Log, 'warn'>
   link: Pick<AgentLink, 'isConnected' | 'wake'>
   library: Pick<Library, 'resolve'>
-  /** Answers after 20 seconds at the latest; null then. */
+  /** Waits up to 20 seconds; null after that. */
   inTime<T>(work: Promise<T>): Promise<T | null>
-  /** What is waited for when the process ends. */
+  /** Registers work that `close` waits for. */
   track<T>(work: Promise<T>): Promise<T>
   /** Aborts when the platform stops. */
   closing: AbortSignal
 }
 
-/** Skills on their way to agents that have just dialled in. */
+/** Deliveries to agents that have just connected. */
 export type Arrivals = {
-  /** Brings an agent in line when it greets; what hinders it is tried again. */
+  /** Synchronizes an agent that has connected; a failure is retried later. */
   greeted(agentId: string): void
-  /** False while skills are on their way to an agent that has greeted; it is woken when it may. */
+  /** False while skills are being delivered to a connected agent, which is woken afterwards. */
   mayBegin(agentId: string): boolean
-  /** Waits for the link of a container that was started a moment ago, 20 seconds at most, and then tries. */
-  onceThere(agentId: string, since: Date): Promise<Outcome>
+  /** Waits up to 20 seconds for the link of a starting container, and then delivers. */
+  onceConnected(agentId: string, since: Date): Promise<Outcome>
   /**
-   * For a container that was started at `since`. Null: the agent has no skills, and none to lose. A stale skill is
-   * not delivered by a start, so it does not make one incomplete. Never throws.
+   * Delivers to a container that was started at `since`; null if there is nothing to deliver or remove. A start does
+   * not deliver stale skills, so they do not make it incomplete. Never throws.
    */
   atStart(agentId: string, since: Date): Promise<SkillDelivery | null>
 }
 
-/** `isWanted`: it has asked for work meanwhile. */
-type Arrival = { at: Date; outcome: Promise<Outcome>; isHeld: boolean; isWanted: boolean }
+/** `isAgentWaiting`: the agent has asked for work in the meantime. */
+type Arrival = { at: Date; outcome: Promise<Outcome>; isHeld: boolean; isAgentWaiting: boolean }
 
-const lookEveryMs = 50
-/** How long it is known how an arrival went: whoever starts an agent may ask after it has greeted. */
-const keptMs = 60_000
+const pollMs = 50
+/** Outcomes are available for this time, because a start may ask after the agent has connected. */
+const outcomeMs = 60_000
 
 export function createArrivals(deps: ArrivalsDeps): Arrivals {
   const { db, clock, log, link, library, attemptTwice, attemptAfterOthers, inTime, track, closing } = deps
   const arrivals = new Map<string, Arrival>()
 
-  /** What a start has to deliver, empty when there are only removals; null: nothing at all is to be done. */
+  /** The skills that a start must deliver; empty if there are only removals, null if there is nothing to do. */
   async function assigned(agentId: string): Promise<string[] | null> {
     const store = assignmentStore(db)
     const [rows, removals] = await Promise.all([store.of(agentId), store.removals(agentId)])
@@ -58,47 +58,47 @@ export function createArrivals(deps: ArrivalsDeps): Arrivals {
     return rows.map(({ skill_name }) => skill_name).filter((name) => known.has(name))
   }
 
-  /** Whoever is at the agent already may have read what it had before it greeted. */
-  async function bring(agentId: string): Promise<Outcome> {
+  /** A worker that is already busy may have read the workspace before the agent connected. */
+  async function synchronize(agentId: string): Promise<Outcome> {
     try {
       return await attemptAfterOthers(agentId)
     } catch (error) {
-      log.warn({ err: error, agent_id: agentId }, 'skills could not be delivered; it is tried again')
+      log.warn({ err: error, agent_id: agentId }, 'skills could not be delivered; the delivery is retried')
       return { kind: 'failed' }
     }
   }
 
-  /** A run without a skill is better than no run: what takes longer than the wait holds nobody up. */
+  /** Holds runs back for a limited time: a run without a skill is better than no run. */
   async function holdUntil(agentId: string, arrival: Arrival): Promise<void> {
     const isNothing = (await assigned(agentId).catch(() => null)) === null
     if (!isNothing && (await inTime(arrival.outcome)) === null)
-      log.warn({ agent_id: agentId }, 'runs begin before the skills that are on their way to the agent')
+      log.warn({ agent_id: agentId }, 'runs start before the delivery of the skills has ended')
     arrival.isHeld = false
-    if (arrivals.get(agentId) === arrival && arrival.isWanted) link.wake(agentId)
+    if (arrivals.get(agentId) === arrival && arrival.isAgentWaiting) link.wake(agentId)
   }
 
-  function forgetOld(now: number): void {
+  function removeOld(now: number): void {
     for (const [id, { at, isHeld }] of arrivals) {
-      if (!isHeld && now - at.getTime() > keptMs) arrivals.delete(id)
+      if (!isHeld && now - at.getTime() > outcomeMs) arrivals.delete(id)
     }
   }
 
-  async function onceThere(agentId: string, since: Date): Promise<Outcome> {
+  async function onceConnected(agentId: string, since: Date): Promise<Outcome> {
     const giveUpAt = clock.now().getTime() + deliveryWaitSeconds * 1000
     const isWaiting = () => !closing.aborted && clock.now().getTime() < giveUpAt
-    while (!link.isConnected(agentId) && isWaiting()) await clock.wait(lookEveryMs, closing)
+    while (!link.isConnected(agentId) && isWaiting()) await clock.wait(pollMs, closing)
     const arrival = arrivals.get(agentId)
-    // It may have greeted another process.
+    // It may have connected to another process.
     return arrival && arrival.at >= since ? arrival.outcome : track(attemptTwice(agentId))
   }
 
   return {
-    onceThere,
+    onceConnected,
 
     greeted(agentId) {
       const at = clock.now()
-      forgetOld(at.getTime())
-      const arrival = { at, outcome: track(bring(agentId)), isHeld: true, isWanted: false }
+      removeOld(at.getTime())
+      const arrival = { at, outcome: track(synchronize(agentId)), isHeld: true, isAgentWaiting: false }
       arrivals.set(agentId, arrival)
       void track(holdUntil(agentId, arrival))
     },
@@ -106,7 +106,7 @@ export function createArrivals(deps: ArrivalsDeps): Arrivals {
     mayBegin(agentId) {
       const arrival = arrivals.get(agentId)
       if (!arrival?.isHeld) return true
-      arrival.isWanted = true
+      arrival.isAgentWaiting = true
       return false
     },
 
@@ -114,11 +114,11 @@ export function createArrivals(deps: ArrivalsDeps): Arrivals {
       try {
         const names = await assigned(agentId)
         if (names === null) return null
-        const outcome = await inTime(onceThere(agentId, since))
+        const outcome = await inTime(onceConnected(agentId, since))
         const isThere = outcome !== null || link.isConnected(agentId)
-        return isThere ? toldDelivery(outcome, names) : undelivered('not_delivered', 'agent_starting')
+        return isThere ? deliveryViewOf(outcome, names) : undelivered('not_delivered', 'agent_starting')
       } catch (error) {
-        log.warn({ err: error, agent_id: agentId }, 'skills could not be delivered; it is tried again')
+        log.warn({ err: error, agent_id: agentId }, 'skills could not be delivered; the delivery is retried')
         return undelivered('not_delivered', 'install_failed')
       }
     },

@@ -13,65 +13,65 @@ export type AttemptDeps = ReconcileDeps & {
   leases: Pick<Leases, 'take' | 'renew' | 'release'>
   agentRecords: Pick<AgentRecords, 'byId'>
   link: Pick<AgentLink, 'call' | 'isConnected'>
-  /** What the engine has of an agent's container now; null: it cannot be asked. */
+  /** The state of the agent's container in the engine; null if it cannot be read. */
   containerNow(agent: Agent): Promise<'running' | 'stopped' | null>
-  /** Aborts when the platform stops: nobody waits for other workers any more. */
+  /** Aborts when the platform stops, and ends the wait for other workers. */
   closing: AbortSignal
 }
 
 export type Attempt = (agentId: string, options?: { force?: boolean }) => Promise<Outcome>
 
 const leaseSeconds = 120
-/** An assign on an agent that is being brought in line is tried once more after this. */
+/** The pause before the second attempt on a busy agent. */
 const retryMs = 3000
-/** A container that was started a moment ago dials in within seconds. */
+/** A container that started within this time may not have connected yet. */
 const startingMs = 60_000
-const mostRounds = 3
+const maxRounds = 3
 
-/** A worker of another process is looked for so often. */
-const lookEveryMs = 500
+/** The interval of checks for a worker of another process. */
+const pollMs = 500
 
-/** This process is at it, and will end. */
+/** A worker of this process; `here` settles with it. */
 type BusyHere = { kind: 'busy'; here: Promise<unknown> }
 
 export type Attempts = {
   attempt: Attempt
-  /** Once more when somebody else is at it: that one may have read what was assigned before. */
+  /** Tries again if another worker is busy, which may have read older assignments. */
   attemptTwice: Attempt
-  /** As often as somebody else is at it, for 20 seconds: what is told then was looked at after the call. */
+  /** Tries for up to 20 seconds while another worker is busy, so that the result is newer than the call. */
   attemptAfterOthers: Attempt
 }
 
-/** One attempt to bring an agent in line; one worker at a time has an agent. What went wrong is a value. */
+/** Attempts to synchronize an agent, with one worker at a time per agent. A failure is a result. */
 export function createAttempt(deps: AttemptDeps): Attempts {
   const { db, clock, log, leases, agentRecords, link, closing } = deps
   const reconcile = createReconcile(deps)
-  /** The agents that this process is at. */
-  const atWork = new Map<string, Promise<Outcome>>()
+  /** The agents on which this process works. */
+  const working = new Map<string, Promise<Outcome>>()
 
   async function attempt(agentId: string, options: { force?: boolean } = {}): Promise<Outcome | BusyHere> {
     const agent = await agentRecords.byId(agentId)
     if (!agent || agent.desired === 'stopped') return { kind: 'stopped' }
-    // Its program answers before the row says that it runs.
-    if (!link.isConnected(agentId)) return { kind: await whyAway(agent) }
-    const here = atWork.get(agentId)
+    // The link counts, because the agent connects before its row has the status running.
+    if (!link.isConnected(agentId)) return { kind: await reasonOffline(agent) }
+    const here = working.get(agentId)
     if (here) return { kind: 'busy', here }
-    const work = whileHeld(agent, options)
-    atWork.set(agentId, work)
-    return work.finally(() => atWork.delete(agentId))
+    const work = withLease(agent, options)
+    working.set(agentId, work)
+    return work.finally(() => working.delete(agentId))
   }
 
-  async function whileHeld(agent: Agent, options: { force?: boolean }): Promise<Outcome> {
+  async function withLease(agent: Agent, options: { force?: boolean }): Promise<Outcome> {
     const lease = await leases.take(`skills.agent:${agent.id}`, newId(), leaseSeconds)
     if (!lease) return { kind: 'busy' }
-    const keepHold = async () => {
+    const renewLease = async () => {
       if (!(await leases.renew(lease, leaseSeconds))) throw new LinkDown('Another worker has the agent.')
     }
     try {
-      return { kind: 'done', reconciled: await inRounds(agent, { ...options, keepHold }) }
+      return { kind: 'done', reconciled: await inRounds(agent, { ...options, renewLease }) }
     } catch (error) {
       if (error instanceof LinkDown || error instanceof LinkTimeout) return { kind: 'unreachable' }
-      log.warn({ err: error, agent_id: agent.id }, 'skills could not be delivered; it is tried again')
+      log.warn({ err: error, agent_id: agent.id }, 'skills could not be delivered; the delivery is retried')
       return { kind: error instanceof WorkspaceUnreadable ? 'unreadable' : 'failed' }
     } finally {
       await leases.release(lease)
@@ -80,12 +80,12 @@ export function createAttempt(deps: AttemptDeps): Attempts {
 
   async function inRounds(
     agent: Agent,
-    options: { force?: boolean; keepHold(): Promise<void> },
+    options: { force?: boolean; renewLease(): Promise<void> },
   ): Promise<Reconciled> {
     let reconciled = await reconcile(agent, options)
-    // What was assigned meanwhile found the agent held.
-    for (let round = 1; round < mostRounds && (await isUnfinished(agent.id)); round += 1) {
-      const more = await reconcile(agent, { keepHold: options.keepHold })
+    // Assignments made in the meantime found the agent busy.
+    for (let round = 1; round < maxRounds && (await isUnfinished(agent.id)); round += 1) {
+      const more = await reconcile(agent, { renewLease: options.renewLease })
       reconciled = {
         results: { ...reconciled.results, ...newsOf(more.results) },
         removals: { ...reconciled.removals, ...more.removals },
@@ -102,11 +102,11 @@ export function createAttempt(deps: AttemptDeps): Attempts {
     return (await store.removals(agentId)).length > 0
   }
 
-  async function whyAway(agent: Agent): Promise<'stopped' | 'starting' | 'unreachable' | 'unreadable'> {
+  async function reasonOffline(agent: Agent): Promise<'stopped' | 'starting' | 'unreachable' | 'unreadable'> {
     if (agent.status !== 'running') return 'stopped'
     const startedAt = agent.started_at === null ? 0 : Date.parse(agent.started_at)
     if (clock.now().getTime() - startedAt < startingMs) return 'starting'
-    // The row says what was heard last; an agent that is away is worth a question.
+    // The row may be outdated, so the engine is asked.
     switch (await deps.containerNow(agent)) {
       case 'running':
         return 'unreachable'
@@ -131,15 +131,15 @@ export function createAttempt(deps: AttemptDeps): Attempts {
         const outcome = await attempt(agentId, options)
         const isOver = closing.aborted || clock.now().getTime() >= giveUpAt
         if (outcome.kind !== 'busy' || isOver) return outcome
-        // How that one ended is told to whoever asked for it.
+        // Its failure is reported to its own caller.
         if ('here' in outcome) await outcome.here.catch(() => {})
-        else await clock.wait(lookEveryMs, closing)
+        else await clock.wait(pollMs, closing)
       }
     },
   }
 }
 
-/** What a later round found as it was says nothing new. */
+/** The results of a later round, without unchanged skills. */
 function newsOf(results: Reconciled['results']): Reconciled['results'] {
   return Object.fromEntries(Object.entries(results).filter(([, { status }]) => status !== 'unchanged'))
 }

@@ -1,9 +1,9 @@
 /**
- * Delivery: skills into the workspaces of running agents.
+ * Delivery: copies skills into the workspaces of running agents.
  *
- * Owns the table `skill_fleet_reports`. Promises that an agent is brought in line by one worker at a time, that a skill
- * whose version is there is not sent again, that nothing of the agent's own is touched, that what cannot be delivered
- * now is delivered at the next start or by the loop, and that one skill that fails holds up no other.
+ * Owns the table `skill_fleet_reports`. One worker at a time synchronizes an agent. A version that is present is not
+ * sent again, and the agent's own folders are not touched. A failed delivery is repeated at the next start or by the
+ * loop, and does not block other skills.
  */
 export { createFleet, type Fleet } from './fleet.ts'
 export { deliveryRoutes } from './routes.ts'

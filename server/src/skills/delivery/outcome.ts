@@ -3,11 +3,11 @@ import type { Reconciled } from './reconcile.ts'
 import { deferred, deliveryOf, removalOf, undelivered } from './rules.ts'
 
 /**
- * How an attempt to bring an agent in line ended.
+ * The outcome of an attempt to synchronize an agent.
  * - `busy`: another worker has the agent.
- * - `starting`: its container was started a moment ago and has not dialled in.
- * - `unreachable`: its container runs, and does not answer.
- * - `unreadable`: nobody can say what its container, or the workspace in it, is like now.
+ * - `starting`: its container has just started and has not connected.
+ * - `unreachable`: its container runs and does not answer.
+ * - `unreadable`: the state of its container or workspace cannot be read.
  */
 export type Outcome =
   | { kind: 'done'; reconciled: Reconciled }
@@ -21,8 +21,8 @@ export type Injected = {
   results: Record<string, SkillResult>
 }
 
-/** Null: it goes on in the background. */
-export function toldDelivery(outcome: Outcome | null, added: readonly string[]): SkillDelivery {
+/** `outcome` is null while the delivery continues in the background. */
+export function deliveryViewOf(outcome: Outcome | null, added: readonly string[]): SkillDelivery {
   switch (outcome?.kind) {
     case undefined:
       return undelivered('in_progress')
@@ -43,7 +43,7 @@ export function toldDelivery(outcome: Outcome | null, added: readonly string[]):
   }
 }
 
-export function toldRemoval(outcome: Outcome | null, dropped: readonly string[]): SkillRemoval {
+export function removalViewOf(outcome: Outcome | null, dropped: readonly string[]): SkillRemoval {
   switch (outcome?.kind) {
     case undefined:
     case 'busy':

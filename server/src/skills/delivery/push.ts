@@ -12,20 +12,20 @@ export type PushDeps = {
   gitToken(): string | null
 }
 
-/** Why a skill is not delivered; its words are told. */
+/** The reason why a skill is not delivered; callers see its message. */
 export class NotDeliverable extends Error {}
 
-/** Reads a skill from git's objects and sends it to an agent, with what is told of files that were left out. */
+/** Reads a skill from git's objects and sends it to an agent. Returns warnings about omitted files. */
 export function createPush({ git, library, link, gitToken }: PushDeps) {
   async function blobsOf(skill: LibrarySkill, packed: Package) {
     const shas = packed.files.map(({ sha }) => sha)
     const read = () => git.read(skill.source.url, shas, { maxBytes: maxSkillBytes })
     const first = await read()
     if (first.ok || first.fault !== 'missing') return first
-    // Another process synced it, or the cache was cleared.
+    // The objects are missing if another process synced the source, or the cache was pruned.
     const ref = { kind: 'commit', name: skill.commit } as const
-    const got = await git.fetch(skill.source.url, ref, { token: gitToken() })
-    return got.ok ? read() : got
+    const fetched = await git.fetch(skill.source.url, ref, { token: gitToken() })
+    return fetched.ok ? read() : fetched
   }
 
   async function load(skill: LibrarySkill): Promise<{ packed: Package; bytes: Buffer }> {

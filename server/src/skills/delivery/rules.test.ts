@@ -4,17 +4,17 @@ import { deliveryOf, planDelivery, removalOf } from './rules.ts'
 
 const has = (name: string, version: string | null = 'v1') => ({ name, managed: true, version })
 const plan = (over: Partial<Parameters<typeof planDelivery>[0]>) =>
-  planDelivery({ present: [], wanted: [], kept: new Set(), released: new Set(), force: false, ...over })
+  planDelivery({ present: [], desired: [], stale: new Set(), released: new Set(), force: false, ...over })
 
-test('what has the version is left, what has another or lacks files is sent, and the agent’s own is not touched', () => {
+test('a present version is left, others and incomplete ones are sent, and the agent’s own folders stay', () => {
   const present = [
     has('same'),
     has('old', 'v0'),
     has('torn', null),
     { name: 'own', managed: false, version: null },
   ]
-  const wanted = ['same', 'old', 'torn', 'own', 'new'].map((name) => ({ name, version: 'v1' }))
-  const found = plan({ present, wanted })
+  const desired = ['same', 'old', 'torn', 'own', 'new'].map((name) => ({ name, version: 'v1' }))
+  const found = plan({ present, desired })
   assert.deepEqual(found, {
     install: ['old', 'torn', 'new'],
     unchanged: ['same'],
@@ -22,26 +22,26 @@ test('what has the version is left, what has another or lacks files is sent, and
     remove: [],
     refused: [],
   })
-  assert.deepEqual(plan({ present, wanted, force: true }).install, ['same', 'old', 'torn', 'new'])
+  assert.deepEqual(plan({ present, desired, force: true }).install, ['same', 'old', 'torn', 'new'])
 })
 
-test('what is assigned no more goes; what no source has any more stays while it is assigned', () => {
-  const found = plan({ present: [has('gone'), has('stale')], kept: new Set(['stale']) })
-  assert.deepEqual(found.remove, ['gone'])
+test('unassigned skills are removed; assigned skills without a source stay', () => {
+  const found = plan({ present: [has('old'), has('stale')], stale: new Set(['stale']) })
+  assert.deepEqual(found.remove, ['old'])
 })
 
-test('more than five and more than half at once are refused, unless somebody has taken them away', () => {
+test('unexpected removals of more than five and more than half are refused, requested ones are not', () => {
   const present = Array.from({ length: 10 }, (_, index) => has(`s${index}`))
   const keep = (count: number) => present.slice(0, count).map(({ name }) => ({ name, version: 'v1' }))
-  assert.equal(plan({ present, wanted: keep(5) }).remove.length, 5)
-  const refused = plan({ present, wanted: keep(4) })
+  assert.equal(plan({ present, desired: keep(5) }).remove.length, 5)
+  const refused = plan({ present, desired: keep(4) })
   assert.deepEqual([refused.remove.length, refused.refused.length], [0, 6])
   const released = new Set(present.map(({ name }) => name))
   assert.equal(plan({ present, released }).remove.length, 10)
   assert.equal(plan({ present, released: new Set(['s9']) }).remove.join(), 's9')
 })
 
-test('a delivery is whole when all that was added is there', () => {
+test('a delivery is complete when all added skills are present', () => {
   const result = (status: 'injected' | 'failed' | 'unchanged') => ({
     status,
     version: null,
@@ -60,7 +60,7 @@ test('a delivery is whole when all that was added is there', () => {
   assert.match(lost.results.a?.error ?? '', /library has no skill/)
 })
 
-test('a removal is partial when something stays', () => {
+test('a removal is partial when a skill stays', () => {
   const done = removalOf({ a: { status: 'removed', error: null }, b: { status: 'failed', error: 'x' } }, [
     'a',
     'b',

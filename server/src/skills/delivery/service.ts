@@ -4,25 +4,25 @@ import type { AgentLink } from '../../ports/agent-link/port.ts'
 import { assignmentStore, type Deliver } from '../assignments/index.ts'
 import { type Arrivals, createArrivals } from './arrivals.ts'
 import { type AttemptDeps, createAttempt } from './attempt.ts'
-import { type Injected, injectedOf, type Outcome, toldDelivery, toldRemoval } from './outcome.ts'
+import { deliveryViewOf, type Injected, injectedOf, type Outcome, removalViewOf } from './outcome.ts'
 import { deliveryWaitSeconds } from './rules.ts'
 
 export type DeliveryDeps = Omit<AttemptDeps, 'closing'> & {
   link: Pick<AgentLink, 'call' | 'isConnected' | 'wake'>
 }
 
-export type Delivery = Omit<Arrivals, 'onceThere'> & {
+export type Delivery = Omit<Arrivals, 'onceConnected'> & {
   deliver: Deliver
   /** Throws `agent_stopped`, `agent_unresponsive`, `injection_in_progress`. */
   inject(agentId: string, force: boolean): Promise<Injected>
   loops: Loop[]
-  /** Resolves when nothing is on its way any more. */
+  /** Resolves when no delivery is running. */
   settled(): Promise<void>
-  /** Ends what only waits, and lets what is on its way arrive; call before the database closes. */
+  /** Ends waits and lets running deliveries finish; call it before the database closes. */
   close(): Promise<void>
 }
 
-/** Brings skills to agents, to each by one worker at a time. */
+/** Delivers skills to agents, with one worker at a time per agent. */
 export function createDelivery(deps: DeliveryDeps): Delivery {
   const { db, clock, link } = deps
   const stop = new AbortController()
@@ -53,16 +53,18 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
     }
   }
 
-  const { onceThere, ...arrivals } = createArrivals({ ...deps, ...attempts, inTime, track, closing })
+  const { onceConnected, ...arrivals } = createArrivals({ ...deps, ...attempts, inTime, track, closing })
 
-  /** Null: it goes on. */
-  async function waited(agentId: string): Promise<Outcome | null> {
+  /** Null while the delivery continues. */
+  async function attemptInTime(agentId: string): Promise<Outcome | null> {
     const since = clock.now()
     const first = track(attemptTwice(agentId))
-    const whole = first.then((outcome) => (outcome.kind === 'starting' ? onceThere(agentId, since) : outcome))
+    const whole = first.then((outcome) =>
+      outcome.kind === 'starting' ? onceConnected(agentId, since) : outcome,
+    )
     const outcome = await inTime(whole)
     if (outcome !== null || link.isConnected(agentId)) return outcome
-    // What else it was has been told by now.
+    // Other reasons have produced an outcome by now.
     return { kind: 'starting' }
   }
 
@@ -70,9 +72,9 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
     ...arrivals,
 
     async deliver(agentId, { added, dropped }) {
-      const outcome = await waited(agentId)
-      const removal = dropped.length === 0 ? null : toldRemoval(outcome, dropped)
-      return { delivery: toldDelivery(outcome, added), removal }
+      const outcome = await attemptInTime(agentId)
+      const removal = dropped.length === 0 ? null : removalViewOf(outcome, dropped)
+      return { delivery: deliveryViewOf(outcome, added), removal }
     },
 
     async inject(agentId, force) {

@@ -4,8 +4,8 @@ import { resolveNames } from './rules.ts'
 import { entryStore } from './store.ts'
 
 /**
- * What the library offers: of each name the entry that wins among the enabled sources. Its length is the number of
- * skills wherever one is shown; shadowed entries and disabled sources do not count.
+ * The effective skills: for each name the winning entry of the enabled sources. Every displayed number of skills is
+ * its length, without shadowed entries and disabled sources.
  */
 export async function effectiveSkills(executor: Executor) {
   const sources = await sourceStore(executor).all()

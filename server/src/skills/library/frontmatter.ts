@@ -2,14 +2,14 @@ import { automations, type Skill } from '@roost/contracts/skills/library'
 import { parse } from 'yaml'
 import { z } from 'zod'
 
-/** What a skill's instruction file says about itself. */
+/** The metadata in a skill's instruction file. */
 export type SkillFacts = Pick<
   Skill,
   'description' | 'automation' | 'user_invocable' | 'allowed_tools' | 'argument_hint' | 'requires'
 > & { title?: string | null; warnings: string[] }
 
-const longestFrontmatter = 64 * 1024
-const longestDescription = 1024
+const maxFrontmatterLength = 64 * 1024
+const maxDescriptionLength = 1024
 
 const names = z
   .union([z.string().transform((text) => text.split(/[,\s]+/)), z.array(z.coerce.string())])
@@ -42,7 +42,7 @@ const Frontmatter = z.looseObject({
     .default({ packages: [], binaries: [], env: [] }),
 })
 
-/** Reads the head of the file; one that cannot be read leaves the first paragraph as description. */
+/** Reads the front matter. Without a readable one, the first paragraph is the description. */
 export function readFrontmatter(content: string): SkillFacts & { title: string | null } {
   const { head, rest } = split(content)
   const parsed = head === null ? { value: {}, isBroken: false } : parseHead(head)
@@ -50,7 +50,7 @@ export function readFrontmatter(content: string): SkillFacts & { title: string |
   const description = facts.description?.trim() || firstParagraph(rest)
   return {
     title: facts.title || null,
-    description: description ? description.slice(0, longestDescription) : null,
+    description: description ? description.slice(0, maxDescriptionLength) : null,
     automation: facts.automation ?? null,
     user_invocable: facts['user-invocable'],
     allowed_tools: facts['allowed-tools'],
@@ -68,9 +68,9 @@ function split(content: string): { head: string | null; rest: string } {
 
 function parseHead(head: string): { value: object; isBroken: boolean } {
   const broken = { value: {}, isBroken: true }
-  if (head.length > longestFrontmatter) return broken
+  if (head.length > maxFrontmatterLength) return broken
   try {
-    // Without aliases: a few lines of them can stand for gigabytes.
+    // Without aliases, because a few lines of them can expand to gigabytes.
     const value: unknown = parse(head, { maxAliasCount: 0, logLevel: 'silent' })
     if (value === null) return { value: {}, isBroken: false }
     return typeof value === 'object' && !Array.isArray(value) ? { value, isBroken: false } : broken

@@ -7,7 +7,7 @@ import { isFault } from '../../kit/fault.ts'
 import { openTestDatabase } from '../../test/dialects.ts'
 import { instruction, openSkills, type SkillsWorld } from '../test/world.ts'
 
-test('200 skills in five sources: of each name the lower priority wins, then the older source', async () => {
+test('200 skills in five sources: the lower priority wins a name, then the older source', async () => {
   await using world = await openSkills(await openTestDatabase())
   const priorities = [100, 50, 100, 200, 50]
   const sources = priorities.map((priority, index) => ({
@@ -20,8 +20,8 @@ test('200 skills in five sources: of each name the lower priority wins, then the
     await world.host.commit(name, Object.fromEntries(files))
     await world.source(name, { priority })
   }
-  const { skills_count, sources: told } = await world.skills.library.syncAll('test')
-  assert.deepEqual([skills_count, told.every(({ status }) => status === 'ok')], [200, true])
+  const { skills_count, sources: results } = await world.skills.library.syncAll('test')
+  assert.deepEqual([skills_count, results.every(({ status }) => status === 'ok')], [200, true])
   const inOrder = sources.toSorted((a, b) => a.priority - b.priority)
   const expected = Array.from({ length: 200 }, (_, n) => {
     const name = `skill-${n}`
@@ -37,7 +37,7 @@ test('200 skills in five sources: of each name the lower priority wins, then the
   assert.deepEqual(found, expected.toSorted(byName))
 })
 
-test('a source that hangs, is huge, a bomb or holds nothing but links is reported by name; the rest is read', async () => {
+test('a source that hangs, is huge, a bomb or only links is reported by name; others are read', async () => {
   const bounds = { fetchSeconds: 5, fetchBytes: 2_000_000 }
   await using world = await openSkills(await openTestDatabase(), { bounds })
   const { host, skills } = world
@@ -62,7 +62,7 @@ test('a source that hangs, is huge, a bomb or holds nothing but links is reporte
   for (const name of names) await world.source(`acme/${name}`)
   const before = process.memoryUsage().rss
   const { sources } = await skills.library.syncAll('test')
-  assert.ok(process.memoryUsage().rss - before < 64 * 1024 * 1024, 'what is refused is not held')
+  assert.ok(process.memoryUsage().rss - before < 64 * 1024 * 1024, 'refused content is not kept in memory')
   assert.deepEqual(
     sources.map(({ name, status }) => `${name.slice(5)} ${status}`),
     [
@@ -94,7 +94,7 @@ test('a source that hangs, is huge, a bomb or holds nothing but links is reporte
   assert.deepEqual(agent.manifest('named').files, ['SKILL.md'])
 })
 
-test('422 invalid_skill_source for an address that leads inside, and nothing is connected to', async () => {
+test('422 invalid_skill_source for an internal address, without a connection', async () => {
   await using world = await openSkills(await openTestDatabase())
   using trap = await startTrap()
   for (const host of innerHosts) {
@@ -106,7 +106,7 @@ test('422 invalid_skill_source for an address that leads inside, and nothing is 
   assert.deepEqual([trap.connections(), await world.skills.sources.list()], [0, []])
 })
 
-/** Ten folders of ten folders and so on: a few objects that list as ten thousand million files. */
+/** Ten nested levels of ten folders: a few objects that list as ten billion files. */
 async function plantTreeBomb({ host }: SkillsWorld, repository: string): Promise<void> {
   await host.commit(repository, { 'skills/x/SKILL.md': instruction('x') })
   const blob = await host.git(repository, 'rev-parse', 'main:skills/x/SKILL.md')
@@ -118,7 +118,7 @@ async function plantTreeBomb({ host }: SkillsWorld, repository: string): Promise
   await host.point(repository, entry.split(' ')[2] ?? '')
 }
 
-/** A skill with a file of four gigabytes, in a pack of some thousand bytes. */
+/** A skill with a file of four gigabytes in a pack of a few kilobytes. */
 function plantGigabytes({ host }: SkillsWorld, repository: string): Promise<void> {
   return host.plantPack(repository, (pack) => {
     const beginning = Buffer.alloc(64 * 1024, 'x')
@@ -133,7 +133,7 @@ function plantGigabytes({ host }: SkillsWorld, repository: string): Promise<void
   })
 }
 
-/** A skill with files whose names no file system should be asked for. */
+/** A skill with files whose names must not reach a file system. */
 async function plantNames({ host }: SkillsWorld, repository: string): Promise<void> {
   await host.commit(repository, { 'skills/x/SKILL.md': instruction('named') })
   const blob = await host.git(repository, 'rev-parse', 'main:skills/x/SKILL.md')

@@ -1,9 +1,9 @@
 /**
  * Library: the skills of all sources, merged into one flat list of names.
  *
- * Owns the table `skill_entries` and how a sync went in `skill_sources`. Promises that a name belongs to the source of
- * the lowest priority, then the oldest, that a sync which fails or finds a moved tag changes nothing, and that a
- * source is synced by one worker at a time. Refuses to know who has a skill.
+ * Owns the table `skill_entries` and the sync results in `skill_sources`. A name belongs to the source with the lowest
+ * priority value, then to the oldest. A failed sync or a moved tag changes nothing. One worker at a time syncs a
+ * source.
  */
 export { readFrontmatter, type SkillFacts } from './frontmatter.ts'
 export { libraryRoutes } from './routes.ts'

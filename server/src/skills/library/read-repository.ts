@@ -10,11 +10,11 @@ export type ReadRepository =
 
 const maxCatalogBytes = 64 * 1024
 const maxInstructionBytes = 512 * 1024
-/** Held as bytes and as texts at once. */
-const maxTogetherBytes = 8 * 1024 * 1024
-const mostSkills = 500
+/** Of all instruction files, which are in memory as bytes and as text. */
+const maxTotalBytes = 8 * 1024 * 1024
+const maxSkills = 500
 
-/** Every skill that a commit holds; what the repository may do wrong is a value. */
+/** Reads the skills of a commit. An invalid repository is a result, not an exception. */
 export async function readRepository(
   git: Pick<Git, 'list' | 'read'>,
   { url, commit }: { url: string; commit: string },
@@ -28,18 +28,18 @@ export async function readRepository(
   const layout = layoutOf(entries, catalog.root)
   if (!layout) return { ok: false, fault: 'no_skills', message: 'The repository has no skills.' }
   const found = skillsIn(entries, layout.root)
-  if (found.length > mostSkills) {
-    const message = `A repository may have at most ${mostSkills} skills.`
+  if (found.length > maxSkills) {
+    const message = `A repository may have at most ${maxSkills} skills.`
     return { ok: false, fault: 'too_many_skills', message }
   }
   const byPath = new Map(entries.map((entry) => [entry.path, entry]))
   const files = found.flatMap(({ path }) => byPath.get(`${path}/${instructionFile}`) ?? [])
   const small = files.filter(({ size }) => size <= maxInstructionBytes).map(({ sha }) => sha)
-  const blobs = await git.read(url, small, { maxBytes: maxTogetherBytes, signal })
+  const blobs = await git.read(url, small, { maxBytes: maxTotalBytes, signal })
   if (!blobs.ok) return blobs
   const skills = found.flatMap(({ name, path, version }) => {
     const bytes = blobs.value.get(byPath.get(`${path}/${instructionFile}`)?.sha ?? '')
-    // An instruction file that nobody could read is no skill.
+    // Skips a folder whose instruction file is too large.
     if (!bytes) return []
     const content = bytes.toString('utf8').replaceAll('\0', '')
     const packed = packageOf(entries, path)
@@ -59,16 +59,16 @@ export async function readRepository(
 }
 
 async function readCatalog(git: Pick<Git, 'read'>, url: string, entries: readonly TreeEntry[]) {
-  const none = { ok: true, root: null } as const
+  const noCatalog = { ok: true, root: null } as const
   const file = entries.find(({ path, kind }) => path === catalogFile && kind === 'file')
-  if (!file || file.size > maxCatalogBytes) return none
+  if (!file || file.size > maxCatalogBytes) return noCatalog
   const blobs = await git.read(url, [file.sha], { maxBytes: maxCatalogBytes })
   if (!blobs.ok) return blobs
   try {
     const text = blobs.value.get(file.sha)?.toString('utf8') ?? ''
     return { ok: true, root: catalogRootOf(parse(text, { maxAliasCount: 0, logLevel: 'silent' })) } as const
   } catch {
-    // A file of that name that is something else: the other layouts are tried.
-    return none
+    // The file is not a catalog, so the other layouts are tried.
+    return noCatalog
   }
 }

@@ -10,7 +10,7 @@ const entry = (path: string, kind: TreeEntry['kind'] = 'file'): TreeEntry => ({
   size: 1,
 })
 
-test('a package holds regular files; what is dropped or refused is told by name', () => {
+test('a package has regular files only, with a warning for each refused one', () => {
   const found = packageOf(
     [
       entry('skills/a/SKILL.md'),
@@ -51,13 +51,13 @@ test('a package holds regular files; what is dropped or refused is told by name'
   ])
 })
 
-test('at most 200 files', () => {
+test('a package has at most 200 files', () => {
   const files = (count: number) => Array.from({ length: count }, (_, index) => entry(`s/a/${index}`))
   assert.equal(packageOf(files(200), 's/a').has_too_many, false)
   assert.equal(packageOf(files(201), 's/a').has_too_many, true)
 })
 
-test('names that are no skill names are passed over, a linked instruction file too', () => {
+test('invalid skill names and linked instruction files are skipped', () => {
   const found = skillsIn(
     [
       ...['ok', '..', '-x', 'a b', 'linked'].map((name) => entry(`skills/${name}`, 'folder')),
@@ -72,7 +72,7 @@ test('names that are no skill names are passed over, a linked instruction file t
   )
 })
 
-test('a catalog names a plain folder of the repository', () => {
+test('the root of a catalog is a plain folder of the repository', () => {
   assert.equal(catalogRootOf({ skills_root: './packs/' }), 'packs')
   for (const value of [
     null,
@@ -85,7 +85,7 @@ test('a catalog names a plain folder of the repository', () => {
     assert.equal(catalogRootOf(value), null)
 })
 
-test('a head that cannot be read is told; one with a thousand aliases is not expanded', () => {
+test('unreadable front matter gets a warning; aliases are not expanded', () => {
   const bomb = `---\na: &a [x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a]\nc: [*b,*b,*b,*b]\n---\nWords.\n`
   for (const content of [bomb, '---\n- 1\n---\nWords.\n', `---\nx: "${'y'.repeat(70_000)}"\n---\nWords.`]) {
     const facts = readFrontmatter(content)

@@ -1,7 +1,7 @@
 import { maxSkillFiles } from '@roost/contracts/link/messages'
 import { skillNamePattern } from '@roost/contracts/skills/library'
 
-/** Something in a commit, as the git port lists it; its path may be anything. */
+/** An entry of a commit, as the git port lists it. Its path is untrusted. */
 export type TreeEntry = {
   path: string
   kind: 'file' | 'executable' | 'link' | 'submodule' | 'folder'
@@ -13,7 +13,7 @@ export const catalogFile = 'catalog.yaml'
 export const instructionFile = 'SKILL.md'
 const plainRoots = ['skills', '.claude/skills']
 
-/** Where the skills of a repository lie; null when there are none. `catalogRoot` is what its catalog names. */
+/** The root folder of a repository's skills; null without skills. `catalogRoot` is the root in its catalog. */
 export function layoutOf(
   entries: readonly TreeEntry[],
   catalogRoot: string | null,
@@ -26,7 +26,7 @@ export function layoutOf(
   return root === undefined ? null : { root, hasConflict: new Set(roots).size > 1 }
 }
 
-/** A plain path inside the repository; null: the catalog names none. */
+/** The root in a catalog, if it is a plain path inside the repository; otherwise null. */
 export function catalogRootOf(value: unknown): string | null {
   const root =
     typeof value === 'object' && value !== null && 'skills_root' in value ? value.skills_root : null
@@ -55,21 +55,21 @@ function skillFolders(entries: readonly TreeEntry[], root: string): TreeEntry[] 
   return entries.filter(isBelow)
 }
 
-/** The files of a skill that are delivered, and what is told of those that are not. */
+/** The files of a skill to deliver, and warnings about the others. */
 export type Package = {
   files: { path: string; sha: string; size: number; executable: boolean }[]
   warnings: string[]
-  /** More files than a skill may have: it is not delivered. */
+  /** True for a skill with too many files, which is not delivered. */
   has_too_many: boolean
 }
 
-const leftOut = new Set(['.git', '__pycache__', 'node_modules', '.venv', '.ds_store'])
+const ignoredNames = new Set(['.git', '__pycache__', 'node_modules', '.venv', '.ds_store'])
 const protectedNames = new Set(
   '.env CLAUDE.md AGENTS.md .mcp.json .mcp.json.template .gitignore .credentials.enc .roost-skill.json'
     .split(' ')
     .map((name) => name.toLowerCase()),
 )
-const mostWarnings = 50
+const maxWarnings = 50
 
 export function packageOf(entries: readonly TreeEntry[], folder: string): Package {
   const files = new Map<string, Package['files'][number]>()
@@ -89,7 +89,7 @@ export function packageOf(entries: readonly TreeEntry[], folder: string): Packag
   }
   return {
     files: [...files.values()],
-    warnings: warnings.slice(0, mostWarnings),
+    warnings: warnings.slice(0, maxWarnings),
     has_too_many: count > maxSkillFiles,
   }
 }
@@ -97,7 +97,7 @@ export function packageOf(entries: readonly TreeEntry[], folder: string): Packag
 function refusalOf({ kind }: TreeEntry, path: string): string | null {
   const segments = path.split('/')
   const name = segments.at(-1) ?? ''
-  if (segments.some((segment) => leftOut.has(segment.toLowerCase())) || name.endsWith('.pyc'))
+  if (segments.some((segment) => ignoredNames.has(segment.toLowerCase())) || name.endsWith('.pyc'))
     return 'left_out'
   const shown = path.replace(/[^\x20-\x7e]/g, '?').slice(0, 150)
   if (kind === 'link') return `symlink_skipped:${shown}`
@@ -105,7 +105,7 @@ function refusalOf({ kind }: TreeEntry, path: string): string | null {
   return protectedNames.has(name.toLowerCase()) ? `protected_name_skipped:${shown}` : null
 }
 
-/** Relative, of plain segments; a byte that is no text has no place in a name. */
+/** True for a relative path of plain segments without control or undecodable characters. */
 function isSafePath(path: string): boolean {
   if (path.length === 0 || path.length > 1024 || /[\x00-\x1f\x7f\\\ufffd]/.test(path)) return false
   return path
@@ -117,7 +117,7 @@ function isRegular({ kind }: TreeEntry): boolean {
   return kind === 'file' || kind === 'executable'
 }
 
-/** Of sources in the order of resolution: the first that has a name wins it. */
+/** Resolves names; of the sources in order, the first with a name wins. */
 export function resolveNames<E extends { source_id: string; name: string }>(
   sources: readonly { id: string; name: string }[],
   entries: readonly E[],

@@ -4,21 +4,21 @@ import type { SkillSync } from '@roost/contracts/skills/sources'
 import type { Loop } from '../../background/loops.ts'
 import { Fault } from '../../kit/fault.ts'
 import type { Executor, Tx } from '../../ports/database/port.ts'
-import { type SourceRow, sourceStore, toldSource } from '../sources/index.ts'
+import { type SourceRow, sourceStore, sourceView } from '../sources/index.ts'
 import { effectiveSkills } from './effective.ts'
 import type { SkillFacts } from './frontmatter.ts'
 import type { Package } from './rules.ts'
 import { type EntryHead, entryStore } from './store.ts'
 import { createSync, type SyncDeps } from './sync.ts'
 
-/** Of caches that are no source's: what templates are read from. */
-const unusedMs = 7 * 24 * 3600_000
+/** For git caches of repositories that are not sources, such as those of templates. */
+const unusedCacheMs = 7 * 24 * 3600_000
 
 export type LibraryDeps = SyncDeps & {
   autoSync(): { enabled: boolean; intervalSeconds: number }
 }
 
-/** A skill as it is delivered. */
+/** A skill for delivery. */
 export type LibrarySkill = {
   name: string
   version: string
@@ -33,16 +33,16 @@ export type Library = {
   list(): Promise<Skill[]>
   /** Throws `invalid_skill_name`, `skill_not_found`. */
   detail(name: string): Promise<SkillDetail>
-  /** What is for admins is left out for others. */
+  /** Fields for admins are omitted for others. */
   status(isAdmin: boolean): Promise<SkillLibraryStatus>
-  /** Every enabled source. Throws `sync_failed`, `sync_in_progress`. */
+  /** Syncs every enabled source. Throws `sync_failed`, `sync_in_progress`. */
   syncAll(trigger: string): Promise<SkillSync>
-  /** Throws `source_not_found` and what `syncAll` throws. */
+  /** Throws `source_not_found`, and the faults of `syncAll`. */
   syncSource(id: string, trigger: string): Promise<SkillSync>
-  /** The winners of all names; inside a transaction through it. */
+  /** The winning skill of each name; pass a transaction to read inside it. */
   resolve(executor?: Executor): Promise<Map<string, LibrarySkill>>
   package(skill: LibrarySkill): Promise<Package | null>
-  /** Hook of the sources. */
+  /** Hook for the removal of a source. */
   sourceRemoved(tx: Tx, sourceId: string): Promise<void>
   loops: Loop[]
 }
@@ -72,17 +72,17 @@ export function createLibrary(deps: LibraryDeps): Library {
   }
 
   return {
-    list: async () => (await resolved()).winners.map(toldSkill),
+    list: async () => (await resolved()).winners.map(skillView),
 
     async detail(name) {
       requireSkillName(name)
       const winner = (await resolved()).winners.find(({ entry }) => entry.name === name)
       const row = winner && (await entryStore(db).find(winner.source.id, name))
       if (!winner || !row) throw new Fault('skill_not_found', `There is no skill "${name}" in the library.`)
-      // Written by the sync alone.
+      // Written by the sync only.
       const { files, warnings } = JSON.parse(row.package) as Package
       return {
-        ...toldSkill(winner),
+        ...skillView(winner),
         content: row.content,
         files: files.map(({ path, size, executable }) => ({ path, size_bytes: size, executable })),
         warnings: [...factsOf(row).warnings, ...warnings],
@@ -133,9 +133,9 @@ export function createLibrary(deps: LibraryDeps): Library {
 
     async package(skill) {
       const row = await entryStore(db).find(skill.source.id, skill.name)
-      // Synced meanwhile: what was resolved is not there any more.
+      // A sync has replaced the resolved version.
       if (row?.version !== skill.version) return null
-      // Written by the sync alone.
+      // Written by the sync only.
       return JSON.parse(row.package) as Package
     },
 
@@ -159,7 +159,7 @@ export function createLibrary(deps: LibraryDeps): Library {
             due.map(({ id }) => id),
             'auto_sync',
           ).catch((error: unknown) => {
-            // Kept with each source, where admins see it.
+            // Stored with each source, visible to admins.
             if (!(error instanceof Fault)) throw error
           })
         },
@@ -170,12 +170,15 @@ export function createLibrary(deps: LibraryDeps): Library {
         deadlineSeconds: 1800,
         async run() {
           const sources = await sourceStore(db).all()
-          // Delivery reads from them, however long ago they were synced.
-          const kept = new Map<string, string[]>()
+          // Delivery reads from the caches of sources, so they are not pruned.
+          const sourceCommits = new Map<string, string[]>()
           for (const { url, last_commit_sha } of sources) {
-            kept.set(url, [...(kept.get(url) ?? []), ...(last_commit_sha === null ? [] : [last_commit_sha])])
+            sourceCommits.set(url, [
+              ...(sourceCommits.get(url) ?? []),
+              ...(last_commit_sha === null ? [] : [last_commit_sha]),
+            ])
           }
-          await deps.git.prune(kept, new Date(clock.now().getTime() - unusedMs))
+          await deps.git.prune(sourceCommits, new Date(clock.now().getTime() - unusedCacheMs))
         },
       },
     ],
@@ -184,7 +187,7 @@ export function createLibrary(deps: LibraryDeps): Library {
 
 type Winner = { entry: EntryHead; source: { id: string; name: string }; shadowed_by: string[] }
 
-function toldSkill({ entry, source, shadowed_by }: Winner): Skill {
+function skillView({ entry, source, shadowed_by }: Winner): Skill {
   const { warnings: _, title: __, ...facts } = factsOf(entry)
   return {
     name: entry.name,
@@ -202,11 +205,11 @@ function toldSkill({ entry, source, shadowed_by }: Winner): Skill {
 }
 
 function factsOf({ facts }: Pick<EntryHead, 'facts'>): SkillFacts {
-  // Written by the sync alone.
+  // Written by the sync only.
   return JSON.parse(facts) as SkillFacts
 }
 
 function statusOf(row: SourceRow, isAdmin: boolean) {
-  const told = toldSource(row)
-  return isAdmin ? told : { ...told, url: null, last_error: row.last_fault }
+  const view = sourceView(row)
+  return isAdmin ? view : { ...view, url: null, last_error: row.last_fault }
 }

@@ -1,8 +1,24 @@
 import type { Executor } from '../../ports/database/port.ts'
-import type { EntriesTable } from './tables.ts'
+
+/** One skill of a source at its commit. */
+type EntriesTable = {
+  source_id: string
+  name: string
+  path: string
+  /** SHA of its git tree. */
+  version: string
+  commit_sha: string
+  file_count: number
+  size_bytes: number
+  /** JSON `SkillFacts`. */
+  facts: string
+  /** JSON `Package`. */
+  package: string
+  content: string
+}
 
 export type EntryRow = EntriesTable
-/** Without what is large. */
+/** An entry without its large columns. */
 export type EntryHead = Omit<EntryRow, 'content' | 'package'>
 
 const heads = [
@@ -26,7 +42,7 @@ export function entryStore(executor: Executor) {
       return (await rows.where('name', '=', name).executeTakeFirst()) ?? null
     },
 
-    /** Everything that the source has from now on. */
+    /** Replaces all entries of the source. */
     async replace(sourceId: string, rows: readonly EntryRow[]): Promise<void> {
       await db.deleteFrom('skill_entries').where('source_id', '=', sourceId).execute()
       for (let at = 0; at < rows.length; at += 50) {

@@ -19,11 +19,11 @@ export type SyncDeps = {
   leases: Pick<Leases, 'take' | 'release'>
   events: Pick<Outbox, 'append'>
   git: Git
-  /** Absolute; the skills that come with the platform. */
+  /** Absolute path of the bundled skills. */
   bundledFolder: string
-  /** For private repositories; null: without. */
+  /** For private repositories; null without a token. */
   gitToken(): string | null
-  /** Agents are to be brought up to date: something of the library has changed. False when that is switched off. */
+  /** Called after a change of the library, to update the agents. False if automatic updates are disabled. */
   changed(trigger: string, commit: string | null): boolean
 }
 
@@ -31,7 +31,7 @@ type Result = SkillSync['sources'][number] & { changed: boolean }
 
 const leaseSeconds = 300
 
-/** Reads sources into the library. What one of them does wrong leaves its last state as it is. */
+/** Reads sources into the library. A source that fails keeps its last state. */
 export function createSync(deps: SyncDeps) {
   const { db, clock, leases, events, git } = deps
 
@@ -41,28 +41,28 @@ export function createSync(deps: SyncDeps) {
   }
 
   async function read(source: SourceRow): Promise<Result> {
-    const told = { id: source.id, name: source.name, skill_count: null, error: null, changed: false }
+    const base = { id: source.id, name: source.name, skill_count: null, error: null, changed: false }
     const got = await fetch(source)
     if (!got.ok) return failed(source, got)
     const { commit } = got.value
-    // The platform's own come anew with each of its versions.
+    // The bundled skills change with each release of the platform.
     const isPinned = source.ref_type === 'tag' && source.url !== bundledUrl
     if (isPinned && source.last_commit_sha !== null && source.last_commit_sha !== commit) {
       const error = `The tag "${source.ref}" points to another commit than the one it was pinned to.`
       await note(source, { last_sync_status: 'moved_tag', last_error: error, last_fault: 'moved_tag' })
-      return { ...told, status: 'moved_tag', commit_sha: commit, error }
+      return { ...base, status: 'moved_tag', commit_sha: commit, error }
     }
     const found = await readRepository(git, { url: source.url, commit })
     if (!found.ok) return failed(source, found)
-    await keep(source, commit, found)
+    await store(source, commit, found)
     const changed = source.last_commit_sha !== commit
-    return { ...told, status: 'ok', commit_sha: commit, skill_count: found.skills.length, changed }
+    return { ...base, status: 'ok', commit_sha: commit, skill_count: found.skills.length, changed }
   }
 
-  async function keep(source: SourceRow, commit: string, found: ReadRepository & { ok: true }) {
+  async function store(source: SourceRow, commit: string, found: ReadRepository & { ok: true }) {
     const { skills, skillsRoot, hasConflict } = found
     await db.atomically(async (tx) => {
-      const isKept = await sourceStore(tx).settle(source, {
+      const isStored = await sourceStore(tx).settle(source, {
         last_sync_at: timestamp(clock.now()),
         last_sync_status: 'success',
         last_commit_sha: commit,
@@ -72,7 +72,7 @@ export function createSync(deps: SyncDeps) {
         layout_conflict: hasConflict ? 1 : 0,
         skill_count: skills.length,
       })
-      if (!isKept) return
+      if (!isStored) return
       await entryStore(tx).replace(
         source.id,
         skills.map((skill) => ({ ...skill, source_id: source.id })),
@@ -106,14 +106,14 @@ export function createSync(deps: SyncDeps) {
     }
   }
 
-  /** Throws `sync_in_progress` when all are contended and `sync_failed` when none succeeds. */
+  /** Throws `sync_in_progress` if all sources are busy, and `sync_failed` if all fail. */
   return async function sync(ids: readonly string[], trigger: string): Promise<SkillSync> {
     const results: Result[] = []
     for (const id of ids) {
       const result = await syncOne(id)
       if (result) results.push(result)
     }
-    const sources = results.map(({ changed: _, ...told }) => told)
+    const sources = results.map(({ changed: _, ...view }) => view)
     const of = (status: Result['status']) => sources.filter((source) => source.status === status)
     const skills_count = (await effectiveSkills(db)).winners.length
     if (sources.length > of('busy').length) {

@@ -1,11 +1,10 @@
 /**
  * Sources: the repositories that skills come from.
  *
- * Owns the table `skill_sources`. Promises that a source lies on the one git host, that names are told apart, and
- * that the order in which it lists them is the one in which the library resolves names. Refuses to know what a
- * repository holds: the library reads it, and writes here how that went.
+ * Owns the table `skill_sources`. All sources are on the configured git host and have unique names. Their list has
+ * the order in which the library resolves names. The library reads the repositories and stores the results here.
  */
 export { sourceRoutes } from './routes.ts'
-export { bundledUrl, releaseTagOf, toldSource } from './rules.ts'
+export { bundledUrl, releaseTagOf, sourceView } from './rules.ts'
 export { createSources, type DefaultSource, type Sources } from './service.ts'
 export { type SourceRow, sourceStore } from './store.ts'

@@ -1,10 +1,10 @@
 import type { SkillSource } from '@roost/contracts/skills/sources'
 import type { SourcesTable } from './tables.ts'
 
-/** Address of the skills that come with the platform. */
+/** Address of the bundled skills. */
 export const bundledUrl = 'bundled:community'
 
-/** `v<major>.<minor>.<patch>`, with a pre-release after a hyphen. A tag like `v1` is moved with each release. */
+/** `v<major>.<minor>.<patch>` with an optional pre-release. A tag like `v1` moves with each release. */
 const releaseTag = /^v(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$/
 
 export function isReleaseTag(name: string): boolean {
@@ -16,17 +16,17 @@ export function releaseTagOf(version: string): string {
   return `v${version}`
 }
 
-export function toldSource(row: SourcesTable): SkillSource {
-  const { last_fault: _, ...told } = row
+export function sourceView(row: SourcesTable): SkillSource {
+  const { last_fault: _, ...fields } = row
   return {
-    ...told,
+    ...fields,
     is_default: row.is_default === 1,
     enabled: row.enabled === 1,
     layout_conflict: row.layout_conflict === 1,
   }
 }
 
-/** A source that tracks something else now: what was found before is not pinned any more. */
+/** The state of a source with another repository or ref: nothing is pinned. */
 export const unsynced = {
   last_sync_at: null,
   last_sync_status: 'never',

@@ -5,10 +5,10 @@ import { Fault } from '../../kit/fault.ts'
 import { newId } from '../../kit/ids.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import type { Git, GitRef } from '../../ports/git/port.ts'
-import { bundledUrl, isReleaseTag, toldSource, unsynced } from './rules.ts'
+import { bundledUrl, isReleaseTag, sourceView, unsynced } from './rules.ts'
 import { type SourceRow, sourceStore } from './store.ts'
 
-/** The community source as the configuration has it; `bundled` comes with the platform, null is none. */
+/** The configured community source; `bundled` comes with the platform, null disables it. */
 export type DefaultSource = { url: 'bundled' | string; ref: string } | null
 
 export type SourcesDeps = {
@@ -16,20 +16,20 @@ export type SourcesDeps = {
   clock: Pick<Clock, 'now'>
   git: Pick<Git, 'address' | 'checkRef'>
   defaultSource: DefaultSource
-  /** In the transaction that removes a source: what the library has of it goes too. */
+  /** Called in the transaction that removes a source, to remove its skills. */
   removed(tx: Tx, sourceId: string): Promise<void>
 }
 
 export type Sources = {
-  /** In the order in which names are resolved. */
+  /** In order of name resolution. */
   list(): Promise<SkillSource[]>
   /** Throws `invalid_skill_source`, `already_exists`. */
-  create(asked: CreateSkillSource, by: string): Promise<SkillSource>
-  /** Throws `source_not_found` and what `create` throws. */
-  update(id: string, asked: UpdateSkillSource): Promise<SkillSource>
+  create(request: CreateSkillSource, by: string): Promise<SkillSource>
+  /** Throws `source_not_found`, and the faults of `create`. */
+  update(id: string, request: UpdateSkillSource): Promise<SkillSource>
   /** Throws `source_not_found`. */
   remove(id: string): Promise<void>
-  /** Makes the community source be as the configuration says; at start. Throws `invalid_skill_source`. */
+  /** Applies the configuration to the community source, at start. Throws `invalid_skill_source`. */
   ensureDefault(): Promise<void>
 }
 
@@ -47,9 +47,9 @@ export function createSources({ db, clock, git, defaultSource, removed }: Source
   }
 
   function checkRef(ref: GitRef): void {
-    const wrong = git.checkRef(ref)
-    if (wrong) {
-      const sentence = `The ref "${ref.name.slice(0, 100)}" ${wrong.message}.`
+    const invalid = git.checkRef(ref)
+    if (invalid) {
+      const sentence = `The ref "${ref.name.slice(0, 100)}" ${invalid.message}.`
       throw new Fault('invalid_skill_source', sentence, { field: 'ref' })
     }
   }
@@ -61,18 +61,19 @@ export function createSources({ db, clock, git, defaultSource, removed }: Source
       { field: 'ref' },
     )
 
-  const taken = (name: string) => new Fault('already_exists', `There is a source named "${name}" already.`)
+  const nameTaken = (name: string) =>
+    new Fault('already_exists', `There is a source named "${name}" already.`)
 
   function blank(row: Pick<SourceRow, 'name' | 'url' | 'ref' | 'ref_type' | 'priority'>): SourceRow {
     const now = timestamp(clock.now())
     const nothing = { skills_root: null, layout_conflict: 0, skill_count: 0, created_by: null }
-    const made = { id: newId(), is_default: 0, enabled: 1, created_at: now, updated_at: now }
-    return { ...unsynced, ...nothing, ...made, ...row }
+    const initial = { id: newId(), is_default: 0, enabled: 1, created_at: now, updated_at: now }
+    return { ...unsynced, ...nothing, ...initial, ...row }
   }
 
-  async function put(tx: Tx, before: SourceRow, asked: UpdateSkillSource): Promise<void> {
-    const { enabled, url: given, ...plain } = asked
-    const url = given === undefined || given === before.url ? before.url : addressOf(given)
+  async function put(tx: Tx, before: SourceRow, request: UpdateSkillSource): Promise<void> {
+    const { enabled, url: newUrl, ...plain } = request
+    const url = newUrl === undefined || newUrl === before.url ? before.url : addressOf(newUrl)
     const ref = plain.ref ?? before.ref
     const ref_type = plain.ref_type ?? before.ref_type
     checkRef({ kind: ref_type, name: ref })
@@ -81,7 +82,7 @@ export function createSources({ db, clock, git, defaultSource, removed }: Source
       throw new Fault('invalid_skill_source', 'This source comes with the platform; it can be switched off.')
     }
     const store = sourceStore(tx)
-    if (plain.name !== undefined && (await store.isTaken(plain.name, before.id))) throw taken(plain.name)
+    if (plain.name !== undefined && (await store.isTaken(plain.name, before.id))) throw nameTaken(plain.name)
     await store.update(before.id, {
       ...plain,
       url,
@@ -91,30 +92,30 @@ export function createSources({ db, clock, git, defaultSource, removed }: Source
     })
   }
 
-  const found = async (executor: Db | Tx, id: string) => {
+  const requireSource = async (executor: Db | Tx, id: string) => {
     const row = await sourceStore(executor).byId(id)
     if (!row) throw new Fault('source_not_found')
     return row
   }
 
   return {
-    list: async () => (await sourceStore(db).all()).map(toldSource),
+    list: async () => (await sourceStore(db).all()).map(sourceView),
 
-    async create(asked, by) {
-      const { enabled, ...rest } = asked
-      checkRef({ kind: asked.ref_type, name: asked.ref })
+    async create(request, by) {
+      const { enabled, ...rest } = request
+      checkRef({ kind: request.ref_type, name: request.ref })
       const row = {
-        ...blank({ ...rest, url: addressOf(asked.url) }),
+        ...blank({ ...rest, url: addressOf(request.url) }),
         enabled: enabled ? 1 : 0,
         created_by: by,
       }
-      if (!(await db.atomically((tx) => sourceStore(tx).insert(row)))) throw taken(row.name)
-      return toldSource(row)
+      if (!(await db.atomically((tx) => sourceStore(tx).insert(row)))) throw nameTaken(row.name)
+      return sourceView(row)
     },
 
-    async update(id, asked) {
-      await db.atomically(async (tx) => put(tx, await found(tx, id), asked))
-      return toldSource(await found(db, id))
+    async update(id, request) {
+      await db.atomically(async (tx) => put(tx, await requireSource(tx, id), request))
+      return sourceView(await requireSource(db, id))
     },
 
     remove: (id) =>
@@ -136,7 +137,7 @@ export function createSources({ db, clock, git, defaultSource, removed }: Source
         }
         if (url === null || !defaultSource) return
         if (before?.url === url) {
-          // Only the platform changes what it is pinned to: a new version comes with the skills of its release.
+          // The pinned tag of the bundled source changes with each release of the platform.
           const isMoved = url === bundledUrl && before.ref !== defaultSource.ref
           if (isMoved) await store.update(before.id, { ref: defaultSource.ref, ref_type: 'tag' })
           return
@@ -147,7 +148,7 @@ export function createSources({ db, clock, git, defaultSource, removed }: Source
           ...blank({ ...tracked, name: communityName, priority: communityPriority }),
           is_default: 1,
         }
-        // Somebody may have given the name to a source of their own, or another process was faster.
+        // The name may belong to another source, or another process was faster.
         if (!(await store.insert(row)) && !(await store.all()).some((each) => each.is_default === 1)) {
           await store.insert({ ...row, name: `${communityName}-${row.id.slice(0, 6)}` })
         }

@@ -8,14 +8,14 @@ export function sourceStore(executor: Executor) {
   const one = (column: 'id' | 'name', value: string) =>
     db.selectFrom('skill_sources').selectAll().where(column, '=', value).executeTakeFirst()
   return {
-    /** In the order in which names are resolved: lower priority first, then the older. */
+    /** In order of name resolution: lower priority first, then older first. */
     all(): Promise<SourceRow[]> {
       const rows = db.selectFrom('skill_sources').selectAll()
       return rows.orderBy('priority').orderBy('created_at').orderBy('id').execute()
     },
     byId: async (id: string): Promise<SourceRow | null> => (await one('id', id)) ?? null,
 
-    /** False when the name is taken. */
+    /** False if the name is in use. */
     async insert(row: SourceRow): Promise<boolean> {
       const inserted = await db
         .insertInto('skill_sources')
@@ -25,16 +25,16 @@ export function sourceStore(executor: Executor) {
       return (inserted.numInsertedOrUpdatedRows ?? 0n) > 0n
     },
 
-    isTaken: async (name: string, butOf: string) => {
+    isTaken: async (name: string, exceptId: string) => {
       const found = await one('name', name)
-      return found !== undefined && found.id !== butOf
+      return found !== undefined && found.id !== exceptId
     },
 
     async update(id: string, patch: Partial<SourceRow>): Promise<void> {
       await db.updateTable('skill_sources').set(patch).where('id', '=', id).execute()
     },
 
-    /** What a sync found, unless the source tracks something else or is gone by now. */
+    /** Stores the result of a sync, unless the source was changed or removed since. */
     async settle(row: SourceRow, patch: Partial<SourceRow>): Promise<boolean> {
       const { numUpdatedRows } = await db
         .updateTable('skill_sources')

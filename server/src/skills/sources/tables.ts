@@ -1,7 +1,7 @@
 export type SourcesTable = {
   id: string
   name: string
-  /** As the git port keeps addresses. */
+  /** Normalized by the git port. */
   url: string
   ref: string
   ref_type: 'branch' | 'tag'
@@ -14,10 +14,10 @@ export type SourcesTable = {
   updated_at: string
   last_sync_at: string | null
   last_sync_status: 'success' | 'failed' | 'moved_tag' | 'never'
-  /** What the library holds; a tag stays pinned to it. Null until the first sync of this repository and ref. */
+  /** The commit in the library, to which a tag is pinned. Null until the first sync of repository and ref. */
   last_commit_sha: string | null
   last_error: string | null
-  /** Class of the error. */
+  /** Kind of the error. */
   last_fault: string | null
   skills_root: string | null
   layout_conflict: number
