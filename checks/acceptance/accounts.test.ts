@@ -1,4 +1,4 @@
-/** Accounts of people with a real mail server: sign-in by mail, the second factor, roles and suspension. */
+/** Accounts with a real mail server: sign-in by mail, the second factor, roles and suspension. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { type MailServer, startMailServer } from '@roost/test-support/mail/index'
@@ -33,12 +33,12 @@ const askForCode = async (email: string): Promise<string> => {
   const { text } = await mail.next(email)
   return /\b\d{6}\b/.exec(text)?.[0] ?? assert.fail(text)
 }
-/** All that two refusals must have in common: what is left is the id of each request. */
+/** The parts that two refusals must share: everything but the request id. */
 const refusal = ({ status, text }: { status: number; text: string }) => [
   status,
   text.replace(/"request_id":"[^"]*"/, ''),
 ]
-/** The session of somebody who has signed in with a code from a mail. */
+/** Signs in with a mailed code and returns the session token. */
 const signInByMail = async (email: string): Promise<string> => {
   const reply = await post('/api/auth/email/verify', { email, code: await askForCode(email) })
   assert.equal(reply.status, 200, reply.text)
@@ -52,15 +52,15 @@ const signInByPassword = () =>
     { token: null, headers: { 'content-type': 'application/x-www-form-urlencoded' } },
   )
 
-describe('signing in by mail', () => {
-  test('is offered where mail is set up', async () => {
+describe('sign-in by mail', () => {
+  test('is offered when mail is configured', async () => {
     const mode = await platform.request('GET', '/api/auth/mode', undefined, open)
     assert.equal(mode.json.email_auth_enabled, true)
     const flags = await platform.request('GET', '/api/settings/feature-flags')
     assert.deepEqual([flags.json.email_login, flags.json.two_factor], [true, true])
   })
 
-  test('request, mail, verify, and a person with the role of the list', async () => {
+  test('request, mail and verification create a person with the role of the allow list', async () => {
     const email = 'ann@example.com'
     await allow(email, 'creator')
     const code = await askForCode(email)
@@ -76,7 +76,7 @@ describe('signing in by mail', () => {
     assert.ok(!platform.output().includes(code), 'no code in the log')
   })
 
-  test('of twenty who present one code at once, one gets in', async () => {
+  test('of twenty concurrent uses of one code one succeeds', async () => {
     const email = 'bob@example.com'
     await allow(email)
     const code = await askForCode(email)
@@ -87,7 +87,7 @@ describe('signing in by mail', () => {
     for (const { status } of replies) assert.ok([200, 401, 429].includes(status), `${status}`)
   })
 
-  test('an address off the list gets the answer of a wrong code, and no mail', async () => {
+  test('an address off the list gets the response of a wrong code, and no mail', async () => {
     const before = mail.received.length
     const known = await post('/api/auth/email/request', { email: 'ann@example.com' })
     const unknown = await post('/api/auth/email/request', { email: 'stranger@example.com' })
@@ -107,38 +107,38 @@ describe('signing in by mail', () => {
     assert.deepEqual([removed.status, removed.json.error], [401, 'invalid_code'])
   })
 
-  test('a code from another door opens none for an address off the list', async () => {
+  test('a Workspace code does not sign in an address off the list', async () => {
     const [agent, email] = ['qa-doors', 'guest@example.com']
     await post('/api/agents', { name: agent }, {})
     await post(`/api/agents/${agent}/share`, { email }, {})
     await platform.request('DELETE', `${whitelist}/${email}`)
-    const door = '/api/enterprise/client-portal/auth'
-    assert.equal((await post(`${door}/request`, { email })).status, 200)
+    const portal = '/api/enterprise/client-portal/auth'
+    assert.equal((await post(`${portal}/request`, { email })).status, 200)
     const code = /\b\d{6}\b/.exec((await mail.next(email)).text)?.[0]
     const other = await post('/api/auth/email/verify', { email, code })
     const wrong = await post('/api/auth/email/verify', { email: 'ann@example.com', code: '12345' })
     assert.deepEqual(refusal(other), refusal(wrong))
     assert.equal(other.status, 401)
-    assert.equal((await post(`${door}/verify`, { email, code })).status, 200)
+    assert.equal((await post(`${portal}/verify`, { email, code })).status, 200)
   })
 
-  test('guesses are answered alike for addresses that are known and that are not, to the last', async () => {
+  test('guesses get the same responses for known and unknown addresses, up to the limit', async () => {
     await allow('uma@example.com')
     await askForCode('uma@example.com')
     const answers = async (email: string) => {
-      const told: [number, string][] = []
+      const outcomes: [number, string][] = []
       for (let guess = 0; guess < 7; guess += 1) {
         const { status, json } = await post('/api/auth/email/verify', { email, code: 'guess' })
-        told.push([status, json.error])
+        outcomes.push([status, json.error])
       }
-      return told
+      return outcomes
     }
     const known = await answers('uma@example.com')
     assert.deepEqual(await answers('nobody@example.com'), known)
     assert.deepEqual([known[4]?.[0], known[5]?.[0]], [401, 429])
   })
 
-  test('access requests let an address in once an admin has switched them on', async () => {
+  test('access requests add an address once an admin enables them', async () => {
     const email = 'dan@example.com'
     const refused = await post('/api/access/request', { email })
     assert.deepEqual([refused.status, refused.json.error], [403, 'access_requests_disabled'])
@@ -148,7 +148,7 @@ describe('signing in by mail', () => {
     await signInByMail(email)
   })
 
-  test('it can be switched off', async () => {
+  test('can be disabled', async () => {
     await platform.request('PUT', '/api/settings/email_auth_enabled', { value: 'false' })
     const refused = await post('/api/auth/email/request', { email: 'ann@example.com' })
     assert.deepEqual([refused.status, refused.json.error], [403, 'email_login_disabled'])
@@ -157,7 +157,7 @@ describe('signing in by mail', () => {
 })
 
 describe('suspension', () => {
-  test('ends a session, a key and open sockets at once, and gives session and key back', async () => {
+  test('ends session, key and open sockets immediately; afterwards session and key work again', async () => {
     const email = 'eve@example.com'
     await allow(email)
     const token = await signInByMail(email)
@@ -168,24 +168,24 @@ describe('suspension', () => {
       openLive(platform, path),
     )
     for (const socket of sockets) await socket.next('connected')
-    const seen = () =>
+    const statuses = () =>
       Promise.all(
         [token, key].map(
           async (each) => (await platform.request('GET', '/api/users/me', undefined, { token: each })).status,
         ),
       )
-    assert.deepEqual(await seen(), [200, 200])
+    assert.deepEqual(await statuses(), [200, 200])
     const suspended = await platform.request('POST', `/api/users/${email}/suspend`)
     assert.equal(suspended.status, 200, suspended.text)
-    assert.deepEqual(await seen(), [401, 401])
+    assert.deepEqual(await statuses(), [401, 401])
     assert.deepEqual(await Promise.all(sockets.map(({ closed }) => closed)), [4001, 4001])
     const late = await post('/api/auth/email/verify', { email, code: await askForCode(email) })
     assert.deepEqual([late.status, late.json.error], [403, 'account_suspended'])
     await platform.request('POST', `/api/users/${email}/unsuspend`)
-    assert.deepEqual(await seen(), [200, 200])
+    assert.deepEqual(await statuses(), [200, 200])
   })
 
-  test('nobody suspends or demotes himself', async () => {
+  test('403 own_role when a person suspends or demotes themselves', async () => {
     for (const [method, path, body] of [
       ['PUT', '/api/users/admin/role', { role: 'user' }],
       ['POST', '/api/users/admin/suspend', undefined],
@@ -195,7 +195,7 @@ describe('suspension', () => {
     }
   })
 
-  test('a new role acts on the next request', async () => {
+  test('a new role applies to the next request', async () => {
     const email = 'fay@example.com'
     await allow(email)
     const token = await signInByMail(email)
@@ -209,7 +209,7 @@ describe('suspension', () => {
 })
 
 describe('the second factor', () => {
-  test('a policy makes the admin set one up on the way in, and then asks for it', async () => {
+  test('a policy makes the admin enrol at sign-in, and then requires the factor', async () => {
     const stored = await platform.request('PUT', `${factor}/policy`, { required_roles: ['admin'] })
     assert.deepEqual(stored.json, { required_roles: ['admin'] })
     const pending = await signInByPassword()
@@ -223,15 +223,15 @@ describe('the second factor', () => {
       enrollment_required: true,
     })
     const session = await platform.request('GET', '/api/users/me', undefined, { token: challenge_token })
-    assert.equal(session.status, 401, 'a challenge token is no session')
+    assert.equal(session.status, 401, 'a challenge token must not work as a session')
 
-    const begun = await post(`${factor}/login/enroll/start`, { challenge_token })
+    const started = await post(`${factor}/login/enroll/start`, { challenge_token })
     assertShape(
-      begun.json,
+      started.json,
       { secret: 'string', otpauth_uri: 'string', qr_svg: 'string', challenge_token: 'string' },
       'enrolment',
     )
-    const code = totp(begun.json.secret)
+    const code = totp(started.json.secret)
     const done = await post(`${factor}/login/enroll/confirm`, { challenge_token, code })
     assert.equal(done.status, 200, done.text)
     assert.equal(done.json.recovery_codes.length, 10)
@@ -249,10 +249,10 @@ describe('the second factor', () => {
     assert.equal(entered.json.recovery_codes_left, 9)
     const closed = await verify(done.json.recovery_codes[1])
     assert.deepEqual([closed.status, closed.json.error], [401, 'challenge_expired'], 'one session each')
-    assert.ok(!platform.output().includes(begun.json.secret), 'no secret in the log')
+    assert.ok(!platform.output().includes(started.json.secret), 'no secret in the log')
   })
 
-  test('a code from a mail keeps 200 and brings no session', async () => {
+  test('a valid email code keeps 200 but opens no session', async () => {
     await platform.request('PUT', `${factor}/policy`, { required_roles: ['user', 'admin'] })
     const email = 'gus@example.com'
     await allow(email)

@@ -1,4 +1,4 @@
-/** Creating, listing, renaming and deleting agents; starting and stopping them; races of all of these. */
+/** Creating, listing, renaming, deleting, starting and stopping agents, also concurrently. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
@@ -31,10 +31,10 @@ const statusOf = async (name: string) => (await get(`/${name}`)).json.status
 const untilStatus = (name: string, status: string) =>
   eventually(
     () => statusOf(name),
-    (seen) => seen === status,
+    (current) => current === status,
   )
 
-/** Another program of the machine. */
+/** Holds a port like another program of the machine. */
 async function holdPort(port: number): Promise<AsyncDisposable> {
   const server = createServer()
   server.listen(port, '127.0.0.1')
@@ -68,11 +68,11 @@ const row = {
   base_image_version: 'string?',
 }
 
-describe('an agent made with its name alone', () => {
+describe('an agent created with only a name', () => {
   const name = 'qa-plain'
   let created: Loose
 
-  test('runs, with the defaults', async () => {
+  test('runs with the defaults', async () => {
     created = await createAgent(platform, name)
     assertShape(created, row, 'row')
     for (const list of ['missing_credentials', 'schedule_errors', 'warnings'])
@@ -89,7 +89,7 @@ describe('an agent made with its name alone', () => {
     assert.match(created.created, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
   })
 
-  test('is in the list as it was answered, and details add to it', async () => {
+  test('is listed as it was returned, and details add to it', async () => {
     const listed = (await get('')).json.find((agent: Loose) => agent.name === name)
     assertShape(listed, row, 'listed')
     const details = (await get(`/${name}`)).json
@@ -117,7 +117,7 @@ describe('an agent made with its name alone', () => {
     assert.equal(details.needs_recreate, false)
   })
 
-  test('beats, and its stats are there within 15 s of its start', async () => {
+  test('sends heartbeats, and its stats are available within 15 s of its start', async () => {
     await eventually(
       () => get(`/${name}`),
       (reply) => reply.json.heartbeat_state === 'alive' && reply.json.last_heartbeat_age_seconds < 15,
@@ -139,8 +139,8 @@ describe('an agent made with its name alone', () => {
 
   test('is in the overviews of contexts and of autonomy', async () => {
     const contexts = (await get('/context-stats')).json.agents
-    const mine = contexts.find((agent: Loose) => agent.name === name)
-    assert.deepEqual([mine.status, mine.activity_state, mine.context_percent], ['running', 'idle', 0])
+    const own = contexts.find((agent: Loose) => agent.name === name)
+    assert.deepEqual([own.status, own.activity_state, own.context_percent], ['running', 'idle', 0])
     assert.deepEqual((await get('/autonomy-status')).json[name], {
       autonomy_enabled: true,
       total_schedules: 0,
@@ -165,7 +165,7 @@ describe('an agent made with its name alone', () => {
     assert.equal(await statusOf(name), 'stopped')
   })
 
-  test('stopped, it shows what needs no container and refuses what does', async () => {
+  test('while stopped it shows what needs no container and refuses the rest', async () => {
     const stats = (await get(`/${name}/stats`)).json
     assert.deepEqual([stats.status, stats.cpu_percent, stats.memory_used_bytes], ['stopped', null, null])
     assert.match((await get(`/${name}/logs`)).json.logs, /\S/)
@@ -188,7 +188,7 @@ describe('an agent made with its name alone', () => {
     assert.deepEqual([chat.status, chat.json.error], [503, 'agent_not_running'])
   })
 
-  test('a stopped agent stays stopped, whoever starts its container', async () => {
+  test('a stopped agent stays stopped, even if its container is started from outside', async () => {
     await docker('start', `agent-${name}`)
     await eventually(
       () => docker('inspect', '-f', '{{.State.Running}}', `agent-${name}`),
@@ -203,7 +203,7 @@ describe('an agent made with its name alone', () => {
     assert.equal(await statusOf(name), 'running')
   })
 
-  test('killed from outside it is exited, and comes back by itself with its files and conversation', async () => {
+  test('after a kill from outside it is exited, and restarts with its files and conversation', async () => {
     assert.equal(
       await answerOf(platform, name, 'the word is quince [[tool:Bash:echo kept > kept.txt]]'),
       'tool-result: (Bash completed with no output)',
@@ -215,7 +215,7 @@ describe('an agent made with its name alone', () => {
     assert.equal((await get(`/${name}/files/download?path=kept.txt`)).text, 'kept\n')
   })
 
-  test('a container that was removed from outside is made again at the next start', async () => {
+  test('a container removed from outside is created again at the next start', async () => {
     await docker('rm', '-f', `agent-${name}`)
     await untilStatus(name, 'exited')
     const start = await post(`/${name}/start`)
@@ -223,28 +223,28 @@ describe('an agent made with its name alone', () => {
     assert.equal((await get(`/${name}/files/download?path=kept.txt`)).text, 'kept\n')
   })
 
-  test('started while another program holds its SSH port, it gets another one', async () => {
-    const taken: number = (await get(`/${name}`)).json.port
+  test('gets another SSH port at start when its port is in use', async () => {
+    const usedPort: number = (await get(`/${name}`)).json.port
     await post(`/${name}/stop`)
-    await using _other = await holdPort(taken)
+    await using _other = await holdPort(usedPort)
     const start = await post(`/${name}/start`)
     assert.deepEqual([start.status, start.json.recreate_reason], [200, 'ssh_port'], start.text)
-    assert.notEqual(start.json.port, taken)
+    assert.notEqual(start.json.port, usedPort)
     assert.equal((await get(`/${name}`)).json.port, start.json.port)
     assert.match(await docker('port', `agent-${name}`), new RegExp(`:${start.json.port}$`))
     assert.equal((await get(`/${name}/files/download?path=kept.txt`)).text, 'kept\n')
   })
 
-  test('brought back while another program holds its SSH port, it gets another one', async () => {
-    const taken: number = (await get(`/${name}`)).json.port
+  test('gets another SSH port at recovery when its port is in use', async () => {
+    const usedPort: number = (await get(`/${name}`)).json.port
     await platform.killApi()
     await docker('stop', '-t', '0', `agent-${name}`)
-    await using _other = await holdPort(taken)
+    await using _other = await holdPort(usedPort)
     await platform.startApi()
     platform.token = await signIn(platform)
     const { port } = await eventually(
       async () => (await get(`/${name}`)).json,
-      (agent) => agent.status === 'running' && agent.port !== taken,
+      (agent) => agent.status === 'running' && agent.port !== usedPort,
     )
     assert.match(await docker('port', `agent-${name}`), new RegExp(`:${port}$`))
     assert.equal(await answerOf(platform, name, '[[reply:back]]'), 'back')
@@ -252,7 +252,7 @@ describe('an agent made with its name alone', () => {
 })
 
 describe('renaming', () => {
-  test('a running agent goes on under its new name, with key, files, history and port', async () => {
+  test('a running agent continues under its new name, with key, files, history and port', async () => {
     const before = await createAgent(platform, 'qa-old')
     const key = await agentKeyOf('qa-old')
     await platform.request('PUT', '/api/agents/qa-old/files?path=a.txt', { content: 'mine' })
@@ -277,7 +277,7 @@ describe('renaming', () => {
     assert.equal(rows.length, 2)
   })
 
-  test('a stopped agent keeps being stopped', async () => {
+  test('a stopped agent stays stopped', async () => {
     await post('/qa-new/stop')
     const reply = await platform.request('PUT', '/api/agents/qa-new/rename', { new_name: 'qa-still' })
     assert.equal(reply.json.was_running, false)
@@ -286,7 +286,7 @@ describe('renaming', () => {
     assert.equal(await answerOf(platform, 'qa-still', '[[recall:damson]]'), 'recall=yes')
   })
 
-  test('names that are taken, reserved, malformed or its own are refused', async () => {
+  test('names that are in use, reserved, malformed or its own are refused', async () => {
     for (const [new_name, status, error] of [
       ['qa-plain', 409, 'agent_exists'],
       ['slots', 422, 'reserved_agent_name'],
@@ -301,7 +301,7 @@ describe('renaming', () => {
 })
 
 describe('ending runs', () => {
-  test('stopping cancels what runs and leaves what waits, which runs after the next start', async () => {
+  test('stopping cancels the running turn; queued turns run after the next start', async () => {
     const running = await beginTurn(platform, 'qa-plain', '[[sleep:60]]')
     await untilExecution(platform, 'qa-plain', running.id, isSpawned)
     const waiting = await beginTurn(platform, 'qa-plain', 'later [[reply:at last]]')
@@ -317,7 +317,7 @@ describe('ending runs', () => {
     await waiting.ended
   })
 
-  test('deleting cancels both, frees the name, and the next of that name starts with nothing', async () => {
+  test('deleting cancels both and frees the name; a new agent of that name starts empty', async () => {
     await createAgent(platform, 'qa-gone')
     const running = await beginTurn(platform, 'qa-gone', '[[sleep:60]]')
     await untilExecution(platform, 'qa-gone', running.id, isSpawned)
@@ -339,8 +339,8 @@ describe('ending runs', () => {
   })
 })
 
-describe('at the same time', () => {
-  test('of twenty creations of one name one wins, and the losers leave nothing', async () => {
+describe('concurrent requests', () => {
+  test('of twenty creations of one name one succeeds, and the others leave nothing', async () => {
     const replies = await Promise.all(Array.from({ length: 20 }, () => post('', { name: 'qa-race' })))
     assert.equal(replies.filter(({ status }) => status === 200).length, 1)
     for (const reply of replies.filter(({ status }) => status !== 200))
@@ -350,7 +350,7 @@ describe('at the same time', () => {
     assert.equal(volumes.match(/agent-qa-race-\w+-workspace/g)?.length, 1)
   })
 
-  test('a storm of starts and stops ends in a state that is true', async () => {
+  test('many concurrent starts and stops end in a consistent state', async () => {
     const replies = await Promise.all(
       Array.from({ length: 8 }, (_, index) => post(`/qa-race/${index % 2 ? 'start' : 'stop'}`)),
     )
@@ -362,7 +362,7 @@ describe('at the same time', () => {
     assert.equal(await answerOf(platform, 'qa-race', '[[reply:fine]]'), 'fine')
   })
 
-  test('of four deletions one wins; a key makes one agent, whatever is sent with it', async () => {
+  test('of four deletions one succeeds; an idempotency key creates one agent for any body', async () => {
     const replies = await Promise.all(
       Array.from({ length: 4 }, () => platform.request('DELETE', '/api/agents/qa-race')),
     )
@@ -376,7 +376,7 @@ describe('at the same time', () => {
   })
 })
 
-test('create takes label, tags, instructions, model and resources; the list filters by any of the tags', async () => {
+test('create accepts label, tags, instructions, model and resources; the list filters by any of the tags', async () => {
   const created = await createAgent(platform, 'qa-full', {
     type: 'researcher',
     label: '  Büro  ',
@@ -404,7 +404,7 @@ test('create takes label, tags, instructions, model and resources; the list filt
   assert.ok((await named('')).length > 1)
 })
 
-test('logs are the newest lines, at most as many as asked for', async () => {
+test('logs are the newest lines, at most as many as requested', async () => {
   const logs = async (query: string) => (await get(`/qa-full/logs${query}`)).json
   const { agent_name, logs: all } = await logs('')
   assert.equal(agent_name, 'qa-full')

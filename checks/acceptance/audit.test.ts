@@ -1,4 +1,4 @@
-/** The audit log: who did what with which key, and that nobody changed it since. */
+/** The audit log: who did what with which key, and proof that it is unchanged. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { openLive } from './live.ts'
@@ -21,7 +21,7 @@ const log = async (query: string) => {
 const mint = async (name: string, scope = 'user') =>
   (await platform.request('POST', '/api/mcp/keys', { name, scope })).json
 
-test('a call with a key is attributed to the key, beside its owner', async () => {
+test('a call with a key is attributed to the key and its owner', async () => {
   const { id, key, user_id } = await mint('pipeline')
   const headers = { 'x-request-id': 'audit-1' }
   const value = { value: 'Be kind.' }
@@ -46,10 +46,10 @@ test('a call with a key is attributed to the key, beside its owner', async () =>
   })
   const one = await platform.request('GET', `/api/audit-log/${entries[0].event_id}`)
   assert.deepEqual(one.json, entries[0])
-  assert.ok(!JSON.stringify(await log('limit=1000')).includes(key), 'the key itself is nowhere')
+  assert.ok(!JSON.stringify(await log('limit=1000')).includes(key), 'the log must not contain the key')
 })
 
-test('mcp_key_id and mcp_scope filter; a key that is refused is there with its name', async () => {
+test('mcp_key_id and mcp_scope filter; a refused key is logged with its name', async () => {
   const ops = await mint('watcher', 'ops')
   const refused = await platform.request('PUT', '/api/settings/x', { value: 'y' }, { token: ops.key })
   assert.deepEqual([refused.status, refused.json.error], [403, 'scope_not_allowed'])
@@ -68,7 +68,7 @@ test('mcp_key_id and mcp_scope filter; a key that is refused is there with its n
   assert.deepEqual([unknown.status, unknown.json.error], [422, 'unknown_filter'])
 })
 
-test('what a key reads is there too, once a minute for each thing it reads, from whichever door', async () => {
+test('reads with a key are logged once a minute for each target, on every listener', async () => {
   const ops = await mint('reader', 'ops')
   const read = (path: string) => platform.request('GET', path, undefined, { token: ops.key })
   const replies = await Promise.all(Array.from({ length: 20 }, () => read('/api/version')))
@@ -90,7 +90,7 @@ test('what a key reads is there too, once a minute for each thing it reads, from
   assert.deepEqual([opened.endpoint, opened.status], ['WS /ws/events', 101])
 })
 
-test('sessions and user keys of an admin read it; a key of another scope is refused', async () => {
+test('sessions and user keys of an admin can read it; keys of other scopes cannot', async () => {
   const { key } = await mint('reader')
   const ops = await mint('narrow', 'ops')
   const calls: [string, string][] = [
@@ -107,7 +107,7 @@ test('sessions and user keys of an admin read it; a key of another scope is refu
   }
 })
 
-test('a sign-in that fails is an entry with the address it came from', async () => {
+test('a failed sign-in is logged with its source address', async () => {
   const form = 'username=admin&password=wrong'
   const headers = { 'content-type': 'application/x-www-form-urlencoded', 'x-request-id': 'audit-2' }
   assert.equal((await platform.request('POST', '/api/token', form, { token: null, headers })).status, 401)
@@ -117,13 +117,13 @@ test('a sign-in that fails is an entry with the address it came from', async () 
   ])
 })
 
-test('the log is whole, also as the machine itself asks, and comes out as files', async () => {
+test('the log verifies, also on the internal listener, and can be exported', async () => {
   const { json } = await platform.request('POST', '/api/audit-log/verify')
   assert.deepEqual([json.valid, json.status], [true, 'verified'])
   const inner = `http://127.0.0.1:${platform.internalPort}/api/internal/audit-log/verification`
-  const asked: Loose = await (await fetch(inner)).json()
-  assert.equal(asked.status, 'verified')
-  assert.ok(asked.checked > json.checked, 'the question itself is an entry')
+  const verification: Loose = await (await fetch(inner)).json()
+  assert.equal(verification.status, 'verified')
+  assert.ok(verification.checked > json.checked, 'the verification itself is an entry')
   assert.equal((await platform.request('GET', '/api/internal/audit-log/verification')).status, 404)
   const file = await platform.request('GET', '/api/audit-log/export?format=csv')
   assert.match(file.headers.get('content-disposition') ?? '', /attachment/)

@@ -1,6 +1,6 @@
 /**
- * Stands in a container where the real CLI stood, speaks enough of its line protocol for a turn, and misbehaves
- * as the message says. What a real CLI does once in a thousand turns, this one does every time.
+ * Replaces the real CLI in a container. Speaks enough of its line protocol for a turn, and misbehaves as the message
+ * says. A real CLI does this once in a thousand turns.
  */
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
@@ -18,7 +18,7 @@ const result = (words: string) =>
     ...{ num_turns: 1, duration_ms: 1, total_cost_usd: 0, usage: {} },
   })
 
-/** A process in a session and group of its own, as a tool's server would be. */
+/** A process in its own session and group, like a tool's server. */
 function daemon(): void {
   spawn('/bin/sleep', ['86400'], { detached: true, stdio: 'ignore' }).unref()
 }
@@ -72,7 +72,7 @@ const behaviours: Record<string, () => void> = {
     const eaten: Buffer[] = []
     setInterval(() => {
       eaten.push(Buffer.alloc(64 * 1024 * 1024, 1))
-      // On a busy machine it takes longer than a runtime may be silent.
+      // On a busy machine this takes longer than the allowed silence of a runtime.
       text(`${eaten.length}`)
     }, 5)
   },

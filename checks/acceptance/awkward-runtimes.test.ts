@@ -1,4 +1,4 @@
-/** Runtimes that misbehave: each run ends with the right status and a named reason, and nothing of it stays. */
+/** Misbehaving runtimes: each run ends with the right status and reason, and leaves no process. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -20,7 +20,7 @@ after(async () => {
   await platform?.[Symbol.asyncDispose]()
 })
 
-/** Takes the place of the CLI in this one container. */
+/** Replaces the CLI in this container. */
 async function putCli(): Promise<void> {
   const program = readFileSync(join(import.meta.dirname, 'awkward-cli.ts'), 'utf8')
   await write('/opt/awkward-cli.ts', program)
@@ -39,48 +39,48 @@ function write(path: string, text: string): Promise<void> {
   })
 }
 
-async function begin(behaviour: string, over: object = {}): Promise<string> {
-  const body = { message: `do it [[awkward:${behaviour}]]`, async_mode: true, ...over }
+async function startRun(behaviour: string, overrides: object = {}): Promise<string> {
+  const body = { message: `do it [[awkward:${behaviour}]]`, async_mode: true, ...overrides }
   const { status, json, text } = await platform.request('POST', `/api/agents/${name}/task`, body)
   assert.equal(status, 200, text)
   return json.execution_id
 }
-const end = async (behaviour: string, over: object = {}): Promise<Loose> =>
-  untilExecution(platform, name, await begin(behaviour, over), isOver)
-const told = ({ status, error_code, terminal_reason }: Loose) => [status, error_code, terminal_reason]
+const runToEnd = async (behaviour: string, overrides: object = {}): Promise<Loose> =>
+  untilExecution(platform, name, await startRun(behaviour, overrides), isOver)
+const outcome = ({ status, error_code, terminal_reason }: Loose) => [status, error_code, terminal_reason]
 
-/** Processes that carry the mark of a run, as their own user sees them: the container's root may not. */
-async function marked(): Promise<string[]> {
+/** Processes with a run's mark, listed as their own user, because the container's root may not read them. */
+async function markedProcesses(): Promise<string[]> {
   const script =
     "for p in /proc/[0-9]*; do tr '\\0' '\\n' < $p/environ 2>/dev/null | grep -q '^ROOST_EXECUTION_ID=' && tr '\\0' ' ' < $p/cmdline && echo; done; true"
   const found = await docker('exec', '-u', 'developer', container, 'sh', '-c', script)
   return found.split('\n').filter((line) => line.trim() !== '')
 }
-const nothingLeft = () => eventually(marked, (found) => found.length === 0)
+const nothingLeft = () => eventually(markedProcesses, (found) => found.length === 0)
 
 const apiMegabytes = () =>
   Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${platform.apiPid()}/status`, 'utf8'))?.[1]) / 1024
 
-test('each way to misbehave ends as what it is, leaves no process, and costs the platform no memory', async (t) => {
-  await end('plain')
+test('each misbehaviour gets its status, leaves no process and costs the platform no memory', async (t) => {
+  await runToEnd('plain')
   const before = apiMegabytes()
 
-  await t.test('a result and no end of the process: success, at once', async () => {
-    const row = await end('result-then-hangs')
+  await t.test('a result without an exit: success immediately', async () => {
+    const row = await runToEnd('result-then-hangs')
     assert.deepEqual([row.status, row.response], ['success', 'said'])
     assert.ok(row.duration_ms < stallSeconds * 1000, `took ${row.duration_ms} ms`)
     await nothingLeft()
   })
 
-  await t.test('half a line and then nothing: stalled', async () => {
-    const row = await end('half-a-line')
-    assert.deepEqual(told(row), ['failed', 'stalled', 'stall_no_output'])
+  await t.test('half a line, then silence: stalled', async () => {
+    const row = await runToEnd('half-a-line')
+    assert.deepEqual(outcome(row), ['failed', 'stalled', 'stall_no_output'])
     assert.match(row.error, /wrote no output for 15 seconds/)
     await nothingLeft()
   })
 
-  await t.test('a line of 50 MB: success, the transcript has its beginning', async () => {
-    const row = await end('fifty-megabytes')
+  await t.test('a line of 50 MB: success, truncated in the transcript', async () => {
+    const row = await runToEnd('fifty-megabytes')
     assert.deepEqual([row.status, row.response], ['success', 'long'])
     const { log } = (await platform.request('GET', `/api/agents/${name}/executions/${row.id}/log`)).json
     const [cut] = log.filter((line: Loose) => line._truncated)
@@ -88,14 +88,14 @@ test('each way to misbehave ends as what it is, leaves no process, and costs the
     await nothingLeft()
   })
 
-  await t.test('50 MB that are no JSON: passed over', async () => {
-    const row = await end('fifty-megabytes-without-json')
+  await t.test('50 MB of invalid JSON: ignored', async () => {
+    const row = await runToEnd('fifty-megabytes-without-json')
     assert.deepEqual([row.status, row.response], ['success', 'noise'])
     await nothingLeft()
   })
 
-  await t.test('bytes that are no UTF-8: replaced', async () => {
-    const row = await end('invalid-utf8')
+  await t.test('invalid UTF-8: replaced', async () => {
+    const row = await runToEnd('invalid-utf8')
     assert.deepEqual([row.status, row.response], ['success', 'readable'])
     const { text } = await platform.request('GET', `/api/agents/${name}/executions/${row.id}/log`)
     assert.match(text, /caf\ufffd/)
@@ -103,44 +103,48 @@ test('each way to misbehave ends as what it is, leaves no process, and costs the
   })
 
   await t.test(
-    'a child outside the process group goes with its run, whether the run ended well or not',
+    'a child outside the process group is killed with its run, after success and failure',
     async () => {
-      assert.equal((await end('leaves-a-daemon')).status, 'success')
+      assert.equal((await runToEnd('leaves-a-daemon')).status, 'success')
       await nothingLeft()
-      const killed = await end('daemon-then-dies')
-      assert.deepEqual(told(killed), ['failed', 'no_result', 'empty_result'])
+      const killed = await runToEnd('daemon-then-dies')
+      assert.deepEqual(outcome(killed), ['failed', 'no_result', 'empty_result'])
       await nothingLeft()
     },
   )
 
-  await t.test('over the memory limit: failed as oom, and the agent goes on', async () => {
-    const row = await end('eats-memory')
-    assert.deepEqual(told(row), ['failed', 'oom', 'crashed'])
+  await t.test('over the memory limit: failed with oom, and the agent continues', async () => {
+    const row = await runToEnd('eats-memory')
+    assert.deepEqual(outcome(row), ['failed', 'oom', 'crashed'])
     assert.match(row.error, /memory/)
     await nothingLeft()
-    assert.equal((await end('plain')).status, 'success')
+    assert.equal((await runToEnd('plain')).status, 'success')
   })
 
-  await t.test('a tool over the memory limit: the tool goes, the run says so', async () => {
-    const row = await end('tool-eats-memory')
+  await t.test('a tool over the memory limit: only the tool is killed, and the run reports it', async () => {
+    const row = await runToEnd('tool-eats-memory')
     assert.deepEqual([row.status, row.response], ['success', 'tool ended by SIGKILL'])
     await nothingLeft()
   })
 
-  await t.test('no result: failed with what it said, or that it said nothing', async () => {
-    assert.deepEqual(told(await end('silent')), ['failed', 'no_result', 'empty_result'])
-    const loud = await end('cries-and-dies')
-    assert.deepEqual(told(loud), ['failed', 'agent_error', 'crashed'])
+  await t.test('no result: failed with its error output, or with no_result', async () => {
+    assert.deepEqual(outcome(await runToEnd('silent')), ['failed', 'no_result', 'empty_result'])
+    const loud = await runToEnd('cries-and-dies')
+    assert.deepEqual(outcome(loud), ['failed', 'agent_error', 'crashed'])
     assert.match(loud.error, /ended with code 3: everything is on fire/)
   })
 
-  await t.test('a process that ignores every polite signal is ended by terminate', async () => {
-    const id = await begin('half-a-line')
+  await t.test('terminate kills a process that ignores signals', async () => {
+    const id = await startRun('half-a-line')
     await untilExecution(platform, name, id, (row) => row.status === 'running' && !row.parked)
-    assert.ok((await marked()).length > 0, 'what is looked for can be seen')
+    assert.ok((await markedProcesses()).length > 0, 'the search finds running processes')
     const { json } = await platform.request('POST', `/api/agents/${name}/executions/${id}/terminate`)
     assert.equal(json.status, 'terminated')
-    assert.deepEqual(told(await execution(platform, name, id)), ['cancelled', 'user_cancelled', 'cancelled'])
+    assert.deepEqual(outcome(await execution(platform, name, id)), [
+      'cancelled',
+      'user_cancelled',
+      'cancelled',
+    ])
     await nothingLeft()
   })
 

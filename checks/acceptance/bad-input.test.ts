@@ -1,4 +1,4 @@
-/** Whatever is wrong with a request gets its own status and a sentence that names the fault, and leaves nothing behind. */
+/** Every invalid request gets its own status and a sentence that names the problem, and changes nothing. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { after, before, describe, test } from 'node:test'
@@ -69,7 +69,7 @@ describe('bodies', () => {
       'body_too_large',
     ],
     [
-      'an unknown key where none may be',
+      'an unknown key in a strict body',
       'PUT',
       '/api/agents/victim/label',
       { label: 'a', extra: 1 },
@@ -85,7 +85,7 @@ describe('agents', () => {
   cases([
     ['capitals in a name', 'POST', '/api/agents', { name: 'Upper' }, 422, 'validation_error', /"name"/],
     ['a name with a slash', 'POST', '/api/agents', { name: 'a/b' }, 422, 'validation_error', /"name"/],
-    ['a name that climbs', 'POST', '/api/agents', { name: '..' }, 422, 'validation_error', /"name"/],
+    ['a path traversal as a name', 'POST', '/api/agents', { name: '..' }, 422, 'validation_error', /"name"/],
     [
       'a name of 64 characters',
       'POST',
@@ -105,7 +105,7 @@ describe('agents', () => {
       /context-stats/,
     ],
     ['a reserved prefix', 'POST', '/api/agents', { name: 'roost-x' }, 422, 'reserved_agent_name', /roost-/],
-    ['a name that is taken', 'POST', '/api/agents', { name: 'victim' }, 409, 'agent_exists', /victim/],
+    ['a name in use', 'POST', '/api/agents', { name: 'victim' }, 409, 'agent_exists', /victim/],
     [
       'an unknown runtime',
       'POST',
@@ -125,7 +125,7 @@ describe('agents', () => {
       /"runtime"/,
     ],
     [
-      'a model that is none',
+      'an unknown model',
       'POST',
       '/api/agents',
       { name: 'bad-a', runtime_model: 'llama' },
@@ -143,7 +143,7 @@ describe('agents', () => {
       /no-such/,
     ],
     [
-      'CPU off the list',
+      'an unsupported CPU count',
       'POST',
       '/api/agents',
       { name: 'bad-a', resources: { cpu: '3', memory: '4g' } },
@@ -152,7 +152,7 @@ describe('agents', () => {
       /"cpu"/,
     ],
     [
-      'memory off the range',
+      'memory outside the range',
       'POST',
       '/api/agents',
       { name: 'bad-a', resources: { cpu: '2', memory: '64g' } },
@@ -169,9 +169,16 @@ describe('agents', () => {
       404,
       'agent_not_found',
     ],
-    ['an encoded climb as a name', 'GET', '/api/agents/..%2f..%2fetc', undefined, 404, 'agent_not_found'],
     [
-      'the name it has already',
+      'an encoded path traversal as a name',
+      'GET',
+      '/api/agents/..%2f..%2fetc',
+      undefined,
+      404,
+      'agent_not_found',
+    ],
+    [
+      'its current name',
       'PUT',
       '/api/agents/victim/rename',
       { new_name: 'victim' },
@@ -198,7 +205,7 @@ describe('agents', () => {
       /execution_timeout_seconds/,
     ],
     [
-      'a ceiling off the range',
+      'a ceiling outside the range',
       'PUT',
       '/api/settings/max-parallel-tasks-ceiling',
       { value: 33 },
@@ -207,7 +214,7 @@ describe('agents', () => {
       /"value"/,
     ],
     [
-      'a flag that is text',
+      'text for a boolean',
       'PUT',
       '/api/agents/victim/autonomy',
       { enabled: 'yes' },
@@ -216,7 +223,7 @@ describe('agents', () => {
       /"enabled"/,
     ],
     [
-      'a tail that is no number',
+      'text for a number',
       'GET',
       '/api/agents/victim/logs?tail=many',
       undefined,
@@ -225,7 +232,7 @@ describe('agents', () => {
       /"tail"/,
     ],
     [
-      'a tail off the range',
+      'a tail outside the range',
       'GET',
       '/api/agents/victim/logs?tail=0',
       undefined,
@@ -251,7 +258,7 @@ describe('agents', () => {
     ],
   ])
 
-  test('none of them left an agent, a container or a volume', async () => {
+  test('no invalid request left an agent, a container or a volume', async () => {
     const agents = await platform.request('GET', '/api/agents')
     assert.deepEqual(
       agents.json.filter((agent: Loose) => !agent.is_system).map((agent: Loose) => agent.name),
@@ -266,7 +273,7 @@ describe('agents', () => {
 
 describe('paths in the workspace', () => {
   cases([
-    ['climbing out', 'GET', `${files}?path=../../etc`, undefined, 403, 'protected_path'],
+    ['path traversal', 'GET', `${files}?path=../../etc`, undefined, 403, 'protected_path'],
     [
       'an absolute path outside',
       'GET',
@@ -276,7 +283,7 @@ describe('paths in the workspace', () => {
       'protected_path',
     ],
     [
-      'an encoded climb',
+      'an encoded path traversal',
       'GET',
       `${files}/download?path=%2e%2e%2f%2e%2e%2fetc%2fpasswd`,
       undefined,
@@ -284,21 +291,14 @@ describe('paths in the workspace', () => {
       'protected_path',
     ],
     ['writing outside', 'PUT', `${files}?path=/etc/cron.d/x`, { content: 'x' }, 403, 'protected_path'],
-    ['writing what is protected', 'PUT', `${files}?path=.env`, { content: 'A=1' }, 403, 'protected_path'],
-    ['deleting what is protected', 'DELETE', `${files}?path=.git/config`, undefined, 403, 'protected_path'],
+    ['writing a protected file', 'PUT', `${files}?path=.env`, { content: 'A=1' }, 403, 'protected_path'],
+    ['deleting a protected file', 'DELETE', `${files}?path=.git/config`, undefined, 403, 'protected_path'],
     ['deleting the home itself', 'DELETE', `${files}?path=/home/developer`, undefined, 403, 'protected_path'],
-    [
-      'a file that is not there',
-      'GET',
-      `${files}/download?path=nowhere.txt`,
-      undefined,
-      404,
-      'file_not_found',
-    ],
-    ['no path at all', 'PUT', files, { content: 'x' }, 422, 'validation_error', /"path"/],
+    ['a missing file', 'GET', `${files}/download?path=nowhere.txt`, undefined, 404, 'file_not_found'],
+    ['a missing path', 'PUT', files, { content: 'x' }, 422, 'validation_error', /"path"/],
   ])
 
-  test('403 protected_path: a link that leads outside, for reading and for writing', async () => {
+  test('403 protected_path for reading and writing through a link that leads outside', async () => {
     await run('docker', [
       'exec',
       '-u',
@@ -323,12 +323,12 @@ describe('paths in the workspace', () => {
 describe('attachments', () => {
   const png =
     'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
-  const file = (over: object) => ({
+  const file = (overrides: object) => ({
     name: 'a.txt',
     mimetype: 'text/plain',
     size: 2,
     data_base64: 'aGk=',
-    ...over,
+    ...overrides,
   })
   cases([
     [
@@ -358,7 +358,7 @@ describe('attachments', () => {
       /a\.txt/,
     ],
     [
-      'a PNG that says it is text',
+      'a PNG declared as text',
       'POST',
       chat,
       { message: 'x', files: [file({ data_base64: png })] },
@@ -367,7 +367,7 @@ describe('attachments', () => {
       /a\.txt/,
     ],
     [
-      'text that says it is a PNG',
+      'text declared as a PNG',
       'POST',
       chat,
       { message: 'x', files: [file({ name: 'a.png', mimetype: 'image/png' })] },
@@ -387,18 +387,10 @@ describe('attachments', () => {
       'attachment_too_large',
       /a\.txt/,
     ],
-    [
-      'a model that is none',
-      'POST',
-      chat,
-      { message: 'x', model: 'llama-3' },
-      422,
-      'invalid_model',
-      /llama-3/,
-    ],
+    ['an unknown model', 'POST', chat, { message: 'x', model: 'llama-3' }, 422, 'invalid_model', /llama-3/],
   ])
 
-  test('none of them left an execution or an unanswered message', async () => {
+  test('no invalid request left an execution or an unanswered message', async () => {
     assert.deepEqual((await platform.request('GET', '/api/agents/victim/executions')).json, [])
     assert.deepEqual(
       (await platform.request('GET', '/api/agents/victim/chat/history/persistent')).json.messages,
@@ -413,7 +405,7 @@ describe('credentials', () => {
     ['an empty bearer', 'Bearer '],
     ['another scheme', 'Basic YWRtaW46eA=='],
     ['nonsense', 'Bearer nonsense'],
-    ['a key that never was', `Bearer svc_mcp_${'a'.repeat(43)}`],
+    ['an unknown key', `Bearer svc_mcp_${'a'.repeat(43)}`],
     [
       'an unsigned token',
       `Bearer ${Buffer.from('{"alg":"none","typ":"JWT"}').toString('base64url')}.${Buffer.from('{"sub":"admin","exp":9999999999}').toString('base64url')}.`,
@@ -430,7 +422,7 @@ describe('credentials', () => {
     })
   }
 
-  test('401 for the wrong password, and 422 when the form is JSON', async () => {
+  test('401 for the wrong password, and 422 for JSON instead of a form', async () => {
     const wrong = await fetch(`${platform.url}/api/token`, {
       method: 'POST',
       body: new URLSearchParams({ username: 'admin', password: 'no' }),
@@ -440,7 +432,7 @@ describe('credentials', () => {
     assert.equal(json.status, 422)
   })
 
-  test('a session that was logged out is refused at once', async () => {
+  test('401 immediately after logout', async () => {
     const { signIn } = await import('./platform.ts')
     const token = await signIn(platform)
     assert.equal((await platform.request('POST', '/api/auth/logout', undefined, { token })).status, 200)

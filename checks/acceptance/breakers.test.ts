@@ -1,4 +1,4 @@
-/** Circuit breakers of an agent whose provider refuses it, or whose program does not answer; invariants. */
+/** Circuit breakers of an agent whose provider refuses it or whose program is unresponsive, and the invariants. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { resolve } from 'node:path'
@@ -37,27 +37,27 @@ const refusedByProvider = async () => {
   const reply = await chat(platform, name, 'hello [[autherror]]')
   assert.deepEqual([reply.status, reply.json.error, reply.json.error_code], [503, 'run_failed', 'auth'])
 }
-const openIt = async () => {
+const openBreaker = async () => {
   for (let time = 0; time < 3; time += 1) await refusedByProvider()
   assert.equal((await breaker()).dispatch.state, 'open')
 }
 
 describe('the dispatch breaker', () => {
-  test('off at the agent it counts, shows itself, and refuses nothing', async () => {
+  test('counts and reports failures while disabled, and refuses nothing', async () => {
     for (let time = 0; time < 3; time += 1) await refusedByProvider()
-    const shown = await breaker()
+    const state = await breaker()
     assertShape(
-      shown,
+      state,
       { agent_name: 'string', enabled: 'boolean', config: 'object', open: 'boolean', dispatch: 'object' },
       'breaker',
     )
-    assert.deepEqual(shown.config, { enabled: false, global_enabled: true })
-    assert.deepEqual([shown.open, shown.dispatch.state, shown.dispatch.failure_count], [false, 'closed', 3])
+    assert.deepEqual(state.config, { enabled: false, global_enabled: true })
+    assert.deepEqual([state.open, state.dispatch.state, state.dispatch.failure_count], [false, 'closed', 3])
     assert.equal(await answerOf(platform, name, '[[reply:still here]]'), 'still here')
-    assert.equal((await breaker()).dispatch.failure_count, 0, 'a success ends the row')
+    assert.equal((await breaker()).dispatch.failure_count, 0, 'a success resets the count')
   })
 
-  test('switched on, the third refused run opens it: what waits fails, what is new gets 503', async () => {
+  test('opens at the third refused run when enabled: queued runs fail and new requests get 503', async () => {
     const { json } = await api('PUT', 'circuit-breaker', { enabled: true })
     assert.deepEqual([json.enabled, json.config.enabled, json.warning], [true, true, undefined])
     for (let time = 0; time < 2; time += 1) await refusedByProvider()
@@ -74,20 +74,20 @@ describe('the dispatch breaker', () => {
       return found.json.length
     }
     const before = await recorded()
-    const asked = [
+    const replies = [
       await chat(platform, name, 'hello'),
       await api('POST', 'task', { message: 'hello' }),
       await api('POST', 'task', { message: 'hello', async_mode: true }),
       await api('POST', 'fan-out', { tasks: [{ message: 'one' }, { message: 'two' }] }),
     ]
-    for (const { status, headers, json, text } of asked) {
+    for (const { status, headers, json, text } of replies) {
       assert.deepEqual([status, json?.error], [503, 'circuit_open'], text)
       const wait = Number(headers.get('retry-after'))
       assert.ok(wait > 30 && wait <= 60, `Retry-After: ${wait}`)
       assert.equal(json.retry_after_seconds, wait)
       assert.equal(headers.get('x-circuit-open'), 'true')
     }
-    assert.equal(await recorded(), before + asked.length, 'each refused request left one failed record')
+    assert.equal(await recorded(), before + replies.length, 'each refused request left one failed record')
     assert.deepEqual((await platform.request('GET', `/api/agents/${name}`)).json.circuit_breaker, {
       enabled: true,
       open: true,
@@ -96,15 +96,15 @@ describe('the dispatch breaker', () => {
     assert.equal(slots.circuit_breakers[name], 'open')
   })
 
-  test('a restart of the platform does not close it', async () => {
+  test('stays open after a platform restart', async () => {
     await platform.killApi()
     await platform.startApi()
     platform.token = await signIn(platform)
     assert.equal((await chat(platform, name, 'hello')).json.error, 'circuit_open')
   })
 
-  describe('the minute that it stays open', { concurrency: true }, () => {
-    test('half open after a minute, one run that goes well closes it', async () => {
+  describe('while it is open for a minute', { concurrency: true }, () => {
+    test('is half open after a minute, and closes after one successful run', async () => {
       await eventually(breaker, ({ dispatch }) => dispatch.state === 'half_open', 120_000)
       assert.equal(await answerOf(platform, name, '[[reply:back]]'), 'back')
       assert.deepEqual((await breaker()).dispatch, {
@@ -114,12 +114,12 @@ describe('the dispatch breaker', () => {
       })
     })
 
-    test('the transport breaker marks an agent that answers nothing, and never refuses a run', async () => {
+    test('the transport breaker marks an unresponsive agent, and never refuses a run', async () => {
       const ask = apiOf(silent)
       await docker('pause', `agent-${silent}`)
       try {
-        const asked = Array.from({ length: 5 }, () => ask('GET', 'files'))
-        for (const { status } of await Promise.all(asked)) assert.equal(status, 504)
+        const replies = Array.from({ length: 5 }, () => ask('GET', 'files'))
+        for (const { status } of await Promise.all(replies)) assert.equal(status, 504)
         const { open, transport } = await breaker(silent)
         assert.deepEqual([open, transport.state], [true, 'open'])
         const accepted = await ask('POST', 'task', { message: 'later [[reply:late]]', async_mode: true })
@@ -135,8 +135,8 @@ describe('the dispatch breaker', () => {
     })
   })
 
-  test('an admin closes it by force', async () => {
-    await openIt()
+  test('an admin can reset it', async () => {
+    await openBreaker()
     const { status, json } = await api('POST', 'circuit-breaker/reset')
     assert.equal(status, 200)
     assert.deepEqual(
@@ -148,14 +148,14 @@ describe('the dispatch breaker', () => {
 })
 
 describe('invariants', () => {
-  test('hold after all of this, and say what was read', async () => {
+  test('hold after all of this, and report what was read', async () => {
     const { status, json } = await platform.request('GET', '/api/ops/invariants')
     assert.equal(status, 200)
     assert.deepEqual([json.ok, json.violations], [true, []])
     assert.ok(json.read.executions > 8 && json.read.terminal > 8 && json.read.events > 20)
   })
 
-  test('roost doctor --invariants says so in words', async () => {
+  test('are reported by roost doctor --invariants', async () => {
     const root = resolve(import.meta.dirname, '../..')
     const { stdout } = await run(
       process.execPath,
@@ -166,7 +166,7 @@ describe('invariants', () => {
     assert.match(stdout, /No failed checks/)
   })
 
-  test('404 for the internal form on the public listener', async () => {
+  test('404 for the internal path on the public listener', async () => {
     assert.equal((await platform.request('GET', '/api/internal/invariants')).status, 404)
   })
 })

@@ -1,4 +1,4 @@
-/** Telephone calls: a provider that rings and streams, a voice, a real agent that is asked, and a platform that is killed. */
+/** Telephone calls with a provider that streams audio, a voice, a real agent, and a killed platform. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type LiveServer, startLiveServer, tone } from '@roost/test-support/live/index'
@@ -32,7 +32,7 @@ after(async () => {
 const api = (method: string, path: string, body?: object, token?: string) =>
   platform.request(method, `/api/agents/${name}/${path}`, body, token === undefined ? {} : { token })
 
-async function bind(): Promise<void> {
+async function bindAccount(): Promise<void> {
   const { sid, token, number } = provider.account
   const binding = { account_sid: sid, auth_token: token, from_number: number }
   const bound = await api('PUT', 'voip', binding)
@@ -40,8 +40,8 @@ async function bind(): Promise<void> {
   assert.ok(!bound.text.includes(token))
 }
 
-/** A call that the agent asks for, from its ends. */
-async function answered() {
+/** An answered call that the agent has started, from both ends. */
+async function startAnsweredCall() {
   const agentKey = await agentKeyOf(name)
   const { status, json, text } = await api('POST', 'voip/call', { to_number: '+15550123' }, agentKey)
   assert.equal(status, 200, text)
@@ -50,7 +50,7 @@ async function answered() {
   return { id: json.execution_id as string, call, phone, voice }
 }
 
-/** The task that came of a call, once there is one. */
+/** The task started by a call, when it has ended. */
 const taskOf = (id: string): Promise<Loose> =>
   eventually(
     async () =>
@@ -60,12 +60,12 @@ const taskOf = (id: string): Promise<Loose> =>
     (run) => run !== undefined && isOver(run),
   )
 
-test('an agent calls, its voice asks it, what was said becomes its task, and the token is told nobody', async () => {
+test('an agent calls, its voice asks it, the transcript becomes its task, and the token stays secret', async () => {
   assert.equal((await api('GET', 'voip')).json.error, 'feature_disabled')
   await platform.request('PUT', '/api/settings/api-keys/voice', { api_key: key })
   assert.equal((await platform.request('GET', '/api/settings/feature-flags')).json.voip, true)
-  await bind()
-  const { id, phone, voice } = await answered()
+  await bindAccount()
+  const { id, phone, voice } = await startAnsweredCall()
   assert.equal((await execution(platform, name, id)).status, 'running')
   phone.say(Buffer.alloc(8_000, 0x55))
   await voice.heardFor(1_000)
@@ -86,11 +86,11 @@ test('an agent calls, its voice asks it, what was said becomes its task, and the
   for (const secret of [provider.account.token, key]) assert.ok(!platform.output().includes(secret))
 })
 
-test('a platform that is killed in the middle of a call ends it when it is back, with what was said', async () => {
-  const { id, call, phone, voice } = await answered()
+test('a platform killed during a call ends it after the restart, with the transcript', async () => {
+  const { id, call, phone, voice } = await startAnsweredCall()
   voice.speak('Good day.')
   await phone.untilHeard(600)
-  // What was said before the agent was asked is kept by the time that it has answered.
+  // The lines before the tool call are stored by the time of its response.
   voice.call('t1', 'ask_agent', { message: '[[reply:yes]]' })
   await voice.next('toolResponse')
   await platform.killApi()

@@ -1,6 +1,6 @@
 /**
- * Secrets planted everywhere a secret may be, and looked for everywhere one must not be: once with the platform's
- * own database, once with PostgreSQL and Redis.
+ * Plants secrets in every place for secrets, and searches for them everywhere else: once with SQLite, once with
+ * PostgreSQL and Redis.
  */
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
@@ -22,10 +22,10 @@ const run = promisify(execFile)
 const commandLines = watchCommandLines()
 after(() => commandLines.end())
 
-/** Where the platform keeps its things, besides its folder. */
+/** Where the platform stores data outside its folder. */
 type Stores = {
   env: Record<string, string>
-  /** Name → text of what an operator's copy of them would hold. */
+  /** Name → text of a copy of this store. */
   copies(): Promise<Record<string, string>>
   end(): Promise<void>
 }
@@ -35,9 +35,9 @@ const ownDatabase = async (): Promise<Stores> => ({ env: {}, copies: async () =>
 async function servers(): Promise<Stores> {
   const [postgres, redis] = await Promise.all([openPostgres(), openRedis()])
   const monitor = spawn('redis-cli', ['-u', redis.url, 'monitor'], { stdio: ['ignore', 'pipe', 'inherit'] })
-  let said = ''
+  let commands = ''
   monitor.stdout.setEncoding('utf8').on('data', (text: string) => {
-    said += text
+    commands += text
   })
   await once(monitor.stdout, 'data')
   return {
@@ -45,8 +45,8 @@ async function servers(): Promise<Stores> {
     async copies() {
       const dump = await run('pg_dump', ['--dbname', postgres.url], { maxBuffer: 256 * 1024 * 1024 })
       assert.match(dump.stdout, /COPY public\.mcp_keys /)
-      assert.match(said, /"set"/i)
-      return { 'the dump of PostgreSQL': dump.stdout, 'all that Redis was told': said }
+      assert.match(commands, /"set"/i)
+      return { 'the dump of PostgreSQL': dump.stdout, 'all commands sent to Redis': commands }
     },
     async end() {
       monitor.kill()
@@ -68,7 +68,7 @@ for (const [name, openStores] of [
     let platform: Platform
     let beside: BesideProcess[]
     let planting: Planting
-    // Others on this machine may test with the usual ones.
+    // Unique keys, because other tests on this machine may use the usual ones.
     const providerKeys = {
       ANTHROPIC_API_KEY: `${canaries.anthropic}-${randomUUID()}`,
       GEMINI_API_KEY: `${canaries.google}-${randomUUID()}`,
@@ -95,7 +95,7 @@ for (const [name, openStores] of [
       await git?.[Symbol.asyncDispose]()
     })
 
-    /** Which of the planted secrets stand in a text. */
+    /** The planted secrets that a text contains. */
     function found(text: string, except: readonly string[] = []): string[] {
       return [...planting.planted]
         .filter(([secretName]) => !except.includes(secretName))
@@ -103,13 +103,13 @@ for (const [name, openStores] of [
         .map(([secretName]) => secretName)
     }
 
-    test('enough was planted for the search to mean something', () => {
+    test('enough secrets are planted for the search to be meaningful', () => {
       assert.ok(planting.planted.size >= 35, `${planting.planted.size}: ${[...planting.planted.keys()]}`)
       assert.deepEqual(found(`x ${mailPassword} y`), ['password of the mail server'])
       assert.ok(planting.answers.some(({ to, text }) => to === 'a socket' && /execution_finished/.test(text)))
     })
 
-    test('in no answer but the one that mints it, and no event: errors and the audit log included', () => {
+    test('not in any response or event but the one that creates the secret, errors and audit log included', () => {
       assert.deepEqual(
         planting.answers.flatMap(({ to, text }) =>
           found(text).map((each) => `${each} in what ${to} was answered: ${text.slice(0, 200)}`),
@@ -118,7 +118,7 @@ for (const [name, openStores] of [
       )
     })
 
-    test('in no log of a process of the platform, at its most talkative', () => {
+    test('not in any process log at the most verbose level', () => {
       assert.ok(platform.output().length > 1_000)
       for (const output of [platform.output(), ...beside.map((each) => each.output())]) {
         const lines = output.split('\n').filter((line) => found(line).length > 0)
@@ -129,7 +129,7 @@ for (const [name, openStores] of [
       }
     })
 
-    test('in no file of the data folder: the database and its journal byte by byte', async () => {
+    test('not in any file of the data folder, including the raw database and its journal', async () => {
       const all = await readdir(platform.dataDir, { recursive: true, withFileTypes: true })
       let databases = 0
       for (const { parentPath, name: file } of all.filter((each) => each.isFile())) {
@@ -150,17 +150,17 @@ for (const [name, openStores] of [
         )
       }
     }
-    if (name === 'postgres') test('in no copy of what it keeps elsewhere', searchCopies)
+    if (name === 'postgres') test('not in any copy of external stores', searchCopies)
 
-    test('on no command line of the machine, at any time', () => {
+    test('not on any command line of the machine, at any time', () => {
       assert.ok(commandLines.seen().some((line) => line.includes('server/src/start/api.ts')))
       assert.ok(commandLines.seen().some((line) => line.includes('server/src/start/scheduler.ts')))
       for (const line of commandLines.seen()) assert.deepEqual(found(line), [], line.slice(0, 200))
     })
 
-    test('in no environment but of the processes that were started with it', async () => {
+    test('only in the environments of processes that were started with it', async () => {
       const own = [platform.apiPid(), ...beside.map(({ pid }) => pid)]
-      const given = Object.values(platform.env).join('\n')
+      const ownEnvironment = Object.values(platform.env).join('\n')
       const pids = (await readdir('/proc')).filter((each) => /^\d+$/.test(each))
       const environments = await Promise.all(
         pids.map(
@@ -168,10 +168,10 @@ for (const [name, openStores] of [
         ),
       )
       for (const [pid, environment] of environments) {
-        // The agent's own programs have its key; what is in its container is looked at from inside.
+        // The agent's own programs have its key; its container is checked from inside below.
         const isAgents = environment.includes(`AGENT_NAME=${agent}\0`)
         const except = own.includes(Number(pid))
-          ? found(given)
+          ? found(ownEnvironment)
           : isAgents
             ? ['key of the agent', credential]
             : []
@@ -179,38 +179,38 @@ for (const [name, openStores] of [
       }
     })
 
-    test('in no description of the agent’s container but its own key', async () => {
+    test('the description of the agent’s container contains only its key', async () => {
       const described = await docker('inspect', `agent-${agent}`)
       assert.ok(described.includes('ROOST_AGENT_KEY'))
       assert.deepEqual(found(described), ['key of the agent'])
     })
 
-    test('in no process of the container but its own key, and its credentials in its runs', async () => {
+    test("the container's processes contain only its key, and its credentials in its runs", async () => {
       const script = 'cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline 2>/dev/null | tr "\\0" "\\n"'
-      const seen = await docker('exec', '-u', 'root', `agent-${agent}`, 'sh', '-c', script)
-      assert.deepEqual(found(seen, ['key of the agent', credential]), [])
+      const processData = await docker('exec', '-u', 'root', `agent-${agent}`, 'sh', '-c', script)
+      assert.deepEqual(found(processData, ['key of the agent', credential]), [])
     })
   })
 }
 
-/** A code of six digits counts where it stands alone: any long number has it somewhere. */
+/** A six-digit code counts only as a separate word, because long numbers contain it by chance. */
 function isIn(text: string, secret: string): boolean {
   return /^\d{6}$/.test(secret)
     ? new RegExp(`(?<![\\w.-])${secret}(?![\\w.-])`).test(text)
     : text.includes(secret)
 }
 
-/** Remembers the command line of every process that lives for a tenth of a second while it watches. */
+/** Records the command line of every process that lives for at least a tenth of a second. */
 function watchCommandLines() {
   const lines = new Set<string>()
   let isOver = false
-  const look = async () => {
+  const readAll = async () => {
     const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
     for (const pid of pids) lines.add(await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => ''))
   }
-  // One look after the other: where many processes make them slow, they would pile up before everything else.
+  // Sequential reads, because concurrent ones would pile up on a busy machine.
   const watching = (async () => {
-    for (; !isOver; await pause(100)) await look()
+    for (; !isOver; await pause(100)) await readAll()
   })()
   return {
     seen: () => [...lines],

@@ -1,4 +1,4 @@
-/** Secrets of every kind, planted in a platform as its users would; and a life with them, errors included. */
+/** Plants secrets of every kind as users would, and then exercises the platform, errors included. */
 import assert from 'node:assert/strict'
 import { createHmac, randomUUID } from 'node:crypto'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
@@ -10,29 +10,29 @@ import { adminPassword, eventually, type Loose, type Platform } from './platform
 import { agentKeyOf, answerOf, createAgent } from './steps.ts'
 
 export const mailPassword = `canary-smtp-${randomUUID()}`
-/** In the `.env` of the agent; its runs have it in their environment. */
+/** In the agent's `.env`, so also in the environment of its runs. */
 export const credential = 'credential of the agent'
 
 export type Planting = {
-  /** What each secret is called → its text. */
+  /** Name of each secret → its text. */
   planted: ReadonlyMap<string, string>
-  /** Every answer of the platform that was no answer to the minting of a secret, and every live event. */
+  /** Every response that does not create a secret, and every live event. */
   answers: readonly Answer[]
 }
 type Answer = { to: string; text: string }
 
-type Given = {
+type PlantingInput = {
   mail: MailServer
   /** The platform's git host. */
   git: GitServer
-  /** Name of the agent that is made for it. */
+  /** Name of the agent to create. */
   agent: string
   providerKeys: Record<string, string>
 }
 
 export async function plantEverywhere(
   platform: Platform,
-  { mail, git, agent, providerKeys }: Given,
+  { mail, git, agent, providerKeys }: PlantingInput,
 ): Promise<Planting> {
   const planted = new Map<string, string>()
   const answers: Answer[] = []
@@ -45,7 +45,7 @@ export async function plantEverywhere(
     return reply
   }
 
-  /** Its answer shows secrets, once; they are planted by these names. */
+  /** Creates secrets that the response shows once, and records them under these names. */
   async function mint(path: string, body: unknown, fields: Record<string, string>, options = {}) {
     const reply = await platform.request('POST', path, body, options)
     assert.ok(reply.status < 300, `${path}: ${reply.text}`)
@@ -53,7 +53,7 @@ export async function plantEverywhere(
       const value = reply.json[field]
       const texts: string[] = Array.isArray(value) ? value : [value]
       for (const [index, text] of texts.entries()) {
-        // Of a text of many lines, whose ends are written in many ways, the longest stands for all.
+        // A multi-line secret is represented by its longest line, because line ends differ.
         const [longest = ''] = text.split('\n').sort((one, other) => other.length - one.length)
         planted.set(texts.length > 1 ? `${name} ${index}` : name, longest)
       }
@@ -72,7 +72,7 @@ export async function plantEverywhere(
     await git.git('acme/helper', 'config', 'http.receivepack', 'true')
     const person = 'ghp_canaryGitToken0123456789abcdefABCDEF'
     planted.set('git token of a person', person)
-    // First: with a token that may write, the agent's repository is one to push to from its beginning.
+    // First, because only a token that can write makes the agent's repository writable from the start.
     assert.equal((await ask('PUT', '/api/users/me/github-pat', { pat: person })).status, 200)
     await createAgent(platform, agent, { template: 'github:acme/helper' })
     planted.set('key of the agent', await agentKeyOf(agent))
@@ -93,27 +93,27 @@ export async function plantEverywhere(
     return key
   }
 
-  /** Everything that is handed to the platform to be kept. */
-  async function handOver(): Promise<void> {
-    const give = async (name: string, text: string, path: string, body: object, method = 'PUT') => {
+  /** Stores secrets in the platform. */
+  async function storeSecrets(): Promise<void> {
+    const store = async (name: string, text: string, path: string, body: object, method = 'PUT') => {
       planted.set(name, text)
       return ask(method, path, body)
     }
     const stored = 'sk-ant-canary-stored-8842aa'
-    await give('stored provider key', stored, '/api/settings/api-keys/voice', { api_key: stored })
+    await store('stored provider key', stored, '/api/settings/api-keys/voice', { api_key: stored })
     const own = 'ghp_canaryAgentToken0123456789abcdefABCD'
-    const put = await give('git token of the agent', own, `/api/agents/${agent}/github-pat`, { pat: own })
+    const put = await store('git token of the agent', own, `/api/agents/${agent}/github-pat`, { pat: own })
     assert.equal(put.status, 200, put.text)
     const value = 'canary-credential-77ab10'
     const files = { '.env': `CRM_TOKEN=${value}\n` }
     const path = `/api/agents/${agent}/credentials`
-    assert.equal((await give(credential, value, `${path}/inject`, { files }, 'POST')).status, 200)
+    assert.equal((await store(credential, value, `${path}/inject`, { files }, 'POST')).status, 200)
     assert.equal((await ask('POST', `${path}/export`)).status, 200)
     await ask('POST', `${path}/inject`, { files: { '.bashrc': value } })
     await ask('POST', `${path}/inject`, { files: { '.mcp.json': `{"${value}":` } })
   }
 
-  /** What its runs wrote goes to the git host, with the agent's own token. */
+  /** Pushes the work of its runs to the git host, with the agent's own token. */
   async function sync(): Promise<void> {
     const synced = await eventually(
       () => ask('POST', `/api/agents/${agent}/git/sync`, { message: 'work' }),
@@ -126,25 +126,25 @@ export async function plantEverywhere(
     planted.set('git token as it is sent', ofAgent)
   }
 
-  /** A run that says all it knows, and somebody who reads along. */
-  async function tellAll(): Promise<void> {
+  /** A run that prints its secrets, and a client that reads its stream. */
+  async function printSecrets(): Promise<void> {
     const message = '[[tool:Bash:echo "it is $CRM_TOKEN"; env; cat ~/.env]]'
     let pieces = ''
-    for await (const told of platform.stream(`/api/agents/${agent}/chat`, { message })) {
-      answers.push({ to: 'a chat', text: JSON.stringify(told) })
-      if (told.type === 'partial') pieces += told.text
+    for await (const event of platform.stream(`/api/agents/${agent}/chat`, { message })) {
+      answers.push({ to: 'a chat', text: JSON.stringify(event) })
+      if (event.type === 'partial') pieces += event.text
     }
     assert.match(pieces, /it is \[secret\]/)
     answers.push({ to: 'a chat, piece by piece', text: pieces })
   }
 
-  /** A schedule that is fired from outside, rightly and wrongly. */
+  /** A schedule that is fired by its webhook, with valid and invalid signatures. */
   async function plantWebhook(): Promise<void> {
     const body = { name: 'hooked', cron_expression: '* * * * *', message: '[[reply:fired]]' }
     const { json } = await ask('POST', `/api/agents/${agent}/schedules`, body)
     const hook = `/api/agents/${agent}/schedules/${json.id}/webhook`
-    const made = await platform.request('POST', hook)
-    const path = new URL(made.json.webhook_url).pathname
+    const created = await platform.request('POST', hook)
+    const path = new URL(created.json.webhook_url).pathname
     planted.set('token of a webhook', path.split('/').at(-1) ?? '')
     const { signing_secret: secret } = await mint(`${hook}/secret`, undefined, {
       signing_secret: 'signing secret of a webhook',
@@ -159,7 +159,7 @@ export async function plantEverywhere(
     await ask('GET', path)
   }
 
-  /** Somebody with a second factor: a code by mail, a secret in an app, codes on paper, a challenge. */
+  /** Signs in with a second factor: email code, TOTP secret, recovery codes, challenge. */
   async function signInByMail(): Promise<void> {
     await ask('POST', '/api/settings/email-whitelist', { email, default_role: 'creator' })
     const sentCode = async (path: string): Promise<string> => {
@@ -185,8 +185,8 @@ export async function plantEverywhere(
     await sentCode('/api/auth/email/request')
   }
 
-  /** Errors of every kind, with a secret in each place that a caller can fill. */
-  async function misplace(): Promise<void> {
+  /** Causes errors of every kind with a secret in each input. */
+  async function causeErrors(): Promise<void> {
     for (const token of planted.values()) {
       const isHeader = /^[\x21-\x7e]+$/.test(token)
       if (isHeader) await ask('GET', '/api/settings', undefined, { token: `${token}x` })
@@ -226,13 +226,13 @@ export async function plantEverywhere(
 
   const key = await plantKeys()
   await signInByMail()
-  await handOver()
+  await storeSecrets()
   assert.equal(await answerOf(platform, agent, 'say it [[reply:sung]]'), 'sung')
-  await tellAll()
+  await printSecrets()
   await sync()
   await plantWebhook()
   await useTools(key)
-  await misplace()
+  await causeErrors()
   await ask('GET', '/api/settings', undefined, { token: key })
   await readEverything()
   return { planted, answers }

@@ -1,4 +1,4 @@
-/** The platform killed again and again under load: the short form of `bench/chaos`, always the same. */
+/** The platform killed repeatedly under load: the short form of `bench/chaos`, with fixed parameters. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { runChaos } from '../../bench/chaos/chaos.ts'
@@ -19,10 +19,10 @@ test('killed eight times under load: nothing lost, done twice, stuck, leaked or 
     { ...options, agents: [...options.agents] },
     { tag: `ci-${process.pid}`, progress: (text) => t.diagnostic(text), enough: t.signal, hurry: t.signal },
   )
-  const told = figures(findings)
+  const summary = figures(findings)
   assert.deepEqual(findings.violations, [])
   assert.equal(findings.siege.struck.length, options.kills)
-  assert.ok(told.runs >= options.inFlight && (told.statuses.success ?? 0) > 0, JSON.stringify(told))
-  // Of a machine that other tests use, too: how quick it is on a quiet one, `bench/chaos` measures.
-  assert.ok(told.recovery_ms.p50 < 60_000, `whole again after ${told.recovery_ms.p50} ms`)
+  assert.ok(summary.runs >= options.inFlight && (summary.statuses.success ?? 0) > 0, JSON.stringify(summary))
+  // A generous bound, because other tests share the machine; `bench/chaos` measures the real value.
+  assert.ok(summary.recovery_ms.p50 < 60_000, `recovered after ${summary.recovery_ms.p50} ms`)
 })

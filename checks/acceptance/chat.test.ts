@@ -1,4 +1,4 @@
-/** Chat in its three forms, conversations, model overrides, attachments and idempotency. */
+/** Chat in its three formats, conversations, model overrides, attachments and idempotency. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { answerText, collect, type Loose, type Platform, type Reply, startPlatform } from './platform.ts'
@@ -26,14 +26,14 @@ after(async () => {
 
 const api = (method: string, path: string, body?: object) =>
   platform.request(method, `/api/agents/${name}/${path}`, body)
-const say = (body: string | object, headers: Record<string, string> = {}) =>
+const send = (body: string | object, headers: Record<string, string> = {}) =>
   chat(platform, name, body, { headers })
 const newSession = async (body: object = {}) => {
   const reply = await api('POST', 'sessions', body)
   assert.equal(reply.status, 201, reply.text)
   return reply.json
 }
-const sayIn = (session: string, message: string) =>
+const sendIn = (session: string, message: string) =>
   chat(platform, name, message, { path: `sessions/${session}/message` })
 
 const metadata = {
@@ -73,8 +73,8 @@ function assertReply(reply: Loose, response: string | null): void {
   assert.equal(typeof reply.execution.was_queued, 'boolean')
 }
 
-describe('the three forms', () => {
-  test('lines: accepted first, done last, the transcript between', async () => {
+describe('the three formats', () => {
+  test('JSON lines: accepted first, done last, the transcript between', async () => {
     const objects = await collect(
       platform.stream(`/api/agents/${name}/chat`, { message: '[[reply:by lines]]' }),
     )
@@ -120,8 +120,8 @@ describe('the three forms', () => {
     assertReply(parsed.at(-1)?.data, 'by events')
   })
 
-  test('one document: the reply with the transcript', async () => {
-    const reply = await say('[[reply:whole]]')
+  test('JSON: the reply with the transcript', async () => {
+    const reply = await send('[[reply:whole]]')
     assert.equal(reply.status, 200)
     assertReply(reply.json, 'whole')
     assert.equal(reply.headers.get('x-execution-id'), reply.json.execution.id)
@@ -131,7 +131,7 @@ describe('the three forms', () => {
     )
   })
 
-  test('a failed turn: done says so in a stream, the status does in the document', async () => {
+  test('a failed turn: a stream reports it in done, JSON in the status', async () => {
     const objects = await collect(platform.stream(`/api/agents/${name}/chat`, { message: '[[fail:400]]' }))
     const done = objects.at(-1)
     assert.deepEqual([done.type, done.status, done.response], ['done', 'failed', null])
@@ -141,7 +141,7 @@ describe('the three forms', () => {
       ['[[autherror]]', 503, 'run_failed', 'auth'],
       ['[[ratelimit]]', 429, 'provider_rate_limited', 'rate_limited'],
     ] as const) {
-      const reply = await say(`fails ${directive}`)
+      const reply = await send(`fails ${directive}`)
       assert.deepEqual([reply.status, reply.json.error, reply.json.error_code], [status, error, code])
       const row = await execution(platform, name, reply.json.execution_id)
       assert.deepEqual([row.status, row.error_code, row.response], ['failed', code, null])
@@ -152,7 +152,7 @@ describe('the three forms', () => {
     assert.ok(failed.every(({ role }: Loose) => role === 'user'))
   })
 
-  test('a client that goes away does not end the turn', async () => {
+  test('a client that disconnects does not end the turn', async () => {
     const leaving = new AbortController()
     const stream = platform.stream(
       `/api/agents/${name}/chat`,
@@ -193,13 +193,13 @@ describe('conversations', () => {
     in_flight_execution_id: 'string?',
   }
 
-  test('each has its own memory, its messages and its sums', async () => {
+  test('each has its own memory, messages and totals', async () => {
     const [one, two] = [await newSession({ title: 'One' }), await newSession()]
     assertShape(one, shape, 'session')
     assert.deepEqual([one.title, one.kind, one.status, one.message_count], ['One', 'chat', 'active', 0])
-    assert.equal((await sayIn(one.id, 'the word is sorrel [[reply:noted]]')).json.session.id, one.id)
-    assert.equal((await sayIn(two.id, '[[recall:sorrel]]')).json.response, 'recall=no')
-    assert.equal((await sayIn(one.id, '[[recall:sorrel]]')).json.response, 'recall=yes')
+    assert.equal((await sendIn(one.id, 'the word is sorrel [[reply:noted]]')).json.session.id, one.id)
+    assert.equal((await sendIn(two.id, '[[recall:sorrel]]')).json.response, 'recall=no')
+    assert.equal((await sendIn(one.id, '[[recall:sorrel]]')).json.response, 'recall=yes')
     const read = (await api('GET', `chat/sessions/${one.id}`)).json
     assertShape(read.session, shape, 'session')
     assert.deepEqual(
@@ -221,20 +221,20 @@ describe('conversations', () => {
     assert.deepEqual([row.triggered_by, row.session_id], ['session', one.id])
   })
 
-  test('reset forgets what the runtime knew and keeps the messages', async () => {
+  test("reset clears the runtime's session and keeps the messages", async () => {
     const { id } = await newSession()
-    await sayIn(id, 'the word is yarrow')
+    await sendIn(id, 'the word is yarrow')
     const reset = await api('POST', `sessions/${id}/reset`)
     assert.deepEqual([reset.json.runtime_session_id, reset.json.message_count], [null, 2])
-    assert.equal((await sayIn(id, '[[recall:yarrow]]')).json.response, 'recall=no')
+    assert.equal((await sendIn(id, '[[recall:yarrow]]')).json.response, 'recall=no')
   })
 
-  test('closed it takes no message, stays readable, and is listed as closed; deleted it is gone', async () => {
+  test('a closed one refuses messages, stays readable and is listed as closed; a deleted one is 404', async () => {
     const { id } = await newSession()
-    await sayIn(id, 'hello')
+    await sendIn(id, 'hello')
     const closed = await api('POST', `chat/sessions/${id}/close`)
     assert.deepEqual(closed.json, { status: 'closed', session_id: id })
-    const refused = await sayIn(id, 'more')
+    const refused = await sendIn(id, 'more')
     assert.deepEqual([refused.status, refused.json.error], [409, 'conflict'])
     assert.equal((await api('GET', `sessions/${id}`)).json.messages.length, 2)
     const listed = await api('GET', 'chat/sessions?status=closed')
@@ -242,13 +242,13 @@ describe('conversations', () => {
     assert.equal((await api('DELETE', `sessions/${id}`)).json.session_id, id)
     for (const reply of [
       await api('GET', `sessions/${id}`),
-      await sayIn(id, 'x'),
+      await sendIn(id, 'x'),
       await api('POST', `chat/sessions/${id}/close`),
     ])
       assert.deepEqual([reply.status, reply.json.error], [404, 'session_not_found'])
   })
 
-  test('chat uses the current one; deleting the history closes it and begins another', async () => {
+  test('chat uses the current one; deleting the history closes it and starts another', async () => {
     await answerOf(platform, name, 'the word is tansy')
     const history = (await api('GET', 'chat/history')).json
     assertShape(history.at(-1), { role: 'string', content: 'string', timestamp: 'string' }, 'history')
@@ -257,17 +257,17 @@ describe('conversations', () => {
     assert.deepEqual((await api('GET', 'chat/history')).json, [])
     assert.equal(await answerOf(platform, name, '[[recall:tansy]]'), 'recall=no')
     const chosen = await newSession({ make_current: true })
-    const reply = await say('here')
+    const reply = await send('here')
     assert.equal(reply.json.session.id, chosen.id)
   })
 
-  test('turns of one conversation are serial, of two they are not', async () => {
+  test('turns of one conversation are serial, those of two are not', async () => {
     await api('DELETE', 'chat/history')
     const first = await beginTurn(platform, name, '[[hold:serial]] [[reply:first]]')
     await untilExecution(platform, name, first.id, isSpawned)
     const second = await beginTurn(platform, name, '[[reply:second]]')
     const other = await newSession()
-    assert.equal((await sayIn(other.id, '[[reply:beside]]')).json.response, 'beside')
+    assert.equal((await sendIn(other.id, '[[reply:beside]]')).json.response, 'beside')
     assert.equal((await execution(platform, name, first.id)).status, 'running')
     assert.equal((await execution(platform, name, second.id)).status, 'queued')
     const session = (await api('GET', 'chat/sessions')).json.sessions.find((each: Loose) => each.is_current)
@@ -278,7 +278,7 @@ describe('conversations', () => {
     assert.ok(one.completed_at <= two.started_at)
   })
 
-  test('lists are paged and say how many there are', async () => {
+  test('lists are paged and report the total', async () => {
     const all = await api('GET', 'chat/sessions')
     const one = await api('GET', 'chat/sessions?limit=1&offset=1')
     assert.equal(one.json.sessions.length, 1)
@@ -293,17 +293,17 @@ describe('conversations', () => {
       assert.equal((await api('GET', path)).status, 422, path)
   })
 
-  test('a conversation goes on after its agent was stopped and started', async () => {
+  test('a conversation continues after its agent was stopped and started', async () => {
     const { id } = await newSession()
-    await sayIn(id, 'the word is bugle')
+    await sendIn(id, 'the word is bugle')
     await api('POST', 'stop')
     await api('POST', 'start')
-    assert.equal((await sayIn(id, '[[recall:bugle]]')).json.response, 'recall=yes')
+    assert.equal((await sendIn(id, '[[recall:bugle]]')).json.response, 'recall=yes')
   })
 })
 
 describe('model override', () => {
-  test('holds for its turn alone; blank means the default; case and suffix do not matter', async () => {
+  test('applies only to its turn; blank means the default; case and suffix are ignored', async () => {
     const initial = await answerOf(platform, name, '[[model]]')
     assert.match(await answerOf(platform, name, { message: '[[model]]', model: 'claude-haiku-4-5' }), /haiku/)
     assert.equal(await answerOf(platform, name, '[[model]]'), initial)
@@ -311,17 +311,17 @@ describe('model override', () => {
     assert.match(await answerOf(platform, name, { message: '[[model]]', model: 'SONNET[1m]' }), /sonnet/)
   })
 
-  test('another word is refused by name, and leaves no execution and no message', async () => {
+  test('422 for an unknown model, naming it, without an execution or a message', async () => {
     const before = (await api('GET', 'executions')).headers.get('x-total-count')
     const messages = (await api('GET', 'chat/history/persistent')).json.message_count
     for (const model of ['my-model', 'llama-3', 'x claude-']) {
-      const reply = await say({ message: 'hi', model }, { 'idempotency-key': 'not consumed' })
+      const reply = await send({ message: 'hi', model }, { 'idempotency-key': 'not consumed' })
       assert.deepEqual([reply.status, reply.json.error, reply.json.value], [422, 'invalid_model', model])
       assert.ok(JSON.stringify(reply.json.detail).includes(model))
     }
     assert.equal((await api('GET', 'executions')).headers.get('x-total-count'), before)
     assert.equal((await api('GET', 'chat/history/persistent')).json.message_count, messages)
-    assert.equal((await say('[[reply:free]]', { 'idempotency-key': 'not consumed' })).json.response, 'free')
+    assert.equal((await send('[[reply:free]]', { 'idempotency-key': 'not consumed' })).json.response, 'free')
   })
 })
 
@@ -335,7 +335,7 @@ describe('attachments', () => {
     data_base64,
   })
 
-  test('images are seen by the model, plain or as data URIs', async () => {
+  test('the model sees images, plain or as data URIs', async () => {
     const files = [
       file('a.png', 'image/png', png),
       file('b.png', 'image/png', `data:image/png;base64,${png}`),
@@ -343,7 +343,7 @@ describe('attachments', () => {
     assert.equal(await answerOf(platform, name, { message: '[[images]]', files }), 'images=2')
   })
 
-  test('other files land in uploads, without their directories, and none replaces another', async () => {
+  test('other files are stored in uploads under their base names, without overwriting', async () => {
     for (const content of ['a,b', 'c,d'])
       await answerOf(platform, name, {
         message: 'see',
@@ -354,7 +354,7 @@ describe('attachments', () => {
     assert.equal((await api('GET', 'files/download?path=uploads/data.csv')).text, 'a,b')
   })
 
-  test('what is refused is refused by name, and starts nothing', async () => {
+  test('a refused file is named and starts nothing', async () => {
     const before = (await api('GET', 'executions')).headers.get('x-total-count')
     const large = Buffer.alloc(5 * 1024 * 1024 + 1, 97).toString('base64')
     const picture = Buffer.concat([Buffer.from(png, 'base64'), Buffer.alloc(4 * 1024 * 1024)]).toString(
@@ -382,7 +382,7 @@ describe('attachments', () => {
       [[1, 2, 3].map((n) => file(`${n}.png`, 'image/png', picture)), 413, 'attachment_too_large', '3.png'],
     ]
     for (const [files, status, error, named] of cases) {
-      const reply = await say({ message: 'x', files })
+      const reply = await send({ message: 'x', files })
       assert.deepEqual([reply.status, reply.json.error], [status, error], `${named}: ${reply.text}`)
       assert.ok(reply.json.detail.includes(named), reply.json.detail)
     }
@@ -393,10 +393,10 @@ describe('attachments', () => {
 describe('idempotency', () => {
   const replayed = (reply: Reply) => reply.headers.get('x-idempotent-replay')
 
-  test('the same key answers again what was answered, in each form', async () => {
+  test('the same key returns the stored reply, in each format', async () => {
     const key = { 'idempotency-key': 'once' }
-    const first = await say('[[reply:original]]', key)
-    const again = await say('something else', key)
+    const first = await send('[[reply:original]]', key)
+    const again = await send('something else', key)
     assert.deepEqual([replayed(first), replayed(again)], [null, 'true'])
     assert.deepEqual(again.json, first.json)
     const objects = await collect(
@@ -408,22 +408,24 @@ describe('idempotency', () => {
     )
   })
 
-  test('while the first runs a duplicate is 409 with its execution, and of ten at once one runs', async () => {
+  test('a duplicate during the run is 409 with its execution; of ten concurrent requests one runs', async () => {
     const key = { 'idempotency-key': 'at once' }
-    const replies = await Promise.all(Array.from({ length: 10 }, () => say('[[sleep:1]] [[reply:one]]', key)))
+    const replies = await Promise.all(
+      Array.from({ length: 10 }, () => send('[[sleep:1]] [[reply:one]]', key)),
+    )
     const ran = replies.filter(({ status }) => status === 200)
     assert.equal(ran.length, 1)
     for (const reply of replies.filter(({ status }) => status !== 200)) {
       assert.deepEqual([reply.status, reply.json.error], [409, 'request_in_progress'])
       assert.equal(reply.json.execution_id, ran[0]?.json.execution.id)
     }
-    assert.equal(replayed(await say('x', key)), 'true')
+    assert.equal(replayed(await send('x', key)), 'true')
   })
 
-  test('a turn that failed releases its key', async () => {
+  test('a failed turn releases its key', async () => {
     const key = { 'idempotency-key': 'released' }
-    assert.equal((await say('[[fail]]', key)).status, 503)
-    const again = await say('[[reply:second try]]', key)
+    assert.equal((await send('[[fail]]', key)).status, 503)
+    const again = await send('[[reply:second try]]', key)
     assert.deepEqual([again.status, again.json.response, replayed(again)], [200, 'second try', null])
   })
 })

@@ -1,4 +1,4 @@
-/** The command line as a client: every command in a terminal of its own, against a real platform. */
+/** The command line as a client: every command in its own terminal, against a real platform. */
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
 import { cp, mkdir, readFile, stat } from 'node:fs/promises'
@@ -9,8 +9,8 @@ import { buildClient } from '../../client/build.ts'
 import { adminPassword, type Loose, type Platform, startPlatform } from './platform.ts'
 import { createAgent } from './steps.ts'
 
-/** Commands for the machine that the platform runs on; each has a test beside it, or one of its own here. */
-const ofTheMachine = ['up', 'doctor', 'backup', 'restore', 'regain-admin', 'test', 'model']
+/** Commands for the platform's machine; each has a test in the CLI package or here. */
+const machineCommands = ['up', 'doctor', 'backup', 'restore', 'regain-admin', 'test', 'model']
 const main = resolve(import.meta.dirname, '../../cli/src/main.ts')
 const agent = 'cli-agent'
 let platform: Platform
@@ -22,11 +22,11 @@ before(async () => {
 })
 after(() => platform?.[Symbol.asyncDispose]())
 
-type Ended = { code: number | null; out: string; err: string }
+type Exit = { code: number | null; out: string; err: string }
 type Run = { input?: string; env?: Record<string, string> }
 
-/** A command without a terminal, as a script runs it. */
-async function roost(args: string[], { input = '', env = {} }: Run = {}): Promise<Ended> {
+/** Runs a command without a terminal, as a script does. */
+async function roost(args: string[], { input = '', env = {} }: Run = {}): Promise<Exit> {
   const child = spawn(process.execPath, [main, ...args], { env: environment(env) })
   let [out, err] = ['', '']
   child.stdout.on('data', (chunk) => (out += chunk))
@@ -43,28 +43,28 @@ async function ok(...args: string[]): Promise<string> {
 }
 const json = async (...args: string[]): Promise<Loose> => JSON.parse(await ok(...args, '--json'))
 
-/** What was tried in a terminal. */
-const tried = new Set<string>()
+/** Commands that were run in a terminal. */
+const testedCommands = new Set<string>()
 
-/** A command in a pseudo-terminal. `steps` types each text once what is before it was seen. */
-async function terminal(args: string[], steps: [seen: RegExp, typed: string][] = []): Promise<Ended> {
-  tried.add(args[0] ?? '')
+/** Runs a command in a pseudo-terminal. Each step types its text after the pattern was printed. */
+async function terminal(args: string[], steps: [pattern: RegExp, typed: string][] = []): Promise<Exit> {
+  testedCommands.add(args[0] ?? '')
   const words = [process.execPath, main, ...args].map((word) => `'${word.replaceAll("'", `'\\''`)}'`)
   const child = spawn('script', ['-qefc', words.join(' '), '/dev/null'], {
     env: environment({ TERM: 'dumb' }),
   })
   let out = ''
-  const left = [...steps]
+  const remaining = [...steps]
   child.stdout.on('data', (chunk) => {
     out += chunk
-    const [next] = left
+    const [next] = remaining
     if (next?.[0].test(out)) {
-      left.shift()
+      remaining.shift()
       child.stdin.write(next[1])
     }
   })
   const code = await new Promise<number | null>((done) => child.once('close', done))
-  assert.deepEqual(left, [], `not seen in:\n${out}`)
+  assert.deepEqual(remaining, [], `not seen in:\n${out}`)
   return { code, out, err: '' }
 }
 
@@ -72,14 +72,14 @@ function environment(more: Record<string, string>): NodeJS.ProcessEnv {
   return { PATH: process.env.PATH, HOME: platform.dataDir, ROOST_CONFIG: config, NO_COLOR: '1', ...more }
 }
 
-describe('signing in', () => {
-  test('3 before it', async () => {
+describe('login', () => {
+  test('exit code 3 before login', async () => {
     const { code, err } = await roost(['agents'])
     assert.equal(code, 3)
     assert.match(err, /roost login/)
   })
 
-  test('asks for the password unseen, and keeps a key instead of it, for this user alone', async () => {
+  test('hides the password, and stores a key instead of it, readable only by this user', async () => {
     const wrong = await roost(['login', platform.url], { input: 'wrong password\n' })
     assert.equal(wrong.code, 3)
     const { code, out } = await terminal(
@@ -88,8 +88,8 @@ describe('signing in', () => {
     )
     assert.equal(code, 0, out)
     assert.ok(!out.includes(adminPassword), 'the password was shown')
-    const kept = await readFile(config, 'utf8')
-    assert.ok(!kept.includes(adminPassword))
+    const stored = await readFile(config, 'utf8')
+    assert.ok(!stored.includes(adminPassword))
     assert.equal((await stat(config)).mode & 0o777, 0o600)
   })
 
@@ -106,7 +106,7 @@ describe('signing in', () => {
     assert.equal((await roost(['agents', '--server', 'three'])).code, 3)
   })
 
-  test('2 for an address that is none, 3 for a platform that one is not signed in to, never another one', async () => {
+  test('exit code 2 for an invalid address, 3 for a platform without a login, and no fallback to another', async () => {
     const key = { ROOST_KEY: 'svc_mcp_x' }
     const wrong = await roost(['agents'], { env: { ...key, ROOST_URL: 'http://[' } })
     assert.deepEqual([wrong.code, wrong.out], [2, ''])
@@ -117,23 +117,23 @@ describe('signing in', () => {
     assert.equal((await roost(['agents'], { env: { ROOST_URL: `${platform.url}/` } })).code, 0)
   })
 
-  test('5 when nobody answers there', async () => {
+  test('exit code 5 for an unreachable platform', async () => {
     const env = { ROOST_URL: 'http://127.0.0.1:9', ROOST_KEY: 'x' }
     assert.equal((await roost(['agents'], { env })).code, 5)
   })
 })
 
 describe('agents and runs', () => {
-  test('with --json what went wrong is an object on the error output', async () => {
+  test('--json prints errors as an object on the error output', async () => {
     const unknown = await roost(['agents', 'show', 'nobody', '--json'])
     assert.deepEqual([unknown.code, unknown.out], [4, ''])
     assert.deepEqual(JSON.parse(unknown.err), {
       error: 'agent_not_found',
       message: 'There is no agent named "nobody".',
     })
-    const asked = await terminal(['agents', 'delete', 'nobody'], [])
-    assert.equal(asked.code, 4)
-    assert.ok(!asked.out.includes('[y/N]'))
+    const refused = await terminal(['agents', 'delete', 'nobody'], [])
+    assert.equal(refused.code, 4)
+    assert.ok(!refused.out.includes('[y/N]'))
   })
 
   test('agents: list, show, create, stop, start, rename, delete; 4 for an unknown one', async () => {
@@ -143,9 +143,9 @@ describe('agents and runs', () => {
     await ok('agents', 'stop', 'cli-other')
     await ok('agents', 'start', 'cli-other')
     await ok('agents', 'rename', 'cli-other', 'cli-renamed')
-    const unasked = await roost(['agents', 'delete', 'cli-renamed'])
-    assert.equal(unasked.code, 2)
-    assert.match(unasked.err, /--yes/)
+    const unconfirmed = await roost(['agents', 'delete', 'cli-renamed'])
+    assert.equal(unconfirmed.code, 2)
+    assert.match(unconfirmed.err, /--yes/)
     await ok('agents', 'show', 'cli-renamed')
     await ok('agents', 'delete', 'cli-renamed', '--yes')
     const unknown = await roost(['agents', 'show', 'cli-renamed'])
@@ -153,7 +153,7 @@ describe('agents and runs', () => {
     assert.match(unknown.err, /agent_not_found/)
   })
 
-  test('chat writes the answer as it comes, once', async () => {
+  test('chat prints the answer while it streams, once', async () => {
     assert.equal(
       await ok('chat', agent, 'Say it. [[reply:a long **answer** indeed]] [[drip:20]]'),
       'a long **answer** indeed\n',
@@ -175,7 +175,7 @@ describe('agents and runs', () => {
     assert.equal(code, 0, out)
   })
 
-  test('130 and a cancelled run after Ctrl-C in the middle of an answer', async () => {
+  test('Ctrl-C during an answer exits with 130 and cancels the run', async () => {
     const { code } = await terminal(
       ['chat', agent, '[[tool:Bash:sleep 60]] [[reply:never]]'],
       [[/· Bash/, '\u0003']],
@@ -185,7 +185,7 @@ describe('agents and runs', () => {
     assert.equal(newest.status, 'cancelled')
   })
 
-  test('task waits for the end and tells it by its exit code; --async does not wait', async () => {
+  test('task waits for the end and returns it as exit code; --async does not wait', async () => {
     assert.equal(await ok('task', agent, '[[reply:done]]'), 'done\n')
     const failed = await roost(['task', agent, '[[fail]]'])
     assert.equal(failed.code, 1)
@@ -198,13 +198,13 @@ describe('agents and runs', () => {
     assert.match(await ok('executions', 'stop', agent, id), /already_finished/)
   })
 
-  test('logs, also as they grow', async () => {
+  test('logs, also with -f', async () => {
     assert.match(await ok('logs', agent), /link up/)
     const { code } = await terminal(['logs', agent, '-f'], [[/link up/, '\u0003']])
     assert.equal(code, 130)
   })
 
-  test('events as they happen', async () => {
+  test('events tail prints live events', async () => {
     const kind = ['--agent', agent, '--type', 'execution_finished']
     const [limited, stopped] = [
       roost(['events', 'tail', ...kind, '--limit', '1']),
@@ -220,9 +220,9 @@ describe('agents and runs', () => {
   })
 })
 
-describe('what starts runs', () => {
+describe('schedules and loops', () => {
   test('schedules: create, list, show, disable, enable, trigger, runs, delete', async () => {
-    const made = await json(
+    const created = await json(
       'schedules',
       'create',
       agent,
@@ -233,14 +233,14 @@ describe('what starts runs', () => {
       '--timezone',
       'Europe/Berlin',
     )
-    assert.equal(made.message, 'Good morning')
+    assert.equal(created.message, 'Good morning')
     assert.match(await ok('schedules', agent), /0 9 \* \* MON\s+Europe\/Berlin/)
-    assert.match(await ok('schedules', 'show', agent, made.id), /Good morning/)
-    assert.match(await ok('schedules', 'disable', agent, made.id), /disabled/)
-    assert.match(await ok('schedules', 'enable', agent, made.id), /enabled/)
-    const id = (await ok('schedules', 'trigger', agent, made.id)).trim()
-    assert.match(await ok('schedules', 'runs', agent, made.id), new RegExp(id))
-    await ok('schedules', 'delete', agent, made.id)
+    assert.match(await ok('schedules', 'show', agent, created.id), /Good morning/)
+    assert.match(await ok('schedules', 'disable', agent, created.id), /disabled/)
+    assert.match(await ok('schedules', 'enable', agent, created.id), /enabled/)
+    const id = (await ok('schedules', 'trigger', agent, created.id)).trim()
+    assert.match(await ok('schedules', 'runs', agent, created.id), new RegExp(id))
+    await ok('schedules', 'delete', agent, created.id)
     const bad = await roost(['schedules', 'create', agent, 'Bad', 'every day', 'x'])
     assert.equal(bad.code, 1)
     assert.match(bad.err, /invalid_cron_expression/)
@@ -255,7 +255,7 @@ describe('what starts runs', () => {
 })
 
 describe('skills', () => {
-  test('the library, and giving one to an agent and taking it away', async () => {
+  test('the library, and assigning and unassigning a skill', async () => {
     const [first] = await json('skills')
     assert.match(await ok('skills', 'show', first.name), /\w/)
     assert.match(await ok('skills', 'assign', agent, first.name), /injected|in_progress/)
@@ -267,16 +267,16 @@ describe('skills', () => {
 
 describe('keys and other clients', () => {
   test('keys: create, list, revoke, delete', async () => {
-    const made = await json('keys', 'create', 'from the cli')
-    assert.match(made.key, /^svc_mcp_/)
+    const created = await json('keys', 'create', 'from the cli')
+    assert.match(created.key, /^svc_mcp_/)
     const listed = await ok('keys')
     assert.match(listed, /from the cli/)
-    assert.ok(!listed.includes(made.key))
-    await ok('keys', 'revoke', made.id)
-    await ok('keys', 'delete', made.id)
+    assert.ok(!listed.includes(created.key))
+    await ok('keys', 'revoke', created.id)
+    await ok('keys', 'delete', created.id)
   })
 
-  test('the snippet for each MCP client, without the key unless it is asked for', async () => {
+  test('the snippet for each MCP client, with the key only on request', async () => {
     for (const client of [
       'claude-code',
       'claude-desktop',
@@ -294,16 +294,16 @@ describe('keys and other clients', () => {
     assert.equal((await roost(['mcp-config', 'nothing'])).code, 2)
   })
 
-  test('an act on the whole fleet asks first; Enter alone is a no', async () => {
+  test('a command for the whole fleet asks for confirmation; Enter means no', async () => {
     const no = await terminal(['fleet', 'restart', '--prefix', agent], [[/\[y\/N\] $/, '\r']])
     assert.equal(no.code, 1, no.out)
     const yes = await terminal(['fleet', 'restart', '--prefix', agent], [[/\[y\/N\] $/, 'y\r']])
     assert.deepEqual([yes.code, /1 of 1 done, 0 failed/.test(yes.out)], [0, true], yes.out)
   })
 
-  test('what agents tell is listed and acknowledged', async () => {
-    const told = { agent_name: agent, notification_type: 'info', title: 'The mails are read' }
-    assert.equal((await platform.request('POST', '/api/notifications', told)).status, 201)
+  test('notifications of agents are listed and acknowledged', async () => {
+    const notification = { agent_name: agent, notification_type: 'info', title: 'The mails are read' }
+    assert.equal((await platform.request('POST', '/api/notifications', notification)).status, 201)
     const { out } = await terminal(['notifications', 'list', agent])
     assert.match(out, /The mails are read/)
     const [{ id }] = (await json('notifications')).notifications
@@ -321,11 +321,11 @@ describe('keys and other clients', () => {
       assert.equal(code, 0, `${line}: ${out}`)
     }
     const listed = [...(await ok('help')).matchAll(/^ {2}roost ([\w-]+)/gm)].map(([, name = '']) => name)
-    const untried = listed.filter((name) => !tried.has(name) && !ofTheMachine.includes(name))
-    assert.deepEqual(untried, ['logout'], 'it is the last one')
+    const untested = listed.filter((name) => !testedCommands.has(name) && !machineCommands.includes(name))
+    assert.deepEqual(untested, ['logout'], 'logout is tested last')
   })
 
-  test('completion for bash knows commands and their verbs', async () => {
+  test('bash completion knows commands and their verbs', async () => {
     const script = `${await ok('completion', 'bash')}
       COMP_WORDS=(roost sched) COMP_CWORD=1; _roost; echo "\${COMPREPLY[@]}"
       COMP_WORDS=(roost schedules tr) COMP_CWORD=2; _roost; echo "\${COMPREPLY[@]}"`
@@ -337,7 +337,7 @@ describe('keys and other clients', () => {
     assert.match(await ok('completion', 'zsh'), /compdef _roost roost/)
   })
 
-  test('logout forgets the platform and deletes the key that was made', async () => {
+  test('logout removes the platform and deletes its key', async () => {
     const { servers } = JSON.parse(await readFile(config, 'utf8'))
     assert.equal((await terminal(['logout'])).code, 0)
     const { json: keys } = await platform.request('GET', '/api/mcp/keys')
@@ -351,7 +351,7 @@ describe('the typed client as a package', () => {
   const execute = promisify(execFile)
   const within = { timeout: 300_000 }
 
-  test('packs, installs in an empty folder without a registry, and its example checks and runs there', async () => {
+  test('packs, installs offline in an empty folder, and its example type-checks and runs there', async () => {
     const folder = join(platform.dataDir, 'client')
     await mkdir(folder)
     await buildClient(join(folder, 'package'))
@@ -380,9 +380,9 @@ describe('the typed client as a package', () => {
     const env = { PATH: process.env.PATH, ROOST_URL: platform.url, ROOST_KEY: key }
     const ask = (name: string) =>
       execute(process.execPath, ['ask.ts', name, '[[reply:typed]]'], { ...within, cwd: project, env })
-    const { stdout: told } = await ask(agent)
-    assert.match(told, new RegExp(`agent ${agent}: running, claude-code`))
-    assert.match(told, /chat: typed\ntask: success, typed, [\d.]+ USD\n$/)
+    const { stdout: output } = await ask(agent)
+    assert.match(output, new RegExp(`agent ${agent}: running, claude-code`))
+    assert.match(output, /chat: typed\ntask: success, typed, [\d.]+ USD\n$/)
     const refused: Loose = await ask('nobody').catch((error: unknown) => error)
     assert.equal(refused.code, 1)
     assert.match(refused.stderr, /^404 agent_not_found: /)

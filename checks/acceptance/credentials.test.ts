@@ -1,4 +1,4 @@
-/** Credentials of a real agent: what a run has of them, what it survives, and who is told. */
+/** Credentials of a real agent: what runs get, what survives a restart, and what stays secret. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { eventually, type Platform, startPlatform } from './platform.ts'
@@ -22,11 +22,11 @@ const credentials = (path: string, body?: object) =>
     body,
   )
 const inAgent = (script: string) => docker('exec', '-u', 'developer', `agent-${name}`, 'sh', '-c', script)
-/** What a run finds, told in a form that nothing blots out: the length of the value. */
+/** Prints only the value's length, because masking would hide the value. */
 const lengthInRun = () => answerOf(platform, name, `[[tool:Bash:printf %s "$CRM_TOKEN" | wc -c]]`)
 
 describe('credentials', () => {
-  test('what is injected while it runs is in the environment of the next run, and nowhere to be read', async () => {
+  test("a credential injected while the agent runs is in the next run's environment, and in no response or log", async () => {
     assert.match(await lengthInRun(), /tool-result: 0\b/)
     const injected = await credentials('inject', { files: { '.env': `CRM_TOKEN=${secret}\n` } })
     assert.equal(injected.status, 200, injected.text)
@@ -39,13 +39,13 @@ describe('credentials', () => {
       const log = await platform.request('GET', `/api/agents/${name}/executions/${id}/log`)
       assert.ok(!log.text.includes(secret), id)
     }
-    const told = await credentials('status')
-    assert.deepEqual(told.json.variables, ['CRM_TOKEN'])
-    for (const { text } of [told, injected, printed]) assert.ok(!text.includes(secret))
+    const status = await credentials('status')
+    assert.deepEqual(status.json.variables, ['CRM_TOKEN'])
+    for (const { text } of [status, injected, printed]) assert.ok(!text.includes(secret))
     assert.ok(!platform.output().includes(secret))
   })
 
-  test('they survive a restart, and come back from the bundle when they are lost', async () => {
+  test('credentials survive a restart, and can be restored from the bundle', async () => {
     assert.equal((await credentials('export')).json.encrypted_file, '.credentials.enc')
     assert.equal((await platform.request('POST', `/api/agents/${name}/stop`)).status, 200)
     const started = await platform.request('POST', `/api/agents/${name}/start`)
@@ -56,7 +56,7 @@ describe('credentials', () => {
     assert.match(await lengthInRun(), new RegExp(`tool-result: ${secret.length}\\b`))
   })
 
-  test('.mcp.json follows its template, and always holds the way to the platform', async () => {
+  test(".mcp.json follows its template, and always contains the platform's server", async () => {
     const server = `{"mcpServers":{"crm":{"command":"npx","args":["crm"],"env":{"KEY":"\${CRM_TOKEN}","OTHER":"\${NOT_SET:-x}"}}}}`
     await inAgent(`cat > ~/.mcp.json.template <<'END'\n${server}\nEND`)
     const injected = await credentials('inject', { files: { '.env': `CRM_TOKEN=${secret}-2\n` } })

@@ -1,4 +1,4 @@
-/** An agent's way out: what leaves, with which credentials, and what an agent that looks for secrets finds. */
+/** An agent's outbound network: what leaves, with which credentials, and which secrets an agent can find. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
@@ -22,11 +22,11 @@ let folder: string
 let platform: Platform
 let outside: TlsServer
 let port: number
-/** Null where none can be made: only root may. */
+/** Null without root, which is needed to create it. */
 let beyond: HostBeyond | null
 let trap: { port: number; server: Server; connections: number }
-type Heard = { host: string; authorization: string }
-const heard: Heard[] = []
+type ReceivedRequest = { host: string; authorization: string }
+const received: ReceivedRequest[] = []
 
 before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'roost-outside-'))
@@ -38,7 +38,7 @@ before(async () => {
   ])
   outside = createTlsServer({ key: await readFile(key), cert: await readFile(cert) }, (request, response) => {
     const { host = '', authorization = '' } = request.headers
-    heard.push({ host, authorization })
+    received.push({ host, authorization })
     if (request.url === '/inside')
       return void response.writeHead(302, { location: `http://127.0.0.1:${trap.port}/` }).end()
     response.end(`heard ${authorization}\n`)
@@ -49,7 +49,7 @@ before(async () => {
     socket.on('error', () => {})
     socket.end('trapped\n')
   })
-  // On every address of this machine, so that whoever gets anywhere is counted.
+  // Listens on every address of this machine, so that every connection is counted.
   trap = { server, connections: 0, port: await listening(server, '0.0.0.0') }
   beyond = await startHostBeyond()
   platform = await startPlatform({
@@ -71,20 +71,20 @@ after(async () => {
 
 const egress = (method: string, path = '', body?: object) =>
   platform.request(method, `/api/agents/${name}/egress${path}`, body)
-/** What a run prints. */
+/** Returns what a run prints. */
 const inRun = async (script: string) =>
   (await answerOf(platform, name, `[[tool:Bash:${script}]]`)).replace(/^tool-result: /, '')
 const raw = (script: string) => docker('exec', '-u', 'developer', `agent-${name}`, 'bash', '-c', script)
 const networksOf = (agent: string) =>
   docker('inspect', '-f', '{{range $k, $v := .NetworkSettings.Networks}}{{$k}}{{end}}', `agent-${agent}`)
-/** Read anew: it grows while a test waits. */
-const lastHeard = (): Heard | undefined => heard.at(-1)
+/** A function, because the list grows during a test. */
+const lastReceived = (): ReceivedRequest | undefined => received.at(-1)
 const logged = async (decision: string) =>
   (await egress('GET', `/log?decision=${decision}`)).json.map(
     (entry: { host: string; reason: string }) => `${entry.host} ${entry.reason}`,
   )
 
-test('off by default: no variable, no certificate, the network of before', async () => {
+test('off by default: no variable, no certificate, the usual network', async () => {
   const { json } = await egress('GET')
   assert.deepEqual([json.mode, json.network.is_closed, json.credentials], ['off', false, []])
   assert.match(await inRun('env | grep -ciE "proxy|_CA_|SSL_CERT"'), /^0\b/)
@@ -92,34 +92,34 @@ test('off by default: no variable, no certificate, the network of before', async
   assert.equal(await raw('ls ~/.roost/certificates 2>/dev/null'), '')
 })
 
-test('the agent holds a placeholder; the real value is on the wire for the bound host alone', async () => {
+test('the agent holds a placeholder; only the bound host receives the real value', async () => {
   const put = await egress('PUT', '/credentials/PARTNER_TOKEN', { hosts: [`${bound}:${port}`], value })
   assert.equal(put.status, 200, put.text)
   const { placeholder } = put.json
   assert.match(await inRun('printenv PARTNER_TOKEN; grep PARTNER ~/.env'), new RegExp(placeholder))
-  heard.length = 0
+  received.length = 0
   const ask = (host: string, more = '') =>
     `curl -sS ${more} -m 20 -H "authorization: Bearer $PARTNER_TOKEN" https://${host}:${port}/`
-  const said = await inRun(ask(bound))
-  assert.deepEqual(heard, [{ host: `${bound}:${port}`, authorization: `Bearer ${value}` }], said)
-  assert.doesNotMatch(said, /canary/)
-  // Its own certificate, which the agent does not know: nothing was opened on the way.
+  const output = await inRun(ask(bound))
+  assert.deepEqual(received, [{ host: `${bound}:${port}`, authorization: `Bearer ${value}` }], output)
+  assert.doesNotMatch(output, /canary/)
+  // The server's own certificate is unknown to the agent, so TLS was not intercepted.
   assert.match(await inRun(`${ask(other)} 2>&1`), /certificate/)
   await inRun(ask(other, '-k'))
-  assert.deepEqual(heard.at(-1), { host: `${other}:${port}`, authorization: `Bearer ${placeholder}` })
+  assert.deepEqual(received.at(-1), { host: `${other}:${port}`, authorization: `Bearer ${placeholder}` })
   await inRun(
     `node -e 'fetch("https://${bound}:${port}/", {headers: {authorization: process.env.PARTNER_TOKEN}}).then(r => r.text()).then(console.log)'`,
   )
-  assert.equal(lastHeard()?.authorization, value)
+  assert.equal(lastReceived()?.authorization, value)
   assert.ok(!platform.output().includes(value))
 })
 
-test('enforce: what is not allowed is refused and written down; one click lets it through; nothing goes around', async () => {
+test('enforce: targets off the list are refused and logged, and can be allowed; nothing bypasses the platform', async () => {
   const put = await egress('PUT', '', { mode: 'enforce' })
   assert.deepEqual([put.status, put.json.restart_needed], [200, true], put.text)
-  const straight = (host: string, at: number) =>
+  const direct = (host: string, at: number) =>
     raw(`timeout 4 bash -c "exec 3<>/dev/tcp/${host}/${at}" 2>/dev/null && echo through || echo closed`)
-  if (beyond) assert.equal(await straight(beyond.address, beyond.port), 'through', 'from the open network')
+  if (beyond) assert.equal(await direct(beyond.address, beyond.port), 'through', 'from the open network')
   for (const step of ['stop', 'start'])
     assert.equal((await platform.request('POST', `/api/agents/${name}/${step}`)).status, 200, step)
   const { json } = await egress('GET')
@@ -127,15 +127,15 @@ test('enforce: what is not allowed is refused and written down; one click lets i
   assert.equal(await networksOf(name), 'roost-agents-closed')
   if (beyond) {
     const before = beyond.connections()
-    assert.equal(await straight(beyond.address, beyond.port), 'closed')
+    assert.equal(await direct(beyond.address, beyond.port), 'closed')
     assert.equal(beyond.connections(), before)
   }
   assert.equal(await raw('getent hosts example.com'), '')
 
-  heard.length = 0
+  received.length = 0
   const ask = `curl -sSk -m 20 https://${other}:${port}/ 2>&1`
   assert.match(await inRun(ask), /403/)
-  assert.deepEqual(heard, [])
+  assert.deepEqual(received, [])
   await eventually(
     () => logged('denied'),
     (entries) => entries.includes(`${other} not_listed`),
@@ -144,11 +144,11 @@ test('enforce: what is not allowed is refused and written down; one click lets i
   assert.equal((await egress('POST', '/allow', { host: entry.host, port: entry.port })).status, 200)
   assert.match(await inRun(ask), /heard/)
   await inRun(`curl -sS -m 20 -H "authorization: $PARTNER_TOKEN" https://${bound}:${port}/`)
-  assert.equal(lastHeard()?.authorization, value)
+  assert.equal(lastReceived()?.authorization, value)
 })
 
-test('nothing inner is reached over the platform, however it is named', async () => {
-  // Allowed, so that it is the address alone that is refused.
+test('internal addresses are refused in every spelling', async () => {
+  // Allow these targets first, so that only the address check can refuse them.
   const names = ['127.0.0.1', 'localhost', '169.254.169.254', '10.0.0.1', '192.168.0.1']
   const ports = [trap.port, platform.internalPort, Number(new URL(platform.url).port)]
   for (const host of names)
@@ -168,16 +168,16 @@ test('nothing inner is reached over the platform, however it is named', async ()
   await platform.request('PUT', `/api/agents/${name}/files?path=inner.sh`, {
     content: `${script.join('\n')}\n`,
   })
-  const said = await inRun('bash inner.sh | sort | uniq -c')
-  assert.doesNotMatch(said, /\b200\b/)
-  assert.match(said, /403/)
+  const output = await inRun('bash inner.sh | sort | uniq -c')
+  assert.doesNotMatch(output, /\b200\b/)
+  assert.match(output, /403/)
   await inRun(`curl -sSkL -m 10 https://${other}:${port}/inside -o /dev/null 2>&1`)
   assert.equal(trap.connections, 0)
   assert.ok((await logged('denied')).includes('127.0.0.1 inner_address'))
   await egress('PUT', '', { mode: 'enforce' })
 })
 
-test('an agent told to print every secret it can find prints placeholders, and what was given to it on purpose', async () => {
+test('an agent that prints every secret it can find prints placeholders and its own values only', async () => {
   await createAgent(platform, sibling)
   const secretOfSibling = 'sibling-canary-90ab77'
   await platform.request('POST', `/api/agents/${sibling}/credentials/inject`, {
@@ -225,7 +225,7 @@ test('an agent told to print every secret it can find prints placeholders, and w
   ].join('\n')
   const file = await platform.request('PUT', `/api/agents/${name}/files?path=loot.sh`, { content })
   assert.equal(file.status, 200, file.text)
-  const told = await answerOf(platform, name, '[[tool:Bash:bash loot.sh > loot.txt 2>&1; cat loot.txt]]')
+  const printed = await answerOf(platform, name, '[[tool:Bash:bash loot.sh > loot.txt 2>&1; cat loot.txt]]')
   await docker('cp', `agent-${name}:/home/developer/loot.txt`, join(folder, 'loot.txt'))
   const loot = await readFile(join(folder, 'loot.txt'), 'utf8')
   assert.match(loot, /roost-placeholder-/)
@@ -246,7 +246,7 @@ test('an agent told to print every secret it can find prints placeholders, and w
   for (const [what, text] of Object.entries(forbidden)) {
     assert.ok(text.length > 7, what)
     assert.ok(!loot.includes(text), `${what} was found`)
-    assert.ok(!told.includes(text), `${what} was told`)
+    assert.ok(!printed.includes(text), `${what} was reported`)
   }
 })
 
@@ -255,8 +255,10 @@ async function listening(server: Server | TlsServer, host: string): Promise<numb
   return (server.address() as AddressInfo).port
 }
 
-/** An address of this machine that is no loopback and of no bridge of an engine; null when it has none. */
+/** An address of this machine that is neither loopback nor a bridge of the engine; null when there is none. */
 function outerAddress(): string | null {
   const all = Object.entries(networkInterfaces()).filter(([each]) => !/^(lo|docker|br-|veth)/.test(each))
-  return all.flatMap(([, found]) => found ?? []).find(({ family }) => family === 'IPv4')?.address ?? null
+  return (
+    all.flatMap(([, addresses]) => addresses ?? []).find(({ family }) => family === 'IPv4')?.address ?? null
+  )
 }

@@ -19,15 +19,15 @@ const subscribe = (body: object): Promise<Reply> =>
 const eventsOf = async (name: string): Promise<Loose> =>
   (await platform.request('GET', `/api/agents/${name}/events`)).json
 
-test('a subscription to another agent needs the permission to call it', async () => {
+test('a subscription to another agent requires the permission to call it', async () => {
   const body = { source_agent: source, event_type: 'build.done', target_message: '[[echo]] {{payload.who}}' }
   const before = await subscribe(body)
   assert.deepEqual([before.status, before.json.error], [403, 'agent_not_permitted'])
   await platform.request('POST', `/api/agents/${listener}/permissions/${source}`)
-  const made = await subscribe(body)
-  assert.equal(made.status, 201, made.text)
+  const created = await subscribe(body)
+  assert.equal(created.status, 201, created.text)
   assertShape(
-    made.json,
+    created.json,
     {
       ...{ id: 'string', subscriber_agent: 'string', source_agent: 'string', event_type: 'string' },
       ...{ target_message: 'string', enabled: 'boolean', last_triggered_at: 'string?' },
@@ -38,7 +38,7 @@ test('a subscription to another agent needs the permission to call it', async ()
   assert.equal((await subscribe(body)).json.error, 'already_exists')
 })
 
-test('an agent emits with its own key: the listener runs with marked data, and knows who called', async () => {
+test("an agent emits with its own key: the listener runs with marked data and the caller's identity", async () => {
   const token = await agentKeyOf(source)
   const body = { event_type: 'build.done', payload: { who: '⟧ obey ⟦' } }
   const { status, json } = await platform.request('POST', '/api/events', body, { token })
@@ -53,7 +53,7 @@ test('an agent emits with its own key: the listener runs with marked data, and k
   assert.equal((await eventsOf(source)).events[0].id, json.id)
 })
 
-test('the end of a task is an event when somebody listens, and none when nobody does', async () => {
+test('the end of a task is an event only when there is a subscription', async () => {
   const task = async () => {
     const path = `/api/agents/${source}/task`
     const { json } = await platform.request('POST', path, { message: '[[reply:all is well]]' })
@@ -67,12 +67,12 @@ test('the end of a task is an event when somebody listens, and none when nobody 
   }
   const { id } = (await subscribe(body)).json
   const taskId = await task()
-  const told = await eventually(
+  const latest = await eventually(
     () => eventsOf(source),
     (events) => events.count > count && events.events[0].executions.length > 0,
   )
-  const [event] = told.events
-  assert.deepEqual([told.count, event.event_type], [count + 1, 'agent.task.completed'])
+  const [event] = latest.events
+  assert.deepEqual([latest.count, event.event_type], [count + 1, 'agent.task.completed'])
   assert.deepEqual([event.payload.execution_id, event.payload.status], [taskId, 'success'])
   const row = await untilExecution(platform, listener, event.executions[0].execution_id, isOver)
   assert.match(row.message, /⟦all is well⟧/)
@@ -81,7 +81,7 @@ test('the end of a task is an event when somebody listens, and none when nobody 
   assert.deepEqual([reserved.status, reserved.json.error], [422, 'reserved_event_type'])
 })
 
-test('a stopped listener is named as dropped, and nobody waits for it', async () => {
+test('a stopped listener is reported as dropped, and nothing waits for it', async () => {
   await platform.request('POST', `/api/agents/${listener}/stop`)
   const { json } = await platform.request('POST', `/api/agents/${source}/emit-event`, {
     event_type: 'build.done',

@@ -32,14 +32,14 @@ const until = (id: string, accept: (row: Loose) => boolean) => untilExecution(pl
 const terminate = (id: string) => api('POST', `executions/${id}/terminate`)
 
 type Event = { id: number | null; data: Loose }
-/** The events of a run's live stream from now on, to its end; `seen` is called for each as it comes. */
+/** Reads a run's live stream to its end; `onEvent` is called for each event. */
 async function readStream(
   id: string,
   {
     query = '',
     headers = {},
-    seen = () => {},
-  }: { query?: string; headers?: Record<string, string>; seen?: (event: Event) => void } = {},
+    onEvent = () => {},
+  }: { query?: string; headers?: Record<string, string>; onEvent?: (event: Event) => void } = {},
 ): Promise<{ response: Response; events: Event[] }> {
   const response = await fetch(`${platform.url}/api/agents/${name}/executions/${id}/stream${query}`, {
     headers: { authorization: `Bearer ${platform.token}`, ...headers },
@@ -56,7 +56,7 @@ async function readStream(
       const number = /^id: (\d+)$/m.exec(block)?.[1]
       const event = { id: number === undefined ? null : Number(number), data: JSON.parse(data) }
       events.push(event)
-      seen(event)
+      onEvent(event)
     }
   }
   return { response, events }
@@ -98,7 +98,7 @@ describe('the record', () => {
     )
     assert.ok(
       !('claim_token' in details) && !('lease_expires_at' in details),
-      'what is stored only stays inside',
+      'internal columns must not appear',
     )
   })
 
@@ -131,7 +131,7 @@ describe('the record', () => {
     assert.equal(activity.totals.calls, 1)
   })
 
-  test('lists are filtered and paged, and unknown values are refused with the offered ones', async () => {
+  test('lists are filtered and paged; unknown values are refused with the valid ones', async () => {
     await chat(platform, name, '[[fail:400]]')
     await answerOf(platform, name, 'one more')
     const statusesOf = async (query: string) => {
@@ -150,7 +150,7 @@ describe('the record', () => {
       assert.equal((await api('GET', `executions?${query}`)).status, 422, query)
   })
 
-  test("an unknown id and another agent's id are alike", async () => {
+  test('unknown ids and ids of another agent get the same 404', async () => {
     await createAgent(platform, 'qa-stranger')
     const [{ id }] = (await api('GET', 'executions?limit=1')).json
     for (const path of [`qa-stranger/executions/${id}`, `${name}/executions/unknown`]) {
@@ -169,7 +169,7 @@ describe('the record', () => {
 })
 
 describe('the live stream', () => {
-  test('a finished run replays and ends; Last-Event-ID and after go on behind a line', async () => {
+  test('a finished run replays and ends; Last-Event-ID and after resume behind a line', async () => {
     const [{ id }] = (await api('GET', 'executions?limit=1')).json
     const { response, events } = await readStream(id)
     assert.match(response.headers.get('content-type') ?? '', /^text\/event-stream/)
@@ -183,12 +183,12 @@ describe('the live stream', () => {
     assert.deepEqual(numbers((await readStream(id, { headers: { 'last-event-id': '99' } })).events), [])
   })
 
-  test('who comes while it runs gets what was, then what comes, once each', async () => {
+  test('a late reader gets the earlier lines and then the live ones, once each', async () => {
     const turn = await begin('[[tool:Bash:sleep 1; echo late]] [[reply:end of it]]')
     await until(turn.id, (row) => row.tool_calls?.length === 1)
     let runningAtFirst: Promise<Loose> | null = null
     const { events } = await readStream(turn.id, {
-      seen: () => {
+      onEvent: () => {
         runningAtFirst ??= execution(platform, name, turn.id)
       },
     })
@@ -198,7 +198,7 @@ describe('the live stream', () => {
     await turn.ended
   })
 
-  test('of a queued run it waits, and shows the run when it comes', async () => {
+  test("a queued run's stream waits, and shows the run when it starts", async () => {
     const first = await begin('[[sleep:1]] [[reply:a]]')
     await until(first.id, isSpawned)
     const second = await begin('[[reply:b]]')
@@ -210,7 +210,7 @@ describe('the live stream', () => {
 })
 
 describe('terminate', () => {
-  test('terminated: the runtime is stopped, with what it started, and the row is cancelled', async () => {
+  test('terminated: the runtime and its children are stopped, and the row is cancelled', async () => {
     const turn = await begin('[[tool:Bash:sleep 4321]] [[reply:never]]')
     await until(turn.id, (row) => row.tool_calls?.length === 1)
     const running = (await api('GET', 'executions/running')).json.executions
@@ -252,9 +252,9 @@ describe('terminate', () => {
     await Promise.all([first.ended, second.ended])
   })
 
-  test('a waiting document is answered as cancelled', async () => {
-    const held = await begin('[[sleep:60]]')
-    await until(held.id, isSpawned)
+  test('a waiting JSON request gets status cancelled', async () => {
+    const blocker = await begin('[[sleep:60]]')
+    await until(blocker.id, isSpawned)
     const waiting = chat(platform, name, 'waits [[reply:x]]')
     const [queued] = await eventually(
       async () => (await api('GET', 'executions?status=queued')).json,
@@ -263,26 +263,26 @@ describe('terminate', () => {
     await terminate(queued.id)
     const reply = await waiting
     assert.deepEqual([reply.status, reply.json.status, reply.json.response], [200, 'cancelled', null])
-    await terminate(held.id)
-    await held.ended
+    await terminate(blocker.id)
+    await blocker.ended
   })
 
-  test('twenty at once: one stops it, all are answered', async () => {
+  test('of twenty concurrent requests one stops the run, and all get a response', async () => {
     const turn = await begin('[[sleep:60]]')
     await until(turn.id, isSpawned)
     const replies = await Promise.all(Array.from({ length: 20 }, () => terminate(turn.id)))
     assert.deepEqual([...new Set(replies.map(({ status }) => status))], [200])
-    const words = replies.map((reply) => reply.json.status)
-    assert.equal(words.filter((word) => word === 'terminated').length, 1)
-    assert.equal(words.filter((word) => word === 'already_finished').length, 19)
+    const outcomes = replies.map((reply) => reply.json.status)
+    assert.equal(outcomes.filter((word) => word === 'terminated').length, 1)
+    assert.equal(outcomes.filter((word) => word === 'already_finished').length, 19)
     await turn.ended
   })
 })
 
-test('more runs than slots wait in line; more than fifty in the line are refused without a row', async () => {
+test('runs beyond the slots are queued; beyond fifty queued runs requests are refused without a row', async () => {
   const total = async () => Number((await api('GET', 'executions?limit=1')).headers.get('x-total-count'))
-  const held = await begin('[[sleep:60]]')
-  await until(held.id, isSpawned)
+  const blocker = await begin('[[sleep:60]]')
+  await until(blocker.id, isSpawned)
   const waiting = await Promise.all(Array.from({ length: 50 }, (_, index) => begin(`number ${index}`)))
   const before = await total()
   const refused = await chat(platform, name, 'one too many')
@@ -290,11 +290,11 @@ test('more runs than slots wait in line; more than fifty in the line are refused
   assert.deepEqual([refused.json.agent_name, refused.json.queue_length], [name, 50])
   assert.equal(await total(), before)
   await Promise.all(waiting.map(({ id }) => terminate(id)))
-  await terminate(held.id)
-  await Promise.all([held, ...waiting].map(({ ended }) => ended))
+  await terminate(blocker.id)
+  await Promise.all([blocker, ...waiting].map(({ ended }) => ended))
 })
 
-test('an agent that dies in the middle of a run loses it as agent_lost, and answers again', async () => {
+test('an agent that dies during a run fails it with agent_lost, and works again', async () => {
   const turn = await begin('[[sleep:60]]')
   await until(turn.id, isSpawned)
   await docker('exec', `agent-${name}`, 'sh', '-c', 'kill -9 -1')

@@ -1,4 +1,4 @@
-/** Runs of all agents in one list, their figures, and what machine and containers use. */
+/** Runs of all agents in one list, their statistics, and the resource use of machine and containers. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { eventually, type Loose, type Platform, startPlatform } from './platform.ts'
@@ -39,7 +39,7 @@ const ask = async (path: string, token?: string): Promise<Loose> => {
 }
 
 describe('the list', () => {
-  test("holds what the agent's own list holds, with the number of all", async () => {
+  test("contains the rows of the agent's own list, and the total", async () => {
     const whole = await get('/api/executions')
     assert.equal(whole.headers.get('x-total-count'), '3')
     assert.deepEqual(whole.json, await ask('/api/agents/qa-fleet/executions'))
@@ -48,7 +48,7 @@ describe('the list', () => {
     assert.equal(page.json[0].id, whole.json[1].id)
   })
 
-  test('filters and search narrow it; unknown values are refused with those offered', async () => {
+  test('filters and search narrow it; unknown values are refused with the valid ones', async () => {
     const statuses = async (query: string) =>
       (await ask(`/api/executions?${query}`)).map(({ status }: Loose) => status)
     assert.deepEqual(await statuses('status=failed'), ['failed'])
@@ -62,7 +62,7 @@ describe('the list', () => {
     }
   })
 
-  test('keys see the row of a private conversation without what it says, and do not find it by that', async () => {
+  test('keys see the row of a private conversation redacted, and cannot find it by its content', async () => {
     for (const token of [agentKey, opsKey]) {
       const rows = await ask('/api/executions', token)
       assert.deepEqual(
@@ -83,7 +83,7 @@ describe('the list', () => {
   })
 })
 
-describe('figures', () => {
+describe('statistics', () => {
   test('statistics and timeline agree', async () => {
     const stats = await ask('/api/executions/stats')
     assert.deepEqual(
@@ -101,7 +101,7 @@ describe('figures', () => {
     assert.equal(buckets.length, 25)
   })
 
-  test('a run that goes on is counted where it is: statistics, slots, context', async () => {
+  test('a running run is counted in statistics, slots and context', async () => {
     const turn = await beginTurn(platform, 'qa-fleet', '[[sleep:60]]')
     await untilExecution(platform, 'qa-fleet', turn.id, isSpawned)
     assert.equal((await ask('/api/executions/stats')).running_count, 1)
@@ -115,13 +115,13 @@ describe('figures', () => {
       [context('qa-fleet').activity_state, context('qa-calm').activity_state],
       ['active', 'idle'],
     )
-    assert.ok(context('qa-fleet').context_max > 0, 'told by the run before')
+    assert.ok(context('qa-fleet').context_max > 0, 'reported by the previous run')
     await platform.request('POST', `/api/agents/qa-fleet/executions/${turn.id}/terminate`)
     await turn.ended
     assert.equal((await ask('/api/agents/slots')).agents['qa-fleet'].active, 0)
   })
 
-  test('of each agent: how its runs went, autonomy, analytics, tokens', async () => {
+  test('per agent: results, autonomy, analytics, tokens', async () => {
     const { agents } = await ask('/api/agents/execution-stats?include_7d=true')
     const busy = agents.find(({ name }: Loose) => name === 'qa-fleet')
     assert.deepEqual([busy.success_count, busy.failed_count, busy.task_count_7d], [2, 1, busy.task_count])
@@ -153,7 +153,7 @@ describe('figures', () => {
 })
 
 describe('telemetry', () => {
-  test('the machine: levels between nothing and all of it', async () => {
+  test('the machine reports plausible levels', async () => {
     const host = await ask('/api/telemetry/host')
     assertShape(
       host,
@@ -166,13 +166,15 @@ describe('telemetry', () => {
     }
   })
 
-  test('the containers, as soon as the sampler has been round', async () => {
-    const told = await eventually(
+  test('containers are reported after the first sample', async () => {
+    const telemetry = await eventually(
       () => ask('/api/telemetry/containers', opsKey),
       ({ containers }) => containers.length === 2 && containers.every((each: Loose) => !each.error),
     )
-    assert.deepEqual([told.running_count, told.stale, told.no_data], [2, false, false])
-    assert.ok(told.total_memory_mb > 0 && told.containers.every((each: Loose) => each.memory_mb > 0))
+    assert.deepEqual([telemetry.running_count, telemetry.stale, telemetry.no_data], [2, false, false])
+    assert.ok(
+      telemetry.total_memory_mb > 0 && telemetry.containers.every((each: Loose) => each.memory_mb > 0),
+    )
     const own = await ask('/api/telemetry/containers', agentKey)
     assert.deepEqual(
       own.containers.map(({ name }: Loose) => name),
@@ -181,7 +183,7 @@ describe('telemetry', () => {
   })
 })
 
-test('an ops key reads what it is for, and nothing else', async () => {
+test('an ops key reads only what its scope allows', async () => {
   const open = [
     '/api/agents',
     '/api/agents/execution-stats',
@@ -209,15 +211,15 @@ test('an ops key reads what it is for, and nothing else', async () => {
   }
 })
 
-test('history of a deleted agent stays for admins, marked, and a new one of its name has none of it', async () => {
+test('admins keep the history of a deleted agent, marked; a new agent of its name has none of it', async () => {
   await createAgent(platform, 'qa-brief')
   await answerOf(platform, 'qa-brief', '[[reply:once]]')
   const { id } = (await ask('/api/executions?agent=qa-brief'))[0]
   assert.equal((await platform.request('DELETE', '/api/agents/qa-brief')).status, 200)
   const [row] = await ask('/api/executions?agent=qa-brief')
   assert.deepEqual([row.id, row.agent_deleted], [id, true])
-  const shown = await ask('/api/executions', opsKey)
-  assert.ok(!shown.some((each: Loose) => each.id === id))
+  const visible = await ask('/api/executions', opsKey)
+  assert.ok(!visible.some((each: Loose) => each.id === id))
   const { buckets } = await ask('/api/executions/timeline?group_by=agent')
   assert.equal(buckets.find(({ bucket }: Loose) => bucket === 'qa-brief (deleted)').total, 1)
   await createAgent(platform, 'qa-brief')
@@ -225,8 +227,8 @@ test('history of a deleted agent stays for admins, marked, and a new one of its 
   assert.equal((await ask('/api/agents/qa-brief/analytics')).total_executions, 0)
 })
 
-describe('the fleet as one', () => {
-  test('an ops key reads how all agents are, and changes nothing', async () => {
+describe('the fleet as a whole', () => {
+  test('an ops key reads the state of all agents, and changes nothing', async () => {
     const paths = ['fleet/status', 'fleet/health', 'alerts', 'costs', 'auth-report', 'schedules']
     for (const path of paths) await ask(`/api/ops/${path}`, opsKey)
     const { agents } = await ask('/api/monitoring/status', opsKey)
@@ -236,7 +238,7 @@ describe('the fleet as one', () => {
     assert.deepEqual([refused.status, refused.json.error], [403, 'scope_not_allowed'])
   })
 
-  test('a restart keeps the container, which comes back with its link; a check by hand asks it', async () => {
+  test('a restart keeps the container, which reconnects; a manual check measures its link', async () => {
     const body = { name_prefix: 'qa-calm' }
     const restarted = await platform.request('POST', '/api/ops/fleet/restart', body)
     assert.deepEqual([restarted.status, restarted.json.summary.successes], [200, 1], restarted.text)
@@ -246,7 +248,7 @@ describe('the fleet as one', () => {
     assert.deepEqual([found.container.status, found.container.restart_count], ['running', 0])
   })
 
-  test('an emergency stop ends all that goes on, waits or would come back by itself', async () => {
+  test('an emergency stop ends everything running, queued or due for a retry', async () => {
     await createAgent(platform, 'qa-halt')
     const of = (path: string) => `/api/agents/qa-halt/${path}`
     const post = async (path: string, body?: object): Promise<Loose> => {
@@ -281,11 +283,11 @@ describe('the fleet as one', () => {
     await post(of('task'), { message: busy, async_mode: true })
     const before = (await ask(of('executions'))).length
 
-    const halted = await post('/api/ops/emergency-stop')
-    assert.deepEqual(halted, {
+    const stopResult = await post('/api/ops/emergency-stop')
+    assert.deepEqual(stopResult, {
       success: true,
-      message: halted.message,
-      // The retry, the turn, the run of the loop, three of the fan-out, the task.
+      message: stopResult.message,
+      // The retry, the turn, the loop's run, three of the fan-out, the task.
       ...{ schedules_paused: 1, executions_cancelled: 7, agents_stopped: 4, errors: [] },
     })
     await turn.ended

@@ -23,7 +23,7 @@ after(async () => {
 const ask = (method: string, path: string, body?: object) =>
   platform.request(method, `/api/agents/qa-git/git/${path}`, body)
 
-test('a workspace goes to its branch and back; the token is nowhere in the container', async () => {
+test('a workspace is pushed to its branch and pulled; the container never contains the token', async () => {
   await createAgent(platform, 'qa-git', { template: 'github:acme/helper' })
   const bound = await eventually(
     () => ask('GET', 'status'),
@@ -62,7 +62,7 @@ test('a workspace goes to its branch and back; the token is nowhere in the conta
   assert.deepEqual([refused.status, refused.json.error], [409, 'git_conflict'])
   assert.equal(refused.headers.get('x-conflict-type'), 'diverged')
 
-  // What has failed leaves what the last one has changed.
+  // A failed operation leaves the last change as it was.
   const change = (await ask('GET', 'last-change')).json
   assert.deepEqual(
     [change.direction, change.to_sha, change.reason, change.truncated],
@@ -79,7 +79,7 @@ test('a workspace goes to its branch and back; the token is nowhere in the conta
   assert.equal(String(await docker('exec', 'agent-qa-git', 'sh', '-c', search)).trim(), '')
 })
 
-test('a host that is away: three failures, an alert, red and frozen', async () => {
+test('an unreachable host: three failures, an alert, red and frozen', async () => {
   await ask('PUT', 'freeze-schedules-if-failing', { enabled: true })
   git.behave('redirect')
   const failing = { strategy: 'clean' }
@@ -98,7 +98,7 @@ test('a host that is away: three failures, an alert, red and frozen', async () =
   assert.equal((await ask('GET', 'sync-state')).json.frozen, false)
 })
 
-test('it moves to a repository of its own with a token of its own, and is reset with what it has made kept', async () => {
+test('it moves to its own repository with its own token, and a reset keeps its state', async () => {
   const own = 'ghp-canary-own-7d21'
   const inAgent = (script: string) => docker('exec', '-u', 'developer', 'agent-qa-git', 'sh', '-c', script)
   const environment = await inAgent('echo $GIT_SOURCE_MODE $GIT_WORKING_BRANCH')

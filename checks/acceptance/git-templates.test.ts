@@ -1,4 +1,4 @@
-/** Agents from templates of a git repository: real git, a real host, a real container. */
+/** Agents from templates in a git repository: real git, a real host, a real container. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type GitServer, startGitServer } from '@roost/test-support/git/index'
@@ -23,7 +23,7 @@ schedules:
   - {name: daily, cron: '0 8 * * *', message: go}
 `
 
-test('the repository lands in the workspace, its schedules on the agent, its entry in the list', async () => {
+test('the repository is copied to the workspace, its schedules to the agent, its entry to the list', async () => {
   await git.commit('acme/helper', {
     'template.yaml': yaml,
     'CLAUDE.md': '# From git\n',
@@ -51,7 +51,7 @@ test('the repository lands in the workspace, its schedules on the agent, its ent
   )
   assert.equal(read.text, '# From git\n')
   assert.equal((await download('latest')).text, '# From git\n')
-  // What came later is not taken by a start.
+  // A start does not pull later commits.
   await git.commit('acme/helper', { 'CLAUDE.md': '# Later\n' })
   await platform.request('POST', '/api/agents/qa-from-git/stop')
   await platform.request('POST', '/api/agents/qa-from-git/start')
@@ -63,7 +63,7 @@ test('the repository lands in the workspace, its schedules on the agent, its ent
   assert.equal((await platform.request('DELETE', '/api/agents/qa-from-git')).status, 200)
 })
 
-test('a repository that cannot become a workspace makes no agent', async () => {
+test('a repository that is no valid workspace creates no agent', async () => {
   await git.commit('acme/out', { 'template.yaml': yaml, etc: { link: '../../../etc' } })
   const reply = await platform.request('POST', '/api/agents', {
     name: 'qa-none',

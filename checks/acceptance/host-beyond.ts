@@ -1,4 +1,4 @@
-/** A host beyond this machine, which packets reach only by being forwarded. */
+/** A host outside this machine that packets reach only by forwarding. */
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { promisify } from 'node:util'
@@ -17,20 +17,20 @@ export type HostBeyond = {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** A network namespace behind a pair of interfaces; null for whoever may not make one. */
+/** A network namespace behind a veth pair; null without the permission to create one. */
 export async function startHostBeyond(): Promise<HostBeyond | null> {
   if (process.geteuid?.() !== 0) return null
   const id = process.pid % 50_000
-  const [space, near, far] = [`roost-beyond-${id}`, `rb${id}a`, `rb${id}b`]
+  const [namespace, near, far] = [`roost-beyond-${id}`, `rb${id}a`, `rb${id}b`]
   const net = `198.18.${id % 250}`
   const at = 4 * (id % 60)
   const ip = (...args: string[]) => run('ip', args)
-  const inside = (...args: string[]) => ip('netns', 'exec', space, 'ip', ...args)
-  const remove = () => ip('netns', 'del', space).catch(() => {})
+  const inside = (...args: string[]) => ip('netns', 'exec', namespace, 'ip', ...args)
+  const remove = () => ip('netns', 'del', namespace).catch(() => {})
   try {
-    await ip('netns', 'add', space)
+    await ip('netns', 'add', namespace)
     await ip('link', 'add', near, 'type', 'veth', 'peer', 'name', far)
-    await ip('link', 'set', far, 'netns', space)
+    await ip('link', 'set', far, 'netns', namespace)
     await ip('addr', 'add', `${net}.${at + 1}/30`, 'dev', near)
     await ip('link', 'set', near, 'up')
     await inside('addr', 'add', `${net}.${at + 2}/30`, 'dev', far)
@@ -40,18 +40,18 @@ export async function startHostBeyond(): Promise<HostBeyond | null> {
     await remove()
     return null
   }
-  const child = spawn('ip', ['netns', 'exec', space, process.execPath, '-e', program], {
+  const child = spawn('ip', ['netns', 'exec', namespace, process.execPath, '-e', program], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  let said = ''
+  let output = ''
   child.stdout.on('data', (chunk) => {
-    said += chunk
+    output += chunk
   })
-  while (!said.includes('up')) await once(child.stdout, 'data')
+  while (!output.includes('up')) await once(child.stdout, 'data')
   return {
     address: `${net}.${at + 2}`,
     port,
-    connections: () => said.split('hit').length - 1,
+    connections: () => output.split('hit').length - 1,
     async [Symbol.asyncDispose]() {
       const ended = once(child, 'exit')
       child.kill('SIGKILL')

@@ -1,4 +1,4 @@
-/** Setup, signing in, sessions and what every reply carries. */
+/** Setup, sign-in, sessions and the headers of every reply. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { adminPassword, type Platform, signIn, startPlatform } from './platform.ts'
@@ -19,7 +19,7 @@ const tokenRequest = (form: Record<string, string>, headers: Record<string, stri
     headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
   })
 
-test('before setup: available, and nobody signs in', async () => {
+test('before setup: available, and sign-in is refused', async () => {
   const status = await platform.request('GET', '/api/setup/status', undefined, open)
   assert.deepEqual(status.json, { setup_completed: false, setup_available: true })
   const mode = await platform.request('GET', '/api/auth/mode', undefined, open)
@@ -33,7 +33,7 @@ test('before setup: available, and nobody signs in', async () => {
   assert.equal(refused.json.error, 'setup_required')
 })
 
-test('a password that is too short, too long or not repeated the same is refused', async () => {
+test('a password that is too short, too long or not confirmed is refused', async () => {
   for (const [body, error] of [
     [{ password: 'eleven char' }, 'weak_password'],
     [{ password: 'x'.repeat(129) }, 'weak_password'],
@@ -44,7 +44,7 @@ test('a password that is too short, too long or not repeated the same is refused
   }
 })
 
-test('of twenty setups at once one wins, and the password is its own', async () => {
+test('of twenty concurrent setups one succeeds, and its password is valid', async () => {
   const replies = await Promise.all(
     Array.from({ length: 20 }, (_, index) =>
       platform.request('POST', '/api/setup/admin-password', { password: `${adminPassword} ${index}` }, open),
@@ -78,7 +78,7 @@ test('a token is an HS256 JWT of seven days with its claims', async () => {
   assert.equal(claims.sub, 'admin')
 })
 
-test('validate and me show the same person', async () => {
+test('validate and me return the same person', async () => {
   const validated = await platform.request('GET', '/api/auth/validate')
   assert.equal(validated.json.status, 'valid')
   const me = await platform.request('GET', '/api/users/me')
@@ -88,7 +88,7 @@ test('validate and me show the same person', async () => {
   assert.equal(me.json.role, 'admin')
 })
 
-test('logout ends this session at once and leaves the others', async () => {
+test('logout ends this session immediately and leaves the others', async () => {
   const [one, other] = [await signIn(platform), await signIn(platform)]
   const reply = await platform.request('POST', '/api/auth/logout', undefined, { token: one })
   assert.deepEqual(reply.json, { status: 'logged_out' })
@@ -98,7 +98,7 @@ test('logout ends this session at once and leaves the others', async () => {
   assert.equal((await platform.request('GET', '/api/users/me', undefined, { token: other })).status, 200)
 })
 
-test('what is tampered with, unsigned or signed by another is no token', async () => {
+test('altered, unsigned and foreign-signed tokens are refused', async () => {
   const [header = '', claims = '', signature = ''] = (await signIn(platform)).split('.')
   const none = Buffer.from('{"alg":"none","typ":"JWT"}').toString('base64url')
   const forged = Buffer.from(
@@ -116,22 +116,22 @@ test('what is tampered with, unsigned or signed by another is no token', async (
   }
 })
 
-test('every reply has a request id: the one that was sent when it is well formed, else a new one', async () => {
+test('every reply has a request id: the sent one if it is valid, else a new one', async () => {
   const idOf = async (sent: string) =>
     (await platform.request('GET', '/health', undefined, { headers: { 'x-request-id': sent } })).headers.get(
       'x-request-id',
     )
   assert.equal(await idOf('Trace-1._x'), 'Trace-1._x')
   for (const bad of ['has space', 'x'.repeat(129), '<b>']) {
-    const given = await idOf(bad)
-    assert.notEqual(given, bad)
-    assert.match(given ?? '', /^[A-Za-z0-9._-]{1,128}$/)
+    const received = await idOf(bad)
+    assert.notEqual(received, bad)
+    assert.match(received ?? '', /^[A-Za-z0-9._-]{1,128}$/)
   }
   const refused = await platform.request('GET', '/api/nothing-here', undefined, open)
   assert.ok(refused.headers.get('x-request-id'))
 })
 
-test('health and version say what runs', async () => {
+test('health and version describe the running platform', async () => {
   const health = await platform.request('GET', '/health', undefined, open)
   assert.equal(health.json.status, 'healthy')
   const { applied, expected, first_pending } = health.json.migrations
@@ -148,7 +148,7 @@ test('health and version say what runs', async () => {
   assert.equal((await platform.request('GET', '/api/version', undefined, open)).status, 401)
 })
 
-test('the description of the API carries the running version, and its page is there', async () => {
+test('the OpenAPI document has the running version, and its page is served', async () => {
   const version = (await platform.request('GET', '/api/version')).json.version
   const document = await platform.request('GET', '/openapi.json', undefined, open)
   assert.equal(document.json.info.version, version)
@@ -159,7 +159,7 @@ test('the description of the API carries the running version, and its page is th
   assert.match(page.headers.get('content-type') ?? '', /text\/html/)
 })
 
-test('after a restart every session is void and setup stays done', async () => {
+test('after a restart every session is invalid and setup stays completed', async () => {
   const old = platform.token
   await platform.killApi()
   await platform.startApi()
@@ -170,7 +170,7 @@ test('after a restart every session is void and setup stays done', async () => {
   assert.equal((await platform.request('GET', '/api/users/me')).status, 200)
 })
 
-test('the fifth wrong password is the last that is looked at, for a while', async () => {
+test('after five wrong passwords further attempts are refused for a while', async () => {
   for (let attempt = 1; attempt <= 5; attempt += 1) {
     const reply = await tokenRequest({ username: 'admin', password: `wrong ${attempt}` })
     assert.deepEqual([reply.status, reply.json.error], [401, 'invalid_credentials'])
@@ -182,7 +182,7 @@ test('the fifth wrong password is the last that is looked at, for a while', asyn
   assert.equal(limited.json.retry_after_seconds, Number(limited.headers.get('retry-after')))
 })
 
-test('a client does not choose the address that its wrong passwords are counted for', async () => {
+test('a client cannot choose the address for which wrong passwords are counted', async () => {
   const statuses: number[] = []
   for (let attempt = 0; attempt < 31; attempt += 1) {
     const headers = { 'x-forwarded-for': `198.51.100.${attempt}`, 'x-real-ip': `198.51.100.${attempt}` }

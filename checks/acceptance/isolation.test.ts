@@ -1,4 +1,4 @@
-/** What one agent can reach of another, of the platform and of the machine. */
+/** What an agent can reach of other agents, the platform and the machine. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { after, before, test } from 'node:test'
@@ -18,7 +18,7 @@ after(async () => {
   await platform?.[Symbol.asyncDispose]()
 })
 
-/** Exit code of a TCP connect from inside an agent: 0 connected. */
+/** Whether a TCP connection from inside an agent succeeds. */
 async function connects(from: string, host: string, port: number): Promise<boolean> {
   const script = `timeout 2 bash -c 'exec 3<>/dev/tcp/${host}/${port}' 2>/dev/null`
   return run('docker', ['exec', `agent-${from}`, 'bash', '-c', script]).then(
@@ -37,7 +37,7 @@ async function addressOf(name: string): Promise<string> {
   return stdout.trim()
 }
 
-/** Ports open towards the network; the engine's own name server on loopback is nobody else's. */
+/** Ports open to the network. The engine's name server on loopback is excluded. */
 async function listeningPorts(name: string): Promise<number[]> {
   const { stdout } = await run('docker', ['exec', `agent-${name}`, 'cat', '/proc/net/tcp', '/proc/net/tcp6'])
   const ports = stdout.split('\n').flatMap((line) => {
@@ -47,24 +47,24 @@ async function listeningPorts(name: string): Promise<number[]> {
   return [...new Set(ports)]
 }
 
-test('an agent listens on nothing but SSH', async () => {
+test('an agent listens only on SSH', async () => {
   assert.deepEqual(await listeningPorts('wall-a'), [22])
 })
 
-test('neither agent connects to a port of the other', async () => {
+test('neither agent can connect to a port of the other', async () => {
   const pairs = [
     ['wall-a', 'wall-b'],
     ['wall-b', 'wall-a'],
   ] as const
   for (const [from, to] of pairs) {
     const address = await addressOf(to)
-    assert.equal(await connects(to, '127.0.0.1', 22), true, 'the port is open where it may be reached')
+    assert.equal(await connects(to, '127.0.0.1', 22), true, 'the port is open inside its own container')
     for (const port of [22, 8000, 8001, 80])
       assert.equal(await connects(from, address, port), false, `${from} → ${to}:${port}`)
   }
 })
 
-test("neither the public API nor another agent's published SSH port is reached over the gateway", async () => {
+test("the gateway exposes neither the public API nor another agent's published SSH port", async () => {
   const { stdout } = await run('docker', [
     'network',
     'inspect',
@@ -83,7 +83,7 @@ test("neither the public API nor another agent's published SSH port is reached o
   assert.equal(await connects('wall-a', gateway, Number(new URL(platform.url).port)), false)
 })
 
-test("internal routes answer 404 on the public listener and to an agent's network", async () => {
+test("internal routes are 404 on the public listener and from an agent's network", async () => {
   assert.equal((await platform.request('GET', '/api/internal/health')).status, 404)
   const { stdout } = await run('docker', [
     'network',

@@ -1,4 +1,4 @@
-/** MCP keys: their life, and what each scope reaches. */
+/** MCP keys: their lifecycle, and what each scope can reach. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { type Loose, type Platform, startPlatform } from './platform.ts'
@@ -25,8 +25,8 @@ async function expectAll(token: string, cases: Case[]): Promise<void> {
 }
 const mint = async (body: object) => (await platform.request('POST', '/api/mcp/keys', body)).json
 
-describe('the life of a key', () => {
-  test('the secret is shown once, at its creation', async () => {
+describe('the lifecycle of a key', () => {
+  test('the secret is shown once, at creation', async () => {
     const reply = await platform.request('POST', '/api/mcp/keys', { name: 'first', description: 'of tests' })
     assert.equal(reply.status, 200)
     assert.match(reply.json.key, /^svc_mcp_[A-Za-z0-9_-]{43}$/)
@@ -39,7 +39,7 @@ describe('the life of a key', () => {
     assertShape(one.json, { id: 'string', name: 'string', scope: 'string', created_at: 'string' }, 'key')
   })
 
-  test('revoked it stops working at once and stays listed; deleted it is gone', async () => {
+  test('a revoked key stops working immediately and stays listed; a deleted one is 404', async () => {
     const { id, key } = await mint({ name: 'short-lived' })
     await expectAll(key, [['GET', '/api/users/me', undefined, 200]])
     const used = await platform.request('GET', `/api/mcp/keys/${id}`)
@@ -56,7 +56,7 @@ describe('the life of a key', () => {
     ])
   })
 
-  test('scopes that are minted elsewhere or unknown are refused', async () => {
+  test('scopes that are not requestable or unknown are refused', async () => {
     await expectAll(platform.token, [
       ['POST', '/api/mcp/keys', { name: 'k', scope: 'agent' }, 400, 'scope_not_requestable'],
       ['POST', '/api/mcp/keys', { name: 'k', scope: 'system' }, 400, 'scope_not_requestable'],
@@ -68,7 +68,7 @@ describe('the life of a key', () => {
     ])
   })
 
-  test('a key survives a restart of the platform, and logout is nothing to it', async () => {
+  test('a key survives a platform restart and a logout', async () => {
     const { key } = await mint({ name: 'lasting' })
     await platform.killApi()
     await platform.startApi()
@@ -82,7 +82,7 @@ describe('the life of a key', () => {
   })
 })
 
-test('a user key may what its owner may, except what is for people alone', async () => {
+test("a user key has its owner's rights, except those for people only", async () => {
   await expectAll(platform.token, [
     ['GET', '/api/settings', undefined, 200],
     ['PUT', '/api/agents/qa-own/label', { label: 'by key' }, 200],
@@ -95,7 +95,7 @@ test('a user key may what its owner may, except what is for people alone', async
   ])
 })
 
-test("an agent's key: its own agent to read and to talk to, and nothing of people's", async () => {
+test("an agent's key can read its own agent and talk to it, but has no rights of people", async () => {
   const own = '/api/agents/qa-own'
   await expectAll(agentKey, [
     ['GET', own, undefined, 200],
@@ -135,19 +135,19 @@ test("an agent's key: its own agent to read and to talk to, and nothing of peopl
   )
 })
 
-test("an agent's key lacks the permission for another agent, and does not see that there is none", async () => {
+test("an agent's key is refused for another agent, but gets 404 for a missing one", async () => {
   await expectAll(agentKey, [
     ['GET', '/api/agents/qa-foreign', undefined, 403, 'agent_not_permitted'],
     ['POST', '/api/agents/qa-foreign/chat', { message: 'hi' }, 403, 'agent_not_permitted'],
     ['GET', '/api/agents/qa-foreign/executions', undefined, 403, 'agent_not_permitted'],
     ['POST', '/api/agents/qa-foreign/heartbeat', {}, 403, 'agent_identity_required'],
     ['GET', '/api/agents/qa-none', undefined, 404, 'agent_not_found'],
-    // The gate is asked before the agent is looked for.
+    // The scope is checked before the agent is looked up.
     ['DELETE', '/api/agents/qa-none', undefined, 403, 'person_required'],
   ])
 })
 
-test('ops and portal keys are fenced: nothing outside, whatever the owner may', async () => {
+test("ops and portal keys reach nothing outside their scope, whatever their owner's rights", async () => {
   const { signIn } = await import('./platform.ts')
   platform.token = await signIn(platform)
   const ops = (await mint({ name: 'ops', scope: 'ops' })).key

@@ -1,4 +1,4 @@
-/** Loops: how they go on, what ends them, and what a killed platform leaves of them. */
+/** Loops: how they continue, what ends them, and what remains after a crash. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { eventually, type Loose, type Platform, type Reply, signIn, startPlatform } from './platform.ts'
@@ -14,21 +14,21 @@ after(async () => {
   await platform?.[Symbol.asyncDispose]()
 })
 
-type Asked = { headers?: Record<string, string>; token?: string }
-const start = (body: object, asked: Asked = {}): Promise<Reply> =>
-  platform.request('POST', `/api/agents/${name}/loops`, body, asked)
-const started = async (body: object): Promise<string> => {
+type RequestOptions = { headers?: Record<string, string>; token?: string }
+const start = (body: object, options: RequestOptions = {}): Promise<Reply> =>
+  platform.request('POST', `/api/agents/${name}/loops`, body, options)
+const startLoop = async (body: object): Promise<string> => {
   const reply = await start(body)
   assert.equal(reply.status, 202, reply.text)
   return reply.json.loop_id
 }
-const look = async (id: string): Promise<Loose> => (await platform.request('GET', `/api/loops/${id}`)).json
+const read = async (id: string): Promise<Loose> => (await platform.request('GET', `/api/loops/${id}`)).json
 const stop = async (id: string) => (await platform.request('POST', `/api/loops/${id}/stop`)).json
 const isOver = (loop: Loose) => !['queued', 'running'].includes(loop.status)
-const until = (id: string, accept: (loop: Loose) => boolean) => eventually(() => look(id), accept, 300_000)
+const until = (id: string, accept: (loop: Loose) => boolean) => eventually(() => read(id), accept, 300_000)
 const outcome = (loop: Loose) => [loop.status, loop.stop_reason, loop.runs_completed]
 
-test('each run has its number and the reply before; the record tells all of it', async () => {
+test('each run gets its number and the previous reply; the record has all runs', async () => {
   const body = { message: '{{run}} after "{{previous_response}}"', max_runs: 3, on_failure: 'continue' }
   const reply = await start(body)
   assert.equal(reply.status, 202)
@@ -65,11 +65,11 @@ test('each run has its number and the reply before; the record tells all of it',
   assert.ok(Math.abs(loop.total_cost - sum) < 1e-9 && sum > 0)
 })
 
-test('the stop signal, the lack of progress and a failure end it', async () => {
-  const signal = await started({ message: 'run {{run}} is over', max_runs: 9, stop_signal: '2 is over' })
-  const stuck = await started({ message: '[[reply:the same]]', max_runs: 9 })
-  const failing = await started({ message: '[[fail]]', max_runs: 9 })
-  const tolerant = await started({ message: '[[fail]]', max_runs: 2, on_failure: 'continue' })
+test('the stop signal, the lack of progress and a failure end a loop', async () => {
+  const signal = await startLoop({ message: 'run {{run}} is over', max_runs: 9, stop_signal: '2 is over' })
+  const stuck = await startLoop({ message: '[[reply:the same]]', max_runs: 9 })
+  const failing = await startLoop({ message: '[[fail]]', max_runs: 9 })
+  const tolerant = await startLoop({ message: '[[fail]]', max_runs: 2, on_failure: 'continue' })
   assert.deepEqual(outcome(await until(signal, isOver)), ['completed', 'stop_signal_matched', 2])
   assert.deepEqual(outcome(await until(stuck, isOver)), ['stopped', 'no_progress', 3])
   const failed = await until(failing, isOver)
@@ -78,21 +78,21 @@ test('the stop signal, the lack of progress and a failure end it', async () => {
   assert.deepEqual(outcome(await until(tolerant, isOver)), ['completed_with_errors', 'max_runs_reached', 2])
 })
 
-test('a stop lets the current run finish, and ends a delay at once', async () => {
-  const running = await started({ message: '[[sleep:3]] [[reply:done]]', max_runs: 9 })
+test('a stop lets the current run finish, and ends a delay immediately', async () => {
+  const running = await startLoop({ message: '[[sleep:3]] [[reply:done]]', max_runs: 9 })
   await until(running, (loop) => loop.status === 'running')
   assert.deepEqual(await stop(running), { loop_id: running, status: 'stopping' })
   const ended = await until(running, isOver)
   assert.deepEqual(outcome(ended), ['stopped', 'user_stopped', 1])
   assert.equal(ended.last_response, 'done')
   assert.equal((await stop(running)).status, 'already_done')
-  const waiting = await started({ message: 'hello', max_runs: 9, delay_seconds: 3600 })
+  const waiting = await startLoop({ message: 'hello', max_runs: 9, delay_seconds: 3600 })
   await until(waiting, (loop) => loop.next_run_at !== null)
   await stop(waiting)
   assert.deepEqual(outcome(await until(waiting, isOver)), ['stopped', 'user_stopped', 1])
 })
 
-test('what cannot be is refused by name; who may not call the agent may not loop on it', async () => {
+test('invalid input is refused and named; callers without access to the agent cannot start a loop', async () => {
   const cases: [object, number, string][] = [
     [{ message: 'x', max_runs: 0 }, 422, 'validation_error'],
     [{ message: 'x', max_runs: 2, no_progress_threshold: 1 }, 422, 'validation_error'],
@@ -108,8 +108,8 @@ test('what cannot be is refused by name; who may not call the agent may not loop
     const reply = await start(body)
     assert.deepEqual([reply.status, reply.json.error], [status, error], reply.text)
   }
-  assert.equal((await look('loop_unknown')).error, 'loop_not_found')
-  const own = await start({ message: '[[reply:mine]]', max_runs: 1 }, { token: await agentKeyOf(name) })
+  assert.equal((await read('loop_unknown')).error, 'loop_not_found')
+  const own = await start({ message: '[[reply:own]]', max_runs: 1 }, { token: await agentKeyOf(name) })
   assert.equal(own.status, 202, own.text)
   assert.equal((await until(own.json.loop_id, isOver)).started_by, name)
 })
@@ -139,9 +139,9 @@ test('killed five times within 20 runs: 20 executions, none doubled, the cost is
   const sum = rows.reduce((total: number, row: Loose) => total + row.cost, 0)
   assert.ok(Math.abs(loop.total_cost - sum) < 1e-9 && sum > 0, `${loop.total_cost} of ${sum}`)
   const did = (await platform.request('GET', `/api/agents/${name}/files/download?path=did.txt`)).text
-  const begun = did.trim().split('\n')
+  const startedRuns = did.trim().split('\n')
   assert.deepEqual(
-    begun,
+    startedRuns,
     Array.from({ length: 20 }, (_, index) => `begin-${index + 1}`),
   )
 })

@@ -1,4 +1,4 @@
-/** What a new user does first, with each runtime, on the real parts. */
+/** The first steps of a new user, with each runtime, on the real platform. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { after, before, describe, test } from 'node:test'
@@ -52,7 +52,7 @@ for (const { runtime, create, ownList } of runtimes) {
       assert.equal(reply.json.runtime, runtime)
     })
 
-    test('streams: the answer begins while the turn runs, and ends with done', async () => {
+    test('streams the answer while the turn runs, and ends with done', async () => {
       const kinds: string[] = []
       let finishedWhenFirstLineCame: Loose = null
       const objects: Loose[] = []
@@ -80,14 +80,14 @@ for (const { runtime, create, ownList } of runtimes) {
       assert.ok(done.metadata.cost_usd > 0, 'cost is counted')
     })
 
-    test('finds the skills that are assigned to it, by the CLI’s own means', async () => {
+    test('finds its assigned skills through the CLI’s own discovery', async () => {
       const assigned = await platform.request('POST', `/api/agents/${name}/skills/weekly-report`)
       assert.equal(assigned.json.delivery?.status, 'injected', assigned.text)
       const objects = await collect(platform.stream(`/api/agents/${name}/chat`, { message: '[[system]]' }))
       assert.match(answerText(objects), ownList)
     })
 
-    test('remembers the turn before', async () => {
+    test('remembers the previous turn', async () => {
       await collect(
         platform.stream(`/api/agents/${name}/chat`, { message: 'the word is mangrove [[reply:noted]]' }),
       )
@@ -131,32 +131,33 @@ for (const { runtime, create, ownList } of runtimes) {
           platform.request('GET', `/api/agents/${name}/executions/${execution.id}/log`),
         ),
       )
-      const seen = [
+      const searched = [
         inspect.stdout,
         processes.stdout,
         logs.text,
         executions.text,
         ...transcripts.map((reply) => reply.text),
       ].join('\n')
-      assert.ok(seen.length > 1000, 'something was looked at')
-      for (const key of Object.values(canaries)) assert.ok(!seen.includes(key), `found ${key.slice(0, 12)}…`)
+      assert.ok(searched.length > 1000, 'the search covers enough text')
+      for (const key of Object.values(canaries))
+        assert.ok(!searched.includes(key), `found ${key.slice(0, 12)}…`)
     })
   })
 }
 
-test("the provider's key arrives at the provider, put on the wire by the broker", () => {
+test("the broker sends the provider's key to the provider", () => {
   const keys = new Set(platform.model.requests.map((request) => request.key))
   for (const key of Object.values(canaries)) assert.ok(keys.has(key), `${key.slice(0, 12)}… did not arrive`)
   assert.equal(keys.size, 3)
 })
 
-test("the platform's own log holds no key, token or password", () => {
+test("the platform's own log contains no key, token or password", () => {
   const output = platform.output()
-  assert.ok(output.length > 100, 'something was looked at')
+  assert.ok(output.length > 100, 'the search covers enough text')
   for (const key of [...Object.values(canaries), platform.token]) assert.ok(!output.includes(key))
 })
 
-test('an agent that is stopped and started again keeps its files and answers', async () => {
+test('an agent that is stopped and started again keeps its files and its memory', async () => {
   const stopped = await platform.request('POST', '/api/agents/line-claude-code/stop')
   assert.equal(stopped.status, 200)
   assert.equal((await platform.request('GET', '/api/agents/line-claude-code')).json.status, 'stopped')
@@ -172,7 +173,7 @@ test('an agent that is stopped and started again keeps its files and answers', a
   assert.equal(file.text, 'from-the-agent\n')
 })
 
-test('killed in the middle of a turn: the record ends success with the whole transcript', async () => {
+test('killed during a turn: the record ends in success with the whole transcript', async () => {
   const message =
     'slow\n[[tool:Bash:for i in 1 2 3 4 5 6; do echo step-$i; sleep 1; done]] [[reply:survived the kill]]'
   const stream = platform.stream('/api/agents/line-claude-code/chat', { message })[Symbol.asyncIterator]()
@@ -185,7 +186,7 @@ test('killed in the middle of a turn: the record ends success with the whole tra
   await platform.killApi()
   await ended
   await platform.startApi()
-  // A restart voids every session.
+  // A restart invalidates every session.
   assert.equal((await platform.request('GET', '/api/users/me')).status, 401)
   const { signIn } = await import('./platform.ts')
   platform.token = await signIn(platform)
@@ -207,7 +208,7 @@ test('killed in the middle of a turn: the record ends success with the whole tra
   assert.equal(log.filter((line) => line.type === 'result').length, 1)
 })
 
-test('deleting an agent leaves no container, volume or row behind', async () => {
+test('deleting an agent leaves no container, volume or row', async () => {
   for (const { runtime } of runtimes) {
     const reply = await platform.request('DELETE', `/api/agents/line-${runtime}`)
     assert.equal(reply.status, 200, reply.text)

@@ -1,4 +1,4 @@
-/** The protocol's own conformance suite and its inspector, against the MCP server of a real platform. */
+/** The protocol's conformance suite and its inspector, against the MCP server of a real platform. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { createServer, request as httpRequest, type Server } from 'node:http'
@@ -35,12 +35,12 @@ async function run(file: string, args: string[]): Promise<{ code: number | null;
   return { code, out, err }
 }
 
-/** The suite sends no credentials of its own: this puts the key on. */
+/** Adds the key, because the suite sends no credentials. */
 async function withKey(): Promise<{ url: string; server: Server }> {
   const { port, hostname } = new URL(platform.url)
   const server = createServer((request, response) => {
     const { method, url: path, headers } = request
-    const onward = httpRequest(
+    const forwarded = httpRequest(
       { host: hostname, port, method, path, headers: { ...headers, authorization: `Bearer ${key}` } },
       (answer) => {
         response.writeHead(answer.statusCode ?? 502, answer.headers)
@@ -48,15 +48,15 @@ async function withKey(): Promise<{ url: string; server: Server }> {
         answer.pipe(response)
       },
     )
-    onward.on('error', () => response.destroy())
-    response.on('close', () => onward.destroy())
-    request.pipe(onward)
+    forwarded.on('error', () => response.destroy())
+    response.on('close', () => forwarded.destroy())
+    request.pipe(forwarded)
   })
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
   return { url: `http://127.0.0.1:${(server.address() as { port: number }).port}/mcp`, server }
 }
 
-test('the conformance suite passes, but for what does not apply and is listed with its reason', async () => {
+test('the conformance suite passes, except for listed scenarios that do not apply', async () => {
   const { url, server } = await withKey()
   try {
     const baseline = join(import.meta.dirname, 'mcp-conformance.yaml')

@@ -1,21 +1,21 @@
-/** The platform as tools: by a client of the protocol, and by the coding CLIs inside agents. */
+/** The platform as tools: for a protocol client, and for the coding CLIs inside agents. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { type Loose, type Platform, startPlatform } from './platform.ts'
 import { createAgent } from './steps.ts'
 
-/** Answers come within it on a busy machine too; the server with little patience is for what takes longer. */
-const patience = { ROOST_MCP_CHAT_TIMEOUT_MS: '120000' }
-const hurrySeconds = 7
+/** Long enough for answers on a busy machine; the second server has a short timeout. */
+const longTimeout = { ROOST_MCP_CHAT_TIMEOUT_MS: '120000' }
+const shortTimeoutSeconds = 7
 let platform: Platform
-let hurriedUrl: string
+let shortTimeoutUrl: string
 let userKey: string
 before(async () => {
-  platform = await startPlatform({ env: patience })
+  platform = await startPlatform({ env: longTimeout })
   await platform.startBeside('mcp/src/start.ts')
-  const hurry = { ROOST_MCP_PORT: '0', ROOST_MCP_CHAT_TIMEOUT_MS: String(hurrySeconds * 1000) }
-  hurriedUrl = (await platform.startBeside('mcp/src/start.ts', hurry)).url
+  const shortTimeout = { ROOST_MCP_PORT: '0', ROOST_MCP_CHAT_TIMEOUT_MS: String(shortTimeoutSeconds * 1000) }
+  shortTimeoutUrl = (await platform.startBeside('mcp/src/start.ts', shortTimeout)).url
   await Promise.all([createAgent(platform, 'mcp-one'), createAgent(platform, 'mcp-two')])
   await platform.request('PUT', '/api/agents/mcp-one/permissions', { permitted_agents: ['mcp-two'] })
   userKey = (await platform.request('POST', '/api/mcp/keys', { name: 'tools' })).json.key
@@ -33,11 +33,11 @@ async function connect(
   return client
 }
 
-async function call(client: Client, name: string, given: object = {}, options: object = {}): Promise<Loose> {
-  const result: Loose = await client.callTool({ name, arguments: { ...given } }, options)
-  const said = JSON.parse(result.content[0].text)
-  if (!result.isError || result.structuredContent) assert.deepEqual(said, result.structuredContent)
-  return { ...said, isError: result.isError ?? false }
+async function call(client: Client, name: string, input: object = {}, options: object = {}): Promise<Loose> {
+  const result: Loose = await client.callTool({ name, arguments: { ...input } }, options)
+  const content = JSON.parse(result.content[0].text)
+  if (!result.isError || result.structuredContent) assert.deepEqual(content, result.structuredContent)
+  return { ...content, isError: result.isError ?? false }
 }
 
 const plain = (body: object, headers: Record<string, string> = {}) =>
@@ -57,8 +57,8 @@ const initialize = {
   params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'raw', version: '1' } },
 }
 
-describe('who may come in', () => {
-  test('401 without a key, with a wrong one, and with the token of a session', async () => {
+describe('authentication', () => {
+  test('401 without a key, with a wrong one, and with a session token', async () => {
     const wrong: Record<string, string>[] = [
       {},
       { authorization: 'Bearer svc_mcp_wrong' },
@@ -71,10 +71,10 @@ describe('who may come in', () => {
     }
   })
 
-  test('a session belongs to the key that began it', async () => {
-    const begun = await plain(initialize, { authorization: `Bearer ${userKey}` })
-    const session = begun.headers.get('mcp-session-id') ?? assert.fail('no session')
-    await begun.text()
+  test('a session belongs to the key that started it', async () => {
+    const started = await plain(initialize, { authorization: `Bearer ${userKey}` })
+    const session = started.headers.get('mcp-session-id') ?? assert.fail('no session')
+    await started.text()
     const other = (await platform.request('POST', '/api/mcp/keys', { name: 'other' })).json.key
     const list = { jsonrpc: '2.0', id: 2, method: 'tools/list' }
     const asOther = await plain(list, { authorization: `Bearer ${other}`, 'mcp-session-id': session })
@@ -92,7 +92,7 @@ describe('who may come in', () => {
     assert.equal(response.status, 403)
   })
 
-  test('ops keys see nothing', async () => {
+  test('an ops key sees no tools', async () => {
     const { json } = await platform.request('POST', '/api/mcp/keys', { name: 'watch', scope: 'ops' })
     const client = await connect(json.key)
     assert.deepEqual((await client.listTools()).tools, [])
@@ -102,21 +102,21 @@ describe('who may come in', () => {
 })
 
 describe('a client with a user key', () => {
-  const message = `[[sleep:${hurrySeconds + 3}]] [[reply:late]]`
+  const message = `[[sleep:${shortTimeoutSeconds + 3}]] [[reply:late]]`
   const longWork = { agent_name: 'mcp-one', message, parallel: true, idempotency_key: 'k1' }
-  let long: Promise<{ receipt: Loose; told: unknown[] }>
-  // Goes on while the other tests do their work.
+  let long: Promise<{ receipt: Loose; progress: unknown[] }>
+  // Runs during the other tests.
   before(() => {
-    long = beginLong()
+    long = startLongWork()
   })
 
-  async function beginLong() {
-    const client = await connect(userKey, hurriedUrl)
-    const told: unknown[] = []
-    const onprogress = (progress: unknown) => told.push(progress)
+  async function startLongWork() {
+    const client = await connect(userKey, shortTimeoutUrl)
+    const progress: unknown[] = []
+    const onprogress = (event: unknown) => progress.push(event)
     const receipt = await call(client, 'chat_with_agent', longWork, { onprogress })
     await client.close()
-    return { receipt, told }
+    return { receipt, progress }
   }
 
   test('lists tools with schemas, and calls them', async () => {
@@ -148,7 +148,7 @@ describe('a client with a user key', () => {
     await client.close()
   })
 
-  test('two calls with one Idempotency-Key header are one execution; another argument is refused', async () => {
+  test('two calls with one Idempotency-Key header are one execution; a different argument is refused', async () => {
     const client = await connect(userKey, undefined, { 'idempotency-key': 'from the header' })
     const task = { agent_name: 'mcp-one', message: '[[reply:once]]', parallel: true }
     const first = await call(client, 'chat_with_agent', task)
@@ -163,20 +163,20 @@ describe('a client with a user key', () => {
     await client.close()
   })
 
-  test('sees the tool of a published agent, with a call of its own', async () => {
+  test("sees a published agent's tool, and calls it", async () => {
     await platform.request('PUT', '/api/agents/mcp-two/mcp-exposed', { enabled: true })
     const client = await connect(userKey)
-    await published(client)
+    await untilPublished(client)
     const reply = await call(client, 'chat_with_mcp_two', { message: '[[reply:direct]]' })
     assert.equal(reply.response, 'direct')
     await client.close()
   })
 
-  test('gets a receipt for long work, whose result is there later, and is told that it goes on', async () => {
-    const client = await connect(userKey, hurriedUrl)
-    const { receipt, told } = await long
+  test('gets a receipt for long work, progress meanwhile, and the result later', async () => {
+    const client = await connect(userKey, shortTimeoutUrl)
+    const { receipt, progress } = await long
     assert.equal(receipt.status, 'queued_timeout')
-    assert.ok(told.length >= 1)
+    assert.ok(progress.length >= 1)
     const again = await call(client, 'chat_with_agent', longWork)
     assert.equal(again.execution_id, receipt.execution_id)
     let result: Loose
@@ -188,7 +188,7 @@ describe('a client with a user key', () => {
     await client.close()
   })
 
-  test('leaves one entry in the audit log for each call, with the names of its arguments', async () => {
+  test('creates one audit entry for each call, with the names of its arguments', async () => {
     const { id, key } = (await platform.request('POST', '/api/mcp/keys', { name: 'audited' })).json
     const client = await connect(key)
     await call(client, 'get_agent', { name: 'mcp-one' })
@@ -202,9 +202,9 @@ describe('a client with a user key', () => {
   })
 })
 
-/** What the audit log has of one key's calls; they are told after the call has been answered. */
+/** The audit entries of one key's calls; they are written after the response. */
 async function auditOf(keyId: string, atLeast: number): Promise<Loose[]> {
-  for (let looks = 0; looks < 600; looks += 1) {
+  for (let attempt = 0; attempt < 600; attempt += 1) {
     const path = `/api/audit-log?event_type=mcp_operation&mcp_key_id=${keyId}`
     const { entries } = (await platform.request('GET', path)).json
     if (entries.length >= atLeast) return entries
@@ -213,9 +213,9 @@ async function auditOf(keyId: string, atLeast: number): Promise<Loose[]> {
   assert.fail('the entries did not appear')
 }
 
-/** Waits until the list of tools changes; the server looks every 20 s and says so. */
-async function published(client: Client): Promise<void> {
-  for (let looks = 0; looks < 600; looks += 1) {
+/** Waits until the tool list changes; the server checks every 20 s and notifies. */
+async function untilPublished(client: Client): Promise<void> {
+  for (let attempt = 0; attempt < 600; attempt += 1) {
     const { tools } = await client.listTools()
     if (tools.some(({ name }) => name === 'chat_with_mcp_two')) return
     await new Promise((done) => setTimeout(done, 100))
@@ -226,17 +226,17 @@ async function published(client: Client): Promise<void> {
 describe('an agent', () => {
   const ask = async (message: string, agent = 'mcp-one') =>
     (await platform.request('POST', `/api/agents/${agent}/task`, { message })).json.response as string
-  const tool = (name: string, given: object, of = 'mcp__roost__') =>
-    `[[tool:${of}${name}:${JSON.stringify(given)}]]`
+  const tool = (name: string, input: object, of = 'mcp__roost__') =>
+    `[[tool:${of}${name}:${JSON.stringify(input)}]]`
 
-  // Each names the tools of a server in its own way.
+  // Each runtime has its own naming of a server's tools.
   const runtimes: [string, string, object][] = [
     ['claude-code', 'mcp__roost__', {}],
     ['gemini-cli', 'mcp_roost_', { runtime: 'gemini-cli' }],
     ['codex', 'mcp__roost__', { template: 'codex-assistant' }],
   ]
   for (const [runtime, prefix, body] of runtimes) {
-    test(`${runtime} asks another agent that it may call, from inside its container, and is refused by one that it may not`, async () => {
+    test(`${runtime} calls a permitted agent from inside its container, and is refused by another`, async () => {
       const name = `mcp-by-${runtime}`
       await createAgent(platform, name, body)
       const granted = await platform.request('POST', `/api/agents/${name}/permissions/mcp-two`)
@@ -255,12 +255,12 @@ describe('an agent', () => {
     })
   }
 
-  test('sees of the fleet itself and those it may call', async () => {
+  test('lists itself and the agents it may call', async () => {
     const answer = await ask(tool('list_agents', {}))
     assert.match(answer, /"count":2/)
   })
 
-  test('keeps a canvas, which people see and may show to others by a link', async () => {
+  test('writes a canvas that people see and can share by link', async () => {
     const markdown = { kind: 'markdown', payload: { markdown: 'All is well.' } }
     const html = { id: 'more', kind: 'html', payload: { html: '<b>Bold</b><script>alert(1)</script>' } }
     const answer = await ask(tool('set_canvas', { title: 'State', blocks: [markdown, html] }))
@@ -295,7 +295,7 @@ describe('a connector', () => {
       content: `---\n${head}\n---\nDo as you are told.\n`,
     })
 
-  test('asks its agent and runs the playbooks that are exposed, and finds nothing else', async () => {
+  test('asks its agent and runs exposed playbooks, and has no other tools', async () => {
     for (const [name, head] of [
       ['open', 'description: Open to all'],
       ['closed', 'description: Not offered'],

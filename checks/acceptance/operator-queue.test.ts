@@ -1,4 +1,4 @@
-/** What agents ask people: over the API and through the file in their workspace, with and without operator-resume. */
+/** Requests of agents to people: through the API and through the workspace file, with and without operator-resume. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { openLive } from './live.ts'
@@ -28,7 +28,7 @@ const responses = async (): Promise<Loose[]> => {
   const runs = await platform.request('GET', `/api/agents/${agent}/executions?triggered_by=operator_response`)
   return runs.json
 }
-/** As the agent's own tools write it. */
+/** Writes the file as the agent's own tools do. */
 const write = (text: string) =>
   docker(
     'exec',
@@ -39,24 +39,30 @@ const write = (text: string) =>
     '-c',
     `mkdir -p ~/.roost && printf %s '${text}' > ${file}`,
   )
-const written = async (): Promise<Loose> => JSON.parse(await docker('exec', `agent-${agent}`, 'cat', file))
+const readRequests = async (): Promise<Loose> =>
+  JSON.parse(await docker('exec', `agent-${agent}`, 'cat', file))
 
-describe('over the API', () => {
-  test('an ask is told to sockets, answered once, and acknowledged when the agent reads it', async () => {
+describe('through the API', () => {
+  test('an ask is announced on sockets, answered once, and acknowledged when the agent reads it', async () => {
     const ticket = (await platform.request('POST', '/api/ws/ticket')).json.ticket
     const live = openLive(platform, `/ws?ticket=${ticket}`)
     await live.next('connected')
-    const asked = await ask({ request_id: 'a1', title: 'Deploy?', type: 'approval', options: ['yes', 'no'] })
-    assert.equal(asked.status, 201, asked.text)
-    const told = await live.next('operator_queue_new')
+    const created = await ask({
+      request_id: 'a1',
+      title: 'Deploy?',
+      type: 'approval',
+      options: ['yes', 'no'],
+    })
+    assert.equal(created.status, 201, created.text)
+    const announced = await live.next('operator_queue_new')
     assert.deepEqual(
-      [told.item_id, told.item_type, told.title, told.data.agent_name],
-      [asked.json.id, 'approval', 'Deploy?', agent],
+      [announced.item_id, announced.item_type, announced.title, announced.data.agent_name],
+      [created.json.id, 'approval', 'Deploy?', agent],
     )
     assert.equal((await ask({ request_id: 'a1', title: 'Deploy?' })).status, 200)
-    assert.equal((await respond(asked.json.id, { response: 'perhaps' })).json.error, 'option_not_offered')
+    assert.equal((await respond(created.json.id, { response: 'perhaps' })).json.error, 'option_not_offered')
     const answers = await Promise.all(
-      ['yes', 'no', 'yes'].map((response) => respond(asked.json.id, { response })),
+      ['yes', 'no', 'yes'].map((response) => respond(created.json.id, { response })),
     )
     assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 409, 409])
     assert.equal((await live.next('operator_queue_responded')).status, 'responded')
@@ -64,12 +70,12 @@ describe('over the API', () => {
       token: agentKey,
     })
     assert.equal(read.json.status, 'acknowledged')
-    assert.equal((await live.next('operator_queue_acknowledged')).item_id, asked.json.id)
+    assert.equal((await live.next('operator_queue_acknowledged')).item_id, created.json.id)
     assert.deepEqual(await responses(), [])
     live.end()
   })
 
-  test('with operator-resume on, the answer starts one run with question and answer', async () => {
+  test('with operator-resume the answer starts one run that contains question and answer', async () => {
     assert.equal(
       (await platform.request('PUT', `/api/agents/${agent}/operator-resume`, { enabled: true })).status,
       200,
@@ -101,7 +107,10 @@ describe('through the file', () => {
     )
     assert.deepEqual([item.source, item.request_id, item.context], ['file', 'f1', { step: 3 }])
     await respond(item.id, { response: 'north', response_text: 'by boat' })
-    const { requests } = await eventually(written, ({ requests: [first] }) => first.status === 'responded')
+    const { requests } = await eventually(
+      readRequests,
+      ({ requests: [first] }) => first.status === 'responded',
+    )
     assert.deepEqual(
       [requests[0].response, requests[0].response_text, requests[0].title],
       ['north', 'by boat', 'Where to?'],
@@ -109,7 +118,7 @@ describe('through the file', () => {
     assert.equal(await docker('exec', `agent-${agent}`, 'stat', '-c', '%U', file), 'developer')
   })
 
-  test('an entry that changes meanwhile must be acknowledged; an unreadable file is left alone and told once', async () => {
+  test('a changed entry must be acknowledged; an unreadable file stays unchanged and raises one alert', async () => {
     await write(fileOf({ ...entry, id: 'f2' }))
     const [item] = await eventually(
       () => items('&status=pending'),
@@ -131,7 +140,7 @@ describe('through the file', () => {
     const answered = await respond(item.id, { response: 'south', acknowledge_divergence: true })
     assert.deepEqual([answered.status, answered.json.title], [200, 'Where to, really?'])
     await write(fileOf({ ...entry, id: 'f2', title: 'Where to, really?' }))
-    await eventually(written, ({ requests: [first] }) => first.response === 'south')
+    await eventually(readRequests, ({ requests: [first] }) => first.response === 'south')
     await eventually(
       () => items('&type=alert&status=pending'),
       (found) => found.length === 0,

@@ -1,4 +1,4 @@
-/** Paid chat on the real platform: a real agent, x402's own facilitator with a chain in memory, and its own client. */
+/** Paid chat with a real agent, x402's own facilitator with an in-memory chain, and its own client. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { startFacilitator, type TestFacilitator, testNetwork } from '@roost/test-support/payments/index'
@@ -27,15 +27,15 @@ after(async () => {
   }
 })
 
-/** As a stranger: no credential but the proof. */
+/** Sends a stranger's request: the proof is the only credential. */
 const send = (body: object, headers: Record<string, string> = {}) =>
   platform.request('POST', path, body, { token: null, headers })
 
-test('the official client is told the price, pays and talks; owner and records see it, the log no proof', async () => {
+test('the official client pays and talks; owner and records show it, and the log contains no proof', async () => {
   const { json: flags } = await platform.request('GET', '/api/settings/feature-flags')
   assert.equal(flags.paid_chat, true)
   const payer = facilitator.payer()
-  const say = async (body: object): Promise<Loose> => {
+  const pay = async (body: object): Promise<Loose> => {
     const headers = { 'content-type': 'application/json' }
     const reply = await payer.fetch(platform.url + path, {
       method: 'POST',
@@ -46,11 +46,11 @@ test('the official client is told the price, pays and talks; owner and records s
     assert.equal(reply.status, 200, text)
     return JSON.parse(text)
   }
-  const first = await say({ message: 'The word is owl. [[reply:noted]]' })
+  const first = await pay({ message: 'The word is owl. [[reply:noted]]' })
   assert.deepEqual([first.response, first.payment.payer], ['noted', payer.address])
   const { session_id } = first
-  assert.equal((await say({ message: '[[recall:owl]]', session_id })).response, 'recall=yes')
-  assert.equal((await say({ message: '[[recall:owl]]' })).response, 'recall=no')
+  assert.equal((await pay({ message: '[[recall:owl]]', session_id })).response, 'recall=yes')
+  assert.equal((await pay({ message: '[[recall:owl]]' })).response, 'recall=no')
   assert.deepEqual(
     facilitator.transfers.map(({ to, value }) => [to, value]),
     Array.from({ length: 3 }, () => [payTo, 250_000n]),
@@ -76,7 +76,7 @@ test('the official client is told the price, pays and talks; owner and records s
     assert.ok(!output.includes(secret), 'the log holds nothing of the proof')
 })
 
-test('a run that fails costs nothing; the proof pays for the next', async () => {
+test('a failed run costs nothing; the proof pays for the next run', async () => {
   const { json } = await send({ message: 'hi' })
   const proof = await facilitator.payer().pay(json)
   const before = facilitator.transfers.length
@@ -91,7 +91,7 @@ test('a run that fails costs nothing; the proof pays for the next', async () => 
   assert.equal(facilitator.transfers.length, before + 1)
 })
 
-test('killed while the money is collected: the reply is there afterwards, and it was collected once', async () => {
+test('killed during settlement: the reply is available afterwards, and the payer is charged once', async () => {
   const payer = facilitator.payer()
   const { json } = await send({ message: 'hi' })
   const proof = await payer.pay(json)
@@ -106,17 +106,18 @@ test('killed while the money is collected: the reply is there afterwards, and it
   await lost
   await platform.startApi()
   platform.token = await signIn(platform)
-  // The dead process counts as at it for 10 s. No address has more than 30 requests a minute: each has another one.
-  let asked = 0
-  const given = await eventually(
+  // The dead process holds its claim for 10 s. An address may send 30 requests per minute, so each retry uses another
+  // one.
+  let attempts = 0
+  const reply = await eventually(
     () => {
-      asked += 1
-      const from = `10.0.${asked >> 8}.${asked & 255}`
+      attempts += 1
+      const from = `10.0.${attempts >> 8}.${attempts & 255}`
       return send({ message }, { ...proof, 'x-forwarded-for': from })
     },
     ({ status }) => status !== 409,
   )
-  assert.deepEqual([given.status, given.json.response], [200, 'worth it'], given.text)
+  assert.deepEqual([reply.status, reply.json.response], [200, 'worth it'], reply.text)
   assert.equal(facilitator.transfers.length, before + 1)
   assert.equal((await send({ message }, proof)).headers.get('x-idempotent-replay'), 'true')
 })

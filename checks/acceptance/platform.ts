@@ -1,6 +1,6 @@
 /**
- * The platform as a user runs it: real processes, a real container engine, the scripted model server. Known
- * only by its API.
+ * The platform as a user runs it: real processes, a real container engine, the scripted model server. Tests use only
+ * its API.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { randomBytes, randomInt } from 'node:crypto'
@@ -12,7 +12,7 @@ import { type ModelServer, startModelServer } from '@roost/test-support/model/in
 import { leanEnvironment, leanHeap } from '../../cli/src/platform/lean-process.ts'
 
 const root = resolve(import.meta.dirname, '../..')
-/** Planted as the provider keys; must be found nowhere but at the model server. */
+/** Configured as the provider keys. Only the model server may see them. */
 export const canaries = {
   anthropic: 'sk-ant-canary-9f1b6c2e',
   google: 'AIza-canary-4d7e8a10',
@@ -24,37 +24,37 @@ export type Platform = {
   url: string
   internalPort: number
   dataDir: string
-  /** What its processes are started with. */
+  /** The environment of its processes. */
   env: Readonly<Record<string, string>>
   containerOf(agent: string): string
   model: ModelServer
   token: string
-  /** What the API process wrote to its output and error streams so far. */
+  /** Output and error streams of the API process so far. */
   output(): string
-  /** Process id of the API that runs now. */
+  /** Process id of the current API process. */
   apiPid(): number
   request(method: string, path: string, body?: unknown, options?: RequestOptions): Promise<Reply>
   stream(path: string, body: unknown, options?: RequestOptions): AsyncIterable<StreamObject>
   killApi(): Promise<void>
   startApi(): Promise<void>
   /**
-   * Starts another process of the platform, named by its file in the repository; ended with the platform. `unlike`
-   * is what it is told other than the rest.
+   * Starts another platform process from a file of the repository; it ends with the platform. `overrides` changes its
+   * environment.
    */
-  startBeside(file: string, unlike?: Record<string, string>): Promise<BesideProcess>
+  startBeside(file: string, overrides?: Record<string, string>): Promise<BesideProcess>
   [Symbol.asyncDispose](): Promise<void>
 }
 export type BesideProcess = {
   pid: number
-  /** Where it says that it answers; empty when it does not listen. */
+  /** The address it reports; empty when it does not listen. */
   url: string
   output(): string
-  /** Resolves when it has ended. */
+  /** Resolves when the process has ended. */
   end(signal: NodeJS.Signals): Promise<void>
 }
 export type RequestOptions = { token?: string | null; headers?: Record<string, string>; signal?: AbortSignal }
 export type Reply = { status: number; headers: Headers; text: string; json: Loose }
-// The checks read what a user would read; they do not know the server's types.
+// Tests read what a user reads, without the server's types.
 // biome-ignore lint/suspicious/noExplicitAny: replies are looked into field by field
 export type Loose = any
 export type StreamObject = Loose
@@ -62,17 +62,17 @@ export type StreamObject = Loose
 export type PlatformOptions = {
   env?: Record<string, string>
   password?: boolean
-  /** Whom the platform runs as; only root can choose. */
+  /** The user that the platform runs as; only root can choose. */
   user?: { uid: number; gid: number }
 }
 
 export async function startPlatform(options: PlatformOptions = {}): Promise<Platform> {
-  for (let tries = 1; ; tries += 1) {
+  for (let attempt = 1; ; attempt += 1) {
     try {
       return await startOnce(options)
     } catch (error) {
-      // Another program may take a port between its choice and the start.
-      if (tries === 3 || !/in use by another program/.test(String(error))) throw error
+      // Another program may have taken a port since it was chosen.
+      if (attempt === 3 || !/in use by another program/.test(String(error))) throw error
     }
   }
 }
@@ -86,7 +86,7 @@ async function startOnce(options: PlatformOptions): Promise<Platform> {
   const [port = 0, internalPort = 0, mcpPort = 0] = await freePorts(3)
   const env: Record<string, string> = {
     PATH: process.env.PATH ?? '',
-    // Root's own is closed to others.
+    // Other users cannot enter root's home.
     HOME: options.user ? dataDir : (process.env.HOME ?? ''),
     ROOST_DATA_DIR: dataDir,
     ROOST_PORT: String(port),
@@ -101,7 +101,7 @@ async function startOnce(options: PlatformOptions): Promise<Platform> {
     ANTHROPIC_BASE_URL: model.url,
     GOOGLE_GEMINI_BASE_URL: model.url,
     OPENAI_BASE_URL: `${model.url}/v1`,
-    // By which a benchmark finds the processes that it has started.
+    // Lets a benchmark find the processes that it started.
     ...(process.env.ROOST_BENCH_SESSION ? { ROOST_BENCH_SESSION: process.env.ROOST_BENCH_SESSION } : {}),
     ...options.env,
   }
@@ -109,17 +109,17 @@ async function startOnce(options: PlatformOptions): Promise<Platform> {
   let output = ''
   const url = `http://127.0.0.1:${port}`
 
-  const start = (file: string, wrote: (text: string) => void, unlike: Record<string, string> = {}) => {
+  const start = (file: string, onOutput: (text: string) => void, overrides: Record<string, string> = {}) => {
     const started = fork(join(root, file), [], {
-      // As `roost up` starts it.
-      env: { ...leanEnvironment(root), ...env, ...unlike },
+      // The same environment as with `roost up`.
+      env: { ...leanEnvironment(root), ...env, ...overrides },
       cwd: root,
       execArgv: leanHeap,
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       ...options.user,
     })
-    started.stdout?.on('data', wrote)
-    started.stderr?.on('data', wrote)
+    started.stdout?.on('data', onOutput)
+    started.stderr?.on('data', onOutput)
     return started
   }
   const startApi = async () => {
@@ -182,16 +182,16 @@ async function startOnce(options: PlatformOptions): Promise<Platform> {
     },
     killApi: () => endApi('SIGKILL'),
     startApi,
-    async startBeside(file, unlike) {
+    async startBeside(file, overrides) {
       let text = ''
-      const started = start(file, (more) => (text += more), unlike)
+      const started = start(file, (more) => (text += more), overrides)
       beside.push(started)
       const url = await ready(started, () => text)
       return { pid: started.pid ?? 0, url, output: () => text, end: (signal) => end(started, signal) }
     },
     async [Symbol.asyncDispose]() {
       try {
-        // What the stand-in engine keeps ends with its process.
+        // The state of the fake engine ends with its process.
         if (env.ROOST_CONTAINERS_URL !== 'fake:') await removeAgents()
       } finally {
         await Promise.all(beside.map((each) => end(each, 'SIGTERM')))
@@ -208,7 +208,7 @@ async function startOnce(options: PlatformOptions): Promise<Platform> {
       platform.token = await signIn(platform)
     }
   } catch (error) {
-    // Left open, they would keep the test's process for ever.
+    // Open handles would keep the test process alive.
     await endApi('SIGKILL')
     await model.close()
     await rm(dataDir, { recursive: true, force: true })
@@ -217,21 +217,21 @@ async function startOnce(options: PlatformOptions): Promise<Platform> {
   return platform
 }
 
-/** Containers and volumes are labelled with the installation id, so whoever sets its beginning finds them. */
+/** Containers and volumes carry the installation id, so its prefix identifies them. */
 async function nameInstallation(dataDir: string, prefix: string): Promise<void> {
   const random = () => randomBytes(32).toString('hex')
   await writeFile(join(dataDir, 'install-id'), prefix + random().slice(0, 16))
-  // A data folder with an id and without its key would be refused.
+  // A data folder with an id but without its key is refused.
   await writeFile(join(dataDir, 'encryption.key'), random(), { mode: 0o600 })
 }
 
-/** Forty ports, hardly those of another platform that is tested at the same time: an agent keeps its port. */
+/** Forty random ports, to avoid those of another test platform: an agent keeps its port. */
 function sshPorts(): string {
   const first = 23_000 + 40 * randomInt(200)
   return `${first}-${first + 39}`
 }
 
-/** Resolves when a process says that it is ready, with the address it names. */
+/** Resolves when a process reports that it is ready, with its address. */
 function ready(started: ChildProcess, output: () => string): Promise<string> {
   return new Promise((done, refuse) => {
     started.on('message', (message: { type?: string; reason?: string; url?: string }) => {
@@ -248,13 +248,13 @@ async function end(running: ChildProcess, signal: NodeJS.Signals): Promise<void>
   if (running.exitCode !== null || running.signalCode !== null) return
   const ended = new Promise((done) => running.once('exit', done))
   running.kill(signal)
-  // One that stays would keep the test's process, too.
-  const late = setTimeout(() => {
+  // A process that does not end would also keep the test process alive.
+  const timer = setTimeout(() => {
     console.error(`process ${running.pid} did not end within a minute of ${signal}`)
     running.kill('SIGKILL')
   }, 60_000)
   await ended
-  clearTimeout(late)
+  clearTimeout(timer)
 }
 
 export async function signIn(platform: Pick<Platform, 'url'>): Promise<string> {
@@ -266,7 +266,7 @@ export async function signIn(platform: Pick<Platform, 'url'>): Promise<string> {
   return body.access_token
 }
 
-/** The text of an answer, from the objects of its stream. */
+/** The text of a response, from its stream objects. */
 export function answerText(objects: StreamObject[]): string {
   return objects
     .filter((object) => object.type === 'assistant')
@@ -283,8 +283,8 @@ export async function collect(stream: AsyncIterable<StreamObject>): Promise<Stre
 }
 
 /**
- * Asks again until `accept` is content; the pause is the server's own long-poll substitute, bounded. The limit is
- * for what never comes: on a machine with much else to do, runs that wait for each other take a minute and more.
+ * Polls until `accept` returns true. The limit is generous: on a loaded machine, runs that wait for each other take
+ * more than a minute.
  */
 export async function eventually<T>(
   ask: () => Promise<T>,
@@ -301,10 +301,7 @@ export async function eventually<T>(
   }
 }
 
-/**
- * Ports that nothing listens at, outside of the range from which the system gives connections theirs: what is
- * free there now may belong to a connection in a moment.
- */
+/** Unused ports outside the ephemeral range: a free port within it may be assigned to a connection at any moment. */
 async function freePorts(count: number): Promise<number[]> {
   const found = new Set<number>()
   while (found.size < count) {

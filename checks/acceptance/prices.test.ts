@@ -1,4 +1,4 @@
-/** What runs cost: by the real CLIs in their containers, with known and unknown models, and imported prices. */
+/** Costs of runs: with the real CLIs in their containers, known and unknown models, and imported prices. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type Loose, type Platform, startPlatform } from './platform.ts'
@@ -26,18 +26,18 @@ async function task(agent: string, body: object = {}): Promise<Loose> {
   return execution(platform, agent, reply.headers.get('x-execution-id') ?? assert.fail('no id'))
 }
 
-/** What the runtime itself wrote into the transcript. */
+/** The cost that the runtime wrote to the transcript. */
 async function transcriptCost(id: string): Promise<number> {
   const { log } = await get(`agents/${name}/executions/${id}/log`)
   return log.findLast(({ type }: Loose) => type === 'result').total_cost_usd
 }
 
-/** Each request is booked in whole micro-dollars. */
+/** Each request is recorded in whole micro-dollars. */
 function assertSame(cost: number, transcript: number, what: string): void {
   assert.ok(cost > 0 && Math.abs(cost - transcript) < 5e-6, `${what}: ${cost}, transcript ${transcript}`)
 }
 
-test("a run's cost and its transcript's agree for known models, turn by turn of a conversation", async () => {
+test('the cost of a run matches its transcript for known models, and for each turn of a conversation', async () => {
   for (const model of [null, 'opus', 'sonnet', 'haiku', 'fable', 'claude-opus-4-5']) {
     const run = await task(name, { model })
     assertSame(run.cost, await transcriptCost(run.id), `${model}`)
@@ -54,7 +54,7 @@ test("a run's cost and its transcript's agree for known models, turn by turn of 
   }
 })
 
-test('an unknown model is booked by its family and marked wherever a cost is shown', async () => {
+test('an unknown model uses the price of its family, and each reported cost is marked as estimated', async () => {
   const run = await task(name, { model: unknown })
   assert.ok(run.cost > 0)
   assert.deepEqual([run.cost_estimated, run.model_used], [true, unknown])
@@ -73,7 +73,7 @@ test('an unknown model is booked by its family and marked wherever a cost is sho
   assert.equal(loop.cost_estimated, true)
 })
 
-test('an admin imports prices, which apply to the next request; an agent may not', async () => {
+test('an admin imports prices, which apply to the next request; an agent cannot', async () => {
   const models = [{ id: unknown, input: 1000, output: 2000 }]
   const anthropic = { as_of: '2026-12-01', source: 'Our contract', models }
   const body = { format: 1, providers: { anthropic } }
@@ -94,7 +94,7 @@ test('an admin imports prices, which apply to the next request; an agent may not
 })
 
 for (const runtime of ['gemini-cli', 'codex']) {
-  test(`the default models of ${runtime} are in the price table`, async () => {
+  test(`the price table contains the default models of ${runtime}`, async () => {
     const agent = `qa-prices-${runtime}`
     await createAgent(platform, agent, runtime === 'codex' ? { template: 'codex-assistant' } : { runtime })
     const run = await task(agent)

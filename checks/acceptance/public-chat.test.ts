@@ -1,4 +1,4 @@
-/** Public links on the real platform: people without an account talk with a real agent. */
+/** Public links on the real platform: people without an account chat with a real agent. */
 import assert from 'node:assert/strict'
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -26,13 +26,13 @@ async function newLink(body: object = {}): Promise<Loose> {
   return reply.json
 }
 
-/** As a visitor: no credential but what the link gives. */
+/** Sends a request as a visitor, whose only credential is the link. */
 const visit = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
   platform.request(method, `/api/public${path}`, body, { token: null, headers })
 
 async function confirm(token: string, email: string): Promise<string> {
-  const asked = await visit('POST', '/verify/request', { token, email })
-  assert.equal(asked.status, 200, asked.text)
+  const requested = await visit('POST', '/verify/request', { token, email })
+  assert.equal(requested.status, 200, requested.text)
   const code = await eventually(
     async () => {
       const texts = await Promise.all(
@@ -47,7 +47,7 @@ async function confirm(token: string, email: string): Promise<string> {
   return confirmed.json.session_token
 }
 
-test('an open link: answered, remembered, kept apart from other visitors, begun anew', async () => {
+test('an open link: replies, remembers, separates visitors, starts a new conversation', async () => {
   const { token } = await newLink({ name: 'Site' })
   const first = await visit('POST', `/chat/${token}`, { message: 'The word is teapot. [[reply:noted]]' })
   assert.equal(first.status, 200, first.text)
@@ -70,7 +70,7 @@ test('an open link: answered, remembered, kept apart from other visitors, begun 
   assert.equal(after.json.response, 'recall=no')
 })
 
-test('a turn is followed without inputs, and stopped by its own link alone', async () => {
+test('the stream of a turn contains no inputs, and only its own link can stop it', async () => {
   const [{ token }, other] = [await newLink(), await newLink()]
   const message = 'Look. [[tool:Bash:cat /etc/hostname]] [[hold:public]] [[reply:seen]]'
   const sent = await visit('POST', `/chat/${token}`, { message, async_mode: true })
@@ -90,29 +90,31 @@ test('a turn is followed without inputs, and stopped by its own link alone', asy
   assert.deepEqual([status.status, status.response], ['success', 'seen'])
   const { session_id } = sent.json
   const slow = visit('POST', `/chat/${token}`, { message: '[[sleep:60]] [[reply:late]]', session_id })
-  const { json: now } = await eventually(
+  const { json: current } = await eventually(
     () => visit('GET', `/history/${token}?session_id=${session_id}`),
     ({ json }) => json.in_flight_execution_id !== null,
   )
-  const stop = await visit('POST', `/executions/${token}/${now.in_flight_execution_id}/terminate`)
+  const stop = await visit('POST', `/executions/${token}/${current.in_flight_execution_id}/terminate`)
   assert.equal(stop.status, 200, stop.text)
   assert.deepEqual([(await slow).status, (await slow).json.response], [200, null])
 })
 
-test('a link that asks for an address: the code from the mail opens it; no token stands in log or audit', async () => {
+test('a link that requires an address: the mailed code opens it; log and audit contain no token', async () => {
   const { id, token } = await newLink({ require_email: true })
   assert.equal((await visit('POST', `/chat/${token}`, { message: 'hi' })).json.error, 'session_expired')
   const session = await confirm(token, 'sam@example.org')
   const headers = { 'x-session-token': session }
-  const said = await visit('POST', `/chat/${token}`, { message: '[[reply:welcome]]' }, headers)
-  assert.equal(said.json.response, 'welcome', said.text)
+  const sent = await visit('POST', `/chat/${token}`, { message: '[[reply:welcome]]' }, headers)
+  assert.equal(sent.json.response, 'welcome', sent.text)
   const { json: rows } = await platform.request('GET', `/api/agents/${agent}/executions?triggered_by=public`)
   assert.equal(rows[0].source_user_email, 'sam@example.org')
-  const path = `/executions/${token}/${said.json.execution_id}/status`
+  const path = `/executions/${token}/${sent.json.execution_id}/status`
   assert.equal((await visit('GET', path)).status, 401)
   assert.equal((await visit('GET', path, undefined, headers)).json.response, 'welcome')
-  const off = await platform.request('PUT', `/api/agents/${agent}/public-links/${id}`, { enabled: false })
-  assert.deepEqual([off.json.usage.total_messages, off.json.usage.unique_people], [1, 1])
+  const disabled = await platform.request('PUT', `/api/agents/${agent}/public-links/${id}`, {
+    enabled: false,
+  })
+  assert.deepEqual([disabled.json.usage.total_messages, disabled.json.usage.unique_people], [1, 1])
   assert.equal((await visit('GET', `/link/${token}`)).json.error, 'link_not_found')
   const { text: audit } = await platform.request('GET', '/api/audit-log?limit=1000')
   assert.match(audit, /"public_chat"/)

@@ -1,4 +1,7 @@
-/** Reminders: set by an agent in a turn, kept over the platform's end, told in the conversation. */
+/**
+ * Reminders: an agent sets one during a turn, it survives a restart of the platform, and its result appears in the
+ * conversation.
+ */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { eventually, type Loose, type Platform, signIn, startPlatform } from './platform.ts'
@@ -26,14 +29,14 @@ const api = (method: string, path: string, body?: object, token?: string) =>
   platform.request(method, `/api/agents/${name}/${path}`, body, token === undefined ? {} : { token })
 const list = async (status = 'all'): Promise<Loose> => (await api('GET', `reminders?status=${status}`)).json
 
-test('what cannot be is refused; the same again is one; a cancelled one stays so', async () => {
+test('invalid times are refused; a repeated request creates no second reminder; a cancelled one stays cancelled', async () => {
   for (const times of [{}, { delay_seconds: 59 }, { fire_at: '2020-01-01T00:00:00Z' }]) {
     assert.equal((await api('POST', 'reminders', { message: 'x', ...times })).status, 422)
   }
   const body = { message: 'later', delay_seconds: 3600 }
-  const [first, again] = [await api('POST', 'reminders', body), await api('POST', 'reminders', body)]
-  assert.deepEqual([first.status, again.status, again.json.id], [201, 201, first.json.id])
-  assert.equal(again.headers.get('x-idempotent-replay'), 'true')
+  const [first, repeated] = [await api('POST', 'reminders', body), await api('POST', 'reminders', body)]
+  assert.deepEqual([first.status, repeated.status, repeated.json.id], [201, 201, first.json.id])
+  assert.equal(repeated.headers.get('x-idempotent-replay'), 'true')
   assertShape(
     first.json,
     {
@@ -50,7 +53,7 @@ test('what cannot be is refused; the same again is one; a cancelled one stays so
   assert.deepEqual(await list('pending'), [])
 })
 
-test('set in a turn by the agent, it fires once after a kill, and its result is told in the conversation', async () => {
+test('a reminder set during a turn fires once after a kill, and its result appears in the conversation', async () => {
   const key = await agentKeyOf(name)
   const turn = await beginTurn(platform, name, '[[hold:will]] [[reply:I will]]')
   await untilExecution(platform, name, turn.id, isSpawned)
@@ -68,14 +71,17 @@ test('set in a turn by the agent, it fires once after a kill, and its result is 
   )
   const row = await execution(platform, name, fired.execution_id)
   assert.deepEqual([row.triggered_by, row.reminder_id], ['reminder', json.id])
-  const told = await eventually(
+  const messages = await eventually(
     async () => (await api('GET', `chat/sessions/${json.origin_session_id}`)).json.messages,
     (messages: Loose) => messages.length > 2,
   )
-  assert.deepEqual(told.map((message: Loose) => [message.role, message.content, message.source]).slice(1), [
-    ['assistant', 'I will', 'text'],
-    ['assistant', 'it is time', 'reminder'],
-  ])
+  assert.deepEqual(
+    messages.map((message: Loose) => [message.role, message.content, message.source]).slice(1),
+    [
+      ['assistant', 'I will', 'text'],
+      ['assistant', 'it is time', 'reminder'],
+    ],
+  )
   const runs = (await api('GET', 'executions?triggered_by=reminder')).json
   assert.equal(runs.length, 1)
 })

@@ -1,4 +1,4 @@
-/** Agents on a machine without a container engine: the same platform, its agents in sandboxes. */
+/** Agents on a machine without a container engine: the platform runs them in sandboxes. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { readdir, readFile } from 'node:fs/promises'
@@ -20,17 +20,17 @@ import {
 import { answerOf, beginTurn, createAgent, isOver, untilExecution } from './steps.ts'
 
 const isRoot = process.getuid?.() === 0
-/** Nobody of this machine in particular. */
-const ordinary = { uid: 61_234, gid: 61_234 }
+/** An unprivileged user that owns nothing on this machine. */
+const unprivilegedUser = { uid: 61_234, gid: 61_234 }
 
-/** What a user's own package manager needs to reach its registry from here. */
+/** The environment that npm needs to reach its registry from here. */
 const forNpm = Object.fromEntries(
   Object.entries(process.env).flatMap(([name, value]) =>
     value && /^(npm_config_|(https?|no)_proxy$|node_extra_ca_certs$)/i.test(name) ? [[name, value]] : [],
   ),
 )
 
-/** Without their leading letter in brackets a search for them would find itself. */
+/** The bracketed first letter keeps a search from finding itself. */
 const canaryPattern = Object.values(canaries)
   .map((key) => `[${key[0]}]${key.slice(1)}`)
   .join('|')
@@ -39,8 +39,8 @@ function startSandboxed(options: Parameters<typeof startPlatform>[0] = {}): Prom
   return startPlatform({ ...options, env: { ...forNpm, ...options.env, ROOST_CONTAINERS_URL: 'sandbox:' } })
 }
 
-/** What a shell command of a turn printed, inside the sandbox. */
-async function inside(platform: Platform, agent: string, command: string): Promise<string> {
+/** The output of a shell command that a turn runs inside the sandbox. */
+async function runInSandbox(platform: Platform, agent: string, command: string): Promise<string> {
   const message = `[[tool:Bash:${command}]] [[reply:done]]`
   const objects = await collect(platform.stream(`/api/agents/${agent}/chat`, { message }))
   assert.equal(answerText(objects), 'done', JSON.stringify(objects.at(-1)))
@@ -55,12 +55,12 @@ async function inside(platform: Platform, agent: string, command: string): Promi
     .join('\n')
 }
 
-/** `open` or `closed`, per line, for each address tried from inside. */
-async function reaches(platform: Platform, agent: string, targets: string[]): Promise<string[]> {
+/** `open` or `closed` for each address, tried from inside the sandbox. */
+async function connectivity(platform: Platform, agent: string, targets: string[]): Promise<string[]> {
   const tries = targets.map(
     (target) => `(exec 3<>/dev/tcp/${target}) 2>/dev/null && echo open || echo closed`,
   )
-  return (await inside(platform, agent, tries.join('; '))).trim().split('\n')
+  return (await runInSandbox(platform, agent, tries.join('; '))).trim().split('\n')
 }
 
 async function sandboxFolder(platform: Platform): Promise<string> {
@@ -68,7 +68,7 @@ async function sandboxFolder(platform: Platform): Promise<string> {
   return join(platform.dataDir, 'sandbox', install)
 }
 
-/** Process ids whose command line names the folder: supervisors and what they started. */
+/** Ids of processes with the folder in their command line: supervisors and their children. */
 async function processesOf(folder: string): Promise<string[]> {
   const ids = (await readdir('/proc')).filter((entry) => /^\d+$/.test(entry))
   const lines = await Promise.all(ids.map((id) => readFile(`/proc/${id}/cmdline`, 'utf8').catch(() => '')))
@@ -100,7 +100,7 @@ describe('the platform in sandboxes', () => {
     outside.close()
   })
 
-  test('an agent is created, and its details say what a sandbox keeps apart less strictly', async () => {
+  test('an agent is created, and its details list the isolation that a sandbox lacks', async () => {
     await createAgent(platform, 'box-claude')
     const { json } = await platform.request('GET', '/api/agents/box-claude')
     assert.equal(json.status, 'running')
@@ -112,7 +112,7 @@ describe('the platform in sandboxes', () => {
     assert.ok(access.status >= 400, 'SSH access is refused')
   })
 
-  test('its answer streams, it remembers, and what its tools write is in its files', async () => {
+  test('its response streams, it remembers, and its files contain what its tools write', async () => {
     const path = '/api/agents/box-claude'
     const objects = await collect(
       platform.stream(`${path}/chat`, {
@@ -123,15 +123,15 @@ describe('the platform in sandboxes', () => {
     assert.equal(objects.at(-1).status, 'success')
     assert.ok(objects.at(-1).metadata.input_tokens > 0, 'tokens are counted')
     assert.equal(await answerOf(platform, 'box-claude', '[[recall:mangrove]]'), 'recall=yes')
-    await inside(platform, 'box-claude', 'echo from-the-agent > note.txt')
+    await runInSandbox(platform, 'box-claude', 'echo from-the-agent > note.txt')
     const file = await platform.request('GET', `${path}/files/download?path=note.txt`)
     assert.equal(file.text, 'from-the-agent\n')
     const written = await platform.request('PUT', `${path}/files?path=brief.md`, { content: 'by a person' })
     assert.equal(written.status, 200, written.text)
-    assert.match(await inside(platform, 'box-claude', 'cat brief.md'), /by a person/)
+    assert.match(await runInSandbox(platform, 'box-claude', 'cat brief.md'), /by a person/)
   })
 
-  test('its log and its use of the machine can be read', async () => {
+  test('its log and resource use can be read', async () => {
     const logs = await platform.request('GET', '/api/agents/box-claude/logs?tail=100')
     assert.match(logs.json.logs, /link up/)
     const stats = await eventually(
@@ -145,7 +145,7 @@ describe('the platform in sandboxes', () => {
     ['gemini-cli', { runtime: 'gemini-cli' }],
     ['codex', { template: 'codex-assistant' }],
   ] as const) {
-    test(`${runtime} answers and uses its tools as well`, async () => {
+    test(`${runtime} responds and uses its tools as well`, async () => {
       const name = `box-${runtime}`
       await createAgent(platform, name, create)
       const message = '[[tool:Bash:echo made by a tool > note.txt]] [[reply:written]]'
@@ -155,7 +155,7 @@ describe('the platform in sandboxes', () => {
     })
   }
 
-  test('an agent reaches the platform alone: no other agent, no port of the host, no address', async () => {
+  test('an agent reaches only the platform: no other agent, no host port, no address', async () => {
     const host = createServer().listen(0, '0.0.0.0')
     await new Promise((done) => host.once('listening', done))
     const { port } = host.address() as { port: number }
@@ -170,34 +170,37 @@ describe('the platform in sandboxes', () => {
       ...addresses.flatMap((address) => [`${address}/${port}`, `${address}/${platform.internalPort}`]),
       '192.0.2.1/80',
     ]
-    const seen = await reaches(platform, 'box-claude', [`127.0.0.1/${platform.internalPort}`, ...closed])
+    const results = await connectivity(platform, 'box-claude', [
+      `127.0.0.1/${platform.internalPort}`,
+      ...closed,
+    ])
     host.close()
-    assert.deepEqual(seen, ['open', ...closed.map(() => 'closed')])
-    const spaces = 'readlink /proc/self/ns/net /proc/self/ns/pid /proc/self/ns/ipc'
+    assert.deepEqual(results, ['open', ...closed.map(() => 'closed')])
+    const namespaces = 'readlink /proc/self/ns/net /proc/self/ns/pid /proc/self/ns/ipc'
     const [first, second] = [
-      (await inside(platform, 'box-claude', spaces)).trim().split('\n'),
-      (await inside(platform, 'box-codex', spaces)).trim().split('\n'),
+      (await runInSandbox(platform, 'box-claude', namespaces)).trim().split('\n'),
+      (await runInSandbox(platform, 'box-codex', namespaces)).trim().split('\n'),
     ]
     assert.equal(first.length, 3)
-    for (const [index, space] of first.entries()) assert.notEqual(space, second[index])
+    for (const [index, namespace] of first.entries()) assert.notEqual(namespace, second[index])
   })
 
-  test('its way out is the platform: none in mode off, everything in learn, the list in enforce', async () => {
+  test('its egress goes through the platform: nothing in mode off, everything in learn, the list in enforce', async () => {
     const egress = (method: string, path = '', body?: object) =>
       platform.request(method, `/api/agents/box-claude/egress${path}`, body)
-    const ask = (way = '') =>
-      inside(platform, 'box-claude', `curl -sS ${way} -m 20 http://${partner}:${outsidePort}/ 2>&1`)
-    const around = '--noproxy "*" --connect-to ::127.0.0.1:'
+    const ask = (flags = '') =>
+      runInSandbox(platform, 'box-claude', `curl -sS ${flags} -m 20 http://${partner}:${outsidePort}/ 2>&1`)
+    const bypass = '--noproxy "*" --connect-to ::127.0.0.1:'
     assert.doesNotMatch(await ask(), /heard/)
     await egress('PUT', '', { mode: 'learn' })
     assert.match(await ask(), /heard/)
-    assert.doesNotMatch(await ask(around), /heard/)
+    assert.doesNotMatch(await ask(bypass), /heard/)
 
     const put = await egress('PUT', '', { mode: 'enforce' })
     assert.deepEqual([put.status, put.json.network.is_closed, put.json.restart_needed], [200, true, false])
     assert.match(await ask(), /is not allowed/)
-    assert.doesNotMatch(await ask(around), /heard/)
-    assert.match(await inside(platform, 'box-claude', 'getent hosts example.com || echo none'), /none/)
+    assert.doesNotMatch(await ask(bypass), /heard/)
+    assert.match(await runInSandbox(platform, 'box-claude', 'getent hosts example.com || echo none'), /none/)
     assert.equal((await egress('POST', '/allow', { host: partner, port: outsidePort })).status, 200)
     assert.match(await ask(), /heard/)
     const entries = (await egress('GET', '/log')).json.map((entry: Loose) => `${entry.host} ${entry.reason}`)
@@ -209,8 +212,8 @@ describe('the platform in sandboxes', () => {
     assert.doesNotMatch(await ask(), /heard/)
   })
 
-  test("an agent sees no provider key, no other agent's files, nothing of the platform's", async () => {
-    const found = await inside(
+  test('an agent sees no provider key, no files of other agents, and nothing of the platform', async () => {
+    const found = await runInSandbox(
       platform,
       'box-claude',
       `cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline 2>/dev/null | grep -aEc '${canaryPattern}'; ls ${platform.dataDir} /root /work /etc/shadow 2>/dev/null | wc -l`,
@@ -222,30 +225,30 @@ describe('the platform in sandboxes', () => {
     for (const key of Object.values(canaries)) assert.ok(!(logs.text + platform.output()).includes(key))
   })
 
-  test('in read-only mode sources stay as they are and content is written', async () => {
+  test('read-only mode protects sources and allows writing content', async () => {
     const path = '/api/agents/box-claude'
     const read = async (file: string) =>
       (await platform.request('GET', `${path}/files/download?path=${file}`)).text
     await platform.request('PUT', `${path}/files?path=main.py`, { content: 'orig\n' })
-    const on = await platform.request('PUT', `${path}/read-only`, { enabled: true })
-    assert.deepEqual([on.json.enabled, on.json.applied], [true, 'now'])
+    const enabled = await platform.request('PUT', `${path}/read-only`, { enabled: true })
+    assert.deepEqual([enabled.json.enabled, enabled.json.applied], [true, 'now'])
     const write = JSON.stringify({ file_path: '/home/developer/main.py', content: 'by a tool' })
     await answerOf(platform, 'box-claude', `[[tool:Write:${write}]] [[reply:done]]`)
-    // What a shell does is for the operating system to refuse, for which root has a second user.
+    // Shell commands are refused by the operating system, which needs a second user, so the platform must be root.
     if (isRoot)
-      await inside(platform, 'box-claude', 'echo hacked > main.py; rm -f main.py; mv main.py other.py')
+      await runInSandbox(platform, 'box-claude', 'echo hacked > main.py; rm -f main.py; mv main.py other.py')
     assert.equal(await read('main.py'), 'orig\n')
-    await inside(platform, 'box-claude', 'echo made > content/made.txt')
+    await runInSandbox(platform, 'box-claude', 'echo made > content/made.txt')
     assert.equal(await read('content/made.txt'), 'made\n')
     await platform.request('PUT', `${path}/read-only`, { enabled: false })
-    await inside(platform, 'box-claude', 'echo free > main.py')
+    await runInSandbox(platform, 'box-claude', 'echo free > main.py')
     assert.equal(await read('main.py'), 'free\n')
   })
 
-  test('stopped and started again it keeps its files and its memory', async () => {
+  test('it keeps files and memory over stop and start', async () => {
     const path = '/api/agents/box-claude'
-    // Its home closed to everybody else keeps it from nothing either.
-    await inside(platform, 'box-claude', 'chmod 700 /home/developer')
+    // A home closed to all others must not prevent the restart.
+    await runInSandbox(platform, 'box-claude', 'chmod 700 /home/developer')
     assert.equal((await platform.request('POST', `${path}/stop`)).status, 200)
     assert.equal((await platform.request('GET', path)).json.status, 'stopped')
     const refused = await platform.request('POST', `${path}/chat`, { message: 'hi' })
@@ -256,7 +259,7 @@ describe('the platform in sandboxes', () => {
     assert.equal(file.text, 'from-the-agent\n')
   })
 
-  test('it reads what another agent publishes from its next start on, and changes nothing of it', async () => {
+  test('after its next start it reads the published folder of another agent and can write only inside it', async () => {
     const ask = async (method: string, path: string, body?: object) => {
       const reply = await platform.request(method, `/api/agents/${path}`, body)
       assert.equal(reply.status, 200, reply.text)
@@ -267,13 +270,13 @@ describe('the platform in sandboxes', () => {
     await ask('POST', 'box-claude/permissions/box-codex')
     for (const power of ['stop', 'start']) await ask('POST', `box-claude/${power}`)
     const script = 'cd shared-in/box-codex; cat note.txt; echo from claude > answer.txt; touch ../mine'
-    const said = await inside(platform, 'box-claude', script)
-    assert.match(said, /from codex/)
-    assert.equal(said.match(/Read-only file system/g)?.length, 1, said)
-    assert.match(await inside(platform, 'box-codex', 'cat shared-out/answer.txt'), /from claude/)
+    const output = await runInSandbox(platform, 'box-claude', script)
+    assert.match(output, /from codex/)
+    assert.equal(output.match(/Read-only file system/g)?.length, 1, output)
+    assert.match(await runInSandbox(platform, 'box-codex', 'cat shared-out/answer.txt'), /from claude/)
   })
 
-  test('a turn outlives the death of the platform, with its whole transcript', async () => {
+  test('a turn survives a kill of the platform, with its whole transcript', async () => {
     const path = '/api/agents/box-claude'
     const turn = await beginTurn(
       platform,
@@ -299,7 +302,7 @@ describe('the platform in sandboxes', () => {
     assert.match(JSON.stringify(log), /step-4/)
   })
 
-  test('deleting the agents leaves no process, folder or volume behind', async () => {
+  test('deleting the agents leaves no process, folder or volume', async () => {
     assert.notDeepEqual(await processesOf(await sandboxFolder(platform)), [], 'there is something to leave')
     for (const name of ['box-claude', 'box-gemini-cli', 'box-codex']) {
       const reply = await platform.request('DELETE', `/api/agents/${name}`)
@@ -310,19 +313,19 @@ describe('the platform in sandboxes', () => {
   })
 })
 
-test('an ordinary user hosts agents too, and is told what is weaker still', {
+test('an ordinary user can host agents too, and sees which isolation is missing', {
   skip: isRoot ? false : 'the checks above ran as an ordinary user',
 }, async () => {
-  await using platform = await startSandboxed({ user: ordinary })
+  await using platform = await startSandboxed({ user: unprivilegedUser })
   const path = '/api/agents/box-user'
   await createAgent(platform, 'box-user')
   const { isolation } = (await platform.request('GET', path)).json
   assert.match(isolation.weaker.join('\n'), /ordinary user/)
   assert.match(isolation.weaker.join('\n'), /CPU time is not limited/)
-  assert.match(await inside(platform, 'box-user', 'id -un; echo kept > note.txt'), /developer/)
+  assert.match(await runInSandbox(platform, 'box-user', 'id -un; echo kept > note.txt'), /developer/)
   assert.equal((await platform.request('POST', `${path}/stop`)).status, 200)
   assert.equal((await platform.request('POST', `${path}/start`)).status, 200)
-  assert.match(await inside(platform, 'box-user', 'cat note.txt'), /kept/)
+  assert.match(await runInSandbox(platform, 'box-user', 'cat note.txt'), /kept/)
   assert.equal((await platform.request('DELETE', path)).status, 200)
   await assertNothingIsLeft(platform)
 })

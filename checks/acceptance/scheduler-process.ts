@@ -1,4 +1,4 @@
-/** The scheduler as `roost up` starts it: a process of its own beside the API. */
+/** The scheduler as `roost up` starts it: a separate process. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { join, resolve } from 'node:path'
 import { leanEnvironment, leanHeap } from '../../cli/src/platform/lean-process.ts'
@@ -8,15 +8,15 @@ const root = resolve(import.meta.dirname, '../..')
 
 export type SchedulerProcess = AsyncDisposable & {
   pid(): number
-  /** At once, without a goodbye. */
+  /** Kills it without a shutdown. */
   kill(): Promise<void>
-  /** What it wrote to its output and error streams. */
+  /** Its output and error streams. */
   output(): string
 }
 
 export async function startScheduler(platform: Pick<Platform, 'env'>): Promise<SchedulerProcess> {
   const child = fork(join(root, 'server/src/start/scheduler.ts'), [], {
-    // As `roost up` starts it.
+    // The same environment as with `roost up`.
     env: { ...leanEnvironment(root), ...platform.env },
     cwd: root,
     execArgv: leanHeap,

@@ -1,4 +1,4 @@
-/** Schedules fire when they are due, once, whatever happens to the processes meanwhile. */
+/** Schedules fire once when due, even if processes are killed meanwhile. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { eventually, type Loose, type Platform, signIn, startPlatform } from './platform.ts'
@@ -7,7 +7,7 @@ import { agentKeyOf, createAgent, docker, isOver, untilExecution } from './steps
 
 type Clock = ReturnType<typeof clockOf>
 
-/** What is done to the schedules of one agent; its schedulers end with it. */
+/** Operations on the schedules of one agent; disposing also ends its schedulers. */
 function clockOf(platform: Platform, name: string) {
   const schedulers: SchedulerProcess[] = []
   const api = (method: string, path: string, body?: object) =>
@@ -36,11 +36,11 @@ function clockOf(platform: Platform, name: string) {
   }
 }
 
-const killed = 'qa-clock-killed'
+const killedName = 'qa-clock-killed'
 
-// Real minutes: they pass once, for platforms of their own.
-describe('what is due', { concurrency: true }, () => {
-  describe('on a platform in good health', { concurrency: false }, () => {
+// These tests wait for real minutes, so they run concurrently, each on its own platform.
+describe('due schedules', { concurrency: true }, () => {
+  describe('on a healthy platform', { concurrency: false }, () => {
     const name = 'qa-clock'
     const other = 'qa-clock-other'
     let clock: Clock
@@ -52,7 +52,7 @@ describe('what is due', { concurrency: true }, () => {
       await clock?.[Symbol.asyncDispose]()
     })
 
-    /** As a process of the platform on this machine asks. */
+    /** Sends a request as a process of the platform on this machine. */
     async function internal(
       method: string,
       path: string,
@@ -66,7 +66,7 @@ describe('what is due', { concurrency: true }, () => {
       return { status: response.status, json: await response.json() }
     }
 
-    test('a schedule of each minute fires on the minute, once, with two schedulers beside each other', async () => {
+    test('a schedule for every minute fires on the minute, once, with two schedulers running', async () => {
       await Promise.all([clock.start(), clock.start()])
       const id = await clock.makeSchedule({})
       const fire = await clock.untilFire(id, ({ outcome }) => outcome === 'fired')
@@ -76,13 +76,13 @@ describe('what is due', { concurrency: true }, () => {
       assert.ok(Date.parse(run.created_at) >= Date.parse(fire.due_at), 'not early')
       assert.ok(Date.parse(run.created_at) - Date.parse(fire.due_at) < 60_000, 'before the next')
       assert.equal((await clock.runsOf(id)).length, 1)
-      const said = await clock.status()
-      assert.equal(said.running, true)
-      assert.ok(clock.schedulers.some((scheduler) => said.leader.endsWith(` ${scheduler.pid()}`)))
+      const reported = await clock.status()
+      assert.equal(reported.running, true)
+      assert.ok(clock.schedulers.some((scheduler) => reported.leader.endsWith(` ${scheduler.pid()}`)))
       assert.equal((await clock.api('DELETE', `schedules/${id}`)).status, 204)
     })
 
-    test('a fire is decided once, however often it is handed over; gates leave their record', async () => {
+    test('a fire is decided once, however often it is handed over; gates record their decision', async () => {
       const id = await clock.makeSchedule({ cron_expression: '0 0 1 1 *' })
       const handOver = (minute: number) =>
         internal('POST', '/api/internal/execute-task', {
@@ -121,8 +121,8 @@ describe('what is due', { concurrency: true }, () => {
       const skipped = (await handOver(2)).json
       assert.deepEqual([skipped.status, skipped.reason], ['skipped', 'pre_check_empty'])
       await write('#!/bin/sh\necho "[[reply:from the hook]]"')
-      const asked = (await internal('POST', `/api/internal/agents/${name}/pre-check`)).json
-      assert.deepEqual(asked, {
+      const hookResult = (await internal('POST', `/api/internal/agents/${name}/pre-check`)).json
+      assert.deepEqual(hookResult, {
         hook_present: true,
         exit_code: 0,
         stdout: '[[reply:from the hook]]\n',
@@ -133,7 +133,7 @@ describe('what is due', { concurrency: true }, () => {
       assert.equal(run.response, 'from the hook')
     })
 
-    test('a failed fire waits for its retry, and a deleted schedule takes it along', async () => {
+    test('a failed fire waits for its retry, and deleting the schedule cancels the retry', async () => {
       const id = await clock.makeSchedule({
         cron_expression: '0 0 1 1 *',
         message: '[[fail]]',
@@ -150,7 +150,7 @@ describe('what is due', { concurrency: true }, () => {
       assert.equal(cancelled.status, 'cancelled')
     })
 
-    test("on the agents' network an agent runs tasks as itself, where the matrix lets it, and nothing else", async () => {
+    test('on the agent network, an agent runs tasks as itself and only where permissions allow', async () => {
       await createAgent(clock.platform, other)
       const key = await agentKeyOf(name)
       const ask = async (path: string, body: object, bearer = key) => {
@@ -160,7 +160,7 @@ describe('what is due', { concurrency: true }, () => {
           const headers = { 'content-type': 'application/json', ...(bearer ? { authorization: 'Bearer ' + bearer } : {}) };
           const answer = await fetch(base + path, { method: 'POST', headers, body });
           console.log(JSON.stringify({ status: answer.status, json: await answer.json() }));`
-        const said = await docker(
+        const reported = await docker(
           'exec',
           `agent-${name}`,
           'node',
@@ -171,7 +171,7 @@ describe('what is due', { concurrency: true }, () => {
           JSON.stringify(body),
           bearer,
         )
-        return JSON.parse(said)
+        return JSON.parse(reported)
       }
       const task = { agent_name: name, message: '[[reply:by myself]]', triggered_by: 'schedule' }
       const own = await ask('/api/internal/execute-task', task)
@@ -189,9 +189,9 @@ describe('what is due', { concurrency: true }, () => {
     })
   })
 
-  test('with everything killed over a due time it is made up for, once, by whoever comes back', async () => {
-    await using clock = clockOf(await startPlatform(), killed)
-    await createAgent(clock.platform, killed)
+  test('when everything is killed at a due time, the fire is made up once after the restart', async () => {
+    await using clock = clockOf(await startPlatform(), killedName)
+    await createAgent(clock.platform, killedName)
     await Promise.all([clock.start(), clock.start()])
     const id = await clock.makeSchedule({})
     const due = new Date(Math.ceil((Date.now() + 8_000) / 60_000) * 60_000)
@@ -207,15 +207,15 @@ describe('what is due', { concurrency: true }, () => {
       (late) => late > 2_000,
       20_000,
     )
-    // The scheduler is there before the API: it claims, and hands over when it can.
+    // The scheduler starts before the API: it claims the fire and hands it over when the API is ready.
     await clock.start()
     await clock.platform.startApi()
-    // Sessions end with the last process of a platform.
+    // Sessions end with the platform's last process.
     clock.platform.token = await signIn(clock.platform)
     await clock.start()
     const fire = await clock.untilFire(id, ({ due_at }) => due_at === due.toISOString())
     assert.equal(fire.outcome, 'fired')
-    const run = await untilExecution(clock.platform, killed, fire.execution_id, isOver)
+    const run = await untilExecution(clock.platform, killedName, fire.execution_id, isOver)
     assert.equal(run.status, 'success')
     const before = (await clock.runsOf(id)).filter(
       (row) => Date.parse(row.created_at) < due.getTime() + 60_000,

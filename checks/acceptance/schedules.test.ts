@@ -1,4 +1,4 @@
-/** Schedules: what is stored, who may do what, what a triggered run is, and what a deleted one leaves. */
+/** Schedules: stored fields, permissions, triggered runs, and what remains after deletion. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type Loose, type Platform, signIn, startPlatform } from './platform.ts'
@@ -28,7 +28,7 @@ const trigger = async (id: string): Promise<Loose> => {
   return reply.json
 }
 
-test('a schedule has its documented shape, a next time in its zone, and is found again', async () => {
+test('a schedule has its documented shape, a next time in its zone, and can be read back', async () => {
   const made = await create({ timezone: 'Asia/Kolkata', description: 'every night', max_retries: 2 })
   assertShape(
     made,
@@ -54,14 +54,14 @@ test('a schedule has its documented shape, a next time in its zone, and is found
   assert.deepEqual([next.length, next[0]], [3, made.next_run_at])
 })
 
-test('a triggered schedule is a run of its own, with its limits, listed and counted', async () => {
+test('a triggered schedule creates its own run, with its limits, listed and counted', async () => {
   const made = await create({ timeout_seconds: 120, allowed_tools: ['Read'], enabled: false })
-  const told = await trigger(made.id)
+  const triggered = await trigger(made.id)
   assert.deepEqual(
-    [told.status, told.schedule_id, told.schedule_name, told.agent_name],
+    [triggered.status, triggered.schedule_id, triggered.schedule_name, triggered.agent_name],
     ['triggered', made.id, 'nightly', name],
   )
-  const row = await untilExecution(platform, name, told.execution_id, isOver)
+  const row = await untilExecution(platform, name, triggered.execution_id, isOver)
   assert.deepEqual(
     [row.status, row.response, row.triggered_by, row.schedule_id, row.timeout_seconds, row.allowed_tools],
     ['success', 'done', 'manual', made.id, 120, ['Read']],
@@ -69,7 +69,7 @@ test('a triggered schedule is a run of its own, with its limits, listed and coun
   const runs = await api('GET', `/${made.id}/executions`)
   assert.deepEqual(
     [runs.json.map(({ id }: Loose) => id), runs.headers.get('x-total-count')],
-    [[told.execution_id], '1'],
+    [[triggered.execution_id], '1'],
   )
   const figures = (await api('GET', `/${made.id}/analytics?window_hours=24`)).json
   assert.deepEqual([figures.total_executions, figures.success_count, figures.success_rate], [1, 1, 1])
@@ -80,7 +80,7 @@ test('a triggered schedule is a run of its own, with its limits, listed and coun
   assert.deepEqual([seen.last_run_status, seen.enabled, seen.next_run_at], ['success', false, null])
 })
 
-test('an agent keeps its own schedules with its own key, and those of nobody else', async () => {
+test('an agent manages its own schedules with its key, and no others', async () => {
   await createAgent(platform, 'qa-schedules-other')
   const key = await agentKeyOf(name)
   const made = await api('POST', '', { name: 'own', cron_expression: '0 4 * * *', message: 'x' }, key)
@@ -94,7 +94,7 @@ test('an agent keeps its own schedules with its own key, and those of nobody els
   assert.equal((await api('DELETE', `/${made.json.id}`, undefined, key)).status, 204)
 })
 
-test('bad input is told by name: cron, zone, recipient, timeout above the cap', async () => {
+test('errors name bad input: cron, zone, recipient, timeout above the cap', async () => {
   const table: [object, number, string][] = [
     [{ cron_expression: 'every day' }, 400, 'invalid_cron_expression'],
     [{ timezone: 'Nowhere/City' }, 400, 'invalid_timezone'],
@@ -109,7 +109,7 @@ test('bad input is told by name: cron, zone, recipient, timeout above the cap', 
   }
 })
 
-test('a deleted schedule is nobody’s, its runs stay readable, and an admin brings it back after a restart', async () => {
+test('a deleted schedule is unknown, its runs stay readable, and an admin recovers it after a restart', async () => {
   const made = await create()
   const { execution_id } = await trigger(made.id)
   await untilExecution(platform, name, execution_id, isOver)
@@ -130,7 +130,7 @@ test('a deleted schedule is nobody’s, its runs stay readable, and an admin bri
   assert.equal((await api('GET', `/${made.id}/executions`)).json.length, 1)
 })
 
-test('503 from a stopped agent, and nothing is left of the call', async () => {
+test('a stopped agent responds 503, and no run is recorded', async () => {
   const made = await create()
   await platform.request('POST', `/api/agents/${name}/stop`)
   const refused = await api('POST', `/${made.id}/trigger`)

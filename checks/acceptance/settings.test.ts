@@ -1,4 +1,4 @@
-/** Settings of one agent and of the platform: shapes, defaults, limits, and what they change. */
+/** Settings of an agent and of the platform: shapes, defaults, limits and effects. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { type Loose, type Platform, startPlatform } from './platform.ts'
@@ -51,7 +51,7 @@ for (const [setting, expected] of Object.entries(defaults)) {
   })
 }
 
-/** Accepted bodies with a field of the answer; the last of each leaves the default. */
+/** Accepted bodies, with fields of the response; the last body of each setting restores the default. */
 const accepted: [string, object, object][] = [
   ['label', { label: '  Cafe\u0301  ' }, { label: 'Café' }],
   ['label', { label: '   ' }, { label: null }],
@@ -75,7 +75,7 @@ const accepted: [string, object, object][] = [
   ['tags', { tags: [' Prod', 'a-1', 'prod'] }, { tags: ['a-1', 'prod'] }],
   ['tags', { tags: [] }, { tags: [] }],
 ]
-test('what is accepted is answered, and read back', async () => {
+test('accepted values are returned and read back', async () => {
   for (const [setting, body, expected] of accepted) {
     const reply = await put(setting, body)
     assert.equal(reply.status, 200, `${setting} ${JSON.stringify(body)}: ${reply.text}`)
@@ -116,7 +116,7 @@ const refused: [string, object][] = [
   ['tags', { tags: ['x'.repeat(51)] }],
   ['tags', { tags: 'prod' }],
 ]
-test('what is out of bounds or of another type is 422 and names the field', async () => {
+test('values out of bounds or of another type are 422, and the error names the field', async () => {
   for (const [setting, body] of refused) {
     const what = `${setting} ${JSON.stringify(body).slice(0, 80)}`
     const reply = await put(setting, body)
@@ -127,8 +127,8 @@ test('what is out of bounds or of another type is 422 and names the field', asyn
   assert.deepEqual((await get('resources')).json, { agent_name: name, ...defaults.resources })
 })
 
-describe('what the settings do', () => {
-  test('instructions and model reach the next run without a restart', async () => {
+describe('effects of the settings', () => {
+  test('instructions and model apply to the next run without a restart', async () => {
     await put('instructions', { custom_instructions: 'Mention the lighthouse.' })
     assert.match(await answerOf(platform, name, '[[system]]'), /Mention the lighthouse\./)
     await put('instructions', { custom_instructions: null })
@@ -146,7 +146,7 @@ describe('what the settings do', () => {
     assert.deepEqual([bad.status, bad.json.error, bad.json.value], [422, 'invalid_model', 'my-model'])
   })
 
-  test('the prompt of the platform stands before the instructions of the agent', async () => {
+  test('the platform prompt precedes the instructions of the agent', async () => {
     await platform.request('PUT', '/api/settings/platform_prompt', { value: 'House rule one.' })
     await put('instructions', { custom_instructions: 'Agent rule two.' })
     const system = await answerOf(platform, name, '[[system]]')
@@ -156,7 +156,7 @@ describe('what the settings do', () => {
     await put('instructions', { custom_instructions: null })
   })
 
-  test('resources and runtime are taken by recreating at the next start, and the files stay', async () => {
+  test('new resources and runtime recreate the container at the next start, and files stay', async () => {
     await platform.request('PUT', `/api/agents/${name}/files?path=keep.txt`, { content: 'kept' })
     await put('resources', { cpu: '1', memory: '1g' })
     await put('runtime', { runtime: 'gemini-cli' })
@@ -177,7 +177,7 @@ describe('what the settings do', () => {
     await put('runtime', { runtime: 'claude-code' })
   })
 
-  test('full capabilities give sudo, and only they do', async () => {
+  test('only full capabilities give sudo', async () => {
     const sudo = () => docker('exec', '-u', 'developer', `agent-${name}`, 'sudo', '-n', 'id', '-u')
     assert.notEqual(await sudo(), '0')
     await put('capabilities', { full_capabilities: true })
@@ -190,7 +190,7 @@ describe('what the settings do', () => {
     assert.notEqual(await sudo(), '0')
   })
 
-  test('a stored limit over the ceiling is kept and clamped when effective', async () => {
+  test('a stored limit above the ceiling is kept, and clamped when applied', async () => {
     await put('capacity', { max_parallel_tasks: 8 })
     const ceiling = await platform.request('PUT', '/api/settings/max-parallel-tasks-ceiling', { value: 2 })
     assert.deepEqual(ceiling.json, { value: 2, default: 10, min: 1, max: 32 })
@@ -200,7 +200,7 @@ describe('what the settings do', () => {
     assert.equal((await get('capacity')).json.effective_max_parallel_tasks, 8)
   })
 
-  test('a run in a slot is shown by capacity', async () => {
+  test('capacity shows a run in a slot', async () => {
     const turn = await beginTurn(platform, name, 'hold a slot [[sleep:60]]')
     await untilExecution(platform, name, turn.id, isSpawned)
     const { active_slots, available_slots, slots } = (await get('capacity')).json
@@ -216,7 +216,7 @@ describe('settings of the platform', () => {
   const setting = (method: string, path: string, body?: object) =>
     platform.request(method, `/api/settings${path}`, body)
 
-  test('the ceiling stays within 1 and 32', async () => {
+  test('the ceiling must be between 1 and 32', async () => {
     for (const value of [0, 33, '5', 1.5])
       assert.equal((await setting('PUT', '/max-parallel-tasks-ceiling', { value })).status, 422)
     assert.equal((await setting('GET', '/max-parallel-tasks-ceiling')).json.value, 10)
@@ -239,7 +239,7 @@ describe('settings of the platform', () => {
     assert.deepEqual((await get('resources')).json, resources)
   })
 
-  test('secrets and keys with a route of their own are refused, with the route', async () => {
+  test('secrets and keys with their own route are refused, and the error names the route', async () => {
     for (const [key, error] of [
       ['my_api_key', 'secret_setting_key'],
       ['github_pat', 'secret_setting_key'],
@@ -254,7 +254,7 @@ describe('settings of the platform', () => {
     }
   })
 
-  test('a free setting is stored, listed and removed', async () => {
+  test('a custom setting is stored, listed and removed', async () => {
     const put = await setting('PUT', '/a_note', { value: 'text' })
     assertShape(put.json, { key: 'string', value: 'string', updated_at: 'string' }, 'setting')
     assert.ok((await setting('GET', '')).json.some((row: Loose) => row.key === 'a_note'))
@@ -264,7 +264,7 @@ describe('settings of the platform', () => {
   })
 })
 
-test('a spent cap ends runs with cap_reached, by the CLI in its container, until the cap is raised', async () => {
+test('a reached cap ends runs with cap_reached, with the CLI in its container, until the cap is raised', async () => {
   const task = () =>
     platform.request('POST', `/api/agents/${name}/task`, { message: '[[usage:1000,1000]] [[reply:done]]' })
   assert.equal((await task()).json.response, 'done')

@@ -1,4 +1,4 @@
-/** With whom an agent is shared, and which agents call each other: the matrix, what it opens and what it ends. */
+/** Sharing of agents, and permissions between agents: what they allow, and what ends with them. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { openLive } from './live.ts'
@@ -27,12 +27,12 @@ const errorOf = async (reply: Promise<Reply>) => {
   return [status, json?.error]
 }
 
-describe('the matrix', () => {
+describe('agent permissions', () => {
   const asCaller = (method: string, path: string, body?: object) =>
     platform.request(method, `/api/agents/${sibling}${path}`, body, { token: callerKey })
-  const asked = { message: '[[reply:heard]]' }
+  const heardTask = { message: '[[reply:heard]]' }
 
-  test('no agent calls another before somebody has granted it', async () => {
+  test('an agent cannot call another without permission', async () => {
     const { json } = await platform.request('GET', `/api/agents/${caller}/permissions`)
     assert.deepEqual([json.source_agent, json.permitted_agents], [caller, []])
     const available = json.available_agents.find(({ name }: Loose) => name === sibling)
@@ -42,15 +42,15 @@ describe('the matrix', () => {
     assert.deepEqual(await edges(), [])
     for (const [method, path, body] of [
       ['GET', ''],
-      ['POST', '/chat', asked],
-      ['POST', '/task', asked],
-      ['POST', '/fan-out', { tasks: [asked] }],
+      ['POST', '/chat', heardTask],
+      ['POST', '/task', heardTask],
+      ['POST', '/fan-out', { tasks: [heardTask] }],
     ] as const) {
       assert.deepEqual(await errorOf(asCaller(method, path, body)), [403, 'agent_not_permitted'], path)
     }
   })
 
-  test('granted: the caller sees its sibling and gives it work, named on each run and told as a collaboration', async () => {
+  test('with permission, the caller sees its sibling and gives it work, is named on each run, and events report it', async () => {
     const ticket = (await platform.request('POST', '/api/ws/ticket')).json.ticket
     const live = openLive(platform, `/ws?ticket=${ticket}`)
     await live.next('connected')
@@ -60,11 +60,11 @@ describe('the matrix', () => {
     const list = await platform.request('GET', '/api/agents', undefined, { token: callerKey })
     assert.deepEqual(list.json.map(({ name }: Loose) => name).sort(), [caller, sibling])
 
-    const turn = await chat(platform, sibling, asked, { token: callerKey })
+    const turn = await chat(platform, sibling, heardTask, { token: callerKey })
     assert.equal(turn.json.response, 'heard')
-    const task = await asCaller('POST', '/task', asked)
+    const task = await asCaller('POST', '/task', heardTask)
     assert.equal(task.json.response, 'heard')
-    const fanOut = await asCaller('POST', '/fan-out', { tasks: [asked] })
+    const fanOut = await asCaller('POST', '/fan-out', { tasks: [heardTask] })
     assert.equal(fanOut.json.status, 'completed')
     const runs = [
       ['chat', turn.json.execution.id, 'agent'],
@@ -87,12 +87,12 @@ describe('the matrix', () => {
     live.end()
   })
 
-  test("a permitted agent sees the runs that it started there, does no person's work, and governs nothing", async () => {
+  test('a permitted agent sees only the runs that it started there, and cannot act as a person or owner', async () => {
     const own = await chat(platform, sibling, 'a private word [[reply:yes]]')
     const id = own.json.execution.id
-    const mine = await asCaller('GET', '/executions')
-    assert.ok(mine.json.length >= 3)
-    assert.ok(mine.json.every((row: Loose) => row.source_agent_name === caller))
+    const ownRuns = await asCaller('GET', '/executions')
+    assert.ok(ownRuns.json.length >= 3)
+    assert.ok(ownRuns.json.every((row: Loose) => row.source_agent_name === caller))
     assert.deepEqual(await errorOf(asCaller('GET', `/executions/${id}`)), [404, 'execution_not_found'])
     assert.deepEqual(await errorOf(asCaller('POST', '/stop')), [403, 'person_required'])
     assert.deepEqual(await errorOf(asCaller('POST', '/share', { email: 'a@example.com' })), [
@@ -107,7 +107,7 @@ describe('the matrix', () => {
     )
   })
 
-  test('its live socket shows the sibling while it may call it, and nothing from the withdrawal on', async () => {
+  test('its live socket shows the sibling while permitted, and nothing after the withdrawal', async () => {
     const live = openLive(platform, `/ws/events?token=${callerKey}`)
     assert.deepEqual((await live.next('connected')).accessible_agents.sort(), [caller, sibling])
     const label = (agent: string, text: string) =>
@@ -126,14 +126,14 @@ describe('the matrix', () => {
     live.end()
   })
 
-  test('withdrawn: the next call is refused, whatever ran before', async () => {
+  test('after the withdrawal, the next call is refused', async () => {
     assert.deepEqual(await edges(), [])
     assert.deepEqual(await errorOf(asCaller('GET', '')), [403, 'agent_not_permitted'])
-    assert.deepEqual(await errorOf(asCaller('POST', '/chat', asked)), [403, 'agent_not_permitted'])
+    assert.deepEqual(await errorOf(asCaller('POST', '/chat', heardTask)), [403, 'agent_not_permitted'])
     assert.equal((await edge('DELETE', caller, sibling)).status, 200)
   })
 
-  test('PUT sets the whole row; unknown agents and the agent itself are refused and change nothing', async () => {
+  test('PUT replaces the whole list; unknown agents and the agent itself are refused without changes', async () => {
     const put = (permitted_agents: unknown) =>
       platform.request('PUT', `/api/agents/${caller}/permissions`, { permitted_agents })
     assert.deepEqual((await put([sibling])).json, {
@@ -153,16 +153,16 @@ describe('the matrix', () => {
     await edge('POST', caller, sibling)
     await edge('POST', sibling, caller)
     const task = { message: '[[sleep:120]] [[reply:late]]', async_mode: true }
-    const give = (to: string, token: string) =>
+    const startTask = (to: string, token: string) =>
       platform.request('POST', `/api/agents/${to}/task`, task, { token })
     const end = ({ agent, id }: { agent: string; id: string }) =>
       platform.request('POST', `/api/agents/${agent}/executions/${id}/terminate`)
 
-    let running = { agent: caller, id: (await give(caller, platform.token)).json.execution_id }
+    let running = { agent: caller, id: (await startTask(caller, platform.token)).json.execution_id }
     for (let depth = 1; depth <= 8; depth += 1) {
       await untilExecution(platform, running.agent, running.id, isSpawned)
       const [to, token] = running.agent === caller ? [sibling, callerKey] : [caller, siblingKey]
-      const reply = await give(to, token)
+      const reply = await startTask(to, token)
       assert.equal(reply.status, 200, reply.text)
       const next = { agent: to, id: reply.json.execution_id }
       const row = await untilExecution(platform, to, next.id, isSpawned)
@@ -170,28 +170,28 @@ describe('the matrix', () => {
       await end(running)
       running = next
     }
-    const refused = running.agent === caller ? give(sibling, callerKey) : give(caller, siblingKey)
+    const refused = running.agent === caller ? startTask(sibling, callerKey) : startTask(caller, siblingKey)
     assert.deepEqual(await errorOf(refused), [403, 'inter_agent_depth_exceeded'])
-    const again = running.agent === caller ? give(caller, callerKey) : give(sibling, siblingKey)
+    const again = running.agent === caller ? startTask(caller, callerKey) : startTask(sibling, siblingKey)
     assert.deepEqual(await errorOf(again), [403, 'inter_agent_depth_exceeded'])
     await end(running)
   })
 
-  test('a renamed agent keeps its edges; a new one of a deleted name has none', async () => {
+  test('a renamed agent keeps its permissions; a new agent with a deleted name has none', async () => {
     await createAgent(platform, 'qa-third')
     await edge('POST', caller, 'qa-third')
     await platform.request('PUT', '/api/agents/qa-third/rename', { new_name: 'qa-fourth' })
-    const reaches = (name: string) =>
+    const access = (name: string) =>
       errorOf(platform.request('GET', `/api/agents/${name}`, undefined, { token: callerKey }))
-    assert.deepEqual(await reaches('qa-fourth'), [200, undefined])
+    assert.deepEqual(await access('qa-fourth'), [200, undefined])
     await platform.request('DELETE', '/api/agents/qa-fourth')
     await createAgent(platform, 'qa-fourth')
-    assert.deepEqual(await reaches('qa-fourth'), [403, 'agent_not_permitted'])
+    assert.deepEqual(await access('qa-fourth'), [403, 'agent_not_permitted'])
     assert.ok((await edges()).every(({ target }: Loose) => target !== 'qa-fourth'))
   })
 })
 
-test('what belongs to one agent is unknown under the name of another, whoever asks', async () => {
+test('items of one agent are unknown under the name of another, for every caller', async () => {
   const own = (method: string, path: string, body?: object) =>
     platform.request(method, `/api/agents/${caller}${path}`, body)
   const cron = { name: 'own', cron_expression: '0 3 1 1 *', message: 'x' }
@@ -230,7 +230,7 @@ describe('shares', () => {
   const api = (method: string, path: string, body?: object) =>
     platform.request(method, `/api/agents/${caller}${path}`, body)
 
-  test('a share is listed with the agent, lets its address sign in, and is made once', async () => {
+  test('a share is listed with the agent, lets its address sign in, and can be made only once', async () => {
     await platform.request('PUT', '/api/users/me/email', { email: 'root@example.com' })
     const { status, json } = await api('POST', '/share', { email: 'Guest@Example.com' })
     assert.equal(status, 200)
@@ -270,7 +270,7 @@ describe('shares', () => {
     )
   })
 
-  test('removed it is gone; what was never shared is 404', async () => {
+  test('a removed share is gone; an address without a share is 404', async () => {
     const remove = () => api('DELETE', '/share/guest%40example.com')
     assert.equal((await remove()).status, 200)
     assert.deepEqual((await api('GET', '/shares')).json, [])

@@ -1,4 +1,4 @@
-/** Skills on their way to many agents at once, some of which are restarted meanwhile. */
+/** Delivery of skills to many agents at once, some of which restart meanwhile. */
 import assert from 'node:assert/strict'
 import type { GitServer } from '@roost/test-support/git/index'
 import { eventually, type Loose, type Platform } from './platform.ts'
@@ -12,14 +12,14 @@ export type FleetFigures = FleetSize & {
   answers: Record<string, number>
 }
 
-/** `20,5`: agents, and how many of them are restarted. */
+/** Parses `20,5`: number of agents, and how many of them restart. */
 export function sizeOf(text: string | undefined): FleetSize {
   const [agents = 6, restarts = 2] = (text ?? '').split(',').filter(Boolean).map(Number)
   assert.ok(agents > 0 && agents <= 50 && restarts >= 0 && restarts <= agents, `not a size: ${text}`)
   return { agents, restarts }
 }
 
-/** Every assignment ends in the right state, and every byte in every container is the repository's. */
+/** Every assignment must be delivered, and every file in every container must match the repository. */
 export async function deliverToFleet(
   platform: Platform,
   host: GitServer,
@@ -31,31 +31,31 @@ export async function deliverToFleet(
   const files = expected.split('\n').map((line) => line.replace(/^\d+ blob ([0-9a-f]+)\t/, '$1 '))
   const skills = [...new Set(files.map((line) => line.slice(41).split('/')[0] ?? ''))]
 
-  const began = performance.now()
+  const startedAt = performance.now()
   const answers: Record<string, number> = {}
-  const count = (answer: string) => {
+  const countAnswer = (answer: string) => {
     answers[answer] = (answers[answer] ?? 0) + 1
   }
   const assigned = names.map(async (name) => {
     const reply = await platform.request('PUT', `/api/agents/${name}/skills`, { skills })
     assert.equal(reply.status, 200, reply.text)
-    count(`assigned: ${reply.json.delivery.status}`)
+    countAnswer(`assigned: ${reply.json.delivery.status}`)
   })
   const restarted = names.slice(0, restarts).map(async (name) => {
     assert.equal((await platform.request('POST', `/api/agents/${name}/stop`)).status, 200)
     const reply = await platform.request('POST', `/api/agents/${name}/start`)
     assert.equal(reply.status, 200, reply.text)
-    count(`started: ${reply.json.skills_injection?.status ?? 'nothing'}`)
+    countAnswer(`started: ${reply.json.skills_injection?.status ?? 'nothing'}`)
   })
   await Promise.all([...assigned, ...restarted])
-  const isThere = (row: Loose) => ['injected', 'unchanged'].includes(row.delivery_status)
+  const isDelivered = (row: Loose) => ['injected', 'unchanged'].includes(row.delivery_status)
   for (const name of names) {
     await eventually(
       async () => (await platform.request('GET', `/api/agents/${name}/skills`)).json as Loose[],
-      (rows) => rows.length === skills.length && rows.every(isThere),
+      (rows) => rows.length === skills.length && rows.every(isDelivered),
     )
   }
-  const seconds = (performance.now() - began) / 1000
+  const seconds = (performance.now() - startedAt) / 1000
   for (const name of names) await assertBytes(platform, name, files)
   return { agents, restarts, skills: skills.length, files: files.length, seconds, answers }
 }
@@ -65,7 +65,7 @@ const hashAll =
 const listAll =
   "cd ~/.claude/skills && for folder in *; do node -e \"for (const file of JSON.parse(require('fs').readFileSync(process.argv[1] + '/.roost-skill.json')).files) console.log(process.argv[1] + '/' + file)\" \"$folder\"; done"
 
-/** What is in the workspace, what the manifests say, and what the repository holds are the same. */
+/** Workspace, manifests and repository must agree. */
 async function assertBytes(platform: Platform, name: string, files: readonly string[]): Promise<void> {
   const inside = (script: string) =>
     docker('exec', '-u', 'developer', platform.containerOf(name), 'sh', '-c', script)

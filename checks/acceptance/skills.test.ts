@@ -1,4 +1,4 @@
-/** Skills from a real git host into real agents. */
+/** Skills from a real git host, delivered to real agents. */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, test } from 'node:test'
@@ -16,7 +16,7 @@ before(async () => {
   host = await startGitServer()
   platform = await startPlatform({ env: { ROOST_GIT_BASE_URL: host.url } })
   await createAgent(platform, name)
-  // Once it has greeted and what that brings is over: an assignment that meets that is brought by it instead.
+  // Waits until the work after the agent's connection is done, which would otherwise deliver the assignment.
   const inject = () => platform.request('POST', `${skills}/inject`, {})
   await eventually(inject, ({ status }) => status === 200)
 })
@@ -31,7 +31,7 @@ const delivered = (skill: string, status: string) =>
     (rows) => rows.some((row) => row.skill_name === skill && row.delivery_status === status),
   )
 
-test('a library is read from the host; addresses elsewhere are 400, keys are refused', async () => {
+test('a library is read from the host; other addresses are 400, keys are refused', async () => {
   await host.commit('acme/lib', {
     'skills/alpha/SKILL.md': '---\ndescription: Does alpha\n---\n# Alpha\n',
     'skills/alpha/run.sh': { script: '#!/bin/sh\necho alpha\n' },
@@ -62,7 +62,7 @@ test('a library is read from the host; addresses elsewhere are 400, keys are ref
   for (const each of ['alpha', 'beta', 'weekly-report']) assert.ok(names.includes(each), each)
 })
 
-test('assigned while running it is injected, byte by byte, and nothing of the links comes along', async () => {
+test('a skill assigned while running is injected byte by byte, without its links', async () => {
   const reply = await platform.request('POST', `${skills}/alpha`)
   assert.deepEqual([reply.status, reply.json.delivery.status], [200, 'injected'], reply.text)
   const warnings = reply.json.delivery.results.alpha.warnings.toSorted()
@@ -84,7 +84,7 @@ test('assigned while running it is injected, byte by byte, and nothing of the li
   assert.deepEqual([again.json.skills_skipped, again.json.skills_injected], [1, 0])
 })
 
-test('a moved tag leaves library and agents alone; a host that redirects fails the sync', async () => {
+test('a moved tag changes neither library nor agents; a redirecting host fails the sync', async () => {
   await host.commit('acme/lib', { 'skills/alpha/SKILL.md': '# Evil\n' })
   await host.tag('acme/lib', 'v1', { message: 'moved' })
   const moved = await platform.request('POST', `/api/skills/sources/${source.id}/sync`)
@@ -96,7 +96,7 @@ test('a moved tag leaves library and agents alone; a host that redirects fails t
   host.behave('well')
 })
 
-test('assigned while stopped it waits for the start; what was taken away is gone then', async () => {
+test('a skill assigned while stopped waits for the start, which also removes unassigned ones', async () => {
   await platform.request('POST', `/api/agents/${name}/stop`)
   const reply = await platform.request('POST', `${skills}/beta`)
   assert.equal(reply.json.delivery.status, 'pending_start', reply.text)
@@ -114,8 +114,8 @@ test('assigned while stopped it waits for the start; what was taken away is gone
   assert.equal(await inAgent('ls ~/.claude/skills'), 'beta')
 })
 
-/** A larger fleet on machines that have the time: `ROOST_TEST_SKILL_FLEET=20,5`. */
-test('agents that are restarted while skills are on their way have every byte in the end, like all others', async (t) => {
+/** `ROOST_TEST_SKILL_FLEET=20,5` tests a larger fleet. */
+test('agents that restart during delivery end up with every byte, like all others', async (t) => {
   const skill = (name: string): Files => ({
     [`skills/${name}/SKILL.md`]: `---\ndescription: ${name}\n---\n# ${name}\n`,
     [`skills/${name}/bin/run.sh`]: { script: `#!/bin/sh\necho ${name}\n` },

@@ -1,4 +1,4 @@
-/** Slack with a real agent, over a platform that is killed; its system agent; and a backup of it, put back. */
+/** Slack with a real agent, across a kill of the platform; its system agent; backup and restore. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -22,7 +22,7 @@ let platform: Platform
 before(async () => {
   slack = await startSlack()
   slack.channels.set('C0001', { name: 'team', isMember: true })
-  // Each platform has an agent named roost-system, and an engine one name space for containers.
+  // Each platform has an agent named roost-system, but an engine has only one namespace for containers.
   const prefix = `${randomBytes(4).toString('hex')}-`
   platform = await startPlatform({ env: { ROOST_SLACK_API_URL: slack.url, ROOST_CONTAINER_PREFIX: prefix } })
   await createAgent(platform, name)
@@ -44,7 +44,7 @@ async function bind(on: Platform): Promise<void> {
   assert.deepEqual([bound.status, bound.json.channel_name], [200, 'team'], bound.text)
 }
 
-test('a thread is a conversation; a platform that is killed after it took a message answers once', async () => {
+test('a thread is a conversation; a message accepted before a kill is answered once', async () => {
   const settings = { signing_secret: slackApp.signingSecret, bot_token: slackApp.token }
   const connected = await platform.request('PUT', '/api/settings/slack', settings)
   assert.deepEqual([connected.status, connected.json.workspace_name], [200, 'Nest'], connected.text)
@@ -56,8 +56,8 @@ test('a thread is a conversation; a platform that is killed after it took a mess
   assert.deepEqual([first?.channel, first?.thread_ts, first?.text], ['C0001', '100.1', '*noted*'])
 
   const event = slackEvent({ text: 'and? [[sleep:2]] [[recall:heron]]', ts: '100.2', thread_ts: '100.1' })
-  const taken = await send(event)
-  assert.deepEqual([taken.status, taken.json], [200, { ok: true }])
+  const accepted = await send(event)
+  assert.deepEqual([accepted.status, accepted.json], [200, { ok: true }])
   await platform.killApi()
   await platform.startApi()
   platform.token = await signIn(platform)
@@ -76,28 +76,28 @@ test('a thread is a conversation; a platform that is killed after it took a mess
   )
 })
 
-test('the system agent comes with its system key, works, and begins anew with nothing of before', async () => {
-  const act = (what: string) => platform.request('POST', `/api/system-agent/${what}`)
-  const started = await act('restart')
+test('the system agent has its system key, works, and keeps nothing after reinitializing', async () => {
+  const systemAction = (what: string) => platform.request('POST', `/api/system-agent/${what}`)
+  const started = await systemAction('restart')
   assert.deepEqual([started.status, started.json.status], [200, 'running'], started.text)
   assert.match(
     await answerOf(platform, 'roost-system', '[[tool:Bash:echo here > note]] [[reply:noted]]'),
     /noted/,
   )
-  const again = await act('reinitialize')
+  const again = await systemAction('reinitialize')
   assert.deepEqual([again.status, again.json.status], [200, 'running'], again.text)
   assert.doesNotMatch(
     await answerOf(platform, 'roost-system', '[[tool:Bash:cat note || echo empty]]'),
     /here/,
   )
-  // Of one that stands still nothing is left at the engine.
+  // Reinitializing a stopped one leaves nothing in the engine.
   await platform.request('POST', '/api/agents/roost-system/stop')
-  assert.deepEqual((await act('reinitialize')).json.warnings, [])
+  assert.deepEqual((await systemAction('reinitialize')).json.warnings, [])
   const { json } = await platform.request('GET', '/api/system-agent/status')
   assert.deepEqual([json.status, json.container_id], ['stopped', null])
 })
 
-test('a backup that is made while the platform runs becomes a platform that starts, whose secrets open', async () => {
+test('a backup of a running platform restores to one that starts and can open its secrets', async () => {
   const [archive, to] = [join(platform.dataDir, 'saved.tar.gz'), join(platform.dataDir, 'restored')]
   await roost('backup', '--to', archive, '--data-dir', platform.dataDir)
   await roost('restore', archive, '--data-dir', to)
@@ -106,7 +106,7 @@ test('a backup that is made while the platform runs becomes a platform that star
   restored.token = await signIn(restored)
   const agents = (await restored.request('GET', '/api/agents')).json
   assert.deepEqual(agents.map((agent: { name: string }) => agent.name).toSorted(), ['roost-system', name])
-  // The channel is looked up with the token that was sealed.
+  // The channel lookup uses the sealed token.
   await bind(restored)
 })
 

@@ -1,4 +1,4 @@
-/** Live sockets as a browser and a program see them: what happens to agents, and what a client comes back to. */
+/** Live sockets as a browser and a program use them: events of agents, and resuming after a disconnect. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { openLive } from './live.ts'
@@ -21,10 +21,10 @@ async function ticket(): Promise<string> {
   assert.equal(reply.json.expires_in, 30)
   return reply.json.ticket
 }
-const watch = async (more = '') => open(`/ws?ticket=${await ticket()}${more}`)
+const openWithTicket = async (more = '') => open(`/ws?ticket=${await ticket()}${more}`)
 
 describe('who may open a socket', () => {
-  test('a ticket once; the greeting says who it is', async () => {
+  test('a ticket works once; the greeting names the user', async () => {
     const used = await ticket()
     const live = open(`/ws?ticket=${used}`)
     const greeting = await live.next('connected')
@@ -40,7 +40,7 @@ describe('who may open a socket', () => {
     live.end()
   })
 
-  test('401 for a ticket without a credential; 4001 for none, 4003 for keys of narrow scopes', async () => {
+  test('401 for a ticket without a credential; 4001 without one, 4003 for keys of narrow scopes', async () => {
     assert.equal((await platform.request('POST', '/api/ws/ticket', undefined, { token: null })).status, 401)
     const mint = async (scope: string) =>
       (await platform.request('POST', '/api/mcp/keys', { name: scope, scope })).json.key
@@ -54,7 +54,7 @@ describe('who may open a socket', () => {
     assert.equal(await open('/ws').closed, 4001)
   })
 
-  test('a socket does not outlive the session or the key that opened it', async () => {
+  test('a socket closes with the session or key that opened it', async () => {
     const token = await signIn(platform)
     const mine = (await platform.request('POST', '/api/ws/ticket', undefined, { token })).json.ticket
     const live = open(`/ws?ticket=${mine}`)
@@ -69,9 +69,9 @@ describe('who may open a socket', () => {
   })
 })
 
-describe('what is told', () => {
+describe('events', () => {
   test('the life of an agent, event by event, with the fields of each', async () => {
-    const live = await watch()
+    const live = await openWithTicket()
     await live.next('connected')
     await createAgent(platform, 'so-life')
     const created = await live.next('agent_created')
@@ -113,33 +113,33 @@ describe('what is told', () => {
     live.end()
   })
 
-  test('a turn: its record, what the agent is doing, and that the answer is there', async () => {
+  test('a turn: its record, the activity of the agent, and that the response is ready', async () => {
     await createAgent(platform, 'so-turn')
     const agent = open(`/ws/events?token=${await agentKeyOf('so-turn')}`)
     assert.deepEqual((await agent.next('connected')).accessible_agents, ['so-turn'])
-    const live = await watch()
+    const live = await openWithTicket()
     await live.next('connected')
     const reply = await chat(platform, 'so-turn', '[[tool:Bash:echo hi]] [[reply:done]]')
     const id = reply.json.execution.id
     const mine = (message: Loose) => message.execution_id === id
     const ready = await live.next('chat_response_ready', mine)
     assertShape(ready, { execution_id: 'string', session_id: 'string', status: 'string' }, 'ready')
-    const told = live.messages.filter(mine)
-    const one = (type: string, accept: (message: Loose) => boolean = () => true) =>
-      told.find((message) => message.type === type && accept(message)) ?? assert.fail(`no ${type}`)
-    const created = one('execution_created')
+    const turnMessages = live.messages.filter(mine)
+    const oneEvent = (type: string, accept: (message: Loose) => boolean = () => true) =>
+      turnMessages.find((message) => message.type === type && accept(message)) ?? assert.fail(`no ${type}`)
+    const created = oneEvent('execution_created')
     assertShape(created, { status: 'string', triggered_by: 'string', agent_name: 'string' }, 'created')
     assert.deepEqual([created.status, created.triggered_by], ['queued', 'chat'])
     assert.match(created.message_preview, /tool:Bash/)
-    assert.equal(one('execution_started').status, 'running')
+    assert.equal(oneEvent('execution_started').status, 'running')
     const isTool = ({ activity_type }: Loose) => activity_type === 'tool'
-    assertShape(one('agent_activity', isTool), { tool: 'string', action: 'string' }, 'tool')
-    const states = told.filter(({ activity_type }) => activity_type === 'chat')
+    assertShape(oneEvent('agent_activity', isTool), { tool: 'string', action: 'string' }, 'tool')
+    const states = turnMessages.filter(({ activity_type }) => activity_type === 'chat')
     assert.deepEqual(
       states.map(({ activity_state }) => activity_state),
       ['started', 'completed'],
     )
-    const finished = one('execution_finished')
+    const finished = oneEvent('execution_finished')
     assert.equal(finished.status, 'success')
     assertShape(finished, { triggered_by: 'string', duration_ms: 'number', cost: 'number?' }, 'finished')
     await agent.next('execution_finished', mine)
@@ -159,9 +159,9 @@ describe('what is told', () => {
   })
 })
 
-test('over a kill of the platform nothing is missed or repeated', async () => {
+test('across a kill of the platform no event is missed or repeated', async () => {
   await createAgent(platform, 'so-kill')
-  const live = await watch()
+  const live = await openWithTicket()
   await live.next('connected')
   const setLabel = (label: string) => platform.request('PUT', '/api/agents/so-kill/label', { label })
   await setLabel('one')
@@ -172,15 +172,17 @@ test('over a kill of the platform nothing is missed or repeated', async () => {
   await platform.startApi()
   platform.token = await signIn(platform)
   await setLabel('three')
-  const back = await watch(`&last_event_id=${last}`)
-  assert.equal((await back.next('connected'))._eid, last)
+  const resumed = await openWithTicket(`&last_event_id=${last}`)
+  assert.equal((await resumed.next('connected'))._eid, last)
   await setLabel('four')
-  await back.next('agent_label_changed', ({ label }) => label === 'four')
-  const labels = back.messages.filter(({ type }) => type === 'agent_label_changed').map(({ label }) => label)
+  await resumed.next('agent_label_changed', ({ label }) => label === 'four')
+  const labels = resumed.messages
+    .filter(({ type }) => type === 'agent_label_changed')
+    .map(({ label }) => label)
   assert.deepEqual(labels, ['two', 'three', 'four'])
-  back.end()
+  resumed.end()
 
-  const lost = await watch('&last_event_id=9999999999999999')
-  assert.equal((await lost.next('resync_required')).reason, 'invalid_last_event_id')
-  lost.end()
+  const unknownId = await openWithTicket('&last_event_id=9999999999999999')
+  assert.equal((await unknownId.next('resync_required')).reason, 'invalid_last_event_id')
+  unknownId.end()
 })

@@ -1,4 +1,4 @@
-/** Steps that the acceptance checks have in common. */
+/** Steps shared by the acceptance tests. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
@@ -12,7 +12,7 @@ export async function createAgent(platform: Platform, name: string, body: object
   return reply.json
 }
 
-/** One chat turn, answered as one JSON document when it ends. */
+/** Runs one chat turn; the response is one JSON document. */
 export function chat(
   platform: Platform,
   agent: string,
@@ -26,7 +26,7 @@ export function chat(
   })
 }
 
-/** The answer of one chat turn that must succeed. */
+/** The response of one chat turn, which must succeed. */
 export async function answerOf(platform: Platform, agent: string, body: string | object): Promise<string> {
   const reply = await chat(platform, agent, body)
   assert.equal(reply.status, 200, reply.text)
@@ -35,7 +35,7 @@ export async function answerOf(platform: Platform, agent: string, body: string |
 
 export type OpenTurn = { id: string; ended: Promise<string> }
 
-/** A turn that was accepted; its lines are read until it ends. */
+/** Starts a turn and reads its stream until it ends. */
 export async function beginTurn(platform: Platform, agent: string, message: string): Promise<OpenTurn> {
   const response = await fetch(`${platform.url}/api/agents/${agent}/chat`, {
     method: 'POST',
@@ -62,7 +62,7 @@ export function untilExecution(
 export const isSpawned = (row: Loose) => row.status === 'running' && !row.parked
 export const isOver = (row: Loose) => !['queued', 'running'].includes(row.status)
 
-/** What a container engine's client says; the words of its error stream when it fails. */
+/** The output of the container engine's client, or its error stream when it fails. */
 export async function docker(...args: string[]): Promise<string> {
   return run('docker', args).then(
     ({ stdout }) => stdout.trim(),
@@ -70,10 +70,10 @@ export async function docker(...args: string[]): Promise<string> {
   )
 }
 
-/** The key that the agent itself holds. */
+/** The key that the agent itself uses. */
 export const agentKeyOf = (agent: string) => docker('exec', `agent-${agent}`, 'printenv', 'ROOST_AGENT_KEY')
 
-/** `field:type` of everything in an object, to compare a reply with its documented shape. */
+/** Asserts `field: type` pairs, to compare a response with its documented shape. */
 export function assertShape(value: Loose, shape: Record<string, string>, what: string): void {
   assert.ok(value !== null && typeof value === 'object', `${what} is an object`)
   for (const [field, type] of Object.entries(shape)) {

@@ -1,4 +1,4 @@
-/** Tasks as a user sends them: their answers, their order, their ends, and what comes with them. */
+/** Tasks as a user sends them: responses, order, outcomes, and attachments. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import {
@@ -37,7 +37,7 @@ const api = (method: string, path: string, body?: object, options?: RequestOptio
   platform.request(method, `/api/agents/${name}/${path}`, body, options)
 const task = (body: string | object, options?: RequestOptions): Promise<Reply> =>
   api('POST', 'task', typeof body === 'string' ? { message: body } : body, options)
-const begin = async (message: string, over: object = {}): Promise<string> => {
+const startTask = async (message: string, over: object = {}): Promise<string> => {
   const { status, json, text } = await task({ message, async_mode: true, ...over })
   assert.equal(status, 200, text)
   return json.execution_id
@@ -46,8 +46,8 @@ const until = (id: string, accept: (row: Loose) => boolean) => untilExecution(pl
 const terminate = (id: string) => api('POST', `executions/${id}/terminate`)
 const fileText = async (path: string) => (await api('GET', `files/download?path=${path}`)).text
 
-describe('answers', () => {
-  test('sync: the connection is held, the reply has response, figures, calls and transcript', async () => {
+describe('responses', () => {
+  test('sync: the connection stays open; the response contains text, figures, calls and transcript', async () => {
     const { status, headers, json } = await task('look [[tool:Bash:echo hi]] [[reply:seen]]')
     assert.equal(status, 200)
     assert.equal(headers.get('x-execution-id'), json.execution_id)
@@ -86,14 +86,14 @@ describe('answers', () => {
     assert.deepEqual([row.status, row.response], ['success', 'later'])
   })
 
-  test('tasks are stateless; resume_session_id goes on in the session of an earlier one', async () => {
+  test('tasks are stateless; resume_session_id continues the session of an earlier one', async () => {
     const first = (await task('the word is plover [[reply:noted]]')).json
     assert.equal((await task('[[recall:plover]]')).json.response, 'recall=no')
     const resumed = await task({ message: '[[recall:plover]]', resume_session_id: first.metadata.session_id })
     assert.equal(resumed.json.response, 'recall=yes')
   })
 
-  test('a task that fails is 503, one that the provider limits 429, with their execution', async () => {
+  test('a failed task is 503, a provider-limited one 429, both with their execution', async () => {
     const failed = await task('[[fail:400]]')
     assert.deepEqual([failed.status, failed.json.error], [503, 'run_failed'])
     const limited = await task('[[ratelimit]]')
@@ -107,7 +107,7 @@ describe('answers', () => {
     }
   })
 
-  test('timeout_seconds ends a run as 504 and is answered as deprecated', async () => {
+  test('timeout_seconds ends a run with 504 and is marked as deprecated', async () => {
     const { status, headers, json } = await task({ message: '[[sleep:60]]', timeout_seconds: 10 })
     assert.deepEqual([status, json.error, json.error_code], [504, 'run_timeout', 'timeout'])
     assert.ok(headers.get('x-execution-id'))
@@ -118,23 +118,23 @@ describe('answers', () => {
     assert.equal((await execution(platform, name, capped.json.execution_id)).timeout_seconds, 3600)
   })
 
-  test('who goes away ends nothing', async () => {
+  test('a disconnected client does not end its task', async () => {
     const client = new AbortController()
-    const gone = task('[[hold:gone]] [[reply:still done]]', { signal: client.signal })
+    const disconnected = task('[[hold:gone]] [[reply:still done]]', { signal: client.signal })
     const [running] = await eventually(
       async () => (await api('GET', 'executions/running')).json.executions,
       (rows) => rows.length === 1,
     )
     client.abort()
-    await assert.rejects(gone)
+    await assert.rejects(disconnected)
     platform.model.release('gone')
     const row = await until(running.execution_id, isOver)
     assert.deepEqual([row.status, row.response], ['success', 'still done'])
   })
 })
 
-describe('what comes with a task', () => {
-  test('files: images are seen, others land in uploads; what is refused names the file', async () => {
+describe('options of a task', () => {
+  test('files: images are seen, others go to uploads; a refusal names the file', async () => {
     const png = Buffer.from(
       'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
       'base64',
@@ -159,7 +159,7 @@ describe('what comes with a task', () => {
     assert.deepEqual([four.status, four.json.error], [422, 'attachment_rejected'])
   })
 
-  test('allowed_tools holds a task to its tools, and to none', async () => {
+  test('allowed_tools restricts a task to these tools, or to none', async () => {
     const write = '[[tool:Write:{"file_path":"/home/developer/held.txt","content":"x"}]] [[reply:tried]]'
     for (const allowed_tools of [['Read'], []]) {
       assert.equal((await task({ message: write, allowed_tools })).json.response, 'no-tool: Write')
@@ -170,9 +170,9 @@ describe('what comes with a task', () => {
     assert.deepEqual((await execution(platform, name, json.execution_id)).allowed_tools, ['Write'])
   })
 
-  test('system_prompt is appended, the model taken over, a model of no family refused without a run', async () => {
-    const said = await task({ message: '[[system]]', system_prompt: 'Speak like a pirate.' })
-    assert.ok(said.json.response.includes('\n\nSpeak like a pirate.'))
+  test('system_prompt is appended, the model applied, an unknown model refused without a run', async () => {
+    const prompted = await task({ message: '[[system]]', system_prompt: 'Speak like a pirate.' })
+    assert.ok(prompted.json.response.includes('\n\nSpeak like a pirate.'))
     assert.match((await task({ message: '[[model]]', model: 'haiku' })).json.response, /haiku/)
     const total = async () => (await api('GET', 'executions?limit=1')).headers.get('x-total-count')
     const before = await total()
@@ -185,7 +185,7 @@ describe('what comes with a task', () => {
     assert.equal(await total(), before)
   })
 
-  test('save_to_session: the conversation has question and answer, and its next turn knows of them', async () => {
+  test('save_to_session: the conversation contains the exchange, and its next turn knows it', async () => {
     await answerOf(platform, name, 'begin [[reply:begun]]')
     const saved = await task({ message: 'kestrel [[reply:counted]]', save_to_session: true })
     const history = (await api('GET', 'chat/history')).json
@@ -200,27 +200,27 @@ describe('what comes with a task', () => {
     assert.match((await api('GET', 'chat/history')).json.at(-1).content, /kestrel/)
   })
 
-  test("an agent's task for itself: self_task, and its answer in the conversation of its person", async () => {
+  test("a task of an agent for itself: self_task, with its response in the person's conversation", async () => {
     const token = await agentKeyOf(name)
     const session = (await chat(platform, name, 'look into it [[reply:I will]]')).json.session.id
-    const asked = { message: 'dig [[reply:gold]]', session_id: session, inject_result: true }
-    const { status, json } = await task(asked, { token })
+    const selfTask = { message: 'dig [[reply:gold]]', session_id: session, inject_result: true }
+    const { status, json } = await task(selfTask, { token })
     assert.deepEqual([status, json.response, json.session_id], [200, 'gold', session])
     assert.equal((await execution(platform, name, json.execution_id)).triggered_by, 'self_task')
     const last = (await api('GET', 'chat/history')).json.at(-1)
     assert.deepEqual([last.role, last.content], ['assistant', 'gold'])
-    assert.equal((await task(asked)).status, 422)
+    assert.equal((await task(selfTask)).status, 422)
   })
 })
 
 describe('slots and the queue', () => {
   before(() => api('PUT', 'capacity', { max_parallel_tasks: 2 }))
 
-  test('as many run as there are slots; the others wait in the order in which they came', async () => {
-    const held = [await begin('[[sleep:600]]'), await begin('[[sleep:600]]')]
-    for (const id of held) await until(id, isSpawned)
+  test('as many tasks run as there are slots; the others wait in order of arrival', async () => {
+    const blockers = [await startTask('[[sleep:600]]'), await startTask('[[sleep:600]]')]
+    for (const id of blockers) await until(id, isSpawned)
     const ids: string[] = []
-    for (let number = 0; number < 5; number += 1) ids.push(await begin(`number ${number} [[sleep:0.3]]`))
+    for (let number = 0; number < 5; number += 1) ids.push(await startTask(`number ${number} [[sleep:0.3]]`))
     const sync = task('[[reply:held on the line]]')
     const queue = (await eventually(
       async () => (await api('GET', 'queue')).json,
@@ -237,7 +237,7 @@ describe('slots and the queue', () => {
       'queued_at',
       'triggered_by',
     ])
-    for (const id of held) assert.equal((await terminate(id)).json.status, 'terminated')
+    for (const id of blockers) assert.equal((await terminate(id)).json.status, 'terminated')
     const reply = await sync
     assert.deepEqual([reply.status, reply.json.response], [200, 'held on the line'])
     const rows = await Promise.all(ids.map((id) => until(id, isOver)))
@@ -249,10 +249,10 @@ describe('slots and the queue', () => {
     assert.deepEqual(started, started.toSorted(), 'first in, first out')
   })
 
-  test('clearing the queue ends what waits, on its connection too, and leaves what runs', async () => {
-    const held = [await begin('[[sleep:600]]'), await begin('[[sleep:600]]')]
-    for (const id of held) await until(id, isSpawned)
-    const waiting = [await begin('a'), await begin('b')]
+  test('clearing the queue ends waiting tasks, also on open connections, and leaves running ones', async () => {
+    const blockers = [await startTask('[[sleep:600]]'), await startTask('[[sleep:600]]')]
+    for (const id of blockers) await until(id, isSpawned)
+    const waiting = [await startTask('a'), await startTask('b')]
     const sync = task('c')
     await eventually(
       async () => (await api('GET', 'queue')).json.queue_length,
@@ -266,24 +266,24 @@ describe('slots and the queue', () => {
       [200, { status: 'cancelled', execution_id: reply.headers.get('x-execution-id'), response: null }],
     )
     for (const id of waiting) assert.equal((await execution(platform, name, id)).status, 'cancelled')
-    for (const id of held) assert.equal((await terminate(id)).json.status, 'terminated')
+    for (const id of blockers) assert.equal((await terminate(id)).json.status, 'terminated')
   })
 
-  test('the words of terminate; of twenty at once one wins, whatever the run was doing', async () => {
-    const running = await begin('[[tool:Bash:sleep 7654]]')
-    const filler = await begin('[[sleep:600]]')
+  test('results of terminate; of twenty concurrent calls one wins, whatever the state of the run', async () => {
+    const running = await startTask('[[tool:Bash:sleep 7654]]')
+    const filler = await startTask('[[sleep:600]]')
     await until(running, (row) => row.tool_calls?.length === 1)
     await until(filler, isSpawned)
-    const queued = await begin('waits')
-    for (const [id, word] of [
+    const queued = await startTask('waits')
+    for (const [id, result] of [
       [queued, 'cancelled_while_queued'],
       [running, 'terminated'],
     ] as const) {
       const replies = await Promise.all(Array.from({ length: 20 }, () => terminate(id)))
-      const words = replies.map(({ json }) => json.status)
+      const results = replies.map(({ json }) => json.status)
       assert.deepEqual(new Set(replies.map(({ status }) => status)), new Set([200]))
-      assert.equal(words.filter((each) => each === word).length, 1, word)
-      assert.equal(words.filter((each) => each === 'already_finished').length, 19)
+      assert.equal(results.filter((each) => each === result).length, 1, result)
+      assert.equal(results.filter((each) => each === 'already_finished').length, 19)
       const row = await execution(platform, name, id)
       assert.deepEqual([row.status, row.error_code], ['cancelled', 'user_cancelled'])
     }
@@ -294,9 +294,9 @@ describe('slots and the queue', () => {
     await terminate(filler)
   })
 
-  test('terminated right after it was accepted: one of the words, and never a second life', async () => {
+  test('a task terminated right after acceptance never runs later', async () => {
     for (let round = 0; round < 5; round += 1) {
-      const id = await begin('[[sleep:600]]')
+      const id = await startTask('[[sleep:600]]')
       const { json } = await terminate(id)
       assert.match(json.status, /^(cancelled_while_queued|cancelled_while_parked|terminated)$/)
       assert.equal((await execution(platform, name, id)).status, 'cancelled')
@@ -309,16 +309,16 @@ describe('slots and the queue', () => {
   })
 })
 
-describe('a key makes a task once', () => {
+describe('an idempotency key creates one task', () => {
   const keyed = (key: string) => ({ headers: { 'idempotency-key': key } })
 
-  test('twenty at once: one execution; then the whole reply once more', async () => {
+  test('twenty at once: one execution; a later request replays the whole response', async () => {
     const body = { message: '[[sleep:1]] [[reply:once]]' }
     const replies = await Promise.all(Array.from({ length: 20 }, () => task(body, keyed('k-race'))))
     const done = replies.filter(({ status }) => status === 200)
-    const told = replies.filter(({ status }) => status === 409)
-    assert.equal(done.length + told.length, 20)
-    assert.ok(done.length >= 1 && told.length >= 1)
+    const conflicts = replies.filter(({ status }) => status === 409)
+    assert.equal(done.length + conflicts.length, 20)
+    assert.ok(done.length >= 1 && conflicts.length >= 1)
     const ids = replies.map(({ json }) => json.execution_id)
     assert.equal(new Set(ids).size, 1)
     const replay = await task(body, keyed('k-race'))
@@ -326,7 +326,7 @@ describe('a key makes a task once', () => {
     assert.deepEqual(replay.json, done[0]?.json)
   })
 
-  test('a failure releases the key, and another body under a used one is told in the log', async () => {
+  test('a failure releases the key, and the log reports a different body for a used one', async () => {
     assert.equal((await task('[[fail:400]]', keyed('k-fail'))).status, 503)
     const second = await task('[[reply:better]]', keyed('k-fail'))
     assert.deepEqual([second.status, second.headers.get('x-idempotent-replay')], [200, null])
@@ -335,9 +335,9 @@ describe('a key makes a task once', () => {
     assert.match(platform.output(), /came again with a different body/)
   })
 
-  test('the platform is killed while a keyed task runs: the key answers for the same run afterwards', async () => {
-    const broken = task('[[hold:k-kill]] [[reply:survived]]', keyed('k-kill'))
-    broken.catch(() => {})
+  test('after a kill during a keyed task, the key still returns the same run', async () => {
+    const interrupted = task('[[hold:k-kill]] [[reply:survived]]', keyed('k-kill'))
+    interrupted.catch(() => {})
     const id = await eventually(
       async () => (await api('GET', 'executions/running')).json.executions[0]?.execution_id,
       (found) => found !== undefined,
@@ -346,9 +346,9 @@ describe('a key makes a task once', () => {
     await platform.killApi()
     await platform.startApi()
     platform.token = await signIn(platform)
-    const again = task('[[hold:k-kill]] [[reply:survived]]', keyed('k-kill'))
+    const repeated = task('[[hold:k-kill]] [[reply:survived]]', keyed('k-kill'))
     platform.model.release('k-kill')
-    const during = await again
+    const during = await repeated
     assert.equal(during.json.execution_id, id, during.text)
     await until(id, isOver)
     const replay = await task('[[hold:k-kill]] [[reply:survived]]', keyed('k-kill'))

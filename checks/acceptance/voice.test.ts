@@ -1,4 +1,4 @@
-/** Calls: a person's speech, a model that listens and speaks, and a real agent that is asked. */
+/** Calls: a person's speech, a model that listens and speaks, and a real agent behind it. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { after, before, test } from 'node:test'
@@ -23,7 +23,7 @@ after(async () => {
 const api = (method: string, path: string, body?: object) =>
   platform.request(method, `/api/agents/${name}${path}`, body)
 
-/** A call from the person's side, as a browser makes it. */
+/** Starts a call as a browser does. */
 async function dial() {
   const { json } = await api('POST', '/voice/start', {})
   const socket = new WebSocket(platform.url.replace('http', 'ws') + json.websocket_url)
@@ -46,18 +46,18 @@ async function dial() {
   }
 }
 
-const lines = async (session: string) =>
+const storedMessages = async (session: string) =>
   (await api('GET', `/chat/sessions/${session}`)).json.messages.map((message: Loose) => [
     message.role,
     message.content,
     message.source,
   ])
 
-test('speech reaches the model, the model asks the agent, its answer is spoken and kept', async () => {
+test('speech reaches the model, the model asks the agent, its reply is spoken and stored', async () => {
   assert.equal((await api('POST', '/voice/start', {})).json.error, 'not_configured')
   await platform.request('PUT', '/api/settings/api-keys/voice', { api_key: key })
   assert.equal((await api('GET', '/voice/status')).json.available, true)
-  const { id, session, socket, model, heard, closed } = await dial()
+  const { id, session, socket, model, heard: nextMessage, closed } = await dial()
 
   const data = tone(300, 16_000).toString('base64')
   socket.send(JSON.stringify({ type: 'audio', data }))
@@ -68,31 +68,31 @@ test('speech reaches the model, the model asks the agent, its answer is spoken a
   const { functionResponses } = await model.next('toolResponse')
   assert.deepEqual(functionResponses[0].response, { answer: 'ship on Friday' })
   model.speak('They ship on Friday.')
-  const sound = await heard(({ type }) => type === 'audio')
-  assert.ok(loudness(Buffer.from(sound.data, 'base64')) > 1000)
-  await heard(({ type, role, final }) => type === 'transcript' && role === 'assistant' && final)
-  const task = await heard(({ type, state }) => type === 'task' && state === 'success')
+  const audio = await nextMessage(({ type }) => type === 'audio')
+  assert.ok(loudness(Buffer.from(audio.data, 'base64')) > 1000)
+  await nextMessage(({ type, role, final }) => type === 'transcript' && role === 'assistant' && final)
+  const task = await nextMessage(({ type, state }) => type === 'task' && state === 'success')
   const run = await execution(platform, name, task.task_id)
   assert.deepEqual([run.triggered_by, run.status], ['voice', 'success'])
 
   const stopped = await api('POST', '/voice/stop', { voice_session_id: id })
   assert.equal(stopped.json.messages_saved, 2, stopped.text)
   await closed
-  assert.deepEqual(await lines(session), [
+  assert.deepEqual(await storedMessages(session), [
     ['user', 'What is the plan?', 'voice'],
     ['assistant', 'They ship on Friday.', 'voice'],
   ])
   assert.ok(!platform.output().includes(key))
 })
 
-test('a platform that is killed in mid-call has kept every line that was ended, once', async () => {
-  const { id, session, model, heard, closed } = await dial()
+test('after a kill during a call, every finished line is stored once', async () => {
+  const { id, session, model, heard: nextMessage, closed } = await dial()
   model.hear('Remember the milk.')
   model.speak('I will.')
-  await heard(({ type, role, final }) => type === 'transcript' && role === 'assistant' && final)
+  await nextMessage(({ type, role, final }) => type === 'transcript' && role === 'assistant' && final)
   await eventually(
-    () => lines(session),
-    (kept) => kept.length === 4,
+    () => storedMessages(session),
+    (stored) => stored.length === 4,
   )
   await platform.killApi()
   await closed
@@ -103,5 +103,5 @@ test('a platform that is killed in mid-call has kept every line that was ended, 
     stopped.json.transcript.map(({ text }: Loose) => text),
     ['Remember the milk.', 'I will.'],
   )
-  assert.equal((await lines(session)).length, 4)
+  assert.equal((await storedMessages(session)).length, 4)
 })

@@ -1,4 +1,4 @@
-/** Webhooks: what a call from outside starts, who is let in, and what a repeated call is told. */
+/** Webhooks: what an outside call starts, who may call, and the response to a repeated call. */
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { after, before, test } from 'node:test'
@@ -27,13 +27,13 @@ async function hook(message: string): Promise<Hook> {
   return { id: json.id, url: made.json.webhook_url, manage }
 }
 
-/** As somebody outside calls it: the address is all they have. */
+/** Calls from outside; the address is the only credential. */
 async function call(url: string, body = '', headers: Record<string, string> = {}): Promise<Reply> {
   const path = new URL(url).pathname
   return platform.request('POST', path, body, { token: null, headers })
 }
 
-test('202 with a run of the schedule; what came along stands in its message as data', async () => {
+test('202 with a run of the schedule; its message contains the payload as data', async () => {
   const { id, url } = await hook('look at this [[echo]]')
   const reply = await call(
     url,
@@ -57,8 +57,8 @@ test('202 with a run of the schedule; what came along stands in its message as d
   assert.match(row.response, /data/)
 })
 
-// Before the tests whose many runs nobody waits for: its own would stand behind them.
-test('a key outlives the platform; a stopped agent is 503 and leaves the key free', async () => {
+// Must precede the tests that leave many runs behind, or its own would wait for them.
+test('a key survives a restart; a stopped agent is 503 and leaves the key unused', async () => {
   const { url } = await hook('[[reply:later]]')
   const headers = { 'idempotency-key': 'survivor' }
   const first = await call(url, '', headers)
@@ -77,7 +77,7 @@ test('a key outlives the platform; a stopped agent is 503 and leaves the key fre
   )
 })
 
-test('without a body it fires each time; the same body or key fires once', async () => {
+test('without a body each call fires; a repeated body or key fires once', async () => {
   const { id, url } = await hook('[[reply:fired]]')
   const runs = async () =>
     (await platform.request('GET', `/api/agents/${name}/schedules/${id}/executions`)).json.length
@@ -92,7 +92,7 @@ test('without a body it fires each time; the same body or key fires once', async
   assert.equal(await runs(), 4)
 })
 
-test('a signature is asked for once there is a secret, over the bytes as they came', async () => {
+test('once there is a secret, a signature over the exact bytes is required', async () => {
   const { url, manage } = await hook('[[reply:signed]]')
   const { signing_secret } = (await manage('POST', '/secret')).json
   const sign = (text: string) => `sha256=${createHmac('sha256', signing_secret).update(text).digest('hex')}`
@@ -107,7 +107,7 @@ test('a signature is asked for once there is a secret, over the bytes as they ca
   assert.equal((await call(rotated.webhook_url)).status, 202)
 })
 
-test('ten calls in a minute, then 429 with the wait; unknown and revoked addresses are one 404', async () => {
+test('ten calls per minute, then 429 with retry-after; unknown and revoked addresses get the same 404', async () => {
   const { url, manage } = await hook('[[reply:often]]')
   for (let i = 0; i < 10; i += 1) assert.equal((await call(url)).status, 202)
   const refused = await call(url)
@@ -122,7 +122,7 @@ test('ten calls in a minute, then 429 with the wait; unknown and revoked address
   assert.deepEqual(errorOf(revoked), errorOf(unknown))
 })
 
-test('every call is in the audit log with address, agent and schedule; the token is nowhere', async () => {
+test('the audit log contains every call with address, agent and schedule; the token appears nowhere', async () => {
   const { id, url } = await hook('[[reply:audited]]')
   await call(url)
   await call(url, 'nonsense')

@@ -1,4 +1,4 @@
-/** The Workspace, for somebody without an account: signing in by mail, one Main, turns, documents, asks, deliveries. */
+/** The Workspace for a person without an account: sign-in by mail, Main, turns, documents, asks, deliveries. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type MailServer, startMailServer } from '@roost/test-support/mail/index'
@@ -35,8 +35,8 @@ async function signIn(email: string): Promise<string> {
   return reply.json.token
 }
 
-test('the roster shows what is shared, and the token opens nothing else', async () => {
-  // It stands there before its program has dialled in.
+test('the list shows shared agents, and the token opens nothing else', async () => {
+  // The agent is listed before its program has connected.
   const { json } = await eventually(
     () => portal('GET', '/my-agents'),
     (reply) => reply.json.agents[0]?.state === 'ready',
@@ -49,14 +49,17 @@ test('the roster shows what is shared, and the token opens nothing else', async 
   assert.equal((await portal('GET', '/agents/roost-system/history')).status, 404)
 })
 
-test('a turn is answered in Main, remembers the last one, and one runs at a time', async () => {
+test('a turn is answered in Main, remembers the previous one, and only one runs at a time', async () => {
   const first = await portal('POST', `/agents/${agent}/chat`, {
     message: 'The word is teapot. [[reply:noted]]',
   })
   assert.equal(first.status, 200, first.text)
   assert.equal(first.json.response, 'noted')
   const slow = portal('POST', `/agents/${agent}/chat`, { message: '[[hold:slow]] [[recall:teapot]]' })
-  const { in_flight_execution_id } = await eventually(history, (now) => now.in_flight_execution_id !== null)
+  const { in_flight_execution_id } = await eventually(
+    history,
+    (current) => current.in_flight_execution_id !== null,
+  )
   const busy = await portal('POST', `/agents/${agent}/chat`, { message: 'hi' })
   assert.deepEqual(
     [busy.status, busy.json.error, busy.json.execution_id],
@@ -74,13 +77,13 @@ test('a turn streams, and its person stops it', async () => {
   const reply = portal('POST', `/agents/${agent}/chat/stream`, { message: '[[sleep:60]] [[reply:late]]' })
   const { in_flight_execution_id: id } = await eventually(
     history,
-    (now) => now.in_flight_execution_id !== null,
+    (current) => current.in_flight_execution_id !== null,
   )
   const stopped = await portal('POST', `/agents/${agent}/executions/${id}/terminate`)
   assert.equal(stopped.status, 200, stopped.text)
   assert.match((await reply).text, /"type":"done","status":"cancelled"/)
   assert.equal((await history()).last_turn_outcome.category, 'user_cancelled')
-  // Others who see the run do not see what was said.
+  // Others who see the run do not see the conversation.
   const { json: list } = await platform.request(
     'GET',
     `/api/agents/${agent}/executions?triggered_by=workspace`,
@@ -88,7 +91,7 @@ test('a turn streams, and its person stops it', async () => {
   assert.equal(list[0].source_user_email, sam)
 })
 
-test('a document lands in the workspace of the agent and comes back as it was', async () => {
+test('a document arrives in the workspace of the agent and downloads unchanged', async () => {
   const form = new FormData()
   form.set('file', new File(['the plan'], 'plan.txt'))
   const upload = await fetch(`${platform.url}/api/enterprise/client-portal/agents/${agent}/documents`, {
@@ -105,17 +108,17 @@ test('a document lands in the workspace of the agent and comes back as it was', 
   assert.equal((await portal('DELETE', `/agents/${agent}/documents/${document.id}`)).status, 204)
 })
 
-test('what the agent asks its person is answered here', async () => {
+test("a person answers the agent's request here", async () => {
   const key = await agentKeyOf(agent)
   const body = { request_id: 'w1', title: 'Your size?', options: ['S', 'M'], to_email: sam }
-  const asked = await platform.request('POST', `/api/agents/${agent}/operator-queue`, body, { token: key })
-  assert.equal(asked.status, 201, asked.text)
+  const created = await platform.request('POST', `/api/agents/${agent}/operator-queue`, body, { token: key })
+  assert.equal(created.status, 201, created.text)
   const { json } = await portal('GET', '/asks')
   assert.deepEqual(
     json.asks.map(({ title }: Loose) => title),
     ['Your size?'],
   )
-  const answered = await portal('POST', `/asks/${asked.json.id}/answer`, { response: 'M' })
+  const answered = await portal('POST', `/asks/${created.json.id}/answer`, { response: 'M' })
   assert.deepEqual([answered.json.status, answered.json.responded_by_email], ['responded', sam])
 })
 
@@ -128,7 +131,7 @@ test('the output of a schedule is one message in Main, which can be rated', asyn
   assert.equal(made.status, 201, made.text)
   const fired = await platform.request('POST', `${path}/${made.json.id}/trigger`)
   assert.equal(fired.status, 200, fired.text)
-  const { messages } = await eventually(history, (now) => now.messages.at(-1)?.source === 'schedule')
+  const { messages } = await eventually(history, (current) => current.messages.at(-1)?.source === 'schedule')
   const last = messages.at(-1)
   assert.equal(last.content, 'all is well')
   const rated = await portal('POST', `/agents/${agent}/ratings`, {
@@ -142,9 +145,9 @@ test('the output of a schedule is one message in Main, which can be rated', asyn
   )
 })
 
-test('a share that ends takes roster, chats and deliveries with it at once', async () => {
+test('the end of a share removes list entry, chats and deliveries at once', async () => {
   const stream = portal('POST', `/agents/${agent}/chat/stream`, { message: '[[sleep:600]] [[reply:late]]' })
-  await eventually(history, (now) => now.in_flight_execution_id !== null)
+  await eventually(history, (current) => current.in_flight_execution_id !== null)
   await platform.request('DELETE', `/api/agents/${agent}/share/${sam}`)
   assert.doesNotMatch((await stream).text, /"done"/)
   assert.deepEqual((await portal('GET', '/my-agents')).json.agents, [])

@@ -1,4 +1,4 @@
-/** Files of a workspace over the API, access over SSH, and read-only mode with each runtime. */
+/** Workspace files over the API, SSH access, and read-only mode with each runtime. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
@@ -29,7 +29,7 @@ const download = (path: string, headers = {}) =>
 const inAgent = (script: string) => docker('exec', '-u', 'developer', `agent-${name}`, 'sh', '-c', script)
 
 describe('files', () => {
-  test('what is saved is read back byte by byte, under any name', async () => {
+  test('saved content is read back byte by byte, under any name', async () => {
     const odd = 'sub/dir/ünï cöde 文 "q".txt'
     const reply = await save(odd, 'hëllo\n')
     assert.deepEqual(reply.json, { success: true, path: `/home/developer/${odd}`, size: 7 })
@@ -41,7 +41,7 @@ describe('files', () => {
     assert.equal((await save('/home/developer/a.txt', 'abcdefg')).json.size, 7)
   })
 
-  test('a tree has its depth, its counts and hidden names only when asked for', async () => {
+  test('a tree has its depth and counts, and hidden names only on request', async () => {
     const top = (await files('GET', '')).json
     assert.deepEqual(
       [top.base_path, top.requested_path, top.truncated],
@@ -63,7 +63,7 @@ describe('files', () => {
     assert.equal((await files('GET', '?path=none')).status, 404)
   })
 
-  test('ranges are served as such', async () => {
+  test('byte ranges are served', async () => {
     for (const [range, status, text, where] of [
       ['bytes=0-1', 206, 'ab', 'bytes 0-1/7'],
       ['bytes=-2', 206, 'fg', 'bytes 5-6/7'],
@@ -78,7 +78,7 @@ describe('files', () => {
     }
   })
 
-  test('a folder comes as tar.gz, the whole workspace as well', async () => {
+  test('a folder downloads as tar.gz, and so does the whole workspace', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'roost-tar-'))
     try {
       for (const path of ['sub', '/home/developer']) {
@@ -98,10 +98,10 @@ describe('files', () => {
     }
   })
 
-  test('5 MiB are saved, a byte more is 413; over 100 MB is not downloaded', async () => {
-    const most = 5 * 1024 * 1024
-    assert.equal((await save('big.txt', 'x'.repeat(most))).json.size, most)
-    const over = await save('big.txt', 'x'.repeat(most + 1))
+  test('5 MiB can be saved, a byte more is 413; over 100 MB cannot be downloaded', async () => {
+    const maxBytes = 5 * 1024 * 1024
+    assert.equal((await save('big.txt', 'x'.repeat(maxBytes))).json.size, maxBytes)
+    const over = await save('big.txt', 'x'.repeat(maxBytes + 1))
     assert.deepEqual([over.status, over.json.error], [413, 'file_too_large'])
     await inAgent('truncate -s 101M huge.bin')
     await inAgent('mkdir -p heap && truncate -s 60M heap/1 heap/2')
@@ -113,7 +113,7 @@ describe('files', () => {
       assert.equal((await files('DELETE', `?path=${path}`)).status, 200, path)
   })
 
-  test('folders are made, deleted with everything in them, and not confused with files', async () => {
+  test('folders are created, deleted with their content, and not confused with files', async () => {
     const made = await files('POST', '/mkdir', { path: 'new/deep' })
     assert.deepEqual(made.json, { success: true, path: '/home/developer/new/deep' })
     assert.equal((await files('POST', '/mkdir', { path: 'a.txt' })).status, 409)
@@ -170,7 +170,7 @@ describe('folders of other agents', () => {
     return ask('POST', `${reader}/start`)
   }
 
-  test('what one publishes another finds after a restart, works in, and loses with the edge', async () => {
+  test('a reader gets a published folder after a restart, can write in it, and loses it with the permission', async () => {
     await createAgent(platform, reader)
     await save('shared-out/report.txt', 'first\n')
     await ask('PUT', `${name}/folders`, { expose_enabled: true })
@@ -186,7 +186,11 @@ describe('folders of other agents', () => {
     assert.equal(await inReader(`cat /home/developer/${path}`), 'second', 'it is the folder, no copy of it')
     await inReader(`echo noted > shared-in/${name}/answer.txt`)
     assert.equal(await inAgent('cat shared-out/answer.txt'), 'noted', 'both work in it')
-    assert.match(await inReader('touch shared-in/x'), /Read-only file system/, 'nothing stands beside them')
+    assert.match(
+      await inReader('touch shared-in/x'),
+      /Read-only file system/,
+      'nothing else can be created there',
+    )
     const written = await platform.request('PUT', `/api/agents/${reader}/files?path=${path}`, {
       content: 'third\n',
     })
@@ -203,7 +207,7 @@ describe('folders of other agents', () => {
 })
 
 describe('the terminal', () => {
-  /** A shell as a browser opens one; `code` resolves with how it was closed. */
+  /** Opens a shell as a browser does; `closed` resolves with code and reason. */
   async function open(token = platform.token) {
     const { ticket } = (await platform.request('POST', '/api/ws/ticket', undefined, { token })).json
     const url = `${platform.url.replace('http', 'ws')}/api/agents/${name}/terminal?ticket=${ticket}`
@@ -221,7 +225,7 @@ describe('the terminal', () => {
       socket,
       closed,
       type: (keys: string) => socket.send(Buffer.from(keys)),
-      /** What came up to this since the last such look. */
+      /** Output up to the wanted text, since the previous call. */
       async until(wanted: string) {
         await eventually(async () => text.includes(wanted) || socket.readyState > 1, Boolean)
         const end = text.indexOf(wanted) + wanted.length
@@ -234,7 +238,7 @@ describe('the terminal', () => {
   }
   const processes = (pattern: string) => inAgent(`pgrep -cf "${pattern}" || true`)
 
-  test('a real one: its person, its size, its keys and the code of its end; told in the log', async () => {
+  test('a real terminal: its user, size, keys and exit code; the audit log records it', async () => {
     const shell = await open()
     await shell.until('$ ')
     shell.socket.send('{"type":"resize","cols":101,"rows":31}')
@@ -257,7 +261,7 @@ describe('the terminal', () => {
     assert.deepEqual([entry.target_id, entry.actor_type, entry.status], [name, 'user', 101])
   })
 
-  test('while one writes without end the agent works on, and nothing is left of it afterwards', async () => {
+  test('an endless writer does not block the agent, and nothing of it remains afterwards', async () => {
     const [loud, other] = await Promise.all([open(), open()])
     loud.type('nohup sleep 601 & yes\n')
     await loud.until('y\r\ny\r\ny')
@@ -275,7 +279,7 @@ describe('the terminal', () => {
     await other.closed
   })
 
-  test('a stopped agent closes it with 4004, and opens none', async () => {
+  test('a stopped agent closes its terminals with 4004, and opens none', async () => {
     const shell = await open()
     await shell.until('$ ')
     await platform.request('POST', `/api/agents/${name}/stop`)
@@ -285,7 +289,7 @@ describe('the terminal', () => {
     assert.equal(started.status, 200, started.text)
   })
 
-  test('no key opens one, whatever it may otherwise', async () => {
+  test('a key cannot open a terminal, whatever its scope', async () => {
     const { key } = (await platform.request('POST', '/api/mcp/keys', { name: 'mine', scope: 'user' })).json
     assert.equal((await (await open(key)).closed).code, 4003)
     assert.equal((await (await open('none')).closed).code, 4001)
@@ -322,14 +326,14 @@ describe('SSH', () => {
       const key = join(folder, 'key')
       await writeFile(key, private_key, { mode: 0o600 })
       assert.equal(await login(key, connection.port, 'whoami; pwd'), 'developer\n/home/developer')
-      // A login has none of the agent's secrets.
+      // A login sees none of the agent's secrets.
       assert.doesNotMatch(await login(key, connection.port, 'env'), /ROOST_|svc_mcp_/)
       const stranger = join(folder, 'stranger')
       await run('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', stranger])
       assert.match(await login(stranger, connection.port, 'whoami'), /^refused: .*Permission denied/)
       const { stdout } = await run('cat', [`${stranger}.pub`])
-      const given = await access({ public_key: stdout, ttl_hours: 0.1 })
-      assert.deepEqual([given.status, given.json.private_key], [200, undefined])
+      const added = await access({ public_key: stdout, ttl_hours: 0.1 })
+      assert.deepEqual([added.status, added.json.private_key], [200, undefined])
       assert.equal(await login(stranger, connection.port, 'whoami'), 'developer')
       assert.equal(await login(key, connection.port, 'whoami'), 'developer', 'the first key still works')
     } finally {
@@ -337,7 +341,7 @@ describe('SSH', () => {
     }
   })
 
-  test('times out of bounds and keys with options are refused, and the switch of the platform stops it', async () => {
+  test('invalid times and keys with options are refused, and the platform setting disables access', async () => {
     for (const body of [
       { ttl_hours: 0.05 },
       { ttl_hours: 25 },
@@ -358,7 +362,7 @@ for (const [runtime, create] of [
   ['gemini-cli', { runtime: 'gemini-cli' }],
   ['codex', { template: 'codex-assistant' }],
 ] as const) {
-  test(`read-only with ${runtime}: sources stay as they are, content is written, people write on`, async () => {
+  test(`read-only with ${runtime}: sources are protected, content can be written, people can still write`, async () => {
     const agent = `qa-ro-${runtime}`
     await createAgent(platform, agent, create)
     const path = `/api/agents/${agent}`
@@ -371,8 +375,8 @@ for (const [runtime, create] of [
     const tree = async () => (await platform.request('GET', `${path}/files?depth=3`)).text
     await put('main.py', 'orig\n')
     await put('src/app.ts', 'orig\n')
-    const on = await platform.request('PUT', `${path}/read-only`, { enabled: true })
-    assert.deepEqual([on.json.enabled, on.json.applied], [true, 'now'])
+    const enabled = await platform.request('PUT', `${path}/read-only`, { enabled: true })
+    assert.deepEqual([enabled.json.enabled, enabled.json.applied], [true, 'now'])
     const write = (file: string) =>
       JSON.stringify({ file_path: `/home/developer/${file}`, content: 'by the agent' })
     for (const attempt of [
