@@ -5,15 +5,6 @@
  * with the reason. A failed run is retried as its schedule says, even if processes die in between. When a
  * schedule is due is decided in `scheduler`.
  */
-
-export {
-  type DueTime,
-  type FireRow,
-  fireStore,
-  type RunProgress,
-  type SchedulerState,
-  scheduleRunStore,
-} from '../fires/index.ts'
 export { createFeed } from './changes.ts'
 export type { Fired } from './choice.ts'
 export { createExecute, type Execute } from './execute.ts'

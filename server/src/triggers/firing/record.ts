@@ -16,7 +16,7 @@ import {
 import type { FireDeps } from './deps.ts'
 import { previousRunGate, skipped } from './rules.ts'
 
-/** Beyond a hundred, larger batches save half the cost per fire; beyond this, first fires wait for the last. */
+/** A larger batch delays its first fires; from a hundred fires on, a fire costs half as much as alone. */
 export const maxPerBatch = 260
 /** While the transaction of one lane commits, the other lane writes. */
 export const lanes = 2

@@ -24,7 +24,10 @@ export type ValidationDeps = {
 export type Validation = {
   /** Marks a run that has just succeeded; its validation begins after the commit. */
   mark(tx: Tx, row: ExecutionRow, schedule: Schedule): Promise<void>
-  /** Begins the validation of a marked run once, and returns its id. Throws `execution_not_found`, `conflict`, `agent_not_found`, `circuit_open`. */
+  /**
+   * Begins the validation of a marked run once, and returns its id. Throws `execution_not_found`, `conflict`,
+   * `agent_not_found`, `circuit_open`.
+   */
   begin(executionId: string): Promise<string>
   /** Stores the result of an ended validation with its run, in the same transaction. */
   ended(tx: Tx, validation: ExecutionRow, now: Date): Promise<void>
@@ -58,7 +61,10 @@ export function createValidation(deps: ValidationDeps): Validation {
     const context = await runContextOf(run.agent_id)
     if (!schedule || !context) {
       await db.atomically((tx) => withdraw(tx, run.id))
-      throw new Fault(context ? 'conflict' : 'agent_not_found', 'The schedule or the agent of the run was deleted.')
+      throw new Fault(
+        context ? 'conflict' : 'agent_not_found',
+        'The schedule or the agent of the run was deleted.',
+      )
     }
     const validationId = newId()
     const message = validationMessage(

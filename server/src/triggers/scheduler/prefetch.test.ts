@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { timestamp } from '../../kit/clock.ts'
 import { createTestClock } from '../../test/clock.ts'
 import { openTestDatabase } from '../../test/dialects.ts'
-import { fireStore } from '../firing/index.ts'
+import { fireStore } from '../fires/index.ts'
 import { createPrefetch } from './prefetch.ts'
 import { startSimulation } from './test/simulation.ts'
 

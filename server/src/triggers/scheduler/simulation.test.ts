@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { silentLog } from '../../ports/log.ts'
 import { openTestDatabase } from '../../test/dialects.ts'
-import { type FireRow, fireStore } from '../firing/index.ts'
+import { type FireRow, fireStore } from '../fires/index.ts'
 import { createScheduleTimes } from '../schedule-times/index.ts'
 import { type Simulation, startSimulation } from './test/simulation.ts'
 

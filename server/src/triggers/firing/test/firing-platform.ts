@@ -23,7 +23,7 @@ import { createFiring } from '../service.ts'
 
 export const dueAt = '2026-01-05T09:00:00.000Z'
 
-/** A platform process that fires schedules of the agent `a1`. `fakes` are its neighbours' answers and inputs. */
+/** A platform process that fires schedules of the agent `a1`. `fakes` replace the features around it. */
 export async function startFiringPlatform(db: Db, over: Partial<RunPlatformOptions> = {}) {
   const clock = createTestClock(dueAt)
   const link = createFakeAgentLink()
