@@ -17,7 +17,7 @@ import { openAdapters } from './adapters.ts'
 import { findAgentsNetwork } from './agents-network.ts'
 import { ensureKey } from './first-start.ts'
 import { stopInOrder } from './ordered-stop.ts'
-import { exitConfig, fail, stopRequested, tell } from './supervision.ts'
+import { exitConfig, fail, sendMessage, stopRequested } from './supervision.ts'
 
 /** Time for open requests and streams to end after the process is asked to stop. */
 const drainMs = 5_000
@@ -41,7 +41,10 @@ async function runApi(): Promise<void> {
   const adapters = await openAdapters(config, log, process.env)
   const { db, ephemeral, containers, clock } = adapters
 
-  await migrate(db, migrations, { now: clock.now, progress: (text) => tell({ type: 'progress', text }) })
+  await migrate(db, migrations, {
+    now: clock.now,
+    progress: (text) => sendMessage({ type: 'progress', text }),
+  })
   const network = await findAgentsNetwork({ containers, clock, log })
   const platform = await compose(config, adapters, {
     agentsHost: network.host,
@@ -78,7 +81,7 @@ async function runApi(): Promise<void> {
   const open = await listen(address, server.publicHandler)
   server.attachSockets(open.server)
 
-  tell({
+  sendMessage({
     type: 'ready',
     url: config.baseUrl,
     docs_url: `${config.baseUrl}/docs`,

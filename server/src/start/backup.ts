@@ -13,7 +13,7 @@ import { archiveName, backUp, type Installation, restore, sweepBackups } from '.
 import { openDatabase } from '../ports/database/open.ts'
 import { openDatabaseCopies } from '../ports/database-copies/open.ts'
 import { createLog, redactText } from '../ports/log.ts'
-import { exitConfig, fail, tell } from './supervision.ts'
+import { exitConfig, fail, sendMessage } from './supervision.ts'
 
 const [what, archive = '', dotenv = '', replace = ''] = process.argv.slice(2)
 
@@ -70,5 +70,5 @@ async function version(): Promise<string> {
 }
 
 function progress(text: string): void {
-  tell({ type: 'progress', text })
+  sendMessage({ type: 'progress', text })
 }

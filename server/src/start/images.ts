@@ -7,7 +7,7 @@ import { ConfigError, parseConfig } from '../config.ts'
 import { openAgentImages } from '../ports/agent-images/open.ts'
 import { AgentImageError, type AgentRuntime, agentRuntimes } from '../ports/agent-images/port.ts'
 import { connect } from '../ports/containers/docker/connect.ts'
-import { exitConfig, fail, stopRequested, tell } from './supervision.ts'
+import { exitConfig, fail, sendMessage, stopRequested } from './supervision.ts'
 
 const { values, positionals } = parseArgs({
   options: { check: { type: 'boolean', default: false } },
@@ -27,7 +27,7 @@ try {
       console.log(`${runtime} ${image} ${(await images.isReady(runtime)) ? 'ready' : 'missing'}`)
       continue
     }
-    await images.ensure(runtime, (text) => tell({ type: 'progress', text }), stop.signal)
+    await images.ensure(runtime, (text) => sendMessage({ type: 'progress', text }), stop.signal)
   }
   process.exit(0)
 } catch (error) {

@@ -10,7 +10,7 @@ import { openDatabase } from '../ports/database/open.ts'
 import type { Db } from '../ports/database/port.ts'
 import { NewerSchemaError } from '../ports/database/port.ts'
 import { createLog, redactText } from '../ports/log.ts'
-import { exitConfig, fail, tell } from './supervision.ts'
+import { exitConfig, fail, sendMessage } from './supervision.ts'
 
 /** Time for a database server that starts together with the platform. */
 const startTimeoutMs = 30_000
@@ -31,7 +31,7 @@ async function run(): Promise<void> {
   const db = await openDatabase(config.databaseUrl.reveal(), log)
   try {
     await untilAvailable(db)
-    const progress = (text: string) => tell({ type: 'progress', text })
+    const progress = (text: string) => sendMessage({ type: 'progress', text })
     const applied = await migrate(db, migrations, { now: systemClock.now, progress })
     progress(applied.length === 0 ? 'the schema is complete' : `${applied.length} migrations applied`)
   } finally {
@@ -46,7 +46,7 @@ async function untilAvailable(db: Db): Promise<void> {
       return await db.ping()
     } catch (error) {
       if (performance.now() > giveUpAt) throw error
-      if (!isReported) tell({ type: 'progress', text: 'waiting for the database' })
+      if (!isReported) sendMessage({ type: 'progress', text: 'waiting for the database' })
       await systemClock.wait(pauseMs)
     }
   }

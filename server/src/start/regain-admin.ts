@@ -12,7 +12,7 @@ import { openDatabase } from '../ports/database/open.ts'
 import type { Db } from '../ports/database/port.ts'
 import { memoryEphemeral } from '../ports/ephemeral/memory.ts'
 import { createLog, type Log, redactText } from '../ports/log.ts'
-import { exitConfig, fail, tell } from './supervision.ts'
+import { exitConfig, fail, sendMessage } from './supervision.ts'
 
 try {
   const config = parseConfig(process.env)
@@ -48,6 +48,6 @@ async function regain(db: Db, log: Log): Promise<void> {
     source: 'system',
   })
   await audit.close()
-  tell({ type: 'progress', text: `User name: ${regained.username}` })
-  tell({ type: 'progress', text: `Password:  ${regained.password}` })
+  sendMessage({ type: 'progress', text: `User name: ${regained.username}` })
+  sendMessage({ type: 'progress', text: `Password:  ${regained.password}` })
 }

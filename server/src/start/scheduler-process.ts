@@ -11,7 +11,7 @@ import { createLog } from '../ports/log.ts'
 import { createScheduleTimes } from '../triggers/schedule-times/index.ts'
 import { connectPlatform, startScheduler } from '../triggers/scheduler/index.ts'
 import { stopInOrder } from './ordered-stop.ts'
-import { exitConfig, fail, stopRequested, tell } from './supervision.ts'
+import { exitConfig, fail, sendMessage, stopRequested } from './supervision.ts'
 
 try {
   await runScheduler()
@@ -30,7 +30,10 @@ async function runScheduler(): Promise<void> {
   const clock = systemClock
   await mkdir(config.dataDir, { recursive: true })
   const db = await openDatabase(config.databaseUrl.reveal(), log)
-  await migrate(db, migrations, { now: clock.now, progress: (text) => tell({ type: 'progress', text }) })
+  await migrate(db, migrations, {
+    now: clock.now,
+    progress: (text) => sendMessage({ type: 'progress', text }),
+  })
   const leases = createLeases({ db, clock })
   const platform = connectPlatform(`http://127.0.0.1:${config.internalPort}`)
   const scheduler = startScheduler({
@@ -42,7 +45,7 @@ async function runScheduler(): Promise<void> {
     times: createScheduleTimes(),
     name: `${hostname()} ${process.pid}`,
   })
-  tell({ type: 'ready', url: '', docs_url: '', setup_completed: true, containers: '', notices: [] })
+  sendMessage({ type: 'ready', url: '', docs_url: '', setup_completed: true, containers: '', notices: [] })
   log.info({}, 'ready')
 
   const reason = await stop

@@ -17,7 +17,7 @@ export type ProcessMessage =
 /** Exit code for an invalid configuration: a restart would not help (EX_CONFIG). */
 export const exitConfig = 78
 
-export function tell(message: ProcessMessage): void {
+export function sendMessage(message: ProcessMessage): void {
   if (process.send) {
     process.send(message, () => {})
     return
@@ -44,7 +44,7 @@ export function stopRequested(): Promise<string> {
 
 /** Ends this process with a reason for the operator. */
 export function fail(reason: string, code = 1): never {
-  tell({ type: 'fatal', reason })
+  sendMessage({ type: 'fatal', reason })
   if (process.send) console.error(reason)
   process.exit(code)
 }

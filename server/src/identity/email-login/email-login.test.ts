@@ -142,7 +142,7 @@ forEachDialect((_name, open) => {
     await using it = await start()
     const code = (await it.ask()) ?? ''
     it.switches.emailLogin = false
-    assert.deepEqual(it.emailLogin.ways(), { emailLogin: false, accessRequests: false })
+    assert.deepEqual(it.emailLogin.methods(), { emailLogin: false, accessRequests: false })
     assert.equal(await faultOf(it.emailLogin.requestCode({ email, ip })), 'email_login_disabled')
     assert.equal(await faultOf(it.verify(code)), 'email_login_disabled')
   })

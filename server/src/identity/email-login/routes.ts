@@ -7,7 +7,7 @@ import type { EmailLogin } from './service.ts'
 export function emailLoginRoutes(login: EmailLogin, sessions: Pick<Sessions, 'setupStatus'>): Route[] {
   return [
     route(getAuthMode, async () => {
-      const { emailLogin, accessRequests } = login.ways()
+      const { emailLogin, accessRequests } = login.methods()
       return {
         email_auth_enabled: emailLogin,
         setup_completed: (await sessions.setupStatus()).setup_completed,

@@ -26,7 +26,7 @@ export type EmailLoginDeps = {
 
 export type EmailLogin = {
   /** The values of `GET /api/auth/mode`. */
-  ways(): { emailLogin: boolean; accessRequests: boolean }
+  methods(): { emailLogin: boolean; accessRequests: boolean }
   /**
    * Resolves the same way and equally fast for every address; the mail is sent afterwards. Throws
    * `email_login_disabled`, and `rate_limited` for the client's IP address.
@@ -86,7 +86,7 @@ export function createEmailLogin(deps: EmailLoginDeps): EmailLogin {
     })
 
   return {
-    ways: () => ({
+    methods: () => ({
       emailLogin: mail !== null && settings.emailLogin(),
       accessRequests: settings.accessRequests(),
     }),
