@@ -1,221 +1,36 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import {
-  createServer,
-  request as httpRequest,
-  type IncomingMessage,
-  type ServerOptions,
-  type ServerResponse,
-} from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { after, test } from 'node:test'
+import { request as httpRequest } from 'node:http'
+import { test } from 'node:test'
 import { startModelServer } from '@roost/test-support/model/index'
-import { openTestDatabase } from '../../test/dialects.ts'
-import { accept, linked, resultOf, startRunPlatform } from '../../test/run-platform.ts'
-
-type Upstream = (request: IncomingMessage, response: ServerResponse, body: Buffer) => void
-
-async function listen(
-  handler: (request: IncomingMessage, response: ServerResponse) => void,
-  options: ServerOptions = {},
-) {
-  const server = createServer(options, handler)
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  after(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-}
-
-/** Connections stay open until the other end closes them. */
-const neverCloses = { keepAliveTimeout: 0 }
-
-/** A broker with one running run, and a provider that a test defines. */
-async function start(
-  options: { upstream?: Upstream; providerUrl?: string; providerKey?: string | null } = {},
-) {
-  const seen: { method: string; url: string; headers: IncomingMessage['headers']; body: string }[] = []
-  const providerUrl =
-    options.providerUrl ??
-    (await listen(async (request, response) => {
-      const parts: Buffer[] = []
-      try {
-        for await (const part of request) parts.push(part as Buffer)
-      } catch {
-        return
-      }
-      const body = Buffer.concat(parts)
-      seen.push({
-        method: request.method ?? '',
-        url: request.url ?? '',
-        headers: request.headers,
-        body: body.toString(),
-      })
-      ;(options.upstream ?? answered)(request, response, body)
-    }, neverCloses))
-  const platform = await startRunPlatform({ db: await openTestDatabase(), providerUrl, ...options })
-  after(() => platform.broker.close())
-  const url = await listen((request, response) => void platform.broker.handle(request, response))
-  const row = await accept(platform)
-  const { runs } = await platform.dispatch.handlers.claim(linked, { t: 'claim', free: 1 })
-  const run = runs[0] ?? assert.fail('nothing was handed out')
-  const ask = (path: string, init: RequestInit & { headers?: Record<string, string> } = {}) =>
-    fetch(`${url}/broker/${path}`, {
-      method: 'POST',
-      body: JSON.stringify({ model: 'claude-x', messages: [] }),
-      ...init,
-      headers: { 'x-api-key': run.broker.token, 'content-type': 'application/json', ...init.headers },
-    })
-  return { platform, url, row, run, ask, seen }
-}
-
-type ProviderError = {
-  type?: string
-  error: { type: string; message: string; status?: string; code?: string }
-}
-async function bodyOf(reply: Response): Promise<ProviderError> {
-  return (await reply.json()) as ProviderError
-}
-
-const answered: Upstream = (_, response) => {
-  response.writeHead(200, { 'content-type': 'application/json', 'request-id': 'r1' })
-  response.end(
-    JSON.stringify({ type: 'message', model: 'claude-x', usage: { input_tokens: 100, output_tokens: 10 } }),
-  )
-}
+import { accept, linked, resultOf } from '../../test/run-platform.ts'
+import { bodyOf, listen, respond, start, type Upstream } from './test/broker-world.ts'
 
 test("the provider gets the platform's key and no credential of the container", async () => {
-  const { ask, seen, run } = await start()
+  const { ask, requests, run } = await start()
   const reply = await ask('anthropic/v1/messages?beta=true', {
     headers: { cookie: 'a=b', 'anthropic-version': '2023-06-01' },
   })
   assert.equal(reply.status, 200)
   assert.equal(reply.headers.get('request-id'), 'r1')
-  const [request] = seen
+  const [request] = requests
   assert.equal(request?.url, '/v1/messages?beta=true')
   assert.equal(request?.headers['x-api-key'], 'provider-key-1')
   assert.equal(request?.headers['anthropic-version'], '2023-06-01')
   assert.equal(request?.headers.cookie, undefined)
-  assert.ok(!JSON.stringify(seen).includes(run.broker.token))
+  assert.ok(!JSON.stringify(requests).includes(run.broker.token))
 })
 
 test('Google and OpenAI get their keys in their own headers', async () => {
-  const { ask, seen, run, url } = await start()
+  const { ask, requests, run, url } = await start()
   const body = JSON.stringify({ contents: [] })
   await fetch(`${url}/broker/google/v1beta/models/gemini-x:generateContent?key=${run.broker.token}`, {
     method: 'POST',
     body,
   })
   await ask('openai/v1/responses', { body: JSON.stringify({ model: 'gpt-5', input: 'x' }) })
-  assert.equal(seen[0]?.headers['x-goog-api-key'], 'provider-key-1')
-  assert.equal(seen[0]?.url, '/v1beta/models/gemini-x:generateContent')
-  assert.equal(seen[1]?.headers.authorization, 'Bearer provider-key-1')
-})
-
-test('tokens and cost are on the execution when the response has arrived', async () => {
-  const { ask, platform, row } = await start()
-  await (await ask('anthropic/v1/messages')).text()
-  await (await ask('anthropic/v1/messages')).text()
-  const booked = await platform.row(row.id)
-  assert.equal(booked.input_tokens, 200)
-  assert.equal(booked.output_tokens, 20)
-  assert.equal(booked.metered_requests, 2)
-  assert.equal(booked.cost_micros, 2 * (100 * 15 + 10 * 75))
-  assert.equal(booked.cost_estimated, 1, 'no row names claude-x')
-  assert.equal(booked.model_used, 'claude-x')
-  assert.equal(booked.context_used, 110)
-})
-
-test('an unknown model is booked at its family price as an estimate, never at zero', async () => {
-  const { ask, platform, row } = await start({
-    upstream: (_, response) => {
-      response.writeHead(200, { 'content-type': 'application/json' })
-      response.end('{"type":"message","usage":{"input_tokens":100,"output_tokens":10}}')
-    },
-  })
-  const names = ['claude-no-such-model', 'claude-sonnet-99', 'haiku-free']
-  const booked: unknown[] = []
-  for (const model of names) {
-    const reply = await ask('anthropic/v1/messages', { body: JSON.stringify({ model, messages: [] }) })
-    await reply.text()
-    const { cost_micros, cost_estimated } = await platform.row(row.id)
-    booked.push([cost_micros, cost_estimated])
-  }
-  assert.deepEqual(booked, [
-    [2250, 1],
-    [2250 + 450, 1],
-    [2250 + 450 + 150, 1],
-  ])
-})
-
-test('a stream without usage is booked by its length, as an estimate', async () => {
-  const { ask, platform, row } = await start({
-    upstream: (_, response) => {
-      response.writeHead(200, { 'content-type': 'text/event-stream' })
-      for (let piece = 0; piece < 5; piece += 1)
-        response.write('data: {"model":"gpt-6-sol","choices":[{"delta":{"content":"word"}}]}\n\n')
-      response.end('data: [DONE]\n\n')
-    },
-  })
-  const body = JSON.stringify({ model: 'gpt-6-sol', stream: true, messages: [{ content: 'x'.repeat(4000) }] })
-  await (await ask('openai/v1/chat/completions', { body })).text()
-  const { cost_micros, cost_estimated, input_tokens, output_tokens } = await platform.row(row.id)
-  const input = Math.ceil(body.length / 4)
-  assert.deepEqual([input_tokens, output_tokens], [input, 5])
-  assert.deepEqual([cost_micros, cost_estimated], [input * 2 + 5 * 10, 1])
-})
-
-test('usage is booked when the client disconnects before the provider reports it', async () => {
-  const { ask, platform, row } = await start({
-    upstream: (_, response) => {
-      response.writeHead(200, { 'content-type': 'text/event-stream' })
-      response.write('data: {"type":"response.output_text.delta","delta":"word"}\n\n')
-    },
-  })
-  const leave = new AbortController()
-  const body = JSON.stringify({ model: 'gpt-6-sol', stream: true, input: 'x'.repeat(4000) })
-  const reply = await ask('openai/v1/responses', { body, signal: leave.signal })
-  await reply.body?.getReader().read()
-  leave.abort()
-  while ((await platform.row(row.id)).metered_requests === 0)
-    await new Promise((resolve) => setImmediate(resolve))
-  const booked = await platform.row(row.id)
-  assert.deepEqual([booked.cost_estimated, (booked.cost_micros ?? 0) > 2000], [1, true])
-})
-
-test('a stream that fails before its first output costs nothing', async () => {
-  const { ask, platform, row } = await start({
-    upstream: (_, response) => {
-      response.writeHead(200, { 'content-type': 'text/event-stream' })
-      response.end('data: {"type":"response.failed","response":{"model":"gpt-6-sol","usage":null}}\n\n')
-    },
-  })
-  await (
-    await ask('openai/v1/responses', { body: JSON.stringify({ model: 'gpt-6-sol', input: 'x' }) })
-  ).text()
-  assert.deepEqual((await platform.row(row.id)).metered_requests, 0)
-})
-
-test('an imported price applies to the next request, which is no longer an estimate', async () => {
-  const { ask, platform, row } = await start()
-  const models = [{ id: 'claude-x', input: 1, output: 2 }]
-  const anthropic = { as_of: '2026-12-01', source: 'test', models, families: [] }
-  await platform.prices.put({ format: 1, providers: { anthropic } })
-  await (await ask('anthropic/v1/messages')).text()
-  const { cost_micros, cost_estimated } = await platform.row(row.id)
-  assert.deepEqual([cost_micros, cost_estimated], [100 + 2 * 10, 0])
-})
-
-test("the broker's figures take precedence over those of the runtime", async () => {
-  const { ask, platform, row, run } = await start()
-  await (await ask('anthropic/v1/messages')).text()
-  const metadata = { cost_usd: 99, input_tokens: 9999 }
-  await platform.dispatch.handlers.result(linked, resultOf(run, { metadata }))
-  const ended = await platform.row(row.id)
-  assert.equal(ended.cost_micros, 2250)
-  assert.equal(ended.input_tokens, 100)
+  assert.equal(requests[0]?.headers['x-goog-api-key'], 'provider-key-1')
+  assert.equal(requests[0]?.url, '/v1beta/models/gemini-x:generateContent')
+  assert.equal(requests[1]?.headers.authorization, 'Bearer provider-key-1')
 })
 
 test('the first part of a response arrives while the rest is still being written', async () => {
@@ -242,7 +57,7 @@ test('the first part of a response arrives while the rest is still being written
 })
 
 test('401 for an invalid token, 403 after the run has ended, in the format of the provider', async () => {
-  const { ask, platform, run, seen } = await start()
+  const { ask, platform, run, requests } = await start()
   for (const token of ['nonsense', 'provider-key-1', `${run.broker.token}x`]) {
     const reply = await ask('anthropic/v1/messages', { headers: { 'x-api-key': token } })
     assert.equal(reply.status, 401)
@@ -255,7 +70,7 @@ test('401 for an invalid token, 403 after the run has ended, in the format of th
   const ended = await ask('anthropic/v1/messages')
   assert.equal(ended.status, 403)
   assert.equal((await bodyOf(ended)).error.type, 'permission_error')
-  assert.equal(seen.length, 0)
+  assert.equal(requests.length, 0)
 })
 
 test("a conversation's token is valid while any of its turns runs", async () => {
@@ -285,7 +100,7 @@ test("a conversation's token is valid while any of its turns runs", async () => 
 })
 
 test('404 for models outside the offered families, which never reach the provider', async () => {
-  const { ask, seen } = await start()
+  const { ask, requests } = await start()
   for (const body of [
     '{"model":"llama-3","messages":[]}',
     `{"messages":[{"role":"user","content":"${'x'.repeat(300_000)}"}],"model":"o3"}`,
@@ -298,11 +113,11 @@ test('404 for models outside the offered families, which never reach the provide
   }
   const google = await ask('google/v1beta/models/palm-2:generateContent')
   assert.equal(google.status, 404)
-  assert.deepEqual(seen, [])
+  assert.deepEqual(requests, [])
 })
 
 test('404 for provider routes that runs may not use', async () => {
-  const { ask, seen } = await start()
+  const { ask, requests } = await start()
   for (const path of [
     'anthropic/v1/files',
     'openai/v1/files',
@@ -311,7 +126,7 @@ test('404 for provider routes that runs may not use', async () => {
   ]) {
     assert.equal((await ask(path)).status, 404, path)
   }
-  assert.deepEqual(seen, [])
+  assert.deepEqual(requests, [])
 })
 
 test('503 not_configured without a key, in the format of each provider, marked as not retryable', async () => {
@@ -363,7 +178,7 @@ test('an idle connection is closed before the time that the provider announces',
   const upstream: Upstream = (request, response, body) => {
     request.socket.once('close', closed.resolve)
     response.setHeader('connection', 'keep-alive').setHeader('keep-alive', 'timeout=2')
-    answered(request, response, body)
+    respond(request, response, body)
   }
   const { ask } = await start({ upstream })
   assert.equal((await ask('anthropic/v1/messages')).status, 200)
@@ -418,7 +233,7 @@ test('413 above 64 MiB; a request of 64 MiB is streamed through', async () => {
       } catch {
         return
       }
-      answered(request, response, Buffer.alloc(0))
+      respond(request, response, Buffer.alloc(0))
     }),
   })
   const head = '{"model":"claude-x","messages":["'
@@ -454,9 +269,9 @@ test('413 above 64 MiB; a request of 64 MiB is streamed through', async () => {
 })
 
 test('200 for a HEAD request of the base address without a token', async () => {
-  const { url, seen } = await start()
+  const { url, requests } = await start()
   assert.equal((await fetch(`${url}/broker/anthropic/api/hello`, { method: 'HEAD' })).status, 200)
-  assert.deepEqual(seen, [])
+  assert.deepEqual(requests, [])
 })
 
 test('the three providers of the scripted model server stream and are metered', async () => {

@@ -19,7 +19,7 @@ export function createBrokerTokens(mac: (text: string) => string): BrokerTokens 
   function remember(body: string, token: string): string {
     minted.set(body, token)
     const [oldest] = minted.keys()
-    if (minted.size > mostMinted && oldest !== undefined) minted.delete(oldest)
+    if (minted.size > maxCachedTokens && oldest !== undefined) minted.delete(oldest)
     return token
   }
 
@@ -38,6 +38,6 @@ export function createBrokerTokens(mac: (text: string) => string): BrokerTokens 
   }
 }
 
-const mostMinted = 1_000
+const maxCachedTokens = 1_000
 const prefix = 'rbk_'
 const shape = /^rbk_([A-Za-z0-9_-]{1,100})\.([es])\.([A-Za-z0-9_-]{1,100})\.([A-Za-z0-9_=+/-]{20,200})$/

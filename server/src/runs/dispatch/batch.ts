@@ -25,7 +25,7 @@ export type BatchDeps = {
   breaker: DispatchBreaker
 }
 
-/** The record of a run; `why` is the reason why it does not start, or null. */
+/** A run to insert; `why` is the reason that it does not start, or null. */
 export type Entry = { agent: RunContext; request: RunRequest; why: NotRun | null }
 
 export type Batch = {
@@ -62,7 +62,7 @@ export function createBatch({ events, link, breaker }: BatchDeps): Batch {
       const next = new Map(
         [...counts].map(([agentId, count]) => [agentId, (lasts.get(agentId) ?? count) - count + 1]),
       )
-      const asked = new Set<string>()
+      const probedAgents = new Set<string>()
 
       function numberOf(agentId: string): number {
         const number = next.get(agentId)
@@ -77,8 +77,8 @@ export function createBatch({ events, link, breaker }: BatchDeps): Batch {
         async admit(agent, executionId) {
           if (free.has(agent.id)) return 'free'
           // At most one run gets through a breaker that is not closed.
-          if (asked.has(agent.id)) return 'refused'
-          asked.add(agent.id)
+          if (probedAgents.has(agent.id)) return 'refused'
+          probedAgents.add(agent.id)
           try {
             return await breaker.admitIn(tx, agent, executionId)
           } catch (error) {

@@ -1,57 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { TranscriptLine } from '@roost/contracts/link/transcript'
 import { isFault } from '../../kit/fault.ts'
-import { createTestClock } from '../../test/clock.ts'
 import { forEachDialect } from '../../test/dialects.ts'
-import {
-  accept,
-  agentFact,
-  linked,
-  person,
-  type RunPlatform,
-  resultOf,
-  startRunPlatform,
-} from '../../test/run-platform.ts'
+import { accept, agentFact, linked, person, resultOf, startRunPlatform } from '../../test/run-platform.ts'
 import { transcriptStore } from '../transcripts/index.ts'
 import { sourceOf } from './request.ts'
-
-const line = (text: string): TranscriptLine => ({
-  type: 'system',
-  subtype: 'notice',
-  level: 'info',
-  message: text,
-})
-const hello = (held: object[] = []) => ({
-  t: 'hello' as const,
-  protocol: 1,
-  agent_name: 'scout',
-  image_version: null,
-  runtime: 'claude-code' as const,
-  runtime_version: null,
-  started_at: '2026-01-05T08:00:00.000Z',
-  held: held as never,
-})
+import { claim, claimOne, eventsOf, hold, line, start as startOn } from './test/dispatch-world.ts'
 
 forEachDialect((_, open) => {
-  async function start(options: { queueDepth?: number; slots?: number } = {}) {
-    const db = await open()
-    const clock = createTestClock()
-    const platform = await startRunPlatform({ db, clock, ...options })
-    platform.agents.set('a1', agentFact({ effective_slots: options.slots ?? 3 }))
-    return { platform, clock, db, on: platform.dispatch.handlers }
-  }
-  const claim = (platform: RunPlatform, free = 9) =>
-    platform.dispatch.handlers.claim(linked, { t: 'claim', free }).then(({ runs }) => runs)
-  const claimOne = async (platform: RunPlatform) => {
-    const [run] = await claim(platform, 1)
-    assert.ok(run, 'a run was claimed')
-    return run
-  }
-  const eventsOf = async (platform: RunPlatform) => {
-    await platform.events.relaying.pass()
-    return (await platform.events.after(0, 1000)).map(({ type }) => type)
-  }
+  const start = (options: Parameters<typeof startOn>[1] = {}) => startOn(open, options)
 
   test('an accepted run is queued, has an event, and is claimed under a lease', async () => {
     const { platform, clock } = await start()
@@ -343,86 +300,6 @@ forEachDialect((_, open) => {
     assert.deepEqual(await on.attachment(linked, deleted), { stale: true })
   })
 
-  test('hello: held runs continue after their last line, others are dropped, spawned ones are marked', async () => {
-    const { platform, on, clock } = await start()
-    await accept(platform)
-    await accept(platform)
-    const [stored, cancelled] = await claim(platform)
-    assert.ok(stored && cancelled)
-    await on.lines(linked, { t: 'lines', ...hold(stored), from: 1, lines: [line('a'), line('b')] })
-    const reader = { caller: person({ role: 'admin' }), agentId: 'a1', relation: 'admin' as const }
-    await platform.executions.terminate(reader, cancelled.execution_id)
-    await clock.advance(300)
-    const answer = await on.hello(
-      linked,
-      hello([
-        { ...hold(stored), state: 'spawned', last_line: 9 },
-        { ...hold(cancelled), state: 'spawned', last_line: 3 },
-        { execution_id: 'unknown', claim_token: 1, state: 'accepted', last_line: 0 },
-      ]),
-    )
-    assert.deepEqual(answer.acked, { [stored.execution_id]: 2 })
-    assert.deepEqual(answer.drop, [cancelled.execution_id, 'unknown'])
-    const row = await platform.row(stored.execution_id)
-    assert.equal(row.spawned_at, clock.now().toISOString())
-    assert.ok((row.lease_expires_at ?? '') > clock.now().toISOString(), 'the lease is renewed')
-  })
-
-  test('hello without a run: it is queued again if it was never spawned, else lost', async () => {
-    const { platform, on } = await start({ slots: 2 })
-    const parked = await accept(platform)
-    const spawned = await accept(platform)
-    const later = await accept(platform)
-    const [first, second] = await claim(platform)
-    assert.ok(first && second)
-    await on.started(linked, { t: 'started', ...hold(second), pid: 1 })
-    const answer = await on.hello(linked, hello())
-    assert.deepEqual([answer.acked, answer.drop], [{}, []])
-    assert.equal((await platform.row(parked.id)).status, 'queued')
-    const lost = await platform.row(spawned.id)
-    assert.deepEqual([lost.status, lost.error_code], ['failed', 'agent_lost'])
-    const again = await claim(platform)
-    assert.deepEqual(
-      again.map((run) => run.execution_id),
-      [parked.id, later.id],
-    )
-    assert.ok((again[0]?.claim_token ?? 0) > first.claim_token, 'the claim token has grown')
-    assert.deepEqual(await on.started(linked, { t: 'started', ...hold(first), pid: 2 }), { stale: true })
-  })
-
-  test('hello with another protocol version is rejected', async () => {
-    const { on } = await start()
-    await assert.rejects(on.hello(linked, { ...hello(), protocol: 2 }), /protocol 1/)
-  })
-
-  test('stopping an agent cancels running runs only; deleting it cancels queued ones too', async () => {
-    const { platform, db } = await start({ slots: 1 })
-    const running = await accept(platform)
-    const waiting = await accept(platform)
-    await claimOne(platform)
-    await db.atomically((tx) => platform.dispatch.agentStopped(tx, 'a1'))
-    assert.deepEqual(
-      [(await platform.row(running.id)).error_code, (await platform.row(waiting.id)).status],
-      ['agent_stopped', 'queued'],
-    )
-    await db.atomically((tx) => platform.dispatch.agentDeleted(tx, 'a1'))
-    const deleted = await platform.row(waiting.id)
-    assert.deepEqual(
-      [deleted.status, deleted.error_code, deleted.agent_deleted],
-      ['cancelled', 'agent_deleted', 1],
-    )
-  })
-
-  test('queued runs are not claimed after a stop request, even with a stale cache', async () => {
-    const { platform } = await start({ slots: 1 })
-    const waiting = await accept(platform)
-    platform.stopRequested.add('a1')
-    assert.deepEqual(await claim(platform, 1), [])
-    assert.equal((await platform.row(waiting.id)).status, 'queued')
-    platform.stopRequested.delete('a1')
-    await claimOne(platform)
-  })
-
   test('a chain of agent calls ends after eight hops', async () => {
     const { platform } = await start({ slots: 20 })
     const caller = { ...sourceOf(person(), null), agent: { id: 'a1', name: 'scout' } }
@@ -462,7 +339,3 @@ forEachDialect((_, open) => {
     assert.deepEqual([failed.status, failed.error_code], ['failed', 'agent_error'])
   })
 })
-
-function hold({ execution_id, claim_token }: { execution_id: string; claim_token: number }) {
-  return { execution_id, claim_token }
-}

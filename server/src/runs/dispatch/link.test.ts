@@ -58,7 +58,7 @@ async function startProcess(db: Db, ephemeral = memoryEphemeral({ clock: systemC
 
 const claimOne = async (agent: LinkAgent) => {
   const { runs } = await agent.call('claim', { free: 1 })
-  const run = runs[0] ?? assert.fail('nothing was handed out')
+  const run = runs[0] ?? assert.fail('no run was claimed')
   return { run, hold: { execution_id: run.execution_id, claim_token: run.claim_token } }
 }
 

@@ -6,7 +6,7 @@ import { forEachDialect } from '../../test/dialects.ts'
 import { accept, linked, resultOf, startRunPlatform } from '../../test/run-platform.ts'
 import { createPieces } from './pieces.ts'
 
-const says = (text: string): TranscriptLine => ({
+const lineOf = (text: string): TranscriptLine => ({
   type: 'assistant',
   message: { role: 'assistant', content: [{ type: 'text', text }] },
 })
@@ -30,11 +30,11 @@ forEachDialect((_name, open) => {
     platform.secrets.push('svc_mcp_very-secret-key')
     const said = `svc_mcp_very-secret-key, ${token}, svc_mcp_very`
     for (const text of said.match(/.{1,5}/g) ?? []) write(text)
-    await on.lines(linked, { t: 'lines', ...hold, from: 1, lines: [says(said)] })
+    await on.lines(linked, { t: 'lines', ...hold, from: 1, lines: [lineOf(said)] })
     assert.equal(sent.join(''), '[secret], [secret], ')
     write('next')
     await on.result(linked, resultOf(hold))
-    assert.equal(sent.at(-1), 'next', 'what was held back stands in the line')
+    assert.equal(sent.at(-1), 'next', 'the held text is in the line')
   })
 
   test('a piece is omitted when the secrets cannot be read', async () => {

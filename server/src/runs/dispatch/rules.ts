@@ -61,10 +61,9 @@ export type Verdict = 'leave' | 'requeue' | 'lost' | 'overdue' | 'forgotten'
 export const passesBeforeVerdict = 4
 
 /**
- * A run not known to be spawned stays with its agent. A linked agent without the run does not have it, so it
- * is queued again. An offline agent reports it when it reconnects, within the queue expiry. A spawned run
- * never restarts automatically; while its container runs without a link, it keeps its slot until the grace
- * period is over.
+ * A run without a known runtime is queued again when its linked agent does not hold it, and waits for an offline
+ * agent until the queue expiry. A run with a runtime never restarts. It is lost with its container or on a linked
+ * agent, and keeps its slot until the grace period is over while only the link is down.
  */
 export function judgeExpired(run: {
   isSpawned: boolean

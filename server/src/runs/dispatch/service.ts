@@ -164,7 +164,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
 }
 
 /**
- * The claims that this process has handed out or learned from a hello. Enough to forward pieces of answers,
+ * The claims that this process has answered or learned from a hello. Enough to forward pieces of answers,
  * which arrive by the dozen per second and are not stored.
  */
 function createLastClaims() {

@@ -1,5 +1,10 @@
 import { triggers } from '@roost/contracts/runs/executions'
-import type { AgentRunStats, FleetStats, Timeline, TimelineGroup } from '@roost/contracts/runs/fleet-executions'
+import type {
+  AgentRunStats,
+  FleetStats,
+  Timeline,
+  TimelineGroup,
+} from '@roost/contracts/runs/fleet-executions'
 import { spansBetween } from '../../kit/calendar.ts'
 import { successRate } from '../../kit/figures.ts'
 
