@@ -227,7 +227,7 @@ export async function compose(
       agents.linkConnected(agent.agentId)
       skills.linkConnected(agent.agentId)
       runs.dispatch.handlers.connected(agent)
-      void records.transportBreaker.heard(agent.agentId)
+      void records.transportBreaker.recordAnswer(agent.agentId)
     },
   })
 

@@ -41,7 +41,7 @@ forEachDialect((_, open) => {
 
   async function claimOne(platform: RunPlatform) {
     const { runs } = await platform.dispatch.handlers.claim(linked, { t: 'claim', free: 1 })
-    return runs[0] ?? assert.fail('nothing was handed out')
+    return runs[0] ?? assert.fail('no run was claimed')
   }
   /** Runs one run from acceptance to its end; null ends it as successful. */
   async function runOnce(platform: RunPlatform, code: Failure | null): Promise<string> {
@@ -115,9 +115,9 @@ forEachDialect((_, open) => {
       assert.match(error ?? '', /breaker/)
       assert.equal(completed_at, created_at)
       await platform.events.relaying.pass()
-      const told = (await platform.events.after(0, 1000)).filter(({ fields }) => fields.execution_id === id)
+      const events = (await platform.events.after(0, 1000)).filter(({ fields }) => fields.execution_id === id)
       assert.deepEqual(
-        told.map(({ type, fields }) => [type, fields.status]),
+        events.map(({ type, fields }) => [type, fields.status]),
         [
           ['execution.created', 'failed'],
           ['execution.finished', 'failed'],
@@ -135,11 +135,11 @@ forEachDialect((_, open) => {
     const waiting = await accept(platform)
     await end(platform, third, 'auth')
     await platform.events.relaying.pass()
-    const told = (await platform.events.after(0, 1000)).filter(
+    const events = (await platform.events.after(0, 1000)).filter(
       ({ type, fields }) => type === 'execution.finished' && fields.execution_id === waiting.id,
     )
     assert.deepEqual(
-      told.map(({ fields }) => [fields.status, fields.error_code]),
+      events.map(({ fields }) => [fields.status, fields.error_code]),
       [['failed', 'circuit_open']],
     )
   })
@@ -172,8 +172,8 @@ forEachDialect((_, open) => {
     for (let time = 0; time < 3; time += 1) await runOnce(platform, 'auth')
     await clock.advance(60)
     assert.equal((await view()).dispatch.state, 'half_open')
-    const asked = await Promise.allSettled(Array.from({ length: 20 }, () => accept(platform)))
-    const refused = asked.filter(({ status }) => status === 'rejected')
+    const outcomes = await Promise.allSettled(Array.from({ length: 20 }, () => accept(platform)))
+    const refused = outcomes.filter(({ status }) => status === 'rejected')
     assert.equal(refused.length, 19)
     for (const each of refused) assert.ok(each.status === 'rejected' && isOpenFault(10)(each.reason))
     await end(platform, await claimOne(platform), null)
@@ -220,12 +220,12 @@ forEachDialect((_, open) => {
     for (let time = 0; time < 2; time += 1) await runOnce(platform, 'auth')
     await accept(platform)
     const third = await claimOne(platform)
-    const [, ...asked] = await Promise.allSettled([
+    const [, ...outcomes] = await Promise.allSettled([
       end(platform, third, 'auth'),
       ...Array.from({ length: 20 }, () => accept(platform)),
     ])
-    const taken = asked.flatMap((each) => (each.status === 'fulfilled' ? [each.value.id] : []))
-    for (const id of taken) assert.equal((await platform.row(id)).error_code, 'circuit_open')
+    const accepted = outcomes.flatMap((each) => (each.status === 'fulfilled' ? [each.value.id] : []))
+    for (const id of accepted) assert.equal((await platform.row(id)).error_code, 'circuit_open')
     const left = await executionStore(db).list({ agentId: 'a1', status: 'queued' }, { limit: 50, offset: 0 })
     assert.equal(left.length, 0)
   })

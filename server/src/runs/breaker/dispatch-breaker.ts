@@ -67,13 +67,13 @@ export function createDispatchBreaker(deps: DispatchBreakerDeps): DispatchBreake
     async admitIn(tx, agent, executionId) {
       if (!(await isActing(tx, agent.id))) return 'free'
       const store = breakerStore(tx)
-      const asked = admit(await store.hold(agent.id, 'dispatch'), executionId, clock.now())
-      if (!asked.admit) {
+      const admission = admit(await store.hold(agent.id, 'dispatch'), executionId, clock.now())
+      if (!admission.admit) {
         const detail = `The circuit breaker of the agent "${agent.name}" is open: its provider refuses the credentials.`
-        throw new Fault('circuit_open', detail, { retry_after_seconds: asked.retryAfterSeconds })
+        throw new Fault('circuit_open', detail, { retry_after_seconds: admission.retryAfterSeconds })
       }
-      if (!asked.memory) return 'free'
-      await store.write(agent.id, 'dispatch', asked.memory)
+      if (!admission.memory) return 'free'
+      await store.write(agent.id, 'dispatch', admission.memory)
       return 'probe'
     },
 

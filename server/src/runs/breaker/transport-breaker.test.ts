@@ -73,7 +73,7 @@ forEachDialect((_, open) => {
   test('an agent that connects is reachable again', async () => {
     const { breaker, state, fail } = await start()
     await fail(5)
-    await breaker.heard('a1')
+    await breaker.recordAnswer('a1')
     assert.equal(await state(), 'closed')
   })
 

@@ -9,7 +9,7 @@ export type TransportBreaker = {
   /** Returns the link with its calls counted. */
   watch(link: AgentLink): AgentLink
   /** Records that the agent has sent something over its link. */
-  heard(agentId: string): Promise<void>
+  recordAnswer(agentId: string): Promise<void>
 }
 
 /**
@@ -23,7 +23,7 @@ export function createTransportBreaker(deps: {
 }): TransportBreaker {
   const { db, clock, log } = deps
 
-  async function heard(agentId: string): Promise<void> {
+  async function recordAnswer(agentId: string): Promise<void> {
     try {
       if (isBlank(await breakerStore(db).read(agentId, 'transport'))) return
       await db.atomically(async (tx) => {
@@ -53,17 +53,17 @@ export function createTransportBreaker(deps: {
   }
 
   return {
-    heard,
+    recordAnswer,
     watch: (link) => ({
       ...link,
       async call(agentId, t, request, options) {
         try {
           const answer = await link.call(agentId, t, request, options)
-          await heard(agentId)
+          await recordAnswer(agentId)
           return answer
         } catch (error) {
           // A fault named by the agent is an answer too; an abort by the caller says nothing.
-          if (error instanceof LinkFault) await heard(agentId)
+          if (error instanceof LinkFault) await recordAnswer(agentId)
           if (error instanceof LinkDown || error instanceof LinkTimeout) await recordFailure(agentId)
           throw error
         }
