@@ -58,7 +58,7 @@ function checkFile(file: FileAttachment, usedNames: Set<string>): CheckedFile {
   const size = decodedSize(data_base64)
   if (size > maxFileBytes) throw tooLarge(file.name, `a file may have ${maxFileBytes / mib} MB`)
   const found = contradiction(mimetype, Buffer.from(data_base64, 'base64'))
-  if (found) throw rejected(file.name, `"${shownName(file.name)}" says it is ${mimetype}, but ${found}.`)
+  if (found) throw rejected(file.name, `"${shownName(file.name)}" is declared as ${mimetype}, but ${found}.`)
   return { name: freeName(cleanName(file.name), usedNames), mimetype, size, data_base64 }
 }
 

@@ -33,7 +33,7 @@ forEachDialect((_, open) => {
   async function running(platform: RunPlatform, isSpawned = true) {
     const row = await accept(platform)
     const { runs } = await platform.dispatch.handlers.claim(linked, { t: 'claim', free: 1 })
-    const run = runs[0] ?? assert.fail('nothing was handed out')
+    const run = runs[0] ?? assert.fail('no run was claimed')
     const hold = { execution_id: row.id, claim_token: run.claim_token }
     if (isSpawned) await platform.dispatch.handlers.started(linked, { t: 'started', ...hold, pid: 1 })
     return { id: row.id, hold, run }

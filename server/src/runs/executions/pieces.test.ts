@@ -9,7 +9,7 @@ import { forEachDialect } from '../../test/dialects.ts'
 import { accept, linked, type RunPlatform, resultOf, startRunPlatform } from '../../test/run-platform.ts'
 import { executionEvents } from './stream.ts'
 
-const says = (text: string): TranscriptLine => ({
+const lineOf = (text: string): TranscriptLine => ({
   type: 'assistant',
   message: { role: 'assistant', content: [{ type: 'text', text }] },
 })
@@ -39,7 +39,7 @@ forEachDialect((_, open) => {
         stop()
       },
       lines: (from: number, texts: string[]) =>
-        handlers.lines(linked, { t: 'lines', ...hold, from, lines: texts.map(says) }),
+        handlers.lines(linked, { t: 'lines', ...hold, from, lines: texts.map(lineOf) }),
       finish: () => handlers.result(linked, resultOf(hold)),
     }
   }

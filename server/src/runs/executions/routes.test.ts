@@ -72,7 +72,7 @@ async function start() {
   const finished = async (over: Parameters<typeof accept>[1] = {}) => {
     const row = await accept(platform, over)
     const { runs } = await dispatch.handlers.claim(linked, { t: 'claim', free: 1 })
-    const run = runs[0] ?? assert.fail('nothing was handed out')
+    const run = runs[0] ?? assert.fail('no run was claimed')
     const tool: TranscriptLine = {
       type: 'assistant',
       message: {

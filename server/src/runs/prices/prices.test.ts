@@ -201,7 +201,7 @@ describe('an imported table', () => {
     ],
     ['only a price for later', { models: [{ ...model, from: '2027-01-01' }] }, /needs a row without `from`/],
     ['an id in capitals', { models: [{ ...model, id: 'Claude' }] }, /lowercase/],
-    ['a date that is none', { as_of: '2026-02-30' }, /YYYY-MM-DD/],
+    ['an invalid date', { as_of: '2026-02-30' }, /YYYY-MM-DD/],
     ['no source', { source: ' ' }, /expected string to have >=1 characters/],
     ['a free family', { families: [{ match: '*', input: 0, output: 1 }] }, /must be above 0/],
     [

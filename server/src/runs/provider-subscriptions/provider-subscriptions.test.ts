@@ -127,7 +127,7 @@ forEachDialect((_, open) => {
     assert.deepEqual(json.agents_cleared, ['atlas', 'scout'])
     assert.equal((await ask()).status, 200)
     assert.deepEqual(
-      world.asked.map(({ key }) => key),
+      world.requests.map(({ key }) => key),
       [first, 'provider-key-1'],
     )
     assert.deepEqual((await world.call('GET', '')).json, [])
@@ -137,7 +137,7 @@ forEachDialect((_, open) => {
     await using world = await startWorld({ db: await open() })
     const testToken = async (token: string) => (await world.call('POST', '/test', { token })).json
     assert.deepEqual(await testToken(plan), { valid: true, status: 'ok', message: 'The key works.' })
-    assert.deepEqual(world.asked[0], { key: plan, beta: 'oauth-2025-04-20', path: '/v1/models?limit=1' })
+    assert.deepEqual(world.requests[0], { key: plan, beta: 'oauth-2025-04-20', path: '/v1/models?limit=1' })
     for (const [status, expected] of [
       [401, 'invalid_token'],
       [429, 'rate_limited'],

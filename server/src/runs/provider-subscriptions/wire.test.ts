@@ -23,7 +23,7 @@ forEachDialect((_, open) => {
     await world.call('DELETE', '/agents/scout')
     await ask()
     assert.deepEqual(
-      world.asked.map(({ key, beta }) => [key, beta]),
+      world.requests.map(({ key, beta }) => [key, beta]),
       [
         ['provider-key-1', undefined],
         [plan, 'oauth-2025-04-20'],
@@ -83,7 +83,7 @@ forEachDialect((_, open) => {
     assert.deepEqual(alert?.context, { from: 'a', to: 'b', provider: 'anthropic' })
     const next = await ask()
     assert.equal(next.status, 200, next.text)
-    assert.equal(world.asked.at(-1)?.key, second)
+    assert.equal(world.requests.at(-1)?.key, second)
     const usage = (await world.call('GET', '/a/usage')).json
     assert.deepEqual([usage.rate_limited_now, usage.failure_events_24h], [true, limited.length])
     await world.clock.advance(601)
@@ -150,11 +150,15 @@ forEachDialect((_, open) => {
     assert.equal(await on(), 'c', 'two moves')
     world.statuses.clear()
     await ask()
-    assert.deepEqual([await on(), world.asked.at(-1)?.key], ['c', plan], 'the limit of the first one lasts')
+    assert.deepEqual(
+      [await on(), world.requests.at(-1)?.key],
+      ['c', plan],
+      'the limit of the first one lasts',
+    )
     world.clock.set('2026-01-05T08:11:00.000Z')
     const replies = await Promise.all(Array.from({ length: 20 }, () => ask()))
     assert.ok(replies.every(({ status }) => status === 200))
-    assert.deepEqual([await on(), world.asked.at(-1)?.key], ['a', first])
+    assert.deepEqual([await on(), world.requests.at(-1)?.key], ['a', first])
     const count = await world.events('agent.settings_changed')
     assert.equal(count, 4, 'assigned, moved twice, back once')
     await ask()
@@ -212,7 +216,7 @@ forEachDialect((_, open) => {
     assert.deepEqual([refused.status, refused.headers['x-should-retry']], [400, 'true'])
     assert.deepEqual(JSON.parse(refused.text), refusal('API_KEY_INVALID'))
     assert.equal((await ask()).status, 200)
-    assert.equal(world.asked.at(-1)?.key, second)
+    assert.equal(world.requests.at(-1)?.key, second)
   })
 
   test('no switch while the setting is off, for count_tokens, or without a subscription', async () => {
@@ -246,7 +250,7 @@ forEachDialect((_, open) => {
     const reply = await (await world.run())()
     assert.equal(reply.status, 503)
     assert.match(reply.text, /not_configured/)
-    assert.deepEqual(world.asked, [])
+    assert.deepEqual(world.requests, [])
   })
 
   test('no log, reply, event, alert, row or error contains the token', async () => {

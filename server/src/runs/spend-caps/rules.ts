@@ -12,7 +12,7 @@ export function dayOf(now: Date): Date {
   return new Date(Math.floor(now.getTime() / 86_400_000) * 86_400_000)
 }
 
-/** At least one micro-dollar, because a cap of zero would block nothing else. */
+/** Converts to micro-dollars, at least one: rounding must not turn a small cap into zero. */
 export function microsOf(usd: number | null): number | null {
   return usd === null ? null : Math.max(1, Math.round(usd * 1_000_000))
 }

@@ -43,7 +43,7 @@ forEachDialect((_, open) => {
     async function run(usd: number) {
       const { id } = await accept(platform)
       const { runs } = await platform.dispatch.handlers.claim(linked, { t: 'claim', free: 1 })
-      const claimed = runs[0] ?? assert.fail('nothing was handed out')
+      const claimed = runs[0] ?? assert.fail('no run was claimed')
       await spend(id, usd)
       return claimed
     }

@@ -52,10 +52,9 @@ export type TaskOutcome =
 
 export type Tasks = {
   /**
-   * Accepts a task, once per key; every check comes before the first write. Throws `request_in_progress`,
-   * `invalid_model`, `attachment_rejected`, `attachment_too_large`, `validation_error`, `execution_not_found`
-   * (parent), `session_not_found`, `conflict`, `agent_not_running`, `circuit_open`, `queue_full`,
-   * `inter_agent_depth_exceeded`.
+   * Accepts a task, once per key; every check comes before the first write. Throws `request_in_progress`, the
+   * errors of `modelOf`, `checkFiles`, `joinRequest`, `JoinConversation` and `Accept`, and `execution_not_found`
+   * for an unknown parent.
    */
   accept(request: TaskRequest): Promise<TaskOutcome>
   /** The immediate response of an async task. */

@@ -6,9 +6,9 @@
  */
 
 export { maskText } from '../../kit/mask-secrets.ts'
-export { createLive, type Live, type LiveListener } from './service.ts'
 export { type PartialText, type PlacedPiece, pieceKinds, wholeKinds } from './open-pieces.ts'
 export { type KeptLine, keepLine, storableText } from './rules.ts'
+export { createLive, type Live, type LiveListener } from './service.ts'
 export { type TranscriptStore, transcriptStore } from './store.ts'
 export type { ExecutionToolsTable } from './tables.ts'
 export { type ToolStart, toolsIn } from './tool-rules.ts'

@@ -30,7 +30,7 @@ export async function startWorld({ db, agents, ...options }: WorldOptions) {
   const clock = createTestClock()
   const written: string[] = []
   const { alerts, raised } = createTestAlerts()
-  const asked: ProviderRequest[] = []
+  const requests: ProviderRequest[] = []
   /** Status by credential; default 200. */
   const statuses = new Map<string, number>()
   /** Body of a refusal, by credential. */
@@ -39,7 +39,7 @@ export async function startWorld({ db, agents, ...options }: WorldOptions) {
     for await (const _ of request);
     const { authorization, 'x-api-key': apiKey, 'anthropic-beta': beta } = request.headers
     const key = authorization?.replace('Bearer ', '') ?? String(apiKey ?? request.headers['x-goog-api-key'])
-    asked.push({ key, beta: beta === undefined ? undefined : String(beta), path: request.url ?? '' })
+    requests.push({ key, beta: beta === undefined ? undefined : String(beta), path: request.url ?? '' })
     const status = statuses.get(key) ?? 200
     const headers = {
       'content-type': 'application/json',
@@ -92,7 +92,7 @@ export async function startWorld({ db, agents, ...options }: WorldOptions) {
     await accept(platform, { agentId })
     const linked = { agentId, agentName, keyId: 'k1' }
     const { runs } = await platform.dispatch.handlers.claim(linked, { t: 'claim', free: 1 })
-    const claimed = runs[0] ?? assert.fail('nothing was handed out')
+    const claimed = runs[0] ?? assert.fail('no run was claimed')
     return async (path = '/v1/messages', content = 'hello', provider = 'anthropic') => {
       const reply = await fetch(`${broker.url}/broker/${provider}${path}`, {
         method: 'POST',
@@ -111,7 +111,7 @@ export async function startWorld({ db, agents, ...options }: WorldOptions) {
   }
 
   return {
-    ...{ platform, clock, written, alerts: raised, asked, statuses, refusals, call, run },
+    ...{ platform, clock, written, alerts: raised, requests, statuses, refusals, call, run },
     async events(type: string): Promise<number> {
       const rows = platform.db.withTables<{ outbox: { type: string } }>().selectFrom('outbox')
       return (await rows.select('type').where('type', '=', type).execute()).length
