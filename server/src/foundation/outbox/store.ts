@@ -64,9 +64,9 @@ export function outboxStore(on: Executor) {
      */
     async assignPositions(limit: number): Promise<StoredEvent[]> {
       const head = db.updateTable('outbox_head').where('id', '=', 1)
-      const next = db
+      const newEvents = db
         .selectFrom('outbox')
-        .select(['sequence as of_sequence', sql<number>`row_number() over (order by sequence)`.as('rank')])
+        .select(['sequence as of_sequence', sql<number>`row_number() over (order by sequence)`.as('event_rank')])
         .where('position', 'is', null)
         .orderBy('sequence')
         .limit(limit)
@@ -74,9 +74,9 @@ export function outboxStore(on: Executor) {
         head.set({ position: sql<number>`position` }).execute(),
         db
           .updateTable('outbox')
-          .from(next.as('next'))
-          .set({ position: sql<number>`(select position from outbox_head where id = 1) + next.rank` })
-          .whereRef('outbox.sequence', '=', 'next.of_sequence')
+          .from(newEvents.as('new_events'))
+          .set({ position: sql<number>`(select position from outbox_head where id = 1) + new_events.event_rank` })
+          .whereRef('outbox.sequence', '=', 'new_events.of_sequence')
           .returning(eventColumns)
           .execute(),
         head.set({ position: sql<number>`coalesce((select max(position) from outbox), position)` }).execute(),

@@ -51,7 +51,7 @@ export function platformSettingRoutes({
     route(endpoints.testProviderKey, async ({ params: { provider }, body, request }) => {
       const bodyKey = body.api_key ? secret(body.api_key) : null
       const key = bodyKey ?? settings.providerKey(provider)
-      if (!key) throw invalidField(['api_key'], 'is needed: no key of this provider is configured')
+      if (!key) throw invalidField(['api_key'], 'is required: no key of this provider is configured')
       const result = await testProvider(provider, key)
       request.note({ provider, own_key: bodyKey !== null, status: result.status })
       if (!bodyKey) await settings.providerKeys.noteTest(provider, key, result.ok)

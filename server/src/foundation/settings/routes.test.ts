@@ -131,7 +131,7 @@ test('ops values are listed, changed all or none, and reset except retention', a
   assert.deepEqual(body.settings.ops_idle_timeout_minutes, {
     value: 45,
     default: 30,
-    description: 'Silence after which a run is listed as stuck.',
+    description: 'Minutes without output after which a run is listed as stuck.',
     min: 1,
     max: 1440,
     is_default: false,

@@ -15,7 +15,7 @@ export function settingsRoutes(settings: Settings): Route[] {
     route(endpoints.deleteSetting, async ({ params, request }) => {
       request.note({ key: params.key.slice(0, 128) })
       await settings.remove(params.key)
-      return { message: 'The setting has its default again.', key: params.key }
+      return { message: 'The setting was reset to its default.', key: params.key }
     }),
 
     signedInRoute(endpoints.getFeatureFlags, async () => settings.featureFlags()),
@@ -28,7 +28,7 @@ export function settingsRoutes(settings: Settings): Route[] {
     }),
     route(endpoints.resetOps, async () => {
       const { reset, skipped } = await settings.resetOps()
-      const message = `${reset.length} settings have their defaults again; retention windows stay.`
+      const message = `${reset.length} settings were reset to their defaults. Retention windows were not changed.`
       return { success: true as const, message, reset, skipped }
     }),
 

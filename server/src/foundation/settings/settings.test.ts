@@ -217,7 +217,7 @@ forEachDialect((_dialect, openDb) => {
     assert.deepEqual(settings.opsConfig().ssh_access_enabled, {
       value: false,
       default: true,
-      description: 'SSH into agents’ containers.',
+      description: 'SSH access to agents’ containers.',
       is_default: false,
     })
   })

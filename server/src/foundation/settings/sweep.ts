@@ -72,8 +72,8 @@ function heldAlert(what: string, context: { key: SettingKey; rows: number; days:
   return {
     agentId: null,
     kind: 'retention_held',
-    title: `A sweep of ${what} would delete unusually much and waits`,
-    question: 'Look at the retention window, and acknowledge the sweep if it is meant so.',
+    title: `A sweep of ${what} would delete unusually many rows and waits`,
+    question: 'Check the retention window. Acknowledge the sweep if it is intended.',
     priority: 'medium',
     context,
   }

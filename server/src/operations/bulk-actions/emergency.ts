@@ -79,5 +79,5 @@ function messageOf(
   failures: number,
 ): string {
   const done = `${counts.schedules_paused} schedules were paused, ${counts.executions_cancelled} runs cancelled, ${counts.agents_stopped} agents stopped.`
-  return failures === 0 ? done : `${done} ${failures} steps failed: look at errors.`
+  return failures === 0 ? done : `${done} ${failures} steps failed: see errors.`
 }

@@ -50,8 +50,8 @@ forEachDialect((_name, open) => {
     assert.deepEqual([after.status, after.container_id], ['running', before.container_id])
     assert.equal((await world.containers.inspect(after.container_id ?? ''))?.status, 'running')
     assert.equal((await world.runs.row(run?.id ?? '')).error_code, 'agent_stopped')
-    const anew = await world.post(`${ops}/fleet/restart`, { name_prefix: 'fl-', recreate: true })
-    assert.deepEqual(anew.json.summary.recreated, 1)
+    const recreated = await world.post(`${ops}/fleet/restart`, { name_prefix: 'fl-', recreate: true })
+    assert.deepEqual(recreated.json.summary.recreated, 1)
     assert.notEqual((await world.row('fl-again')).container_id, before.container_id)
     const types = await world.eventTypes()
     assert.equal(types.includes('agent.exited'), false)
@@ -59,17 +59,17 @@ forEachDialect((_name, open) => {
   })
 
   test('409 for twenty restarts and stops during another; then the next succeeds', async () => {
-    const [reached, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const [started, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     await using world = await openMonitoringWorld(open, {
       async skillsAtStart() {
-        reached.resolve()
+        started.resolve()
         await gate.promise
         return null
       },
     })
     await world.agent('fl-once')
     const first = world.post(`${ops}/fleet/restart`, { name_prefix: 'fl-' })
-    await reached.promise
+    await started.promise
     const others = await Promise.all(
       Array.from({ length: 20 }, (_, n) => world.post(`${ops}/fleet/${n % 2 ? 'restart' : 'stop'}`)),
     )
@@ -83,17 +83,17 @@ forEachDialect((_name, open) => {
   })
 
   test('an emergency stop ends a running restart: the remaining agents are unchanged', async () => {
-    const [reached, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const [started, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     await using world = await openMonitoringWorld(open, {
       async skillsAtStart() {
-        reached.resolve()
+        started.resolve()
         await gate.promise
         return null
       },
     })
     for (const name of ['fl-1', 'fl-2']) await world.agent(name)
     const restart = world.post(`${ops}/fleet/restart`)
-    await reached.promise
+    await started.promise
     const stopped = await world.post(`${ops}/emergency-stop`)
     gate.resolve()
     assert.deepEqual([stopped.json.success, stopped.json.agents_stopped], [true, 2])

@@ -16,9 +16,9 @@ export function fleetStatus(
       running: of('running'),
       stopped: of('stopped'),
       exited: of('exited'),
-      high_context: checks.filter(({ facts }) => (facts.context_percent ?? 0) >= contextWarning).length,
+      high_context: checks.filter(({ state }) => (state.context_percent ?? 0) >= contextWarning).length,
     },
-    agents: checks.map(({ agent, runs, context, facts }) => ({
+    agents: checks.map(({ agent, runs, context, state }) => ({
       name: agent.name,
       type: agent.type,
       status: agent.status,
@@ -29,11 +29,11 @@ export function fleetStatus(
       active_executions: runs.active,
       queued_executions: runs.queued,
       context:
-        context && facts.context_percent !== null
+        context && state.context_percent !== null
           ? {
               context_tokens: context.context_used,
               context_window: context.context_max,
-              context_percent: facts.context_percent,
+              context_percent: state.context_percent,
             }
           : null,
       last_activity_at: context?.last_activity_at ?? null,

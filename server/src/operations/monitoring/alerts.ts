@@ -20,13 +20,13 @@ export function desiredAlerts(check: AgentCheck, before: AgentHealthTable | unde
 
 /** Needs two bad checks in a row: a container that is just busy or restarting raises no alert. */
 function unhealthyAlert(
-  { agent, facts, judgement }: AgentCheck,
+  { agent, state, judgement }: AgentCheck,
   before: AgentHealthTable | undefined,
 ): Desired {
   const about = { agentId: agent.id, kind: 'agent_unhealthy' as const }
   const isBad = (status: AgentHealthTable['status']) => rank(status) <= rank('unhealthy')
   // A crashing agent has the alert of its restart loop already.
-  if (!isBad(judgement.status) || facts.held || !before || !isBad(before.status))
+  if (!isBad(judgement.status) || state.held || !before || !isBad(before.status))
     return { ...about, alert: null }
   return {
     ...about,
@@ -39,16 +39,16 @@ function unhealthyAlert(
   }
 }
 
-function stuckAlert({ agent, facts, stuckRun }: AgentCheck): Desired {
+function stuckAlert({ agent, state, stuckRun }: AgentCheck): Desired {
   const about = { agentId: agent.id, kind: 'stuck_run' as const }
   if (stuckRun === null) return { ...about, alert: null }
   return {
     ...about,
     alert: {
       title: `A run of the agent "${agent.name}" is silent`,
-      question: 'CheckAgents at its transcript, and terminate it if it hangs.',
+      question: 'Check its transcript, and terminate it if it hangs.',
       priority: 'medium',
-      context: { execution_id: stuckRun, silent_runs: facts.stuck },
+      context: { execution_id: stuckRun, silent_runs: state.stuck },
       executionId: stuckRun,
     },
   }
@@ -69,7 +69,7 @@ export function costAlert(spentMicros: number, limitUsd: number): Desired {
         ? `Today's runs have cost the daily limit of ${limitUsd} USD`
         : `Today's runs have cost ${Math.round((spent / limitUsd) * 100)} % of the daily limit`,
       question:
-        'Nothing is stopped by this. CheckAgents at the costs by agent, and set spend caps where it helps.',
+        'This does not stop any run. Check the costs by agent, and set spend caps where needed.',
       priority: isReached ? 'high' : 'medium',
       context: { spent_usd: spent, limit_usd: limitUsd },
     },

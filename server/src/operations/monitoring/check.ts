@@ -6,13 +6,13 @@ import type { Agent } from '../../agents/records/index.ts'
 import { type Clock, secondsLater, timestamp } from '../../kit/clock.ts'
 import type { Db } from '../../ports/database/port.ts'
 import type { Breakers } from '../../runs/breaker/index.ts'
-import { type Facts, type Judgement, judge } from './rules.ts'
+import { type AgentState, type Judgement, judge } from './rules.ts'
 import { noRuns, type RunFigures, runFiguresStore, type SilentCandidate } from './runs-store.ts'
 
 /** State and judgement of one agent. */
 export type AgentCheck = {
   agent: Agent
-  facts: Facts
+  state: AgentState
   judgement: Judgement
   stats: AgentStats
   beat: BeatState
@@ -75,7 +75,7 @@ export function createCheckAgents(deps: CheckDeps): CheckAgents {
       const runs = figures.get(id) ?? noRuns()
       const stuck = silent.get(id) ?? []
       const { desired, status, exit_code, oom_killed, held } = agent
-      const facts: Facts = {
+      const state: AgentState = {
         desired,
         status,
         exit_code,
@@ -93,9 +93,9 @@ export function createCheckAgents(deps: CheckDeps): CheckAgents {
         syncFailures: syncs.get(id) ?? 0,
         isRefused: agent.circuit_breaker_enabled && deps.isPlatformEnabled() && breakers.get(id) === 'open',
       }
-      const judgement = judge(facts, config)
+      const judgement = judge(state, config)
       const stuckRun = stuck[0]?.id ?? null
-      return { agent, facts, judgement, stats, beat, context, runs, stuckRun }
+      return { agent, state, judgement, stats, beat, context, runs, stuckRun }
     })
   }
 }

@@ -100,14 +100,14 @@ export function textsOf({ judgement }: AgentCheck): string[] {
 }
 
 function checkOf(check: AgentCheck, now: Date) {
-  const { agent, facts, judgement } = check
+  const { agent, state, judgement } = check
   return {
     agent_id: agent.id,
     checked_at: timestamp(now),
     status: judgement.status,
     container_status: agent.status,
-    cpu_percent: facts.cpu_percent,
-    memory_percent: facts.memory_percent,
+    cpu_percent: state.cpu_percent,
+    memory_percent: state.memory_percent,
     issues: JSON.stringify(textsOf(check)),
   }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Facts, judge, uptimePercent } from './rules.ts'
+import { type AgentState, judge, uptimePercent } from './rules.ts'
 
 const config = {
   enabled: true,
@@ -16,7 +16,7 @@ const config = {
   stuck_run_seconds: 1800,
   cooldown_seconds: 900,
 }
-const well: Facts = {
+const well: AgentState = {
   desired: 'running',
   status: 'running',
   exit_code: null,
@@ -35,7 +35,7 @@ const well: Facts = {
   isRefused: false,
 }
 
-const table: [what: string, over: Partial<Facts>, status: string, says: RegExp | null][] = [
+const table: [what: string, over: Partial<AgentState>, status: string, says: RegExp | null][] = [
   ['all is well', {}, 'healthy', null],
   ['nothing is known of its use', { cpu_percent: null, memory_percent: null }, 'healthy', null],
   ['it never beat, and has its link', { heartbeat: 'unsupported' }, 'healthy', null],

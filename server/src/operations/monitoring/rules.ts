@@ -3,7 +3,7 @@ import { type HealthStatus, healthStatuses } from '@roost/contracts/operations/m
 import type { MonitoringConfig } from '@roost/contracts/operations/monitoring-config'
 
 /** State of one agent at one moment. */
-export type Facts = {
+export type AgentState = {
   desired: 'running' | 'stopped'
   status: AgentStatus
   exit_code: number | null
@@ -38,14 +38,14 @@ export const graceSeconds = 60
 export const minRuns = 3
 const maxFailedSyncs = 3
 
-export function judge(facts: Facts, config: MonitoringConfig): Judgement {
-  const isSettled = facts.settledSeconds >= graceSeconds
-  if (facts.status !== 'running') {
-    if (facts.desired === 'stopped' || (facts.status === 'stopped' && !isSettled)) return unknownHealth
-    return judgementOf([notRunning(facts)])
+export function judge(state: AgentState, config: MonitoringConfig): Judgement {
+  const isSettled = state.settledSeconds >= graceSeconds
+  if (state.status !== 'running') {
+    if (state.desired === 'stopped' || (state.status === 'stopped' && !isSettled)) return unknownHealth
+    return judgementOf([notRunning(state)])
   }
-  if (!facts.isLinked && !isSettled) return unknownHealth
-  return judgementOf([...linkIssues(facts), ...useIssues(facts, config), ...workIssues(facts, config)])
+  if (!state.isLinked && !isSettled) return unknownHealth
+  return judgementOf([...linkIssues(state), ...useIssues(state, config), ...workIssues(state, config)])
 }
 
 const unknownHealth: Judgement = { status: 'unknown', issues: [] }
@@ -60,27 +60,27 @@ export function rank(status: HealthStatus): number {
   return healthStatuses.indexOf(status)
 }
 
-function notRunning({ status, held, oom_killed, exit_code }: Facts): Issue {
+function notRunning({ status, held, oom_killed, exit_code }: AgentState): Issue {
   const why = oom_killed ? 'out of memory' : `exit code ${exit_code ?? 'unknown'}`
   const ended = held
     ? `Its container kept ending (${why}) and stays down.`
     : `Its container has ended (${why}).`
   return {
     level: 'critical',
-    text: status === 'exited' ? ended : 'It is to run, and its container does not.',
+    text: status === 'exited' ? ended : 'It should run, but its container does not.',
     recommendation: oom_killed
       ? 'Give it more memory, then start it.'
-      : 'Look at its logs, then start it again.',
+      : 'Check its logs, then start it again.',
   }
 }
 
-function linkIssues({ isLinked, heartbeat }: Facts): Issue[] {
+function linkIssues({ isLinked, heartbeat }: AgentState): Issue[] {
   if (!isLinked) {
     return [
       {
         level: 'unhealthy',
         text: 'Its program has no link to the platform.',
-        recommendation: 'Look at its logs; restart it if the link does not come back.',
+        recommendation: 'Check its logs. Restart it if the link does not come back.',
       },
     ]
   }
@@ -89,56 +89,56 @@ function linkIssues({ isLinked, heartbeat }: Facts): Issue[] {
     {
       level: 'degraded',
       text: 'Its program has not been heard from for more than 20 seconds.',
-      recommendation: 'Look whether the machine is overloaded; restart the agent if it stays silent.',
+      recommendation: 'Check whether the machine is overloaded. Restart the agent if it stays silent.',
     },
   ]
 }
 
-function useIssues(facts: Facts, config: MonitoringConfig): Issue[] {
+function useIssues(state: AgentState, config: MonitoringConfig): Issue[] {
   const percent = (value: number) => `${Math.round(value)} %`
   return [
-    ...above(facts.memory_percent, [config.memory_warning, config.memory_critical], {
+    ...above(state.memory_percent, [config.memory_warning, config.memory_critical], {
       text: (value) => `It uses ${percent(value)} of its memory.`,
-      recommendation: 'Give it more memory, or fewer runs at once.',
+      recommendation: 'Give it more memory, or fewer parallel runs.',
       worst: 'critical',
     }),
-    ...above(facts.context_percent, [config.context_warning, config.context_critical], {
+    ...above(state.context_percent, [config.context_warning, config.context_critical], {
       text: (value) => `The context of its newest run is ${percent(value)} full.`,
-      recommendation: 'Begin a new conversation, or give it smaller tasks.',
+      recommendation: 'Start a new conversation, or give it smaller tasks.',
       worst: 'critical',
     }),
-    ...above(facts.cpu_percent, [config.cpu_warning, config.cpu_critical], {
+    ...above(state.cpu_percent, [config.cpu_warning, config.cpu_critical], {
       text: (value) => `It uses ${percent(value)} of its CPUs.`,
-      recommendation: 'Give it more CPUs, or fewer runs at once.',
+      recommendation: 'Give it more CPUs, or fewer parallel runs.',
       worst: 'unhealthy',
     }),
   ]
 }
 
-function workIssues(facts: Facts, config: MonitoringConfig): Issue[] {
-  const { stuck, syncFailures, isRefused } = facts
+function workIssues(state: AgentState, config: MonitoringConfig): Issue[] {
+  const { stuck, syncFailures, isRefused } = state
   const degraded = (isTrue: boolean, text: string, recommendation: string): Issue[] =>
     isTrue ? [{ level: 'degraded', text, recommendation }] : []
   return [
-    ...above(errorRate(facts), [config.error_rate_warning, config.error_rate_critical], {
+    ...above(errorRate(state), [config.error_rate_warning, config.error_rate_critical], {
       text: (value) => `${Math.round(value * 100)} % of its runs in the last hour have failed.`,
-      recommendation: 'Look at the errors of its newest runs.',
+      recommendation: 'Check the errors of its newest runs.',
       worst: 'unhealthy',
     }),
     ...degraded(
       isRefused,
       'New runs are refused because its provider refused too many.',
-      'Look at its provider key; the breaker tries again by itself.',
+      'Check its provider key. The breaker tries again automatically.',
     ),
     ...degraded(
       stuck > 0,
       stuck === 1 ? 'One of its runs is silent.' : `${stuck} of its runs are silent.`,
-      'Look at its running executions, and terminate what hangs.',
+      'Check its running executions, and terminate those that hang.',
     ),
     ...degraded(
       syncFailures >= maxFailedSyncs,
       `Its last ${syncFailures} syncs with its repository have failed.`,
-      'Look at its Git tab.',
+      'Check its Git tab.',
     ),
   ]
 }
@@ -154,7 +154,7 @@ function above(
 }
 
 /** 0 to 1; null while too few runs have ended. */
-function errorRate({ success, failed }: Pick<Facts, 'success' | 'failed'>): number | null {
+function errorRate({ success, failed }: Pick<AgentState, 'success' | 'failed'>): number | null {
   return success + failed < minRuns ? null : failed / (success + failed)
 }
 

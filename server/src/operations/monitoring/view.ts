@@ -12,12 +12,12 @@ import type { AgentHealthTable } from './tables.ts'
 const megabyte = 1024 ** 2
 
 export function rowOf(check: AgentCheck, newest: AgentHealthTable | undefined): AgentHealthRow {
-  const { agent, facts, judgement, beat, runs } = check
+  const { agent, state, judgement, beat, runs } = check
   return {
     name: agent.name,
     status: judgement.status,
     container_status: agent.status,
-    link_connected: facts.isLinked,
+    link_connected: state.isLinked,
     runtime_available: isAvailable(check),
     last_check_at: newest?.checked_at ?? null,
     issues: textsOf(check),
@@ -53,7 +53,7 @@ export function detailOf(
     uptime: number | null
   },
 ): AgentHealth {
-  const { agent, facts, judgement, runs, context } = check
+  const { agent, state, judgement, runs, context } = check
   const ended = runs.success + runs.failed
   return {
     agent_name: agent.name,
@@ -64,20 +64,20 @@ export function detailOf(
       exit_code: agent.exit_code,
       restart_count: agent.recent_exits.length,
       oom_killed: agent.oom_killed,
-      cpu_percent: facts.cpu_percent,
-      memory_percent: facts.memory_percent,
+      cpu_percent: state.cpu_percent,
+      memory_percent: state.memory_percent,
       memory_mb: memoryOf(check),
     },
     link: {
-      connected: facts.isLinked,
+      connected: state.isLinked,
       latency_ms: found.check?.latency_ms ?? null,
       last_seen_at: found.lastSeenAt,
     },
     runtime: {
       available: isAvailable(check),
-      context_percent: facts.context_percent,
+      context_percent: state.context_percent,
       active_execution_count: runs.active,
-      stuck_execution_count: facts.stuck,
+      stuck_execution_count: state.stuck,
       long_running_execution_count: runs.long,
       recent_error_rate: ended === 0 ? null : runs.failed / ended,
       last_task_at: context?.last_activity_at ?? null,
@@ -88,8 +88,8 @@ export function detailOf(
   }
 }
 
-function isAvailable({ agent, facts }: AgentCheck): boolean {
-  return agent.status === 'running' && facts.isLinked && !facts.isRefused
+function isAvailable({ agent, state }: AgentCheck): boolean {
+  return agent.status === 'running' && state.isLinked && !state.isRefused
 }
 
 function memoryOf({ stats }: AgentCheck): number | null {

@@ -127,7 +127,7 @@ export function notPending(row: Pick<ItemRow, 'status'>): Fault {
 
 function refuseDiverged(row: ItemRow, { acknowledge_divergence }: RespondBody): void {
   if (row.entry_now === null || acknowledge_divergence) return
-  const detail = 'The entry in the file has changed since: look at it and acknowledge that to answer it.'
+  const detail = 'The entry in the file has changed. Read it and acknowledge the change to answer.'
   throw new Fault('item_diverged', detail, { item: textOf(row), entry_now: JSON.parse(row.entry_now) })
 }
 

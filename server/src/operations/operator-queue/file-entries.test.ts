@@ -14,7 +14,7 @@ const entry = {
   context: { branch: 'main', files: 3 },
   created_at: '2026-01-01T00:00:00Z',
 }
-const tell = (world: QueueWorld, ...requests: unknown[]) =>
+const sendFile = (world: QueueWorld, ...requests: unknown[]) =>
   world.queue.takeFile(world.agentId, { requests, fault: null })
 const items = async (world: QueueWorld, query = '') => (await world.get(`/api/operator-queue${query}`)).items
 
@@ -22,13 +22,13 @@ forEachDialect((_name, open) => {
   test('a pending entry becomes one item; its answer is returned to the file once', async () => {
     await using world = await openQueueWorld(open)
     world.fakeLink.link(world.agentId, { 'queue.look': () => ({ ok: true }) })
-    await Promise.all([tell(world, entry), tell(world, entry), tell(world, entry)])
+    await Promise.all([sendFile(world, entry), sendFile(world, entry), sendFile(world, entry)])
     const [item, ...others] = await items(world)
     assert.deepEqual([others.length, item.source, item.request_id, item.priority], [0, 'file', 'r1', 'high'])
     await world.respond(item.id, { response: 'yes', response_text: 'go' })
     await world.queue.settled()
     assert.ok(world.fakeLink.asked.some(({ t }) => t === 'queue.look'))
-    const { updates } = await tell(world, entry)
+    const { updates } = await sendFile(world, entry)
     assert.deepEqual(
       updates.map(({ id, status, response, response_text, responded_by }) => [
         id,
@@ -39,19 +39,19 @@ forEachDialect((_name, open) => {
       ]),
       [['r1', 'responded', 'yes', 'go', world.owner.email]],
     )
-    assert.deepEqual((await tell(world, { ...entry, status: 'responded' })).updates, [])
-    await tell(world, { ...entry, status: 'acknowledged' })
+    assert.deepEqual((await sendFile(world, { ...entry, status: 'responded' })).updates, [])
+    await sendFile(world, { ...entry, status: 'acknowledged' })
     assert.equal((await world.get(`/api/operator-queue/${item.id}`)).status, 'acknowledged')
   })
 
   test('409 item_diverged after the entry changed, until the change is acknowledged', async () => {
     await using world = await openQueueWorld(open)
-    await tell(world, entry)
+    await sendFile(world, entry)
     // The same content in another order.
-    await tell(world, { ...entry, context: { files: 3, branch: 'main' } })
+    await sendFile(world, { ...entry, context: { files: 3, branch: 'main' } })
     const [item] = await items(world)
     assert.equal(item.diverged, false)
-    await tell(world, { ...entry, title: 'Deploy twice?', options: ['yes', 'never'] })
+    await sendFile(world, { ...entry, title: 'Deploy twice?', options: ['yes', 'never'] })
     const refused = await world.respond(item.id, { response: 'yes' })
     assert.deepEqual(
       [refused.status, refused.json.error, refused.json.entry_now.title],
@@ -66,16 +66,16 @@ forEachDialect((_name, open) => {
 
   test('an entry changed back has not diverged', async () => {
     await using world = await openQueueWorld(open)
-    await tell(world, entry)
-    await tell(world, { ...entry, title: 'Other' })
-    await tell(world, entry)
+    await sendFile(world, entry)
+    await sendFile(world, { ...entry, title: 'Other' })
+    await sendFile(world, entry)
     assert.equal((await items(world))[0].diverged, false)
   })
 
   test('an entry marked as cancelled cancels its item', async () => {
     await using world = await openQueueWorld(open)
-    await tell(world, entry)
-    await tell(world, { ...entry, status: 'cancelled' })
+    await sendFile(world, entry)
+    await sendFile(world, { ...entry, status: 'cancelled' })
     assert.equal((await items(world))[0].status, 'cancelled')
   })
 
@@ -89,10 +89,10 @@ forEachDialect((_name, open) => {
       (await alerts()).map(({ kind }: { kind: string }) => kind),
       ['workspace_unreadable'],
     )
-    await tell(world, { ...entry, title: '' }, { ...entry, id: 'r2' })
+    await sendFile(world, { ...entry, title: '' }, { ...entry, id: 'r2' })
     assert.match((await alerts())[0].question, /requests\[0\]\.title/)
     assert.equal((await items(world, '?type=approval')).length, 1)
-    await tell(world, entry)
+    await sendFile(world, entry)
     assert.deepEqual(await alerts(), [])
   })
 })

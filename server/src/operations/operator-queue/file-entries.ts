@@ -77,7 +77,7 @@ export function createFileEntries({ db, clock, events, alerts, asks, resolve }: 
       agentId,
       kind: 'workspace_unreadable',
       title: `${queueFile} cannot be read`,
-      question: `What the agent asks in this file reaches nobody:\n${reasons.join('\n')}`,
+      question: `Nobody gets the requests in this file:\n${reasons.join('\n')}`,
       priority: 'medium',
       context: { path: queueFile, reasons },
     })

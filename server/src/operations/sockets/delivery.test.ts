@@ -172,7 +172,7 @@ describe('events', () => {
   })
 })
 
-describe('changes of access act on open sockets at once', () => {
+describe('access changes apply to open sockets immediately', () => {
   test('access changes with sharing, unsharing and a new role', async () => {
     await using it = await start()
     const [ann, ben] = [await it.person('creator'), await it.person()]

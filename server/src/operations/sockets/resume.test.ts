@@ -24,7 +24,7 @@ describe('coming back', () => {
     await it.about([visible], { n: 0 })
     await client.next(isNumber(0))
     client.cut()
-    const tell = async (from: number, to: number) => {
+    const append = async (from: number, to: number) => {
       for (let first = from; first < to; first += 10) {
         await it.db.atomically(async (tx) => {
           for (let n = first; n < Math.min(first + 10, to); n++) {
@@ -33,8 +33,8 @@ describe('coming back', () => {
         })
       }
     }
-    await tell(1, 900)
-    const more = tell(900, 1500)
+    await append(1, 900)
+    const more = append(900, 1500)
     await using back = await it.watch(ann, client.lastEventId())
     await more
     await back.next(isNumber(1499))

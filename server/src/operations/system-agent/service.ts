@@ -81,7 +81,7 @@ export function createSystemAgent({ clock, agentRecords, lifecycle, keys }: Syst
       return replyOf({
         message: 'The system agent was restarted.',
         steps_completed: status === 'running' ? ['stopped', 'started'] : ['started'],
-        warnings: credentials_injection === 'failed' ? ['Its credentials could not be given to it.'] : [],
+        warnings: credentials_injection === 'failed' ? ['Its credentials could not be injected.'] : [],
       })
     },
 
@@ -91,7 +91,7 @@ export function createSystemAgent({ clock, agentRecords, lifecycle, keys }: Syst
       const removals = await Promise.all((await leftoversOf(id)).map(lifecycle.leftovers.clear))
       const wasRunning = delivery === 'recreated'
       return replyOf({
-        message: 'The system agent begins anew.',
+        message: 'The system agent was reset.',
         steps_completed: [
           ...(wasRunning ? (['stopped'] as const) : []),
           'workspace_emptied',
@@ -99,7 +99,7 @@ export function createSystemAgent({ clock, agentRecords, lifecycle, keys }: Syst
           ...(wasRunning ? (['started'] as const) : []),
         ],
         warnings: removals.includes(false)
-          ? ['Its old volumes could not be removed yet; that is tried again.']
+          ? ['Its old volumes could not be removed yet. The platform will try again.']
           : [],
       })
     },

@@ -118,7 +118,7 @@ export async function soak(counts: Soak, seed: number): Promise<Soaked> {
     await connect(viewer, random() < 0.2 ? beginning : viewer.last)
   }
 
-  async function tell(process: Process, first: number) {
+  async function append(process: Process, first: number) {
     await process.db.atomically(async (tx) => {
       for (let n = first; n < first + perTransaction; n++) {
         const named = random() < 0.15 ? [oneOf(agents), oneOf(agents)] : [oneOf(agents)]
@@ -130,7 +130,7 @@ export async function soak(counts: Soak, seed: number): Promise<Soaked> {
   }
 
   for (let n = 0; n < counts.events; n += perTransaction) {
-    const work: Promise<unknown>[] = [tell(oneOf(processes), n)]
+    const work: Promise<unknown>[] = [append(oneOf(processes), n)]
     if (random() < 0.5) work.push(toggle())
     if (random() < 0.15) work.push(comeBack())
     await Promise.all(work)
