@@ -330,7 +330,7 @@ describe('outbound network', () => {
     const allowed = page.getByRole('list', { name: 'Allowed hosts' })
     await page.getByLabel('Host', { exact: true }).fill('https://no host')
     await page.keyboard.press('Enter')
-    await page.getByText('must be the name of a host').waitFor()
+    await page.getByText('must be a host name').waitFor()
     await page.getByLabel('Host', { exact: true }).fill('*.example.com')
     await page.getByLabel('Port').fill('8443')
     await page.keyboard.press('Enter')

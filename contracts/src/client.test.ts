@@ -8,15 +8,15 @@ import { ApiError, createClient } from './client.ts'
 import { deleteSchedule, getSchedule } from './triggers/schedules.ts'
 
 async function openWorld() {
-  const asked: string[] = []
+  const requests: string[] = []
   const server = createServer((request, response) => {
-    asked.push(`${request.method} ${request.url}`)
+    requests.push(`${request.method} ${request.url}`)
     response.setHeader('content-type', 'application/json').end('{}')
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const { port } = server.address() as AddressInfo
   return {
-    asked,
+    requests,
     client: createClient(`http://127.0.0.1:${port}`),
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()
@@ -26,7 +26,7 @@ async function openWorld() {
 }
 
 for (const id of ['..', '.', '', 'a\ud800b']) {
-  test(`404 for an id that is ${JSON.stringify(id)}, and no other endpoint is asked`, async () => {
+  test(`404 for the id ${JSON.stringify(id)}; no other endpoint is called`, async () => {
     await using world = await openWorld()
     const params = { name: 'scout', id }
     await assert.rejects(world.client.call(deleteSchedule, { params }), (error) => {
@@ -38,16 +38,16 @@ for (const id of ['..', '.', '', 'a\ud800b']) {
     const bare = await world.client.open(getSchedule, { params })
     assert.equal(bare.status, 404)
     await assert.rejects(world.client.call(deleteAgent, { params: { name: id } }), ApiError)
-    assert.deepEqual(world.asked, [])
+    assert.deepEqual(world.requests, [])
   })
 }
 
-test('an id with dots, slashes and escapes among others reaches its own endpoint', async () => {
+test('an id that contains dots, slashes and escapes reaches its own endpoint', async () => {
   await using world = await openWorld()
   for (const id of ['...', '../x', '%2e%2e', 'a/..', '..%2f']) {
     await world.client.call(deleteSchedule, { params: { name: 'scout', id } })
   }
-  assert.deepEqual(world.asked, [
+  assert.deepEqual(world.requests, [
     'DELETE /api/agents/scout/schedules/...',
     'DELETE /api/agents/scout/schedules/..%2Fx',
     'DELETE /api/agents/scout/schedules/%252e%252e',

@@ -3,8 +3,8 @@ import type { Endpoint, FurtherReplyOf } from './kit/endpoint.ts'
 import type { ErrorBody } from './kit/errors.ts'
 
 /**
- * A reply with an error status. `body` is null when the answer was not ours (a proxy, a cut connection), which
- * can have any status.
+ * A reply with an error status. `body` is null when the reply is not from the platform (a proxy, a lost connection);
+ * such a reply can have any status.
  */
 export class ApiError extends Error {
   readonly status: number
@@ -33,13 +33,13 @@ export type CallReply<E> =
   | FurtherReplyOf<E>
 
 export type Client = {
-  /** One call; throws `ApiError` for an error status and for an answer that cannot be read. */
+  /** Makes one call. Throws `ApiError` for an error status and for a reply that is not valid JSON. */
   call<E extends AnyEndpoint>(endpoint: E, input: CallInput<E>): Promise<CallReply<E>>
-  /** The bare response, also of an error status: for downloads and streams. */
+  /** Returns the raw response, even with an error status: for downloads and streams. */
   open<E extends AnyEndpoint>(endpoint: E, input: CallInput<E>): Promise<Response>
-  /** The objects of a line-delimited stream as they come; throws `ApiError` when it is refused or cannot be read. */
+  /** Yields the objects of a line-delimited stream. Throws `ApiError` for an error status and for invalid JSON. */
   lines<E extends AnyEndpoint>(endpoint: E, input: CallInput<E>): AsyncIterable<Record<string, unknown>>
-  /** The same address with another token. */
+  /** Returns a client of the same address with another token. */
   withToken(token: string | null): Client
 }
 
@@ -47,8 +47,8 @@ export type Client = {
 type AnyEndpoint = Endpoint<never, never, never, never> | Endpoint
 
 /**
- * Typed calls and streams for every client of the API: web, command line, MCP, tests. `common` are headers of
- * every call.
+ * Creates typed calls and streams for every client of the API: web, command line, MCP, tests. Every call sends the
+ * headers `common`.
  */
 export function createClient(
   baseUrl: string,
@@ -58,8 +58,8 @@ export function createClient(
   const open: Client['open'] = async (given, input) => {
     const endpoint = given as Endpoint
     const { params, query, body, headers, signal } = input as unknown as LooseInput
-    const nameless = unaddressable(endpoint.path, params ?? {})
-    if (nameless) return nameless
+    const refusal = unaddressable(endpoint.path, params ?? {})
+    if (refusal) return refusal
     const url = new URL(baseUrl.replace(/\/$/, '') + fillPath(endpoint.path, params ?? {}))
     for (const [key, value] of Object.entries(query ?? {})) {
       if (value !== undefined && value !== null) url.searchParams.set(key, String(value))
@@ -83,7 +83,7 @@ export function createClient(
       const response = await open(endpoint, input)
       if (!response.ok) throw await errorOf(response)
       if (response.status === 204) return undefined as never
-      // The server owns the shape of its reply; newer fields of a newer server are kept.
+      // The server owns the shape of its reply: fields of a newer server pass through.
       return readJson(response.status, await response.text()) as never
     },
     async *lines(endpoint, input) {
@@ -121,7 +121,7 @@ function readJson(status: number, text: string): Record<string, unknown> {
   }
 }
 
-/** The error of a reply that was opened bare. */
+/** Returns the error of a response from `open`. */
 export async function errorOf(response: Response): Promise<ApiError> {
   const text = await response.text()
   try {
@@ -132,23 +132,23 @@ export async function errorOf(response: Response): Promise<ApiError> {
   }
 }
 
-/** By what an answer of ours is told from that of something between. */
+/** True for an error body of the platform, false for that of a proxy in between. */
 function isErrorBody(value: unknown): value is ErrorBody {
   if (typeof value !== 'object' || value === null || !('detail' in value)) return false
   return typeof value.detail === 'string' || Array.isArray(value.detail)
 }
 
-/** What a URL's path drops or resolves, encoded or not; with it a call would reach another endpoint. */
-const dropped = new Set(['', '.', '..'])
+/** Path segments that URL parsing drops or resolves, encoded or not: a call would reach another endpoint. */
+const droppedSegments = new Set(['', '.', '..'])
 
 /**
- * The refusal of a call about something that no address can name: nothing is called that, so the answer is that there
- * is no such thing, as the platform would say it. Null when everything can be named.
+ * Returns a 404 for a parameter that no URL can contain, because nothing can have such an id. Null when all parameters
+ * are valid.
  */
 function unaddressable(path: string, params: Record<string, unknown>): Response | null {
   for (const [, key = ''] of path.matchAll(parameters)) {
     const value = String(params[key])
-    if (!dropped.has(value) && value.isWellFormed()) continue
+    if (!droppedSegments.has(value) && value.isWellFormed()) continue
     const detail = `There is nothing here: "${key}" must not be empty, "." or "..", and must be whole characters.`
     const body: ErrorBody = { detail, error: 'not_found' }
     return new Response(JSON.stringify(body), {
@@ -176,7 +176,7 @@ function encodeBody(
       body: new URLSearchParams(body as Record<string, string>).toString(),
     }
   }
-  // Only who sends it knows what stands between the parts of a multipart form.
+  // `fetch` chooses the boundary between the parts of a multipart form.
   if (body instanceof FormData) return { type: null, body }
   if (endpoint.bodyKind === 'raw')
     return { type: 'application/octet-stream', body: body as Uint8Array<ArrayBuffer> }

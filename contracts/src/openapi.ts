@@ -7,7 +7,7 @@ import { createSchemaWriter, type Json, type SchemaWriter } from './openapi/sche
 
 export type OpenApiDocument = { openapi: '3.1.0'; info: Json; [key: string]: unknown }
 
-/** The document behind `/docs`, made from the same values that serve the calls. */
+/** Builds the document behind `/docs` from the same values that serve the calls. */
 export function openApiDocument(endpoints: readonly Endpoint[], version: string): OpenApiDocument {
   const writer = createSchemaWriter(schemas, endpoints.flatMap(shapesOf), endpoints.flatMap(parametersOf))
   const shared: SharedReplies = new Map()
@@ -33,7 +33,7 @@ export function openApiDocument(endpoints: readonly Endpoint[], version: string)
         bearer: {
           type: 'http',
           scheme: 'bearer',
-          description: 'A session token of POST /api/token, or an MCP key (svc_mcp_…).',
+          description: 'A session token from POST /api/token, or an MCP key (svc_mcp_…).',
         },
       },
       schemas: { ErrorBody: errorSchema, ValidationIssue: issueSchema, ...writer.components() },
@@ -85,30 +85,30 @@ function headerParameters(endpoints: readonly Endpoint[]): Json {
 
 function strictWords(endpoint: Endpoint): string {
   if (!isStrict(endpoint)) return ''
-  const unknown = 'Unknown names in the query and the body are refused with 422.'
+  const unknown = 'Unknown names in the query and the body are rejected with 422.'
   return endpoint.query && endpoint.body
-    ? `The fields of the body may be in the query as well; the body wins. ${unknown}`
+    ? `The query may contain the fields of the body as well; the body wins. ${unknown}`
     : unknown
 }
 
 function accessWords({ access }: Endpoint): string {
   const who: Record<typeof access.who, string> = {
-    none: 'No credential.',
-    any: 'Any valid session or key whose scope reaches it.',
-    access: 'Whoever can reach the agent.',
+    none: 'Anyone, without a credential.',
+    any: 'Any valid session, or a key whose scope allows it.',
+    access: 'Callers with access to the agent.',
     owner: "The agent's owner or an admin.",
     admin: 'Admins.',
     agent: "The agent's own key.",
-    workspace: 'Somebody with a Workspace session or a session of their own.',
+    workspace: 'A person with a Workspace session or a platform session.',
     internal: 'The internal listener only.',
   }
   const gate = {
-    person: ' A person: session or user key.',
+    person: ' A person only: session or user key.',
     human: ' A signed-in person only, no key.',
     key: ' A key only, no session.',
   }
   const extra = access.scopes?.length ? ` Also keys of scope ${access.scopes.join(', ')}.` : ''
-  const role = access.role ? ` Role ${access.role} at least.` : ''
+  const role = access.role ? ` Minimum role: ${access.role}.` : ''
   return `**Who:** ${who[access.who]}${access.gate ? gate[access.gate] : ''}${role}${extra}`
 }
 
@@ -139,7 +139,7 @@ function requestBody(endpoint: Endpoint, writer: SchemaWriter): Json {
   return { required, content: { [type]: { schema: endpoint.strict ? closed(json) : json } } }
 }
 
-/** Unknown names are refused; the shape itself may be a component that others take with more. */
+/** Forbids unknown names here only: the schema may be a component of endpoints that allow them. */
 function closed(json: Json): Json {
   return '$ref' in json ? { ...json, unevaluatedProperties: false } : { ...json, additionalProperties: false }
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { agentNamePattern, Timestamp } from '../kit/primitives.ts'
 
-/** What the features of the area share: the shapes of an agent as rows, details and values. */
+/** Schemas of an agent that several features share. */
 
 export const agentStatuses = ['running', 'stopped', 'exited'] as const
 export type AgentStatus = (typeof agentStatuses)[number]
@@ -13,7 +13,7 @@ export type Runtime = (typeof runtimes)[number]
 export const SelectableRuntime = z.enum(['claude-code', 'gemini-cli'], {
   error: (issue) =>
     issue.input === 'codex'
-      ? 'codex is chosen by a template that names it, never in a request'
+      ? 'must not be codex: only a template can select it'
       : 'must be "claude-code" or "gemini-cli"',
 })
 
@@ -41,12 +41,12 @@ export const Tag = z
 export const maxTags = 100
 export const Tags = z.array(Tag).max(maxTags, `must be at most ${maxTags} tags`)
 
-/** Organizational tags: only a signed-in person adds or removes them. */
+/** True for organizational tags, which only a signed-in person adds or removes. */
 export function isOrganizationalTag(tag: string): boolean {
   return tag.startsWith('dept-') || tag.startsWith('reports-to-')
 }
 
-/** Words under `/api/agents/` that are routes, and so cannot be agents. */
+/** Routes under `/api/agents/`; these names cannot be agents. */
 export const reservedAgentNames = [
   'autonomy-status',
   'context-stats',
@@ -62,7 +62,7 @@ export const reservedAgentPrefix = 'roost-'
 export const defaultAgentType = 'business-assistant'
 export const systemAgentName = 'roost-system'
 
-/** Any text an outside system took for a name; whether it is one is the registry's question. */
+/** True for text that has the form of an agent name; the agent may not exist. */
 export function isAgentName(name: string): boolean {
   return agentNamePattern.test(name)
 }
@@ -92,7 +92,7 @@ export const AgentRow = z
     github_repo: z.string().nullable(),
     avatar_url: z.string(),
     max_parallel_tasks: z.number().int(),
-    /** Version of the image the container was made from; null while there is no container. */
+    /** Version of the container's image; null without a container. */
     base_image_version: z.string().nullable(),
   })
   .meta({ id: 'Agent' })
@@ -107,10 +107,10 @@ export const recreateReasons = [
   'runtime',
   'agent_key',
   'shared_folders',
-  /** The network that the mode of its way out asks for. */
+  /** The outbound mode requires another network. */
   'egress',
   'image_version',
-  /** Only told of a start: another program held the port. */
+  /** Only in replies to a start: another program occupied the port. */
   'ssh_port',
 ] as const
 export type RecreateReason = (typeof recreateReasons)[number]
@@ -139,7 +139,7 @@ export const AgentDetails = AgentRow.extend({
   recreate_reasons: z.array(z.enum(recreateReasons)),
   heartbeat_state: z.enum(heartbeatStates),
   last_heartbeat_age_seconds: z.number().nullable(),
-  /** How far the engine keeps this agent apart; `weaker` names what is less than a container. */
+  /** How the engine isolates this agent; `weaker` names what is less isolated than in a container. */
   isolation: z.object({ level: z.enum(['container', 'sandbox', 'none']), weaker: z.array(z.string()) }),
 })
 export type AgentDetails = z.output<typeof AgentDetails>

@@ -7,11 +7,11 @@ const path = '/api/agents/{name}/connector'
 
 const Playbooks = z.array(z.string().trim().min(1).max(200)).max(500)
 
-/** While it is off, keys of scope `connector` do not find the agent. */
+/** While disabled, keys of scope `connector` get 404 for the agent. */
 export const Connector = z.object({
   agent_name: z.string(),
   enabled: z.boolean(),
-  /** Counts while `expose_all_playbooks` is off. */
+  /** Applies while `expose_all_playbooks` is false. */
   exposed_playbooks: z.array(z.string()),
   expose_all_playbooks: z.boolean(),
   keys: z.array(
@@ -29,7 +29,7 @@ export const getConnector = endpoint({
   id: 'getConnector',
   method: 'GET',
   path,
-  summary: 'Whether and what the agent offers to connectors',
+  summary: 'The connector settings of an agent',
   tag,
   access: { who: 'owner' },
   params: AgentParams,
@@ -41,7 +41,7 @@ export const putConnector = endpoint({
   id: 'putConnector',
   method: 'PUT',
   path,
-  summary: 'Change it; what is left out stays',
+  summary: 'Change the connector settings; omitted fields stay unchanged',
   tag,
   access: { who: 'owner', gate: 'person' },
   params: AgentParams,
@@ -51,7 +51,10 @@ export const putConnector = endpoint({
       exposed_playbooks: Playbooks.optional(),
       expose_all_playbooks: z.boolean().optional(),
     })
-    .refine((body) => Object.values(body).some((value) => value !== undefined), 'changes nothing'),
+    .refine(
+      (body) => Object.values(body).some((value) => value !== undefined),
+      'must have at least one field',
+    ),
   returns: Connector,
   fails: ['agent_not_found', 'system_agent_protected'],
   audit: { type: 'configuration', action: 'set_connector' },
@@ -65,7 +68,7 @@ export const ConnectorSnippet = z.object({
 })
 export type ConnectorSnippet = z.output<typeof ConnectorSnippet>
 
-/** `api_key` repeats `key`; neither is ever shown again, nor are the snippets that hold it. */
+/** `api_key` repeats `key`. Only this reply contains the key and the snippets with it. */
 export const NewConnectorKey = z.object({
   agent_name: z.string(),
   key: z.string(),
@@ -80,7 +83,7 @@ export const createConnectorKey = endpoint({
   id: 'createConnectorKey',
   method: 'POST',
   path: `${path}/key`,
-  summary: 'Mint a key for using this agent and nothing else; switches the connector on',
+  summary: 'Create a key for this agent only; enables the connector',
   tag,
   access: { who: 'owner', gate: 'person' },
   params: AgentParams,

@@ -23,12 +23,12 @@ export const CredentialsStatus = z.object({
     '.mcp.json.template': FileState,
     '.credentials.enc': FileState,
   }),
-  /** Variables with a value, and files that hold credentials beside the four above. */
+  /** Variables with a value, plus credential files other than the four above. */
   credential_count: z.number().int(),
-  /** Names alone; a value is never told. */
+  /** Names only, never values. */
   variables: z.array(z.string()),
   credential_files: z.array(z.string()),
-  /** Servers of the template that are left out of `.mcp.json`, with the names that have no value. */
+  /** Servers of the template missing in `.mcp.json`, with the variables that have no value. */
   left_out_servers: z.array(z.object({ server: z.string(), names: z.array(z.string()), reason: z.string() })),
 })
 export type CredentialsStatus = z.output<typeof CredentialsStatus>
@@ -37,7 +37,7 @@ export const getCredentialsStatus = endpoint({
   id: 'getCredentialsStatus',
   method: 'GET',
   path: '/api/agents/{name}/credentials/status',
-  summary: 'Which credential files and variables an agent has; names alone',
+  summary: 'Names of the credential files and variables of an agent',
   tag,
   access: { who: 'access' },
   params: AgentParams,
@@ -45,13 +45,13 @@ export const getCredentialsStatus = endpoint({
   fails: ['agent_not_found', 'agent_unresponsive'],
 })
 
-/** Every byte may need several characters in JSON; the bound on a file is checked once it is decoded. */
+/** JSON may need several characters per byte; the limit per file is checked after decoding. */
 const injectBodyLimit = Math.ceil((maxCredentialFiles * maxCredentialBytes * 4) / 3) + 2 * megabyte
 
 export const InjectCredentials = z.object({
   files: z.record(z.string(), z.string()).default({}),
   files_b64: z.record(z.string(), z.string()).default({}),
-  /** Variables of `.env` whose values stay in the platform, each with the hosts that it is put on the wire for. */
+  /** Variables of `.env` whose values stay in the platform, each with the hosts that receive it. */
   hosts: z.record(z.string(), CredentialHosts).optional(),
 })
 export type InjectCredentials = z.output<typeof InjectCredentials>
@@ -61,11 +61,11 @@ export const injectCredentials = endpoint({
   id: 'injectCredentials',
   method: 'POST',
   path: '/api/agents/{name}/credentials/inject',
-  summary: 'Put credential files into a running agent, all or none',
+  summary: 'Write credential files into a running agent, all or none',
   description:
-    'At most 50 files of 1 MiB: .env, .mcp.json, keys and certificates, credentials as JSON, and what lies below ' +
-    'credentials/. The next run has them. Values are never told again, and are blotted out of transcripts. Of a ' +
-    'variable with hosts the file gets a placeholder: see egress.',
+    'At most 50 files of 1 MiB: .env, .mcp.json, keys and certificates, credentials as JSON, and files below ' +
+    'credentials/. They apply from the next run on. Values are never returned and are masked in transcripts. For a ' +
+    'variable with hosts, the file gets a placeholder: see egress.',
   body: InjectCredentials,
   bodyLimit: injectBodyLimit,
   returns: z.object({
@@ -93,7 +93,8 @@ export const exportCredentials = endpoint({
   method: 'POST',
   path: '/api/agents/{name}/credentials/export',
   summary: 'Seal the credential files into .credentials.enc in the workspace',
-  description: 'Only an installation with the same encryption key opens it. At most 8 MiB of files together.',
+  description:
+    'Only an installation with the same encryption key can open it. At most 8 MiB of files in total.',
   returns: z.object({
     status: z.literal('success'),
     encrypted_file: z.literal(bundleFile),
@@ -117,7 +118,7 @@ export const importCredentials = endpoint({
   id: 'importCredentials',
   method: 'POST',
   path: '/api/agents/{name}/credentials/import',
-  summary: "Put the files of the workspace's .credentials.enc into their places, all or none",
+  summary: "Restore the files of the workspace's .credentials.enc, all or none",
   returns: z.object({
     status: z.literal('success'),
     files_imported: z.array(z.string()),
@@ -146,7 +147,7 @@ export const CredentialRequirement = z.object({
   format: z.enum(['secret', 'filepath', 'dirpath', 'url', 'email', 'number', 'boolean', 'text']).nullable(),
   default: z.string().nullable(),
   source: z.string(),
-  /** Found where the template's author did not say what it is for. */
+  /** Found in the template's files, but not declared by its author. */
   advisory: z.boolean(),
   status: z.enum(['set', 'missing', 'unknown']),
   setup_url: z.string().nullable(),
@@ -177,7 +178,7 @@ export const getCredentialRequirements = endpoint({
   id: 'getCredentialRequirements',
   method: 'GET',
   path: '/api/agents/{name}/credential-requirements',
-  summary: 'What an agent needs to be given, variable by variable',
+  summary: 'The credentials that an agent requires',
   tag,
   access: { who: 'owner', gate: 'human' },
   params: AgentParams,
@@ -189,8 +190,7 @@ export const getSuppressedVariables = endpoint({
   id: 'getSuppressedVariables',
   method: 'GET',
   path: '/api/credentials/status',
-  summary:
-    'Names that the platform withholds from agents, or suppresses in a .env; a star stands for any end',
+  summary: 'Variables that the platform withholds from agents or ignores in a .env; `*` matches any ending',
   tag,
   access: { who: 'any' },
   returns: z.object({ suppressed_env_keys: z.array(z.string()) }),

@@ -7,10 +7,9 @@ const tag = 'Egress'
 const owned = { tag, access: { who: 'owner', gate: 'person' }, params: AgentParams } as const
 
 /**
- * - `off`: the agent's way out is as it is without this feature. Only what a bound credential needs goes over
- *   the platform.
- * - `learn`: everything goes over the platform, and where it leads is written down.
- * - `enforce`: only what is allowed; the container has no other way out.
+ * - `off`: outbound traffic is direct. Only traffic for bound credentials goes through the platform.
+ * - `learn`: all traffic goes through the platform, which records each destination.
+ * - `enforce`: only allowed destinations; the container has no other outbound network.
  */
 export const egressModes = ['off', 'learn', 'enforce'] as const
 export const EgressMode = z.enum(egressModes)
@@ -23,7 +22,7 @@ export const mostCredentialHosts = 20
 const label = '[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?'
 const hostName = new RegExp(`^(${label}\\.)*${label}$`)
 const Port = z.number().int().min(1).max(65_535)
-/** With `*.` before it, all names below; the name itself is another rule. */
+/** With the prefix `*.`: all subdomains, but not the domain itself. */
 const HostPattern = z
   .string()
   .trim()
@@ -31,9 +30,9 @@ const HostPattern = z
   .transform((text) => text.toLowerCase().replace(/\.$/, ''))
   .refine(
     (text) => hostName.test(text.replace(/^\*\./, '')) && (!text.startsWith('*.') || text.includes('.', 2)),
-    'must be the name of a host, such as api.example.com or *.example.com',
+    'must be a host name, such as api.example.com or *.example.com',
   )
-/** Where a credential is used: `api.example.com`, or with a port of its own. */
+/** A host that receives a credential: `api.example.com`, optionally with a port. */
 export const CredentialHost = z
   .string()
   .trim()
@@ -51,21 +50,21 @@ export const EgressRule = z.object({
   /** Null: 80 and 443. */
   port: z.number().int().nullable(),
   created_at: Timestamp,
-  /** Null: the account is gone. */
+  /** Null: the account was deleted. */
   created_by: z.string().nullable(),
 })
 export type EgressRule = z.output<typeof EgressRule>
 
-/** A variable whose value stays in the platform, which puts it on the wire for these hosts alone. */
+/** A variable whose value stays in the platform, which inserts it in requests to these hosts only. */
 export const EgressCredential = z.object({
   name: z.string(),
-  /** Each `host` (port 443) or `host:port`. */
+  /** Each is `host` (port 443) or `host:port`. */
   hosts: z.array(z.string()),
-  /** Parts of a request in which the placeholder is replaced. Headers always. */
+  /** Parts of a request in which the placeholder is replaced; always includes headers. */
   places: z.array(z.enum(['header', 'query'])),
-  /** What the agent holds instead; worth nothing anywhere else. */
+  /** The agent has this text instead; it is worthless elsewhere. */
   placeholder: z.string(),
-  /** False: declared, and no value is stored yet. */
+  /** False: declared, but no value is stored yet. */
   has_value: z.boolean(),
   source: z.enum(['owner', 'template']),
   /** When the value was last changed. */
@@ -77,19 +76,19 @@ export type EgressCredential = z.output<typeof EgressCredential>
 export const AgentEgress = z.object({
   agent_name: z.string(),
   mode: EgressMode,
-  /** The container that there is now does not stand in the network that the mode asks for. */
+  /** The current container is not in the network that the mode requires. */
   restart_needed: z.boolean(),
   network: z.object({
-    /** Whether this engine can take away every other way out. */
+    /** Whether this engine can block all other outbound traffic. */
     can_close: z.boolean(),
-    /** Whether it did, for the container that there is now; null without one. */
+    /** True if the current container has no other outbound network; null without a container. */
     is_closed: z.boolean().nullable(),
-    /** What stays open all the same, in sentences. */
+    /** What remains open, in sentences. */
     notes: z.array(z.string()),
   }),
   allowed: z.array(EgressRule),
   credentials: z.array(EgressCredential),
-  /** Attempts that were refused in the last 24 hours. */
+  /** Denied attempts in the last 24 hours. */
   denied_last_day: z.number().int(),
 })
 export type AgentEgress = z.output<typeof AgentEgress>
@@ -99,7 +98,7 @@ export const getAgentEgress = endpoint({
   id: 'getAgentEgress',
   method: 'GET',
   path: '/api/agents/{name}/egress',
-  summary: "An agent's way out: mode, allowed hosts, credentials that stay in the platform",
+  summary: 'Outbound network of an agent: mode, allowed hosts, bound credentials',
   returns: AgentEgress,
   fails: ['agent_not_found'],
 })
@@ -109,11 +108,11 @@ export const putAgentEgress = endpoint({
   id: 'putAgentEgress',
   method: 'PUT',
   path: '/api/agents/{name}/egress',
-  summary: "Set the mode of an agent's way out",
+  summary: 'Set the outbound mode of an agent',
   description:
-    'What goes over the platform is judged by the new mode at once. The container itself changes its network at ' +
-    'the next start: `restart_needed`. `enforce` is refused (`option_not_offered`) where the container engine cannot ' +
-    'take other ways out away.',
+    'The new mode applies immediately to traffic through the platform. The container changes its network at ' +
+    'the next start: `restart_needed`. `enforce` is refused (`option_not_offered`) if the container engine cannot ' +
+    'block other outbound traffic.',
   body: z.object({ mode: EgressMode }),
   returns: AgentEgress,
   fails: ['agent_not_found', 'system_agent_protected', 'option_not_offered'],
@@ -127,9 +126,9 @@ export const allowEgress = endpoint({
   id: 'allowEgress',
   method: 'POST',
   path: '/api/agents/{name}/egress/allow',
-  summary: 'Allow a host; one that is allowed already is answered as it is',
+  summary: 'Allow a host; returns the existing rule if there is one',
   description:
-    'At most 500 rules. Without a port: 80 and 443. Inner addresses stay closed whatever is allowed.',
+    'At most 500 rules. Default ports: 80 and 443. Private addresses stay blocked regardless of the rules.',
   body: AllowEgress,
   returns: EgressRule,
   fails: ['agent_not_found', 'conflict'],
@@ -141,7 +140,7 @@ export const disallowEgress = endpoint({
   id: 'disallowEgress',
   method: 'DELETE',
   path: '/api/agents/{name}/egress/allow/{rule_id}',
-  summary: 'Remove a rule; connections that are open stay open',
+  summary: 'Remove a rule; open connections stay open',
   params: AgentParams.extend({ rule_id: z.string() }),
   returns: z.object({ success: z.literal(true) }),
   fails: ['agent_not_found', 'not_found'],
@@ -151,9 +150,9 @@ export const disallowEgress = endpoint({
 export const egressDecisions = ['allowed', 'denied'] as const
 /**
  * - `learnt`: the mode was not `enforce`. `listed`: a rule allows it. `credential`: a credential is bound to it.
- * - `not_listed`: no rule allows it. `inner_address`: it leads to this machine or a network around it.
- *   `not_found`: there is no such host. `malformed`: no host and port. `other_host`: the request inside was for another
- *   host than the connection. `unreachable`: it does not answer, or its certificate is not good.
+ * - `not_listed`: no rule allows it. `inner_address`: a loopback or private address. `not_found`: the host does not
+ *   exist. `malformed`: not a host and port. `other_host`: the inner request names another host than the connection.
+ *   `unreachable`: the host does not respond, or its certificate is invalid.
  */
 export const egressReasons = [
   'learnt',
@@ -167,10 +166,10 @@ export const egressReasons = [
   'unreachable',
 ] as const
 
-/** One destination with one outcome; further attempts are counted. */
+/** One destination with one outcome; repeated attempts increase `count`. */
 export const EgressEntry = z.object({
   id: z.string(),
-  /** As the agent named it, at most 253 characters. */
+  /** As requested by the agent, at most 253 characters. */
   host: z.string(),
   port: z.number().int(),
   decision: z.enum(egressDecisions),
@@ -178,7 +177,7 @@ export const EgressEntry = z.object({
   count: z.number().int(),
   first_at: Timestamp,
   last_at: Timestamp,
-  /** Whether a rule or a credential allows it by now. */
+  /** Whether a rule or a credential allows it now. */
   is_listed: z.boolean(),
 })
 export type EgressEntry = z.output<typeof EgressEntry>
@@ -188,10 +187,10 @@ export const listEgressLog = endpoint({
   id: 'listEgressLog',
   method: 'GET',
   path: '/api/agents/{name}/egress/log',
-  summary: 'Where an agent went and where it was not let, the latest first',
+  summary: 'Allowed and denied destinations of an agent, latest first',
   description:
-    'One entry for each destination and outcome, with how often. Kept for 30 days, at most 1,000 per agent. In mode ' +
-    '`off` only refusals are written down. Paged; `X-Total-Count` says how many there are.',
+    'One entry for each destination and outcome, with a count. Kept for 30 days, at most 1,000 per agent. In mode ' +
+    '`off` only denials are recorded. Paged; `X-Total-Count` has the total.',
   query: z.object({
     limit: queryInteger(1, 500, 50),
     offset: queryInteger(0, 1_000_000, 0),
@@ -204,13 +203,13 @@ export const listEgressLog = endpoint({
 
 export const PutEgressCredential = z.object({
   hosts: CredentialHosts,
-  /** Left out: the value that is stored stays. Printable ASCII: it becomes part of a header. */
+  /** Omitted: the stored value stays. Printable ASCII, because it becomes part of a header. */
   value: z
     .string()
-    .min(8, 'must have at least 8 characters: a shorter one could not be kept out of what the agent sees')
+    .min(8, 'must have at least 8 characters: a shorter value cannot be masked reliably')
     .max(8192)
     .regex(/^[\x20-\x7e]*$/, 'must be one line of printable ASCII')
-    .refine((text) => text === text.trim(), 'must not begin or end with a blank')
+    .refine((text) => text === text.trim(), 'must not start or end with a space')
     .refine((text) => !text.includes(placeholderPrefix), 'must not be a placeholder')
     .optional(),
   places: z.array(z.enum(['header', 'query'])).optional(),
@@ -224,10 +223,10 @@ export const putEgressCredential = endpoint({
   id: 'putEgressCredential',
   method: 'PUT',
   path: '/api/agents/{name}/egress/credentials/{variable}',
-  summary: 'Keep a credential in the platform, and put it on the wire for its hosts alone',
+  summary: 'Store a credential in the platform, which inserts it for its hosts only',
   description:
-    "The agent's `.env` gets a placeholder. In requests to these hosts it is replaced in headers, Basic sign-in " +
-    'included, and with `places: ["header","query"]` in the query as well; anywhere else it stays a placeholder. At ' +
+    "The agent's `.env` gets a placeholder. In requests to these hosts it is replaced in headers, including Basic " +
+    'authentication, and with `places: ["header","query"]` also in the query. Elsewhere it stays a placeholder. At ' +
     'most 50 credentials.',
   params: CredentialParams,
   body: PutEgressCredential,
@@ -241,19 +240,19 @@ export const deleteEgressCredential = endpoint({
   id: 'deleteEgressCredential',
   method: 'DELETE',
   path: '/api/agents/{name}/egress/credentials/{variable}',
-  summary: 'Forget a credential of the platform; its placeholder is worth nothing then',
+  summary: 'Delete a stored credential; its placeholder becomes worthless',
   params: CredentialParams,
   returns: z.object({ success: z.literal(true) }),
   fails: ['agent_not_found', 'not_found'],
   audit: { type: 'credentials', action: 'unbind_credential' },
 })
 
-/** The authority that agents with bound credentials trust beside the world's own. */
+/** The certificate authority that agents with bound credentials trust in addition to the public ones. */
 export const EgressAuthority = z.object({
-  /** Null: none was needed yet, or it has ended; the next agent that needs one gets a new one. */
-  signs_until: Timestamp.nullable().describe('When the one that signs now ends.'),
-  renews_at: Timestamp.nullable().describe('From when on the platform makes the next one by itself.'),
-  trusted: z.number().int().min(0).describe('How many agents trust: two while one follows the other.'),
+  /** Null: not needed yet, or expired; the next agent that needs one causes a new one. */
+  signs_until: Timestamp.nullable().describe('When the signing authority expires.'),
+  renews_at: Timestamp.nullable().describe('When the platform creates the next one.'),
+  trusted: z.number().int().min(0).describe('Number of trusted authorities: two during a renewal.'),
 })
 export type EgressAuthority = z.output<typeof EgressAuthority>
 
@@ -261,7 +260,7 @@ export const getInternalEgressAuthority = endpoint({
   id: 'getInternalEgressAuthority',
   method: 'GET',
   path: '/api/internal/egress-authority',
-  summary: 'How long the authority of the agents’ way out still holds',
+  summary: 'Validity of the certificate authority for outbound traffic',
   tag: 'Internal',
   access: { who: 'internal' },
   returns: EgressAuthority,

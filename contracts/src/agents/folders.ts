@@ -5,24 +5,24 @@ import { agentStatuses } from './agent.ts'
 
 const tag = 'Folders'
 
-/** What an agent publishes stands here in its own container, ... */
+/** The published folder in the publisher's own container. */
 export const exposedPath = '/home/developer/shared-out'
-/** ... and here, under the publisher's name, in those of its consumers, who write in it as well. */
+/** Published folders in a consumer's container, by the publisher's name. Consumers may write to them. */
 export const consumedPath = '/home/developer/shared-in'
 
 export function mountPathOf(publisher: string): string {
   return `${consumedPath}/${publisher}`
 }
 
-/** Containers take folders when they start: what holds now, and what will after the next start. */
+/** Folders are mounted at the start of a container: the state now and after the next start. */
 const Mounting = z.object({
-  /** The consumer runs, and its container has the folder. */
+  /** The consumer is running and its container has the folder. */
   currently_mounted: z.boolean(),
-  /** `gone`: a start takes it away, since something that it stands on was withdrawn. */
+  /** `gone`: the next start unmounts it, because a permission or setting was withdrawn. */
   after_restart: z.enum(['mounted', 'gone']),
 })
 
-/** One folder of another agent. The publisher may be there under another name by now, or not at all. */
+/** One folder of another agent. The publisher may have been renamed or deleted since. */
 export const ConsumedFolder = Mounting.extend({
   source_agent: z.string(),
   mount_path: z.string(),
@@ -37,9 +37,9 @@ export const SharedFolders = z.object({
   /** Null while nothing is published. */
   exposed_volume: z.string().nullable(),
   exposed_path: z.string(),
-  /** What is mounted now and what will be. Who is not the owner sees those only of agents that they reach. */
+  /** Folders mounted now or after the next start. Others than the owner see only agents that they can access. */
   consumed_folders: z.array(ConsumedFolder),
-  /** The agent is up with other folders than its next start would give it. */
+  /** The agent is running with other folders than after its next start. */
   restart_required: z.boolean(),
 })
 export type SharedFolders = z.output<typeof SharedFolders>
@@ -63,7 +63,7 @@ export const getFolders = endpoint({
   id: 'getAgentFolders',
   method: 'GET',
   path: '/api/agents/{name}/folders',
-  summary: 'What an agent publishes, and which folders of others it reads',
+  summary: 'The folder that an agent publishes, and the folders that it mounts',
   tag,
   access: { who: 'access' },
   params: AgentParams,
@@ -75,15 +75,15 @@ export const putFolders = endpoint({
   id: 'putAgentFolders',
   method: 'PUT',
   path: '/api/agents/{name}/folders',
-  summary: 'Publish the folder of an agent, or let it read those of others',
+  summary: 'Publish the folder of an agent, or let it mount folders of others',
   description:
-    'An agent reads the folder of every agent that publishes one and that it may call. Applied at the next start of the reader.',
+    'An agent mounts the folder of every publishing agent that it may call. Applies from the next start of the reader on.',
   tag,
   access: { who: 'owner', gate: 'person' },
   params: AgentParams,
   body: z
     .object({ expose_enabled: z.boolean().nullish(), consume_enabled: z.boolean().nullish() })
-    .refine((body) => Object.values(body).some((value) => value != null), 'changes nothing'),
+    .refine((body) => Object.values(body).some((value) => value != null), 'must have at least one field'),
   returns: SharedFolders,
   fails: ['agent_not_found'],
   audit: { type: 'configuration', action: 'set_folders' },
@@ -93,7 +93,7 @@ export const listAvailableFolders = endpoint({
   id: 'listAvailableFolders',
   method: 'GET',
   path: '/api/agents/{name}/folders/available',
-  summary: 'Folders that an agent may read: published by agents that it may call',
+  summary: 'Folders that an agent may mount: those of publishing agents that it may call',
   tag,
   access: { who: 'access' },
   params: AgentParams,
@@ -109,7 +109,7 @@ export const listFolderConsumers = endpoint({
   id: 'listFolderConsumers',
   method: 'GET',
   path: '/api/agents/{name}/folders/consumers',
-  summary: 'Agents that read the folder of an agent, or will after their next start',
+  summary: 'Agents that mount the folder of an agent now or after their next start',
   tag,
   access: { who: 'access' },
   params: AgentParams,

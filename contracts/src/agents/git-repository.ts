@@ -6,19 +6,19 @@ import { AgentParams } from '../kit/primitives.ts'
 const tag = 'Git'
 const path = '/api/agents/{name}'
 const byPeople = { tag, access: { who: 'owner', gate: 'person' }, params: AgentParams } as const
-const asked = ['agent_not_found', 'agent_stopped', 'agent_unresponsive', 'upstream_error'] as const
+const requestFails = ['agent_not_found', 'agent_stopped', 'agent_unresponsive', 'upstream_error'] as const
 
-/** Of an account at the git host, and of a repository there. */
+/** Name of an account at the git host. */
 const Owner = z
   .string()
   .trim()
   .max(100)
-  .regex(/^[A-Za-z0-9](?:[A-Za-z0-9_-]*[A-Za-z0-9])?$/, 'must be the name of an account at the git host')
+  .regex(/^[A-Za-z0-9](?:[A-Za-z0-9_-]*[A-Za-z0-9])?$/, 'must be an account name of the git host')
 const RepositoryName = z
   .string()
   .trim()
   .max(100)
-  .regex(/^[A-Za-z0-9_][A-Za-z0-9._-]*$/, 'must be the name of a repository')
+  .regex(/^[A-Za-z0-9_][A-Za-z0-9._-]*$/, 'must be a repository name')
   .refine((text) => !text.endsWith('.git'), 'must not end in .git')
 const Destination = z
   .string()
@@ -34,7 +34,7 @@ const Destination = z
 export const InitializeGit = z.object({
   repo_owner: Owner,
   repo_name: RepositoryName,
-  create_repo: z.boolean().default(true).describe('Make it when it is not there.'),
+  create_repo: z.boolean().default(true).describe('Create the repository if it does not exist.'),
   private: z.boolean().default(true),
   description: z.string().trim().max(300).nullish(),
 })
@@ -53,19 +53,19 @@ export const initializeGit = endpoint({
   id: 'initializeGit',
   method: 'POST',
   path: `${path}/git/initialize`,
-  summary: 'Give an agent without a repository one, and push its workspace there',
+  summary: 'Bind an agent to its first repository and push the workspace',
   description:
-    'An empty repository begins with the workspace; one that has commits is joined on a branch of the agent’s own.',
+    'An empty repository gets the workspace as its first commit. In a repository with commits, the agent works on its own branch.',
   body: InitializeGit,
   returns: InitializedGit,
-  fails: [...asked, 'already_exists', 'agent_busy', 'sync_in_progress', 'not_found', 'not_configured'],
+  fails: [...requestFails, 'already_exists', 'agent_busy', 'sync_in_progress', 'not_found', 'not_configured'],
   audit: { type: 'git_operation', action: 'initialize' },
 })
 
 export const BindToOwnRepository = z.object({
   destination_repo: Destination,
   github_pat: SetGitToken.shape.pat.nullish().describe('Becomes the agent’s own token.'),
-  private: z.boolean().default(true).describe('When it is made.'),
+  private: z.boolean().default(true).describe('Applies when the repository is created.'),
 })
 
 export const BoundToOwnRepository = z.object({
@@ -85,18 +85,18 @@ export const bindToOwnRepository = endpoint({
   id: 'bindToOwnRepository',
   method: 'POST',
   path: `${path}/git/bind-to-own-repo`,
-  summary: 'Bind an agent to a repository of its own, in place of the one it has',
+  summary: 'Bind an agent to its own repository instead of the current one',
   tag,
   access: { who: 'owner', gate: 'human' },
   params: AgentParams,
   body: BindToOwnRepository,
   returns: BoundToOwnRepository,
-  fails: [...asked, 'agent_busy', 'sync_in_progress', 'not_configured', 'human_only'],
+  fails: [...requestFails, 'agent_busy', 'sync_in_progress', 'not_configured', 'human_only'],
   audit: { type: 'git_operation', action: 'bind_to_own_repo' },
 })
 
 export const gitTokenSources = ['agent', 'user', 'platform', 'none'] as const
-/** `configured`: the agent has one of its own. `source`: whose is used. */
+/** `configured`: the agent has its own token. `source`: whose token is used. */
 export const AgentGitTokenStatus = z.object({
   agent_name: z.string(),
   configured: z.boolean(),
@@ -109,7 +109,7 @@ export const getAgentGitToken = endpoint({
   id: 'getAgentGitToken',
   method: 'GET',
   path: `${path}/github-pat`,
-  summary: 'With whose token an agent reads and writes its repository',
+  summary: 'The source of the git token of an agent',
   returns: AgentGitTokenStatus,
   fails: ['agent_not_found'],
 })
@@ -118,7 +118,7 @@ export const putAgentGitToken = endpoint({
   id: 'putAgentGitToken',
   method: 'PUT',
   path: `${path}/github-pat`,
-  summary: 'Give an agent a token of its own for the git host, which is asked first',
+  summary: 'Set the agent’s own token for the git host; it is checked first',
   body: SetGitToken,
   bodyLimit: 16 * 1024,
   returns: AgentGitTokenStatus,
@@ -130,7 +130,7 @@ export const deleteAgentGitToken = endpoint({
   id: 'deleteAgentGitToken',
   method: 'DELETE',
   path: `${path}/github-pat`,
-  summary: 'Forget the agent’s own token for the git host',
+  summary: 'Delete the agent’s own token for the git host',
   returns: AgentGitTokenStatus,
   fails: ['agent_not_found'],
   audit: { type: 'credentials', action: 'delete_agent_git_token' },
@@ -138,9 +138,9 @@ export const deleteAgentGitToken = endpoint({
 
 export const ResetToMain = z.object({
   success: z.literal(true),
-  snapshot_dir: z.string().nullable().describe('Below the workspace: every file that was changed.'),
+  snapshot_dir: z.string().nullable().describe('Folder in the workspace with every changed file.'),
   commit_sha: z.string().nullable(),
-  files_preserved: z.array(z.string()).describe('At most 500 are named.'),
+  files_preserved: z.array(z.string()).describe('At most 500 names.'),
   working_branch: z.string(),
 })
 export type ResetToMain = z.output<typeof ResetToMain>
@@ -151,10 +151,10 @@ export const resetToMain = endpoint({
   method: 'POST',
   strict: true,
   path: `${path}/git/reset-to-main-preserve-state`,
-  summary: 'Make the workspace what the source branch is, and keep what the agent has made',
+  summary: 'Reset the workspace to the source branch and keep the agent’s output',
   description:
-    'What stays: `content`, `output`, `reports`, `exports`, `uploads`, `memory`, `metrics.json` and what is never committed. The working branch is pushed by force; what it had is kept in the workspace.',
+    'Keeps `content`, `output`, `reports`, `exports`, `uploads`, `memory`, `metrics.json` and files that are never committed. Force-pushes the working branch; its previous files are kept in the workspace.',
   returns: ResetToMain,
-  fails: [...asked, 'git_not_configured', 'git_conflict', 'agent_busy', 'sync_in_progress'],
+  fails: [...requestFails, 'git_not_configured', 'git_conflict', 'agent_busy', 'sync_in_progress'],
   audit: { type: 'git_operation', action: 'reset_to_main_preserve_state' },
 })

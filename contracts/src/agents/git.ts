@@ -9,7 +9,7 @@ const path = '/api/agents/{name}/git'
 const reads = { tag, access: { who: 'access' }, params: AgentParams } as const
 const sets = { tag, access: { who: 'owner', gate: 'person' }, params: AgentParams } as const
 const unbound = ['agent_not_found', 'git_not_configured'] as const
-const asked = [...unbound, 'agent_stopped', 'agent_unresponsive'] as const
+const requestFails = [...unbound, 'agent_stopped', 'agent_unresponsive'] as const
 
 export const GitCommit = z.object({
   sha: z.string(),
@@ -18,7 +18,7 @@ export const GitCommit = z.object({
   date: z.string(),
 })
 
-/** Only the first field and `message` when there is no binding. Nulls: the agent is not running. */
+/** Without a repository only `git_enabled` and `message`. Null values: the agent is not running. */
 export const GitStatus = z.object({
   git_enabled: z.boolean(),
   message: z.string().nullish(),
@@ -38,7 +38,7 @@ export const getGitStatus = endpoint({
   id: 'getGitStatus',
   method: 'GET',
   path: `${path}/status`,
-  summary: 'How the workspace stands to its repository',
+  summary: 'State of the workspace compared with its repository',
   returns: GitStatus,
   fails: ['agent_not_found', 'agent_unresponsive'],
 })
@@ -48,7 +48,7 @@ export const GitConfig = z.object({
   github_repo: z.string(),
   working_branch: z.string(),
   source_branch: z.string(),
-  /** The agent works on the source branch and pushes nothing: there is no token that may write. */
+  /** The agent works on the source branch and cannot push, because no token may write. */
   source_mode: z.boolean(),
   sync_enabled: z.boolean(),
   auto_sync_enabled: z.boolean(),
@@ -64,7 +64,7 @@ export const getGitConfig = endpoint({
   id: 'getGitConfig',
   method: 'GET',
   path: `${path}/config`,
-  summary: 'To which repository and branches the agent is bound',
+  summary: 'The repository and branches of an agent',
   returns: GitConfig,
   fails: unbound,
 })
@@ -89,7 +89,7 @@ export const getGitSyncState = endpoint({
   id: 'getGitSyncState',
   method: 'GET',
   path: `${path}/sync-state`,
-  summary: 'How syncs went; as last seen, the agent is not asked',
+  summary: 'Stored sync state; the agent is not queried',
   returns: GitSyncState,
   fails: unbound,
 })
@@ -98,7 +98,7 @@ export const getSyncHealth = endpoint({
   id: 'getSyncHealth',
   method: 'GET',
   path: '/api/agents/sync-health',
-  summary: 'How syncs went, of all agents that are bound and within reach',
+  summary: 'Sync state of all accessible agents with a repository',
   tag,
   access: { who: 'any' },
   returns: z.object({
@@ -122,11 +122,11 @@ export const getGitLog = endpoint({
   summary: 'The newest commits of the workspace',
   query: z.object({ limit: z.coerce.number().int().min(1).max(100).default(10) }),
   returns: z.object({ commits: z.array(GitCommit.extend({ short_sha: z.string() })) }),
-  fails: asked,
+  fails: requestFails,
 })
 
 export const GitLastChange = z.object({
-  /** Null, as all of these: nothing has changed anything yet. */
+  /** Null, like the fields below, before the first change. */
   direction: z.enum(['push', 'pull']).nullable(),
   from_sha: z.string().nullable(),
   to_sha: z.string().nullable(),
@@ -134,17 +134,17 @@ export const GitLastChange = z.object({
   files: z.array(
     z.object({
       path: z.string(),
-      previous_path: z.string().nullable().describe('Of a file that was renamed.'),
+      previous_path: z.string().nullable().describe('Previous path of a renamed file.'),
       status: z.enum(changedFileStatuses),
       additions: z.number().int().nullable().describe('Lines; null for a binary file.'),
       deletions: z.number().int().nullable(),
     }),
   ),
   total_files: z.number().int(),
-  hidden_files: z.number().int().describe('Credentials that changed too; nothing else is told of them.'),
-  diff: z.string().describe('Unified, in the order of `files`. Binary files are named only.'),
-  truncated: z.boolean().describe('There is more of the diff or of the files.'),
-  reason: z.string().nullable().describe('Why there is nothing to show; null when there is something.'),
+  hidden_files: z.number().int().describe('Number of changed credential files; they are not listed.'),
+  diff: z.string().describe('Unified diff in the order of `files`; binary files by name only.'),
+  truncated: z.boolean().describe('The diff or the list of files is incomplete.'),
+  reason: z.string().nullable().describe('Why there is no change to show; otherwise null.'),
 })
 export type GitLastChange = z.output<typeof GitLastChange>
 
@@ -153,14 +153,14 @@ export const getGitLastChange = endpoint({
   id: 'getGitLastChange',
   method: 'GET',
   path: `${path}/last-change`,
-  summary: 'What the last sync or pull that changed something has changed',
+  summary: 'The changes of the last sync or pull that changed something',
   description:
-    'At most 500 files and 200 KiB of the diff. Files that hold credentials are counted only, and known secrets are blotted out. Commits that are gone from the workspace are told in `reason`.',
+    'At most 500 files and 200 KiB of the diff. Credential files are only counted, and known secrets are masked. `reason` reports commits that no longer exist in the workspace.',
   returns: GitLastChange,
-  fails: asked,
+  fails: requestFails,
 })
 
-/** Inside the workspace; plain, without `..`. */
+/** A relative path inside the workspace, without `..`. */
 const GitPath = z
   .string()
   .min(1)
@@ -180,9 +180,9 @@ export const syncGit = endpoint({
   id: 'syncGit',
   method: 'POST',
   path: `${path}/sync`,
-  summary: 'Commit what has changed, and push it to the working branch',
+  summary: 'Commit the changes and push them to the working branch',
   description:
-    'A conflict is answered with the headers `X-Conflict-Type` and `X-Conflict-Class` beside the fields of the body.',
+    'A conflict has the headers `X-Conflict-Type` and `X-Conflict-Class` in addition to the fields of the body.',
   tag,
   access: { who: 'owner' },
   strict: true,
@@ -198,7 +198,7 @@ export const syncGit = endpoint({
     message: z.string(),
     sync_time: Timestamp,
   }),
-  fails: [...asked, 'git_conflict', 'sync_in_progress', 'upstream_error', 'conflict'],
+  fails: [...requestFails, 'git_conflict', 'sync_in_progress', 'upstream_error', 'conflict'],
   audit: { type: 'git_operation', action: 'sync' },
 })
 
@@ -208,7 +208,7 @@ export const pullGit = endpoint({
   id: 'pullGit',
   method: 'POST',
   path: `${path}/pull`,
-  summary: 'Bring what the remote has into the workspace',
+  summary: 'Pull the remote changes into the workspace',
   tag,
   access: { who: 'access' },
   strict: true,
@@ -217,7 +217,7 @@ export const pullGit = endpoint({
   body: PullBody,
   bodyOptional: true,
   returns: z.object({ success: z.literal(true), message: z.string(), commit_sha: z.string().nullable() }),
-  fails: [...asked, 'agent_not_permitted', 'git_conflict', 'sync_in_progress', 'upstream_error'],
+  fails: [...requestFails, 'agent_not_permitted', 'git_conflict', 'sync_in_progress', 'upstream_error'],
   audit: { type: 'git_operation', action: 'pull' },
 })
 
@@ -239,7 +239,7 @@ export const putAutoSync = endpoint({
   id: 'putAutoSync',
   method: 'PUT',
   path: `${path}/auto-sync`,
-  summary: 'Push the workspace every 15 minutes, or stop that',
+  summary: 'Enable or disable the push every 15 minutes',
   body: Enabled,
   returns: Switch,
   fails: unbound,
@@ -250,7 +250,7 @@ export const getPullSync = endpoint({
   id: 'getPullSync',
   method: 'GET',
   path: `${path}/pull-sync`,
-  summary: 'Whether what the remote has comes into the workspace by itself',
+  summary: 'Whether remote changes are pulled automatically',
   returns: Switch,
   fails: unbound,
 })
@@ -259,7 +259,7 @@ export const putPullSync = endpoint({
   id: 'putPullSync',
   method: 'PUT',
   path: `${path}/pull-sync`,
-  summary: 'Bring what the remote has into the workspace by itself, or stop that',
+  summary: 'Enable or disable automatic pulls',
   body: Enabled,
   returns: Switch,
   fails: unbound,
@@ -270,7 +270,7 @@ export const getGitFreeze = endpoint({
   id: 'getGitFreeze',
   method: 'GET',
   path: `${path}/freeze-schedules-if-failing`,
-  summary: 'Whether failing syncs keep schedules from firing',
+  summary: 'Whether failing syncs pause schedules',
   returns: FreezeSwitch,
   fails: unbound,
 })
@@ -279,7 +279,7 @@ export const putGitFreeze = endpoint({
   id: 'putGitFreeze',
   method: 'PUT',
   path: `${path}/freeze-schedules-if-failing`,
-  summary: 'Keep schedules from firing after three failed syncs in a row, or stop that',
+  summary: 'Enable or disable pausing schedules after three consecutive failed syncs',
   body: Enabled,
   returns: FreezeSwitch,
   fails: unbound,

@@ -27,7 +27,7 @@ export const postHeartbeat = endpoint({
   id: 'postHeartbeat',
   method: 'POST',
   path: '/api/agents/{name}/heartbeat',
-  summary: 'A sign of life, every 5 seconds, from the agent itself',
+  summary: 'Heartbeat of an agent, every 5 seconds',
   tag,
   access: { who: 'agent' },
   params: AgentParams,
@@ -40,7 +40,7 @@ export const postHeartbeat = endpoint({
 export const AgentStats = z.object({
   agent_name: z.string(),
   status: z.enum(agentStatuses),
-  /** Percent of one CPU: 200 is two cores busy. */
+  /** Percent of one CPU: 200 means two busy cores. */
   cpu_percent: z.number().nullable(),
   memory_used_bytes: z.number().nullable(),
   memory_limit_bytes: z.number().nullable(),
@@ -48,7 +48,7 @@ export const AgentStats = z.object({
   network_rx_bytes: z.number().nullable(),
   network_tx_bytes: z.number().nullable(),
   uptime_seconds: z.number().nullable(),
-  /** How old the figures are. */
+  /** Age of the values. */
   age_seconds: z.number().nullable(),
 })
 export type AgentStats = z.output<typeof AgentStats>
@@ -57,7 +57,7 @@ export const getAgentStats = endpoint({
   id: 'getAgentStats',
   method: 'GET',
   path: '/api/agents/{name}/stats',
-  summary: 'CPU, memory and network; nulls when stopped',
+  summary: 'CPU, memory and network of an agent; null values while it is stopped',
   tag,
   access: { who: 'access' },
   params: AgentParams,
@@ -96,7 +96,7 @@ export const getAgentActivity = endpoint({
   id: 'getAgentActivity',
   method: 'GET',
   path: '/api/agents/{name}/activity',
-  summary: 'What the agent is doing: its latest tool calls, newest first',
+  summary: 'The latest tool calls of an agent, newest first',
   tag,
   access: { who: 'access' },
   params: AgentParams,
@@ -119,7 +119,7 @@ export const getContextStats = endpoint({
   id: 'getContextStats',
   method: 'GET',
   path: '/api/agents/context-stats',
-  summary: 'How full the context window of each agent is',
+  summary: 'Context usage of each agent',
   tag,
   access: { who: 'any' },
   returns: z.object({ agents: z.array(ContextStats) }),

@@ -14,10 +14,12 @@ export const StartReply = z.object({
   message: z.string(),
   credentials_injection: z.enum(credentialsInjections),
   credentials_result: z.looseObject({}).nullable(),
-  skills_injection: SkillDelivery.nullable().describe('Null: it has no skills, or was running already.'),
+  skills_injection: SkillDelivery.nullable().describe(
+    'Null: the agent has no skills, or was already running.',
+  ),
   recreated: z.boolean(),
   recreate_reason: z.enum(recreateReasons).nullable(),
-  /** Of its SSH, by now: another one when another program held the one it had. 0: it has no SSH. */
+  /** The current SSH port, which changes if another program occupied the previous one. 0: no SSH. */
   port: z.number().int(),
 })
 export type StartReply = z.output<typeof StartReply>
@@ -28,7 +30,7 @@ export const startAgent = endpoint({
   path: '/api/agents/{name}/start',
   summary: 'Start an agent',
   description:
-    'Answers once the container runs; starting a running agent changes nothing. When another program holds its SSH port meanwhile, it gets another one (`recreate_reason`: `ssh_port`).',
+    'Replies once the container is running; starting a running agent changes nothing. If another program occupies its SSH port, the agent gets a new port (`recreate_reason`: `ssh_port`).',
   tag,
   access: { who: 'access', gate: 'person' },
   params: AgentParams,
@@ -42,7 +44,8 @@ export const stopAgent = endpoint({
   method: 'POST',
   path: '/api/agents/{name}/stop',
   summary: 'Stop an agent',
-  description: 'It stays stopped, also after a reboot. Running executions are cancelled, queued ones wait.',
+  description:
+    'It stays stopped, even after a reboot. Running executions are cancelled; queued ones stay in the queue.',
   tag,
   access: { who: 'access', gate: 'person' },
   params: AgentParams,
@@ -68,13 +71,13 @@ export const agentStopped = eventType({
   stored: true,
   fields: z.object({ event: z.string(), data: z.object({ name: z.string() }) }),
 })
-/** The container ended by itself. */
+/** The container exited unexpectedly. */
 export const agentExited = eventType({
   name: 'agent.exited',
   stored: true,
   fields: z.object({ event: z.string(), data: z.object({ name: z.string(), ...exited }), ...exited }),
 })
-/** Inside only: it ended so often that it stays down; alerts listen to it. */
+/** Internal, for alerts: the container exited so often that it is not restarted. */
 export const agentRestartLoop = eventType({
   name: 'agent.restart_loop',
   stored: true,

@@ -4,7 +4,7 @@ import { endpoint } from '../kit/endpoint.ts'
 import { AgentParams, Timestamp } from '../kit/primitives.ts'
 
 const tag = 'Agents'
-/** An agent's own key is looked at by signed-in people alone. */
+/** Only signed-in people may inspect an agent's own key. */
 const shared = {
   tag,
   access: { who: 'owner', gate: 'human' },
@@ -40,7 +40,7 @@ export const getAgentKey = endpoint({
   id: 'getAgentKey',
   method: 'GET',
   path: '/api/agents/{name}/mcp-key',
-  summary: "How the agent's own key is; never the key",
+  summary: "State of the agent's own key, without the key",
   returns: AgentKey,
   fails: ['agent_not_found'],
 })
@@ -59,7 +59,7 @@ export const AgentKeyCheck = z.object({
   agent_name: z.string(),
   verdict: z.enum(keyVerdicts),
   message: z.string().nullable(),
-  /** The entries of the workspace's `.mcp.json` that lead to this platform. */
+  /** The entries of the workspace's `.mcp.json` that point to this platform. */
   entries: z.array(
     z.object({
       server_name: z.string(),
@@ -76,7 +76,7 @@ export const verifyAgentKey = endpoint({
   id: 'verifyAgentKey',
   method: 'POST',
   path: '/api/agents/{name}/mcp-key/verify',
-  summary: 'Look into the container for the keys with which the agent comes here',
+  summary: 'Check the keys that the container uses for this platform',
   returns: AgentKeyCheck,
   fails: ['agent_not_found', 'rate_limited'],
   audit: { type: 'credentials', action: 'verify_agent_key' },
@@ -86,7 +86,7 @@ export const NewAgentKey = z.object({
   agent_name: z.string(),
   key_id: z.string(),
   key_prefix: z.string(),
-  /** A running agent is made anew at once; another one gets the key when it starts. */
+  /** A running agent is recreated immediately; a stopped one gets the key at its next start. */
   delivery: z.enum(['recreated', 'next_start']),
   superseded_key_id: z.string().nullable(),
 })
@@ -96,8 +96,8 @@ export const regenerateAgentKey = endpoint({
   id: 'regenerateAgentKey',
   method: 'POST',
   path: '/api/agents/{name}/mcp-key/regenerate',
-  summary: 'Give the agent another key; the one before stops at once',
-  description: 'A running agent is restarted with it, which cancels its running executions.',
+  summary: 'Replace the key of an agent; the previous one is invalid immediately',
+  description: 'A running agent is restarted with the new key, which cancels its running executions.',
   returns: NewAgentKey,
   fails: ['agent_not_found', 'agent_busy', 'container_engine_error', 'system_agent_protected'],
   audit: { type: 'credentials', action: 'regenerate_agent_key' },

@@ -15,9 +15,9 @@ export type CallableAgent = z.output<typeof CallableAgent>
 
 export const AgentPermissions = z.object({
   source_agent: z.string(),
-  /** Whom the source may call. Who is not its owner sees those only that they reach themselves. */
+  /** Agents that the source may call. Others than its owner see only those that they can access. */
   permitted_agents: z.array(CallableAgent),
-  /** Every other agent that the caller reaches. */
+  /** Every other agent that the caller can access. */
   available_agents: z.array(CallableAgent),
 })
 export type AgentPermissions = z.output<typeof AgentPermissions>
@@ -26,7 +26,7 @@ const fails = ['agent_not_found', 'validation_error'] as const
 const EdgeParams = AgentParams.extend({ target: z.string() })
 const Edge = z.object({ source_agent: z.string(), target_agent: z.string() })
 
-/** Names of agents; a set, whatever its order and repetitions. */
+/** Maximum of agent names; order and duplicates do not matter. */
 const maxTargets = 1000
 
 export const getPermissions = endpoint({
@@ -46,7 +46,7 @@ export const putPermissions = endpoint({
   method: 'PUT',
   path: '/api/agents/{name}/permissions',
   summary: 'Replace the set of agents that an agent may call',
-  description: 'You must be able to reach those that are added. What is left out is withdrawn.',
+  description: 'You need access to the added agents. Permissions that are omitted are withdrawn.',
   tag,
   access: { who: 'owner', gate: 'person' },
   params: AgentParams,
@@ -64,8 +64,8 @@ export const grantPermission = endpoint({
   id: 'grantAgentPermission',
   method: 'POST',
   path: '/api/agents/{name}/permissions/{target}',
-  summary: 'Let an agent call another one',
-  description: 'You must be able to reach both. Granting twice changes nothing.',
+  summary: 'Allow an agent to call another one',
+  description: 'You need access to both. Granting twice changes nothing.',
   tag,
   access: { who: 'owner', gate: 'person' },
   params: EdgeParams,
@@ -78,8 +78,8 @@ export const withdrawPermission = endpoint({
   id: 'withdrawAgentPermission',
   method: 'DELETE',
   path: '/api/agents/{name}/permissions/{target}',
-  summary: 'Let an agent no longer call another one',
-  description: 'From the next call on. Withdrawing what was never granted changes nothing.',
+  summary: 'Withdraw the permission to call another agent',
+  description: 'Applies from the next call on. Withdrawing an absent permission changes nothing.',
   tag,
   access: { who: 'owner', gate: 'person' },
   params: EdgeParams,
@@ -92,7 +92,7 @@ export const listPermissionEdges = endpoint({
   id: 'listPermissionEdges',
   method: 'GET',
   path: '/api/agents/permissions-edges',
-  summary: 'Which of the agents you can reach may call which',
+  summary: 'All permissions between agents that you can access',
   tag,
   access: { who: 'any' },
   returns: z.object({ edges: z.array(z.object({ source: z.string(), target: z.string() })) }),

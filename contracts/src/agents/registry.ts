@@ -22,7 +22,7 @@ export const Repository = z
   .max(200)
   .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*\/(?!\.{1,2}$)[A-Za-z0-9._-]+$/, 'must be "owner/repo"')
 
-/** NFC, trimmed, at most 120 characters; blank clears (null). */
+/** NFC, trimmed, at most 120 characters; a blank text becomes null. */
 export const Label = z
   .string()
   .nullable()
@@ -32,7 +32,7 @@ export const Label = z
 
 export const CreateAgent = z.object({
   name: AgentName,
-  /** Left out: the template's, else `business-assistant`. */
+  /** Default: the template's type, or `business-assistant`. */
   type: z
     .string()
     .trim()
@@ -97,11 +97,15 @@ export const listAgents = endpoint({
   id: 'listAgents',
   method: 'GET',
   path: '/api/agents',
-  summary: 'The agents you can reach',
+  summary: 'List the agents that you can access',
   tag,
   access: { who: 'any', scopes: ['ops'] },
   query: z.object({
-    tags: z.string().max(6000).optional().meta({ description: 'Comma-separated; any of them matches.' }),
+    tags: z
+      .string()
+      .max(6000)
+      .optional()
+      .meta({ description: 'Comma-separated; agents with any of them match.' }),
   }),
   returns: z.array(AgentRow),
 })
@@ -111,7 +115,7 @@ export const createAgent = endpoint({
   method: 'POST',
   path: '/api/agents',
   summary: 'Create an agent and start it',
-  description: 'Makes the container, its volumes and its key. A create that fails leaves nothing behind.',
+  description: 'Creates the container, its volumes and its key. A failed request leaves nothing behind.',
   tag,
   access: { who: 'any', gate: 'person', role: 'creator' },
   body: CreateAgent,
@@ -136,7 +140,7 @@ export const getAgent = endpoint({
   id: 'getAgent',
   method: 'GET',
   path: '/api/agents/{name}',
-  summary: 'One agent in detail',
+  summary: 'Get the details of an agent',
   tag,
   access: { who: 'access' },
   params: AgentParams,
@@ -148,7 +152,7 @@ export const deleteAgent = endpoint({
   id: 'deleteAgent',
   method: 'DELETE',
   path: '/api/agents/{name}',
-  summary: 'Delete an agent with everything it has',
+  summary: 'Delete an agent with all its data',
   tag,
   access: { who: 'owner', gate: 'person' },
   params: AgentParams,
@@ -216,7 +220,7 @@ export const getAgentInfo = endpoint({
   id: 'getAgentInfo',
   method: 'GET',
   path: '/api/agents/{name}/info',
-  summary: "What the agent's template says about it",
+  summary: "The agent's description from its template",
   tag,
   access: { who: 'access' },
   params: AgentParams,

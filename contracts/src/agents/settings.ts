@@ -30,14 +30,14 @@ export const getAutonomy = endpoint({
   ...read,
   id: 'getAutonomy',
   path: path('autonomy'),
-  summary: 'Whether schedules of the agent fire',
+  summary: 'Whether the schedules of an agent fire',
   returns: Autonomy,
 })
 export const putAutonomy = endpoint({
   ...write,
   id: 'putAutonomy',
   path: path('autonomy'),
-  summary: 'Master gate of scheduled operation; schedules keep their own flags',
+  summary: 'Enable or disable all schedules of an agent; each keeps its own flag',
   body: Switch,
   returns: Autonomy,
   fails: ['agent_not_found'],
@@ -52,7 +52,7 @@ export const ReadOnlyConfig = z.object({
   allowed_patterns: z.array(Pattern).max(200),
 })
 export type ReadOnlyConfig = z.output<typeof ReadOnlyConfig>
-/** What holds until an owner says otherwise; `allowed_patterns` win over `blocked_patterns`. */
+/** The default. `allowed_patterns` override `blocked_patterns`. */
 export const defaultReadOnlyConfig: ReadOnlyConfig = {
   allowed_patterns: [
     'content/**',
@@ -73,20 +73,20 @@ export const defaultReadOnlyConfig: ReadOnlyConfig = {
   ],
 }
 export const ReadOnly = z.object({ agent_name: z.string(), enabled: z.boolean(), config: ReadOnlyConfig })
-/** `now`: the running agent took the change; `next_start`: it takes it when it is next there. */
+/** `now`: the running agent applied the change; `next_start`: it applies at the next start. */
 export const Applied = z.enum(['now', 'next_start'])
 export const getReadOnly = endpoint({
   ...read,
   id: 'getReadOnly',
   path: path('read-only'),
-  summary: 'Whether the agent may change source files of its workspace',
+  summary: 'Whether an agent may change source files in its workspace',
   returns: ReadOnly,
 })
 export const putReadOnly = endpoint({
   ...write,
   id: 'putReadOnly',
   path: path('read-only'),
-  summary: 'Switch read-only mode and its patterns',
+  summary: 'Set read-only mode and its patterns',
   body: Switch.extend({ config: ReadOnlyConfig.partial().nullish() }),
   returns: ReadOnly.extend({ applied: Applied }),
   fails: ['agent_not_found', 'system_agent_protected'],
@@ -106,14 +106,14 @@ export const getTimeout = endpoint({
   ...read,
   id: 'getTimeout',
   path: path('timeout'),
-  summary: 'How long one execution may take',
+  summary: 'Get the execution timeout',
   returns: Timeout,
 })
 export const putTimeout = endpoint({
   ...write,
   id: 'putTimeout',
   path: path('timeout'),
-  summary: 'Set how long one execution may take',
+  summary: 'Set the execution timeout',
   body: z.object({
     execution_timeout_seconds: z.number().int().min(minTimeoutSeconds).max(maxTimeoutSeconds),
   }),
@@ -131,7 +131,7 @@ export const Slot = z.object({
 export type Slot = z.output<typeof Slot>
 export const Capacity = z.object({
   agent_name: z.string(),
-  /** As stored; above the ceiling it is kept and clamped when it takes effect. */
+  /** As stored; a value above the ceiling is clamped when it is applied. */
   max_parallel_tasks: z.number().int(),
   ceiling: z.number().int(),
   effective_max_parallel_tasks: z.number().int(),
@@ -145,14 +145,14 @@ export const getCapacity = endpoint({
   ...read,
   id: 'getCapacity',
   path: path('capacity'),
-  summary: 'Parallel executions: limit, ceiling, use',
+  summary: 'Parallel executions: limit, ceiling and usage',
   returns: Capacity,
 })
 export const putCapacity = endpoint({
   ...write,
   id: 'putCapacity',
   path: path('capacity'),
-  summary: 'Set how many executions may run at once, up to the ceiling',
+  summary: 'Set the number of parallel executions, up to the ceiling',
   body: z.object({ max_parallel_tasks: z.number().int().min(1) }),
   returns: Capacity,
   fails: ['agent_not_found'],
@@ -165,7 +165,7 @@ export const AgentResources = z.object({
   agent_name: z.string(),
   cpu: z.string(),
   memory: z.string(),
-  /** Of the container as it is; null while there is none. */
+  /** Resources of the current container; null without one. */
   current_cpu: z.string().nullable(),
   current_memory: z.string().nullable(),
   restart_needed: z.boolean(),
@@ -181,10 +181,10 @@ export const putResources = endpoint({
   ...write,
   id: 'putResources',
   path: path('resources'),
-  summary: 'Set CPU and memory; applied when the container is next made',
+  summary: 'Set CPU and memory; applies when the container is recreated',
   body: z
     .object({ cpu: Cpu.nullish(), memory: Memory.nullish() })
-    .refine((body) => body.cpu != null || body.memory != null, 'needs cpu or memory'),
+    .refine((body) => body.cpu != null || body.memory != null, 'must have cpu or memory'),
   returns: AgentResources,
   fails: ['agent_not_found'],
   audit: configures('set_resources'),
@@ -207,7 +207,7 @@ export const putCapabilities = endpoint({
   ...write,
   id: 'putCapabilities',
   path: path('capabilities'),
-  summary: 'Switch full capabilities; applied when the container is next made',
+  summary: 'Enable or disable full capabilities; applies when the container is recreated',
   body: z.object({ full_capabilities: z.boolean() }),
   returns: Capabilities,
   fails: ['agent_not_found'],
@@ -230,14 +230,14 @@ export const putRuntime = endpoint({
   ...write,
   id: 'putRuntime',
   path: path('runtime'),
-  summary: 'Change the runtime; applied when the container is next made',
+  summary: 'Change the runtime; applies when the container is recreated',
   body: z.object({ runtime: SelectableRuntime }),
   returns: AgentRuntime,
   fails: ['agent_not_found'],
   audit: configures('set_runtime'),
 })
 
-// ── what a turn gets ───────────────────────────────────────────────────────────────────────────────
+// ── turns ──────────────────────────────────────────────────────────────────────────────────────────
 
 export const modelSources = ['agent', 'template', 'platform', 'runtime'] as const
 export const AgentModel = z.object({
@@ -251,14 +251,14 @@ export const getModel = endpoint({
   ...read,
   id: 'getModel',
   path: path('model'),
-  summary: 'The model of new turns, and where it comes from',
+  summary: 'The model of new turns and its source',
   returns: AgentModel,
 })
 export const putModel = endpoint({
   ...write,
   id: 'putModel',
   path: path('model'),
-  summary: 'Set the model; null clears',
+  summary: 'Set the model; null restores the default',
   /** The key is required: a misspelt one must not clear the model. */
   body: z.object({ model: ModelOverride.unwrap() }),
   returns: AgentModel,
@@ -282,7 +282,7 @@ export const putInstructions = endpoint({
   ...write,
   id: 'putInstructions',
   path: path('instructions'),
-  summary: "Set the agent's own instructions; blank or null clears",
+  summary: "Set the agent's own instructions; blank or null removes them",
   body: z.object({ custom_instructions: Instructions.nullable() }),
   returns: CustomInstructions,
   fails: ['agent_not_found'],
@@ -303,7 +303,7 @@ export const putOperatorResume = endpoint({
   ...write,
   id: 'putOperatorResume',
   path: path('operator-resume'),
-  summary: 'Switch resuming after an operator answered',
+  summary: 'Enable or disable resuming after an answer from the operator queue',
   body: Switch,
   returns: OperatorResume,
   fails: ['agent_not_found'],
@@ -315,21 +315,21 @@ export const getMcpExposed = endpoint({
   ...read,
   id: 'getMcpExposed',
   path: path('mcp-exposed'),
-  summary: 'Whether the agent has an MCP tool of its own',
+  summary: 'Whether the agent has its own MCP tool',
   returns: McpExposed,
 })
 export const putMcpExposed = endpoint({
   ...write,
   id: 'putMcpExposed',
   path: path('mcp-exposed'),
-  summary: 'Publish the agent as its own MCP tool',
+  summary: 'Publish or unpublish the agent as its own MCP tool',
   body: Switch,
   returns: McpExposed,
   fails: ['agent_not_found', 'system_agent_protected'],
   audit: configures('set_mcp_exposed'),
 })
 
-/** The agents that have a tool of their own, for the MCP server. */
+/** For the MCP server: the agents with their own tool. */
 export const listExposedAgents = endpoint({
   id: 'listExposedAgents',
   method: 'GET',
@@ -363,7 +363,7 @@ export const SshAccess = z.object({
   status: z.literal('granted'),
   agent_name: z.string(),
   auth_method: z.literal('key'),
-  /** Only when the platform made the pair, and only in this reply. */
+  /** Only if the platform generated the pair, and only in this reply. */
   private_key: z.string().optional(),
   connection: z.object({
     command: z.string(),
@@ -380,7 +380,7 @@ export const grantSshAccess = endpoint({
   id: 'grantSshAccess',
   method: 'POST',
   path: path('ssh-access'),
-  summary: 'Let a key log in over SSH for some hours',
+  summary: 'Allow an SSH key for a limited time',
   tag,
   access: writes,
   params: AgentParams,

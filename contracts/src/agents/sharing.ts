@@ -8,17 +8,17 @@ import { Share } from './agent.ts'
 
 const tag = 'Sharing'
 
-/** Somebody who may use the agent. */
+/** A person who may use the agent. */
 export const AgentAccess = z.object({
-  /** Null: the owner has registered none. */
+  /** Null: the owner has no registered address. */
   email: z.string().nullable(),
-  /** Null, like the role: nobody has signed in with this address yet. */
+  /** Null, like the role, until the first sign-in with this address. */
   username: z.string().nullable(),
   role: z.enum(roles).nullable(),
   relation: z.enum(['owner', 'shared']),
-  /** When this person last asked this agent for something. */
+  /** Time of the person's last request to this agent. */
   last_active_at: Timestamp.nullable(),
-  /** `pending`: nobody has signed in with this address yet. */
+  /** `pending` until the first sign-in with this address. */
   status: z.enum(['active', 'pending']),
 })
 export type AgentAccess = z.output<typeof AgentAccess>
@@ -28,7 +28,7 @@ export const shareAgent = endpoint({
   method: 'POST',
   path: '/api/agents/{name}/share',
   summary: 'Share an agent with a person',
-  description: 'The address may sign in from then on. It is compared in lower case.',
+  description: 'The address may sign in from now on. It is compared in lower case.',
   tag,
   access: { who: 'owner', gate: 'person' },
   params: AgentParams,
@@ -44,7 +44,7 @@ export const unshareAgent = endpoint({
   path: '/api/agents/{name}/share/{email}',
   summary: 'Remove a share',
   description:
-    "What the person has open of this agent ends at once, and the person's own agents may not call it any more.",
+    "The person's open streams of this agent end immediately, and their own agents may no longer call it.",
   tag,
   access: { who: 'owner', gate: 'person' },
   params: AgentParams.extend({ email: z.string() }),
@@ -57,7 +57,7 @@ export const listShares = endpoint({
   id: 'listAgentShares',
   method: 'GET',
   path: '/api/agents/{name}/shares',
-  summary: 'With whom an agent is shared, the newest first',
+  summary: 'List the shares of an agent, newest first',
   tag,
   access: { who: 'owner' },
   params: AgentParams,
@@ -69,7 +69,7 @@ export const listAccess = endpoint({
   id: 'listAgentAccess',
   method: 'GET',
   path: '/api/agents/{name}/access',
-  summary: 'Who may use an agent: its owner first, then those it is shared with',
+  summary: 'List people with access to an agent, its owner first',
   tag,
   access: { who: 'owner' },
   params: AgentParams,

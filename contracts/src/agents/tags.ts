@@ -11,7 +11,7 @@ export const listTags = endpoint({
   id: 'listTags',
   method: 'GET',
   path: '/api/tags',
-  summary: 'Tags of the agents you can reach, the most used first',
+  summary: 'Tags of the agents that you can access, most used first',
   tag,
   access: { who: 'any' },
   returns: z.object({ tags: z.array(z.object({ tag: z.string(), count: z.number().int() })) }),

@@ -31,7 +31,7 @@ export const TemplateCredentialSetup = z.looseObject({
   hosts: anything,
 })
 
-/** A metric as declared; one that cannot be read later is left out of the agent's metrics. */
+/** A metric as declared. The agent's metrics omit an invalid one. */
 const TemplateMetric = z.looseObject({
   name: z.string().max(200),
   type: anything,
@@ -46,7 +46,7 @@ const TemplateMetric = z.looseObject({
 /** Something in `template.yaml` that has no effect. */
 export const TemplateWarning = z
   .object({
-    path: z.string().describe('The place in the file, such as `credentials.env` or `schedules[0].retries`.'),
+    path: z.string().describe('The path in the file, such as `credentials.env` or `schedules[0].retries`.'),
     message: z.string(),
   })
   .meta({ id: 'TemplateWarning' })
@@ -54,7 +54,7 @@ export type TemplateWarning = z.output<typeof TemplateWarning>
 
 /**
  * `template.yaml` as its author writes it. Keys that are not named here have no effect and become warnings, except
- * those that begin with `x-`. `schedules` is parsed entry by entry: a malformed one is dropped with a named error.
+ * those that start with `x-`. `schedules` is parsed entry by entry: a malformed one is dropped with a named error.
  */
 export const TemplateFile = z.object({
   name: AgentName,
@@ -153,7 +153,7 @@ export const TemplateEntry = z.object({
   mcp_servers: z.array(z.string()),
   required_credentials: z.array(z.object({ name: z.string(), source: z.string() })),
   schedules_count: z.number().int(),
-  warnings_count: z.number().int().describe('How many `template_warnings` the details list.'),
+  warnings_count: z.number().int().describe('Number of `template_warnings` in the details.'),
   metadata_unavailable: z.boolean(),
 })
 export type TemplateEntry = z.output<typeof TemplateEntry>
@@ -170,7 +170,7 @@ export type TemplateSchedule = z.output<typeof TemplateSchedule>
 
 const texts = z.array(z.string())
 
-/** The entry plus what `template.yaml` says. */
+/** The entry with the contents of `template.yaml`. */
 export const TemplateDetails = TemplateEntry.extend({
   type: z.string(),
   model: z.string().nullable(),
@@ -206,7 +206,7 @@ export const listTemplates = endpoint({
   id: 'listTemplates',
   method: 'GET',
   path: '/api/templates',
-  summary: 'Templates that an agent can be made from',
+  summary: 'List the templates for new agents',
   tag,
   access: { who: 'any' },
   returns: z.array(TemplateEntry),
@@ -216,7 +216,7 @@ export const getTemplate = endpoint({
   id: 'getTemplate',
   method: 'GET',
   path: '/api/templates/{id}',
-  summary: 'One template in detail',
+  summary: 'Get the details of a template',
   tag,
   access: { who: 'any' },
   params: TemplateParams,
@@ -228,7 +228,7 @@ export const getTemplateEnv = endpoint({
   id: 'getTemplateEnv',
   method: 'GET',
   path: '/api/templates/{id}/env',
-  summary: 'A .env to fill in',
+  summary: 'A .env file of the template to fill in',
   tag,
   access: { who: 'any' },
   params: TemplateParams,
@@ -241,7 +241,7 @@ export const refreshTemplates = endpoint({
   method: 'POST',
   strict: true,
   path: '/api/templates/refresh',
-  summary: 'Read all templates anew',
+  summary: 'Reload all templates',
   tag,
   access: { who: 'admin' },
   returns: z.object({

@@ -11,7 +11,7 @@ export const maxListedEntries = 5000
 
 const utf8 = new TextEncoder()
 const bytesOf = (text: string) => utf8.encode(text).length
-/** As long as a file system takes it: room is left for the home folder in front of it. */
+/** The limit of the file system, minus room for the home folder in front. */
 const FilePath = z
   .string()
   .min(1)
@@ -48,7 +48,7 @@ export const FileEntry: z.ZodType<FileEntry> = z
   })
   .meta({ id: 'FileEntry' })
 
-/** What work on the files of an agent can come to. */
+/** Errors of operations on an agent's files. */
 export const fileFails = [
   'agent_not_found',
   'agent_stopped',
@@ -92,7 +92,7 @@ export const saveFile = endpoint({
   params: AgentParams,
   query: PathQuery,
   body: z.object({ content: z.string() }),
-  /** JSON may need up to six bytes for one of the content's, so the bound on the text is checked after parsing. */
+  /** JSON may need up to six bytes per byte of content, so the limit is checked after parsing. */
   bodyLimit: 6 * maxFileWriteBytes + megabyte,
   returns: Changed.extend({ size: z.number().int() }),
   fails: fileFails,
@@ -117,7 +117,7 @@ export const makeDirectory = endpoint({
   id: 'makeDirectory',
   method: 'POST',
   path: '/api/agents/{name}/files/mkdir',
-  summary: 'Make a directory',
+  summary: 'Create a directory',
   tag,
   access: { who: 'access', gate: 'person' },
   params: AgentParams,
@@ -128,14 +128,14 @@ export const makeDirectory = endpoint({
 })
 
 const fileHeaders = ['Content-Disposition', 'Content-Range', 'Accept-Ranges', 'Last-Modified'] as const
-const partOfFile = [{ status: 206, when: 'The part of the file that `Range` names.' }] as const
+const partOfFile = [{ status: 206, when: 'The part of the file requested by `Range`.' }] as const
 
 export const downloadFile = endpoint({
   id: 'downloadFile',
   method: 'GET',
   path: '/api/agents/{name}/files/download',
-  summary: 'The bytes of a file as attachment; a directory comes as tar.gz',
-  description: 'Takes `Range: bytes=…` of one range.',
+  summary: 'Download a file, or a directory as tar.gz',
+  description: 'Supports `Range: bytes=…` with one range.',
   tag,
   access: { who: 'access' },
   params: AgentParams,
@@ -151,7 +151,7 @@ export const previewFile = endpoint({
   id: 'previewFile',
   method: 'GET',
   path: '/api/agents/{name}/files/preview',
-  summary: 'The bytes of a file with a type that is safe to show inline, else as attachment',
+  summary: 'A file with a content type that is safe to display inline, otherwise as attachment',
   tag,
   access: { who: 'access' },
   params: AgentParams,

@@ -4,12 +4,12 @@ import { AgentParams, Id } from '../kit/primitives.ts'
 
 const tag = 'Calls'
 
-/** A call is ended by the platform when it has lasted so long. */
+/** The platform ends a call after this time. */
 export const maxCallSeconds = 1800
-/** Nobody has answered by then: it is given up. */
+/** A call that is not answered within this time is abandoned. */
 export const ringSeconds = 60
 export const maxCallContextLength = 4_000
-/** So long a label is that of one call; a call that came to nothing gives it back. */
+/** A label is unique for this time. A failed call releases it. */
 export const callLabelHours = 24
 
 export const PhoneNumber = z
@@ -23,13 +23,13 @@ export const CallBindingBody = z.object({
   account_sid: AccountSid,
   auth_token: z
     .string()
-    .regex(/^[\x21-\x7e]{16,128}$/, 'must be 16 to 128 visible characters')
-    .describe('Never shown again.'),
-  from_number: PhoneNumber.describe('A number of the account.'),
+    .regex(/^[\x21-\x7e]{16,128}$/, 'must be 16 to 128 printable characters without spaces')
+    .describe('Never returned.'),
+  from_number: PhoneNumber.describe('A telephone number of the account.'),
   daily_call_cap: DailyCallCap.nullish().transform((value) => value ?? 20),
   display_name: DisplayName.nullish()
     .transform((value) => value ?? null)
-    .describe('As whom the voice introduces itself; the name of the agent when it is left out.'),
+    .describe('The name that the voice introduces itself with. Default: the name of the agent.'),
 })
 export type CallBindingBody = z.output<typeof CallBindingBody>
 
@@ -42,7 +42,10 @@ export const CallBinding = z
     daily_call_cap: z.number().int().nullable(),
     display_name: z.string().nullable(),
     enabled: z.boolean(),
-    calls_today: z.number().int().describe('Since midnight UTC; calls that the provider refused are none.'),
+    calls_today: z
+      .number()
+      .int()
+      .describe('Calls since midnight UTC, without those that the provider rejected.'),
   })
   .meta({ id: 'CallBinding' })
 export type CallBinding = z.output<typeof CallBinding>
@@ -54,12 +57,12 @@ export const StartCall = z.object({
     .max(maxCallContextLength)
     .nullish()
     .transform((value) => value?.trim() || null)
-    .describe('What the call is about: part of the instructions of the voice.'),
+    .describe('The subject of the call: part of the instructions of the voice.'),
   process_transcript: z
     .boolean()
     .nullish()
     .transform((value) => value ?? true)
-    .describe('After the call the agent is given what was said, as a task.'),
+    .describe('After the call, the agent gets the transcript as a task.'),
   dedup_label: z
     .string()
     .trim()
@@ -67,7 +70,7 @@ export const StartCall = z.object({
     .max(200)
     .nullish()
     .transform((value) => value ?? null)
-    .describe('At most one call of this label within a day.'),
+    .describe('At most one call with this label within a day.'),
 })
 export type StartCall = z.output<typeof StartCall>
 
@@ -75,7 +78,7 @@ export const StartedCall = z
   .object({
     status: z.literal('ringing'),
     call_id: Id,
-    execution_id: Id.describe('Running while the call goes on; its response is what was said.'),
+    execution_id: Id.describe('Runs during the call; its response is the transcript.'),
     to_number: z.string(),
   })
   .meta({ id: 'StartedCall' })
@@ -91,7 +94,7 @@ export const getCallBinding = endpoint({
   id: 'getCallBinding',
   method: 'GET',
   path,
-  summary: 'With which account an agent makes telephone calls',
+  summary: 'The telephone account of an agent',
   access: { who: 'access' },
   returns: CallBinding,
   fails,
@@ -102,9 +105,9 @@ export const putCallBinding = endpoint({
   id: 'putCallBinding',
   method: 'PUT',
   path,
-  summary: 'Let an agent make telephone calls',
+  summary: 'Set the telephone account of an agent',
   description:
-    'Account, token and number are checked with the provider: 422 when it refuses them, 502 when it cannot be reached. Calls are switched on by this.',
+    'The provider checks account, token and number: 422 if it rejects them, 502 if it cannot be reached. Also enables calls.',
   access: owner,
   body: CallBindingBody,
   returns: CallBinding,
@@ -117,8 +120,8 @@ export const deleteCallBinding = endpoint({
   id: 'deleteCallBinding',
   method: 'DELETE',
   path,
-  summary: 'Forget the account of an agent’s calls',
-  description: 'Calls that go on are ended.',
+  summary: 'Delete the telephone account of an agent',
+  description: 'Ends calls in progress.',
   access: owner,
   returns: z.object({ deleted: z.boolean(), agent_name: z.string() }),
   fails,
@@ -130,8 +133,8 @@ export const putCallsEnabled = endpoint({
   id: 'putCallsEnabled',
   method: 'PUT',
   path: `${path}/enabled`,
-  summary: 'Switch the calls of an agent off or on',
-  description: 'The account is kept; calls that go on are not ended.',
+  summary: 'Enable or disable the calls of an agent',
+  description: 'Keeps the account and calls in progress.',
   access: owner,
   body: z.object({ enabled: z.boolean() }),
   returns: CallBinding,
@@ -144,9 +147,9 @@ export const startCall = endpoint({
   id: 'startCall',
   method: 'POST',
   path: `${path}/call`,
-  summary: 'Call somebody by telephone',
+  summary: 'Start a telephone call',
   description:
-    'The voice of the agent speaks with whoever answers, and may ask the agent. The execution runs while the call goes on and ends with it, however it ends. The same `Idempotency-Key` within a day is answered as the first was; 409 `already_exists` for a `dedup_label` that a call of the last 24 hours has, unless that came to nothing. `daily_cap_reached` counts from midnight UTC.',
+    'The voice speaks with the person who answers and may consult the agent. The execution starts and ends with the call. A repeated `Idempotency-Key` within a day gets the first reply. 409 `already_exists` if a call of the last 24 hours has the same `dedup_label` and did not fail. `daily_cap_reached` counts from midnight UTC.',
   access: { who: 'access' },
   body: StartCall,
   returns: StartedCall,
@@ -170,9 +173,9 @@ export const callStatus = endpoint({
   id: 'callStatus',
   method: 'POST',
   path: '/api/public/voip/status/{call_id}',
-  summary: 'What the telephone provider tells of a call',
+  summary: 'Status callback of the telephone provider',
   description:
-    'Form-encoded and signed by the provider with the token of the account (`X-Twilio-Signature`).',
+    'Form-encoded, and signed by the provider with the token of the account (`X-Twilio-Signature`).',
   tag,
   access: { who: 'none' },
   params: z.object({ call_id: z.string() }),

@@ -1,14 +1,14 @@
 import { z } from 'zod'
 
-/** What a canvas is made of: blocks, each of one kind with a payload of its own shape. */
+/** Blocks of a canvas: each has a kind and a payload of that kind. */
 
 export const mostBlocks = 50
-/** Of all blocks of a canvas together, as JSON in UTF-8. */
+/** Maximum for all blocks of a canvas together, as JSON in UTF-8. */
 export const mostBlockBytes = 512 * 1024
 export const longestDiagram = 20_000
 export const longestDataImage = 64 * 1024
 
-/** The slots of each template, in the order in which they are shown. */
+/** The slots of each template, in display order. */
 export const canvasTemplates = {
   dashboard: ['header', 'kpis', 'main', 'side', 'footer'],
   report: ['header', 'summary', 'body', 'figures', 'appendix'],
@@ -35,7 +35,7 @@ export const ChartPayload = z.object({
         points: z
           .array(
             z.object({
-              ts: moment.describe('A time in ISO 8601, or the name of a group.'),
+              ts: moment.describe('An ISO 8601 time, or the name of a group.'),
               value: z.number(),
             }),
           )
@@ -104,7 +104,7 @@ export const BlockId = z
 const title = z.string().max(300).nullable()
 const slot = z.string().max(40).nullable()
 
-/** A block as it is handed in; what has no id is given one. */
+/** A block of a request; the server adds a missing id. */
 export const BlockInput = blockOf({
   id: BlockId.nullish().describe('`b1`, `b2`, … for those without one.'),
   title: title.optional(),
@@ -116,7 +116,7 @@ export const CanvasBlock = blockOf({ id: BlockId, title, slot }).meta({ id: 'Can
 export type CanvasBlock = z.output<typeof CanvasBlock>
 export type BlockOf<K extends BlockKind> = Extract<CanvasBlock, { kind: K }>
 
-/** A change of one block: what is left out stays as it is; a payload is replaced whole. */
+/** A change of one block. Omitted fields stay unchanged; a payload is replaced completely. */
 export const BlockPatch = z.object({
   id: BlockId,
   kind: z.enum(blockKinds).optional(),
@@ -126,15 +126,15 @@ export const BlockPatch = z.object({
 })
 export type BlockPatch = z.output<typeof BlockPatch>
 
-/** Why a block may not stand in this slot; null: it may. Without a slot it stands where the template likes. */
-export function slotProblem(template: CanvasTemplate | null, wanted: string | null): string | null {
-  if (wanted === null) return null
-  if (template === null) return 'needs a template: without one there are no slots'
+/** Returns why a block may not use a slot; null if it may. Without a slot, the template chooses one. */
+export function slotProblem(template: CanvasTemplate | null, slot: string | null): string | null {
+  if (slot === null) return null
+  if (template === null) return 'must be absent without a template'
   const slots: readonly string[] = canvasTemplates[template]
-  return slots.includes(wanted) ? null : `must be a slot of the template ${template}: ${slots.join(', ')}`
+  return slots.includes(slot) ? null : `must be a slot of the template ${template}: ${slots.join(', ')}`
 }
 
-/** From where a picture comes: another server, the data itself, or a file of the agent's workspace. */
+/** Returns the source of an image: a web server, inline data, or a file in the agent's workspace. */
 export function imageKind(src: string): 'web' | 'data' | 'workspace' {
   if (src.startsWith('https://')) return 'web'
   return src.startsWith('data:') ? 'data' : 'workspace'
@@ -145,8 +145,8 @@ function checkImageSource(src: string, context: z.RefinementCtx<string>): void {
   if (message !== null) context.addIssue({ code: 'custom', message })
 }
 
-const places =
-  'must be an https address, a path of the workspace that ends in .png, .jpg, .jpeg, .gif or .webp, or data:image/…;base64'
+const sourceRule =
+  'must be an https address, a workspace path that ends in .png, .jpg, .jpeg, .gif or .webp, or data:image/…;base64'
 
 function imageProblem(src: string): string | null {
   switch (imageKind(src)) {
@@ -155,14 +155,14 @@ function imageProblem(src: string): string | null {
         ? null
         : 'must be an https address of at most 2,048 characters'
     case 'data':
-      if (src.length > longestDataImage) return 'must be at most 64 KiB where it holds the picture itself'
+      if (src.length > longestDataImage) return 'must be at most 64 KiB for an inline image'
       return /^data:image\/(png|jpeg|gif|webp|svg\+xml);base64,[A-Za-z0-9+/]+={0,2}$/.test(src)
         ? null
-        : places
+        : sourceRule
     case 'workspace': {
       const isPlain = src.length <= 1024 && /^(\/home\/developer\/)?[^/\\:?#][^\\:?#]*$/.test(src)
       const stays = !src.split('/').includes('..')
-      return isPlain && stays && /\.(png|jpe?g|gif|webp)$/i.test(src) ? null : places
+      return isPlain && stays && /\.(png|jpe?g|gif|webp)$/i.test(src) ? null : sourceRule
     }
   }
 }

@@ -6,7 +6,7 @@ import { Canvas } from './canvas.ts'
 const tag = 'Canvas'
 export const shareScopes = ['authorized', 'public'] as const
 export type ShareScope = (typeof shareScopes)[number]
-/** Where a link leads; behind it stands the token. */
+/** Path of a shared canvas, followed by its token. */
 export const sharedCanvasPath = '/canvas/s/'
 
 const time = Timestamp.nullable()
@@ -20,13 +20,13 @@ export const CanvasShare = z
     token: z.string(),
     scope: z
       .enum(shareScopes)
-      .describe('`public`: whoever has the link; `authorized`: who is signed in and may use the agent.'),
+      .describe('`public`: anyone with the link; `authorized`: signed-in people with access to the agent.'),
     url: z.string(),
     created_at: Timestamp,
     expires_at: time,
     revoked_at: time,
     last_viewed_at: time,
-    view_count: z.number().int().describe('From one address counted once a minute.'),
+    view_count: z.number().int().describe('Counts one view per address and minute.'),
   })
   .meta({ id: 'CanvasShare' })
 export type CanvasShare = z.output<typeof CanvasShare>
@@ -40,7 +40,7 @@ export const ShareBody = z.object({
 })
 export type ShareBody = z.output<typeof ShareBody>
 
-/** What a link shows: a canvas without its provenance. */
+/** The canvas that a link shows, without its execution. */
 export const SharedCanvas = Canvas.omit({ updated_by_execution_id: true }).meta({ id: 'SharedCanvas' })
 export type SharedCanvas = z.output<typeof SharedCanvas>
 
@@ -48,7 +48,7 @@ export const shareCanvas = endpoint({
   id: 'shareCanvas',
   method: 'POST',
   path: '/api/agents/{name}/canvas/{canvas_id}/share',
-  summary: 'Make a link to a canvas',
+  summary: 'Create a link to a canvas',
   tag,
   access: { who: 'owner', gate: 'person' },
   params: z.object({ name: z.string(), canvas_id: z.string() }),
@@ -64,7 +64,7 @@ export const listCanvasShares = endpoint({
   id: 'listCanvasShares',
   method: 'GET',
   path: '/api/agents/{name}/canvas/shares',
-  summary: 'Links to canvases of an agent, the newest first; ended ones among them',
+  summary: 'Links to canvases of an agent, newest first, including expired and revoked ones',
   tag,
   access: { who: 'owner' },
   params: AgentParams,
@@ -77,7 +77,7 @@ export const revokeCanvasShare = endpoint({
   id: 'revokeCanvasShare',
   method: 'DELETE',
   path: '/api/agents/{name}/canvas/shares/{share_id}',
-  summary: 'End a link; one that has ended answers the same',
+  summary: 'Revoke a link; repeating it succeeds',
   tag,
   access: { who: 'owner' },
   params: z.object({ name: z.string(), share_id: z.string() }),
@@ -90,9 +90,9 @@ export const readSharedCanvas = endpoint({
   id: 'readSharedCanvas',
   method: 'GET',
   path: '/api/public/canvas/{token}',
-  summary: 'What a link to a canvas shows',
+  summary: 'Get a shared canvas',
   description:
-    'A public link needs no credential. An authorized one needs a session, of a person or of the Workspace, and looks each time whether that person has access still. What is unknown, has ended or is deleted is 404 alike. At most 60 a minute from one address.',
+    'A public link needs no credential. An authorized one requires a platform or Workspace session, and each call checks that the person still has access. Unknown, expired, revoked and deleted links are 404. At most 60 a minute from one address.',
   tag,
   access: { who: 'none' },
   params: z.object({ token: z.string() }),

@@ -17,26 +17,26 @@ import { workspaceAccess, workspaceAgentPath } from './workspace.ts'
 const tag = 'Canvas'
 export const canvasAudiences = ['operator', 'roster'] as const
 export type CanvasAudience = (typeof canvasAudiences)[number]
-/** Of one agent. */
+/** Maximum per agent. */
 export const mostCanvases = 100
-/** Where an agent names none. */
+/** Default canvas of an agent. */
 export const mainCanvas = 'main'
-/** A canvas that nobody has written to for so long is shown as stale. */
+/** A canvas without a write for this time is stale. */
 export const canvasStaleDays = 7
 
 export const canvasIdPattern = /^[A-Za-z0-9._-]{1,64}$/
 export const CanvasId = z
   .string()
   .regex(canvasIdPattern, 'must be 1 to 64 letters, digits, ".", "_" and "-"')
-  // An address with one of these means something else.
+  // These are other paths.
   .refine((id) => !['.', '..', 'shares'].includes(id), 'must not be ".", ".." or "shares"')
-/** A new canvas is named by its address, so an address that names none is refused and not unknown. */
+/** The path names a new canvas, so an invalid id is a validation error, not 404. */
 const NewCanvasParams = z.object({ name: z.string(), canvas_id: CanvasId })
 const CanvasParams = z.object({ name: z.string(), canvas_id: z.string() })
 
 const execution_id = Id.nullish()
   .transform((value) => value ?? null)
-  .describe('The run of the agent in which this was made.')
+  .describe('The run that made this change.')
 
 export const CanvasBody = z
   .object({
@@ -51,18 +51,19 @@ export const CanvasBody = z
       .enum(canvasAudiences)
       .nullish()
       .transform((value) => value ?? 'operator')
-      .describe('`roster`: in the Workspace too, for everybody that the agent is shared with.'),
+      .describe('`roster`: also visible in the Workspace to everyone the agent is shared with.'),
     template: CanvasTemplate.nullish().transform((value) => value ?? null),
     execution_id,
   })
   .superRefine(({ blocks, template }, context) => {
     const ids = new Set<string>()
     for (const [index, { id, slot }] of blocks.entries()) {
-      const why = slotProblem(template, slot ?? null)
-      if (why !== null) context.addIssue({ code: 'custom', path: ['blocks', index, 'slot'], message: why })
+      const problem = slotProblem(template, slot ?? null)
+      if (problem !== null)
+        context.addIssue({ code: 'custom', path: ['blocks', index, 'slot'], message: problem })
       if (typeof id !== 'string') continue
       if (ids.has(id)) {
-        const message = `is the id of another block too: ${id}`
+        const message = `must be unique: another block has the id ${id}`
         context.addIssue({ code: 'custom', path: ['blocks', index, 'id'], message })
       }
       ids.add(id)
@@ -82,7 +83,7 @@ export const CanvasSummary = z
     audience: z.enum(canvasAudiences),
     template: CanvasTemplate.nullable(),
     pinned: z.boolean(),
-    stale: z.boolean().describe(`Nobody has written to it for ${canvasStaleDays} days.`),
+    stale: z.boolean().describe(`True without a write for ${canvasStaleDays} days.`),
     created_at: Timestamp,
     updated_at: Timestamp,
     updated_by_execution_id: z.string().nullable(),
@@ -93,7 +94,7 @@ export type CanvasSummary = z.output<typeof CanvasSummary>
 export const Canvas = CanvasSummary.extend({ blocks: z.array(CanvasBlock) }).meta({ id: 'Canvas' })
 export type Canvas = z.output<typeof Canvas>
 
-// JSON may need up to three bytes for one of the content's, so the bound is checked after parsing.
+// JSON may need up to three bytes per byte of content, so the limit is checked after parsing.
 const bodyLimit = 3 * mostBlockBytes + 64 * 1024
 const writeFails = [
   'agent_not_found',
@@ -107,7 +108,7 @@ export const listCanvases = endpoint({
   id: 'listCanvases',
   method: 'GET',
   path: '/api/agents/{name}/canvas',
-  summary: 'Canvases of an agent without their blocks: pinned ones first, then by their last change',
+  summary: 'Canvases of an agent without their blocks: pinned ones first, then the latest change',
   tag,
   access: { who: 'access' },
   params: AgentParams,
@@ -119,7 +120,7 @@ export const getCanvas = endpoint({
   id: 'getCanvas',
   method: 'GET',
   path: '/api/agents/{name}/canvas/{canvas_id}',
-  summary: 'One canvas',
+  summary: 'Get a canvas',
   tag,
   access: { who: 'access' },
   params: CanvasParams,
@@ -131,8 +132,8 @@ export const putCanvas = endpoint({
   id: 'putCanvas',
   method: 'PUT',
   path: '/api/agents/{name}/canvas/{canvas_id}',
-  summary: 'Write a canvas, new or anew',
-  description: `By the agent itself, or a person with access. Replaces everything but the pin and the links. At most ${mostBlocks} blocks of together 512 KiB (413 above), ${mostCanvases} canvases for each agent (409 above) and 60 writes a minute. HTML is kept without scripts, styles, forms and frames.`,
+  summary: 'Create or replace a canvas',
+  description: `For the agent itself and people with access. Replaces everything except the pin and the links. At most ${mostBlocks} blocks of 512 KiB in total (else 413), ${mostCanvases} canvases per agent (else 409) and 60 writes a minute. Scripts, styles, forms and frames are removed from HTML.`,
   tag,
   access: { who: 'access' },
   params: NewCanvasParams,
@@ -147,9 +148,9 @@ export const patchCanvas = endpoint({
   id: 'patchCanvas',
   method: 'PATCH',
   path: '/api/agents/{name}/canvas/{canvas_id}',
-  summary: 'Change blocks of a canvas, named by their ids',
+  summary: 'Change blocks of a canvas by their ids',
   description:
-    'What a block leaves out stays as it is; its payload is replaced whole. All blocks are changed or none; an unknown id is 422. Changes that come at once follow one another, so none is lost.',
+    'Omitted fields of a block stay unchanged; its payload is replaced completely. Changes all blocks or none; an unknown id is 422. Concurrent changes are applied one after another, so none is lost.',
   tag,
   access: { who: 'access' },
   params: CanvasParams,
@@ -177,7 +178,7 @@ export const pinCanvas = endpoint({
   id: 'pinCanvas',
   method: 'PUT',
   path: '/api/agents/{name}/canvas/{canvas_id}/pin',
-  summary: 'Put a canvas first, or no longer',
+  summary: 'Pin or unpin a canvas',
   tag,
   access: { who: 'owner', gate: 'person' },
   params: CanvasParams,
@@ -193,7 +194,7 @@ export const deleteCanvases = endpoint({
   id: 'deleteCanvases',
   method: 'POST',
   path: '/api/agents/{name}/canvas/bulk-delete',
-  summary: 'Delete several canvases; those that are gone already are passed over',
+  summary: 'Delete several canvases; skips missing ones',
   tag,
   access: { who: 'owner', gate: 'person' },
   strict: true,
@@ -214,7 +215,7 @@ export const listRosterCanvases = endpoint({
   id: 'listWorkspaceCanvases',
   method: 'GET',
   path: workspaceAgentPath('/canvas'),
-  summary: 'Canvases that an agent shows to the people of the Workspace',
+  summary: 'List the canvases of an agent in the Workspace',
   tag: 'Workspace',
   access: workspaceAccess,
   params: AgentParams,
@@ -226,7 +227,7 @@ export const getRosterCanvas = endpoint({
   id: 'getWorkspaceCanvas',
   method: 'GET',
   path: workspaceAgentPath('/canvas/{canvas_id}'),
-  summary: 'One of them',
+  summary: 'Get a canvas of an agent in the Workspace',
   tag: 'Workspace',
   access: workspaceAccess,
   params: CanvasParams,

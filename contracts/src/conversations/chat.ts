@@ -86,14 +86,14 @@ export const ChatMessage = z
     execution_time_ms: count,
     output_tokens: count,
     files: z.array(FileNote).nullable(),
-    error_code: z.enum(executionErrorCodes).nullable().describe('The turn of this message failed.'),
+    error_code: z.enum(executionErrorCodes).nullable().describe('Why the turn of this message failed.'),
     rating: z.enum(['up', 'down']).nullable(),
-    voice_call_id: text.describe('The call in which it was said aloud.'),
+    voice_call_id: text.describe('The voice call that the message belongs to.'),
   })
   .meta({ id: 'ChatMessage' })
 export type ChatMessage = z.output<typeof ChatMessage>
 
-/** The reply of a turn: the JSON form, and the last object of a stream. */
+/** The result of a turn: the JSON reply, and the last object of a stream. */
 export const ChatReply = z
   .object({
     status: z.enum(executionStatuses),
@@ -112,7 +112,9 @@ export const ChatReply = z
       id: Id,
       task_execution_id: Id,
       status: z.enum(executionStatuses),
-      queue_status: z.string().describe('How the turn was taken in: `running`, or `queued:<place>`.'),
+      queue_status: z
+        .string()
+        .describe('State when the turn was accepted: `running`, or `queued:<position>`.'),
       was_queued: z.boolean(),
     }),
     timestamp: Timestamp,
@@ -129,13 +131,13 @@ const turn = {
   replyHeaders: runReplyHeaders,
 } as const
 const turnForms =
-  'By `Accept`: JSON lines as it happens (the default), server-sent events, or `application/json` for the reply alone when the turn ends. The header `X-Execution-Id` names the run; a client that goes away does not end it.'
+  '`Accept` selects the form: live JSON lines (the default), server-sent events, or `application/json` for only the result at the end. The header `X-Execution-Id` names the run. A client disconnect does not stop it.'
 
 export const sendChat = endpoint({
   id: 'sendChat',
   method: 'POST',
   path: '/api/agents/{name}/chat',
-  summary: 'One turn in your current conversation with the agent',
+  summary: 'Run a turn in your current conversation with the agent',
   description: turnForms,
   tag,
   access: { who: 'access', scopes: ['connector'] },
@@ -154,7 +156,8 @@ export const listChatSessions = endpoint({
   method: 'GET',
   path: '/api/agents/{name}/chat/sessions',
   summary: 'Your conversations with the agent, newest first',
-  description: 'An admin sees those of everybody with `all=true`. `X-Total-Count` says how many there are.',
+  description:
+    'An admin gets the conversations of all people with `all=true`. `X-Total-Count` has the total.',
   tag,
   access: { who: 'access' },
   params: AgentParams,
@@ -177,9 +180,9 @@ export const getChatSession = endpoint({
   id: 'getChatSession',
   method: 'GET',
   path: '/api/agents/{name}/chat/sessions/{id}',
-  summary: 'A conversation with its messages, oldest first',
+  summary: 'Get a conversation with its messages, oldest first',
   description:
-    'Each question is followed by its answer, also where several questions waited in the queue. `before` is the id of a message, or a time: the messages listed before it, or the turns that began before it.',
+    'Each question is followed by its answer, even if several questions waited in the queue. `before` is the id of a message or a time: returns the messages before it, or the turns that started before it.',
   tag,
   access: { who: 'access' },
   params: SessionParams,
@@ -219,7 +222,7 @@ export const resetChatHistory = endpoint({
   id: 'resetChatHistory',
   method: 'DELETE',
   path: '/api/agents/{name}/chat/history',
-  summary: 'Close your current conversation; the next message begins a new one',
+  summary: 'Close your current conversation; the next message starts a new one',
   tag,
   access: { who: 'access' },
   params: AgentParams,
@@ -232,8 +235,8 @@ export const getPersistentHistory = endpoint({
   id: 'getPersistentHistory',
   method: 'GET',
   path: '/api/agents/{name}/chat/history/persistent',
-  summary: 'The newest messages over all your conversations with the agent, oldest first',
-  description: 'Turns are ordered by the time of their question, which is followed by its answer.',
+  summary: 'The newest messages of all your conversations with the agent, oldest first',
+  description: 'Turns are sorted by the time of their question; each question is followed by its answer.',
   tag,
   access: { who: 'access' },
   params: AgentParams,
@@ -288,14 +291,14 @@ const creation = {
 export const createSession = endpoint({
   id: 'createSession',
   path: '/api/agents/{name}/sessions',
-  summary: 'Begin a conversation',
+  summary: 'Start a conversation',
   ...creation,
 })
 
 export const createSessionSingular = endpoint({
   id: 'createSessionSingular',
   path: '/api/agents/{name}/session',
-  summary: 'Begin a conversation (the same under its other name)',
+  summary: 'Start a conversation (alias)',
   ...creation,
 })
 
@@ -303,7 +306,7 @@ export const getSession = endpoint({
   id: 'getSession',
   method: 'GET',
   path: '/api/agents/{name}/sessions/{id}',
-  summary: 'A conversation with its newest messages, oldest first',
+  summary: 'Get a conversation with its newest messages, oldest first',
   tag,
   access: { who: 'access' },
   params: SessionParams,
@@ -329,7 +332,7 @@ export const sendSessionMessage = endpoint({
   id: 'sendSessionMessage',
   method: 'POST',
   path: '/api/agents/{name}/sessions/{id}/message',
-  summary: 'One turn in a conversation',
+  summary: 'Run a turn in a conversation',
   description: turnForms,
   tag,
   access: { who: 'access' },
@@ -345,7 +348,7 @@ export const resetSession = endpoint({
   method: 'POST',
   strict: true,
   path: '/api/agents/{name}/sessions/{id}/reset',
-  summary: "Forget the runtime's own memory of a conversation and keep the messages",
+  summary: "Reset the runtime's memory of a conversation; its messages stay",
   tag,
   access: { who: 'access' },
   params: SessionParams,
@@ -354,7 +357,7 @@ export const resetSession = endpoint({
   audit: { type: 'execution', action: 'reset_session' },
 })
 
-/** Told to the person of the session alone. */
+/** Sent only to the person of the session. */
 export const chatResponseReady = eventType({
   name: 'chat.response_ready',
   stored: true,

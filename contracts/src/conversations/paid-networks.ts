@@ -1,15 +1,15 @@
-/** A token that is paid in: its contract, and how its signatures name it (EIP-712). */
+/** A token for payments: its contract, and its name and version in signatures (EIP-712). */
 export type PaidAsset = { asset: string; name: string; version: string; decimals: number }
 export type PaidNetwork = {
   /** CAIP-2. */
   network: string
   label: string
-  /** As version 1 of x402 names it; null: it has no name there. */
+  /** Name in version 1 of x402; null if it has none. */
   v1: string | null
   usdc: PaidAsset
 }
 
-/** Networks whose USDC takes signed transfers (EIP-3009): what x402's own tables have of them. */
+/** Networks whose USDC supports signed transfers (EIP-3009), from the tables of x402. */
 export const paidNetworks: readonly PaidNetwork[] = [
   network(8453, 'Base', 'base', '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913', 'USD Coin'),
   network(84532, 'Base Sepolia (test)', 'base-sepolia', '0x036CbD53842c5426634e7929541eC2318f3dCF7e', 'USDC'),

@@ -11,19 +11,19 @@ export const leastPriceUsd = 0.000001
 export const highestPriceUsd = 1000
 export const paidMessageLength = 8000
 
-/** What the wallet of a token contract is called on its chain. */
+/** An address of an EVM chain. */
 const evmAddress = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'must be an address: 0x and 40 hex digits')
 
 export const PaidChat = z
   .object({
     agent_name: z.string(),
     enabled: z.boolean(),
-    price_usd: Money.nullable().describe('Of one message; null, like the rest, until it is set.'),
+    price_usd: Money.nullable().describe('Price per message; null, like the fields below, until it is set.'),
     pay_to: text,
     network: text.describe('CAIP-2, such as `eip155:8453`.'),
-    asset: text.describe('Contract of the token that is paid in.'),
+    asset: text.describe('Contract of the token for payments.'),
     description: text,
-    url: z.string().describe('Where paid messages are sent.'),
+    url: z.string().describe('Address for paid messages.'),
   })
   .meta({ id: 'PaidChat' })
 export type PaidChat = z.output<typeof PaidChat>
@@ -34,13 +34,13 @@ export const PaidChatBody = z.object({
     .number()
     .min(leastPriceUsd)
     .max(highestPriceUsd)
-    .describe('At most 6 decimals. What a message costs, whatever the run spends.'),
-  pay_to: evmAddress.describe('Who is paid; a checksum in its letters is checked.'),
+    .describe('Price per message, at most 6 decimals, regardless of the cost of the run.'),
+  pay_to: evmAddress.describe('Address of the payee; a mixed-case address must have a valid checksum.'),
   network: z
     .string()
     .regex(/^[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}$/, 'must be a CAIP-2 network, such as "eip155:8453"'),
-  asset: evmAddress.nullish().describe('USDC of the network unless said otherwise.'),
-  description: z.string().trim().max(500).nullish().describe('What payers are told they get.'),
+  asset: evmAddress.nullish().describe('Default: USDC of the network.'),
+  description: z.string().trim().max(500).nullish().describe('Description for payers.'),
 })
 export type PaidChatBody = z.output<typeof PaidChatBody>
 
@@ -52,7 +52,7 @@ export const Payment = z
     execution_id: text,
     action: z.enum(paymentActions),
     payer: text,
-    amount: z.string().describe('In the smallest unit of the asset.'),
+    amount: z.string().describe('Amount in the smallest unit of the asset.'),
     asset: z.string(),
     network: z.string(),
     transaction: text,
@@ -63,7 +63,7 @@ export const Payment = z
   .meta({ id: 'Payment' })
 export type Payment = z.output<typeof Payment>
 
-/** What is to be paid, as version 2 of x402 says it. */
+/** Payment requirements in the form of x402, version 2. */
 const Requirements = z.object({
   scheme: z.literal('exact'),
   network: z.string(),
@@ -92,7 +92,7 @@ export const PaidMessage = z.object({
     .string()
     .max(paidMessageLength)
     .refine((value) => value.trim() !== '', 'must not be blank'),
-  session_id: z.string().max(64).nullish().describe('Of an earlier reply to the same payer.'),
+  session_id: z.string().max(64).nullish().describe('From an earlier reply to the same payer.'),
 })
 export type PaidMessage = z.output<typeof PaidMessage>
 
@@ -104,9 +104,7 @@ export const PaidReply = z
     session_id: Id,
     payment: z.object({
       settled: z.literal(true),
-      transaction: text.describe(
-        'Null: the facilitator gave no answer when it settled; nothing more is to be paid.',
-      ),
+      transaction: text.describe('Null: the facilitator did not return it; no further payment is due.'),
       network: z.string(),
       payer: text,
     }),
@@ -120,7 +118,7 @@ export const getPaidChat = endpoint({
   id: 'getPaidChat',
   method: 'GET',
   path: settingsPath,
-  summary: 'What a paid message costs, and who is paid',
+  summary: 'Get price and payee of paid messages',
   tag,
   access: { who: 'owner' },
   params: AgentParams,
@@ -132,8 +130,8 @@ export const putPaidChat = endpoint({
   id: 'putPaidChat',
   method: 'PUT',
   path: settingsPath,
-  summary: 'Set price and payee, and offer paid messages or end the offer',
-  description: 'Replaces what was set. Messages that were paid for by then are answered on the old terms.',
+  summary: 'Set price and payee, and enable or disable paid messages',
+  description: 'Replaces the stored terms. Messages already paid for keep the previous terms.',
   tag,
   access: ownerWrites,
   params: AgentParams,
@@ -147,7 +145,7 @@ export const deletePaidChat = endpoint({
   id: 'deletePaidChat',
   method: 'DELETE',
   path: settingsPath,
-  summary: 'End the offer and forget price and payee; the payments stay',
+  summary: 'Disable paid messages and delete price and payee; payment records stay',
   tag,
   access: ownerWrites,
   params: AgentParams,
@@ -160,7 +158,7 @@ export const listPayments = endpoint({
   id: 'listPayments',
   method: 'GET',
   path: '/api/agents/{name}/payments',
-  summary: 'What became of payments, newest first',
+  summary: 'List payment events, newest first',
   tag,
   access: { who: 'owner' },
   params: AgentParams,
@@ -173,8 +171,8 @@ export const getPaidChatInfo = endpoint({
   id: 'getPaidChatInfo',
   method: 'GET',
   path: '/api/paid/{name}/info',
-  summary: 'What a message to the agent costs',
-  description: 'An agent that is not offered for pay is not found here.',
+  summary: 'Get the price of a message to the agent',
+  description: '404 for an agent without paid messages.',
   tag,
   access: { who: 'none' },
   params: AgentParams,
@@ -186,9 +184,9 @@ export const sendPaidMessage = endpoint({
   id: 'sendPaidMessage',
   method: 'POST',
   path: '/api/paid/{name}/chat',
-  summary: 'One message to the agent, paid by x402',
+  summary: 'Send a message to the agent, paid by x402',
   description:
-    'Without a proof: 402, and `PAYMENT-REQUIRED` says what is to be paid. With `PAYMENT-SIGNATURE` (version 2) or `X-PAYMENT` (version 1): the proof is verified, the run is waited for, then the payment is settled. A run that fails costs nothing. When the payment cannot be settled the reply is kept for 24 hours: the same message of the same payer with a good proof gets it. The same proof and message again is answered from what is stored.',
+    'Without a proof: 402 with the requirements in `PAYMENT-REQUIRED`. With `PAYMENT-SIGNATURE` (version 2) or `X-PAYMENT` (version 1), the platform verifies the proof, waits for the run, then settles the payment. A failed run costs nothing. If the settlement fails, the reply is stored for 24 hours: the same message of the same payer with a valid proof gets it. A repeated proof and message gets the stored reply.',
   tag,
   access: { who: 'none' },
   params: AgentParams,

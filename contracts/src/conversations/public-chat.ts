@@ -11,16 +11,18 @@ const TokenParams = z.object({ token: z.string() })
 const smallBody = 16 * 1024
 
 export const publicMessageLength = 8000
-/** The header beside query and body in which a visitor's `session_token` may stand. */
+/** Header for a visitor's `session_token`, as an alternative to query and body. */
 export const sessionTokenHeader = 'X-Session-Token'
 
 const text = z.string().nullable()
 const count = z.number().int()
 const credential = z.string().max(128)
 
-/** Who speaks: on a link that asks for an address by `session_token`, on an open one by `session_id`. */
+/** Identity of a visitor: `session_token` on a link that requires an address, `session_id` on an open one. */
 const Identity = z.object({
-  session_token: credential.nullish().describe(`From confirming an address; also \`${sessionTokenHeader}\`.`),
+  session_token: credential
+    .nullish()
+    .describe(`From the confirmation of an address; also \`${sessionTokenHeader}\`.`),
   session_id: credential.nullish().describe('From an earlier reply on an open link; keep it secret.'),
 })
 export type PublicIdentity = z.output<typeof Identity>
@@ -32,7 +34,7 @@ const PublicChatShown = z.object({
   require_email: z.boolean(),
   agent_available: z.boolean(),
   agent_label: z.string(),
-  agent_description: text.describe('In the words of its `template.yaml`; null: it has none.'),
+  agent_description: text.describe('From its `template.yaml`; null without one.'),
 })
 export type PublicChatShown = z.output<typeof PublicChatShown>
 
@@ -40,9 +42,9 @@ export const getPublicChat = endpoint({
   id: 'getPublicChat',
   method: 'GET',
   path: '/api/public/link/{token}',
-  summary: 'What a public link is good for',
+  summary: 'Get a public link',
   description:
-    'The token is the credential. An unknown, disabled, expired or deleted link is 404 on all these routes.',
+    'The token is the credential. Unknown, disabled, expired and deleted links are 404 on all public routes.',
   tag,
   access,
   params: TokenParams,
@@ -54,7 +56,7 @@ export const requestPublicCode = endpoint({
   id: 'requestPublicCode',
   method: 'POST',
   path: '/api/public/verify/request',
-  summary: 'Ask for a code by mail, to use a link that asks for an address',
+  summary: 'Request a code by e-mail for a link that requires an address',
   tag,
   access,
   body: z.object({ token: z.string(), email: EmailAddress }),
@@ -68,8 +70,8 @@ export const confirmPublicCode = endpoint({
   id: 'confirmPublicCode',
   method: 'POST',
   path: '/api/public/verify/confirm',
-  summary: 'Show the code from the mail',
-  description: 'The `session_token` is good for 24 hours on this link.',
+  summary: 'Confirm the code from the e-mail',
+  description: 'The `session_token` is valid for 24 hours on this link.',
   tag,
   access,
   body: z.object({ token: z.string(), email: EmailAddress, code: z.string().min(1).max(64) }),
@@ -106,9 +108,9 @@ export const sendPublicChat = endpoint({
   id: 'sendPublicChat',
   method: 'POST',
   path: '/api/public/chat/{token}',
-  summary: 'Say something to the agent of a public link',
+  summary: 'Send a message to the agent of a public link',
   description:
-    'One turn at a time in each conversation. On an open link a message without a known `session_id` begins a conversation; its reply has the id that goes on with it. With `async_mode` the reply comes at once, and the turn is followed by its execution.',
+    'One turn at a time in each conversation. On an open link, a message without a known `session_id` starts a conversation; the reply has the id to continue it. With `async_mode` the reply is immediate; follow the execution of the turn.',
   tag,
   access,
   params: TokenParams,
@@ -143,8 +145,8 @@ export const getPublicHistory = endpoint({
   id: 'getPublicHistory',
   method: 'GET',
   path: '/api/public/history/{token}',
-  summary: 'The own conversation on a public link',
-  description: 'The newest 100 messages, the oldest of them first.',
+  summary: 'Get your conversation on a public link',
+  description: 'Returns the newest 100 messages, oldest first.',
   tag,
   access,
   params: TokenParams,
@@ -155,7 +157,7 @@ export const getPublicHistory = endpoint({
     ),
     session_id: Id.nullable(),
     message_count: count,
-    in_flight_execution_id: Id.nullable().describe('The turn that is going on.'),
+    in_flight_execution_id: Id.nullable().describe('The turn in progress.'),
   }),
   headers: ['X-Session-Token'],
   fails: [...common, 'session_expired'],
@@ -165,14 +167,14 @@ export const resetPublicChat = endpoint({
   id: 'resetPublicChat',
   method: 'DELETE',
   path: '/api/public/session/{token}',
-  summary: 'Forget the own conversation on a public link',
+  summary: 'Delete your conversation on a public link',
   tag,
   access,
   params: TokenParams,
   query: Identity,
   returns: z.object({
-    cleared: z.boolean().describe('False: there was none.'),
-    new_session_id: Id.nullable().describe('Takes the place of the old one; null where that goes on.'),
+    cleared: z.boolean().describe('False: there was no conversation.'),
+    new_session_id: Id.nullable().describe('Replaces the previous id; null if that one stays valid.'),
   }),
   headers: ['X-Session-Token'],
   fails: [...common, 'session_expired', 'turn_in_progress'],
@@ -188,7 +190,7 @@ export const getPublicTurn = endpoint({
   id: 'getPublicTurn',
   method: 'GET',
   path: `${turnPath}/status`,
-  summary: 'How a turn of this link goes',
+  summary: 'Status of a turn on a public link',
   tag,
   access,
   params: TurnParams,
@@ -209,9 +211,9 @@ export const streamPublicTurn = endpoint({
   id: 'streamPublicTurn',
   method: 'GET',
   path: `${turnPath}/stream`,
-  summary: 'Follow a turn of this link',
+  summary: 'Follow a turn on a public link',
   description:
-    'Server-sent events as of an execution, with text and the names of tools alone. With `partials=true` pieces of the text that is being written.',
+    'Server-sent events like those of an execution, with only text and names of tools. `partials=true` adds pieces of the current text.',
   tag,
   access,
   params: TurnParams,
@@ -226,8 +228,8 @@ export const terminatePublicTurn = endpoint({
   id: 'terminatePublicTurn',
   method: 'POST',
   path: `${turnPath}/terminate`,
-  summary: 'Stop a turn of this link',
-  description: 'On a link that asks for an address: with the `session_token` that started the turn.',
+  summary: 'Stop a turn on a public link',
+  description: 'A link that requires an address needs the `session_token` that started the turn.',
   tag,
   access,
   params: TurnParams,

@@ -12,13 +12,13 @@ export const maxDailyMessages = 100_000
 const name = z.string().trim().max(maxLinkNameLength, `must be at most ${maxLinkNameLength} characters`)
 const dailyLimit = z.number().int().min(1).max(maxDailyMessages)
 
-/** Absent keeps what there is, or the default of a new link; null takes away what may be missing. */
+/** Omitted fields keep the stored value, or the default of a new link; null clears optional ones. */
 export const PublicLinkBody = z.object({
   name: name.nullish(),
   enabled: z.boolean().nullish(),
-  expires_at: TimestampInput.nullish().describe('In the future.'),
+  expires_at: TimestampInput.nullish().describe('Must be in the future.'),
   require_email: z.boolean().nullish(),
-  daily_message_limit: dailyLimit.nullish().describe('Messages of all visitors in one day (UTC).'),
+  daily_message_limit: dailyLimit.nullish().describe('Messages of all visitors per UTC day.'),
 })
 export type PublicLinkBody = z.output<typeof PublicLinkBody>
 
@@ -27,7 +27,7 @@ export const PublicLink = z
     id: Id,
     agent_name: z.string(),
     token: z.string(),
-    url: z.string().describe('Whoever knows it can talk with the agent.'),
+    url: z.string().describe('Anyone who knows this address can chat with the agent.'),
     name: z.string().nullable(),
     enabled: z.boolean(),
     require_email: z.boolean(),
@@ -53,7 +53,7 @@ export const listPublicLinks = endpoint({
   id: 'listPublicLinks',
   method: 'GET',
   path,
-  summary: 'The public links of an agent',
+  summary: 'List the public links of an agent',
   tag,
   access: owner,
   params: AgentParams,
@@ -65,9 +65,9 @@ export const createPublicLink = endpoint({
   id: 'createPublicLink',
   method: 'POST',
   path,
-  summary: 'Let people without an account talk with an agent',
+  summary: 'Create a public link to an agent',
   description:
-    'Anybody who has the address may use it; with `require_email` after a code from a mail. Needs configured mail then.',
+    'Anyone with the address may chat with the agent without an account. With `require_email`, visitors confirm a code by e-mail, which requires configured mail.',
   tag,
   access: ownerPerson,
   params: AgentParams,
@@ -83,7 +83,7 @@ export const getPublicLink = endpoint({
   id: 'getPublicLink',
   method: 'GET',
   path: `${path}/{id}`,
-  summary: 'One public link',
+  summary: 'Get a public link',
   tag,
   access: owner,
   params: LinkParams,
@@ -96,7 +96,7 @@ export const updatePublicLink = endpoint({
   method: 'PUT',
   path: `${path}/{id}`,
   summary: 'Change a public link',
-  description: 'Disabling it ends replies that are being given on it.',
+  description: 'Disabling it ends its turns in progress.',
   tag,
   access: ownerPerson,
   params: LinkParams,
@@ -110,8 +110,8 @@ export const deletePublicLink = endpoint({
   id: 'deletePublicLink',
   method: 'DELETE',
   path: `${path}/{id}`,
-  summary: 'Delete a public link and the conversations held on it',
-  description: 'Its address answers 404 at once. The records of its runs stay.',
+  summary: 'Delete a public link and its conversations',
+  description: 'Its address returns 404 immediately. The records of its runs stay.',
   tag,
   access: ownerPerson,
   params: LinkParams,

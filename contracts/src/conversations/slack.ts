@@ -4,7 +4,7 @@ import { AgentParams } from '../kit/primitives.ts'
 
 const tag = 'Slack'
 
-/** `workspace_name` and `bot_user` as Slack names them; null while nothing is configured. */
+/** `workspace_name` and `bot_user` are Slack's names; null while not configured. */
 export const SlackConnection = z
   .object({
     configured: z.boolean(),
@@ -22,7 +22,7 @@ const word = z
 
 export const SlackBody = z.object({
   signing_secret: word.min(8, 'must have at least 8 characters'),
-  bot_token: word.startsWith('xoxb-', 'must be a bot token, which begins with xoxb-'),
+  bot_token: word.startsWith('xoxb-', 'must be a bot token, which starts with xoxb-'),
 })
 
 const settings = {
@@ -36,16 +36,16 @@ export const getSlack = endpoint({
   ...settings,
   id: 'getSlack',
   method: 'GET',
-  summary: 'Which Slack workspace the platform listens to; never its secrets',
+  summary: 'Get the connected Slack workspace, without its secrets',
 })
 
 export const putSlack = endpoint({
   ...settings,
   id: 'putSlack',
   method: 'PUT',
-  summary: 'Connect a Slack app; Slack is asked whether the token is good',
+  summary: 'Connect a Slack app; the token is checked with Slack',
   description:
-    "Both are of the app's own pages: the signing secret under Basic Information, the bot token (`xoxb-…`) under OAuth & Permissions. The app's request URL is `<base url>/api/public/slack/events`.",
+    "Both values are in the app's settings: the signing secret under Basic Information, the bot token (`xoxb-…`) under OAuth & Permissions. The app's request URL is `<base url>/api/public/slack/events`.",
   body: SlackBody,
   fails: ['upstream_error'],
   audit: { type: 'credentials', action: 'put_slack' },
@@ -55,11 +55,11 @@ export const deleteSlack = endpoint({
   ...settings,
   id: 'deleteSlack',
   method: 'DELETE',
-  summary: 'Forget the Slack app; what agents are bound to stays for the next one',
+  summary: 'Disconnect the Slack app; the channels of agents stay stored',
   audit: { type: 'credentials', action: 'delete_slack' },
 })
 
-/** `channel_name` is null when the app may not read it. */
+/** `channel_name` is null if the app may not read it. */
 export const SlackChannel = z
   .object({
     bound: z.boolean(),
@@ -71,7 +71,7 @@ export const SlackChannel = z
 export type SlackChannel = z.output<typeof SlackChannel>
 
 export const SlackChannelBody = z.object({
-  channel_id: z.string().regex(/^[CG][A-Z0-9]{2,30}$/, 'must be the id of a channel, like C0123456789'),
+  channel_id: z.string().regex(/^[CG][A-Z0-9]{2,30}$/, 'must be a channel id, such as C0123456789'),
   is_dm_default: z.boolean().nullish(),
 })
 
@@ -87,7 +87,7 @@ export const getSlackChannel = endpoint({
   ...channel,
   id: 'getSlackChannel',
   method: 'GET',
-  summary: 'Which Slack channel the agent answers in',
+  summary: 'Get the Slack channel of an agent',
   access: { who: 'owner' },
   fails: ['agent_not_found'],
 })
@@ -96,9 +96,9 @@ export const putSlackChannel = endpoint({
   ...channel,
   id: 'putSlackChannel',
   method: 'PUT',
-  summary: 'Let the agent answer in a channel, and direct messages as well',
+  summary: 'Bind an agent to a Slack channel, optionally also to direct messages',
   description:
-    'Everybody in the channel talks with the agent. A channel has one agent, and one agent of the platform answers direct messages.',
+    'Everyone in the channel can chat with the agent. A channel has one agent, and one agent of the platform replies to direct messages.',
   access: writes,
   body: SlackChannelBody,
   fails: [
@@ -115,7 +115,7 @@ export const deleteSlackChannel = endpoint({
   ...channel,
   id: 'deleteSlackChannel',
   method: 'DELETE',
-  summary: 'Let the agent answer in Slack no more; conversations stay',
+  summary: 'Unbind an agent from Slack; conversations stay',
   access: writes,
   fails: ['agent_not_found'],
   audit: { type: 'sharing', action: 'unbind_slack_channel' },
@@ -123,18 +123,18 @@ export const deleteSlackChannel = endpoint({
 
 export const slackSignatureHeader = 'X-Slack-Signature'
 export const slackTimestampHeader = 'X-Slack-Request-Timestamp'
-/** So far may the time of a signed request be from the platform's. */
+/** Maximum difference in seconds between the time of a signed request and the platform's clock. */
 export const slackTimeTolerance = 300
 
-/** What Slack sends: `url_verification`, or `event_callback` with the event in it. */
+/** A request of Slack: `url_verification`, or `event_callback` with an event. */
 export const SlackRequest = z.looseObject({ type: z.string(), challenge: z.string().optional() })
 
 export const receiveSlackEvent = endpoint({
   id: 'receiveSlackEvent',
   method: 'POST',
   path: '/api/public/slack/events',
-  summary: 'Where Slack sends its events',
-  description: `The signature is the credential: \`${slackSignatureHeader}\` of \`v0:{timestamp}:{raw body}\` under the signing secret, at most ${slackTimeTolerance} s old. An event is taken once, however often Slack sends it.`,
+  summary: 'Receive an event from Slack',
+  description: `The signature is the credential: \`${slackSignatureHeader}\` of \`v0:{timestamp}:{raw body}\` with the signing secret, at most ${slackTimeTolerance} s old. Repeated deliveries of an event are ignored.`,
   tag,
   access: { who: 'none' },
   body: z.custom<Uint8Array>(),

@@ -9,15 +9,15 @@ const path = (end: string) => `/api/agents/{name}/voice${end}`
 export const voicePromptLength = 4000
 export const voiceTicketSeconds = 60
 export const voiceLongestSeconds = 1800
-/** Base64 of about four seconds of speech; clients send pieces of a tenth of a second or less. */
+/** Base64 of about four seconds of speech; clients send frames of at most a tenth of a second. */
 export const voiceFrameLimit = 256 * 1024
 
-/** With which codes the platform closes the socket of a call, besides those of the protocol. */
+/** Close codes of a call's socket, in addition to those of the protocol. */
 export const voiceCloseCodes = {
   ended: 1000,
-  /** The platform stops: call again. */
+  /** The platform is stopping: call again. */
   stopping: 1001,
-  /** A frame above the limit, or more than a few that cannot be read. */
+  /** A frame above the limit, or too many invalid frames. */
   refused: 1008,
   failed: 1011,
   badTicket: 4001,
@@ -25,7 +25,7 @@ export const voiceCloseCodes = {
   unknown: 4004,
 } as const
 
-/** Voices that the model speaks with. */
+/** Voices of the model. */
 export const voiceNames = [
   ...['Achernar', 'Achird', 'Algenib', 'Algieba', 'Alnilam', 'Aoede', 'Autonoe', 'Callirrhoe', 'Charon'],
   ...['Despina', 'Enceladus', 'Erinome', 'Fenrir', 'Gacrux', 'Iapetus', 'Kore', 'Laomedeia', 'Leda', 'Orus'],
@@ -40,7 +40,7 @@ const VoiceName = z
 
 const base64 = /^[A-Za-z0-9+/]+={0,2}$/
 
-/** What a client sends: speech, and that the microphone is off. Audio is PCM, 16 kHz, mono, 16 bit, in base64. */
+/** Messages from a client: speech, and the end of it. Audio is PCM, 16 kHz, mono, 16 bit, in base64. */
 export const VoiceClientMessage = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('audio'),
@@ -53,7 +53,7 @@ export type VoiceClientMessage = z.output<typeof VoiceClientMessage>
 export const voiceStates = ['connecting', 'listening', 'speaking', 'ended'] as const
 export type VoiceState = (typeof voiceStates)[number]
 
-/** Why a call is over. */
+/** Why a call ended. */
 export const voiceEndReasons = [
   'stopped',
   'disconnected',
@@ -72,9 +72,8 @@ export const voiceEndReasons = [
 export type VoiceEndReason = (typeof voiceEndReasons)[number]
 
 /**
- * What a client gets. `audio` is PCM, 24 kHz, mono, 16 bit, in base64. `transcript` carries the whole line as it is
- * known by now, until `final`. `interrupted`: sound that was not played yet is to be dropped. `error` answers a frame
- * that cannot be read.
+ * Messages to a client. `audio` is PCM, 24 kHz, mono, 16 bit, in base64. `transcript` has the whole line so far, until
+ * `final`. On `interrupted`, the client drops audio that it has not played. `error` is the reply to an invalid frame.
  */
 export type VoiceServerMessage =
   | { type: 'audio'; data: string }
@@ -88,7 +87,7 @@ export type VoiceServerMessage =
 
 const started = {
   voice_session_id: Id,
-  websocket_url: z.string().describe('Path and ticket; the ticket is good once, for 60 seconds.'),
+  websocket_url: z.string().describe('Path and ticket; the ticket is valid once, for 60 seconds.'),
   max_duration_seconds: z.number().int(),
 }
 
@@ -103,19 +102,19 @@ const startFails = [
   'ephemeral_unavailable',
 ] as const
 
-const callWords = `The socket carries JSON text messages. Client: \`{type: "audio", data}\` (base64 PCM, 16 kHz, mono, 16 bit), \`{type: "end"}\` when the microphone is off. Server: \`audio {data}\` (24 kHz), \`transcript {role, text, final}\`, \`status {state, reason?}\` (${voiceStates.join(', ')}), \`interrupted\`, \`tool_call\`, \`tool_result\`, \`task {task_id, state, label}\`, \`error {error, detail}\`. Close codes: 4001 bad ticket, 4003 the call of somebody else, 4004 no such call. What is said becomes messages of the conversation, line by line. A call ends after 30 minutes; a new one ends the one before it.`
+const callWords = `The socket carries JSON text messages. Client: \`{type: "audio", data}\` (base64 PCM, 16 kHz, mono, 16 bit), \`{type: "end"}\` when the microphone is off. Server: \`audio {data}\` (24 kHz), \`transcript {role, text, final}\`, \`status {state, reason?}\` (${voiceStates.join(', ')}), \`interrupted\`, \`tool_call\`, \`tool_result\`, \`task {task_id, state, label}\`, \`error {error, detail}\`. Close codes: 4001 invalid ticket, 4003 call of another person, 4004 unknown call. Spoken lines become messages of the conversation. A call ends after 30 minutes, or when a new one starts.`
 
 export const startVoice = endpoint({
   id: 'startVoice',
   method: 'POST',
   path: path('/start'),
-  summary: 'Call the agent',
+  summary: 'Start a voice call with the agent',
   description: callWords,
   tag,
   access: { who: 'access' },
   params: AgentParams,
   body: z.object({
-    session_id: Id.nullish().describe('Your current conversation without it.'),
+    session_id: Id.nullish().describe('Default: your current conversation.'),
     voice_name: VoiceName.nullish(),
   }),
   bodyOptional: true,
@@ -128,7 +127,7 @@ export const startWorkspaceVoice = endpoint({
   id: 'startWorkspaceVoice',
   method: 'POST',
   path: workspaceAgentPath('/voice/start'),
-  summary: 'Call the agent in one of your conversations',
+  summary: 'Start a voice call in one of your conversations',
   description: callWords,
   tag: workspaceTag,
   access: workspaceAccess,
@@ -143,8 +142,8 @@ export const stopVoice = endpoint({
   id: 'stopVoice',
   method: 'POST',
   path: path('/stop'),
-  summary: 'End a call; what was said',
-  description: 'Again answers the same.',
+  summary: 'End a voice call and return its transcript',
+  description: 'A repeated call returns the same.',
   tag,
   access: { who: 'access' },
   params: AgentParams,
@@ -162,12 +161,12 @@ export const getVoiceStatus = endpoint({
   id: 'getVoiceStatus',
   method: 'GET',
   path: path('/status'),
-  summary: 'Whether the agent can be called, and your call',
+  summary: 'Voice status of the agent, with your current call',
   tag,
   access: { who: 'access' },
   params: AgentParams,
   returns: z.object({
-    enabled: z.boolean().describe('The platform has a key for voices.'),
+    enabled: z.boolean().describe('The platform has a key for voice calls.'),
     available: z.boolean().describe('The agent can be called now.'),
     active_session_id: Id.nullable(),
     voice_prompt_set: z.boolean(),
@@ -182,7 +181,7 @@ export const getVoicePrompt = endpoint({
   id: 'getVoicePrompt',
   method: 'GET',
   path: path('/prompt'),
-  summary: 'How the agent is to speak',
+  summary: 'Get the voice instructions of the agent',
   tag,
   access: { who: 'access' },
   params: AgentParams,
@@ -194,7 +193,7 @@ export const putVoicePrompt = endpoint({
   id: 'putVoicePrompt',
   method: 'PUT',
   path: path('/prompt'),
-  summary: 'Say how the agent is to speak; empty for nothing in particular',
+  summary: 'Set the voice instructions of the agent; empty removes them',
   tag,
   access: { who: 'owner', gate: 'person' },
   params: AgentParams,
@@ -214,7 +213,7 @@ export const getVoiceName = endpoint({
   id: 'getVoiceName',
   method: 'GET',
   path: path('/name'),
-  summary: 'The voice of the agent, and those to choose from',
+  summary: 'Get the voice of the agent and the available voices',
   tag,
   access: { who: 'access' },
   params: AgentParams,
@@ -226,7 +225,7 @@ export const putVoiceName = endpoint({
   id: 'putVoiceName',
   method: 'PUT',
   path: path('/name'),
-  summary: 'Choose the voice; null for the default',
+  summary: 'Set the voice; null restores the default',
   tag,
   access: { who: 'owner', gate: 'person' },
   params: AgentParams,

@@ -5,7 +5,7 @@ import { AgentParams, Id, megabyte, Timestamp } from '../kit/primitives.ts'
 import { workspaceAccess as access, workspaceTag as tag, workspaceAgentPath } from './workspace.ts'
 
 export const maxDocumentBytes = 25 * megabyte
-/** Documents of one person with one agent together. */
+/** Total size of one person's documents with one agent. */
 export const maxInboxBytes = 100 * megabyte
 
 const ItemParams = z.object({ name: z.string(), id: z.string() })
@@ -25,7 +25,7 @@ export const listDocuments = endpoint({
   id: 'listWorkspaceDocuments',
   method: 'GET',
   path: workspaceAgentPath('/documents'),
-  summary: 'Own files with an agent',
+  summary: 'List your files with an agent',
   tag,
   access,
   params: AgentParams,
@@ -37,8 +37,8 @@ export const uploadDocument = endpoint({
   id: 'uploadWorkspaceDocument',
   method: 'POST',
   path: workspaceAgentPath('/documents'),
-  summary: 'Give the agent a file',
-  description: 'Multipart form with one file, at most 25 MB, in a field of any name; 100 MB together.',
+  summary: 'Upload a file for the agent',
+  description: 'Multipart form with one file in a field of any name; at most 25 MB, and 100 MB in total.',
   tag,
   access,
   params: AgentParams,
@@ -55,7 +55,7 @@ export const downloadDocument = endpoint({
   id: 'downloadWorkspaceDocument',
   method: 'GET',
   path: workspaceAgentPath('/documents/{id}'),
-  summary: 'An own file',
+  summary: 'Download one of your files',
   tag,
   access,
   params: ItemParams,
@@ -68,7 +68,7 @@ export const deleteDocument = endpoint({
   id: 'deleteWorkspaceDocument',
   method: 'DELETE',
   path: workspaceAgentPath('/documents/{id}'),
-  summary: 'Take an own file back',
+  summary: 'Delete one of your files',
   tag,
   access,
   params: ItemParams,

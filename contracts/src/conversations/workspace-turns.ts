@@ -15,14 +15,16 @@ const ItemParams = z.object({ name: z.string(), id: z.string() })
 
 export const WorkspaceChatBody = z.object({
   message: z.string().trim().min(1).max(workspaceMessageLength),
-  session_id: z.string().max(64).nullish().describe('Main without it.'),
+  session_id: z.string().max(64).nullish().describe('Default: Main.'),
   new_thread: z
     .boolean()
     .nullish()
     .transform((value) => value ?? false),
   model: ModelOverride,
   files: FileAttachments,
-  open_canvas_id: CanvasId.nullish().describe('The canvas that the person looks at; the agent is told.'),
+  open_canvas_id: CanvasId.nullish().describe(
+    'The canvas that the person has open; it is passed to the agent.',
+  ),
 })
 export type WorkspaceChatBody = z.output<typeof WorkspaceChatBody>
 
@@ -40,9 +42,9 @@ export const sendWorkspaceChat = endpoint({
   id: 'sendWorkspaceChat',
   method: 'POST',
   path: workspaceAgentPath('/chat'),
-  summary: 'Say something and wait for the answer',
+  summary: 'Send a message and wait for the answer',
   description:
-    'One turn at a time in each conversation. 202 with the ids when the turn goes on longer than is waited for.',
+    'One turn at a time in each conversation. 202 with the ids if the turn takes longer than the maximum wait.',
   tag,
   access,
   params: AgentParams,
@@ -52,7 +54,7 @@ export const sendWorkspaceChat = endpoint({
   also: [
     {
       status: 202,
-      when: 'The turn goes on.',
+      when: 'The turn is still in progress.',
       returns: z.object({ execution_id: Id, session_id: Id }),
     },
   ],
@@ -66,7 +68,7 @@ export const streamWorkspaceChat = endpoint({
   id: 'streamWorkspaceChat',
   method: 'POST',
   path: workspaceAgentPath('/chat/stream'),
-  summary: 'Say something and follow the answer',
+  summary: 'Send a message and stream the answer',
   description:
     'Server-sent events; JSON lines for `Accept: application/x-ndjson`. The last object is `done`.',
   tag,
@@ -85,7 +87,7 @@ export const streamWorkspaceRun = endpoint({
   id: 'streamWorkspaceRun',
   method: 'GET',
   path: workspaceAgentPath('/executions/{id}/stream'),
-  summary: 'Follow an own turn',
+  summary: 'Follow one of your turns',
   tag,
   access,
   params: ItemParams,
@@ -99,7 +101,7 @@ export const terminateWorkspaceRun = endpoint({
   id: 'terminateWorkspaceRun',
   method: 'POST',
   path: workspaceAgentPath('/executions/{id}/terminate'),
-  summary: 'Stop an own turn',
+  summary: 'Stop one of your turns',
   tag,
   access,
   params: ItemParams,
@@ -112,7 +114,7 @@ export const rateWorkspaceReply = endpoint({
   id: 'rateWorkspaceReply',
   method: 'POST',
   path: workspaceAgentPath('/ratings'),
-  summary: 'Say whether an answer was good',
+  summary: 'Rate an answer or a report',
   tag,
   access,
   params: AgentParams,

@@ -11,7 +11,7 @@ const tag = workspaceTag
 export const workspacePath = (path: string) => `/api/enterprise/client-portal${path}`
 export const workspaceAgentPath = (path: string) => workspacePath(`/agents/{name}${path}`)
 
-/** A Workspace session or a person's own; API keys are refused. */
+/** A Workspace session or a platform session; API keys are refused. */
 export const workspaceAccess: Access = { who: 'workspace', gate: 'human' }
 const access = workspaceAccess
 
@@ -25,8 +25,8 @@ export const requestWorkspaceCode = endpoint({
   id: 'requestWorkspaceCode',
   method: 'POST',
   path: workspacePath('/auth/request'),
-  summary: 'Ask for a Workspace code by mail',
-  description: 'The answer is the same whether an agent is shared with the address or not.',
+  summary: 'Request a Workspace code by e-mail',
+  description: 'The reply is the same whether or not an agent is shared with the address.',
   tag,
   access: { who: 'none' },
   body: z.object({ email: EmailAddress }),
@@ -40,7 +40,7 @@ export const verifyWorkspaceCode = endpoint({
   method: 'POST',
   path: workspacePath('/auth/verify'),
   summary: 'Open a Workspace session with a code',
-  description: 'The token ends after 7 days without use, and after 30 days in any case.',
+  description: 'The token expires after 7 days without use, and after 30 days at the latest.',
   tag,
   access: { who: 'none' },
   body: VerifyEmailCode,
@@ -53,9 +53,9 @@ export const exchangeWorkspaceSession = endpoint({
   id: 'exchangeWorkspaceSession',
   method: 'POST',
   path: workspacePath('/auth/exchange'),
-  summary: 'Open a Workspace session for somebody that the caller has identified',
+  summary: 'Open a Workspace session for a person whom the caller has identified',
   description:
-    'With a key of scope `portal_delegate` alone; needs the entitlement `portal_delegate_exchange`.',
+    'Only with a key of scope `portal_delegate`; requires the entitlement `portal_delegate_exchange`.',
   tag,
   access: { who: 'any', scopes: ['portal_delegate'], refuses: ['user', 'agent', 'system'] },
   body: z.object({ email: EmailAddress }),
@@ -69,7 +69,7 @@ export const leaveWorkspace = endpoint({
   method: 'POST',
   path: workspacePath('/auth/logout'),
   summary: 'End this Workspace session',
-  description: "A person's own session answers the same and stays valid.",
+  description: 'A platform session gets the same reply and stays valid.',
   tag,
   access,
   returns: z.object({ status: z.literal('logged_out') }),
@@ -89,7 +89,7 @@ export const RosterAgent = z
     playbooks: z.array(z.object({ title: z.string(), description: text, starter_prompt: z.string() })),
     voice_available: z.boolean(),
     can_manage_canvases: z.boolean(),
-    unread: count.describe('Messages of the agent that were not read yet.'),
+    unread: count.describe('Unread messages of the agent.'),
   })
   .meta({ id: 'RosterAgent' })
 export type RosterAgent = z.output<typeof RosterAgent>
@@ -98,7 +98,7 @@ export const listMyAgents = endpoint({
   id: 'listWorkspaceAgents',
   method: 'GET',
   path: workspacePath('/my-agents'),
-  summary: 'Agents that are shared with the person, or owned',
+  summary: 'Agents that the person owns or that are shared with them',
   tag,
   access,
   returns: z.object({
@@ -114,7 +114,7 @@ export const listAsks = endpoint({
   id: 'listWorkspaceAsks',
   method: 'GET',
   path: workspacePath('/asks'),
-  summary: 'What agents ask this person',
+  summary: 'Questions of agents to this person',
   tag,
   access,
   returns: z.object({ asks: z.array(QueueItem) }),
@@ -124,7 +124,7 @@ export const answerAsk = endpoint({
   id: 'answerWorkspaceAsk',
   method: 'POST',
   path: workspacePath('/asks/{id}/answer'),
-  summary: 'Answer what an agent asked',
+  summary: 'Answer a question of an agent',
   tag,
   access,
   params: AskParams,
@@ -145,7 +145,7 @@ export const listClients = endpoint({
   id: 'listWorkspaceClients',
   method: 'GET',
   path: workspaceAgentPath('/clients'),
-  summary: 'People who use an agent in the Workspace; its owner sees them',
+  summary: 'People who use an agent in the Workspace, for its owner',
   tag,
   access,
   params: AgentParams,
@@ -157,7 +157,7 @@ export const logOutClient = endpoint({
   id: 'logOutWorkspaceClient',
   method: 'POST',
   path: workspaceAgentPath('/clients/{email}/logout'),
-  summary: 'End the Workspace sessions of somebody the agent is shared with',
+  summary: 'End the Workspace sessions of a person the agent is shared with',
   tag,
   access,
   params: ClientParams,
@@ -170,7 +170,7 @@ export const blockClient = endpoint({
   id: 'blockWorkspaceClient',
   method: 'POST',
   path: workspaceAgentPath('/clients/{email}/block'),
-  summary: 'Keep an address away from an agent in the Workspace; admins may',
+  summary: 'Block an address from an agent in the Workspace, for admins',
   tag,
   access,
   params: ClientParams,
@@ -183,7 +183,7 @@ export const unblockClient = endpoint({
   id: 'unblockWorkspaceClient',
   method: 'POST',
   path: workspaceAgentPath('/clients/{email}/unblock'),
-  summary: 'Let a blocked address in again; admins may',
+  summary: 'Unblock an address, for admins',
   tag,
   access,
   params: ClientParams,

@@ -12,11 +12,11 @@ export const auditActorTypes = ['user', 'agent', 'mcp_client', 'system', 'anonym
 export type AuditActorType = (typeof auditActorTypes)[number]
 export const auditSources = ['api', 'mcp', 'scheduler', 'system'] as const
 export type AuditSource = (typeof auditSources)[number]
-/** `refused`: 401 or 403. `failed`: another error. `ok`: the rest, also what is no call and so has no status. */
+/** `refused`: 401 or 403. `failed`: another error. `ok`: the rest, including entries without a status. */
 export const auditOutcomes = ['ok', 'refused', 'failed'] as const
 export type AuditOutcome = (typeof auditOutcomes)[number]
 
-/** The filters that take one of a few values; another one is 422 `unknown_filter`. */
+/** Filters with fixed values; any other value is 422 `unknown_filter`. */
 export const auditFilterValues = {
   event_type: auditTypes,
   actor_type: auditActorTypes,
@@ -27,12 +27,12 @@ export const auditFilterValues = {
 
 export const AuditLogEntry = z
   .object({
-    id: count.describe('Its number in the chain; they follow each other without a gap.'),
+    id: count.describe('Number of the entry in the chain; numbers have no gaps.'),
     event_id: z.string(),
     event_type: z.enum(auditTypes),
     event_action: z.string(),
     actor_type: z.enum(auditActorTypes),
-    actor_id: z.string().nullable().describe('The account; of a key, its owner.'),
+    actor_id: z.string().nullable().describe('The account, or the owner of the key.'),
     actor_email: z.string().nullable(),
     actor_ip: z.string().nullable(),
     mcp_key_id: z.string().nullable(),
@@ -46,15 +46,15 @@ export const AuditLogEntry = z
     source: z.enum(auditSources),
     endpoint: z.string().nullable(),
     status: count.nullable(),
-    previous_hash: z.string().nullable().describe('Of the entry before it; null at the very first.'),
+    previous_hash: z.string().nullable().describe('Hash of the previous entry; null for the first one.'),
     entry_hash: z.string().describe('SHA-256 of all the other fields.'),
   })
   .meta({ id: 'AuditLogEntry' })
 export type AuditLogEntry = z.output<typeof AuditLogEntry>
 
 const window = {
-  start_time: TimestampInput.optional().describe('Entries of this moment and later.'),
-  end_time: TimestampInput.optional().describe('Entries of this moment and earlier.'),
+  start_time: TimestampInput.optional().describe('Entries at or after this time.'),
+  end_time: TimestampInput.optional().describe('Entries at or before this time.'),
 }
 const oneOf = (values: readonly string[]) =>
   z
@@ -68,9 +68,9 @@ export const listAuditLog = endpoint({
   id: 'listAuditLog',
   method: 'GET',
   path: '/api/audit-log',
-  summary: 'Who did what, newest first',
+  summary: 'List audit entries, newest first',
   description:
-    'Every write, every refused gate and every sign-in is one entry. All filters have to match; `total` says how many entries do, and so does `X-Total-Count`.',
+    'Every write, every refused call and every sign-in is one entry. All filters must match; `total` and `X-Total-Count` have the number of matches.',
   tag,
   access: admin,
   query: z.object({
@@ -96,9 +96,9 @@ export const listAuditLog = endpoint({
 
 export const AuditLogStats = z.object({
   total: count,
-  by_event_type: z.record(z.string(), count).describe('Those that occur.'),
-  by_actor_type: z.record(z.string(), count).describe('Those that occur.'),
-  by_source: z.record(z.string(), count).describe('Those that occur.'),
+  by_event_type: z.record(z.string(), count).describe('Only values that occur.'),
+  by_actor_type: z.record(z.string(), count).describe('Only values that occur.'),
+  by_source: z.record(z.string(), count).describe('Only values that occur.'),
   by_day: z
     .array(z.object({ date: z.string().describe('`YYYY-MM-DD`, UTC.'), count }))
     .describe('Days with entries, oldest first.'),
@@ -109,7 +109,7 @@ export const getAuditLogStats = endpoint({
   id: 'getAuditLogStats',
   method: 'GET',
   path: '/api/audit-log/stats',
-  summary: 'How many entries there are, by type, actor, source and day',
+  summary: 'Count entries by type, actor, source and day',
   tag,
   access: admin,
   query: z.object(window),
@@ -120,9 +120,9 @@ export const exportAuditLog = endpoint({
   id: 'exportAuditLog',
   method: 'GET',
   path: '/api/audit-log/export',
-  summary: 'The entries of a time as a file, oldest first',
+  summary: 'Export the entries of a period as a file, oldest first',
   description:
-    '`json` is an array of entries. `csv` has a header line and one line for each entry, with `details` as JSON; a text that a spreadsheet would take for a formula has an apostrophe before it.',
+    '`json` is an array of entries. `csv` has a header line and one line for each entry, with `details` as JSON. Text that a spreadsheet would read as a formula starts with an apostrophe.',
   tag,
   access: admin,
   query: z.object({ ...window, format: z.enum(['json', 'csv']).default('json') }),
@@ -145,14 +145,12 @@ export const getAuditLogEntry = endpoint({
 
 export const AuditVerification = z
   .object({
-    valid: z.boolean().nullable().describe('Null: there was nothing to look at.'),
+    valid: z.boolean().nullable().describe('Null: the range has no entries.'),
     status: z.enum(['verified', 'tampered', 'empty_range']),
-    checked: count.describe('Entries that were looked at.'),
+    checked: count.describe('Number of entries that were checked.'),
     first_invalid_id: count
       .optional()
-      .describe(
-        'The number of the first entry that was changed, is gone, or does not follow the one before it.',
-      ),
+      .describe('Number of the first entry that was changed, deleted, or does not follow the previous one.'),
   })
   .meta({ id: 'AuditVerification' })
 export type AuditVerification = z.output<typeof AuditVerification>
@@ -164,9 +162,9 @@ export const verifyAuditLog = endpoint({
   id: 'verifyAuditLog',
   method: 'POST',
   path: '/api/audit-log/verify',
-  summary: 'Whether the chain of entries is whole',
+  summary: 'Verify the chain of entries',
   description:
-    'Computes the hash of every entry again. Entries that the retention sweep removed are no gap. A range of numbers can be named; without one, the end of the chain is looked at too.',
+    'Recomputes the hash of every entry. Entries that the retention sweep deleted are not gaps. Without a range of numbers, the end of the chain is verified too.',
   tag,
   access: admin,
   strict: true,
@@ -177,18 +175,18 @@ export const verifyAuditLog = endpoint({
   audit: { type: 'system', action: 'verify_audit_log' },
 })
 
-/** The same for the command line of this machine, which has no credential. */
+/** For the command line on this machine, which has no credential. */
 export const verifyInternalAuditLog = endpoint({
   id: 'verifyInternalAuditLog',
   method: 'GET',
   path: '/api/internal/audit-log/verification',
-  summary: 'Whether the chain of entries is whole',
+  summary: 'Verify the chain of entries',
   tag: 'Internal',
   access: { who: 'internal' },
   returns: AuditVerification,
 })
 
-/** What a process of the platform has done for a caller beside the API. */
+/** For processes of the platform that act for a caller outside the API. */
 export const recordAuditEntry = endpoint({
   id: 'recordAuditEntry',
   method: 'POST',
@@ -202,7 +200,7 @@ export const recordAuditEntry = endpoint({
     mcp_key_id: z.string().max(64).nullish(),
     mcp_key_name: z.string().max(200).nullish(),
     mcp_scope: z.enum(keyScopes).nullish(),
-    actor_id: z.string().max(64).nullish().describe('The account; of a key, its owner.'),
+    actor_id: z.string().max(64).nullish().describe('The account, or the owner of the key.'),
     actor_agent_name: z.string().max(100).nullish(),
     target_type: z.string().max(100).nullish(),
     target_id: z.string().max(200).nullish(),

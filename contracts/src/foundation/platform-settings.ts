@@ -9,14 +9,14 @@ const tag = 'Settings'
 const admin = { who: 'admin' } as const
 const configures = (action: string) => ({ type: 'configuration', action }) as const
 
-/** 0 is without a bound; admins have none. */
+/** 0 means unlimited; admins have no limit. */
 export const AgentQuotas = z.object({ max_agents_creator: z.number().int().min(0).max(1000) })
 
 export const getAgentQuotas = endpoint({
   id: 'getAgentQuotas',
   method: 'GET',
   path: '/api/settings/agent-quotas',
-  summary: 'How many agents a creator may own',
+  summary: 'Get the agent limit of creators',
   tag,
   access: admin,
   returns: AgentQuotas,
@@ -26,8 +26,8 @@ export const putAgentQuotas = endpoint({
   id: 'putAgentQuotas',
   method: 'PUT',
   path: '/api/settings/agent-quotas',
-  summary: 'Set it; 0 is without a bound',
-  description: 'Whoever owns more keeps them and makes no further ones.',
+  summary: 'Set the agent limit of creators; 0 means unlimited',
+  description: 'Creators above the limit keep their agents and cannot create more.',
   tag,
   access: admin,
   body: AgentQuotas,
@@ -41,7 +41,7 @@ export const getTemplateRepositories = endpoint({
   id: 'getTemplateRepositories',
   method: 'GET',
   path: '/api/settings/templates',
-  summary: 'Repositories that the list of templates shows',
+  summary: 'List the template repositories',
   tag,
   access: admin,
   returns: TemplateRepositories,
@@ -51,7 +51,7 @@ export const putTemplateRepositories = endpoint({
   id: 'putTemplateRepositories',
   method: 'PUT',
   path: '/api/settings/templates',
-  summary: 'Set them, in the order in which they are shown',
+  summary: 'Set the template repositories, in display order',
   tag,
   access: admin,
   body: TemplateRepositories,
@@ -59,14 +59,14 @@ export const putTemplateRepositories = endpoint({
   audit: configures('put_template_repositories'),
 })
 
-/** Without a stored one `<base url>/mcp`. */
+/** Default: `<base url>/mcp`. */
 export const McpUrl = z.object({ url: z.string() })
 
 export const getMcpUrl = endpoint({
   id: 'getMcpUrl',
   method: 'GET',
   path: '/api/settings/mcp-url',
-  summary: 'The address that snippets for MCP clients show',
+  summary: 'Get the address that snippets for MCP clients show',
   tag,
   access: admin,
   returns: McpUrl,
@@ -76,7 +76,7 @@ export const putMcpUrl = endpoint({
   id: 'putMcpUrl',
   method: 'PUT',
   path: '/api/settings/mcp-url',
-  summary: 'Set it; empty goes back to the default',
+  summary: 'Set the address for MCP clients; an empty value restores the default',
   tag,
   access: admin,
   body: z.object({
@@ -93,10 +93,10 @@ export const putMcpUrl = endpoint({
   audit: configures('put_mcp_url'),
 })
 
-/** `held`: a sweep that would delete unusually much waits for an admin to say that it may. */
+/** `held`: a sweep that would delete unusually many rows waits until an admin approves it. */
 export const RetentionWindow = z.object({
   key: z.string(),
-  /** 0 keeps for ever. */
+  /** 0 means forever. */
   days: z.number().int(),
   default: z.number().int(),
   held: z.object({ rows: z.number().int(), share: z.number(), computed_at: Timestamp }).nullable(),
@@ -107,7 +107,7 @@ export const getRetention = endpoint({
   id: 'getRetention',
   method: 'GET',
   path: '/api/settings/retention',
-  summary: 'How long what is kept, and which sweeps are held',
+  summary: 'List the retention windows and the held sweeps',
   tag,
   access: admin,
   returns: z.object({ windows: z.array(RetentionWindow) }),
@@ -119,8 +119,8 @@ export const acknowledgeRetention = endpoint({
   id: 'acknowledgeRetention',
   method: 'POST',
   path: '/api/settings/retention/acknowledge',
-  summary: 'Let a held sweep delete what it found',
-  description: '`window_days` is the window that was looked at; another one stored meanwhile is 409.',
+  summary: 'Approve a held sweep',
+  description: '`window_days` is the window that was reviewed; 409 if another one has been stored since.',
   tag,
   access: { who: 'admin', gate: 'human' },
   strict: true,
@@ -144,8 +144,8 @@ export const testProviderKey = endpoint({
   id: 'testProviderKey',
   method: 'POST',
   path: '/api/settings/api-keys/{provider}/test',
-  summary: 'Ask the provider whether a key works',
-  description: 'The key of the body, which is not stored; without one the key that is configured.',
+  summary: 'Test the key of a provider',
+  description: 'Tests the key in the body without storing it, or by default the configured key.',
   tag,
   access: { who: 'admin', gate: 'person' },
   params: z.object({ provider: Provider }),

@@ -12,7 +12,7 @@ export const settingKeyPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/
 const maxValueBytes = 16 * 1024
 const utf8 = new TextEncoder()
 
-/** `updated_at` is null while the value is the default. */
+/** `updated_at` is null for a default value. */
 export const Setting = z
   .object({ key: z.string(), value: z.string(), updated_at: Timestamp.nullable() })
   .meta({ id: 'Setting' })
@@ -32,7 +32,7 @@ export const listSettings = endpoint({
   id: 'listSettings',
   method: 'GET',
   path: '/api/settings',
-  summary: 'Every stored setting, ordered by key; secrets are not settings',
+  summary: 'List stored settings, ordered by key; secrets are not settings',
   tag,
   access: admin,
   returns: z.array(Setting),
@@ -42,7 +42,7 @@ export const getSetting = endpoint({
   id: 'getSetting',
   method: 'GET',
   path: '/api/settings/{key}',
-  summary: 'One setting; a known key that is not stored has its default',
+  summary: 'Get a setting; a known key that is not stored has its default',
   tag,
   access: admin,
   params: SettingParams,
@@ -56,7 +56,7 @@ export const putSetting = endpoint({
   path: '/api/settings/{key}',
   summary: 'Store a plain setting',
   description:
-    'Refuses, in any case of the letters, keys that end in `_api_key`, `_token`, `_secret`, `_pat`, `_password` or `_credentials`, the secrets of the platform itself, and keys that have a route of their own; `route` in the reply names it. Keys that Roost does not know are kept as text.',
+    'Rejects these keys in any letter case: `api_key`, `token`, `secret`, `pat`, `password` and `credentials`, as whole keys and as endings after `_`; the secrets of the platform itself; and keys with a dedicated route, which `route` in the reply names. Unknown keys are stored as text.',
   tag,
   access: admin,
   params: WritableSettingParams,
@@ -72,7 +72,7 @@ export const deleteSetting = endpoint({
   id: 'deleteSetting',
   method: 'DELETE',
   path: '/api/settings/{key}',
-  summary: 'Back to the default',
+  summary: 'Reset a setting to its default',
   tag,
   access: admin,
   params: SettingParams,
@@ -101,7 +101,7 @@ export const getFeatureFlags = endpoint({
   id: 'getFeatureFlags',
   method: 'GET',
   path: '/api/settings/feature-flags',
-  summary: 'What this installation offers at present',
+  summary: 'Get the features that are enabled',
   tag,
   access: { who: 'any' },
   returns: FeatureFlags,
@@ -122,7 +122,7 @@ export const getOpsConfig = endpoint({
   id: 'getOpsConfig',
   method: 'GET',
   path: '/api/settings/ops/config',
-  summary: 'Thresholds, intervals and retention windows',
+  summary: 'Get thresholds, intervals and retention windows',
   tag,
   access: admin,
   returns: z.object({ settings: z.record(z.string(), OpsSetting) }),
@@ -132,8 +132,9 @@ export const putOpsConfig = endpoint({
   id: 'putOpsConfig',
   method: 'PUT',
   path: '/api/settings/ops/config',
-  summary: 'Change some of them, all or none',
-  description: 'Unknown keys are ignored and named. One value that is not valid rejects all, with `errors`.',
+  summary: 'Change thresholds, intervals and retention windows',
+  description:
+    'Unknown keys are ignored and listed. One invalid value rejects the whole request, with `errors`.',
   tag,
   access: admin,
   body: z.object({ settings: z.record(z.string(), OpsValue) }),
@@ -146,7 +147,7 @@ export const resetOps = endpoint({
   id: 'resetOps',
   method: 'POST',
   path: '/api/settings/ops/reset',
-  summary: 'Back to the defaults; retention windows stay as they are',
+  summary: 'Reset thresholds and intervals; retention windows stay as they are',
   tag,
   access: admin,
   strict: true,
@@ -170,7 +171,7 @@ export const getMaxParallelTasksCeiling = endpoint({
   id: 'getMaxParallelTasksCeiling',
   method: 'GET',
   path: '/api/settings/max-parallel-tasks-ceiling',
-  summary: 'The most runs that any agent may have at once',
+  summary: 'Get the platform limit of concurrent runs per agent',
   tag,
   access: { who: 'any' },
   returns: Ceiling,
@@ -180,7 +181,7 @@ export const putMaxParallelTasksCeiling = endpoint({
   id: 'putMaxParallelTasksCeiling',
   method: 'PUT',
   path: '/api/settings/max-parallel-tasks-ceiling',
-  summary: 'Set it; agents with more are held to it from the next run on',
+  summary: 'Set the platform limit of concurrent runs per agent, from the next run on',
   tag,
   access: admin,
   body: z.object({ value: z.number().int().min(1).max(32) }),
@@ -200,7 +201,7 @@ export const getAgentDefaultResources = endpoint({
   id: 'getAgentDefaultResources',
   method: 'GET',
   path: '/api/settings/agent-defaults/resources',
-  summary: 'CPU and memory of new agents',
+  summary: 'Get the default CPU and memory of new agents',
   tag,
   access: admin,
   returns: DefaultResources,
@@ -210,12 +211,12 @@ export const putAgentDefaultResources = endpoint({
   id: 'putAgentDefaultResources',
   method: 'PUT',
   path: '/api/settings/agent-defaults/resources',
-  summary: 'Set them; agents that exist keep theirs',
+  summary: 'Set the default CPU and memory of new agents; existing agents keep theirs',
   tag,
   access: admin,
   body: z
     .object({ cpu: Cpu.nullish(), memory: Memory.nullish() })
-    .refine((body) => body.cpu != null || body.memory != null, 'needs cpu or memory'),
+    .refine((body) => body.cpu != null || body.memory != null, 'must have cpu or memory'),
   returns: DefaultResources,
   audit: configures('put_agent_default_resources'),
 })
@@ -224,7 +225,7 @@ export const providers = ['anthropic', 'google', 'openai', 'github', 'voice'] as
 export const Provider = z.enum(providers)
 export type Provider = z.output<typeof Provider>
 
-/** `hint`: the last 4 characters, null for a key of fewer than 16. A stored key wins over the environment. */
+/** `hint`: the last 4 characters; null for a key of fewer than 16. A stored key overrides the environment. */
 export const ProviderKey = z.object({
   provider: Provider,
   configured: z.boolean(),
@@ -241,7 +242,7 @@ export const listProviderKeys = endpoint({
   id: 'listProviderKeys',
   method: 'GET',
   path: '/api/settings/api-keys',
-  summary: 'Which providers have a key, and from where; never the keys',
+  summary: 'List providers with the source of their key, never the keys',
   tag,
   access: admin,
   returns: z.object({ providers: z.array(ProviderKey) }),
@@ -260,7 +261,7 @@ export const putProviderKey = endpoint({
   id: 'putProviderKey',
   method: 'PUT',
   path: '/api/settings/api-keys/{provider}',
-  summary: 'Store the key of a provider; it wins over the environment',
+  summary: 'Store the key of a provider; it overrides the environment',
   tag,
   access: adminPerson,
   params: ProviderParams,
@@ -273,7 +274,7 @@ export const deleteProviderKey = endpoint({
   id: 'deleteProviderKey',
   method: 'DELETE',
   path: '/api/settings/api-keys/{provider}',
-  summary: 'Forget the stored key; one of the environment is used again',
+  summary: 'Delete the stored key of a provider; a key in the environment applies again',
   tag,
   access: adminPerson,
   params: ProviderParams,

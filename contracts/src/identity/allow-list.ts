@@ -10,7 +10,7 @@ const audit = (action: string) => ({ type: 'authorization', action }) as const
 export const allowListSources = ['manual', 'agent_sharing', 'access_request', 'cli'] as const
 export type AllowListSource = (typeof allowListSources)[number]
 
-/** An address that may sign in by e-mail. `added_by` is a user name; null when nobody who was signed in. */
+/** An address that may sign in by e-mail. `added_by` is a user name; null when no signed-in user added it. */
 export const AllowListEntry = z
   .object({
     id: Id,
@@ -32,7 +32,7 @@ export const listAllowListEntries = endpoint({
   id: 'listAllowListEntries',
   method: 'GET',
   path: '/api/settings/email-whitelist',
-  summary: 'The addresses that may sign in by e-mail, newest first',
+  summary: 'List addresses that may sign in by e-mail, newest first',
   tag,
   access: { who: 'admin' },
   returns: z.array(AllowListEntry),
@@ -42,8 +42,8 @@ export const addAllowListEntry = endpoint({
   id: 'addAllowListEntry',
   method: 'POST',
   path: '/api/settings/email-whitelist',
-  summary: 'Let an address sign in by e-mail',
-  description: '`default_role` is the role that the account gets at its first sign-in, and no later one.',
+  summary: 'Allow an address to sign in by e-mail',
+  description: '`default_role` is the role of the account at its first sign-in; later sign-ins ignore it.',
   tag,
   access: { who: 'admin', gate: 'person' },
   body: AddAllowListEntry,
@@ -57,9 +57,9 @@ export const deleteAllowListEntry = endpoint({
   id: 'deleteAllowListEntry',
   method: 'DELETE',
   path: '/api/settings/email-whitelist/{email}',
-  summary: 'Let an address sign in no more',
+  summary: 'Remove an address from the allow list',
   description:
-    'Codes that are on their way become void; the account and its sessions stay. Suspend the account to end those.',
+    'Codes already sent become invalid. The account and its sessions remain; suspend the account to end them.',
   tag,
   access: { who: 'admin', gate: 'person' },
   params: z.object({ email: z.string() }),

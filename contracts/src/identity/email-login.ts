@@ -6,20 +6,20 @@ import { EmailAddress, User } from './users.ts'
 const tag = 'Signing in'
 const smallBody = 16 * 1024
 
-/** Codes by mail: so many digits, valid for so long. */
+/** Sign-in codes sent by e-mail. */
 export const emailCode = { digits: 6, validSeconds: 600 } as const
 
 export const RequestEmailCode = z.object({ email: EmailAddress })
-/** Blanks and hyphens in a code are left out; whatever else it is, it is wrong rather than invalid. */
+/** Spaces and hyphens in a code are ignored. Any other text is a wrong code, not a validation error. */
 export const VerifyEmailCode = z.object({ email: EmailAddress, code: z.string().min(1).max(64) })
 
 export const requestEmailCode = endpoint({
   id: 'requestEmailCode',
   method: 'POST',
   path: '/api/auth/email/request',
-  summary: 'Ask for a sign-in code by mail',
+  summary: 'Request a sign-in code by e-mail',
   description:
-    'The answer is the same whether the address may sign in, is unknown, or has asked too often. A code has 6 digits and is valid for 10 minutes; a newer one voids it.',
+    'The reply is the same for an allowed address, an unknown one, and one above its rate limit. A code has 6 digits and is valid for 10 minutes; a newer code invalidates it.',
   tag,
   access: { who: 'none' },
   body: RequestEmailCode,
@@ -33,9 +33,9 @@ export const verifyEmailCode = endpoint({
   id: 'verifyEmailCode',
   method: 'POST',
   path: '/api/auth/email/verify',
-  summary: 'Sign in with a code from a mail',
+  summary: 'Sign in with a code from an e-mail',
   description:
-    'The first sign-in makes the account. Where a second factor is needed the reply has no `access_token` but a `challenge_token`. A wrong, used or expired code and an address that may not sign in have one answer.',
+    'The first sign-in creates the account. If a second factor is required, the reply has a `challenge_token` instead of an `access_token`. A wrong, used or expired code gets the same reply as an address that may not sign in.',
   tag,
   access: { who: 'none' },
   body: VerifyEmailCode,
@@ -52,8 +52,8 @@ export const requestAccess = endpoint({
   id: 'requestAccess',
   method: 'POST',
   path: '/api/access/request',
-  summary: 'Put the own address on the list of those who may sign in',
-  description: 'Refused until an admin switches on `public_access_requests_enabled`.',
+  summary: 'Add your own address to the allow list',
+  description: 'Rejected until an admin enables `public_access_requests_enabled`.',
   tag,
   access: { who: 'none' },
   body: RequestEmailCode,

@@ -5,8 +5,8 @@ const tag = 'Account'
 const human = { who: 'any', gate: 'human' } as const
 
 /**
- * A person's token at the git host; never shown again. `username`: whose it is there, null while nobody has
- * asked the host. `has_global`: the platform has a token for everybody.
+ * A person's token at the git host; it is never returned. `username`: its account there, null until the host has
+ * reported it. `has_global`: the platform has a token for everyone.
  */
 export const GitTokenStatus = z.object({
   configured: z.boolean(),
@@ -20,14 +20,14 @@ export const SetGitToken = z.object({
     .trim()
     .min(1)
     .max(512)
-    .regex(/^[\x21-\x7e]+$/, 'must be printable characters without blanks'),
+    .regex(/^[\x21-\x7e]+$/, 'must be printable characters without spaces'),
 })
 
 export const getGitToken = endpoint({
   id: 'getGitToken',
   method: 'GET',
   path: '/api/users/me/github-pat',
-  summary: 'Whether the own account has a token for the git host',
+  summary: 'Check whether your account has a token for the git host',
   tag,
   access: human,
   returns: GitTokenStatus,
@@ -37,7 +37,7 @@ export const putGitToken = endpoint({
   id: 'putGitToken',
   method: 'PUT',
   path: '/api/users/me/github-pat',
-  summary: 'Store the own token for the git host',
+  summary: 'Store your token for the git host',
   tag,
   access: human,
   body: SetGitToken,
@@ -51,7 +51,7 @@ export const deleteGitToken = endpoint({
   id: 'deleteGitToken',
   method: 'DELETE',
   path: '/api/users/me/github-pat',
-  summary: 'Forget the own token for the git host',
+  summary: 'Delete your token for the git host',
   tag,
   access: human,
   returns: GitTokenStatus,

@@ -5,7 +5,7 @@ import { Id, queryBoolean, Timestamp, TimestampInput } from '../kit/primitives.t
 
 const tag = 'Keys'
 
-/** Keys are minted and ended by people: agents and the system key have no business here. */
+/** Only people create and revoke keys, so agent keys and the system key are refused. */
 const byPeople: Access = { who: 'any', refuses: ['agent', 'system'] }
 const KeyParams = z.object({ id: z.string() })
 
@@ -23,7 +23,7 @@ const keyFields = {
   username: z.string(),
 }
 
-/** The secret stands in the reply that mints it and nowhere else; `api_key` repeats `key`. */
+/** Only the reply that creates a key contains its secret; `api_key` repeats `key`. */
 export const NewKey = z.object({ ...keyFields, key: z.string(), api_key: z.string() })
 export type NewKey = z.output<typeof NewKey>
 
@@ -39,7 +39,7 @@ export type McpKey = z.output<typeof McpKey>
 export const CreateKey = z.object({
   name: z.string().trim().min(1).max(100),
   description: z.string().max(500).nullish(),
-  /** Any text: a scope that does not exist is its own error. */
+  /** Any text: an unknown scope has its own error. */
   scope: z.string().default('user'),
   expires_at: TimestampInput.nullish(),
 })
@@ -49,9 +49,9 @@ export const createKey = endpoint({
   id: 'createKey',
   method: 'POST',
   path: '/api/mcp/keys',
-  summary: 'Mint a key',
+  summary: 'Create a key',
   description:
-    'Scope `user` (the default) is for everybody and never expires. `ops` and `portal_delegate` are minted by an admin from a session, and may be given an end. The key is shown once.',
+    'Everyone may create keys of scope `user` (the default), which never expire. Only admins with a session may create `ops` and `portal_delegate` keys, with an optional expiry. The key is shown once.',
   tag,
   access: byPeople,
   body: CreateKey,
@@ -71,7 +71,7 @@ export const listKeys = endpoint({
   id: 'listKeys',
   method: 'GET',
   path: '/api/mcp/keys',
-  summary: 'Own keys; all of them for an admin who asks with `all=true`',
+  summary: 'List your keys; an admin gets all keys with `all=true`',
   tag,
   access: byPeople,
   query: z.object({ all: queryBoolean(false) }),
@@ -83,7 +83,7 @@ export const getKey = endpoint({
   id: 'getKey',
   method: 'GET',
   path: '/api/mcp/keys/{id}',
-  summary: 'One key',
+  summary: 'Get a key',
   tag,
   access: byPeople,
   params: KeyParams,
@@ -95,7 +95,7 @@ export const revokeKey = endpoint({
   id: 'revokeKey',
   method: 'POST',
   path: '/api/mcp/keys/{id}/revoke',
-  summary: 'Stop a key; it stays listed',
+  summary: 'Revoke a key; it stays listed',
   tag,
   access: byPeople,
   params: KeyParams,
@@ -108,7 +108,7 @@ export const deleteKey = endpoint({
   id: 'deleteKey',
   method: 'DELETE',
   path: '/api/mcp/keys/{id}',
-  summary: 'Delete a key for good',
+  summary: 'Delete a key permanently',
   tag,
   access: byPeople,
   params: KeyParams,
@@ -121,9 +121,9 @@ export const ensureDefaultKey = endpoint({
   id: 'ensureDefaultKey',
   method: 'POST',
   path: '/api/mcp/keys/ensure-default',
-  summary: 'A first key named "Default" for a caller who has none',
+  summary: 'Create a first key named "Default" for a caller without keys',
   description:
-    '`key` is null when the caller has a `user` key already; then `id` and `name` are those of that key.',
+    '`key` is null if the caller already has a `user` key; `id` and `name` are then those of that key.',
   tag,
   access: { who: 'any', gate: 'human' },
   returns: z.object({ id: Id, name: z.string(), key: z.string().nullable() }),
@@ -135,7 +135,7 @@ export const validateKey = endpoint({
   id: 'validateKey',
   method: 'POST',
   path: '/api/mcp/validate',
-  summary: 'Check the key that calls',
+  summary: 'Validate the key of the call',
   tag,
   access: { who: 'any', gate: 'key', scopes: ['connector'] },
   returns: z.object({

@@ -8,7 +8,7 @@ const human = { who: 'any', gate: 'human' } as const
 const maxValueBytes = 16 * 1024
 const utf8 = new TextEncoder()
 
-/** What a person's pages remember; any JSON. */
+/** A stored UI state of a person; any JSON. */
 const PreferenceValue = JsonValue.refine(
   (value) => utf8.encode(JSON.stringify(value)).length <= maxValueBytes,
   'must be at most 16 KiB',
@@ -29,7 +29,7 @@ export const listPreferences = endpoint({
   id: 'listPreferences',
   method: 'GET',
   path: '/api/users/me/preferences',
-  summary: 'What the own pages remember, ordered by key',
+  summary: 'List your preferences, ordered by key',
   tag,
   access: human,
   returns: z.array(Preference),
@@ -39,7 +39,7 @@ export const getPreference = endpoint({
   id: 'getPreference',
   method: 'GET',
   path: '/api/users/me/preferences/{key}',
-  summary: 'One preference',
+  summary: 'Get a preference',
   tag,
   access: human,
   params: z.object({ key: z.string() }),
@@ -51,9 +51,9 @@ export const putPreference = endpoint({
   id: 'putPreference',
   method: 'PUT',
   path: '/api/users/me/preferences/{key}',
-  summary: 'Remember a preference',
+  summary: 'Store a preference',
   description:
-    'With `base_updated_at`, the `updated_at` of the value that the change was made from, a value changed meanwhile is not overwritten: 409 with the present one.',
+    '`base_updated_at` is the `updated_at` of the value that the change is based on. If the value has changed since, the reply is 409 with the current value.',
   tag,
   access: human,
   params: PreferenceParams,
@@ -67,7 +67,7 @@ export const deletePreference = endpoint({
   id: 'deletePreference',
   method: 'DELETE',
   path: '/api/users/me/preferences/{key}',
-  summary: 'Forget a preference',
+  summary: 'Delete a preference',
   tag,
   access: human,
   params: z.object({ key: z.string() }),

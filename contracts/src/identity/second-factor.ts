@@ -11,14 +11,14 @@ const audit = (action: string) => ({ type: 'authentication', action }) as const
 const smallBody = 16 * 1024
 
 /**
- * What a sign-in answers instead of a session. The token is good for the `login` routes of the second
- * factor and for nothing else: 5 minutes, 5 tries.
+ * The reply to a sign-in that needs a second factor. The token is valid only for the `login` routes of the second
+ * factor, for 5 minutes and 5 attempts.
  */
 export const SecondFactorChallenge = z
   .object({
     mfa_required: z.literal(true),
     mfa_enrolled: z.boolean(),
-    /** Go on with `login/enroll/start`; otherwise with `login/verify`. */
+    /** Continue with `login/enroll/start`; otherwise with `login/verify`. */
     enrollment_required: z.boolean(),
     challenge_token: z.string(),
   })
@@ -26,7 +26,7 @@ export const SecondFactorChallenge = z
 export type SecondFactorChallenge = z.output<typeof SecondFactorChallenge>
 
 const ChallengeToken = z.string().min(1).max(200)
-/** Six digits of the authenticator app, or a recovery code; blanks and hyphens are left out. */
+/** Six digits of the authenticator app, or a recovery code. Spaces and hyphens are ignored. */
 export const FactorCode = z.string().min(1).max(64)
 
 const Enrolment = { secret: z.string(), otpauth_uri: z.string(), qr_svg: z.string() }
@@ -38,7 +38,7 @@ export const verifyFactorLogin = endpoint({
   method: 'POST',
   path: `${base}/login/verify`,
   summary: 'Finish a sign-in with a code of the second factor',
-  description: 'Takes a code of the authenticator app or a recovery code; each works once.',
+  description: 'Accepts a code of the authenticator app or a recovery code; each is valid once.',
   tag,
   access: { who: 'none' },
   body: z.object({ challenge_token: ChallengeToken, code: FactorCode }),
@@ -52,8 +52,9 @@ export const startFactorLoginEnrolment = endpoint({
   id: 'startFactorLoginEnrolment',
   method: 'POST',
   path: `${base}/login/enroll/start`,
-  summary: 'Set up the second factor that this sign-in needs',
-  description: 'For accounts without one. Starting again makes a new secret and voids the one before.',
+  summary: 'Set up the second factor that this sign-in requires',
+  description:
+    'For accounts without one. A second call creates a new secret and invalidates the previous one.',
   tag,
   access: { who: 'none' },
   body: z.object({ challenge_token: ChallengeToken }),
@@ -67,7 +68,7 @@ export const confirmFactorLoginEnrolment = endpoint({
   id: 'confirmFactorLoginEnrolment',
   method: 'POST',
   path: `${base}/login/enroll/confirm`,
-  summary: 'Prove the new second factor and finish the sign-in',
+  summary: 'Confirm the new second factor and finish the sign-in',
   description: 'The recovery codes are shown once.',
   tag,
   access: { who: 'none' },
@@ -82,7 +83,7 @@ export const getFactorStatus = endpoint({
   id: 'getFactorStatus',
   method: 'GET',
   path: `${base}/status`,
-  summary: 'Whether the own account has a second factor and must have one',
+  summary: 'Get the second-factor status of your account',
   tag,
   access: human,
   returns: z.object({
@@ -97,8 +98,8 @@ export const startFactorEnrolment = endpoint({
   id: 'startFactorEnrolment',
   method: 'POST',
   path: `${base}/enroll/start`,
-  summary: 'Begin to set up the own second factor',
-  description: 'Nothing changes before it is confirmed. Starting again voids the secret before.',
+  summary: 'Start to set up your second factor',
+  description: 'It takes effect when confirmed. A second call invalidates the previous secret.',
   tag,
   access: human,
   returns: z.object(Enrolment),
@@ -110,8 +111,8 @@ export const confirmFactorEnrolment = endpoint({
   id: 'confirmFactorEnrolment',
   method: 'POST',
   path: `${base}/enroll/confirm`,
-  summary: 'Prove the new second factor',
-  description: 'From the next sign-in on it is asked for. The recovery codes are shown once.',
+  summary: 'Confirm the new second factor',
+  description: 'Sign-ins require it from now on. The recovery codes are shown once.',
   tag,
   access: human,
   body: z.object({ code: FactorCode }),
@@ -125,7 +126,7 @@ export const renewRecoveryCodes = endpoint({
   id: 'renewRecoveryCodes',
   method: 'POST',
   path: `${base}/recovery-codes`,
-  summary: 'Ten new recovery codes; the ones before become void',
+  summary: 'Create ten new recovery codes; the previous ones become invalid',
   tag,
   access: human,
   body: z.object({ code: FactorCode }),
@@ -139,8 +140,8 @@ export const disableFactor = endpoint({
   id: 'disableFactor',
   method: 'POST',
   path: `${base}/disable`,
-  summary: 'Give up the own second factor',
-  description: 'Refused while the policy requires one of the role of the account.',
+  summary: 'Disable your second factor',
+  description: 'Rejected while the policy requires a second factor for the role of the account.',
   tag,
   access: human,
   body: z.object({ code: FactorCode }),
@@ -156,7 +157,7 @@ export const getFactorPolicy = endpoint({
   id: 'getFactorPolicy',
   method: 'GET',
   path: `${base}/policy`,
-  summary: 'The roles that must have a second factor',
+  summary: 'Get the roles that must have a second factor',
   tag,
   access: { who: 'admin' },
   returns: FactorPolicy,
@@ -166,9 +167,9 @@ export const putFactorPolicy = endpoint({
   id: 'putFactorPolicy',
   method: 'PUT',
   path: `${base}/policy`,
-  summary: 'Require a second factor of roles',
+  summary: 'Set the roles that must have a second factor',
   description:
-    'Applies at the next sign-in, also of people who have none yet: they set it up while they sign in. Sessions and keys go on.',
+    'Applies from the next sign-in on: people without a second factor set one up while they sign in. Sessions and keys stay valid.',
   tag,
   access: { who: 'admin', gate: 'human' },
   body: FactorPolicy,
@@ -182,7 +183,8 @@ export const resetFactor = endpoint({
   method: 'DELETE',
   path: `${base}/users/{username}`,
   summary: "Remove a person's second factor",
-  description: 'For somebody who has lost the device and the recovery codes. A policy asks for a new one.',
+  description:
+    'For a person who has lost the device and the recovery codes. If the policy requires one, they set up a new one.',
   tag,
   access: { who: 'admin', gate: 'human' },
   params: z.object({ username: z.string() }),

@@ -10,7 +10,7 @@ export const getAuthMode = endpoint({
   id: 'getAuthMode',
   method: 'GET',
   path: '/api/auth/mode',
-  summary: 'Which ways of signing in are offered',
+  summary: 'Get the available sign-in methods',
   tag,
   access: { who: 'none' },
   returns: z.object({
@@ -26,7 +26,7 @@ export const createToken = endpoint({
   path: '/api/token',
   summary: 'Sign in with a password',
   description:
-    'Takes a form (`application/x-www-form-urlencoded`), not JSON. `username` is `admin` or the e-mail address registered for an admin. The token is valid for 7 days and until the platform restarts.',
+    'Accepts a form (`application/x-www-form-urlencoded`), not JSON. `username` is `admin` or the e-mail address registered for an admin. The token is valid for 7 days, or until the platform restarts.',
   tag,
   access: { who: 'none' },
   bodyKind: 'form',
@@ -41,9 +41,8 @@ export const validateToken = endpoint({
   id: 'validateToken',
   method: 'GET',
   path: '/api/auth/validate',
-  summary: 'Check the token',
-  description:
-    '`scope` stands there for keys. `expires_at` is null for a key that does not expire by itself.',
+  summary: 'Validate the token',
+  description: '`scope` is present for keys. `expires_at` is null for a key that does not expire.',
   tag,
   access: { who: 'any' },
   returns: z.object({
@@ -60,9 +59,9 @@ export const logout = endpoint({
   path: '/api/auth/logout',
   summary: 'End this session',
   description:
-    'The token is refused from the next request on, by everything but this: leaving twice is no error. A key answers the same and stays valid.',
+    'The token is refused from the next request on, except here: logging out twice succeeds. A key gets the same reply and stays valid.',
   tag,
-  access: { who: 'any', admitsLeft: true },
+  access: { who: 'any', acceptsLoggedOut: true },
   returns: z.object({ status: z.literal('logged_out') }),
   audit: { type: 'authentication', action: 'sign_out' },
 })

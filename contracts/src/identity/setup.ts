@@ -10,7 +10,7 @@ export const getSetupStatus = endpoint({
   id: 'getSetupStatus',
   method: 'GET',
   path: '/api/setup/status',
-  summary: 'Whether the platform has its first admin',
+  summary: 'Check whether the platform has its first admin',
   tag,
   access: { who: 'none' },
   returns: z.object({ setup_completed: z.boolean(), setup_available: z.boolean() }),
@@ -22,7 +22,7 @@ export const setAdminPassword = endpoint({
   path: '/api/setup/admin-password',
   summary: 'Create the first admin',
   description:
-    'Works once: the account `admin` gets this password of 12 to 128 characters. An e-mail address given here can be used instead of the user name.',
+    'Possible once: sets the password of the account `admin`, 12 to 128 characters. The optional e-mail address can replace the user name at sign-in.',
   tag,
   access: { who: 'none' },
   body: z.object({

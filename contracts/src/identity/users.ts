@@ -5,7 +5,7 @@ import { Id, Timestamp } from '../kit/primitives.ts'
 
 const tag = 'Account'
 
-/** E-mail addresses are compared and kept in lower case. */
+/** E-mail addresses are compared and stored in lower case. */
 export const EmailAddress = z
   .string()
   .trim()
@@ -13,7 +13,7 @@ export const EmailAddress = z
   .max(254)
   .pipe(z.email('must be an e-mail address'))
 
-/** An account as its own person sees it. */
+/** An account as its owner sees it. */
 export const User = z.object({
   id: Id,
   username: z.string(),
@@ -31,7 +31,7 @@ export const getMe = endpoint({
   id: 'getMe',
   method: 'GET',
   path: '/api/users/me',
-  summary: 'The account behind the credential',
+  summary: 'Get the account of the caller',
   tag,
   access: { who: 'any' },
   returns: User,
@@ -41,9 +41,9 @@ export const setMyEmail = endpoint({
   id: 'setMyEmail',
   method: 'PUT',
   path: '/api/users/me/email',
-  summary: 'Register or change the own e-mail address',
+  summary: 'Set your e-mail address',
   description:
-    'For admin accounts, which may sign in with this address instead of the user name. Other accounts are their address.',
+    'For admin accounts, which may sign in with this address instead of the user name. The address of other accounts is fixed.',
   tag,
   access: { who: 'any', gate: 'human' },
   body: z.object({ email: EmailAddress }),
@@ -56,9 +56,9 @@ export const setMyPassword = endpoint({
   id: 'setMyPassword',
   method: 'PUT',
   path: '/api/users/me/password',
-  summary: 'Change the own password',
+  summary: 'Change your password',
   description:
-    'For admin accounts that sign in with a password. Ends all other sessions of the account; the one that asks goes on.',
+    'For admin accounts that sign in with a password. Ends all sessions of the account except the current one.',
   tag,
   access: { who: 'any', gate: 'human' },
   body: z.object({ current_password: z.string(), new_password: z.string() }),

@@ -1,6 +1,6 @@
 /**
- * Who may call an endpoint. The coarse rule stands on the endpoint value and is decided in one place of
- * the server before anything is looked up; finer rules stand in the feature.
+ * Who may call an endpoint. The server checks this coarse rule of the endpoint value in one place, before any lookup.
+ * The features check finer rules.
  */
 
 export const roles = ['user', 'operator', 'creator', 'admin'] as const
@@ -9,15 +9,15 @@ export type Role = (typeof roles)[number]
 export const keyScopes = ['user', 'agent', 'system', 'connector', 'portal_delegate', 'ops'] as const
 export type KeyScope = (typeof keyScopes)[number]
 
-/** Scopes that reach only the routes which name them. */
+/** Scopes that are valid only on routes that name them. */
 export const fencedScopes = ['connector', 'portal_delegate', 'ops'] as const
 export type FencedScope = (typeof fencedScopes)[number]
 
 export type Access = {
   /**
-   * - `none`: no credential is looked at.
-   * - `any`: a valid session, or a key whose scope reaches the route.
-   * - `access`: can reach the agent named in the path: its owner, an admin, someone it is shared with, or
+   * - `none`: credentials are ignored.
+   * - `any`: a valid session, or a key whose scope allows the route.
+   * - `access`: has access to the agent named in the path: its owner, an admin, a person it is shared with, or
    *   an agent key under the permissions matrix.
    * - `owner`: the agent's owner or an admin; an agent key only for its own agent.
    * - `admin`: role admin through a session, a `user` key or the `system` key.
@@ -26,14 +26,14 @@ export type Access = {
    * - `internal`: the internal listener only; on loopback without a credential.
    */
   who: 'none' | 'any' | 'access' | 'owner' | 'admin' | 'agent' | 'workspace' | 'internal'
-  /** `person`: session, `user` or `system` key. `human`: a session only. `key`: a key only, which is asked about. */
+  /** `person`: session, `user` or `system` key. `human`: a session only. `key`: a key only, which the call is about. */
   gate?: 'person' | 'human' | 'key'
-  /** The least role of the caller, apart from `who`. */
+  /** Minimum role of the caller, in addition to `who`. */
   role?: Exclude<Role, 'user' | 'admin'>
-  /** Fenced scopes that may come in here. */
+  /** Fenced scopes that may call this endpoint. */
   scopes?: readonly FencedScope[]
-  /** Agent keys are refused although `who` would admit them (routes about keys and accounts). */
+  /** Scopes that are refused although `who` admits them (routes about keys and accounts). */
   refuses?: readonly KeyScope[]
-  /** A session that was logged out may come in still: leaving twice is no error. */
-  admitsLeft?: true
+  /** Also admits a session that has logged out, so that logging out twice succeeds. */
+  acceptsLoggedOut?: true
 }

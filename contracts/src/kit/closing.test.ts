@@ -5,7 +5,7 @@ import { type AddressInfo, connect } from 'node:net'
 import { test } from 'node:test'
 import { followServer } from './closing.ts'
 
-/** Longer than any test may take: what ends earlier was not cut. */
+/** Longer than any test may take: a connection that ends earlier was not destroyed by the deadline. */
 const graceMs = 600_000
 
 async function open(handler: RequestListener = () => {}) {
@@ -23,36 +23,36 @@ async function open(handler: RequestListener = () => {}) {
   }
 }
 
-async function ask(port: number, text = 'GET / HTTP/1.1\r\nHost: roost\r\n\r\n') {
+async function send(port: number, text = 'GET / HTTP/1.1\r\nHost: roost\r\n\r\n') {
   const socket = connect(port, '127.0.0.1')
-  let heard = ''
+  let received = ''
   socket.setEncoding('utf8').on('data', (piece: string) => {
-    heard += piece
+    received += piece
   })
-  // One that is cut says so by an error as well.
+  // A destroyed connection emits an error as well.
   socket.on('error', () => {})
-  const ended = new Promise<string>((resolve) => socket.once('close', () => resolve(heard)))
+  const ended = new Promise<string>((resolve) => socket.once('close', () => resolve(received)))
   await once(socket, 'connect')
   socket.write(text)
   return { ended, socket }
 }
 
-test('connections on which nothing was asked, or that are kept for later, hold nothing up', async () => {
+test('close does not wait for connections without a complete request or for idle ones', async () => {
   await using world = await open((_request, response) => void response.end('done'))
-  const silent = await ask(world.port, '')
-  const half = await ask(world.port, 'GET / HTTP/1.1\r\n')
-  const kept = await ask(world.port)
-  await once(kept.socket, 'data')
+  const silent = await send(world.port, '')
+  const half = await send(world.port, 'GET / HTTP/1.1\r\n')
+  const idle = await send(world.port)
+  await once(idle.socket, 'data')
   await world.followed.close(graceMs)
   assert.equal(await silent.ended, '')
   assert.equal(await half.ended, '')
-  assert.match(await kept.ended, /done$/)
+  assert.match(await idle.ended, /done$/)
 })
 
-test('a reply that is being made is waited for, and says that nothing more is heard', async () => {
+test('close waits for an open response and sets Connection: close on it', async () => {
   await using world = await open()
   const requested = once(world.server, 'request')
-  const asked = await ask(world.port)
+  const request = await send(world.port)
   const [, response] = await requested
   let isClosed = false
   const closed = world.followed.close(graceMs).then(() => {
@@ -62,39 +62,39 @@ test('a reply that is being made is waited for, and says that nothing more is he
   assert.equal(isClosed, false)
   response.end('done')
   await closed
-  const reply = await asked.ended
+  const reply = await request.ended
   assert.match(reply, /connection: close/i)
   assert.match(reply, /done/)
 })
 
-test('what was written of a long reply before its end arrives whole', async () => {
+test('a long response that ends during the close arrives completely', async () => {
   const size = 8 * 1024 * 1024
   await using world = await open()
   const requested = once(world.server, 'request')
-  const asked = await ask(world.port)
+  const request = await send(world.port)
   const [, response] = await requested
   const closed = world.followed.close(graceMs)
   response.end('x'.repeat(size))
   await closed
-  assert.equal((await asked.ended).split('\r\n\r\n')[1]?.length, size)
+  assert.equal((await request.ended).split('\r\n\r\n')[1]?.length, size)
 })
 
-test('an upgraded connection that nobody has closed is cut', async () => {
+test('close destroys an upgraded connection that is still open', async () => {
   await using world = await open()
   const upgraded = once(world.server, 'upgrade')
-  const asked = await ask(
+  const request = await send(
     world.port,
     'GET / HTTP/1.1\r\nHost: roost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
   )
   await upgraded
   await world.followed.close(graceMs)
-  assert.equal(await asked.ended, '')
+  assert.equal(await request.ended, '')
 })
 
-test('a reply that does not end is cut when its time is over', async () => {
+test('close destroys a response that is still open after the grace period', async () => {
   await using world = await open((_request, response) => void response.write('begun'))
-  const asked = await ask(world.port)
-  await once(asked.socket, 'data')
+  const request = await send(world.port)
+  await once(request.socket, 'data')
   await world.followed.close(1)
-  assert.match(await asked.ended, /begun/)
+  assert.match(await request.ended, /begun/)
 })

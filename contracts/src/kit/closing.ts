@@ -1,4 +1,4 @@
-/** The parts of Node's HTTP server that closing one in order needs: contracts know no Node. */
+/** The parts of Node's HTTP server that a graceful close needs: contracts do not import Node. */
 export type ClosableServer = {
   on(event: 'connection', listener: (connection: Connection) => void): unknown
   on(event: 'request', listener: (request: unknown, response: OpenReply) => void): unknown
@@ -9,10 +9,9 @@ type Connection = { once(event: 'close', listener: () => void): unknown; destroy
 type OpenReply = { once(event: 'close', listener: () => void): unknown; shouldKeepAlive: boolean }
 
 /**
- * Follows what a server answers, from its first request on; call it before the server listens. `close` takes no
- * new connections, lets replies that are being made end until `graceMs`, and then cuts whatever is still open: a
- * connection that is kept for later, or on which nothing was asked yet, holds nothing up. Neither do upgraded
- * ones: whoever serves them says goodbye before. It takes effect once; later calls wait for the same end.
+ * Tracks connections and open responses; call it before the server listens. `close` refuses new connections, waits up
+ * to `graceMs` for open responses, then destroys all connections. It does not wait for idle or upgraded ones, which
+ * their owners close first. Later calls wait for the same close.
  */
 export function followServer(server: ClosableServer): { close(graceMs: number): Promise<void> } {
   const connections = new Set<Connection>()
@@ -36,7 +35,7 @@ export function followServer(server: ClosableServer): { close(graceMs: number): 
   async function end(graceMs: number): Promise<void> {
     const closed = new Promise<void>((resolve) => server.close(resolve))
     server.closeIdleConnections()
-    // A client that is told so asks nothing more on a connection that is about to end.
+    // `Connection: close` keeps the client from reusing a connection that is about to end.
     for (const reply of replies) reply.shouldKeepAlive = false
     await new Promise<void>((resolve) => {
       answered = resolve

@@ -1,7 +1,6 @@
 /**
  * The strict 5-field cron expression: minute hour day-of-month month day-of-week. Allows numbers, names
- * (`MON`, `JAN`), `*`, lists, ranges and steps; day-of-week 0 and 7 are Sunday. Macros and six fields are
- * refused.
+ * (`MON`, `JAN`), `*`, lists, ranges and steps; day-of-week 0 and 7 are Sunday. Macros and six fields are invalid.
  */
 export type Cron = {
   minutes: ReadonlySet<number>

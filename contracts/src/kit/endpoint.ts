@@ -4,8 +4,8 @@ import type { ErrorCode } from './errors.ts'
 import type { ReplyHeader, RequestHeader } from './headers.ts'
 
 /**
- * An endpoint is a value: server routes, validation, documentation, the typed client and the table of who
- * may call what all read the same object.
+ * An endpoint is a value: server routes, validation, documentation, the typed client and the access table all read
+ * the same object.
  */
 export type Endpoint<
   Params extends z.ZodType = z.ZodType,
@@ -26,36 +26,36 @@ export type Endpoint<
   params?: Params
   query?: Query
   body?: Body
-  /** `json` unless said otherwise; `form` is `application/x-www-form-urlencoded`; `raw` hands the bytes on. */
+  /** Default `json`; `form` is `application/x-www-form-urlencoded`; `raw` passes the bytes to the handler. */
   bodyKind?: 'json' | 'form' | 'raw'
-  /** Of a `raw` body: the JSON that its bytes are, for the documentation; the handler reads it itself. */
+  /** Schema of a `raw` body that is JSON, for the documentation only; the handler parses it. */
   rawJson?: z.ZodType
-  /** Of a `raw` body that is not JSON: its media types; `application/octet-stream` unless said otherwise. */
+  /** Media types of a `raw` body that is not JSON; default `application/octet-stream`. */
   accepts?: readonly string[]
-  /** Headers that the handler reads, besides those that have a meaning of their own in every call. */
+  /** Headers that the handler reads, in addition to those that apply to every call. */
   headers?: readonly RequestHeader[]
-  /** An empty body counts as `{}`. */
+  /** An empty body is read as `{}`. */
   bodyOptional?: boolean
   /**
-   * Refuses unknown names in query and body with 422, so that a misspelt filter never widens the call. Set where a call
-   * discards something or acts on many things; every DELETE is strict without it. See `inQuery` for fields in the query.
+   * Rejects unknown names in query and body with 422, so that a misspelt filter never widens the call. Set where a call
+   * deletes something or acts on many items; every DELETE is strict by default. See `inQuery` for fields in the query.
    */
   strict?: true
-  /** Bytes; above: 413 `body_too_large`. */
+  /** Maximum bytes; a larger body is 413 `body_too_large`. */
   bodyLimit?: number
-  /** Status of success; 200 unless said otherwise. */
+  /** Status of success; default 200. */
   status?: 200 | 201 | 202 | 204
   /** The reply's shape; absent for 204 and for replies that are not JSON (see `streams`). */
   returns?: Returns
-  /** Media types of a reply that is not one JSON document; beside `returns`, both forms exist. */
+  /** Media types of a reply that is not one JSON document. With `returns`, both forms exist. */
   streams?: readonly string[]
-  /** Headers of a successful reply, besides those that every reply may have. */
+  /** Headers of a successful reply, in addition to those of every reply. */
   replyHeaders?: readonly ReplyHeader[]
   /** Further successful statuses. Without `returns` the reply has the form of `status`. */
   also?: readonly FurtherReply[]
-  /** Errors besides those that follow from this value; see `failuresOf`. */
+  /** Errors in addition to those that follow from this value; see `failuresOf`. */
   fails?: readonly ErrorCode[]
-  /** Every write has one: how the call is named in the audit log. Reads have none unless they are sensitive. */
+  /** Name of the call in the audit log. Required for writes; reads have one only if they are sensitive. */
   audit?: { type: AuditType; action: string }
 }
 
@@ -77,7 +77,7 @@ export const auditTypes = [
 ] as const
 export type AuditType = (typeof auditTypes)[number]
 
-/** Keeps the exact schema types; the value is returned as it is. */
+/** Returns its argument with the exact schema types. */
 export function endpoint<
   Params extends z.ZodType = z.ZodUndefined,
   Query extends z.ZodType = z.ZodUndefined,

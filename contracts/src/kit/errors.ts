@@ -1,6 +1,6 @@
 /**
- * Every named error: its status and the sentence used when the place that raises it has none of its own.
- * Domain code names the error; the status is looked up here and nowhere else.
+ * Every named error with its status and its default sentence. Domain code names the error; only this table knows the
+ * status.
  */
 export const errorCatalogue = {
   // 400
@@ -16,7 +16,7 @@ export const errorCatalogue = {
     'max_duration_seconds is below the timeout_per_run of the same request.',
   ],
   unknown_scope: [400, 'There is no such key scope.'],
-  scope_not_requestable: [400, 'Keys of this scope are not minted here.'],
+  scope_not_requestable: [400, 'Keys of this scope cannot be created here.'],
   invalid_skill_source: [400, 'The skill source is not valid.'],
   sync_failed: [400, 'The sync failed.'],
   template_unresolvable: [400, 'The template cannot be resolved.'],
@@ -27,10 +27,10 @@ export const errorCatalogue = {
   invalid_mcp_json: [400, 'The file .mcp.json is not valid.'],
   bundle_missing: [400, 'There is no credential bundle to import.'],
   bundle_corrupt: [400, 'The credential bundle cannot be read.'],
-  email_not_required: [400, 'This link asks for no e-mail address.'],
+  email_not_required: [400, 'This link does not require an e-mail address.'],
   invalid_payment: [400, 'The payment proof cannot be read.'],
   // 401, 402
-  not_authenticated: [401, 'A bearer token is needed.'],
+  not_authenticated: [401, 'A bearer token is required.'],
   invalid_token: [401, 'The token is not valid.'],
   invalid_credentials: [401, 'User name or password is wrong.'],
   setup_required: [401, 'The platform has no admin yet: set the admin password first.'],
@@ -38,8 +38,8 @@ export const errorCatalogue = {
   challenge_expired: [401, 'The sign-in took too long: start it again.'],
   invalid_signature: [401, 'The signature is missing or wrong.'],
   session_expired: [401, 'The session has expired.'],
-  sign_in_required: [401, 'Sign in to see this.'],
-  access_recheck_failed: [401, 'This address has no access any more.'],
+  sign_in_required: [401, 'Sign in to view this.'],
+  access_recheck_failed: [401, 'This address no longer has access.'],
   payment_required: [402, 'This call has a price.'],
   payment_failed: [402, 'The payment was not accepted.'],
   cap_reached: [402, 'The spend cap is reached.'],
@@ -48,11 +48,11 @@ export const errorCatalogue = {
   admin_required: [403, 'Only an admin may do this.'],
   owner_required: [403, "Only the agent's owner or an admin may do this."],
   human_only: [403, 'Only a signed-in person may do this; API keys are refused.'],
-  person_required: [403, 'This needs a signed-in person or a user key.'],
+  person_required: [403, 'Only a signed-in person or a user key may do this.'],
   agent_identity_required: [403, "Only the agent's own key may do this."],
-  scope_not_allowed: [403, "The key's scope does not reach this route."],
+  scope_not_allowed: [403, "The key's scope does not allow this route."],
   role_required: [403, 'Your role does not allow this.'],
-  agent_quota_exceeded: [403, 'You own as many agents as you may.'],
+  agent_quota_exceeded: [403, 'You have reached your agent limit.'],
   agent_access_denied: [403, 'You have no access to this agent.'],
   agent_not_permitted: [403, 'This agent has no permission to call that one.'],
   inter_agent_depth_exceeded: [403, 'The chain of agents calling agents is too long.'],
@@ -61,7 +61,7 @@ export const errorCatalogue = {
   access_requests_disabled: [403, 'Access requests are switched off.'],
   email_login_disabled: [403, 'Signing in by e-mail is switched off.'],
   account_suspended: [403, 'This account is suspended.'],
-  delivery_target_requires_owner: [403, 'Only the owner may name somebody else as recipient.'],
+  delivery_target_requires_owner: [403, 'Only the owner may name another person as recipient.'],
   entitlement_required: [403, 'This installation is not entitled to this feature.'],
   ssh_disabled: [403, 'SSH access is switched off.'],
   protected_path: [403, 'This path is protected.'],
@@ -84,33 +84,33 @@ export const errorCatalogue = {
   git_not_configured: [404, 'This agent is not bound to a git repository.'],
   feature_disabled: [404, 'This feature is switched off.'],
   not_found: [404, 'There is nothing here.'],
-  method_not_allowed: [405, 'This method is not offered here.'],
+  method_not_allowed: [405, 'This path does not support the method.'],
   request_timeout: [408, 'The request did not arrive completely in time.'],
   // 409, 413
-  agent_exists: [409, 'An agent of this name exists already.'],
+  agent_exists: [409, 'An agent with this name already exists.'],
   agent_stopped: [409, 'The agent is not running.'],
-  created_resource_gone: [409, 'What this idempotency key created does not exist any more.'],
+  created_resource_gone: [409, 'The resource that this idempotency key created no longer exists.'],
   request_in_progress: [409, 'A request with this idempotency key is still running.'],
   turn_in_progress: [409, 'A turn is already running in this conversation.'],
   injection_in_progress: [409, 'Another injection is running for this agent.'],
-  already_shared: [409, 'The agent is shared with this address already.'],
-  already_exists: [409, 'This exists already.'],
-  already_finished: [409, 'This has ended already.'],
+  already_shared: [409, 'The agent is already shared with this address.'],
+  already_exists: [409, 'This already exists.'],
+  already_finished: [409, 'This has already ended.'],
   secret_without_token: [409, 'There is no webhook token to sign for.'],
-  item_not_pending: [409, 'This item is not pending any more.'],
-  item_diverged: [409, 'This item has changed meanwhile.'],
+  item_not_pending: [409, 'This item is no longer pending.'],
+  item_diverged: [409, 'This item has changed in the meantime.'],
   sync_in_progress: [409, 'A sync is already running.'],
   fleet_restart_in_progress: [409, 'A fleet restart is already running.'],
   git_conflict: [409, 'Git reports a conflict.'],
   agent_busy: [409, 'The agent is busy.'],
   window_changed: [409, 'The stored window has changed.'],
-  stale_value: [409, 'The value has changed meanwhile.'],
-  conflict: [409, 'This does not fit the present state.'],
+  stale_value: [409, 'The value has changed in the meantime.'],
+  conflict: [409, 'This conflicts with the current state.'],
   body_too_large: [413, 'The body is too large.'],
   attachment_too_large: [413, 'An attachment is too large.'],
   file_too_large: [413, 'The file is too large.'],
-  unsupported_media_type: [415, 'The content type is not the one this route takes.'],
-  range_not_satisfiable: [416, 'The requested range is outside of the file.'],
+  unsupported_media_type: [415, 'This route does not accept the content type.'],
+  range_not_satisfiable: [416, 'The requested range is outside the file.'],
   // 422
   validation_error: [422, 'The request is not valid.'],
   invalid_json: [422, 'The body is not valid JSON.'],
@@ -120,15 +120,15 @@ export const errorCatalogue = {
   invalid_skill_name: [422, 'This is not a skill name.'],
   invalid_event_type: [422, 'This is not an event type.'],
   reserved_event_type: [422, 'This event type is reserved.'],
-  secret_setting_key: [422, 'Secrets are not stored as plain settings.'],
+  secret_setting_key: [422, 'Secrets cannot be stored as plain settings.'],
   dedicated_setting_key: [422, 'This setting has a route of its own.'],
-  invalid_ops_value: [422, 'A value is not valid; nothing was changed.'],
-  unknown_filter: [422, 'This filter value is not offered.'],
-  option_not_offered: [422, 'This option is not offered.'],
+  invalid_ops_value: [422, 'A value is invalid; nothing was changed.'],
+  unknown_filter: [422, 'This filter value does not exist.'],
+  option_not_offered: [422, 'This option is not available.'],
   // 429
   rate_limited: [429, 'Too many requests.'],
   queue_full: [429, 'Too many executions are waiting for this agent.'],
-  provider_rate_limited: [429, 'The model provider limits the rate.'],
+  provider_rate_limited: [429, 'The model provider rejected the request because of its rate limit.'],
   daily_cap_reached: [429, 'The daily cap is reached.'],
   too_many_attempts: [429, 'Too many failed attempts.'],
   headers_too_large: [431, 'The headers of the request are too large.'],
@@ -144,10 +144,10 @@ export const errorCatalogue = {
   store_unavailable: [503, 'The database cannot be reached.'],
   starting_up: [503, 'The platform is starting.'],
   migrations_incomplete: [503, 'The database schema is not complete yet.'],
-  mcp_unavailable: [503, 'The MCP server is not running; it is started again by itself.'],
+  mcp_unavailable: [503, 'The MCP server is not running; it restarts automatically.'],
   not_configured: [503, 'This is not configured.'],
   run_timeout: [504, 'The run took longer than allowed.'],
-  sync_wait_exceeded: [504, 'The run is still going; poll its execution.'],
+  sync_wait_exceeded: [504, 'The run is still in progress; poll its execution.'],
   scheduler_timeout: [504, 'The scheduler did not answer in time.'],
   agent_unresponsive: [504, 'The agent did not answer in time.'],
   store_full: [507, 'The disk of the database is full: nothing can be written.'],
@@ -164,8 +164,8 @@ export function sentenceOf(code: ErrorCode): string {
 }
 
 /**
- * The body of every error reply; further fields stand beside these at top level. Only a refusal made by the client
- * itself has no `request_id`: nothing was requested.
+ * The body of every error reply; some have further top-level fields. Only a refusal by the client itself has no
+ * `request_id`: no request was sent.
  */
 export type ErrorBody = {
   detail: string | ValidationIssue[]

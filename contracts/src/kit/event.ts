@@ -1,14 +1,14 @@
 import type { z } from 'zod'
 
 /**
- * An event that happened. Inside, names have a dot (`execution.finished`); on the wire the dot is an
- * underscore. `stored` events go through the outbox and can be replayed; signals are live only.
+ * A type of event. Internal names have a dot (`execution.finished`); on the wire the dot is an underscore. Events with
+ * `stored` go through the outbox and can be replayed; others are live only.
  */
 export type EventType<Fields extends z.ZodType = z.ZodType> = {
   name: string
   fields: Fields
   stored: boolean
-  /** `admin`: delivered to admins only, whatever agents it names. */
+  /** `admin`: delivered to admins only, regardless of the agents it names. */
   audience?: 'admin'
 }
 

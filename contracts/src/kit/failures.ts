@@ -5,7 +5,7 @@ import type { ErrorCode } from './errors.ts'
 
 /**
  * Returns every error of an endpoint: those that follow from its value, then its own `fails`. The documentation lists
- * them. In tests the server refuses to answer with any other.
+ * them. In tests the server rejects a reply with any other error.
  */
 export function failuresOf(endpoint: Endpoint): ErrorCode[] {
   const own = endpoint.fails ?? []
@@ -50,7 +50,7 @@ export function accessFailures(access: Access): ErrorCode[] {
   return codes
 }
 
-/** A path that cannot be decoded is 404. A parameter with a rule of its own can fail validation. */
+/** A path that cannot be decoded is 404. A parameter with its own rule can fail validation. */
 function pathFailures(params: z.ZodType | undefined): ErrorCode[] {
   if (!(params instanceof z.ZodObject)) return []
   const hasRule = Object.values(params.shape).some((field) => !isAnyText(field))
@@ -65,7 +65,7 @@ function requestFailures(endpoint: Endpoint): ErrorCode[] {
   const { method, query, body, bodyKind, rawJson, headers = [] } = endpoint
   const codes: ErrorCode[] = []
   const isRead = method === 'GET'
-  // The framework reads the body of every call, also where the endpoint takes none.
+  // The framework reads the body of every call, even if the endpoint has none.
   if (!isRead) codes.push('body_too_large', 'unsupported_media_type')
   const isJson = rawJson || (bodyKind !== 'raw' && bodyKind !== 'form' && (body || isStrict(endpoint)))
   if (isJson) codes.push('invalid_json')

@@ -16,20 +16,20 @@ export const requestHeaders = {
   },
   'Idempotency-Key': {
     description:
-      'Requests with the same key within 24 hours are one request: later ones get the first reply, with `X-Idempotent-Replay: true`. 409 `request_in_progress` while the first one runs.',
+      'Requests with the same key within 24 hours count as one: later ones get the first reply, with `X-Idempotent-Replay: true`. 409 `request_in_progress` while the first one runs.',
     schema: { type: 'string', minLength: 1 },
   },
   Prefer: {
     description:
-      '`wait=<seconds>` bounds how long the reply is waited for. `return=minimal` leaves the transcript out where the reply has one (RFC 7240).',
+      '`wait=<seconds>` limits how long the call waits for the result. `return=minimal` omits the transcript from the reply (RFC 7240).',
     schema: text,
   },
   'Last-Event-ID': {
-    description: 'The id of the last event received: the stream goes on after it. Wins over `after`.',
+    description: 'The id of the last event received: the stream continues after it. Overrides `after`.',
     schema: text,
   },
   Range: {
-    description: '`bytes=<first>-<last>`: one range of bytes. Any other form gets the whole file.',
+    description: '`bytes=<first>-<last>`: one byte range. Any other form returns the whole file.',
     schema: text,
   },
   'X-Via-MCP': {
@@ -37,21 +37,21 @@ export const requestHeaders = {
     schema: text,
   },
   'X-Session-Token': {
-    description: 'The `session_token` of a visitor, instead of the field of that name.',
+    description: 'The `session_token` of a visitor, as an alternative to the field.',
     schema: text,
   },
   'X-Svc-Signature': {
     description:
-      '`sha256=<hex>`: HMAC-SHA256 of the raw body under the signing secret. Needed where the webhook has one.',
+      '`sha256=<hex>`: HMAC-SHA256 of the raw body with the signing secret. Required if the webhook has a secret.',
     schema: text,
   },
   'X-Svc-Timestamp': {
-    description: 'Seconds since 1970, part of what is signed. Needed where the webhook requires it.',
+    description: 'Seconds since 1970, part of the signed text. Required if the webhook demands it.',
     schema: text,
   },
-  'X-Slack-Signature': { description: 'The signature that Slack makes.', schema: text },
-  'X-Slack-Request-Timestamp': { description: 'Seconds since 1970, part of what is signed.', schema: text },
-  'X-Twilio-Signature': { description: 'The signature that the telephone provider makes.', schema: text },
+  'X-Slack-Signature': { description: "Slack's signature of the request.", schema: text },
+  'X-Slack-Request-Timestamp': { description: 'Seconds since 1970, part of the signed text.', schema: text },
+  'X-Twilio-Signature': { description: "The telephone provider's signature of the request.", schema: text },
   'Payment-Signature': { description: 'The payment proof of x402, version 2.', schema: text },
   'X-Payment': { description: 'The payment proof of x402, version 1.', schema: text },
 } as const satisfies Record<string, HeaderInfo>
@@ -67,25 +67,31 @@ export const replyHeaders = {
     description: 'Set when this is the stored reply of an earlier request with the same key.',
     schema: flag,
   },
-  'X-Execution-Id': { description: 'The execution that was started, or is in the way.', schema: text },
+  'X-Execution-Id': {
+    description: 'The execution that was started, or the one that blocks this call.',
+    schema: text,
+  },
   'X-Total-Count': {
-    description: 'How many items there are, apart from `limit` and `offset`.',
+    description: 'Number of items, regardless of `limit` and `offset`.',
     schema: integer,
   },
-  'Preference-Applied': { description: 'What of `Prefer` was applied.', schema: text },
-  Deprecation: { description: 'Since when what was used is deprecated (RFC 9745).', schema: text },
-  Sunset: { description: 'When what was used ends (RFC 8594).', schema: text },
-  'Content-Disposition': { description: 'The file name, and whether to show or save it.', schema: text },
-  'Content-Range': { description: 'The part of the file that this is.', schema: text },
-  'Accept-Ranges': { description: '`bytes`: a `Range` is honoured.', schema: text },
+  'Preference-Applied': { description: 'The preferences of `Prefer` that were applied.', schema: text },
+  Deprecation: { description: 'Since when this route or field is deprecated (RFC 9745).', schema: text },
+  Sunset: { description: 'When this route or field is removed (RFC 8594).', schema: text },
+  'Content-Disposition': {
+    description: 'The file name, and whether to display or save the file.',
+    schema: text,
+  },
+  'Content-Range': { description: 'The byte range of this part of the file.', schema: text },
+  'Accept-Ranges': { description: '`bytes`: `Range` is supported.', schema: text },
   'Last-Modified': { description: 'When the file was last changed.', schema: text },
   'Retry-After': {
-    description: 'Seconds until it is worth another try, where that is known.',
+    description: 'Seconds to wait before a retry, if known.',
     schema: { type: 'integer', minimum: 1 },
   },
   'WWW-Authenticate': { description: '`Bearer`.', schema: text },
   'X-Circuit-Open': { description: 'Set when the circuit breaker refused the run.', schema: flag },
-  'X-Conflict-Type': { description: 'What git reported.', schema: text },
+  'X-Conflict-Type': { description: 'The kind of conflict that git reported.', schema: text },
   'X-Conflict-Class': { description: '`local_changes` or `diverged_history`.', schema: text },
   'Payment-Required': { description: 'The terms of payment, version 2 of x402.', schema: text },
   'Payment-Response': { description: 'The settlement, version 2 of x402.', schema: text },

@@ -10,8 +10,8 @@ type InQuery<Shape extends z.ZodRawShape> = z.ZodObject<{
 }>
 
 /**
- * The query of an endpoint that takes the fields of its JSON body in the query too. It converts text to the type of the
- * field; the rules of the body check the value. Lists repeat the name. A body given as well wins.
+ * Returns the query schema of an endpoint that accepts the fields of its JSON body in the query too. It converts text to
+ * the type of the field; the body's rules check the value. Lists repeat the name. The body wins over the query.
  */
 export function inQuery<Shape extends z.ZodRawShape>(body: z.ZodObject<Shape>): InQuery<Shape> {
   const fields = Object.entries(body.shape).map(([name, field]) => {
@@ -53,14 +53,14 @@ function textOf(schema: z.ZodType): z.ZodType {
   return z.string()
 }
 
-/** Names of the top-level fields that a schema reads. Null: any. */
+/** Returns the names of the top-level fields that a schema reads; null for any name. */
 export function fieldNames(schema: z.ZodType | undefined): ReadonlySet<string> | null {
   if (!schema) return new Set()
   const bare = unwrap(schema)
   return bare instanceof z.ZodObject ? new Set(Object.keys(bare.shape)) : null
 }
 
-/** What a schema reads, without defaults, optionality and transformations. */
+/** Returns the schema of the input, without defaults, optionality and transformations. */
 function unwrap(schema: z.ZodType): z.ZodType {
   const { def } = schema as unknown as { def: { innerType?: z.ZodType; in?: z.ZodType; type: string } }
   if (def.type === 'pipe' && def.in) return unwrap(def.in)

@@ -4,9 +4,8 @@ const aliases = ['sonnet', 'opus', 'haiku', 'fable']
 const prefixes = ['claude-', 'gemini-', 'gpt-', 'codex']
 
 /**
- * The model-override rule: empty, whitespace or absent means the agent's default (null); otherwise the
- * value must start, ignoring case, with a known family. Only the shape is checked; suffixes are kept.
- * `undefined` means: not a model id.
+ * Parses a model override. Empty, whitespace or absent means the agent's default (null). Otherwise the value must start
+ * with a known family, in any case; suffixes are kept. Returns undefined for an invalid id.
  */
 export function parseModelOverride(value: string | null | undefined): string | null | undefined {
   const trimmed = value?.trim() ?? ''
@@ -18,5 +17,5 @@ export function parseModelOverride(value: string | null | undefined): string | n
     : undefined
 }
 
-/** As it stands in request bodies; the rule is applied by the server so that its error names the value. */
+/** The field in request bodies. The server applies the rule, so that its error names the value. */
 export const ModelOverride = z.string().max(200).nullish()

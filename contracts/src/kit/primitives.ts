@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** Agent names, also of templates: lowercase, digits, hyphen and underscore, 1 to 63 characters. */
+/** Names of agents and templates: lowercase, digits, hyphen and underscore, 1 to 63 characters. */
 export const agentNamePattern = /^[a-z0-9][a-z0-9_-]{0,62}$/
 export const AgentName = z
   .string()
@@ -11,11 +11,11 @@ export const AgentName = z
 
 /** UTC ISO 8601 with milliseconds and `Z`. */
 export const Timestamp = z.string().meta({ format: 'date-time' })
-/** A time in a request: ISO 8601 with any offset, read as UTC without one. Comes out as a `Timestamp`. */
+/** A time in a request: ISO 8601 with any offset, UTC by default. Parses to a `Timestamp`. */
 export const TimestampInput = z.iso
   .datetime({ offset: true, local: true, error: 'must be an ISO 8601 date and time' })
   .transform((text) => new Date(/(Z|[+-]\d\d:\d\d)$/.test(text) ? text : `${text}Z`).toISOString())
-  .refine((text) => text.length === 24, 'must lie in the years 0 to 9999')
+  .refine((text) => text.length === 24, 'must be in the years 0 to 9999')
 export const Id = z.string().min(1).max(64)
 /** US dollars as a JSON number. */
 export const Money = z.number()
@@ -23,7 +23,7 @@ export const Money = z.number()
 /** The path parameter of every agent-scoped route. Any string: an unknown name is a 404, not a 422. */
 export const AgentParams = z.object({ name: z.string() })
 
-/** Integer in a query string. The documentation shows the type at the end of the pipe. */
+/** An integer in a query string. The documentation shows the type at the end of the pipe. */
 export function queryInteger(minimum: number, maximum: number, fallback: number) {
   return z
     .string()
@@ -33,7 +33,7 @@ export function queryInteger(minimum: number, maximum: number, fallback: number)
     .default(fallback)
 }
 
-/** `true`, `1`, `false`, `0` in a query string. The documentation shows the type at the end of the pipe. */
+/** `true`, `1`, `false` or `0` in a query string. The documentation shows the type at the end of the pipe. */
 export function queryBoolean(fallback: boolean) {
   return z
     .enum(['true', 'false', '1', '0'])
@@ -43,7 +43,7 @@ export function queryBoolean(fallback: boolean) {
 }
 
 export const megabyte = 1024 * 1024
-/** JSON bodies of ordinary routes. */
+/** Limit for JSON bodies of ordinary routes. */
 export const defaultBodyLimit = megabyte
-/** Bodies of chat, task, fan-out, session and Workspace messages. */
+/** Limit for bodies of chat, task, fan-out, session and Workspace messages. */
 export const messageBodyLimit = 24 * megabyte

@@ -1,11 +1,11 @@
 import type { z } from 'zod'
 
-/** A key that the schema does not name; `known` are the names at that place. */
+/** A key that the schema does not name; `known` are the names that it has at that path. */
 export type UnknownKey = { path: (string | number)[]; key: string; known: string[] }
 
 /**
- * Every key of `value` that the schema does not name, at any depth. Parsing would drop such a key, or keep it in a loose
- * object. Where a union offers several objects, a key is unknown if none of them names it.
+ * Returns every key of `value` that the schema does not name, at any depth. Parsing would drop such a key, or keep it in
+ * a loose object. In a union of objects, a key is unknown if no option names it.
  */
 export function unknownKeys(schema: z.ZodType, value: unknown): UnknownKey[] {
   return walk(schema as unknown as Schema, value, [])
@@ -59,7 +59,7 @@ function ofUnion(options: readonly Schema[], value: unknown, path: Path): Unknow
   return (first ?? []).filter((unknown) => others.every((each) => each.some(same(unknown))))
 }
 
-/** False for an option of another kind than the value, such as text beside an object. */
+/** False for an option of another kind than the value, such as text for an object. */
 function accepts(option: Schema, value: unknown): boolean {
   const kind = Array.isArray(value) ? ['array'] : ['object', 'record', 'union']
   return kind.includes(option._zod.def.type)

@@ -93,11 +93,11 @@ function pascal(code: string): string {
 
 export const errorSchema = {
   type: 'object',
-  description: 'The body of every error. Further fields stand beside these.',
+  description: 'The body of every error. Some errors have further fields.',
   required: ['detail', 'error', 'request_id'],
   properties: {
     detail: {
-      description: 'One sentence; for `validation_error` the list of what is wrong.',
+      description: 'One sentence; for `validation_error` a list of issues.',
       oneOf: [{ type: 'string' }, { type: 'array', items: { $ref: '#/components/schemas/ValidationIssue' } }],
     },
     error: { type: 'string', enum: Object.keys(errorCatalogue) },
@@ -112,7 +112,7 @@ export const issueSchema = {
   properties: {
     loc: {
       type: 'array',
-      description: '`body`, `query` or `path`, then the way to the value.',
+      description: '`body`, `query` or `path`, then the path to the value.',
       items: { oneOf: [{ type: 'string' }, { type: 'integer' }] },
     },
     msg: { type: 'string' },

@@ -102,7 +102,7 @@ function convertAll(ids: ReadonlyMap<z.ZodType, string>): Forms {
   return new Map([...ids.values()].map((id) => [id, { input: bare(input[id]), output: bare(output[id]) }]))
 }
 
-/** Drops what says too much: replies may grow, integers have no bounds of their own, offsets are optional. */
+/** Removes rules that are too strict: replies may get new fields, integers have no implied bounds. */
 function simplify(schema: z.core.$ZodTypes, json: Json): void {
   const { def } = schema._zod
   delete json.id

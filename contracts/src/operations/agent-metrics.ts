@@ -15,7 +15,7 @@ export const DeclaredMetric = z.object({
   unit: z.string().max(50).nullish(),
   warning_threshold: z.number().nullish(),
   critical_threshold: z.number().nullish(),
-  /** Of a `status`: what it may be, and in which colour that is shown. */
+  /** The possible values of a `status` with their colours. */
   values: z
     .array(
       z.object({
@@ -34,7 +34,7 @@ export const Metric = z
     type: z.enum(metricTypes),
     label: z.string(),
     unit: z.string().nullable(),
-    value: z.union([z.number(), z.string()]).nullable().describe('Text of a `status`, else a number.'),
+    value: z.union([z.number(), z.string()]).nullable().describe('Text for a `status`, otherwise a number.'),
     state: z.enum(metricStates),
   })
   .meta({ id: 'AgentMetric' })
@@ -43,7 +43,7 @@ export type Metric = z.output<typeof Metric>
 export const AgentMetrics = z.object({
   agent_name: z.string(),
   metrics: z.array(Metric),
-  read_at: Timestamp.nullable().describe('Null: there are no values to read, and all states are `unknown`.'),
+  read_at: Timestamp.nullable().describe('Null: the agent has no values, and all states are `unknown`.'),
 })
 export type AgentMetrics = z.output<typeof AgentMetrics>
 
@@ -51,9 +51,9 @@ export const getAgentMetrics = endpoint({
   id: 'getAgentMetrics',
   method: 'GET',
   path: '/api/agents/{name}/metrics',
-  summary: 'The metrics that the template declares, with the values that the agent keeps in `metrics.json`',
+  summary: 'The metrics declared by the template, with their values from the agent’s `metrics.json`',
   description:
-    'Thresholds: a number at or beyond one has its state; where the critical one is the lower of the two, less is worse. The state of a `status` goes by the colour of its value.',
+    'A number at or beyond a threshold has the state of the threshold. If the critical threshold is the lower one, low values are worse. The state of a `status` follows from the colour of its value.',
   tag: 'Agents',
   access: { who: 'access' },
   params: AgentParams,

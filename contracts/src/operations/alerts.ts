@@ -5,16 +5,16 @@ import { alertKinds, itemPriorities, itemStatuses } from './operator-queue.ts'
 
 const tag = 'Operations'
 
-/** An alert of the platform, as an item of the operator queue tells it. */
+/** An alert of the platform; each one is an item of the operator queue. */
 export const FleetAlert = z
   .object({
-    id: Id.describe('Of the item in the operator queue.'),
+    id: Id.describe('Id of the item in the operator queue.'),
     severity: z.enum(itemPriorities),
     type: z.enum(alertKinds),
-    agent_name: z.string().nullable().describe('Null: about no single agent.'),
+    agent_name: z.string().nullable().describe('Null: not about a single agent.'),
     title: z.string(),
-    message: z.string().describe('What is to be done.'),
-    status: z.enum(itemStatuses).describe('`cancelled`: its cause is gone.'),
+    message: z.string().describe('What to do.'),
+    status: z.enum(itemStatuses).describe('`cancelled`: the cause no longer exists.'),
     created_at: Timestamp,
     acknowledged_at: Timestamp.nullable(),
   })
@@ -32,7 +32,7 @@ export const listAlerts = endpoint({
   id: 'listAlerts',
   method: 'GET',
   path: '/api/ops/alerts',
-  summary: 'What the platform has told operators, the newest first',
+  summary: 'List the alerts of the platform, newest first',
   tag,
   access: { who: 'admin', scopes: ['ops'] },
   query: AlertQuery,
@@ -43,9 +43,9 @@ export const acknowledgeAlert = endpoint({
   id: 'acknowledgeAlert',
   method: 'POST',
   path: '/api/ops/alerts/{id}/acknowledge',
-  summary: 'Take an alert off what is pending',
+  summary: 'Acknowledge an alert',
   description:
-    'For admins, owners of the agent, and operators who reach it. It is told again when its cause is found anew, monitoring alerts after the cooldown at the earliest.',
+    'For admins, owners of the agent, and operators with access to it. The alert is raised again if its cause recurs; monitoring alerts not before the cooldown has passed.',
   tag,
   access: { who: 'any', gate: 'person' },
   params: z.object({ id: z.string() }),

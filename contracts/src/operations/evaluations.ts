@@ -20,7 +20,7 @@ export const EvaluationBody = z.object({
     .transform((value) => value ?? null),
   execution_id: Id.nullish()
     .transform((value) => value ?? null)
-    .describe('The run of the agent that is judged; left out: the agent as a whole.'),
+    .describe('The evaluated run; omit it to evaluate the agent as a whole.'),
 })
 export type EvaluationBody = z.output<typeof EvaluationBody>
 
@@ -49,7 +49,7 @@ export const listEvaluations = endpoint({
   id: 'listEvaluations',
   method: 'GET',
   path: '/api/agents/{name}/evaluations',
-  summary: 'What people think of the work of an agent, the newest first',
+  summary: 'List evaluations of an agent, newest first',
   tag,
   access: { who: 'access' },
   params: AgentParams,
@@ -63,7 +63,7 @@ export const createEvaluation = endpoint({
   id: 'createEvaluation',
   method: 'POST',
   path: '/api/agents/{name}/evaluations',
-  summary: 'Judge the work of an agent',
+  summary: 'Evaluate an agent or one of its runs',
   tag,
   access: { who: 'owner', gate: 'human' },
   params: AgentParams,

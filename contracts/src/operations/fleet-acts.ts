@@ -25,7 +25,7 @@ const which = {
     .max(63)
     .nullish()
     .transform((value) => value ?? '')
-    .describe('Only agents whose names begin with it.'),
+    .describe('Only agents whose names start with this prefix.'),
 }
 export const RestartFleetBody = z.object({
   ...which,
@@ -33,7 +33,7 @@ export const RestartFleetBody = z.object({
     .boolean()
     .nullish()
     .transform((value) => value ?? false)
-    .describe('Give each a new container; volumes stay.'),
+    .describe('Recreate the containers; volumes stay.'),
 })
 export type RestartFleetBody = z.output<typeof RestartFleetBody>
 export const StopFleetBody = z.object(which)
@@ -52,7 +52,7 @@ export const FleetOutcome = z.object({
     z.object({
       agent: z.string(),
       result: z.enum(fleetResults),
-      reason: z.string().optional().describe('Why it was skipped, or failed.'),
+      reason: z.string().optional().describe('Why the agent was skipped or the action failed.'),
       previous_status: z.enum(agentStatuses),
       recreated: z.boolean(),
       credentials_injection: z.enum(credentialsInjections).optional(),
@@ -62,15 +62,15 @@ export const FleetOutcome = z.object({
 })
 export type FleetOutcome = z.output<typeof FleetOutcome>
 
-const oneAfterAnother =
-  'One agent after another; the system agent and ephemeral ones are skipped. The work goes on when the caller goes away. 409 while the fleet is restarted or stopped already.'
+const oneAtATime =
+  'One agent at a time; skips the system agent and ephemeral agents. The work continues if the caller disconnects. 409 while another fleet restart or stop is running.'
 
 export const restartFleet = endpoint({
   id: 'restartFleet',
   method: 'POST',
   path: '/api/ops/fleet/restart',
-  summary: 'Restart agents, or give them new containers',
-  description: oneAfterAnother,
+  summary: 'Restart agents, or recreate their containers',
+  description: oneAtATime,
   tag,
   access: adminPerson,
   strict: true,
@@ -87,7 +87,7 @@ export const stopFleet = endpoint({
   method: 'POST',
   path: '/api/ops/fleet/stop',
   summary: 'Stop agents',
-  description: oneAfterAnother,
+  description: oneAtATime,
   tag,
   access: adminPerson,
   strict: true,
@@ -100,7 +100,7 @@ export const stopFleet = endpoint({
 })
 
 export const EmergencyStop = z.object({
-  success: z.boolean().describe('Nothing is in `errors`.'),
+  success: z.boolean().describe('True if `errors` is empty.'),
   message: z.string(),
   schedules_paused: count,
   executions_cancelled: count,
@@ -123,9 +123,9 @@ export const emergencyStop = endpoint({
   id: 'emergencyStop',
   method: 'POST',
   path: '/api/ops/emergency-stop',
-  summary: 'Halt everything: pause schedules, cancel runs, stop agents',
+  summary: 'Stop everything: pause schedules, cancel runs, stop agents',
   description:
-    'The system agent and ephemeral agents too. What fails is collected in `errors`, and the rest is done all the same. A fleet restart that goes on is ended. `POST /api/ops/schedules/resume` brings the schedules back.',
+    'Includes the system agent and ephemeral agents. Failures are collected in `errors` and do not stop the rest. Ends a running fleet restart. `POST /api/ops/schedules/resume` resumes the schedules.',
   tag,
   access: adminPerson,
   strict: true,

@@ -16,7 +16,7 @@ export const FleetStatus = z.object({
     running: count,
     stopped: count,
     exited: count,
-    high_context: count.describe('Agents whose context is fuller than monitoring warns of.'),
+    high_context: count.describe('Agents above the context warning threshold of monitoring.'),
   }),
   agents: z.array(
     z.object({
@@ -32,7 +32,7 @@ export const FleetStatus = z.object({
       context: z
         .object({ context_tokens: count, context_window: count, context_percent: z.number() })
         .nullable()
-        .describe('Of the newest run that told it; null: none did.'),
+        .describe('From the newest run that reported it; null: no run did.'),
       last_activity_at: Timestamp.nullable(),
     }),
   ),
@@ -43,7 +43,7 @@ export const getFleetStatus = endpoint({
   id: 'getFleetStatus',
   method: 'GET',
   path: '/api/ops/fleet/status',
-  summary: 'All agents, with what they work on and how full their context is',
+  summary: 'All agents with their executions and context usage',
   tag,
   access: readers,
   returns: FleetStatus,
@@ -64,8 +64,8 @@ export const getFleetHealth = endpoint({
   id: 'getFleetHealth',
   method: 'GET',
   path: '/api/ops/fleet/health',
-  summary: 'What is wrong with agents, and what to do about it',
-  description: 'Agents that were stopped on purpose are in none of the lists.',
+  summary: 'Problems of agents, with recommendations',
+  description: 'Agents that were stopped deliberately are not listed.',
   tag,
   access: readers,
   returns: FleetHealth,
@@ -79,8 +79,11 @@ export const FleetCosts = z.object({
     total_cost: Money,
     cost_estimated: CostEstimated,
     total_tokens: count,
-    daily_limit: Money.nullable().describe('Null: there is none.'),
-    cost_percent_of_limit: z.number().nullable().describe("Of today's runs (UTC), whatever the window."),
+    daily_limit: Money.nullable().describe('Null: no limit.'),
+    cost_percent_of_limit: z
+      .number()
+      .nullable()
+      .describe("For today's runs (UTC), regardless of the window."),
   }),
   alerts: z.array(
     z.object({ severity: z.enum(itemPriorities), type: z.literal('cost_limit'), message: z.string() }),
@@ -88,7 +91,7 @@ export const FleetCosts = z.object({
   cost_by_model: z
     .array(
       z.object({
-        model: z.string().nullable().describe('Null: the run named none.'),
+        model: z.string().nullable().describe('Null: the run reported no model.'),
         cost: Money,
         cost_estimated: CostEstimated,
         input_tokens: count,
@@ -97,12 +100,12 @@ export const FleetCosts = z.object({
         cache_creation_tokens: count,
       }),
     )
-    .describe('The dearest first.'),
+    .describe('Most expensive first.'),
   cost_by_agent: z
     .array(
       z.object({ agent_name: z.string(), cost: Money, cost_estimated: CostEstimated, executions: count }),
     )
-    .describe('The dearest first; deleted agents under their last name.'),
+    .describe('Most expensive first; deleted agents under their last name.'),
   tokens_by_type: z.object({ input: count, output: count, cache_read: count, cache_creation: count }),
 })
 export type FleetCosts = z.output<typeof FleetCosts>
@@ -111,11 +114,11 @@ export const getFleetCosts = endpoint({
   id: 'getFleetCosts',
   method: 'GET',
   path: '/api/ops/costs',
-  summary: 'What runs have cost, by model and by agent',
+  summary: 'Cost of runs by model and by agent',
   tag,
   access: readers,
   query: z.object({
-    hours: queryInteger(1, 8760, 24).describe('Runs that were created in the last so many hours.'),
+    hours: queryInteger(1, 8760, 24).describe('Only runs created in this number of hours before now.'),
   }),
   returns: FleetCosts,
 })
@@ -150,7 +153,7 @@ export const getAuthReport = endpoint({
   id: 'getAuthReport',
   method: 'GET',
   path: '/api/ops/auth-report',
-  summary: 'With what each agent asks its model provider',
+  summary: 'The credential that each agent uses for its model provider',
   tag,
   access: readers,
   returns: AuthReport,

@@ -25,7 +25,7 @@ export const getHealth = endpoint({
   tag: 'Platform',
   summary: 'Health of this process and its database',
   description:
-    '503 with the same block while schema migrations are incomplete (`migrations_incomplete`) or the database cannot be read (`store_unavailable`).',
+    '503 with the same body while schema migrations are incomplete (`migrations_incomplete`) or the database cannot be read (`store_unavailable`).',
   access: { who: 'none' },
   returns: Health,
   fails: ['migrations_incomplete', 'store_unavailable'],

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { endpoint } from '../kit/endpoint.ts'
 import { Timestamp } from '../kit/primitives.ts'
 
-/** What always holds of the records of runs, whatever was killed and whoever raced whom. */
+/** Rules that always hold for the records of runs, regardless of crashes and races. */
 export const invariantRules = [
   'slots_equal_running_rows',
   'no_queued_beside_free_slot',
@@ -28,7 +28,7 @@ export const InvariantsReport = z
         events: count,
         schedules: count,
       })
-      .describe('What was looked at, so that an empty answer is not mistaken for a clean one.'),
+      .describe('Number of records checked. Without it, a check that read nothing would look clean.'),
     violations: z.array(
       z.object({
         rule: z.enum(invariantRules),
@@ -44,20 +44,20 @@ export const getInvariants = endpoint({
   id: 'getInvariants',
   method: 'GET',
   path: '/api/ops/invariants',
-  summary: 'Whether the records of runs hold together',
+  summary: 'Check that the records of runs are consistent',
   description:
-    'Looks at everything that is open and at the newest records and events. What it finds is looked at again seconds later, so that what is in motion is not reported.',
+    'Checks all open records and the newest records and events. A violation is checked again seconds later, so that changes in progress are not reported.',
   tag: 'Operations',
   access: { who: 'admin' },
   returns: InvariantsReport,
 })
 
-/** The same for the command line of this machine, which has no credential. */
+/** For the command line on this machine, which has no credential. */
 export const getInternalInvariants = endpoint({
   id: 'getInternalInvariants',
   method: 'GET',
   path: '/api/internal/invariants',
-  summary: 'Whether the records of runs hold together',
+  summary: 'Check that the records of runs are consistent',
   tag: 'Internal',
   access: { who: 'internal' },
   returns: InvariantsReport,

@@ -4,7 +4,7 @@ export const getMetrics = endpoint({
   id: 'getMetrics',
   method: 'GET',
   path: '/metrics',
-  summary: 'Figures for Prometheus, from loopback',
+  summary: 'Metrics for Prometheus, from loopback only',
   tag: 'Internal',
   access: { who: 'internal' },
   streams: ['text/plain'],

@@ -9,23 +9,23 @@ import { MonitoringConfig, MonitoringConfigPatch } from './monitoring-config.ts'
 
 const tag = 'Operations'
 
-/** The worst first. `unknown`: stopped on purpose, or started a moment ago. */
+/** Worst first. `unknown`: stopped deliberately, or just started. */
 export const healthStatuses = ['critical', 'unhealthy', 'degraded', 'unknown', 'healthy'] as const
 export type HealthStatus = (typeof healthStatuses)[number]
 
 const count = z.number().int()
 const figure = z.number().nullable()
 const status = z.enum(healthStatuses)
-const issues = z.array(z.string()).describe('Sentences for people, the worst first.')
-const cpu_percent = figure.describe('Of the CPUs that it may use, 0 to 100.')
+const issues = z.array(z.string()).describe('Sentences for people, worst first.')
+const cpu_percent = figure.describe('Percent of the CPUs that the agent may use, 0 to 100.')
 
 export const AgentHealthRow = z.object({
   name: z.string(),
   status,
   container_status: z.enum(agentStatuses),
   link_connected: z.boolean(),
-  runtime_available: z.boolean().describe('Runs can be handed to it now.'),
-  last_check_at: Timestamp.nullable().describe('Of the newest check that was written down.'),
+  runtime_available: z.boolean().describe('The agent can take runs now.'),
+  last_check_at: Timestamp.nullable().describe('Time of the newest recorded check.'),
   issues,
   heartbeat_state: z.enum(heartbeatStates),
   last_heartbeat_age_seconds: figure,
@@ -45,7 +45,7 @@ export const MonitoringStatus = z.object({
     critical: count,
     unknown: count,
   }),
-  agents: z.array(AgentHealthRow).describe('The worst first.'),
+  agents: z.array(AgentHealthRow).describe('Worst first.'),
   circuit_breakers: z
     .record(z.string(), z.enum(breakerStates))
     .optional()
@@ -57,8 +57,8 @@ export const getMonitoringStatus = endpoint({
   id: 'getMonitoringStatus',
   method: 'GET',
   path: '/api/monitoring/status',
-  summary: 'How each agent is that the caller can reach',
-  description: 'Judged at the call from what the platform has heard; nothing is asked for it.',
+  summary: 'Health of the agents that the caller can access',
+  description: 'Computed from data that the platform already has; the agents are not queried.',
   tag,
   access: { who: 'any', scopes: ['ops'] },
   returns: MonitoringStatus,
@@ -71,7 +71,7 @@ export const AgentHealth = z.object({
   container: z.object({
     status: z.enum(agentStatuses),
     exit_code: count.nullable(),
-    restart_count: count.describe('How often it ended by itself in the last 10 minutes.'),
+    restart_count: count.describe('Unexpected exits in the last 10 minutes.'),
     oom_killed: z.boolean(),
     cpu_percent,
     memory_percent: figure,
@@ -79,25 +79,27 @@ export const AgentHealth = z.object({
   }),
   link: z.object({
     connected: z.boolean(),
-    latency_ms: figure.describe('Of the newest check by hand.'),
+    latency_ms: figure.describe('From the newest manual check.'),
     last_seen_at: Timestamp.nullable(),
   }),
   runtime: z.object({
     available: z.boolean(),
     context_percent: figure,
     active_execution_count: count,
-    stuck_execution_count: count.describe('Runs that have been silent for `stuck_run_seconds`.'),
+    stuck_execution_count: count.describe('Runs without output for `stuck_run_seconds`.'),
     long_running_execution_count: count.describe(
-      'Runs that have worked for `ops_max_execution_minutes`; they are neither stopped nor an issue.',
+      'Runs that have lasted `ops_max_execution_minutes`. They are not stopped and not an issue.',
     ),
     recent_error_rate: figure.describe(
-      'Of the runs of the last hour that have ended, 0 to 1; null: none has.',
+      'Share of failed runs among those that ended in the last hour, 0 to 1; null: no run ended.',
     ),
     last_task_at: Timestamp.nullable(),
   }),
   issues,
-  recent_alerts: z.array(FleetAlert).describe('Of the last 24 hours, the newest first.'),
-  uptime_percent_24h: figure.describe('Of the checks at which it was to run; null: there was none.'),
+  recent_alerts: z.array(FleetAlert).describe('From the last 24 hours, newest first.'),
+  uptime_percent_24h: figure.describe(
+    'Percent of checks that found the agent running, among those when it should run; null: no such check.',
+  ),
 })
 export type AgentHealth = z.output<typeof AgentHealth>
 
@@ -105,7 +107,7 @@ export const getAgentHealth = endpoint({
   id: 'getAgentHealth',
   method: 'GET',
   path: '/api/monitoring/agents/{name}',
-  summary: 'How an agent is: container, link, runtime',
+  summary: 'Health of an agent: container, link, runtime',
   tag,
   access: { who: 'access' },
   params: AgentParams,
@@ -126,7 +128,7 @@ export const listHealthChecks = endpoint({
   id: 'listHealthChecks',
   method: 'GET',
   path: '/api/monitoring/agents/{name}/history',
-  summary: 'Checks of an agent, the newest first',
+  summary: 'Checks of an agent, newest first',
   tag,
   access: { who: 'access' },
   params: AgentParams,
@@ -140,7 +142,8 @@ export const checkAgentHealth = endpoint({
   method: 'POST',
   path: '/api/monitoring/agents/{name}/check',
   summary: 'Check an agent now',
-  description: 'Its program is asked over the link, for at most 5 seconds; the check joins the history.',
+  description:
+    'Queries the agent program over the link for at most 5 seconds. The check is added to the history.',
   tag,
   access: { who: 'admin', gate: 'person' },
   params: AgentParams,
@@ -153,7 +156,7 @@ export const getMonitoringConfig = endpoint({
   id: 'getMonitoringConfig',
   method: 'GET',
   path: '/api/monitoring/config',
-  summary: 'What monitoring looks at, and when it tells operators',
+  summary: 'The settings of monitoring',
   tag,
   access: { who: 'admin' },
   returns: MonitoringConfig,
@@ -165,7 +168,7 @@ export const putMonitoringConfig = endpoint({
   path: '/api/monitoring/config',
   summary: 'Change the settings of monitoring',
   description:
-    'Fields that are left out stay. Interval, context thresholds, silence and cooldown are the settings `ops_health_check_interval`, `ops_context_…_threshold`, `ops_idle_timeout_minutes` and `ops_alert_suppression_minutes` of `/api/settings/ops/config` under other names.',
+    'Omitted fields stay unchanged. Interval, context thresholds, stuck time and cooldown are the settings `ops_health_check_interval`, `ops_context_…_threshold`, `ops_idle_timeout_minutes` and `ops_alert_suppression_minutes` of `/api/settings/ops/config` under other names.',
   tag,
   access: { who: 'admin' },
   body: MonitoringConfigPatch,

@@ -5,12 +5,12 @@ export const notificationsTag = 'Notifications'
 export const notificationPriorities = ['low', 'normal', 'high', 'urgent'] as const
 export const notificationStatuses = ['pending', 'acknowledged', 'dismissed'] as const
 
-/** Apart from the rest: the first page of the web UI asks it, and weighs what it imports. */
+/** A separate file keeps the first page of the web UI small: it imports only this. */
 export const countNotifications = endpoint({
   id: 'countNotifications',
   method: 'GET',
   path: '/api/notifications/count',
-  summary: 'How many notifications are in one status',
+  summary: 'Count the notifications in one status',
   tag: notificationsTag,
   access: { who: 'any' },
   query: z.object({

@@ -16,7 +16,7 @@ export type NotificationType = (typeof notificationTypes)[number]
 export type NotificationPriority = (typeof notificationPriorities)[number]
 export type NotificationStatus = (typeof notificationStatuses)[number]
 
-/** Of one agent; when there are more, the oldest go. */
+/** Per agent; the oldest are deleted first. */
 export const mostNotificationsKept = 1000
 
 export const NotificationBody = z.object({
@@ -41,7 +41,7 @@ export const NotificationBody = z.object({
   metadata: jsonObject(8)
     .nullish()
     .transform((value) => value ?? null)
-    .describe('Facts beside the words; at most 8 KiB of JSON.'),
+    .describe('Additional data; at most 8 KiB of JSON.'),
 })
 export type NotificationBody = z.output<typeof NotificationBody>
 
@@ -74,7 +74,7 @@ const NotificationsQuery = z.object({ ...filters, agent_name: agent_name.optiona
 export type NotificationsQuery = z.output<typeof NotificationsQuery>
 
 const NotificationList = z.object({
-  count: z.number().int().describe('Of this page; `X-Total-Count` has that of all.'),
+  count: z.number().int().describe('Items on this page; `X-Total-Count` has the total.'),
   notifications: z.array(Notification),
 })
 const NotificationParams = z.object({ id: z.string() })
@@ -83,13 +83,15 @@ export const createNotification = endpoint({
   id: 'createNotification',
   method: 'POST',
   path: '/api/notifications',
-  summary: 'Tell the people behind an agent something',
+  summary: 'Send a notification to the people of an agent',
   description:
-    'An agent speaks for itself, with its own key; a person names the agent that it is about. At most 60 a minute for each agent, whose newest 1,000 are kept.',
+    'An agent notifies with its own key; a person names the agent. At most 60 a minute for each agent; the newest 1,000 of each agent are kept.',
   tag,
   access: { who: 'any' },
   body: NotificationBody.extend({
-    agent_name: agent_name.nullish().describe('The agent that it is about: needed of people.'),
+    agent_name: agent_name
+      .nullish()
+      .describe('The agent that the notification is about. Required for people.'),
   }),
   status: 201,
   returns: Notification,
@@ -101,7 +103,7 @@ export const listNotifications = endpoint({
   id: 'listNotifications',
   method: 'GET',
   path: '/api/notifications',
-  summary: 'Notifications of the agents that the caller reaches, the newest first',
+  summary: 'Notifications of the agents that the caller can access, newest first',
   tag,
   access: { who: 'any' },
   query: NotificationsQuery,
@@ -113,7 +115,7 @@ export const listAgentNotifications = endpoint({
   id: 'listAgentNotifications',
   method: 'GET',
   path: '/api/agents/{name}/notifications',
-  summary: 'Notifications of one agent, the newest first',
+  summary: 'Notifications of one agent, newest first',
   tag,
   access: { who: 'access' },
   params: AgentParams,
@@ -131,7 +133,7 @@ export const dismissNotifications = endpoint({
   id: 'dismissAllNotifications',
   method: 'POST',
   path: '/api/notifications/dismiss-all',
-  summary: 'Dismiss all that are not yet, of one agent or of all that the caller reaches',
+  summary: 'Dismiss all notifications of one agent, or of all agents that the caller can access',
   tag,
   access: { who: 'any', gate: 'person' },
   strict: true,
@@ -147,7 +149,7 @@ export const acknowledgeNotification = endpoint({
   id: 'acknowledgeNotification',
   method: 'POST',
   path: '/api/notifications/{id}/acknowledge',
-  summary: 'Say that a notification was read; of one that is not pending nothing changes',
+  summary: 'Mark a notification as read; no effect unless it is pending',
   tag,
   access: { who: 'any', gate: 'person' },
   params: NotificationParams,
@@ -160,7 +162,7 @@ export const dismissNotification = endpoint({
   id: 'dismissNotification',
   method: 'POST',
   path: '/api/notifications/{id}/dismiss',
-  summary: 'Put a notification away, read or not',
+  summary: 'Dismiss a notification, read or unread',
   tag,
   access: { who: 'any', gate: 'person' },
   params: NotificationParams,
@@ -180,7 +182,7 @@ export const agentNotification = eventType({
     category: z.string().nullish(),
   }),
 })
-/** So many have been read or put away. */
+/** `count` notifications were read or dismissed. */
 export const notificationsCleared = eventType({
   name: 'notifications.cleared',
   stored: true,

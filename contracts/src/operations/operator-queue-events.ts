@@ -4,7 +4,7 @@ import { Id, Timestamp } from '../kit/primitives.ts'
 import { itemPriorities, itemStatuses, itemTypes } from './operator-queue.ts'
 
 const count = z.number().int()
-const told = { item_id: Id, status: z.enum(itemStatuses), responded_by: z.string().nullish() }
+const changedItem = { item_id: Id, status: z.enum(itemStatuses), responded_by: z.string().nullish() }
 
 export const operatorQueueNew = eventType({
   name: 'operator_queue.new',
@@ -27,22 +27,22 @@ export const operatorQueueNew = eventType({
 export const operatorQueueResponded = eventType({
   name: 'operator_queue.responded',
   stored: true,
-  fields: z.object(told),
+  fields: z.object(changedItem),
 })
 export const operatorQueueAcknowledged = eventType({
   name: 'operator_queue.acknowledged',
   stored: true,
-  fields: z.object(told),
+  fields: z.object(changedItem),
 })
 export const operatorQueueCancelled = eventType({
   name: 'operator_queue.cancelled',
   stored: true,
-  fields: z.object(told),
+  fields: z.object(changedItem),
 })
 export const operatorQueueExpired = eventType({
   name: 'operator_queue.expired',
   stored: true,
-  fields: z.object(told),
+  fields: z.object(changedItem),
 })
 export const operatorQueueCleared = eventType({
   name: 'operator_queue.cleared',

@@ -11,9 +11,9 @@ const tag = operatorQueueTag
 
 export const itemTypes = ['approval', 'question', 'alert'] as const
 export const itemStatuses = ['pending', 'responded', 'acknowledged', 'cancelled', 'expired'] as const
-/** Asks a list for all items that are not pending; no item has it. */
+/** A filter for all items that are not pending; no item has this status. */
 export const resolved = 'resolved'
-/** The most urgent first. */
+/** Most urgent first. */
 export const itemPriorities = ['critical', 'high', 'medium', 'low'] as const
 export const alertKinds = [
   'sync_failing',
@@ -36,22 +36,22 @@ export type ItemStatus = (typeof itemStatuses)[number]
 export type ItemPriority = (typeof itemPriorities)[number]
 export type AlertKind = (typeof alertKinds)[number]
 
-/** What a feature of the platform tells operators; one is pending for each agent and kind. */
+/** An alert from a feature of the platform to operators. At most one per agent and kind is pending. */
 export type PlatformAlert = {
-  /** Null: about no single agent. Admins alone see it then. */
+  /** Null: not about a single agent; only admins see it. */
   agentId: string | null
   kind: AlertKind
-  /** At most 300 characters; cut above that. */
+  /** Truncated to 300 characters. */
   title: string
-  /** What is to be done; at most 4,000 characters. */
+  /** What to do; at most 4,000 characters. */
   question?: string
   priority: ItemPriority
-  /** Facts for whoever looks into it; no secrets. */
+  /** Data for the investigation; no secrets. */
   context: Record<string, unknown>
   executionId?: string
 }
 
-/** Asks of one agent that may be pending at once. */
+/** Maximum of pending asks per agent. */
 export const mostPendingAsks = 100
 export const agingHours = 24
 export const shortestAskMinutes = 15
@@ -68,7 +68,7 @@ export const RequestId = z
   .string()
   .regex(requestIdPattern, 'must be 1 to 256 characters: letters, digits, ".", "_", ":" and "-"')
 
-/** What an ask says, over the API and in the file alike. */
+/** Fields of an ask, both in the API and in the file. */
 export const askFields = {
   title: z.string().trim().min(1).max(300),
   question: z.string().max(4000).nullish(),
@@ -86,24 +86,20 @@ export const askFields = {
 
 export const AskBody = z
   .object({
-    request_id: RequestId.describe('Asking again with the same id answers the item that is there.'),
+    request_id: RequestId.describe('A second request with the same id returns the existing item.'),
     ...askFields,
     proposal: z
       .union([z.string().max(8 * kibibyte), smallObject])
       .nullish()
-      .describe('What the agent would do; text or an object of at most 8 KiB.'),
+      .describe('What the agent proposes to do; text or an object of at most 8 KiB.'),
     expires_at: TimestampInput.nullish().describe(
-      'At least 15 minutes ahead. An ask that expires is refused.',
+      'At least 15 minutes ahead. An expired ask counts as refused.',
     ),
-    to_email: z
-      .email()
-      .max(254)
-      .nullish()
-      .describe('Somebody the agent is shared with, to answer it as well.'),
+    to_email: z.email().max(254).nullish().describe('A person the agent is shared with, who may answer too.'),
   })
   .refine(({ type, options }) => type !== 'approval' || options.length > 0, {
     path: ['options'],
-    message: 'an approval needs the options to choose from',
+    message: 'must have options for an approval',
   })
 export type AskBody = z.output<typeof AskBody>
 
@@ -117,7 +113,7 @@ export const QueueItem = z
     agent_name: text,
     request_id: text,
     type: z.enum(itemTypes),
-    kind: z.enum(alertKinds).nullable().describe('Of alerts of the platform.'),
+    kind: z.enum(alertKinds).nullable().describe('Kind of an alert of the platform; otherwise null.'),
     status: z.enum(itemStatuses),
     priority: z.enum(itemPriorities),
     title: z.string(),
@@ -125,7 +121,7 @@ export const QueueItem = z
     options: z.array(z.string()),
     context: z.record(z.string(), z.unknown()),
     proposal: z.union([z.string(), z.record(z.string(), z.unknown())]).nullable(),
-    execution_id: text.describe('The run that it is about, or that the answer started.'),
+    execution_id: text.describe('The run that the item is about, or that the answer started.'),
     addressed_to_email: text,
     created_at: Timestamp,
     expires_at: time,
@@ -140,7 +136,7 @@ export const QueueItem = z
     batch_id: text,
     aging: z.boolean().describe('Pending for more than 24 hours.'),
     source: z.enum(['api', 'file', 'platform']),
-    diverged: z.boolean().describe('The entry in the file says something else than this by now.'),
+    diverged: z.boolean().describe('The entry in the file has changed since.'),
     entry_now: z
       .object({
         title: z.string(),
@@ -151,7 +147,7 @@ export const QueueItem = z
         context: z.record(z.string(), z.unknown()),
       })
       .nullable()
-      .describe('What the entry of a diverged item says now.'),
+      .describe('The current entry of a diverged item.'),
   })
   .meta({ id: 'QueueItem' })
 export type QueueItem = z.output<typeof QueueItem>
@@ -160,17 +156,17 @@ const filters = {
   status: z
     .enum([...itemStatuses, resolved])
     .optional()
-    .describe('`resolved`: whatever does not wait any more.'),
+    .describe('`resolved`: all items that are not pending.'),
   type: z.enum(itemTypes).optional(),
   priority: z.enum(itemPriorities).optional(),
-  since: TimestampInput.optional().describe('Made at this time or later.'),
+  since: TimestampInput.optional().describe('Created at or after this time.'),
   limit: queryInteger(1, mostListed, 100),
   offset: queryInteger(0, 1_000_000, 0),
   order: z
     .enum(queueOrders)
     .default('newest')
     .describe(
-      '`urgent`: what is pending comes first, by priority and then by how long it waits; the rest the newest first.',
+      '`urgent`: pending items first, by priority and then by waiting time; then the rest, newest first.',
     ),
 }
 export const QueueQuery = z.object({ ...filters, agent_name: z.string().max(100).optional() })
@@ -186,7 +182,7 @@ export const QueuePage = z.object({
 export type QueuePage = z.output<typeof QueuePage>
 
 export const Answer = {
-  response: z.string().trim().min(1).max(8000).describe('One of the options where the item offers some.'),
+  response: z.string().trim().min(1).max(8000).describe('One of the options if the item has options.'),
   response_text: z.string().max(8000).nullish(),
 }
 export const RespondBody = z.object({
@@ -209,9 +205,9 @@ export const listQueue = endpoint({
   id: 'listOperatorQueue',
   method: 'GET',
   path: '/api/operator-queue',
-  summary: 'What agents and the platform ask people, the newest first',
+  summary: 'List the operator queue, newest first',
   description:
-    'Operators and owners see the items of their agents, others those addressed to them, admins all. An agent sees its own.',
+    'Operators and owners see the items of their agents, admins all items, and others those addressed to them. An agent sees its own.',
   tag,
   access: { who: 'any' },
   query: QueueQuery,
@@ -226,7 +222,7 @@ export const clearResolvedItems = endpoint({
   id: 'clearResolvedOperatorItems',
   method: 'POST',
   path: '/api/operator-queue/clear-resolved',
-  summary: 'Take what is resolved off the lists',
+  summary: 'Remove resolved items from the lists',
   tag,
   access: { who: 'any', gate: 'person' },
   strict: true,
@@ -256,7 +252,7 @@ export const respondToItem = endpoint({
   path: '/api/operator-queue/{id}/respond',
   summary: 'Answer an item',
   description:
-    'With operator-resume on, the answer starts one run of the agent with question and answer; else the agent finds it. `item_diverged` says that the entry in the file has changed since; what it says now stands beside the error.',
+    'With operator-resume enabled, the answer starts one run of the agent with question and answer. Otherwise the agent reads it later. `item_diverged` means that the entry in the file has changed; the error contains the current entry.',
   tag,
   access: { who: 'any', gate: 'person', refuses: ['system'] },
   params: ItemParams,
@@ -286,14 +282,14 @@ export const askOperator = endpoint({
   method: 'POST',
   path: '/api/agents/{name}/operator-queue',
   summary: 'Ask the people behind the agent',
-  description: '201 for a new ask; 200 with the item that is there for a `request_id` that was used before.',
+  description: '201 for a new ask; 200 with the existing item for a `request_id` that was used before.',
   tag,
   access: { who: 'agent' },
   params: AgentParams,
   body: AskBody,
   status: 201,
   returns: QueueItem,
-  also: [{ status: 200, when: 'The item with this `request_id` from before.' }],
+  also: [{ status: 200, when: 'The existing item with this `request_id`.' }],
   fails: ['agent_not_found', 'rate_limited', 'queue_full'],
   audit: { type: 'operator_queue', action: 'ask' },
 })
@@ -302,7 +298,7 @@ export const listAgentQueue = endpoint({
   id: 'listAgentOperatorQueue',
   method: 'GET',
   path: '/api/agents/{name}/operator-queue',
-  summary: 'Items of one agent that the caller sees',
+  summary: 'Items of one agent that the caller may see',
   tag,
   access: { who: 'access' },
   params: AgentParams,
@@ -315,7 +311,7 @@ export const getAsk = endpoint({
   id: 'getOperatorAsk',
   method: 'GET',
   path: '/api/agents/{name}/operator-queue/{request_id}',
-  summary: 'What became of an ask; reading an answer acknowledges it',
+  summary: 'Get an ask; reading an answer acknowledges it',
   tag,
   access: { who: 'agent' },
   params: z.object({ name: z.string(), request_id: z.string() }),

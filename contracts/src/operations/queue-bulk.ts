@@ -4,11 +4,11 @@ import { inQuery } from '../kit/in-query.ts'
 import { Id } from '../kit/primitives.ts'
 import { Answer, Reason, operatorQueueTag as tag } from './operator-queue.ts'
 
-/** Items that are answered or cancelled at once. */
-export const mostAtOnce = 500
+/** Maximum of items per request. */
+export const maxItems = 500
 
 const count = z.number().int()
-const ids = z.array(Id).min(1).max(mostAtOnce)
+const ids = z.array(Id).min(1).max(maxItems)
 
 export const BulkRespondBody = z.object({ ids, ...Answer })
 export type BulkRespondBody = z.output<typeof BulkRespondBody>
@@ -17,9 +17,9 @@ export const bulkRespondToItems = endpoint({
   id: 'bulkRespondToOperatorItems',
   method: 'POST',
   path: '/api/operator-queue/bulk-respond',
-  summary: 'Answer several items alike',
+  summary: 'Give several items the same answer',
   description:
-    'Items that are not pending, that do not offer this answer, or whose entry in the file has changed since are skipped.',
+    'Skips items that are not pending, do not offer this answer, or whose entry in the file has changed.',
   tag,
   access: { who: 'any', gate: 'person', refuses: ['system'] },
   strict: true,

@@ -3,12 +3,12 @@ import { endpoint } from '../kit/endpoint.ts'
 
 const count = z.number().int()
 
-/** Apart from the items: every page of the web application asks for it, and for nothing else of the queue. */
+/** A separate file keeps the web UI small: every page needs only this endpoint of the queue. */
 export const getQueueStats = endpoint({
   id: 'getOperatorQueueStats',
   method: 'GET',
   path: '/api/operator-queue/stats',
-  summary: 'How many items there are, of those that the caller sees',
+  summary: 'Count the items that the caller may see',
   tag: 'Operator queue',
   access: { who: 'any' },
   returns: z.object({

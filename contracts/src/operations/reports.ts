@@ -41,17 +41,17 @@ export const ReportBody = z
       .enum(reportAudiences)
       .nullish()
       .transform((value) => value ?? 'operator')
-      .describe('`roster`: in the Workspace too, for everybody that the agent is shared with.'),
+      .describe('`roster`: also visible in the Workspace to everyone the agent is shared with.'),
     execution_id: Id.nullish()
       .transform((value) => value ?? null)
-      .describe('The run of the agent that made it.'),
+      .describe('The run that produced the report.'),
   })
   .refine(
     ({ period_start, period_end }) =>
       period_start === null || period_end === null || period_start <= period_end,
     {
       path: ['period_end'],
-      message: 'must not lie before period_start',
+      message: 'must not be before period_start',
     },
   )
 export type ReportBody = z.output<typeof ReportBody>
@@ -79,9 +79,7 @@ export type ReportSummary = z.output<typeof ReportSummary>
 const ratingCount = z.number().int()
 export const Report = ReportSummary.extend({
   payload: z.unknown(),
-  ratings: z
-    .object({ up: ratingCount, down: ratingCount })
-    .describe('What people of the Workspace think of it.'),
+  ratings: z.object({ up: ratingCount, down: ratingCount }).describe('Ratings by Workspace users.'),
 }).meta({ id: 'Report' })
 export type Report = z.output<typeof Report>
 
@@ -103,14 +101,13 @@ export const createReport = endpoint({
   id: 'createReport',
   method: 'POST',
   path: '/api/agents/{name}/reports',
-  summary: 'Hand in a report; it is never changed afterwards',
-  description:
-    'At most 60 a minute for each agent. Reports are kept as long as `agent_reports_retention_days` says.',
+  summary: 'Submit a report; reports are immutable',
+  description: 'At most 60 a minute for each agent. Reports are kept for `agent_reports_retention_days`.',
   tag,
   access: { who: 'agent' },
   params: AgentParams,
   body: ReportBody,
-  // The payload is measured as UTF-8; a sender that escapes what is no ASCII needs three times as much.
+  // The payload limit counts UTF-8 bytes; a sender that escapes non-ASCII characters needs three times as much.
   bodyLimit: 3 * maxPayloadBytes + megabyte,
   status: 201,
   returns: Report,
@@ -122,7 +119,7 @@ export const listAgentReports = endpoint({
   id: 'listAgentReports',
   method: 'GET',
   path: '/api/agents/{name}/reports',
-  summary: 'Reports of one agent without their payloads, the newest first',
+  summary: 'Reports of one agent without their payloads, newest first',
   tag,
   access: { who: 'access' },
   params: AgentParams,
@@ -148,7 +145,7 @@ export const listReports = endpoint({
   id: 'listReports',
   method: 'GET',
   path: '/api/reports',
-  summary: 'Reports of the agents that the caller reaches without their payloads, the newest first',
+  summary: 'Reports of the agents that the caller can access, without payloads, newest first',
   tag,
   access: { who: 'any' },
   query: ReportsQuery,
@@ -160,7 +157,7 @@ export const getReportStats = endpoint({
   id: 'getReportStats',
   method: 'GET',
   path: '/api/reports/stats',
-  summary: 'How many reports there are, by type and by agent',
+  summary: 'Count reports by type and by agent',
   tag,
   access: { who: 'any' },
   returns: z.object({
@@ -189,8 +186,7 @@ export const listRosterReports = endpoint({
   id: 'listWorkspaceReports',
   method: 'GET',
   path: workspaceAgentPath('/reports'),
-  summary:
-    'Reports that an agent shows to the people of the Workspace, without their payloads, the newest first',
+  summary: 'Reports of an agent in the Workspace, without payloads, newest first',
   params: AgentParams,
   query: z.object(filters),
   returns: z.array(ReportSummary),
@@ -203,7 +199,7 @@ export const getRosterReport = endpoint({
   id: 'getWorkspaceReport',
   method: 'GET',
   path: workspaceAgentPath('/reports/{id}'),
-  summary: 'One of them',
+  summary: 'One report of an agent in the Workspace',
   params: z.object({ name: z.string(), id: z.string() }),
   returns: RosterReport,
   fails: ['agent_not_found', 'not_found'],

@@ -4,15 +4,15 @@ import { Timestamp } from '../kit/primitives.ts'
 
 export const socketTicketSeconds = 30
 
-/** With which codes the platform closes a socket of its own accord, besides those of the protocol. */
+/** Close codes of the platform, in addition to those of the protocol. */
 export const socketCloseCodes = {
-  /** Bad, used or expired ticket; bad key; unknown or suspended account; the credential has ended since. */
+  /** Invalid, used or expired ticket; invalid key; unknown or suspended account; the credential has ended. */
   unauthorized: 4001,
-  /** A key of a scope that opens no sockets, or the key of an ephemeral agent. */
+  /** A key whose scope may not open sockets, or the key of an ephemeral agent. */
   forbidden: 4003,
-  /** The platform stops: connect again. */
+  /** The platform is stopping: reconnect. */
   stopping: 1001,
-  /** The platform could not send, or not make sure who this is: connect again. */
+  /** The platform failed to send or to check the credential: reconnect. */
   failed: 1011,
 } as const
 
@@ -25,17 +25,17 @@ export const resyncReasons = [
 ] as const
 export type ResyncReason = (typeof resyncReasons)[number]
 
-/** Opaque; grows from event to event. Clients keep the last one and send it as `last_event_id`. */
+/** Opaque and increasing. Clients store the last one and send it as `last_event_id`. */
 export const EventId = z.string()
-/** Names of the agents whose events come; `["*"]` for admins. */
+/** Names of the agents whose events the socket delivers; `["*"]` for admins. */
 const accessible_agents = z.array(z.string())
 
 export const ConnectedMessage = z.object({
   type: z.literal('connected'),
-  /** Where the events of this socket start. */
+  /** The position at which the events of this socket start. */
   _eid: EventId,
   ts: Timestamp,
-  user: z.string().describe('User name of the person, or of the owner of the key.'),
+  user: z.string().describe('User name of the person or of the key owner.'),
   scope: z.string().describe('`session`, or the scope of the key.'),
   accessible_agents,
 })
@@ -43,10 +43,10 @@ export const RefreshedMessage = z.object({ type: z.literal('refreshed'), accessi
 export const ResyncMessage = z.object({ type: z.literal('resync_required'), reason: z.enum(resyncReasons) })
 export const PongMessage = z.object({ type: z.literal('pong') })
 
-/** What clients send; the bare words `ping` and `refresh` do as well. */
+/** Messages from clients; the plain words `ping` and `refresh` are valid too. */
 export const ClientMessage = z.object({ type: z.enum(['ping', 'refresh']) })
 
-/** Every event has this envelope; its own fields stand beside it. */
+/** The envelope of every event, next to the event's own fields. */
 export const SocketEvent = z.looseObject({
   type: z.string(),
   _eid: EventId,
@@ -55,7 +55,7 @@ export const SocketEvent = z.looseObject({
 })
 export type SocketEvent = z.output<typeof SocketEvent>
 
-/** Every event that sockets carry; what else features tell each other stays inside. */
+/** Every event type that sockets deliver; other events are internal. */
 export const socketEventTypes = [
   'agent_created',
   'agent_started',
@@ -110,16 +110,16 @@ export const createSocketTicket = endpoint({
   id: 'createSocketTicket',
   method: 'POST',
   path: '/api/ws/ticket',
-  summary: 'A ticket that opens one live socket',
-  description: `The ticket is good for one \`GET /ws?ticket=…\`, or one \`GET /api/agents/{name}/terminal?ticket=…\` (the owner and admins with a session of their own; bytes both ways, \`{"type": "resize", "cols", "rows"}\` as text), within ${socketTicketSeconds} seconds. Programs that hold a \`user\`, \`agent\` or \`system\` key open \`/ws/events?token=…\` instead, without a ticket.
+  summary: 'Create a ticket for one live socket',
+  description: `The ticket is good for one \`GET /ws?ticket=…\`, or one \`GET /api/agents/{name}/terminal?ticket=…\` (for the owner and admins with a platform session; binary messages in both directions, \`{"type": "resize", "cols", "rows"}\` as text), within ${socketTicketSeconds} seconds. Programs with a \`user\`, \`agent\` or \`system\` key open \`/ws/events?token=…\` instead, without a ticket.
 
-Both sockets carry JSON text messages. The first is \`connected\`: \`{type, _eid, ts, user, scope, accessible_agents[]}\`. Then events come as flat objects \`{type, _eid, ts, agent_name?, …}\`, those about agents only while every agent they name is accessible: ${socketEventTypes.map((type) => `\`${type}\``).join(', ')}.
+Both sockets carry JSON text messages. The first is \`connected\`: \`{type, _eid, ts, user, scope, accessible_agents[]}\`. Then events follow as flat objects \`{type, _eid, ts, agent_name?, …}\`, events about agents only while every named agent is accessible: ${socketEventTypes.map((type) => `\`${type}\``).join(', ')}.
 
-Keep the last \`_eid\` and connect again with \`last_event_id=…\`: what was missed comes first, without gap or repeat. When that is not possible, \`{type: "resync_required", reason}\` says why (${resyncReasons.map((reason) => `\`${reason}\``).join(', ')}): fetch the present state over the API.
+Keep the last \`_eid\` and reconnect with \`last_event_id=…\`: missed events come first, without gaps or duplicates. If that is not possible, \`{type: "resync_required", reason}\` has the reason (${resyncReasons.map((reason) => `\`${reason}\``).join(', ')}): fetch the current state over the API.
 
-\`{"type":"ping"}\` or the text \`ping\` is answered in the same form; so is \`refresh\`, with \`{type: "refreshed", accessible_agents[]}\`. Close code 4001: bad, used or expired ticket, bad key, unknown or suspended account. 4003: a key that opens no sockets.`,
+\`{"type":"ping"}\` or the text \`ping\` gets a reply in the same form; \`refresh\` gets \`{type: "refreshed", accessible_agents[]}\`. Close code 4001: invalid, used or expired ticket, invalid key, unknown or suspended account. 4003: a key that may not open sockets.`,
   tag: 'Events',
-  // A ticket shows what the person sees: narrower keys must not become wider by it.
+  // A ticket grants the person's view, so a key with fewer rights must not get one.
   access: { who: 'any', gate: 'person' },
   returns: z.object({ ticket: z.string(), expires_in: z.number().int() }),
   fails: ['person_required', 'rate_limited', 'ephemeral_unavailable'],

@@ -8,15 +8,15 @@ const path = '/api/system-agent'
 
 export const SystemAgentStatus = z
   .object({
-    exists: z.boolean().describe('False only while the platform starts for the first time.'),
+    exists: z.boolean().describe('False only during the first start of the platform.'),
     name: z.literal(systemAgentName),
     status: z.enum(agentStatuses).nullable(),
-    container_id: z.string().nullable().describe('Null before it is first started.'),
+    container_id: z.string().nullable().describe('Null before its first start.'),
     created_at: Timestamp.nullable(),
     is_system: z.literal(true),
     image_state: z
       .enum(['current', 'stale', 'unknown'])
-      .describe('Whether its container is of the image that its next start would use.'),
+      .describe('Whether its container uses the image of its next start.'),
   })
   .meta({ id: 'SystemAgentStatus' })
 export type SystemAgentStatus = z.output<typeof SystemAgentStatus>
@@ -25,7 +25,7 @@ export const getSystemAgent = endpoint({
   id: 'getSystemAgent',
   method: 'GET',
   path: `${path}/status`,
-  summary: "How the platform's own agent is",
+  summary: 'Status of the system agent',
   tag,
   access: { who: 'admin' },
   returns: SystemAgentStatus,
@@ -57,7 +57,7 @@ export const restartSystemAgent = endpoint({
   ...act,
   id: 'restartSystemAgent',
   path: `${path}/restart`,
-  summary: "Restart the platform's own agent; one that stands still is started",
+  summary: 'Restart the system agent, or start it if it is stopped',
   audit: { type: 'agent_lifecycle', action: 'restart_system_agent' },
 })
 
@@ -65,8 +65,8 @@ export const reinitializeSystemAgent = endpoint({
   ...act,
   id: 'reinitializeSystemAgent',
   path: `${path}/reinitialize`,
-  summary: "Give the platform's own agent an empty workspace and another key",
+  summary: 'Give the system agent an empty workspace and a new key',
   description:
-    'What it ran and said is kept. It runs again when it ran before; its old key stops at once, and the new one is minted with its next start.',
+    'Its executions and conversations are kept. It runs again if it ran before. Its old key is invalid immediately, and its next start creates the new one.',
   audit: { type: 'agent_lifecycle', action: 'reinitialize_system_agent' },
 })

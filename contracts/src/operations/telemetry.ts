@@ -6,14 +6,14 @@ const tag = 'Operations'
 const readers = { who: 'any', scopes: ['ops'] } as const
 const filled = z.object({
   percent: z.number(),
-  used_gb: z.number().describe('In units of 1024³ bytes.'),
+  used_gb: z.number().describe('Unit: 1024³ bytes.'),
   total_gb: z.number(),
 })
 
 export const HostTelemetry = z.object({
-  timestamp: Timestamp.describe('When the figures were taken.'),
+  timestamp: Timestamp.describe('Time of the measurement.'),
   cpu: z.object({
-    percent: z.number().describe('Of all CPUs together, 0 to 100.'),
+    percent: z.number().describe('Percent of all CPUs together, 0 to 100.'),
     count: z.number().int(),
   }),
   memory: filled,
@@ -27,7 +27,7 @@ export const getHostTelemetry = endpoint({
   method: 'GET',
   path: '/api/telemetry/host',
   summary: 'CPU, memory, disk and load of the machine',
-  description: 'Of the machine that answers; taken in the background every 10 seconds.',
+  description: 'For the machine that replies; measured in the background every 10 seconds.',
   tag,
   access: readers,
   returns: HostTelemetry,
@@ -36,19 +36,19 @@ export const getHostTelemetry = endpoint({
 export const ContainersTelemetry = z.object({
   timestamp: Timestamp,
   running_count: z.number().int(),
-  total_cpu_percent: z.number().describe('Percent of one CPU: 200 is two of them busy.'),
+  total_cpu_percent: z.number().describe('Percent of one CPU: 200 means two busy CPUs.'),
   total_memory_mb: z.number(),
   containers: z.array(
     z.object({
-      name: z.string().describe('Of the agent.'),
-      cpu: z.number().describe('Percent of one CPU; 0 beside an error.'),
+      name: z.string().describe('Name of the agent.'),
+      cpu: z.number().describe('Percent of one CPU; 0 with an error.'),
       memory_mb: z.number(),
-      error: z.string().optional().describe('Why there are no figures.'),
+      error: z.string().optional().describe('Why no values are available.'),
     }),
   ),
-  age_seconds: z.number().describe('Of the oldest figures that are shown; 0 without any.'),
-  stale: z.boolean().describe('Figures are older than three rounds of the sampler.'),
-  no_data: z.boolean().describe('Agents run, and none has figures yet.'),
+  age_seconds: z.number().describe('Age of the oldest values in this reply; 0 without values.'),
+  stale: z.boolean().describe('Values are older than three sampling intervals.'),
+  no_data: z.boolean().describe('Agents are running, but none has values yet.'),
 })
 export type ContainersTelemetry = z.output<typeof ContainersTelemetry>
 
@@ -56,7 +56,7 @@ export const getContainersTelemetry = endpoint({
   id: 'getContainersTelemetry',
   method: 'GET',
   path: '/api/telemetry/containers',
-  summary: 'CPU and memory of the running agents that the caller can reach, the busiest first',
+  summary: 'CPU and memory of the running agents that the caller can access, busiest first',
   tag,
   access: readers,
   returns: ContainersTelemetry,

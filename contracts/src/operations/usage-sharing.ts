@@ -6,7 +6,7 @@ const path = '/api/settings/telemetry-sharing'
 const decides = { who: 'admin', gate: 'human' } as const
 const configures = (action: string) => ({ type: 'configuration', action }) as const
 
-/** Figures of the whole installation: nobody's name, and nothing that anybody has written. */
+/** Figures of the whole installation, without names or user content. */
 export const UsagePreview = z.object({
   version: z.string(),
   edition: z.string(),
@@ -21,8 +21,10 @@ export type UsagePreview = z.output<typeof UsagePreview>
 
 export const UsageSharing = z.object({
   enabled: z.boolean(),
-  consent_asked: z.boolean().describe('Somebody has answered: switched it, or dismissed the question.'),
-  dismissed: z.boolean().describe('The question was put away without an answer.'),
+  consent_asked: z
+    .boolean()
+    .describe('A person has answered: enabled or disabled sharing, or dismissed the question.'),
+  dismissed: z.boolean().describe('The question was dismissed without an answer.'),
   preview: UsagePreview.describe('Exactly what would be sent.'),
 })
 export type UsageSharing = z.output<typeof UsageSharing>
@@ -31,9 +33,8 @@ export const getUsageSharing = endpoint({
   id: 'getUsageSharing',
   method: 'GET',
   path,
-  summary: 'Whether figures of this installation may be shared, and which',
-  description:
-    'Off unless a person has switched it on. This version has nobody to send them to, and sends nothing.',
+  summary: 'Usage sharing: status and preview',
+  description: 'Off by default. This version has no recipient and sends nothing.',
   tag,
   access: { who: 'admin' },
   returns: UsageSharing,
@@ -43,7 +44,7 @@ export const putUsageSharing = endpoint({
   id: 'putUsageSharing',
   method: 'PUT',
   path,
-  summary: 'Switch it on or off',
+  summary: 'Enable or disable usage sharing',
   tag,
   access: decides,
   body: z.object({ enabled: z.boolean() }),
@@ -55,7 +56,7 @@ export const dismissUsageSharing = endpoint({
   id: 'dismissUsageSharing',
   method: 'POST',
   path: `${path}/dismiss`,
-  summary: 'Put the question away; nothing is shared',
+  summary: 'Dismiss the question; nothing is shared',
   tag,
   access: decides,
   returns: z.object({ dismissed: z.literal(true) }),

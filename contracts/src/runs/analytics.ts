@@ -13,7 +13,7 @@ const date = z.string().describe('A day in UTC, `2026-01-31`.')
 export const analyticsWindows = ['7d', '14d', '30d'] as const
 export type AnalyticsWindow = (typeof analyticsWindows)[number]
 
-/** What the many triggers of runs come to. */
+/** Groups of run triggers. */
 export const runBuckets = [
   'chats_tasks',
   'mcp',
@@ -34,12 +34,12 @@ export const AnalyticsDay = z.object({
   success: count,
   failed: count,
   success_rate: rate,
-  duration_avg_ms: figure.describe('Of successful runs.'),
+  duration_avg_ms: figure.describe('For successful runs.'),
   cost,
   cost_estimated: CostEstimated,
   by_type: z
     .partialRecord(z.enum(runBuckets), count)
-    .describe('How many runs of each type; types without one are left out.'),
+    .describe('Number of runs per type; types without runs are omitted.'),
 })
 export type AnalyticsDay = z.output<typeof AnalyticsDay>
 
@@ -54,16 +54,14 @@ export const Analytics = z.object({
   success_rate: rate,
   duration_ms: z
     .object({ avg: figure, p50: figure, p95: figure })
-    .describe('Of successful runs; null when there was none.'),
+    .describe('For successful runs; null without any.'),
   cost_total: cost,
   cost_estimated: CostEstimated,
-  context_avg: figure.describe('Tokens in the context at the end of a run, on average.'),
+  context_avg: figure.describe('Average number of context tokens at the end of a run.'),
   by_type: z.array(z.object({ bucket: z.enum(runBuckets), total: count })),
-  timeline: z
-    .array(AnalyticsDay)
-    .describe('Every day in UTC that the window touches, oldest first, without gaps.'),
-  sampled: z.boolean().describe('The percentiles are those of the newest 5,000 successful runs only.'),
-  sample_size: count.describe('How many runs the percentiles come from.'),
+  timeline: z.array(AnalyticsDay).describe('Every UTC day of the window, oldest first, without gaps.'),
+  sampled: z.boolean().describe('The percentiles cover only the newest 5,000 successful runs.'),
+  sample_size: count.describe('Number of runs behind the percentiles.'),
 })
 export type Analytics = z.output<typeof Analytics>
 
@@ -71,7 +69,7 @@ export const getAnalytics = endpoint({
   id: 'getAnalytics',
   method: 'GET',
   path: '/api/agents/{name}/analytics',
-  summary: 'How the runs of an agent went over days',
+  summary: 'Daily statistics of the runs of an agent',
   tag,
   access: { who: 'access' },
   params: AgentParams,

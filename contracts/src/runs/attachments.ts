@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** Files that come with a message, whatever takes it: one rule for chat, tasks and the rest. */
+/** Files attached to a message: one rule for chat, tasks and all other requests. */
 export const maxFiles = 3
 /** Decoded bytes of one file, and of all images together. */
 export const maxFileBytes = 5 * 1024 * 1024
@@ -18,7 +18,7 @@ export const acceptedTypes = [
 ] as const
 export type AcceptedType = (typeof acceptedTypes)[number]
 
-/** The rules (number, size, type, content) are the server's, so that a refusal names the file. */
+/** The server checks number, size, type and content, so that its error names the file. */
 export const FileAttachment = z
   .object({
     name: z.string(),
@@ -28,13 +28,13 @@ export const FileAttachment = z
       .int()
       .min(0)
       .optional()
-      .describe('Bytes, as the sender counts them; what arrives counts.'),
+      .describe('Bytes according to the sender; the received size counts.'),
     data_base64: z.string().describe('Base64, or a `data:` URI.'),
   })
   .meta({ id: 'FileAttachment' })
 export type FileAttachment = z.output<typeof FileAttachment>
 
-/** As it stands in request bodies; absent is none. */
+/** The field in request bodies; default: no files. */
 export const FileAttachments = z
   .array(FileAttachment)
   .max(1000)

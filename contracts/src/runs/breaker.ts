@@ -5,14 +5,14 @@ import { AgentParams, Timestamp } from '../kit/primitives.ts'
 const tag = 'Agent configuration'
 const path = '/api/agents/{name}/circuit-breaker'
 
-/** `half_open`: the wait is over, and what comes next decides. */
+/** `half_open`: the wait is over, and the next call decides. */
 export const breakerStates = ['closed', 'open', 'half_open'] as const
 export type BreakerState = (typeof breakerStates)[number]
 
 const Breaker = z.object({
   state: z.enum(breakerStates),
   failure_count: z.number().int(),
-  retry_after_seconds: z.number().int().nullable().describe('While it is open: until it is half open.'),
+  retry_after_seconds: z.number().int().nullable().describe('While open: time until half open.'),
 })
 
 export const CircuitBreaker = z
@@ -23,7 +23,7 @@ export const CircuitBreaker = z
       enabled: z.boolean(),
       global_enabled: z.boolean().describe('The setting `dispatch_breaker_enabled` of the platform.'),
     }),
-    open: z.boolean().describe('The dispatch breaker acts and is open, or the transport breaker is open.'),
+    open: z.boolean().describe('The dispatch breaker is active and open, or the transport breaker is open.'),
     dispatch: Breaker.describe('Opened by runs that fail with `auth` or `billing`; refuses new runs.'),
     transport: Breaker.describe('Opened by failed calls over the link; marks the agent unreachable.'),
     warning: z.string().optional().describe('Why the toggle has no effect now.'),
@@ -35,7 +35,7 @@ export const getCircuitBreaker = endpoint({
   id: 'getCircuitBreaker',
   method: 'GET',
   path,
-  summary: 'The circuit breakers of an agent, also while they are disabled',
+  summary: 'The circuit breakers of an agent, even while disabled',
   tag,
   access: { who: 'access' },
   params: AgentParams,
@@ -47,8 +47,8 @@ export const putCircuitBreaker = endpoint({
   id: 'putCircuitBreaker',
   method: 'PUT',
   path,
-  summary: 'Switch the dispatch breaker of an agent',
-  description: 'It acts while the setting `dispatch_breaker_enabled` of the platform is on too.',
+  summary: 'Enable or disable the dispatch breaker of an agent',
+  description: 'It is active only while the platform setting `dispatch_breaker_enabled` is true too.',
   tag,
   access: { who: 'owner', gate: 'person' },
   params: AgentParams,

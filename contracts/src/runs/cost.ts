@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** Stands beside every cost, of one run or of many. */
+/** Accompanies every cost, of one run or of many. */
 export const CostEstimated = z
   .boolean()
   .describe(

@@ -18,11 +18,11 @@ export const executionStatuses = [
 ] as const
 export type ExecutionStatus = (typeof executionStatuses)[number]
 
-/** Once in one of these a record never changes its status again. */
+/** A record with one of these never changes its status again. */
 export const finalStatuses = ['success', 'failed', 'cancelled', 'skipped'] as const
 export type FinalStatus = (typeof finalStatuses)[number]
 
-/** What caused a run. */
+/** Causes of a run. */
 export const triggers = [
   'schedule',
   'manual',
@@ -79,13 +79,13 @@ const integer = z.number().int()
 const count = integer.nullable()
 const time = Timestamp.nullable()
 
-/** One row of a list; the large fields are in the details. */
+/** A row of a list; the details have the large fields. */
 export const ExecutionSummary = z
   .object({
     id,
     agent_name: z.string(),
     status: z.enum(executionStatuses),
-    message: text.describe('Null when the conversation is private to somebody else.'),
+    message: text.describe('Null if the conversation is private to another person.'),
     triggered_by: z.enum(triggers),
     schedule_id: text,
     created_at: Timestamp,
@@ -93,7 +93,7 @@ export const ExecutionSummary = z
     started_at: time.describe('When the agent claimed the run.'),
     completed_at: time,
     duration_ms: count,
-    cost: Money.nullable().describe('US dollars, as the broker booked them. Spend caps act on this figure.'),
+    cost: Money.nullable().describe('US dollars, as booked by the broker. Spend caps use this value.'),
     cost_estimated: CostEstimated,
     model_used: text,
     context_used: count,
@@ -120,7 +120,7 @@ export const ExecutionSummary = z
     source_mcp_key_name: text,
     source_mcp_scope: text,
     error_summary: text.describe('The first 200 characters of the error.'),
-    agent_deleted: z.boolean().optional().describe('Shown to admins, when true.'),
+    agent_deleted: z.boolean().optional().describe('Present only if true, for admins.'),
     redacted: z.boolean().optional().describe('Message, response and log are withheld.'),
   })
   .meta({ id: 'ExecutionSummary' })
@@ -145,14 +145,14 @@ export const ExecutionDetails = ExecutionSummary.extend({
   error_code: z.enum(executionErrorCodes).nullable(),
   terminal_reason: text,
   skip_reason: text,
-  parked: z.boolean().describe('Claimed by the agent, runtime not yet spawned.'),
+  parked: z.boolean().describe('Claimed by the agent, but the runtime has not started yet.'),
   tool_calls: z.array(ToolCall),
   compact_events: z.array(CompactEvent),
   timeout_seconds: integer,
   allowed_tools: z.array(z.string()).nullable(),
   model: text.describe('As dispatched.'),
-  system_prompt: text.describe("What the task added to the agent's own."),
-  attachment_count: integer.describe('Files that came with it. They are kept until the run has ended.'),
+  system_prompt: text.describe("Text that the task added to the agent's own prompt."),
+  attachment_count: integer.describe('Number of attached files. They are kept until the run has ended.'),
   runtime_session_id: text,
   num_turns: count,
   tool_count: count,
@@ -164,7 +164,7 @@ export const ExecutionDetails = ExecutionSummary.extend({
 }).meta({ id: 'ExecutionDetails' })
 export type ExecutionDetails = z.output<typeof ExecutionDetails>
 
-/** One line of a transcript: its shapes are those of `link/transcript.ts`, and they grow. */
+/** One line of a transcript, in the forms of `link/transcript.ts`; new forms may appear. */
 const Line = z.looseObject({ type: z.string(), _n: integer, _ts: Timestamp })
 
 export const ExecutionLog = z.object({
@@ -210,11 +210,11 @@ export const Terminated = z.object({
   delivered: z
     .literal(false)
     .optional()
-    .describe('The agent was out of reach; it learns of it when it dials in again.'),
+    .describe('The agent was offline; it learns about the termination when it reconnects.'),
 })
 export type Terminated = z.output<typeof Terminated>
 
-/** What a run used and how it went, beside its response. */
+/** Usage and outcome of a run, without its response. */
 export const RunMetadata = z.object({
   cost_usd: Money.nullable(),
   cost_estimated: CostEstimated,
@@ -242,7 +242,7 @@ export const listAgentExecutions = endpoint({
   path: '/api/agents/{name}/executions',
   summary: 'Runs of an agent, newest first',
   description:
-    'Paged; `X-Total-Count` says how many there are. `of_schedules`: only those of its schedules, however they were fired.',
+    'Paged; `X-Total-Count` has the total. `of_schedules`: only runs of its schedules, with any trigger.',
   tag,
   access: { who: 'access', scopes: ['ops'] },
   params: AgentParams,
@@ -262,7 +262,7 @@ export const listRunningExecutions = endpoint({
   id: 'listRunningExecutions',
   method: 'GET',
   path: '/api/agents/{name}/executions/running',
-  summary: 'Runs that an agent works on now',
+  summary: 'Runs in progress of an agent',
   tag,
   access: { who: 'access', scopes: ['ops'] },
   params: AgentParams,
@@ -274,7 +274,7 @@ export const getExecution = endpoint({
   id: 'getExecution',
   method: 'GET',
   path: '/api/agents/{name}/executions/{id}',
-  summary: 'One run with its response',
+  summary: 'Get a run with its response',
   tag,
   access: { who: 'access', scopes: readers },
   params: ExecutionParams,
@@ -300,7 +300,7 @@ export const streamExecution = endpoint({
   path: '/api/agents/{name}/executions/{id}/stream',
   summary: 'The transcript of a run as it grows',
   description:
-    'Server-sent events: `id` is the line number, `data` one transcript object. `Last-Event-ID` or `after` resumes behind that line. With `partials=true` pieces of the block that is being written (`{"type":"partial"}`) come without an id, the first with the text so far; `at` says how many characters of the block come before; the whole block follows as a line. The last event is `{"type":"stream_end"}`; a finished run replays and ends, a queued one waits.',
+    'Server-sent events: `id` is the line number, `data` one transcript object. `Last-Event-ID` or `after` resumes after that line. With `partials=true`, pieces of the current block (`{"type":"partial"}`) arrive without an id; the first has the text so far. `at` is the number of characters before the piece. The whole block follows as a line. The last event is `{"type":"stream_end"}`; a finished run replays and ends, a queued one waits.',
   tag,
   access: { who: 'access', scopes: readers },
   params: ExecutionParams,
@@ -315,7 +315,7 @@ export const terminateExecution = endpoint({
   id: 'terminateExecution',
   method: 'POST',
   path: '/api/agents/{name}/executions/{id}/terminate',
-  summary: 'Stop a run, wherever it is',
+  summary: 'Stop a run in any state',
   tag,
   access: { who: 'access', scopes: ['connector'] },
   params: ExecutionParams,
@@ -337,7 +337,7 @@ export const reportExecutionResult = endpoint({
   method: 'POST',
   path: '/api/agents/{name}/executions/{id}/result',
   summary: 'Report the result of a run over HTTP',
-  description: 'The agent program sends the same over its link; both count once.',
+  description: 'The agent program also sends it over its link; the result counts once.',
   tag,
   access: { who: 'agent' },
   params: ExecutionParams,
@@ -359,7 +359,7 @@ const linked = {
   loop_id: z.string().optional(),
   fan_out_id: z.string().optional(),
 }
-/** The preview is left out of conversations that are private to a person. */
+/** The preview is omitted for conversations that are private to a person. */
 const preview = { message_preview: z.string().optional() }
 
 export const executionCreated = eventType({
@@ -394,7 +394,7 @@ export const agentActivity = eventType({
     tool: z.string().optional(),
   }),
 })
-/** One agent has called another: a chat turn, a task, a fan-out (its first run) or a run of a loop. */
+/** An agent called another one: a chat turn, a task, a fan-out (its first run) or a run of a loop. */
 export const agentCollaboration = eventType({
   name: 'agent.collaboration',
   stored: true,

@@ -29,11 +29,11 @@ const Tasks = z
   .min(1, 'must have 1 to 50 tasks')
   .max(maxTasks, 'must have 1 to 50 tasks')
   .superRefine((tasks, context) => {
-    const seen = new Map<string, number>()
+    const indexById = new Map<string, number>()
     for (const [index, { id }] of tasks.entries()) {
       if (id == null) continue
-      const earlier = seen.get(id)
-      if (earlier === undefined) seen.set(id, index)
+      const earlier = indexById.get(id)
+      if (earlier === undefined) indexById.set(id, index)
       else {
         const message = `"${id}" is already the id of tasks[${earlier}]`
         context.addIssue({ code: 'custom', path: [index, 'id'], message })
@@ -45,7 +45,7 @@ const Tasks = z
     return tasks.map(({ id, message }, index) => ({ id: id ?? freeId(index + 1, given), message }))
   })
 
-/** Never one that was given; the position keeps generated ids apart from each other. */
+/** Returns an id that the request does not use. The position keeps generated ids distinct. */
 function freeId(position: number, given: ReadonlySet<unknown>): string {
   let id = `t${position}`
   for (let attempt = 2; given.has(id); attempt += 1) id = `t${position}_${attempt}`
@@ -61,7 +61,7 @@ export const FanOutBody = z.object({
     .max(maxConcurrency)
     .nullish()
     .transform((value) => value ?? defaultConcurrency)
-    .describe('Tasks of this fan-out that wait for a slot or have one, at the same time.'),
+    .describe('Maximum of tasks of this fan-out that wait for a slot or run at the same time.'),
   timeout_seconds: z
     .number()
     .int()
@@ -69,7 +69,7 @@ export const FanOutBody = z.object({
     .max(86_400)
     .nullish()
     .describe(
-      "Limits the waiting reply only: open tasks keep running. Without it: the agent's timeout for each round of tasks, and a minute.",
+      "Limits only how long the reply waits: open tasks keep running. Default: the agent's timeout for each round of tasks, plus a minute.",
     ),
   async_mode: z
     .boolean()
@@ -123,7 +123,7 @@ export const FanOut = z
     status: z
       .enum(fanOutStatuses)
       .describe(
-        '`completed`: all succeeded; `failed`: none did; `partial`: some did. `accepted` is the asynchronous receipt, `deadline_exceeded` a waiting reply whose time ran out.',
+        '`completed`: all succeeded; `failed`: none did; `partial`: some did. `accepted` is the asynchronous receipt, `deadline_exceeded` a reply that waited too long.',
       ),
     total: integer,
     completed: integer,
@@ -132,7 +132,9 @@ export const FanOut = z
     queued: integer,
     cancelled: integer,
     created_at: Timestamp,
-    results: z.array(FanOutResult).describe('In the order of the request; one for each task from the start.'),
+    results: z
+      .array(FanOutResult)
+      .describe('One entry per task from the start, in the order of the request.'),
   })
   .meta({ id: 'FanOut' })
 export type FanOut = z.output<typeof FanOut>
@@ -143,7 +145,7 @@ export const startFanOut = endpoint({
   path: '/api/agents/{name}/fan-out',
   summary: 'Run up to 50 tasks in parallel',
   description:
-    'All tasks are accepted, or none. The connection is held until every task has ended or `timeout_seconds` are over; `async_mode` answers at once, and the fan-out is polled. A failed task does not stop the others; a client that goes away does not end them.',
+    'Accepts all tasks or none. The reply waits until every task has ended or `timeout_seconds` have passed. With `async_mode` it returns immediately; poll the fan-out. Neither a failed task nor a client disconnect stops the other tasks.',
   tag,
   access: { who: 'access' },
   params: AgentParams,
@@ -168,7 +170,7 @@ export const getFanOut = endpoint({
   id: 'getFanOut',
   method: 'GET',
   path: '/api/agents/{name}/fan-out/{fan_out_id}',
-  summary: 'A fan-out and what has become of its tasks so far',
+  summary: 'A fan-out with the current state of its tasks',
   tag,
   access: { who: 'access' },
   params: z.object({ name: z.string(), fan_out_id: z.string() }),

@@ -11,9 +11,9 @@ const tag = 'Loops'
 
 export const runPlaceholder = '{{run}}'
 export const previousPlaceholder = '{{previous_response}}'
-/** Characters, from the end of the reply, that stand for the previous reply. */
+/** Characters from the end of a reply that replace the placeholder. */
 export const previousResponseLength = 2_000
-/** Each may stand for 2,000 characters, and a message has to fit one message of the link. */
+/** Each can grow to 2,000 characters, and the result must fit one message of the link. */
 const maxPrevious = 100
 
 export const maxRuns = 100
@@ -21,7 +21,7 @@ export const maxRuns = 100
 export const LoopBody = z.object({
   message: MessageText.refine(
     (text) => text.split(previousPlaceholder).length - 1 <= maxPrevious,
-    `must not hold ${previousPlaceholder} more than ${maxPrevious} times`,
+    `must not contain ${previousPlaceholder} more than ${maxPrevious} times`,
   ).describe(
     '`{{run}}` is the number of the run, from 1; `{{previous_response}}` the last 2,000 characters of the last successful reply, empty on run 1.',
   ),
@@ -32,7 +32,7 @@ export const LoopBody = z.object({
     .max(200)
     .nullish()
     .transform((text) => (text ? text : null))
-    .describe('The loop ends when a reply contains this text; blank is none.'),
+    .describe('The loop ends when a reply contains this text; blank: no stop signal.'),
   delay_seconds: z.number().int().min(0).max(3600).default(0),
   timeout_per_run: z
     .number()
@@ -42,7 +42,7 @@ export const LoopBody = z.object({
     .nullish()
     .transform((value) => value ?? null)
     .describe(
-      "Seconds. Defaults to the agent's execution timeout and is refused above it. The time left until the deadline bounds it.",
+      "Seconds. Default and maximum: the agent's execution timeout. The time left until the deadline limits it.",
     ),
   max_duration_seconds: z
     .number()
@@ -52,7 +52,7 @@ export const LoopBody = z.object({
     .nullish()
     .transform((value) => value ?? null)
     .describe(
-      'Deadline in seconds, counted from the start of the first run and checked between runs. Refused below the `timeout_per_run` of the same request.',
+      'Deadline in seconds from the start of the first run, checked between runs. Must not be below the `timeout_per_run` of the same request.',
     ),
   max_cost_usd: z
     .number()
@@ -60,14 +60,14 @@ export const LoopBody = z.object({
     .max(1_000_000)
     .nullish()
     .transform((value) => value ?? null)
-    .describe('US dollars. Compared between runs with `total_cost`, estimated parts included.'),
+    .describe('US dollars. Checked between runs against `total_cost`, including estimates.'),
   no_progress_threshold: z
     .number()
     .int()
     .min(0)
     .refine((value) => value !== 1, 'must be 0 or at least 2')
     .default(3)
-    .describe('So many equal replies in a row end the loop; 0 never.'),
+    .describe('This number of equal consecutive replies ends the loop; 0 means never.'),
   on_failure: z.enum(['abort', 'continue']).default('abort'),
   max_consecutive_failures: z
     .number()
@@ -75,7 +75,7 @@ export const LoopBody = z.object({
     .min(1)
     .max(100)
     .default(3)
-    .describe('With `continue`: so many failed runs in a row end the loop.'),
+    .describe('With `continue`: this number of consecutive failed runs ends the loop.'),
   model: ModelOverride,
   allowed_tools: AllowedTools.nullish().transform((value) => value ?? null),
 })
@@ -91,7 +91,7 @@ export const loopStatuses = [
   'interrupted',
 ] as const
 export type LoopStatus = (typeof loopStatuses)[number]
-/** What a loop ends as. */
+/** Final statuses of a loop. */
 export type LoopEnd = 'completed' | 'completed_with_errors' | 'stopped' | 'failed'
 
 export const stopReasons = [
@@ -123,7 +123,7 @@ export const LoopRun = z.object({
   cost_estimated: CostEstimated,
   duration_ms: count,
   error: text,
-  started_at: time.describe('When the agent claimed the run; null before.'),
+  started_at: time.describe('When the agent claimed the run; null until then.'),
   completed_at: time,
 })
 export type LoopRun = z.output<typeof LoopRun>
@@ -135,7 +135,7 @@ export const Loop = z
     status: z.enum(loopStatuses).describe('`queued` until the agent claims the first run.'),
     stop_reason: z.enum(stopReasons).nullable(),
     max_runs: integer,
-    runs_completed: integer.describe('Runs that have ended, whatever came of them.'),
+    runs_completed: integer.describe('Runs that have ended with any outcome.'),
     failed_runs: integer,
     on_failure: z.enum(['abort', 'continue']),
     max_consecutive_failures: integer,
@@ -145,13 +145,13 @@ export const Loop = z
     max_duration_seconds: count,
     elapsed_seconds: count,
     max_cost_usd: Money.nullable(),
-    total_cost: Money.describe('US dollars of all runs.'),
+    total_cost: Money.describe('US dollars for all runs.'),
     cost_estimated: CostEstimated,
     no_progress_threshold: integer,
     model: text,
     allowed_tools: z.array(z.string()).nullable(),
     message: z.string(),
-    last_response: text.describe('Of the last successful run.'),
+    last_response: text.describe('Response of the last successful run.'),
     error: text,
     runs: z.array(LoopRun),
     next_run_at: time,
@@ -168,9 +168,9 @@ export const startLoop = endpoint({
   id: 'startLoop',
   method: 'POST',
   path: '/api/agents/{name}/loops',
-  summary: 'Run a message again and again, one run after another',
+  summary: 'Run a message repeatedly, one run after another',
   description:
-    'Answers immediately; poll the loop. Stop signal, budget, deadline and lack of progress are checked between runs. With a deadline, a run gets as its timeout what is left until then, but at least 60 seconds (or `timeout_per_run`, when that is shorter). A run that times out at the deadline ends the loop with `deadline_exceeded`.',
+    'Replies immediately; poll the loop. Stop signal, budget, deadline and lack of progress are checked between runs. With a deadline, the timeout of a run is the time left, but at least 60 seconds or a shorter `timeout_per_run`. A run that times out at the deadline ends the loop with `deadline_exceeded`.',
   tag,
   access: { who: 'access' },
   params: AgentParams,
@@ -218,7 +218,7 @@ export const getLoop = endpoint({
   method: 'GET',
   path: '/api/loops/{loop_id}',
   summary: 'A loop and its runs so far',
-  description: 'For whoever started it and whoever reaches the agent.',
+  description: 'For the person who started it and for callers with access to the agent.',
   tag,
   access: { who: 'any' },
   params: LoopParams,

@@ -11,8 +11,8 @@ const Factor = z.number().min(0).max(100)
 
 /** US dollars per million tokens. */
 const rates = {
-  input: Usd.describe('US dollars per million tokens of input that did not come from the cache.'),
-  output: Usd.describe('US dollars per million tokens of output, thinking included.'),
+  input: Usd.describe('US dollars per million uncached input tokens.'),
+  output: Usd.describe('US dollars per million output tokens, including thinking.'),
   cache_read: Usd.optional().describe('Input read from the prompt cache. Default: `input`.'),
   cache_write: Usd.optional().describe('Input written to the prompt cache. Default: `input`.'),
   cache_write_1h: Usd.optional().describe('Input cached for one hour. Default: `cache_write`.'),
@@ -34,18 +34,18 @@ const ModelId = z.string().regex(modelId, 'must be 1 to 100 lowercase letters, d
 export const ModelPrice = z.strictObject({
   id: ModelId.describe('Also matches `id` with a date behind it, such as `-20260301` or `-2026-03-01`.'),
   aliases: z.array(ModelId).max(50).optional(),
-  from: Day.optional().describe('First day (UTC) of these prices. Absent: since ever.'),
+  from: Day.optional().describe('First day (UTC) of these prices. Absent: always valid.'),
   ...price,
 })
 export type ModelPrice = z.output<typeof ModelPrice>
 
-/** What a model costs that no row names. An unknown name must never be free. */
+/** Price of models without a row. An unknown name must never be free. */
 export const FamilyPrice = z
   .strictObject({
     match: z
       .string()
       .regex(/^[a-z0-9._:*-]{1,100}$/, 'must be a lowercase model name with "*" for any characters')
-      .describe('A model name in which `*` stands for any characters. The first match applies.'),
+      .describe('A model name in which `*` matches any characters. The first match applies.'),
     ...price,
   })
   .refine(({ input, output }) => input > 0 && output > 0, 'input and output must be above 0')
@@ -54,8 +54,8 @@ export type FamilyPrice = z.output<typeof FamilyPrice>
 export const ProviderPrices = z
   .strictObject({
     as_of: Day.describe('The day on which these prices were valid.'),
-    source: z.string().trim().min(1).max(500).describe("Where they come from: the provider's price page."),
-    us_inference: Factor.optional().describe('Factor on token prices of requests served in the US only.'),
+    source: z.string().trim().min(1).max(500).describe("Source of the prices: the provider's price page."),
+    us_inference: Factor.optional().describe('Factor on token prices for requests served only in the US.'),
     fast: price.fast,
     flex: price.flex,
     web_search: price.web_search,
@@ -98,7 +98,7 @@ export const getModelPrices = endpoint({
   id: 'getModelPrices',
   method: 'GET',
   path,
-  summary: 'What models cost: the built-in price table and the imported one',
+  summary: 'Model prices: the built-in table and the imported one',
   description:
     'The broker computes the `cost` of a run with these prices. A model without a row is priced by its family, and the run has `cost_estimated: true`.',
   tag,
@@ -112,7 +112,7 @@ export const putModelPrices = endpoint({
   path,
   summary: 'Import a price table',
   description:
-    'Replaces the imported table. Rows of the same model, and families of the same `match`, replace the built-in ones; others are added. Applies to the next model request, on every API process; stored costs do not change.',
+    'Replaces the imported table. Rows of the same model, and families with the same `match`, replace the built-in ones; others are added. Applies from the next model request on, in every API process. Stored costs do not change.',
   tag,
   access: { who: 'admin', gate: 'person' },
   body: PriceTable,

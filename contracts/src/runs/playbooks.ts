@@ -15,9 +15,9 @@ import { AcceptedTask, CancelledTask, TaskReply } from './tasks.ts'
 const tag = 'Playbooks'
 const path = '/api/agents/{name}/playbooks'
 
-/** Left for the words that name the playbook. */
+/** Leaves room for the text that names the playbook. */
 export const maxPlaybookInput = maxMessageLength - 1_000
-/** Skills of one workspace that are looked at, by name. */
+/** Maximum of skills read per workspace, by name. */
 export const maxPlaybooks = 200
 
 const text = z.string().nullable()
@@ -27,10 +27,10 @@ export const Playbook = z
     name: z.string(),
     title: text,
     description: text,
-    argument_hint: text.describe('What its author says that the input is.'),
+    argument_hint: text.describe("The author's description of the input."),
     automation: z.enum(automations).nullable(),
     allowed_tools: z.array(z.string()).describe('As its author wrote them; not enforced.'),
-    exposed: z.boolean().describe('A connector may run it, now.'),
+    exposed: z.boolean().describe('A connector may run it.'),
   })
   .meta({ id: 'Playbook' })
 export type Playbook = z.output<typeof Playbook>
@@ -39,8 +39,8 @@ export const listPlaybooks = endpoint({
   id: 'listPlaybooks',
   method: 'GET',
   path,
-  summary: 'Skills of the workspace that people may start',
-  description: 'Read from the running agent. A connector is told of those that are exposed.',
+  summary: 'Skills of the workspace that people may run',
+  description: 'Read from the running agent. A connector sees only exposed ones.',
   tag,
   access: { who: 'access', scopes: ['connector'] },
   params: AgentParams,
@@ -53,7 +53,7 @@ export const runPlaybook = endpoint({
   method: 'POST',
   path: `${path}/{playbook}/run`,
   summary: 'Run a playbook as a task',
-  description: 'Answers as a task does. To a connector a playbook that is not exposed is an unknown one.',
+  description: 'Replies like a task. A connector gets 404 for a playbook that is not exposed.',
   tag,
   access: { who: 'access', scopes: ['connector'] },
   params: AgentParams.extend({ playbook: z.string() }),

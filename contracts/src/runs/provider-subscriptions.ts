@@ -8,12 +8,12 @@ const tag = 'Provider subscriptions'
 const path = '/api/subscriptions'
 const adminPerson = { who: 'admin', gate: 'person' } as const
 
-/** Whom the broker asks for models. */
+/** Providers of the broker's model requests. */
 export const modelProviders = ['anthropic', 'google', 'openai'] as const
 export const ModelProvider = z.enum(modelProviders)
 export type ModelProvider = z.output<typeof ModelProvider>
 
-/** A token or a key; it never leaves the platform again. */
+/** A token or a key; it never leaves the platform. */
 const Token = ProviderKeyBody.shape.api_key
 const SubscriptionName = z
   .string()
@@ -40,7 +40,7 @@ export const listSubscriptions = endpoint({
   id: 'listSubscriptions',
   method: 'GET',
   path,
-  summary: 'Credentials of model providers that agents share, in the order of their names; never the tokens',
+  summary: 'List provider subscriptions by name, without their tokens',
   tag,
   access: { who: 'admin' },
   returns: z.array(Subscription),
@@ -58,9 +58,9 @@ export const putSubscription = endpoint({
   id: 'putSubscription',
   method: 'POST',
   path,
-  summary: 'Add one; the same name replaces it, and its agents stay',
+  summary: 'Add a provider subscription, or replace the one with the same name',
   description:
-    'The token stays in the platform: the broker puts it on the wire. Another provider under the name of one that agents use is 409.',
+    'The token stays in the platform: the broker adds it to requests. Agents keep a replaced subscription. Changing the provider of a subscription in use is 409.',
   tag,
   access: adminPerson,
   body: PutSubscription,
@@ -80,7 +80,7 @@ export const testSubscription = endpoint({
   id: 'testSubscription',
   method: 'POST',
   path: `${path}/test`,
-  summary: 'Ask the provider whether a token works; it is not stored',
+  summary: 'Test a token with the provider; it is not stored',
   tag,
   access: adminPerson,
   body: z.object({ token: Token, provider: ModelProvider.default('anthropic') }),
@@ -94,8 +94,8 @@ export const deleteSubscription = endpoint({
   id: 'deleteSubscription',
   method: 'DELETE',
   path: `${path}/{id}`,
-  summary: 'Delete one, by its id or name',
-  description: 'Its agents ask with the key of the platform from their next request on.',
+  summary: 'Delete a provider subscription by id or name',
+  description: 'Its agents use the key of the platform from their next request on.',
   tag,
   access: adminPerson,
   params: SubscriptionParams,
@@ -109,7 +109,7 @@ const Window = z.object({
   output_tokens: z.number().int(),
   cost_usd: Money,
   cost_estimated: CostEstimated,
-  message_count: z.number().int().describe('Requests that the provider answered.'),
+  message_count: z.number().int().describe('Successful requests.'),
 })
 
 export const SubscriptionUsage = z
@@ -118,7 +118,7 @@ export const SubscriptionUsage = z
     window_5h: Window,
     window_7d: Window,
     agents: z.array(z.string()),
-    failure_events_24h: z.number().int().describe('Requests that the provider limited or refused.'),
+    failure_events_24h: z.number().int().describe('Requests that the provider rate-limited or rejected.'),
     rate_limited_now: z.boolean(),
   })
   .meta({ id: 'SubscriptionUsage' })
@@ -128,8 +128,8 @@ export const getSubscriptionUsage = endpoint({
   id: 'getSubscriptionUsage',
   method: 'GET',
   path: `${path}/{id}/usage`,
-  summary: 'What was used of one, by its id or name',
-  description: 'As the broker has counted it, of the last 5 hours and 7 days, to five minutes.',
+  summary: 'Usage of a provider subscription, by id or name',
+  description: 'As counted by the broker for the last 5 hours and 7 days, accurate to five minutes.',
   tag,
   access: { who: 'admin', scopes: ['ops'] },
   params: SubscriptionParams,
@@ -149,8 +149,8 @@ export const assignSubscription = endpoint({
   id: 'assignSubscription',
   method: 'PUT',
   path: `${path}/agents/{name}`,
-  summary: 'Let an agent ask with a subscription, from its next request on',
-  description: "The subscription has to be of the provider that the agent's runtime asks.",
+  summary: 'Assign a subscription to an agent, from its next request on',
+  description: "The subscription's provider must be the one of the agent's runtime.",
   tag,
   access: { who: 'owner', gate: 'person' },
   params: AgentParams,
@@ -164,7 +164,7 @@ export const clearSubscription = endpoint({
   id: 'clearSubscription',
   method: 'DELETE',
   path: `${path}/agents/{name}`,
-  summary: 'Let an agent ask with the key of the platform again',
+  summary: 'Remove the subscription of an agent, which uses the key of the platform again',
   tag,
   access: { who: 'owner', gate: 'person' },
   params: AgentParams,
@@ -190,7 +190,7 @@ export const getAgentAuth = endpoint({
   id: 'getAgentAuth',
   method: 'GET',
   path: `${path}/agents/{name}/auth`,
-  summary: "With what an agent's runtime asks its provider",
+  summary: "The credential that an agent's runtime uses for its provider",
   tag,
   access: { who: 'access' },
   params: AgentParams,

@@ -9,7 +9,7 @@ const count = z.number().int()
 export const AgentQueue = z
   .object({
     agent_name: z.string(),
-    active: count.describe('Runs that hold a slot.'),
+    active: count.describe('Runs that occupy a slot.'),
     queue_length: count,
     queued_executions: z.array(
       z.object({
@@ -27,9 +27,9 @@ export const getQueue = endpoint({
   id: 'getQueue',
   method: 'GET',
   path: '/api/agents/{name}/queue',
-  summary: 'What waits for a slot of an agent, in order',
+  summary: 'The queue of an agent, in order',
   description:
-    'The first 500 are listed. A caller who sees only its own runs is shown those, in their places among all.',
+    'Lists the first 500. A caller that sees only its own runs gets those, with their positions in the whole queue.',
   tag,
   access: { who: 'access' },
   params: AgentParams,
@@ -41,7 +41,7 @@ export const clearQueue = endpoint({
   id: 'clearQueue',
   method: 'POST',
   path: '/api/agents/{name}/queue/clear',
-  summary: 'Cancel everything that waits for an agent; what runs goes on',
+  summary: 'Cancel all queued runs of an agent; running ones continue',
   tag,
   access: { who: 'owner', gate: 'person' },
   strict: true,

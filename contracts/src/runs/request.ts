@@ -3,7 +3,7 @@ import { Instructions } from '../agents/agent.ts'
 import { maxTimeoutSeconds } from '../agents/settings.ts'
 import { Id } from '../kit/primitives.ts'
 
-/** What requests for runs have in common, whoever makes them: chat, tasks, fan-outs, schedules, loops. */
+/** Fields that all requests for runs share: chat, tasks, fan-outs, schedules, loops. */
 
 export const maxMessageLength = 100_000
 
@@ -14,8 +14,8 @@ export const MessageText = z
   .refine((text) => text.trim() !== '', 'must not be blank')
 
 /**
- * Seconds, at least 10. Above the agent's cap it is the cap, however far above: no cap is higher than what is kept of
- * it here.
+ * Seconds, at least 10. A value above the agent's cap becomes the cap; clamping to the highest possible cap here
+ * therefore loses nothing.
  */
 export const RunTimeout = z
   .number()
@@ -23,21 +23,21 @@ export const RunTimeout = z
   .min(10)
   .transform((seconds) => Math.min(seconds, maxTimeoutSeconds))
 
-/** Names as the runtime knows them, with its patterns: `Read`, `Bash(git log:*)`. None at all is allowed too. */
+/** Names of the runtime, with its patterns: `Read`, `Bash(git log:*)`. An empty list is valid. */
 export const AllowedTools = z
   .array(
     z
       .string()
       .min(1, 'must not be empty')
       .max(200)
-      .regex(/^\P{Cc}+$/u, 'must have no control characters'),
+      .regex(/^\P{Cc}+$/u, 'must not contain control characters'),
   )
   .max(200)
 
-/** Appended to the agent's own; at most 32 KiB. */
+/** Appended to the agent's own prompt; at most 32 KiB. */
 export const SystemPrompt = Instructions
 
-/** What a repeated request is told when nobody waited for the end of the first one. */
+/** The reply to a repeated request when the first one did not wait for the end of the run. */
 export const QueuedReceipt = z
   .object({
     status: z.literal('queued_timeout'),
@@ -48,11 +48,11 @@ export const QueuedReceipt = z
   .meta({ id: 'QueuedReceipt' })
 export type QueuedReceipt = z.output<typeof QueuedReceipt>
 
-/** Headers that requests for one run read, and those of their replies. */
+/** Request and reply headers of requests for one run. */
 export const runHeaders = ['Idempotency-Key', 'Prefer', 'X-Via-MCP'] as const
 export const runReplyHeaders = ['X-Execution-Id', 'Preference-Applied'] as const
 
-/** What everybody who asks for one run and waits for it must be ready for. */
+/** Errors of every endpoint that starts one run and waits for it. */
 export const runFails = [
   'agent_not_found',
   'agent_not_running',

@@ -11,10 +11,10 @@ const Cap = z.number().positive('must be above 0').max(1_000_000).nullable()
 export const SpendCap = z
   .object({
     agent_name: z.string(),
-    daily_usd: Money.nullable().describe('For all runs of one day (UTC) together; null for none.'),
-    per_run_usd: Money.nullable().describe('For each run; null for none.'),
+    daily_usd: Money.nullable().describe('For all runs of one UTC day together; null means no cap.'),
+    per_run_usd: Money.nullable().describe('For each run; null means no cap.'),
     spent_today_usd: Money.describe(
-      'What the broker booked for the runs that were active today (UTC), estimates included.',
+      'Cost booked by the broker for runs active today (UTC), including estimates.',
     ),
     cost_estimated: CostEstimated,
   })
@@ -23,15 +23,15 @@ export type SpendCap = z.output<typeof SpendCap>
 
 export const SpendCapPatch = z
   .object({ daily_usd: Cap.optional(), per_run_usd: Cap.optional() })
-  .refine((body) => Object.values(body).some((value) => value !== undefined), 'changes nothing')
+  .refine((body) => Object.values(body).some((value) => value !== undefined), 'must have at least one field')
 export type SpendCapPatch = z.output<typeof SpendCapPatch>
 
 export const getSpendCap = endpoint({
   id: 'getSpendCap',
   method: 'GET',
   path,
-  summary: 'What the agent may spend on models, and has spent today',
-  description: 'Caps act on `spent_today_usd` and on the `cost` of a run, as the broker booked them.',
+  summary: 'Spend caps of an agent and its cost today',
+  description: 'Caps apply to `spent_today_usd` and to the `cost` of a run, as booked by the broker.',
   tag,
   access: { who: 'access' },
   params: AgentParams,
@@ -43,9 +43,9 @@ export const putSpendCap = endpoint({
   id: 'putSpendCap',
   method: 'PUT',
   path,
-  summary: 'Set what the agent may spend; what is left out stays',
+  summary: 'Set the spend caps of an agent; omitted fields stay unchanged',
   description:
-    'Applies to the next model request. Caps act on the cost that the broker books by the price table, estimates included, and not on what a runtime reports. Once a cap is reached the broker refuses, and the run fails with `cap_reached`.',
+    'Applies from the next model request on. Caps use the cost that the broker books by the price table, including estimates, not the cost that a runtime reports. When a cap is reached, the broker refuses requests and the run fails with `cap_reached`.',
   tag,
   access: { who: 'owner', gate: 'person' },
   params: AgentParams,

@@ -16,15 +16,15 @@ import {
 } from './request.ts'
 
 /**
- * `timeout_seconds` of a task is deprecated in favour of the agent's own timeout: still honoured, and answered
- * with these headers (RFC 9745, RFC 8594) so that clients learn of it.
+ * `timeout_seconds` of a task is deprecated in favour of the agent's timeout. It still works, and these reply headers
+ * announce the deprecation (RFC 9745, RFC 8594).
  */
 export const timeoutDeprecation = {
   deprecation: '@1796083200',
   sunset: 'Wed, 01 Dec 2027 00:00:00 GMT',
 } as const
 
-/** An id that a runtime gave its session; it becomes an argument of a command line. */
+/** A session id of the runtime; it becomes a command-line argument. */
 const RuntimeSession = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$/, 'must be letters, digits, ".", "_" and "-"')
@@ -40,16 +40,16 @@ export const TaskBody = z.object({
   model: ModelOverride,
   files: FileAttachments,
   timeout_seconds: RunTimeout.nullish().describe(
-    "Deprecated. Above the agent's cap it is the cap; without it the agent's timeout holds.",
+    "Deprecated. A value above the agent's cap becomes the cap. Default: the agent's timeout.",
   ),
   allowed_tools: AllowedTools.nullish(),
-  system_prompt: SystemPrompt.nullish().describe("Appended to the agent's own; at most 32 KiB."),
+  system_prompt: SystemPrompt.nullish().describe("Appended to the agent's own prompt; at most 32 KiB."),
   max_turns: z.number().int().min(1).max(500).nullish(),
   resume_session_id: RuntimeSession.nullish().describe("The runtime's session to continue."),
-  parent_execution_id: Id.nullish().describe('The run that this one is a part of.'),
-  save_to_session: flag.describe('Question and answer become messages of a conversation of yours.'),
-  session_id: Id.nullish().describe('The conversation; without it `save_to_session` takes the current one.'),
-  inject_result: flag.describe("A self-task's result becomes a message of the conversation."),
+  parent_execution_id: Id.nullish().describe('The run that this one belongs to.'),
+  save_to_session: flag.describe('Adds message and response to one of your conversations.'),
+  session_id: Id.nullish().describe('The conversation; `save_to_session` uses the current one by default.'),
+  inject_result: flag.describe('Adds the result of a self-task to the conversation.'),
 })
 export type TaskBody = z.output<typeof TaskBody>
 
@@ -91,7 +91,7 @@ export const runTask = endpoint({
   path: '/api/agents/{name}/task',
   summary: 'Run a task',
   description:
-    'Stateless and parallel up to the slots of the agent. The connection is held until the task has ended, while it waits for a slot too; `async_mode` answers at once, and the execution is polled. The header `X-Execution-Id` names the run; a client that goes away does not end it.',
+    'Stateless and parallel up to the slots of the agent. The reply waits until the task has ended, including the time in the queue. With `async_mode` it returns immediately; poll the execution. The header `X-Execution-Id` names the run. A client disconnect does not stop it.',
   tag: 'Tasks',
   access: { who: 'access' },
   params: AgentParams,

@@ -49,7 +49,7 @@ export const SkillRemoval = z
   .object({
     status: z.enum(removalStatuses),
     reason: z.enum(removalReasons).nullable(),
-    skills: names.describe('What is removed later.'),
+    skills: names.describe('Skills that are removed later.'),
     skills_removed: z.number().int(),
     skills_failed: z.number().int(),
     results: z.record(z.string(), z.object({ status: z.enum(['removed', 'absent', 'failed']), error: text })),
@@ -62,7 +62,7 @@ export const AssignedSkill = z
     skill_name: z.string(),
     assigned_by: z.string(),
     assigned_at: Timestamp,
-    version: text.describe('Short SHA of what the agent has.'),
+    version: text.describe('Short SHA of the delivered version.'),
     source_id: text,
     source: text,
     delivery_status: z.enum([...skillResultStatuses, 'pending']).nullable(),
@@ -75,7 +75,7 @@ export const AssignedSkill = z
         error: text,
       })
       .nullable(),
-    stale: z.boolean().describe('No enabled source has it any more.'),
+    stale: z.boolean().describe('No enabled source has this skill any more.'),
   })
   .meta({ id: 'AssignedSkill' })
 export type AssignedSkill = z.output<typeof AssignedSkill>
@@ -89,7 +89,7 @@ export const listSkillAssignments = endpoint({
   id: 'listSkillAssignments',
   method: 'GET',
   path: '/api/skills/assignments',
-  summary: 'Which agents have which skill',
+  summary: 'List the agents of each skill',
   tag,
   access: { who: 'any', gate: 'human' },
   returns: z.object({
@@ -103,7 +103,7 @@ export const listAgentSkills = endpoint({
   id: 'listAgentSkills',
   method: 'GET',
   path: '/api/agents/{name}/skills',
-  summary: 'Skills of an agent, and how their last delivery went',
+  summary: 'Skills of an agent with the state of their last delivery',
   tag,
   access: { who: 'access' },
   params: AgentParams,
@@ -117,7 +117,7 @@ export const putAgentSkills = endpoint({
   path: '/api/agents/{name}/skills',
   summary: 'Replace the skills of an agent and deliver them',
   description:
-    'A name that neither the library nor the agent has changes nothing: 404 `skill_not_found` names it. What the agent has stays its own when no source has it any more.',
+    'An unknown name changes nothing: 404 `skill_not_found` names it. An agent may keep a skill that no source has any more.',
   tag,
   access: owner,
   params: AgentParams,
@@ -138,7 +138,7 @@ export const injectAgentSkills = endpoint({
   id: 'injectAgentSkills',
   method: 'POST',
   path: '/api/agents/{name}/skills/inject',
-  summary: 'Deliver the assigned skills now; with `force` also what the agent has already',
+  summary: 'Deliver the assigned skills now; `force` delivers unchanged ones too',
   tag,
   access: owner,
   params: AgentParams,
@@ -159,7 +159,7 @@ export const assignAgentSkill = endpoint({
   id: 'assignAgentSkill',
   method: 'POST',
   path: '/api/agents/{name}/skills/{skill}',
-  summary: 'Give an agent a skill; waits up to 20 seconds for the delivery',
+  summary: 'Assign a skill to an agent; waits up to 20 seconds for the delivery',
   tag,
   access: owner,
   params: SkillParams,
@@ -178,7 +178,7 @@ export const unassignAgentSkill = endpoint({
   id: 'unassignAgentSkill',
   method: 'DELETE',
   path: '/api/agents/{name}/skills/{skill}',
-  summary: 'Take a skill from an agent; from one that cannot be reached at its next start',
+  summary: 'Remove a skill from an agent; from an offline agent at its next start',
   tag,
   access: owner,
   params: SkillParams,
@@ -192,5 +192,5 @@ export const unassignAgentSkill = endpoint({
   audit: { type: 'configuration', action: 'unassign_agent_skill' },
 })
 
-/** Nothing of the values: whoever hears it asks again. */
+/** Has no values: recipients fetch them again. */
 export const skillsChanged = eventType({ name: 'skills.changed', stored: true, fields: z.object({}) })

@@ -22,12 +22,12 @@ export const Skill = z
   .object({
     name: z.string(),
     description: text,
-    source: z.string().describe('Name of the source that it comes from.'),
+    source: z.string().describe('Name of its source.'),
     source_name: z.string(),
     source_id: z.string(),
     shadowed_by: z
       .array(z.string())
-      .describe('Names of sources that have a skill of this name too and come after this one.'),
+      .describe('Sources with lower priority that have a skill with this name too.'),
     path: z.string().describe('Folder in the repository.'),
     version: z.string().describe('SHA of its git tree.'),
     automation: z.enum(automations).nullable(),
@@ -46,12 +46,12 @@ export const SkillDetail = Skill.extend({
   content: z.string().describe('The instruction file, Markdown.'),
   files: z
     .array(z.object({ path: z.string(), size_bytes: z.number().int(), executable: z.boolean() }))
-    .describe('What an agent is given, below the folder of the skill.'),
-  warnings: z.array(z.string()).describe('What was left out of it, and why.'),
+    .describe('Files delivered to agents, relative to the folder of the skill.'),
+  warnings: z.array(z.string()).describe('Omitted files with the reasons.'),
 }).meta({ id: 'SkillDetail' })
 export type SkillDetail = z.output<typeof SkillDetail>
 
-/** `url` and the words of `last_error` are for admins; others get the error's class. */
+/** Only admins get `url` and the text of `last_error`; others get the class of the error. */
 const StatusSource = SkillSource.extend({ url: text })
 export const SkillLibraryStatus = z
   .object({
@@ -72,7 +72,7 @@ export const listSkillLibrary = endpoint({
   id: 'listSkillLibrary',
   method: 'GET',
   path: '/api/skills/library',
-  summary: 'Every skill that agents can be given, by name',
+  summary: 'List all skills of the library by name',
   tag,
   access: { who: 'any' },
   returns: z.array(Skill),
@@ -82,7 +82,7 @@ export const getSkillLibraryStatus = endpoint({
   id: 'getSkillLibraryStatus',
   method: 'GET',
   path: '/api/skills/library/status',
-  summary: 'How the library stands, source by source',
+  summary: 'Status of the library and its sources',
   tag,
   access: { who: 'any' },
   returns: SkillLibraryStatus,
@@ -92,7 +92,7 @@ export const getLibrarySkill = endpoint({
   id: 'getLibrarySkill',
   method: 'GET',
   path: '/api/skills/library/{name}',
-  summary: 'One skill with its instructions',
+  summary: 'Get a skill with its instructions',
   tag,
   access: { who: 'any' },
   params: z.object({ name: z.string() }),
@@ -123,7 +123,7 @@ export const getSkillsLibrarySettings = endpoint({
   id: 'getSkillsLibrarySettings',
   method: 'GET',
   path,
-  summary: 'Whether sources are synced, and agents brought up to date, by themselves',
+  summary: 'Settings for automatic syncs and updates of agents',
   tag: settingsTag,
   access: { who: 'admin' },
   returns: SkillsLibrarySettings.extend({ last_fleet_report: FleetReport.nullable() }),
@@ -133,7 +133,7 @@ export const putSkillsLibrarySettings = endpoint({
   id: 'putSkillsLibrarySettings',
   method: 'PUT',
   path,
-  summary: 'Set any of them',
+  summary: 'Change the settings for automatic syncs and updates of agents',
   tag: settingsTag,
   access: { who: 'admin' },
   body: SkillsLibrarySettings.partial(),

@@ -18,15 +18,18 @@ export const SkillSource = z
     url: z.string(),
     ref: z.string(),
     ref_type: z.enum(['branch', 'tag']),
-    is_default: z.boolean().describe('The community source that comes with the platform.'),
+    is_default: z.boolean().describe('The built-in community source.'),
     enabled: z.boolean(),
-    priority: z.number().int().describe('Of two skills of one name that of the lower number is taken.'),
+    priority: z
+      .number()
+      .int()
+      .describe('Of two skills with the same name, the source with the lower number wins.'),
     last_sync_at: Timestamp.nullable(),
     last_sync_status: z.enum(['success', 'failed', 'moved_tag', 'never']),
     last_commit_sha: text,
     last_error: text,
-    skills_root: text.describe('Folder of the repository in which its skills were found.'),
-    layout_conflict: z.boolean().describe('The repository has more than one layout; the first counts.'),
+    skills_root: text.describe('Folder of the repository that contains the skills.'),
+    layout_conflict: z.boolean().describe('The repository has more than one layout; the first one applies.'),
     skill_count: z.number().int(),
     created_by: text,
     created_at: Timestamp,
@@ -37,7 +40,7 @@ export type SkillSource = z.output<typeof SkillSource>
 
 const fields = {
   name: z.string().trim().min(1, 'must not be empty').max(100),
-  // What an address and a ref must be like is told as 400 `invalid_skill_source`.
+  // An invalid address or ref is 400 `invalid_skill_source`.
   url: z.string().max(500),
   ref: z.string().max(200),
   ref_type: z.enum(['branch', 'tag']),
@@ -68,7 +71,7 @@ export const SkillSync = z
         status: z
           .enum(syncResults)
           .describe(
-            '`busy`: another worker is at it. `moved_tag`: the tag points elsewhere; nothing changed.',
+            '`busy`: another worker syncs it. `moved_tag`: the tag points to another commit; nothing changed.',
           ),
         commit_sha: text,
         skill_count: z.number().int().nullable(),
@@ -88,9 +91,9 @@ export const syncSkillLibrary = endpoint({
   method: 'POST',
   strict: true,
   path: '/api/skills/library/sync',
-  summary: 'Read every enabled source anew',
+  summary: 'Sync all enabled sources',
   description:
-    'When every source fails it is 400 `sync_failed`; when all are being synced, 409 `sync_in_progress`.',
+    '400 `sync_failed` if every source fails; 409 `sync_in_progress` if all are already being synced.',
   tag,
   access,
   returns: SkillSync,
@@ -102,7 +105,7 @@ export const listSkillSources = endpoint({
   id: 'listSkillSources',
   method: 'GET',
   path: '/api/skills/sources',
-  summary: 'Sources in the order in which names are resolved',
+  summary: 'List skill sources in the order of name resolution',
   tag,
   access,
   returns: z.object({ sources: z.array(SkillSource) }),
@@ -126,7 +129,7 @@ export const updateSkillSource = endpoint({
   id: 'updateSkillSource',
   method: 'PUT',
   path: '/api/skills/sources/{id}',
-  summary: 'Change a source; with another repository or ref the next sync pins it anew',
+  summary: 'Change a source; after a new repository or ref, the next sync pins it again',
   tag,
   access,
   params: SourceParams,
@@ -140,7 +143,7 @@ export const deleteSkillSource = endpoint({
   id: 'deleteSkillSource',
   method: 'DELETE',
   path: '/api/skills/sources/{id}',
-  summary: 'Remove a source; agents keep what they were given, shown as stale',
+  summary: 'Remove a source; agents keep its skills, marked as stale',
   tag,
   access,
   params: SourceParams,
@@ -153,7 +156,7 @@ export const syncSkillSource = endpoint({
   id: 'syncSkillSource',
   method: 'POST',
   path: '/api/skills/sources/{id}/sync',
-  summary: 'Read one source anew',
+  summary: 'Sync one source',
   tag,
   access,
   params: SourceParams,

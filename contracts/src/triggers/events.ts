@@ -8,20 +8,20 @@ const tag = 'Events'
 export const maxEventTypeLength = 128
 export const maxPayloadBytes = 64 * 1024
 const maxTargetMessage = 32_000
-/** Each may stand for 4,000 characters. */
+/** Each can grow to 4,000 characters. */
 const maxPlaceholders = 50
 
-/** What the platform alone emits. */
+/** Only the platform emits events with this prefix. */
 export const reservedPrefix = 'agent.task.'
 export const taskCompleted = 'agent.task.completed'
 export const taskFailed = 'agent.task.failed'
 
-/** Any text here: the rule has an error of its own, `invalid_event_type`. */
+/** Any text: an invalid one has its own error, `invalid_event_type`. */
 const EventTypeText = z
   .string()
   .describe('Words of letters, digits and "_", joined by dots; at most 128 characters.')
 
-/** Null: not an event type. */
+/** Returns null for an invalid event type. */
 export function parseEventType(text: string): string | null {
   return text.length <= maxEventTypeLength && /^[A-Za-z0-9_]+(\.[A-Za-z0-9_]+)*$/.test(text) ? text : null
 }
@@ -38,7 +38,7 @@ const TargetMessage = z
     `must not have more than ${maxPlaceholders} placeholders`,
   )
   .describe(
-    'Placeholders `{{payload.a.b}}`, `{{event_type}}` and `{{source_agent}}`; what is inserted is marked with `⟦` and `⟧`, cut at 4,000 characters, and told to be data.',
+    'Placeholders: `{{payload.a.b}}`, `{{event_type}}` and `{{source_agent}}`. Inserted text is enclosed in `⟦` and `⟧`, truncated to 4,000 characters, and marked as data.',
   )
 
 export const EmitEvent = z.object({
@@ -54,7 +54,7 @@ export const EmitEvent = z.object({
 })
 export type EmitEvent = z.output<typeof EmitEvent>
 
-/** Bytes of UTF-8, without the encoder of any platform. */
+/** Returns the length in bytes of UTF-8. */
 function bytesOf(text: string): number {
   let bytes = 0
   for (const character of text) {
@@ -66,7 +66,7 @@ function bytesOf(text: string): number {
 
 const integer = z.number().int()
 
-/** Why a subscriber was not woken. */
+/** Why a subscriber got no run. */
 export const dropReasons = [
   'agent_not_running',
   'agent_not_found',
@@ -92,7 +92,9 @@ export const AgentEvent = z
           dropped: z.enum(dropReasons).optional(),
         }),
       )
-      .describe('Of the agents that the reader can reach. Neither field: the wake is on its way.'),
+      .describe(
+        'Only agents that the caller can access. Without `execution_id` and `dropped`, the run is not created yet.',
+      ),
     created_at: Timestamp,
   })
   .meta({ id: 'AgentEvent' })
@@ -122,9 +124,9 @@ export const emitEvent = endpoint({
   id: 'emitEvent',
   method: 'POST',
   path: '/api/events',
-  summary: 'Emit an event; every agent subscribed to its type is invoked',
+  summary: 'Emit an event, which invokes every agent subscribed to its type',
   description:
-    'An agent emits as itself; a person in their own name, which wakes the subscribers that the person can reach.',
+    'An agent emits as itself. A person emits in their own name; this invokes only subscribers that they can access.',
   tag,
   access: { who: 'any' },
   body: EmitEvent,
@@ -138,7 +140,7 @@ export const emitAgentEvent = endpoint({
   id: 'emitAgentEvent',
   method: 'POST',
   path: '/api/agents/{name}/emit-event',
-  summary: 'Emit an event as an agent; the subscriptions to it are invoked',
+  summary: 'Emit an event as an agent, which invokes its subscribers',
   tag,
   access: { who: 'access' },
   params: AgentParams,
@@ -155,7 +157,7 @@ export const listEvents = endpoint({
   id: 'listEvents',
   method: 'GET',
   path: '/api/events',
-  summary: 'Events of all agents that the caller can reach, newest first',
+  summary: 'Events of all agents that the caller can access, newest first',
   tag,
   access: { who: 'any' },
   query: z.object({ ...eventQuery, source_agent: z.string().max(200).optional() }),
@@ -205,9 +207,9 @@ export const createEventSubscription = endpoint({
   id: 'createEventSubscription',
   method: 'POST',
   path: '/api/agents/{name}/event-subscriptions',
-  summary: 'Wake an agent when an event of a type is emitted',
+  summary: 'Subscribe an agent to an event type',
   description:
-    'Events of another agent need the permission to call it. `agent.task.completed` and `agent.task.failed` are emitted by the platform at the end of tasks.',
+    'Events of another agent require the permission to call it. `agent.task.completed` and `agent.task.failed` are emitted by the platform at the end of tasks.',
   tag,
   access: { who: 'owner' },
   params: AgentParams,
@@ -222,7 +224,7 @@ export const listEventSubscriptions = endpoint({
   id: 'listEventSubscriptions',
   method: 'GET',
   path: '/api/agents/{name}/event-subscriptions',
-  summary: 'Subscriptions of an agent, or to it',
+  summary: 'List subscriptions of an agent, or subscriptions to it',
   tag,
   access: { who: 'access' },
   params: AgentParams,
@@ -243,7 +245,7 @@ export const getEventSubscription = endpoint({
   id: 'getEventSubscription',
   method: 'GET',
   path: '/api/event-subscriptions/{id}',
-  summary: 'A subscription',
+  summary: 'Get a subscription',
   tag,
   access: { who: 'any' },
   params: SubscriptionParams,
@@ -255,7 +257,7 @@ export const updateEventSubscription = endpoint({
   id: 'updateEventSubscription',
   method: 'PUT',
   path: '/api/event-subscriptions/{id}',
-  summary: 'Change a subscription; what is left out stays',
+  summary: 'Change a subscription; omitted fields stay unchanged',
   tag,
   access: { who: 'any' },
   params: SubscriptionParams,
@@ -269,7 +271,7 @@ export const deleteEventSubscription = endpoint({
   id: 'deleteEventSubscription',
   method: 'DELETE',
   path: '/api/event-subscriptions/{id}',
-  summary: 'End a subscription',
+  summary: 'Delete a subscription',
   tag,
   access: { who: 'any' },
   params: SubscriptionParams,
@@ -278,7 +280,7 @@ export const deleteEventSubscription = endpoint({
   audit: { type: 'configuration', action: 'delete_event_subscription' },
 })
 
-/** Told to those who reach the source; of a person's event, to admins. */
+/** Sent to people with access to the source agent; for a person's event, to admins. */
 export const agentEventEmitted = eventType({
   name: 'agent.event',
   stored: true,

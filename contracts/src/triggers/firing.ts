@@ -15,12 +15,12 @@ const text = z.string().nullable()
 const count = z.number().int().nullable()
 const time = Timestamp.nullable()
 
-/** What became of one due time. */
+/** The outcome of one due time. */
 export const Fire = z
   .object({
     due_at: Timestamp,
     outcome: z.enum(fireOutcomes),
-    reason: text.describe('Why nothing ran, or what a run that was not handed out failed of.'),
+    reason: text.describe('Why no run was created, or why the run failed before it started.'),
     execution_id: text,
     recorded_at: Timestamp,
   })
@@ -31,9 +31,9 @@ export const listFires = endpoint({
   id: 'listFires',
   method: 'GET',
   path: '/api/agents/{name}/schedules/{id}/fires',
-  summary: 'What became of the due times of a schedule, newest first',
+  summary: 'Outcomes of the due times of a schedule, newest first',
   description:
-    'Of times that the clock was due at; what is triggered by hand or by a webhook is an execution of its own. Several times that passed out of reach of the grace are one entry, at the newest of them, whose reason counts them.',
+    'Only scheduled times; manual triggers and webhooks create executions without a fire. Several times missed by more than the grace period are one entry at the newest time; its reason has their number.',
   tag,
   access: { who: 'access' },
   params: ScheduleParams,
@@ -44,11 +44,11 @@ export const listFires = endpoint({
 
 export const SchedulerStatus = z
   .object({
-    running: z.boolean().describe('A scheduler has looked at its timetable within the last half minute.'),
-    leader: text.describe('Host and process of the scheduler that leads.'),
-    jobs_count: z.number().int().describe('Schedules that have a due time.'),
+    running: z.boolean().describe('A scheduler has checked its timetable within the last 30 seconds.'),
+    leader: text.describe('Host and process of the leading scheduler.'),
+    jobs_count: z.number().int().describe('Number of schedules with a due time.'),
     next_due_at: time,
-    uptime_seconds: count.describe('For how long the leader has led.'),
+    uptime_seconds: count.describe('Time since the leader took over.'),
     last_check_at: time,
   })
   .meta({ id: 'SchedulerStatus' })
@@ -58,7 +58,7 @@ export const getSchedulerStatus = endpoint({
   id: 'getSchedulerStatus',
   method: 'GET',
   path: '/api/agents/scheduler/status',
-  summary: 'Whether the scheduler works',
+  summary: 'Status of the scheduler',
   tag,
   access: { who: 'admin' },
   returns: SchedulerStatus,
@@ -66,19 +66,19 @@ export const getSchedulerStatus = endpoint({
 
 export const ExecuteTask = z.object({
   agent_name: z.string().min(1).max(100),
-  message: MessageText.optional().describe('Of a fire it is the message of the schedule.'),
+  message: MessageText.optional().describe('For a fire: the message of the schedule.'),
   triggered_by: z
     .enum(triggers)
     .default('schedule')
-    .describe("Of a caller on the agents' network it is `agent` or `self_task`, whatever is said."),
+    .describe("Calls from the agents' network always have `agent` or `self_task`."),
   async_mode: z.boolean().default(false),
   execution_id: z
     .string()
     .regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 characters: letters, digits, "_" and "-"')
-    // A run of that name could not be asked for: the list of running ones has its path.
+    // The list of running executions has this path, so a run with this id would be unreachable.
     .refine((id) => id !== 'running', 'must not be "running"')
     .nullish()
-    .describe('The id that its record gets; the same again is answered with the run that has it.'),
+    .describe('The id of the new run. A repeated id returns the existing run.'),
   schedule_id: Id.nullish(),
   due_at: TimestampInput.nullish().describe('With `schedule_id`: the due time, which fires at most once.'),
   model: ModelOverride,
@@ -114,10 +114,10 @@ const EndedExecution = z.object({
   session_id: text,
   error: text,
 })
-const NotTaken = z.object({
+const Rejected = z.object({
   status: z.literal('refused'),
   error: z.string(),
-  http_status: z.number().int().describe('As the same task would be answered by itself.'),
+  http_status: z.number().int().describe('The status of the same task as a single request.'),
 })
 export const ExecuteTaskReply = z.union([AcceptedExecution, NotFired, EndedExecution])
 export type ExecuteTaskReply = z.output<typeof ExecuteTaskReply>
@@ -127,7 +127,7 @@ export const executeTask = endpoint({
   ...executeTaskAt,
   summary: 'Run a task, for the scheduler and for agents',
   description:
-    "With `schedule_id` and `due_at` it is a fire of the clock: it goes through the gates of the schedule as it is stored, and the same due time again is answered as the first time. On the agents' network the caller's own key is the bearer, and the permissions matrix decides.",
+    "With `schedule_id` and `due_at` it is a scheduled fire: the gates of the stored schedule apply, and a repeated due time gets the first reply. Calls from the agents' network carry the caller's own key, and the permissions matrix applies.",
   ...internal,
   body: ExecuteTask,
   returns: ExecuteTaskReply,
@@ -148,9 +148,9 @@ export const executeTask = endpoint({
   ],
 })
 
-/** At once: what a busy minute has more of comes in several calls. */
+/** Maximum per call; the scheduler splits busier minutes into several calls. */
 export const mostTasksTogether = 500
-/** So many seconds before their time tasks are taken, and held until it has come. */
+/** Tasks are accepted this long before their due time and held until then. */
 export const takenAheadSeconds = 5
 
 export const ExecuteTasks = z.object({
@@ -161,29 +161,27 @@ export const ExecuteTasks = z.object({
   rehearsal: z
     .boolean()
     .default(false)
-    .describe(
-      'Shortly before they are due: everything is got ready, nothing is kept, and there are no results.',
-    ),
+    .describe('Prepares caches shortly before the due time; stores nothing and returns no results.'),
 })
 export type ExecuteTasks = z.output<typeof ExecuteTasks>
 export const ExecuteTasksReply = z.object({
-  results: z.array(z.union([AcceptedExecution, NotFired, NotTaken])),
+  results: z.array(z.union([AcceptedExecution, NotFired, Rejected])),
 })
 export type ExecuteTasksReply = z.output<typeof ExecuteTasksReply>
 
 export const executeTasks = endpoint({
   id: 'executeTasks',
   ...executeTasksAt,
-  summary: 'Fires of the clock that are due together',
+  summary: 'Fire several due times together',
   description:
-    'Each is decided as `executeTask` decides it and fails by itself; nobody waits for the end of a run. The results stand in the order of the tasks. What is handed over up to 5 s ahead of its time is held, and decided when the last of it is due, by what is true then; what is earlier is refused.',
+    'Each task is checked like in `executeTask` and can fail alone; the call does not wait for runs to end. Results have the order of the tasks. Tasks up to 5 s ahead of their due time are held until the last of them is due and checked then; earlier ones are rejected.',
   ...internal,
   body: ExecuteTasks,
   returns: ExecuteTasksReply,
   fails: ['conflict'],
 })
 
-/** As much of a schedule as the scheduler has to know. */
+/** The fields of a schedule that the scheduler needs. */
 export const ScheduleChange = z.object({
   id: Id,
   agent_id: Id,
@@ -192,13 +190,15 @@ export const ScheduleChange = z.object({
   cron_expression: z.string(),
   timezone: z.string(),
   misfire_policy: z.enum(misfirePolicies),
-  armed_at: Timestamp.describe('Due times count from here on.'),
-  active: z.boolean().describe('False: disabled, deleted or of an agent that is gone; forget it.'),
+  armed_at: Timestamp.describe('Only later due times count.'),
+  active: z
+    .boolean()
+    .describe('False: disabled or deleted, or its agent is deleted. The scheduler drops it.'),
   position: z.number().int(),
 })
 export type ScheduleChange = z.output<typeof ScheduleChange>
 
-/** As much of a reminder as whoever keeps the clock has to know. */
+/** The fields of a reminder that the scheduler needs. */
 export const DueReminder = z.object({
   id: Id,
   agent_id: Id,
@@ -213,7 +213,7 @@ export const scheduleChanges = endpoint({
   ...scheduleChangesAt,
   summary: 'Schedules that changed after a position, for the scheduler',
   description:
-    'In the order of their positions, at most 200; `position` is where to go on. `reminders` are the pending ones of the next minute, whatever the position, soonest first and at most 200; those that are overdue belong to agents whose autonomy is off. The API itself fires them.',
+    'In the order of their positions, at most 200; continue after `position`. `reminders` are those pending for the next minute, regardless of the position, soonest first, at most 200. Overdue ones belong to agents whose autonomy is off. The API itself fires them.',
   ...internal,
   query: z.object({ after: queryInteger(0, 999_999_999, 0) }),
   returns: z.object({
@@ -227,7 +227,7 @@ export const preCheckAgent = endpoint({
   id: 'preCheckAgent',
   method: 'POST',
   path: '/api/internal/agents/{n}/pre-check',
-  summary: "Ask an agent's pre-check hook",
+  summary: "Run an agent's pre-check hook",
   ...internal,
   params: z.object({ n: z.string() }),
   returns: z.object({
@@ -242,8 +242,8 @@ export const preCheckAgent = endpoint({
 export const validateExecution = endpoint({
   id: 'validateExecution',
   ...validateExecutionAt,
-  summary: 'Begin the validation of a run that waits for it',
-  description: 'The same run again is answered with the validation that it has.',
+  summary: 'Start the pending validation of a run',
+  description: 'A repeated call returns the existing validation.',
   ...internal,
   body: z.object({ execution_id: Id }),
   returns: z.object({ status: z.literal('accepted'), validation_execution_id: Id }),

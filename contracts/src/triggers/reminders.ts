@@ -7,7 +7,7 @@ import { AllowedTools, RunTimeout } from '../runs/request.ts'
 
 const tag = 'Reminders'
 
-/** How far ahead a reminder may lie. */
+/** Allowed distance of a reminder from now. */
 export const minAheadSeconds = 60
 export const maxAheadSeconds = 30 * 24 * 3600
 export const maxPending = 25
@@ -34,7 +34,7 @@ export const CreateReminder = z
   })
   .refine(({ fire_at, delay_seconds }) => (fire_at === null) !== (delay_seconds === null), {
     path: ['fire_at'],
-    error: 'exactly one of fire_at and delay_seconds is needed',
+    error: 'must have exactly one of fire_at and delay_seconds',
   })
 export type CreateReminder = z.output<typeof CreateReminder>
 
@@ -53,11 +53,11 @@ export const Reminder = z
     status: z.enum(reminderStatuses),
     autonomy_hold: z
       .boolean()
-      .describe("It is due and the agent's autonomy is off: it fires when autonomy returns."),
+      .describe("The reminder is due, but the agent's autonomy is off. It fires when autonomy is on again."),
     model: text,
     timeout_seconds: z.number().int().nullable(),
     allowed_tools: z.array(z.string()).nullable(),
-    origin_session_id: text.describe('The conversation it was set in, which gets the result.'),
+    origin_session_id: text.describe('The conversation that created it and gets the result.'),
     execution_id: text,
     fire_attempts: z.number().int(),
     error: text,
@@ -74,7 +74,7 @@ export const createReminder = endpoint({
   path: '/api/agents/{name}/reminders',
   summary: 'Run a message once, at a time 60 seconds to 30 days ahead',
   description:
-    'At most 25 are pending for an agent and 100 are created a day. Without `Idempotency-Key` a pending reminder of the same message and time is answered instead of making a second one.',
+    'At most 25 pending reminders per agent and 100 new ones a day. Without `Idempotency-Key`, a request with the message and time of a pending reminder returns that reminder.',
   tag,
   access: { who: 'owner' },
   params: AgentParams,

@@ -31,17 +31,17 @@ export const ScheduleAnalytics = z.object({
   success_rate: rate,
   duration_ms: z
     .object({ p50: figure, p95: figure, p99: figure })
-    .describe('Of successful runs; null when there was none.'),
+    .describe('For successful runs; null without any.'),
   cost: z.object({
     total: cost,
-    avg: figure.describe('US dollars, of runs that cost something.'),
+    avg: figure.describe('US dollars per run with a cost above 0.'),
     estimated: CostEstimated,
   }),
   tool_calls: z.object({
     top: z
       .array(z.object({ name: z.string(), calls: count, total_duration_ms: count }))
       .max(5)
-      .describe('By summed duration.'),
+      .describe('Sorted by total duration.'),
     total_calls: count,
   }),
   timeline: z
@@ -56,8 +56,8 @@ export const ScheduleAnalytics = z.object({
         cost_estimated: CostEstimated,
       }),
     )
-    .describe('Every day that the window touches.'),
-  sampled: z.boolean().describe('There were more successful runs than the percentiles are taken of.'),
+    .describe('Every day of the window.'),
+  sampled: z.boolean().describe('The percentiles do not cover all successful runs.'),
   sample_size: count,
 })
 export type ScheduleAnalytics = z.output<typeof ScheduleAnalytics>
@@ -78,12 +78,12 @@ export const ScheduleSummary = z.object({
       failed_count: count,
       cancelled_count: count,
       success_rate: rate,
-      avg_duration_ms: figure.describe('Of successful runs.'),
+      avg_duration_ms: figure.describe('For successful runs.'),
       cost_total: cost,
       cost_estimated: CostEstimated,
       tool_call_total: count,
-      tool_call_count: count.describe('The same.'),
-      last_run_at: Timestamp.nullable().describe('Whenever it was.'),
+      tool_call_count: count.describe('Same as `tool_call_total`.'),
+      last_run_at: Timestamp.nullable().describe('Regardless of the window.'),
       last_run_status: z.enum(executionStatuses).nullable(),
     }),
   ),
@@ -94,9 +94,9 @@ export const getScheduleAnalytics = endpoint({
   id: 'getScheduleAnalytics',
   method: 'GET',
   path: '/api/agents/{name}/schedules/{id}/analytics',
-  summary: 'Figures of the runs of a schedule',
+  summary: 'Statistics of the runs of a schedule',
   description:
-    'Of runs created in the last 24, 168 or 720 hours, retries included and validations not. Percentiles are those of the newest 5,000 successful runs.',
+    'Covers runs created in the last 24, 168 or 720 hours, with retries and without validations. Percentiles cover the newest 5,000 successful runs.',
   tag,
   access: { who: 'access' },
   params: ScheduleParams,
@@ -109,7 +109,7 @@ export const getScheduleSummary = endpoint({
   id: 'getScheduleSummary',
   method: 'GET',
   path: '/api/agents/{name}/schedules/analytics-summary',
-  summary: 'Figures of all schedules of an agent, also of those that never ran',
+  summary: 'Statistics of all schedules of an agent, including those without runs',
   tag,
   access: { who: 'access' },
   params: AgentParams,

@@ -9,15 +9,15 @@ import { mostMisfires } from './scheduler-calls.ts'
 
 const tag = 'Schedules'
 
-/** What becomes of due times that the scheduler could not see to in time, within its grace of an hour. */
+/** What happens to due times that the scheduler missed by at most an hour. */
 export const misfirePolicies = ['run_once', 'skip', 'run_all'] as const
 export type MisfirePolicy = (typeof misfirePolicies)[number]
 
-/** What a due time came to. */
+/** Outcomes of a due time. */
 export const fireOutcomes = ['fired', 'skipped', 'suppressed', 'missed'] as const
 export type FireOutcome = (typeof fireOutcomes)[number]
 
-/** 32 KiB of text in UTF-8. */
+/** At most 32 KiB of UTF-8. */
 const ValidationPrompt = z
   .string()
   .refine((text) => new TextEncoder().encode(text).length <= 32 * 1024, 'must be at most 32 KiB')
@@ -30,21 +30,21 @@ const fields = {
     .refine((text) => text.trim() !== '', 'must not be blank'),
   cron_expression: z
     .string()
-    .describe('Five fields: minute hour day-of-month month day-of-week; 400 for anything else.'),
+    .describe('Five fields: minute hour day-of-month month day-of-week; otherwise 400.'),
   message: MessageText,
   enabled: z.boolean(),
-  timezone: z.string().max(100).describe('An IANA zone or alias; 400 for anything else.'),
+  timezone: z.string().max(100).describe('An IANA zone or alias; otherwise 400.'),
   misfire_policy: z
     .enum(misfirePolicies)
     .describe(
-      `Of due times missed by at most an hour: \`run_once\` fires the newest, \`run_all\` each (at most ${mostMisfires}), \`skip\` none.`,
+      `For due times missed by at most an hour: \`run_once\` fires the newest, \`run_all\` all (at most ${mostMisfires}), \`skip\` none.`,
     ),
   max_retries: z.number().int().min(0).max(5),
   retry_delay_seconds: z.number().int().min(30).max(600),
   validation_enabled: z.boolean(),
   validation_timeout_seconds: z.number().int().min(30).max(600),
 }
-/** Null clears them; of all others null is refused. */
+/** Null clears these fields; it is invalid for all others. */
 const clearable = {
   description: z.string().max(2000).nullish(),
   timeout_seconds: z
@@ -52,14 +52,16 @@ const clearable = {
     .int()
     .min(1)
     .nullish()
-    .describe("Null takes the agent's timeout, which it may not exceed."),
-  allowed_tools: AllowedTools.nullish().describe('Null allows all.'),
+    .describe("Null uses the agent's timeout, which is also the maximum."),
+  allowed_tools: AllowedTools.nullish().describe('Null allows all tools.'),
   model: ModelOverride,
   deliver_to_workspace_email: z
     .string()
     .max(1000)
     .nullish()
-    .describe('Whose Workspace chat gets the output of each run; 400 when it is no e-mail address.'),
+    .describe(
+      'Recipient: their Workspace chat gets the output of each run. 400 for an invalid e-mail address.',
+    ),
   validation_prompt: ValidationPrompt.nullish(),
 }
 
@@ -78,7 +80,7 @@ export const CreateSchedule = z.object({
 })
 export type CreateSchedule = z.output<typeof CreateSchedule>
 
-/** What is left out stays as it is. */
+/** Omitted fields stay unchanged. */
 export const UpdateSchedule = z.object(fields).partial().extend(clearable)
 export type UpdateSchedule = z.output<typeof UpdateSchedule>
 
@@ -112,12 +114,12 @@ export const Schedule = z
     validation_enabled: z.boolean(),
     validation_prompt: text,
     validation_timeout_seconds: z.number().int(),
-    next_run_at: time.describe('Null while it is disabled or cannot be registered.'),
+    next_run_at: time.describe('Null while the schedule is disabled or invalid.'),
     last_run_at: time,
     last_run_status: z.enum(executionStatuses).nullable(),
-    last_fire: LastFire.nullable().describe('What became of the newest due time.'),
+    last_fire: LastFire.nullable().describe('Outcome of the newest due time.'),
     registration_error: text.describe(
-      '`Invalid cron expression` or `Invalid timezone`: the scheduler cannot register it, and it never fires.',
+      '`Invalid cron expression` or `Invalid timezone`: the schedule never fires.',
     ),
     webhook_enabled: z.boolean(),
     created_by: z.string(),
@@ -155,9 +157,9 @@ export const createSchedule = endpoint({
   id: 'createSchedule',
   method: 'POST',
   path: '/api/agents/{name}/schedules',
-  summary: 'Make a schedule',
+  summary: 'Create a schedule',
   description:
-    'Needs access to the agent; without it this is 403 `agent_access_denied`. An agent makes schedules for itself only.',
+    'Requires access to the agent; otherwise 403 `agent_access_denied`. An agent creates schedules only for itself.',
   tag,
   access: { who: 'any' },
   params: AgentParams,
@@ -172,7 +174,7 @@ export const getSchedule = endpoint({
   id: 'getSchedule',
   method: 'GET',
   path: '/api/agents/{name}/schedules/{id}',
-  summary: 'One schedule',
+  summary: 'Get a schedule',
   tag,
   access: { who: 'access' },
   params: ScheduleParams,
@@ -186,7 +188,7 @@ export const updateSchedule = endpoint({
   path: '/api/agents/{name}/schedules/{id}',
   summary: 'Change a schedule',
   description:
-    'Fields that are left out stay as they are; null clears a field that may be empty. For the owner, an admin, and whoever made it; `enabled` needs the owner or an admin. Whoever can reach the agent may name themselves in `deliver_to_workspace_email`, or nobody.',
+    'Omitted fields stay unchanged; null clears an optional field. For the owner, admins and the creator; `enabled` requires the owner or an admin. Everyone with access to the agent may set `deliver_to_workspace_email` to their own address or clear it.',
   tag,
   access: { who: 'access' },
   params: ScheduleParams,
@@ -202,7 +204,7 @@ export const deleteSchedule = endpoint({
   path: '/api/agents/{name}/schedules/{id}',
   summary: 'Delete a schedule',
   description:
-    'It stops firing at once, its webhook is revoked and its pending retries are cancelled. Its history stays; an admin can recover it until it is purged.',
+    'It stops firing immediately, its webhook is revoked and its pending retries are cancelled. Its history stays; an admin can recover the schedule until it is purged.',
   tag,
   access: { who: 'owner' },
   params: ScheduleParams,
@@ -227,15 +229,15 @@ function switching(word: 'enable' | 'disable') {
 export const enableSchedule = endpoint({
   ...switching('enable'),
   id: 'enableSchedule',
-  summary: 'Let a schedule fire',
+  summary: 'Enable a schedule',
   description:
-    "Refused when the schedule's timeout is above the agent's execution timeout, which may be lowered while the schedule is disabled.",
+    "Rejected if the schedule's timeout is above the agent's execution timeout, which may have been lowered while the schedule was disabled.",
   fails: [...notFound, 'schedule_timeout_exceeds_agent_cap'],
 })
 
 export const disableSchedule = endpoint({
   id: 'disableSchedule',
-  summary: 'Keep a schedule from firing; triggering and webhooks work on',
+  summary: 'Disable a schedule; manual triggers and webhooks still work',
   ...switching('disable'),
 })
 
@@ -245,7 +247,7 @@ export const triggerSchedule = endpoint({
   path: '/api/agents/{name}/schedules/{id}/trigger',
   summary: 'Fire a schedule now',
   description:
-    'Whether it is enabled, whatever the autonomy says, and without asking the pre-check hook. Each call is a run of its own, which waits in the queue.',
+    'Works for disabled schedules and with autonomy off, and skips the pre-check hook. Each call creates a separate run in the queue.',
   tag,
   access: { who: 'owner' },
   params: ScheduleParams,
@@ -273,7 +275,7 @@ export const listScheduleExecutions = endpoint({
   method: 'GET',
   path: '/api/agents/{name}/schedules/{id}/executions',
   summary: 'Runs of a schedule, newest first',
-  description: 'Paged; `X-Total-Count` says how many there are.',
+  description: 'Paged; `X-Total-Count` has the total.',
   tag,
   access: { who: 'access' },
   params: ScheduleParams,
@@ -287,9 +289,8 @@ export const listNextRuns = endpoint({
   id: 'listNextRuns',
   method: 'GET',
   path: '/api/agents/{name}/schedules/{id}/next',
-  summary: 'When a schedule is due next',
-  description:
-    'As the clock would have it, whether the schedule is enabled or not; none when it cannot be registered.',
+  summary: 'The next due times of a schedule',
+  description: 'Also for a disabled schedule; empty for an invalid one.',
   tag,
   access: { who: 'access' },
   params: ScheduleParams,

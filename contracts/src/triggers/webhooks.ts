@@ -7,31 +7,29 @@ const tag = 'Schedule webhooks'
 
 export const signatureHeader = 'X-Svc-Signature'
 export const timestampHeader = 'X-Svc-Timestamp'
-/** So far may the time of a signed call be from the platform's. */
+/** Maximum difference in seconds between the time of a signed call and the platform's clock. */
 export const signedTimeTolerance = 300
 
 export const maxContextLength = 4000
 export const maxMetadataBytes = 8 * 1024
 export const maxWebhookBody = 16 * 1024
-/** What is read at all, as anywhere: a body over the limit is told of in its turn, after the rates and the token. */
+/** Larger than `maxWebhookBody`, so that rate limits and the token are checked before the size. */
 const readBodyLimit = defaultBodyLimit
 
 export const Webhook = z
   .object({
     schedule_id: Id,
     has_token: z.boolean(),
-    webhook_enabled: z.boolean().describe('The same.'),
-    webhook_url: z.string().nullable().describe('Whoever knows it can fire the schedule.'),
-    auth_enabled: z.boolean().describe('Calls need a signature.'),
-    has_secret: z.boolean().describe('The same.'),
-    signing_secret: z.string().optional().describe('This once.'),
+    webhook_enabled: z.boolean().describe('Same as `has_token`.'),
+    webhook_url: z.string().nullable().describe('Anyone who knows this address can fire the schedule.'),
+    auth_enabled: z.boolean().describe('Calls require a signature.'),
+    has_secret: z.boolean().describe('Same as `auth_enabled`.'),
+    signing_secret: z.string().optional().describe('Only in this reply.'),
     signature_header: z.literal(signatureHeader),
-    requires_timestamp: z
-      .boolean()
-      .describe('The signature is of time and body together, so that a call cannot be played again.'),
+    requires_timestamp: z.boolean().describe('The signature covers time and body, which prevents replays.'),
     timestamp_header: z.literal(timestampHeader),
     created_at: Timestamp.nullable(),
-    last_called_at: Timestamp.nullable().describe('When it last fired.'),
+    last_called_at: Timestamp.nullable().describe('Time of the last fire.'),
   })
   .meta({ id: 'Webhook' })
 export type Webhook = z.output<typeof Webhook>
@@ -49,8 +47,8 @@ export const createWebhook = endpoint({
   id: 'createWebhook',
   method: 'POST',
   path,
-  summary: 'Make the webhook of a schedule, or give it another token',
-  description: 'The old address answers 404 at once, and the signing secret is gone with it.',
+  summary: 'Create the webhook of a schedule, or replace its token',
+  description: 'The previous address returns 404 immediately, and its signing secret is deleted.',
   access: owner,
   returns: Webhook,
   audit: { type: 'webhook', action: 'create_token' },
@@ -61,7 +59,7 @@ export const getWebhook = endpoint({
   id: 'getWebhook',
   method: 'GET',
   path,
-  summary: 'The webhook of a schedule',
+  summary: 'Get the webhook of a schedule',
   access: { who: 'owner' },
   returns: Webhook,
 })
@@ -72,7 +70,7 @@ export const deleteWebhook = endpoint({
   method: 'DELETE',
   path,
   summary: 'Revoke the webhook of a schedule',
-  description: 'Its address answers 404 at once.',
+  description: 'Its address returns 404 immediately.',
   access: owner,
   status: 204,
   audit: { type: 'webhook', action: 'revoke_token' },
@@ -83,8 +81,8 @@ export const createWebhookSecret = endpoint({
   id: 'createWebhookSecret',
   method: 'POST',
   path: `${path}/secret`,
-  summary: 'Let calls need a signature, or give another secret for it',
-  description: `A call then needs \`${signatureHeader}: sha256=<hex>\`: the HMAC-SHA256 of its raw body under the secret, which is shown this once. With \`require_timestamp\` it also needs \`${timestampHeader}\`, seconds since 1970 and at most ${signedTimeTolerance} s off, and the signature is of that text, a dot and the raw body.`,
+  summary: 'Require a signature, or replace its secret',
+  description: `Calls then require \`${signatureHeader}: sha256=<hex>\`, the HMAC-SHA256 of the raw body with the secret, which only this reply shows. With \`require_timestamp\` they also require \`${timestampHeader}\`: seconds since 1970, at most ${signedTimeTolerance} s off. The signature then covers that text, a dot and the raw body.`,
   access: owner,
   body: z.object({ require_timestamp: z.boolean().nullish() }),
   bodyOptional: true,
@@ -98,13 +96,13 @@ export const deleteWebhookSecret = endpoint({
   id: 'deleteWebhookSecret',
   method: 'DELETE',
   path: `${path}/secret`,
-  summary: 'Let calls need no signature any more',
+  summary: 'Stop requiring a signature',
   access: owner,
   returns: Webhook,
   audit: { type: 'webhook', action: 'delete_secret' },
 })
 
-/** The body of a call that has one. */
+/** The optional body of a call. */
 export const WebhookCall = z.object({
   context: z.string().max(maxContextLength).optional(),
   metadata: z
@@ -121,9 +119,9 @@ export const callWebhook = endpoint({
   id: 'callWebhook',
   method: 'POST',
   path: '/api/webhooks/{token}',
-  summary: 'Fire a schedule from outside',
+  summary: 'Fire a schedule by webhook',
   description:
-    'The token is the credential. The body may be empty, or a JSON object of at most 16 KiB: `context` (at most 4,000 characters) follows the message as data, `metadata` (an object of at most 8 KiB) is kept with the execution. The same `Idempotency-Key` within a day, or the same body where there is no key, is answered as the first was; an empty body fires each time.',
+    'The token is the credential. The body may be empty, or a JSON object of at most 16 KiB: `context` (at most 4,000 characters) follows the message as data, `metadata` (an object of at most 8 KiB) is stored with the execution. A repeated `Idempotency-Key` within a day, or without a key a repeated body, gets the first reply. An empty body fires each time.',
   tag,
   access: { who: 'none' },
   params: z.object({ token: z.string() }),
