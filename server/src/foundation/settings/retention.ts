@@ -6,7 +6,7 @@ import { definitions, retentionKeys, type SettingKey } from './definitions.ts'
 import { settingStore } from './store.ts'
 import type { Values } from './values.ts'
 
-/** Retention windows, and the sweeps that wait for an admin because they would delete unusually much. */
+/** Retention windows, and the sweeps that wait for an admin because they would delete unusually many rows. */
 export type Retention = {
   windows(): Promise<RetentionWindow[]>
   /** Returns the number of rows that the held sweep found; 0: none was held. Throws `setting_not_found`, `window_changed`. */

@@ -32,7 +32,7 @@ import { checkPlain, checkValue, crossedThresholds, refuseKey } from './rules.ts
 import { createUsageSharingSettings, type UsageSharingSettings } from './usage-sharing.ts'
 import { openValues, type ReadSetting, settingsTopic } from './values.ts'
 
-/** Equipment of this installation, from its environment. */
+/** Features and keys that the environment of this installation configures. */
 export type Installed = {
   mail: boolean
   voip: boolean
