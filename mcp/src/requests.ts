@@ -20,7 +20,7 @@ export type RequestForm = {
 // A subset of Endpoint, whose full type is invariant in its schemas.
 type AnyEndpoint = Pick<Endpoint, 'id' | 'method' | 'path'>
 
-/** Declares a request. `{name}` is the parameter `agent_name` of a path below `/agents/`, unless `as` says otherwise. */
+/** Declares a request. In paths below `/agents/`, `{name}` is the parameter `agent_name` unless `as` overrides it. */
 export function request(
   endpoint: AnyEndpoint,
   { as = {}, leftOut = {}, differs = {}, when = {} }: Partial<Omit<RequestForm, 'endpoint'>> = {},

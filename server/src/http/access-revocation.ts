@@ -16,7 +16,7 @@ export type Admission = {
 export type AccessRevocation = {
   /** Counts the losses of access so far. Read it before the guard runs. */
   revocationEpoch(): number
-  /** `revocationEpoch`: read before the guard ran; a newer loss is checked immediately. Call the result at the end. */
+  /** Checks immediately if access was lost since `revocationEpoch`. Call the result at the end. */
   watch(admission: Admission, revocationEpoch: number): () => void
   /** Call when a caller may have lost access to this agent; `name` is its current name. */
   recheck(agent: { id: string; name: string }): void
