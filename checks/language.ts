@@ -55,6 +55,7 @@ const covered = [
   'agent',
   'test-support',
   'contracts',
+  'server/src/compose.test.ts',
   'server/src/compose.ts',
   'server/src/composition.ts',
   'server/src/config-values.ts',

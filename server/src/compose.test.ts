@@ -12,10 +12,10 @@ import { silentLog } from './ports/log.ts'
 import { openAdapters } from './start/adapters.ts'
 
 const name = ({ method, path }: { method: string; path: string }) => `${method} ${path}`
-/** Bound by the web layer itself. */
-const elsewhere = ['GET /health', 'GET /api/internal/health']
+/** Served by the web layer itself. */
+const webLayerRoutes = ['GET /health', 'GET /api/internal/health']
 
-test('every endpoint of the contracts is served, and nothing is served that is not in them', async () => {
+test('the platform serves exactly the endpoints of the contracts', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'roost-compose-'))
   const config = parseConfig({ ROOST_DATA_DIR: dataDir, ROOST_CONTAINERS_URL: 'fake:' })
   const adapters = await openAdapters(config, silentLog, {})
@@ -27,7 +27,7 @@ test('every endpoint of the contracts is served, and nothing is served that is n
     })
     const served = [...platform.routes, ...platform.internalRoutes].map(({ endpoint }) => name(endpoint))
     await platform.close()
-    assert.deepEqual([...served, ...elsewhere].sort(), endpoints.map(name).sort())
+    assert.deepEqual([...served, ...webLayerRoutes].sort(), endpoints.map(name).sort())
     assert.equal(new Set(endpoints.map(({ id }) => id)).size, endpoints.length, 'ids are unique')
   } finally {
     await adapters.db.close()
@@ -37,10 +37,10 @@ test('every endpoint of the contracts is served, and nothing is served that is n
   }
 })
 
-test('every write of the contracts says how the audit log names it', () => {
+test('every write of the contracts has a name in the audit log', () => {
   const silent = endpoints.filter(
     ({ method, audit, access }) => method !== 'GET' && !audit && access.who !== 'internal',
   )
-  // Asked by programs every few seconds: an entry each would tell nothing.
+  // Programs call these every few seconds; their entries would be useless.
   assert.deepEqual(silent.map(({ id }) => id).sort(), ['postHeartbeat', 'validateKey'])
 })

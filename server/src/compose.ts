@@ -29,7 +29,7 @@ const root = resolve(import.meta.dirname, '../..')
 export async function compose(
   config: Config,
   adapters: Adapters,
-  /** Host under which agents reach the internal listener. */
+  /** `agentsHost` is the host name of the internal listener for agents. */
   { agentsHost, openClosedNetwork }: { agentsHost(): string; openClosedNetwork(): Promise<AgentsNetwork> },
 ): Promise<Composition> {
   const { db, ephemeral, containers, images, git, host, clock, log } = adapters

@@ -66,7 +66,10 @@ export function outboxStore(on: Executor) {
       const head = db.updateTable('outbox_head').where('id', '=', 1)
       const newEvents = db
         .selectFrom('outbox')
-        .select(['sequence as of_sequence', sql<number>`row_number() over (order by sequence)`.as('event_rank')])
+        .select([
+          'sequence as of_sequence',
+          sql<number>`row_number() over (order by sequence)`.as('event_rank'),
+        ])
         .where('position', 'is', null)
         .orderBy('sequence')
         .limit(limit)
@@ -75,7 +78,9 @@ export function outboxStore(on: Executor) {
         db
           .updateTable('outbox')
           .from(newEvents.as('new_events'))
-          .set({ position: sql<number>`(select position from outbox_head where id = 1) + new_events.event_rank` })
+          .set({
+            position: sql<number>`(select position from outbox_head where id = 1) + new_events.event_rank`,
+          })
           .whereRef('outbox.sequence', '=', 'new_events.of_sequence')
           .returning(eventColumns)
           .execute(),

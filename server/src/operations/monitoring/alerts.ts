@@ -68,8 +68,7 @@ export function costAlert(spentMicros: number, limitUsd: number): Desired {
       title: isReached
         ? `Today's runs have cost the daily limit of ${limitUsd} USD`
         : `Today's runs have cost ${Math.round((spent / limitUsd) * 100)} % of the daily limit`,
-      question:
-        'This does not stop any run. Check the costs by agent, and set spend caps where needed.',
+      question: 'This does not stop any run. Check the costs by agent, and set spend caps where needed.',
       priority: isReached ? 'high' : 'medium',
       context: { spent_usd: spent, limit_usd: limitUsd },
     },
