@@ -124,7 +124,7 @@ export function overdueOutcome(call: Pick<CallRow, 'state' | 'answered_at' | 'is
       return call.answered_at === null ? 'no_answer' : 'no_media'
     case 'talking':
     case 'ended':
-      // The process that carried the call did not end it; the provider may have.
+      // The owning process did not end the call, but the provider may have.
       return call.is_over === 1 ? 'hung_up' : 'lost'
   }
 }

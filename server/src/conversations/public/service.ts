@@ -66,7 +66,7 @@ export function createPublicChat(deps: PublicChatDeps): PublicChat {
   const visitors = createVisitors(deps)
   const verification = createVerification({ ...deps, visitors })
   const talk = createTalk({ ...deps, visitors })
-  const lasting = createLongReplies(accessRevocation)
+  const longReplies = createLongReplies(accessRevocation)
 
   function requireEnabled(): void {
     if (!deps.isOn()) throw new Fault('feature_disabled', 'Public links are switched off.')
@@ -79,7 +79,7 @@ export function createPublicChat(deps: PublicChatDeps): PublicChat {
     if (id && name) accessRevocation.recheck({ id, name })
   })
 
-  function lastingOf({ token, open: { agent }, signal }: Call): LongReply {
+  function longReplyOf({ token, open: { agent }, signal }: Call): LongReply {
     const refusal = () => new Fault('link_not_found')
     return {
       agent: { id: agent.id, name: agent.name },
@@ -119,9 +119,9 @@ export function createPublicChat(deps: PublicChatDeps): PublicChat {
       return open
     },
     accept: async (open, body) => talk.accept(open, await visitors.of(open.link, body), body),
-    stream: (call, make) => lasting.stream(lastingOf(call), make),
+    stream: (call, make) => longReplies.stream(longReplyOf(call), make),
     wait: (call, accepted, options) =>
-      lasting.wait(lastingOf(call), (signal) => talk.wait(accepted, { ...options, signal })),
+      longReplies.wait(longReplyOf(call), (signal) => talk.wait(accepted, { ...options, signal })),
 
     agentDeleted: (tx, agentId) => publicStore(tx).removeOfAgent(agentId),
     loops: [

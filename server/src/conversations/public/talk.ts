@@ -43,7 +43,7 @@ export type Talk = {
    */
   accept(open: OpenLink, visitor: Visitor | null, body: PublicChatBody): Promise<AcceptedTurn>
   /** Waits for the reply. Throws the faults of `Wait`, without the agent's error messages. */
-  wait(taken: AcceptedTurn, options: WaitOptions): Promise<PublicReply>
+  wait(accepted: AcceptedTurn, options: WaitOptions): Promise<PublicReply>
   /** The newest messages, oldest first. */
   history(visitor: Visitor | null): Promise<History>
   /** Throws `turn_in_progress`. */

@@ -105,7 +105,7 @@ export function createConversations(deps: ConversationsDeps) {
     /** Creates another conversation than Main, in the caller's transaction. */
     async createOther(tx: Tx, principal: Holder, agentId: string): Promise<SessionRow> {
       const row = await insertConversation(tx, principal, agentId, { title: null, main: false })
-      if (!row) throw new Error('A conversation without a key was taken.')
+      if (!row) throw new Error('Inserting a conversation without a key conflicted.')
       return row
     },
 
@@ -149,7 +149,7 @@ export function createConversations(deps: ConversationsDeps) {
       const row = await db.atomically((tx) =>
         insertConversation(tx, principal, agent.id, { title, main: false }),
       )
-      if (!row) throw new Error('A conversation without a key was taken.')
+      if (!row) throw new Error('Inserting a conversation without a key conflicted.')
       return conversationView(row, agent.name, null, 0)
     },
 

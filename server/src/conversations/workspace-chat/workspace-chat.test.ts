@@ -36,11 +36,11 @@ forEachDialect((_name, open) => {
     const token = await world.signIn(sam)
     const playbooks = async () => (await world.request(token, 'GET', '/my-agents')).json.agents[0].playbooks
     world.starters.answer = () => [{ title: 'Report', description: null, starter_prompt: '/report' }]
-    assert.deepEqual([await playbooks(), world.starters.asked], [[], 0], 'unreachable')
+    assert.deepEqual([await playbooks(), world.starters.calls], [[], 0], 'unreachable')
     world.chatLink.link(world.agentId, {})
     assert.deepEqual(await playbooks(), [{ title: 'Report', description: null, starter_prompt: '/report' }])
     await playbooks()
-    assert.equal(world.starters.asked, 1)
+    assert.equal(world.starters.calls, 1)
     world.starters.answer = () => assert.fail('the agent is busy')
     await world.clock.advance(61)
     assert.deepEqual(await playbooks(), [])

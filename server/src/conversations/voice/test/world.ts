@@ -76,7 +76,7 @@ export async function openVoiceWorld(open: OpenTestDb) {
         codes: createEmailCodes({ db, clock, vault }),
         baseUrl: 'https://roost.example',
         rateReport: async () => assert.fail('no report is rated here'),
-        asks: { asksOf: async () => [], answer: async () => assert.fail('nothing is asked here') },
+        asks: { asksOf: async () => [], answer: async () => assert.fail('no request is answered here') },
       })
       const voice = createVoice({
         ...{ ...base, agentRecords, agentAccess, sessions, keys, voiceKey },

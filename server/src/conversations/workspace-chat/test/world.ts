@@ -77,8 +77,7 @@ export async function openWorkspaceWorld(
     log: silentLog,
     agentName: async () => null,
   })
-  const asked: object[] = []
-  const starters = { asked: 0, answer: (_agent: string): Starter[] => [] }
+  const starters = { calls: 0, answer: (_agent: string): Starter[] => [] }
   const world = await openAgents(db, {
     shared,
     routes: (area) => {
@@ -93,7 +92,7 @@ export async function openWorkspaceWorld(
         descriptionOf: agentManagement.descriptionOf,
         playbooks: {
           starters: async ({ name }) => {
-            starters.asked += 1
+            starters.calls += 1
             return starters.answer(name)
           },
         },
@@ -104,11 +103,8 @@ export async function openWorkspaceWorld(
         isVoiceOn: () => false,
         rateReport,
         asks: {
-          asksOf: async (...args) => {
-            asked.push(args)
-            return []
-          },
-          answer: async () => assert.fail('nothing is asked here'),
+          asksOf: async () => [],
+          answer: async () => assert.fail('no request is answered here'),
         },
       })
       const identify: Identify = (authorization) => world.identity.identify(authorization)
@@ -141,8 +137,8 @@ export async function openWorkspaceWorld(
   async function signIn(email: string): Promise<string> {
     const sentCount = () => mail.sent.filter(({ to }) => to === email).length
     const before = sentCount()
-    const asked = await request('', 'POST', '/auth/request', { email })
-    assert.equal(asked.status, 200)
+    const requested = await request('', 'POST', '/auth/request', { email })
+    assert.equal(requested.status, 200)
     await until(() => sentCount() > before, 'the code was sent')
     const code = /\d{6}/.exec(mail.sent.findLast(({ to }) => to === email)?.text ?? '')?.[0]
     const reply = await request('', 'POST', '/auth/verify', { email, code })
@@ -172,7 +168,6 @@ export async function openWorkspaceWorld(
     workspace,
     runs,
     mail,
-    asked,
     starters,
     owner,
     agentId,
@@ -193,7 +188,7 @@ export async function openWorkspaceWorld(
     /** Sends a message and lets the agent answer it. */
     async turn(token: string, body: object, overrides: object = {}, headers = {}) {
       const reply = request(token, 'POST', '/agents/scout/chat', body, headers)
-      await until(waiting, 'the turn was taken in')
+      await until(waiting, 'the turn was accepted')
       const run = await claim()
       await dispatch.handlers.result(linked, resultOf(run, { response: 'hello', ...overrides }))
       return { ...(await reply), run }
