@@ -45,7 +45,7 @@ forEachDialect((_, open) => {
       },
     })
     for (let time = 0; time < 6; time += 1) await assert.rejects(link.call('a2', 'info', {}), LinkFault)
-    const aborted = AbortSignal.abort(new Error('gone'))
+    const aborted = AbortSignal.abort(new Error('aborted'))
     for (let time = 0; time < 6; time += 1) {
       await assert.rejects(link.call('a1', 'info', {}, { signal: aborted }), /aborted/)
     }

@@ -111,7 +111,7 @@ forEachDialect((_, open) => {
     await reap(platform)
     const lost = await platform.row(row.id)
     assert.deepEqual([lost.status, lost.error_code], ['failed', 'agent_lost'])
-    assert.match(lost.error ?? '', /out of reach for 24 hours/)
+    assert.match(lost.error ?? '', /offline for 24 hours/)
     const late = await platform.dispatch.handlers.result(linked, resultOf(run))
     assert.deepEqual(late, { accepted: false, reason: 'already_final' })
   })
