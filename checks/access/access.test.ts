@@ -102,7 +102,7 @@ for (const kind of kinds) {
       for (const [credential, token] of Object.entries(credentialsOf.get(kind.id) ?? {})) {
         const reply = await call(endpoint, token)
         const verdict = verdictOf(endpoint, reply)
-        if (endpoint.access.admitsLeft && credential === leftSession) {
+        if (endpoint.access.acceptsLoggedOut && credential === leftSession) {
           if (verdict !== 'ok') mismatches.push(`${nameOf(endpoint)} (${credential}): ${verdict}, not ok`)
         } else if (!isAsExpected(endpoint, verdict, expected))
           mismatches.push(`${nameOf(endpoint)} (${credential}): ${verdict}, not ${expected}`)

@@ -2,15 +2,15 @@ import type { Access } from '@roost/contracts/kit/access'
 import type { ErrorCode } from '@roost/contracts/kit/errors'
 import { anonymous, type Caller, type Relation } from '../identity/access/caller.ts'
 import { Fault } from '../kit/fault.ts'
-import type { ReachedAgent } from './route.ts'
+import type { RouteAgent } from './route.ts'
 
-export type Admitted = { caller: Caller; agent: ReachedAgent | null; relation: Relation | null }
+export type Admitted = { caller: Caller; agent: RouteAgent | null; relation: Relation | null }
 
 export type GuardDeps = {
   /** Undefined: no credential. Throws `not_authenticated`, `invalid_token`, `account_suspended`. */
-  identify(authorization: string | undefined, options?: { admitsLeft?: boolean }): Promise<Caller>
+  identify(authorization: string | undefined, options?: { acceptsLoggedOut?: boolean }): Promise<Caller>
   /** Returns null if the agent does not exist or is not visible to the caller. */
-  agentAccess(caller: Caller, agentName: string): Promise<{ agent: ReachedAgent; relation: Relation } | null>
+  agentAccess(caller: Caller, agentName: string): Promise<{ agent: RouteAgent; relation: Relation } | null>
   /** The rules that need no lookup: credential, scope fence, gate. Null means allowed. */
   refuseBefore(caller: Caller, access: Access): ErrorCode | null
   /** The rules about the relation to the agent, and the role. Null means allowed. */

@@ -16,10 +16,10 @@ export type Call<E> = {
 /** For endpoints of who `any`, `admin`: the caller is signed in. */
 export type SignedInCall<E> = Call<E> & { caller: SignedIn }
 /** For endpoints of who `access`, `owner`, `agent`: the agent in the path exists and is visible. */
-export type AgentCall<E> = SignedInCall<E> & { agent: ReachedAgent; relation: Relation }
+export type AgentCall<E> = SignedInCall<E> & { agent: RouteAgent; relation: Relation }
 
 /** The fields of an agent that the guard needs; features read the rest by id. */
-export type ReachedAgent = { id: string; name: string; owner_id: string; is_system: boolean }
+export type RouteAgent = { id: string; name: string; owner_id: string; is_system: boolean }
 
 export type RequestInfo = {
   id: string

@@ -3,15 +3,15 @@ import { anonymous, type Caller, type KeyCaller, type SessionCaller } from './ca
 
 export type IdentifyDeps = {
   /** Returns null if the token is not one of ours or is no longer valid. */
-  verifySession(token: string, options?: { admitsLeft?: boolean }): Promise<SessionCaller | null>
+  verifySession(token: string, options?: { acceptsLoggedOut?: boolean }): Promise<SessionCaller | null>
   /** Returns null if the key is not one of ours or no longer works. */
   verifyKey(presented: string): Promise<KeyCaller | null>
 }
 
-/** `admitsLeft`: accepts a logged-out session too, until it would have expired. */
+/** `acceptsLoggedOut`: accepts a logged-out session too, until it would have expired. */
 export type Identify = (
   authorization: string | undefined,
-  options?: { admitsLeft?: boolean },
+  options?: { acceptsLoggedOut?: boolean },
 ) => Promise<Caller>
 
 export const keyTextPrefix = 'svc_mcp_'

@@ -18,7 +18,7 @@ export function createVerifySession(deps: {
   changes: Pick<IdentityChanges, 'on'>
   users: Pick<Users, 'find'>
   signingKeys: Pick<SigningKeys, 'current' | 'onReplaced'>
-}): (token: string, options?: { admitsLeft?: boolean }) => Promise<SessionCaller | null> {
+}): (token: string, options?: { acceptsLoggedOut?: boolean }) => Promise<SessionCaller | null> {
   const { db, clock, changes, users, signingKeys } = deps
   const cache = createCache<{ caller: SessionCaller; expiresAtMs: number }>({
     clock,
@@ -43,9 +43,9 @@ export function createVerifySession(deps: {
     else if ('user_id' in change) cache.forget(({ caller }) => caller.user.id === change.user_id)
     else if ('session_id' in change) cache.forget(({ caller }) => caller.session.jti === change.session_id)
   })
-  return async (token, { admitsLeft = false } = {}) => {
+  return async (token, { acceptsLoggedOut = false } = {}) => {
     // Never cached: other requests must not accept a logged-out session.
-    if (admitsLeft) return (await read(token, 'active or logged out'))?.caller ?? null
+    if (acceptsLoggedOut) return (await read(token, 'active or logged out'))?.caller ?? null
     const cached = await cache.get(token)
     return cached && isBefore(clock, cached.expiresAtMs) ? cached.caller : null
   }
