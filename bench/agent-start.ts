@@ -1,6 +1,6 @@
 /**
- * `POST start` until the agent answers, beside the bare engine: start of a container of the same image until
- * its program would be ready (its entry up to the first byte towards the platform).
+ * `POST start` until the agent responds, compared with the bare engine: start of a container of the same image until
+ * the first byte of its program to the platform.
  */
 import { execFile } from 'node:child_process'
 import { createServer, request } from 'node:http'
@@ -19,14 +19,14 @@ if (created.status !== 200) throw new Error(created.text)
 const inspected = JSON.parse((await run('docker', ['inspect', 'agent-bench-start'])).stdout)[0]
 const gateway = Object.values<{ Gateway: string }>(inspected.NetworkSettings.Networks)[0]?.Gateway ?? ''
 
-/** Where the peer's program dials: the moment its first request arrives is its readiness. */
+/** Listener for the peer's program: it is ready when its first request arrives. */
 let arrived: (() => void) | null = null
-const door = createServer((_request, response) => response.writeHead(503).end())
-door.on('connection', () => arrived?.())
-await new Promise<void>((resolve) => door.listen(0, gateway, resolve))
-const port = (door.address() as { port: number }).port
+const readyListener = createServer((_request, response) => response.writeHead(503).end())
+readyListener.on('connection', () => arrived?.())
+await new Promise<void>((resolve) => readyListener.listen(0, gateway, resolve))
+const port = (readyListener.address() as { port: number }).port
 const peerName = 'bench-start-peer'
-// By its label it is removed with the benchmark.
+// The keeper removes the container by its label.
 const label = ['--label', `roost.install=${process.env[installsVariable]}peer`]
 await run('docker', ['volume', 'create', ...label, peerName])
 const environment = inspected.Config.Env.filter(
@@ -78,7 +78,7 @@ const peer = async () => {
   })
 }
 
-/** The bare call to the engine, without a client program in between. */
+/** Calls the engine directly, without a client program. */
 function engineStart(name: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const path = `/containers/${name}/start`
@@ -94,15 +94,15 @@ function engineStart(name: string): Promise<void> {
 await ours()
 await peer()
 const series = await alternate(7, ours, peer)
-door.close()
-const [mine, theirs] = [median(series.ours), median(series.peer)]
+readyListener.close()
+const [ownMs, peerMs] = [median(series.ours), median(series.peer)]
 record({
   row: 'agent start until it answers',
-  ours: ms(mine),
-  peer: ms(theirs),
-  value: mine / theirs,
+  ours: ms(ownMs),
+  peer: ms(peerMs),
+  value: ownMs / peerMs,
   limit: 'at most 1.3 × the peer',
-  ok: mine / theirs <= 1.3,
+  ok: ownMs / peerMs <= 1.3,
 })
 await platform[Symbol.asyncDispose]()
 report()

@@ -3,7 +3,7 @@ import { quantile } from './measure.ts'
 
 export type LoadResult = { perSecond: number; p50: number; p99: number; errors: number }
 
-/** Keeps `connections` busy with the same GET for `seconds`; one request at a time on each. */
+/** Repeats the same GET on `connections` connections for `seconds`, one request at a time on each. */
 export async function load(
   url: string,
   headers: Record<string, string>,

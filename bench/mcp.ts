@@ -1,6 +1,6 @@
 /**
- * An agent list while 50 MCP clients wait for long answers of an agent, beside the same list without them: what
- * waits must not slow down what is looked at.
+ * The agent list while 50 MCP clients wait for long answers of an agent, compared with the same list without them.
+ * Waiting calls must not slow down other requests.
  */
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { startPlatform } from '../checks/acceptance/platform.ts'
@@ -52,7 +52,7 @@ async function connect(): Promise<Client> {
   return client
 }
 
-/** Longer than the measurement: three run, the others wait for a slot; beyond the bound of the queue they are busy. */
+/** Longer than the measurement: three run, the others wait in the queue or are rejected when it is full. */
 async function longCall(client: Client, name: string): Promise<void> {
   const message = `[[sleep:2]] [[reply:${name}]]`
   await client.callTool({

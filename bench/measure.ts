@@ -1,4 +1,4 @@
-/** Small numbers, told honestly: medians of runs that alternate with their peer, so that both see the same noise. */
+/** Medians of runs that alternate with the peer, so that both see the same noise. */
 export function median(values: number[]): number {
   return quantile(values, 0.5)
 }
@@ -14,7 +14,7 @@ export async function milliseconds(act: () => Promise<unknown>): Promise<number>
   return performance.now() - started
 }
 
-/** Runs both in turns and answers both series. */
+/** Runs both alternately and returns both series. */
 export async function alternate(
   times: number,
   ours: () => Promise<number>,
@@ -32,7 +32,7 @@ export type Row = { row: string; ours: string; peer: string; value: number; limi
 
 const rows: Row[] = []
 
-/** One line of the result; printed at once and kept for `report`. */
+/** Prints one line of the result and stores it for `report`. */
 export function record(row: Row): void {
   rows.push(row)
   console.log(

@@ -1,6 +1,6 @@
 /**
- * The pages in a real browser: what the first one weighs, how 500 agents scroll and filter, how fast a log of
- * 5 MB is there. The peer of the frames is the same scrolling over an empty page in the same browser.
+ * The web UI in a real browser: size of the first page, scrolling and filtering 500 agents, time to show a 5 MB log.
+ * The peer of the frame times is an idle page in the same browser.
  */
 import type { Page } from 'playwright-core'
 import { firstPageScriptBytes, openBench, type Tab } from '../checks/browser/bench.ts'
@@ -59,7 +59,7 @@ record({
 
 await bench[Symbol.asyncDispose]()
 
-// What agents wrote, in a page of its own: `web/src/test/content.tsx`.
+// A separate page with agent content: `web/src/test/content.tsx`.
 const content = await openContentBench()
 for (const { row, shown, limit } of [
   {
@@ -90,10 +90,10 @@ record({
 await content[Symbol.asyncDispose]()
 report()
 
-/** Milliseconds between the frames in each of which 20 characters more are there. */
+/** Returns the milliseconds between frames that each add 20 characters. */
 async function writingFrames(page: Page): Promise<number[]> {
   return page.evaluate(async (whole) => {
-    // Put there by the page, see `web/src/test/content.tsx`.
+    // Defined by `web/src/test/content.tsx`.
     const { show } = window as unknown as { show(content: object): void }
     const gaps: number[] = []
     let last = performance.now()
@@ -108,7 +108,7 @@ async function writingFrames(page: Page): Promise<number[]> {
   }, answer(20_000))
 }
 
-/** Milliseconds between 120 frames, at rest or while the table moves by 60 pixels a frame, a fast turn of the wheel. */
+/** Returns the milliseconds between 120 frames, at rest or while the table scrolls fast, 60 pixels per frame. */
 async function frames(page: Page, moves: boolean): Promise<number[]> {
   return page.evaluate(async (isMoving) => {
     const scroller = document.querySelector('[role=grid]')?.parentElement
@@ -126,7 +126,7 @@ async function frames(page: Page, moves: boolean): Promise<number[]> {
   }, moves)
 }
 
-/** From the key that completes the word to the frame after the table shows the one agent that matches. */
+/** Returns the time from the last key to the frame after the table shows the single match. */
 async function filterTime({ page }: Tab, word: string): Promise<number> {
   const field = page.getByRole('searchbox', { name: 'Filter agents' })
   await field.fill(word.slice(0, -1))
@@ -135,7 +135,7 @@ async function filterTime({ page }: Tab, word: string): Promise<number> {
     .getByText(`${word.slice(0, -1)}0`)
     .waitFor()
   await field.focus()
-  // The page listens before the key is pressed, and is asked for the time afterwards.
+  // The page listens before the key is pressed and returns the time later.
   await page.evaluate((name) => {
     const shown = new Promise<number>((resolve) => {
       let started = 0
@@ -151,6 +151,6 @@ async function filterTime({ page }: Tab, word: string): Promise<number> {
     Object.assign(window, { shown })
   }, word)
   await page.keyboard.press(word.slice(-1))
-  // Put there right above.
+  // Defined above.
   return page.evaluate(() => (window as unknown as { shown: Promise<number> }).shown)
 }

@@ -1,8 +1,7 @@
 /**
- * What a task costs: processor time of the API and of its database, statements, transactions and writes, for each
- * 1,000 tasks that are accepted over HTTP and for each 1,000 runs that are drained, on PostgreSQL. Beside other
- * work of the machine times are noise, and this much less. With another work tree as second argument both are measured in
- * turns: `node bench/queue-cpu.ts [rounds] [folder of the other tree]`.
+ * Cost of tasks on PostgreSQL: processor time of the API and the database, statements, transactions and writes, per
+ * 1,000 tasks accepted over HTTP and per 1,000 runs drained. Less noisy than times on a shared machine. With a second
+ * work tree, both are measured alternately: `node bench/queue-cpu.ts [rounds] [folder of the other tree]`.
  */
 import { tmpdir } from 'node:os'
 import { resolve } from 'node:path'
@@ -40,7 +39,7 @@ for (const [index, tree] of trees.entries()) {
   const database = `roost_${index + 1}`
   await admin(`create database ${database}`)
   const at = pathToFileURL(`${tree}/bench/queue/side.ts`).href
-  // The same file of the other tree.
+  // The same file in the other tree.
   const { openSide: open } = (await import(at)) as { openSide: typeof openSide }
   const databaseUrl = server.url.replace(/postgres$/, database)
   sides.push({ tree, database, side: stack.use(await open({ databaseUrl, agents, slots })) })
@@ -57,11 +56,11 @@ for (const [key, costs] of figures) {
   const shown = names.map((name) => `${name} ${median(costs.map((cost) => cost[name])).toFixed(0)}`)
   console.log(`${key}: ${shown.join(', ')}`)
 }
-console.log(faults.length === 0 ? 'order and cap kept' : [...new Set(faults)].join('; '))
+console.log(faults.length === 0 ? 'order and cap correct' : [...new Set(faults)].join('; '))
 await stack.disposeAsync()
 process.exit(faults.length === 0 ? 0 : 1)
 
-/** The first round opens connections and compiles code, and is not counted. */
+/** The first round opens connections and compiles code; it is not measured. */
 async function measure(
   { tree, database, side }: (typeof sides)[number],
   what: string,
@@ -83,8 +82,8 @@ async function measure(
 }
 
 async function drain(side: Side): Promise<void> {
-  const seen = await play({ linkUrl: side.linkUrl, agents: side.agents, slots, runs, workMs: () => 0 })
-  faults.push(...(await faultsOf(side, seen, slots, side.begun)))
+  const observed = await play({ linkUrl: side.linkUrl, agents: side.agents, slots, runs, workMs: () => 0 })
+  faults.push(...(await faultsOf(side, observed, slots, side.begun)))
 }
 
 async function admin(text: string): Promise<pg.QueryResult> {

@@ -1,11 +1,7 @@
 /**
- * The queue beside graphile-worker on the same durable PostgreSQL, in the same minutes: 1,000 asynchronous tasks
- * for 20 agents with 3 slots each. Taking tasks in over HTTP beside `addJob` in process; handing them out to
- * agents that work for a while; and draining them as fast as they are answered, beside one named queue for each
- * agent. Order and cap are checked in every round, by what agents saw and by rows. SQLite is measured in the same
- * rounds. Each part is done by all sides, one right after the other, before the next part begins.
- *
- * Agents' programs are played without containers: `queue/agents.ts`. `node bench/queue.ts [rounds]`
+ * Compares the queue with graphile-worker on the same durable PostgreSQL: 1,000 asynchronous tasks for 20 agents with
+ * 3 slots each; `node bench/queue.ts [rounds]`. Measures accepting, claiming and draining; `bench/README.md` has the
+ * details. Every round checks order and cap, and all sides finish one part before the next part starts.
  */
 import { loadavg, tmpdir } from 'node:os'
 import pg from 'pg'
@@ -25,7 +21,7 @@ const slots = 3
 const perAgent = 50
 const runs = agents * perAgent
 const rounds = Number(process.argv[2] ?? 3)
-/** One to three seconds for each task by its place among all, the same for all sides: short turns of agents. */
+/** Duration of each task by its position: one to three seconds, the same for all sides. */
 const workMs = Array.from({ length: runs }, (_, place) => 1000 + ((place * 7919) % 2001))
 
 await using stack = new AsyncDisposableStack()
@@ -50,7 +46,7 @@ const figures = new Map<string, number[]>()
 const faults: string[] = []
 const load: number[] = []
 
-// Once unmeasured: connections are open, code is compiled and tables are not empty when the first round begins.
+// A warm-up: it opens connections, compiles code and fills tables before the first round.
 for (const { side } of ours) {
   await acceptAll(side, perAgent)
   await playOn(side, () => 0)
@@ -79,9 +75,9 @@ for (let round = 0; round < rounds; round += 1) {
   await inTurns(round, 'paced', { ours: async (side) => quantile(await acceptPaced(side, runs, 200), 0.99) })
   await inTurns(round, 'waited', {
     ours: async (side, name) => {
-      const seen = await playOn(side, (agent, message) => workMs[placeOf(side, agent, message)] ?? 0)
-      keep(`told ${name}`, quantile(seen.waitsFromEnd, 0.95))
-      return quantile(seen.waits, 0.95)
+      const observed = await playOn(side, (agent, message) => workMs[placeOf(side, agent, message)] ?? 0)
+      keep(`delay ${name}`, quantile(observed.waitsFromEnd, 0.95))
+      return quantile(observed.waits, 0.95)
     },
     peer: async () => {
       const all = await peer.ask({ do: 'work', concurrency: agents * slots, workMs, jobs: runs })
@@ -105,8 +101,8 @@ for (const { name } of ours) {
       ok: !isLimited || limit.holds(value),
     })
   const ratio = (what: string, figure: string, show: (value: number) => string, limit: Limit) => {
-    const { ours: mine, peer: theirs } = of(figure)
-    row(what, mine / theirs, { ours: show(mine), peer: show(theirs) }, limit)
+    const { ours, peer } = of(figure)
+    row(what, ours / peer, { ours: show(ours), peer: show(peer) }, limit)
   }
   const perSecond = (value: number) => `${value.toFixed(0)}/s`
   ratio('tasks accepted over HTTP by 20 callers', 'accepted', perSecond, {
@@ -124,23 +120,23 @@ for (const { name } of ours) {
     words: 'at most 1.5 × graphile-worker',
     holds: (value) => value <= 1.5,
   })
-  const told = median(figures.get(`told ${name}`) ?? [])
+  const delay = median(figures.get(`delay ${name}`) ?? [])
   record({
     row: `end of the work to the next run, the result stored between them, p95, ${name}`,
-    ours: ms(told),
+    ours: ms(delay),
     peer: '-',
-    value: told,
+    value: delay,
     limit: 'reported',
     ok: true,
   })
-  ratio('drained, order and cap kept', 'drained', perSecond, {
+  ratio('drained, order and cap correct', 'drained', perSecond, {
     words: 'at least 0.5 × one named queue for each agent',
     holds: (value) => value >= 0.5,
   })
 }
 record({
   row: 'order and cap, by agents and by rows',
-  ours: faults.length === 0 ? 'kept' : [...new Set(faults)].join('; '),
+  ours: faults.length === 0 ? 'correct' : [...new Set(faults)].join('; '),
   peer: '-',
   value: faults.length,
   limit: 'no fault',
@@ -152,7 +148,7 @@ report()
 
 type Limit = { words: string; holds(value: number): boolean }
 
-/** One part of a round, by each side that takes part, in changing order. */
+/** Runs one part of a round on each participating side, in changing order. */
 async function inTurns(
   round: number,
   figure: string,
@@ -173,15 +169,15 @@ function keep(key: string, value: number): void {
   figures.set(key, [...(figures.get(key) ?? []), value])
 }
 
-/** Tasks are posted to one agent after the other. */
+/** Posts tasks to the agents in rotation. */
 function placeOf(side: Side, agent: string, message: string): number {
   return side.agents.findIndex(({ name }) => name === agent) + (numberOf(message) - 1) * agents
 }
 
 async function playOn(side: Side, work: Play['workMs']) {
-  const seen = await play({ linkUrl: side.linkUrl, agents: side.agents, slots, runs, workMs: work })
-  faults.push(...(await faultsOf(side, seen, slots, side.begun)))
-  return seen
+  const observed = await play({ linkUrl: side.linkUrl, agents: side.agents, slots, runs, workMs: work })
+  faults.push(...(await faultsOf(side, observed, slots, side.begun)))
+  return observed
 }
 
 async function makeDatabase(name: string): Promise<string> {

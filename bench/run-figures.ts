@@ -1,8 +1,7 @@
 /**
- * Lists and figures over 100,000 runs: each question of the fleet and of one agent against a limit, on a
- * database that `BENCH_DATABASE_URL` names (`postgres://…`, made for this alone) or on SQLite in a temporary
- * folder. There is no peer: the limit is what a page may wait. A search through every message that was ever
- * sent has no index in either database and a limit of its own.
+ * Lists and statistics over 100,000 runs, each query against a limit that suits a page; there is no peer. Uses SQLite in
+ * a temporary folder, or the dedicated database in `BENCH_DATABASE_URL` (`postgres://…`). The search through all messages
+ * has no index and thus a separate limit.
  */
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -149,7 +148,7 @@ async function fill(): Promise<void> {
 }
 
 function agentOf(index: number): Agent {
-  // Only these two are looked at.
+  // The queries use only these two.
   return { id: `agent-${index}`, name: `agent-${index}` } as Agent
 }
 

@@ -1,7 +1,6 @@
 /**
- * 10,000 schedules of which 1,000 are due in one minute: from the due time to the record of the run, beside pg-boss
- * with its own schedules on the same PostgreSQL server, in minutes that follow one another; and what a scheduler
- * costs that has nothing to do. `node bench/schedules.ts`
+ * 10,000 schedules, of which 1,000 are due in one minute: time from due time to run record, compared with pg-boss on
+ * the same PostgreSQL server in the following minute. Also the cost of an idle scheduler. `node bench/schedules.ts`
  */
 import { fork } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
@@ -18,7 +17,7 @@ await keepBenchmark()
 
 const size = { total: 10_000, due: 1_000, agents: 50 }
 const idleSeconds = 30
-/** To learn of the schedules, and for what is due to be done. */
+/** Time for the scheduler to load the schedules, and for due runs to finish. */
 const aheadSeconds = 40
 
 await using stack = new AsyncDisposableStack()
@@ -28,7 +27,7 @@ const server = await startPostgres(bin, tmpdir(), { isDurable: true })
 stack.defer(() => server.stop())
 
 const peerDelays = await bossDelays(await makeDatabase('peer'))
-console.log(`pg-boss: ${peerDelays.length} of ${size.due} made within two minutes`)
+console.log(`pg-boss: ${peerDelays.length} of ${size.due} created within two minutes`)
 for (const [name, url] of [
   ['SQLite', null],
   ['PostgreSQL', await makeDatabase('roost')],
@@ -39,8 +38,8 @@ for (const [name, url] of [
   const idle = await idleOf(side.schedulerPid())
   await until(load.minute, 20)
   const { delays, faults } = await side.burst(load)
-  tell(`due to record, p50 (${name})`, median(delays), median(peerDelays), 100)
-  tell(`due to record, p99 (${name})`, quantile(delays, 0.99), quantile(peerDelays, 0.99), 1000)
+  recordDelay(`due to record, p50 (${name})`, median(delays), median(peerDelays), 100)
+  recordDelay(`due to record, p99 (${name})`, quantile(delays, 0.99), quantile(peerDelays, 0.99), 1000)
   const of = { peer: 'none', limit: 'none' }
   record({ row: `lost or twice (${name})`, ours: `${faults}`, value: faults, ok: faults === 0, ...of })
   const [cpu, megabytes] = [`${idle.cpuPercent.toFixed(2)} %`, `${idle.megabytes.toFixed(0)} MB`]
@@ -64,12 +63,12 @@ for (const [name, url] of [
 console.log(`load of the machine: ${loadavg()[0]?.toFixed(1)}`)
 report()
 
-function tell(row: string, ours: number, peer: number, most: number): void {
-  const limit = `at most ${most} ms`
-  record({ row, ours: ms(ours), peer: ms(peer), value: ours / peer, limit, ok: ours <= most })
+function recordDelay(row: string, ours: number, peer: number, limitMs: number): void {
+  const limit = `at most ${limitMs} ms`
+  record({ row, ours: ms(ours), peer: ms(peer), value: ours / peer, limit, ok: ours <= limitMs })
 }
 
-/** The minute that everything is ready for. */
+/** The minute of the measurement. */
 function minuteAhead(): Date {
   return new Date(Math.ceil((Date.now() + (aheadSeconds + idleSeconds) * 1000) / 60_000) * 60_000)
 }
@@ -79,14 +78,14 @@ function until(minute: Date, secondsAfter: number): Promise<void> {
 }
 
 async function idleOf(pid: number): Promise<{ cpuPercent: number; megabytes: number }> {
-  // What it took to learn everything is over.
+  // The initial load of the schedules is over.
   await pause(5_000)
   const before = await ticksOf(pid)
   await pause(idleSeconds * 1000)
   const ticks = (await ticksOf(pid)) - before
   const status = await readFile(`/proc/${pid}/status`, 'utf8')
   const megabytes = Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1] ?? 0) / 1024
-  // A tick of the kernel's accounting is a hundredth of a second.
+  // The kernel counts in ticks of 10 ms.
   return { cpuPercent: ticks / idleSeconds, megabytes }
 }
 
@@ -106,7 +105,7 @@ async function bossDelays(url: string): Promise<number[]> {
     const ask: BossAsk = { cron, due: size.due, total: size.total }
     child.send(ask)
     await next()
-    if (Date.now() > minute.getTime()) throw new Error('The peer took too long to take its schedules in.')
+    if (Date.now() > minute.getTime()) throw new Error('The peer took too long to store its schedules.')
     await until(minute, 120)
     const { rows } = await pool.query("select created_on from pgboss.job where name = 'turn'")
     return rows.map((row: { created_on: Date }) => row.created_on.getTime() - minute.getTime())

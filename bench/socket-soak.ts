@@ -1,6 +1,6 @@
 /**
- * The live sockets at full size: `node bench/socket-soak.ts [users] [events] [seed]`. Ends with 1 when an event
- * reached somebody who could not reach its agents at the time, or when one that was due did not come.
+ * Soak test of the live sockets: `node bench/socket-soak.ts [users] [events] [seed]`. Exit code 1 if an event reached
+ * a user without access to its agents, or if an expected event did not arrive.
  */
 import { soak } from '../server/src/operations/sockets/test/soak.ts'
 import { keepBenchmark } from './keeper/index.ts'
@@ -12,5 +12,5 @@ console.log(`${users} users, ${events} events, seed ${seed}`)
 const from = performance.now()
 const { due } = await soak({ users, agents: 40, events }, seed)
 const seconds = Math.round((performance.now() - from) / 1000)
-console.log(`${due} deliveries were due and came, 0 leaked, none twice, in ${seconds} s`)
+console.log(`${due} expected deliveries arrived, 0 leaks, 0 duplicates, in ${seconds} s`)
 process.exit(0)

@@ -1,6 +1,6 @@
 /**
- * Events to 1,000 sockets, stored first and filtered for each person, beside a bare `ws` server that sends
- * everything to everybody. As many messages arrive on both sides; each server is a process of its own.
+ * Events to 1,000 sockets, stored first and filtered per user, compared with a bare `ws` server that sends every event
+ * to every client. Both sides deliver the same number of messages; each server is a separate process.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -16,7 +16,7 @@ await keepBenchmark()
 
 const events = 100
 const rounds = 5
-/** What an event of a run carries. */
+/** Fields of a run event. */
 const fields = {
   execution_id: 'e2FvVquHSAz9_33VPaeXWg',
   status: 'queued',
@@ -37,7 +37,7 @@ async function start(program: string, args: string[]): Promise<Side> {
   const open = Promise.withResolvers<void>()
   for (const socket of sockets) {
     socket.on('message', (data: Buffer) => {
-      // The greeting of our side is no event.
+      // Roost's first message is not an event.
       if (data.includes('"connected"')) return
       received += 1
       if (received === expected) done.resolve()
@@ -56,9 +56,9 @@ async function start(program: string, args: string[]): Promise<Side> {
       server.send({ events, fields } satisfies Command)
       await done.promise
       const seconds = (performance.now() - started) / 1000
-      const told = once(server, 'message') as Promise<[Told]>
+      const reply = once(server, 'message') as Promise<[Told]>
       server.send('usage' satisfies Command)
-      const [usage] = await told
+      const [usage] = await reply
       const cpuMs = 'cpuMs' in usage ? usage.cpuMs : Number.NaN
       return { perSecond: expected / seconds, cpuMicros: (cpuMs * 1000) / expected }
     },
@@ -81,10 +81,10 @@ const series = {
 await ours.run()
 await peer.run()
 for (let round = 0; round < rounds; round += 1) {
-  const mine = await ours.run()
+  const result = await ours.run()
   const theirs = await peer.run()
-  series.ours.push(mine.perSecond)
-  series.oursCpu.push(mine.cpuMicros)
+  series.ours.push(result.perSecond)
+  series.oursCpu.push(result.cpuMicros)
   series.peer.push(theirs.perSecond)
   series.peerCpu.push(theirs.cpuMicros)
 }
@@ -92,14 +92,14 @@ ours.end()
 peer.end()
 await rm(folder, { recursive: true, force: true })
 
-const [mine, theirs] = [median(series.ours), median(series.peer)]
+const [own, peerRate] = [median(series.ours), median(series.peer)]
 record({
   row: 'events to 1,000 sockets, filtered for each person',
-  ours: `${mine.toFixed(0)}/s`,
-  peer: `${theirs.toFixed(0)}/s`,
-  value: mine / theirs,
+  ours: `${own.toFixed(0)}/s`,
+  peer: `${peerRate.toFixed(0)}/s`,
+  value: own / peerRate,
   limit: 'at least 0.5 × the peer',
-  ok: mine / theirs >= 0.5,
+  ok: own / peerRate >= 0.5,
 })
 const [mineCpu, theirCpu] = [median(series.oursCpu), median(series.peerCpu)]
 record({

@@ -1,6 +1,6 @@
 /**
- * A turn through Roost beside the bare CLI in the same container against the same scripted model server:
- * time to the first line and for the whole turn, of a first turn (cold) and of later turns of a conversation.
+ * A turn through Roost compared with the bare CLI in the same container and with the same scripted model server: time
+ * to the first line and of the whole turn, for the first (cold) and later turns of a conversation.
  */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
@@ -25,7 +25,7 @@ const model = await startModelServer({ host: gateway })
 
 type Times = { first: number; total: number }
 
-/** Runs inside the container, so that the engine's exec is not part of the measure. */
+/** Runs inside the container, so that the measurement excludes the engine's exec. */
 const driver = `
 const { spawn } = require('node:child_process')
 const started = performance.now()

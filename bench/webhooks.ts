@@ -1,6 +1,6 @@
 /**
- * 10,000 calls of 100 webhooks: a third fire, a third say the same again, a third are badly signed. Each that fires runs
- * once, the others leave no run; and how many of too many calls get through. `node bench/webhooks.ts [postgres URL]`
+ * 10,000 calls of 100 webhooks: a third fire, a third are repeated, a third have invalid signatures. Only the first kind
+ * creates runs. Also checks the rate limit of a token. `node bench/webhooks.ts [postgres URL]`
  */
 import { createHmac } from 'node:crypto'
 import { Agent, request } from 'node:http'
@@ -33,7 +33,7 @@ const agent = new Agent({ keepAlive: true, maxSockets: size.connections })
 const calls = Array.from({ length: size.calls }, (_, index) => {
   const hook = hooks[index % size.tokens] ?? { url: '', secret: '' }
   const turn = Math.floor(index / size.tokens)
-  // Of three turns the second is the first again, and the third is not signed as it should be.
+  // Of each three calls, the second repeats the first, and the third has an invalid signature.
   const body = JSON.stringify({ context: `event ${turn - (turn % 3 === 1 ? 1 : 0)}` })
   const secret = turn % 3 === 2 ? 'whsec_wrong' : hook.secret
   return { hook, body, kind: turn % 3, secret }
@@ -104,7 +104,7 @@ record({
 console.log(`load of the machine: ${loadavg()[0]?.toFixed(1)}`)
 report()
 
-/** Calls of a token that has had some already, until well above its limit: how many got through that must not. */
+/** Calls a token beyond its limit; returns how many calls were accepted above it. */
 async function overLimit(): Promise<number> {
   const fresh = await makeHook('limited')
   const body = '{"context":"x"}'

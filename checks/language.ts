@@ -54,6 +54,7 @@ const covered = [
   '.ci/run',
   'agent',
   'test-support',
+  'bench',
   'contracts',
   'server/src/compose.test.ts',
   'server/src/compose.ts',

@@ -1,15 +1,15 @@
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 export type Interruption = {
-  /** What was seen so far is enough: it is judged and reported. */
+  /** Stop breaking things, then judge and report the results so far. */
   enough: AbortSignal
-  /** Nothing is waited for any more but that all is taken away. */
+  /** Skip everything except the cleanup. */
   hurry: AbortSignal
-  /** What went wrong where nobody waited for it. */
+  /** Uncaught errors. */
   faults: unknown[]
 }
 
-/** What ends the worker early: a first message or signal, a second one, the end of its keeper, a fault of its own. */
+/** Listens for messages and signals (first: `enough`, second: `hurry`), the end of the keeper, and uncaught errors. */
 export function listenForInterruption(): Interruption {
   const [enough, hurry] = [new AbortController(), new AbortController()]
   const faults: unknown[] = []
@@ -28,14 +28,14 @@ export function listenForInterruption(): Interruption {
   return { enough: enough.signal, hurry: hurry.signal, faults }
 }
 
-/** `work`, unless it is given up first: then it rejects with the signal's reason. */
+/** Returns the result of `work`, or rejects with the signal's reason if that comes first. */
 export async function unlessGivenUp<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   signal.throwIfAborted()
-  const given = Promise.withResolvers<never>()
-  const giveUp = () => given.reject(signal.reason)
+  const aborted = Promise.withResolvers<never>()
+  const giveUp = () => aborted.reject(signal.reason)
   signal.addEventListener('abort', giveUp, { once: true })
   try {
-    return await Promise.race([work, given.promise])
+    return await Promise.race([work, aborted.promise])
   } finally {
     signal.removeEventListener('abort', giveUp)
   }

@@ -5,12 +5,12 @@ import type { Load } from './load.ts'
 import { readLeftovers, readMarks, readRecords, readTranscripts } from './records.ts'
 import { slotsPerAgent, type World } from './world.ts'
 
-/** Without one run ending in this time, what is still open is stuck. */
+/** If no run ends within this time, the open ones are stuck. */
 const stuckMs = 60_000
-/** Transcripts are read of so many runs. */
+/** Number of runs whose transcripts are read. */
 const sampled = 400
 
-/** Milliseconds until nothing is open any more; stops waiting when nothing moves. */
+/** Returns the milliseconds until no run is open; stops waiting without progress. */
 export async function untilQuiet(world: World): Promise<number> {
   const started = performance.now()
   let last = Number.POSITIVE_INFINITY
@@ -26,7 +26,7 @@ export async function untilQuiet(world: World): Promise<number> {
   }
 }
 
-/** Looks at everything from outside once all is quiet. */
+/** Collects the evidence from outside after the platform is idle. */
 export async function gather(world: World, load: Load, crashes: readonly string[]): Promise<Evidence> {
   const { platform } = world
   const records = (await readRecords(world)).filter(({ message }) => keyOf(message) !== '')
@@ -46,7 +46,7 @@ export async function gather(world: World, load: Load, crashes: readonly string[
   }
 }
 
-/** Asks every agent for as many runs as it has slots: all of them must run at the same time. */
+/** Starts as many runs as each agent has slots; returns the agents that do not run all of them concurrently. */
 async function unusableSlots({ platform, agents }: World): Promise<string[]> {
   const body = { message: 'slots [[sleep:8]] [[reply:used]]', async_mode: true }
   const bad: string[] = []

@@ -8,12 +8,12 @@ import type { World } from './world.ts'
 const execute = promisify(execFile)
 
 /**
- * One kind of harm. `strike` resolves when what was broken is up again or comes back by itself, and calls
- * `begins` when that begins: from there on its recovery is measured.
+ * One kind of failure. `strike` resolves when the target is up again or recovers by itself. It calls `begins` when the
+ * repair starts, from which the recovery time is measured.
  */
 export type Blow = { name: string; weight: number; strike(begins: () => void): Promise<void> }
 
-/** What a scenario may do to the world. */
+/** Returns the blows of a scenario. */
 export function blowsOf(scenario: Scenario, world: World, chance: Chance): Blow[] {
   const kinds = {
     api: () => apiBlows(world, chance),
@@ -27,7 +27,7 @@ export function blowsOf(scenario: Scenario, world: World, chance: Chance): Blow[
 }
 
 function apiBlows({ platform }: World, chance: Chance): Blow[] {
-  /** As the supervisor does: a start that ends early is followed by the next. */
+  /** Like the supervisor, retries a start that fails. */
   async function startAgain(begins: () => void): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
       try {
@@ -56,7 +56,7 @@ function apiBlows({ platform }: World, chance: Chance): Blow[] {
       },
     },
     {
-      name: 'API killed twice, the second time while it started',
+      name: 'API killed twice, the second time during its start',
       weight: 2,
       async strike(begins) {
         await platform.killApi()
@@ -71,11 +71,11 @@ function apiBlows({ platform }: World, chance: Chance): Blow[] {
 }
 
 function agentBlows({ agents, engine }: World, chance: Chance): Blow[] {
-  /** A container that an earlier blow has hit may be down: then this one misses. */
+  /** Ignores errors: a container may still be down after an earlier blow. */
   const docker = (...args: string[]) =>
     execute('docker', [...(engine?.clientArguments ?? []), ...args]).catch(() => ({ stdout: '' }))
   const container = () => `agent-${chance.pick(agents.map((agent) => [1, agent] as const)).name}`
-  // The container's root may not signal processes of others.
+  // The container's root may not signal processes of other users.
   const inside = (script: string) => docker('exec', '-u', 'developer', container(), 'sh', '-c', script)
   const pidsOf = (pattern: string) =>
     `for p in /proc/[0-9]*; do tr '\\0' ' ' < $p/cmdline 2>/dev/null | grep -Eq '${pattern}' && echo \${p#/proc/}; done`
@@ -91,7 +91,7 @@ function agentBlows({ agents, engine }: World, chance: Chance): Blow[] {
       async strike() {
         const { stdout } = await docker('inspect', '--format', '{{.State.Pid}}', container())
         const pid = Number(stdout)
-        // The number of one that is down is 0, which would be this program's own group.
+        // A stopped container has pid 0, which would signal this program's own group.
         if (pid > 1) process.kill(pid, 'SIGKILL')
       },
     },
@@ -122,7 +122,7 @@ function postgresBlows({ postgres }: World): Blow[] {
   if (!postgres) return []
   return [
     { name: 'PostgreSQL killed and started', weight: 3, strike: () => postgres.restart('immediate') },
-    { name: 'PostgreSQL restarted in order', weight: 2, strike: () => postgres.restart('fast') },
+    { name: 'PostgreSQL restarted gracefully', weight: 2, strike: () => postgres.restart('fast') },
   ]
 }
 

@@ -3,7 +3,7 @@ import { gather, untilQuiet } from './aftermath.ts'
 import { type Blow, blowsOf } from './blows.ts'
 import { violationsOf } from './judge.ts'
 import { startLoad } from './load.ts'
-import { startCaretaker } from './operator.ts'
+import { startOperator } from './operator.ts'
 import type { ChaosOptions } from './options.ts'
 import { createChance } from './random.ts'
 import type { Findings } from './report.ts'
@@ -11,7 +11,7 @@ import { createAsks } from './requests.ts'
 import { besiege, residentMegabytes } from './siege.ts'
 import { openWorld } from './world.ts'
 
-/** The whole of it: a platform under load, blows, quiet, and what was seen from outside. */
+/** Runs the whole test: a platform under load, blows, an idle phase, and the checks from outside. */
 export async function runChaos(
   options: ChaosOptions,
   {
@@ -24,7 +24,7 @@ export async function runChaos(
   await using world = await openWorld(options, tag, enough)
   progress(`${world.agents.length} agents are up, seed ${options.seed}`)
   const chance = createChance(options.seed)
-  await using caretaker = startCaretaker(world)
+  await using operator = startOperator(world)
   const load = startLoad(world.platform, {
     inFlight: options.inFlight,
     nextAsk: createAsks(chance.fork(), world.agents),
@@ -32,7 +32,7 @@ export async function runChaos(
   })
   const blows: Blow[] = blowsOf(options.scenario, world, chance.fork())
   const { kills } = options
-  const { starts } = caretaker
+  const { starts } = operator
   const siege = await besiege(world, { enough, blows, kills, chance: chance.fork(), progress, starts })
   const lastBlow = performance.now()
   await unlessGivenUp(hurry, load.stop())

@@ -7,37 +7,37 @@ import { promisify } from 'node:util'
 
 const execute = promisify(execFile)
 
-/** A container engine of our own, beside the machine's: its daemon may be killed without harm to anybody. */
+/** A private container engine, whose daemon may be killed without affecting the machine's own engine. */
 export type Engine = {
-  /** As `ROOST_CONTAINERS_URL` names it. */
+  /** Value of `ROOST_CONTAINERS_URL`. */
   url: string
-  /** For the engine's client. */
+  /** Arguments for the `docker` client. */
   clientArguments: string[]
   restart(signal: 'SIGKILL' | 'SIGTERM', awayMs: number): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** The shell stays: the first process of a namespace has to collect the others. */
+/** The shell stays alive: the first process of a namespace must reap the others. */
 const prepare =
   'ip link set lo up && mkdir -p /run/docker && mount -t tmpfs tmpfs /run/docker && "$@"; exit $?'
 
 /**
- * Starts a process with a network, mounts and processes of its own. A second daemon on the network of the first would
- * remove its bridge and its firewall rules. Whatever the daemon has started ends with the namespace. Needs root.
+ * Starts a process in separate network, mount and process namespaces. A second daemon on the network of the first would
+ * remove its bridge and firewall rules. All processes of the daemon end with the namespace. Requires root.
  */
 export const apart = [
   ...['unshare', '--net', '--mount', '--pid', '--fork', '--kill-child', '--mount-proc'],
   ...['sh', '-c', prepare, 'sh'],
 ]
 
-/** Nothing can be fetched from within that network. */
+/** Builds the images beforehand, because the namespace has no outside network. */
 export async function buildImages(): Promise<void> {
   await execute(process.execPath, [join(import.meta.dirname, '../../server/src/start/images.ts')])
 }
 
 /**
- * Needs root, `dockerd` and a process that is kept `apart`. The images of agents are copied from the machine's own
- * engine.
+ * Starts the engine; requires root, `dockerd` and a process started with `apart`. Copies the images of agents from the
+ * machine's own engine.
  */
 export async function openEngine(): Promise<Engine> {
   const folder = await mkdtemp(join(tmpdir(), 'engine-'))
@@ -62,7 +62,7 @@ export async function openEngine(): Promise<Engine> {
         return
       await pause(250)
     }
-    throw new Error(`The engine's daemon does not answer; see ${folder}/dockerd.log.`)
+    throw new Error(`The engine's daemon does not respond; see ${folder}/dockerd.log.`)
   }
   async function end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
     const running = daemon
@@ -98,7 +98,7 @@ export async function openEngine(): Promise<Engine> {
   }
 }
 
-/** Every image of agents and what they are built from: building them again would take minutes. */
+/** Copies the images of agents and their base images; building them again would take minutes. */
 async function copyImages(clientArguments: string[]): Promise<void> {
   const { stdout } = await execute('docker', ['images', '--format', '{{.Repository}}:{{.Tag}}'])
   const images = stdout.split('\n').filter((name) => /^roost-agent/.test(name))

@@ -91,7 +91,7 @@ const broken: [what: string, over: Partial<Evidence>, rule: string][] = [
     { races: [race('terminated', 'terminated')], records: [row(cancelled)] },
     'terminate told wrongly',
   ],
-  ['a winner of a run that went on', { races: [race('terminated', null)] }, 'terminate told wrongly'],
+  ['a winner for a run that continued', { races: [race('terminated', null)] }, 'terminate told wrongly'],
   [
     'queued, and a runtime had worked',
     { races: [race('cancelled_while_queued')], records: [row(cancelled)] },
@@ -107,7 +107,7 @@ const broken: [what: string, over: Partial<Evidence>, rule: string][] = [
     { invariants: { ok: true, read: { executions: 0 }, violations: [] } },
     'invariant broken',
   ],
-  ['an answer that nobody should get', { asked: [ask({ unexpected: '401' })] }, 'unexpected answer'],
+  ['an unexpected reply', { asked: [ask({ unexpected: '401' })] }, 'unexpected answer'],
   ['an end of its own', { crashes: ['out of memory'] }, 'crashed by itself'],
 ]
 for (const [what, over, rule] of broken) {

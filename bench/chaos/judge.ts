@@ -2,21 +2,21 @@ import type { Asked, Race } from './load.ts'
 import type { RunRecord, Transcript } from './records.ts'
 import { answerTo } from './requests.ts'
 
-/** Everything that was seen from outside, when all was quiet. */
+/** Everything observed from outside after the platform became idle. */
 export type Evidence = {
   asked: readonly Asked[]
   races: readonly Race[]
   records: readonly RunRecord[]
   transcripts: readonly Transcript[]
-  /** Of each run, by its key, the runtimes that worked on it. */
+  /** The runtimes that worked on each run, by the key of the run. */
   marks: ReadonlyMap<string, string[]>
   leftovers: readonly string[]
   slots: { agent: string; active: number; queued: number }[]
-  /** Agents that did not run as many at once as they have slots, when asked to at the end. */
+  /** Agents that could not use all their slots in the final check. */
   slotsNotUsable: readonly string[]
-  /** Null: the platform did not answer it. */
+  /** Null: the platform did not return the report. */
   invariants: { ok: boolean; read: { executions: number }; violations: object[] } | null
-  /** Faults of the platform's own process that are not the blows. */
+  /** Exits of the API process that no blow caused. */
   crashes: readonly string[]
 }
 
@@ -61,7 +61,7 @@ function found(rule: Rule, subject: string, detail: string): Violation {
   return { rule, subject, detail }
 }
 
-/** What was acknowledged has its records, and a repeated request made no second one while the first stood. */
+/** Acknowledged requests have records, and a repeated request created no second one while the first was valid. */
 function acceptance(asked: readonly Asked[], byKey: ReadonlyMap<string, RunRecord[]>): Violation[] {
   return asked.flatMap(({ ask, acknowledged, unexpected }) => [
     ...(unexpected === null ? [] : [found('unexpected answer', ask.idempotencyKey, unexpected)]),
@@ -70,7 +70,7 @@ function acceptance(asked: readonly Asked[], byKey: ReadonlyMap<string, RunRecor
       if (rows.length === 0 && acknowledged) return [found('lost', key, `${ask.kind}: no record`)]
       return rows.slice(0, -1).flatMap((row, index) => {
         const next = rows[index + 1]
-        // The key of work that came to nothing is free again.
+        // The idempotency key of a failed run is free again.
         const isVoid = ['failed', 'cancelled'].includes(row.status)
         const wasOver = next && row.completed_at !== null && row.completed_at <= next.created_at
         if (isVoid && wasOver) return []
@@ -80,7 +80,7 @@ function acceptance(asked: readonly Asked[], byKey: ReadonlyMap<string, RunRecor
   ])
 }
 
-/** One record has one runtime at most; one that succeeded has exactly one. */
+/** A record has at most one runtime; a successful one has exactly one. */
 function spawns({ marks }: Evidence, byKey: ReadonlyMap<string, RunRecord[]>): Violation[] {
   const doubled = [...marks].flatMap(([key, runtimes]) => {
     const rows = byKey.get(key) ?? []
@@ -91,7 +91,7 @@ function spawns({ marks }: Evidence, byKey: ReadonlyMap<string, RunRecord[]>): V
   })
   const unworked = [...byKey].flatMap(([key, rows]) =>
     rows.some(({ status }) => status === 'success') && !marks.has(key) && key !== ''
-      ? [found('wrong answer', key, 'succeeded, and no runtime left its mark')]
+      ? [found('wrong answer', key, 'succeeded, but no runtime left a mark')]
       : [],
   )
   return [...doubled, ...unworked]
@@ -99,13 +99,12 @@ function spawns({ marks }: Evidence, byKey: ReadonlyMap<string, RunRecord[]>): V
 
 function ends(row: RunRecord): Violation[] {
   if (!isFinal(row)) return [found('stuck', row.id, `${row.agent_name}: still ${row.status}`)]
-  if (row.completed_at === null)
-    return [found('unexplained', row.id, `${row.status} without a time of its end`)]
+  if (row.completed_at === null) return [found('unexplained', row.id, `${row.status} without an end time`)]
   if (row.status === 'success') {
     const expected = answerTo(keyOf(row.message))
     return row.response === expected
       ? []
-      : [found('wrong answer', row.id, `said ${String(row.response).slice(0, 200)}`)]
+      : [found('wrong answer', row.id, `responded ${String(row.response).slice(0, 200)}`)]
   }
   if (row.error_code && row.error) return []
   return [found('unexplained', row.id, `${row.status}, code ${row.error_code}, error ${row.error}`)]
@@ -115,7 +114,9 @@ function transcript({ executionId, numbers, hasResult }: Transcript): Violation[
   const gap = numbers.findIndex((number, index) => number !== index + 1)
   if (gap !== -1)
     return [found('broken transcript', executionId, `line ${gap + 1} is numbered ${numbers[gap]}`)]
-  return hasResult ? [] : [found('broken transcript', executionId, `${numbers.length} lines and no result`)]
+  return hasResult
+    ? []
+    : [found('broken transcript', executionId, `${numbers.length} lines without a result`)]
 }
 
 function slots(evidence: Evidence): Violation[] {
@@ -123,15 +124,13 @@ function slots(evidence: Evidence): Violation[] {
     ...evidence.slots
       .filter(({ active, queued }) => active + queued > 0)
       .map(({ agent, active, queued }) => found('slot leaked', agent, `${active} active, ${queued} queued`)),
-    ...evidence.slotsNotUsable.map((agent) =>
-      found('slot leaked', agent, 'does not run as many as it has slots'),
-    ),
+    ...evidence.slotsNotUsable.map((agent) => found('slot leaked', agent, 'cannot use all its slots')),
   ]
 }
 
 const winning = ['cancelled_while_queued', 'cancelled_while_parked', 'terminated']
 
-/** At most one caller wins, and its word fits the record and what the runtime did. */
+/** At most one caller wins, and its reply matches the record and the work of the runtime. */
 function races({ races: all, records, marks }: Evidence): Violation[] {
   const byId = new Map(records.map((row) => [row.id, row]))
   return all.flatMap(({ executionId, words }) => {
@@ -144,15 +143,15 @@ function races({ races: all, records, marks }: Evidence): Violation[] {
     const [word] = winners
     if (!row || word === undefined) return []
     if (row.status !== 'cancelled' || row.error_code !== 'user_cancelled')
-      return wrong(`${word}, and the record is ${row.status} ${row.error_code}`)
+      return wrong(`${word}, but the record is ${row.status} ${row.error_code}`)
     const hasRun = marks.has(keyOf(row.message))
-    if (word !== 'terminated' && hasRun) return wrong(`${word}, and its runtime had worked`)
+    if (word !== 'terminated' && hasRun) return wrong(`${word}, but its runtime had worked`)
     return []
   })
 }
 
 function invariants({ invariants: report }: Evidence): Violation[] {
-  if (!report) return [found('invariant broken', 'report', 'was not answered')]
+  if (!report) return [found('invariant broken', 'report', 'was not returned')]
   if (report.read.executions === 0) return [found('invariant broken', 'report', 'read nothing')]
   return report.violations.map((each) => found('invariant broken', 'report', JSON.stringify(each)))
 }

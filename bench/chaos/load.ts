@@ -3,44 +3,44 @@ import type { Platform, Reply } from '../../checks/acceptance/platform.ts'
 import type { Chance } from './random.ts'
 import type { Ask } from './requests.ts'
 
-/** What became of one request, as its caller saw it. */
+/** The outcome of one request for its caller. */
 export type Asked = {
   ask: Ask
-  /** The platform said that it has it: from then on it must not be lost. */
+  /** The platform has acknowledged the request: it must not be lost any more. */
   acknowledged: boolean
-  /** Sent, until there was an answer. */
+  /** Number of attempts until a reply. */
   attempts: number
-  /** An answer that nobody should get, in words. */
+  /** An unexpected reply as text. */
   unexpected: string | null
-  /** It was refused for good, by name. */
+  /** Name of the error that refused the request finally. */
   refused: string | null
-  /** Answers with a status of 500 and above that it got on the way, by status and name. */
+  /** Replies with status 500 and above, by status and error name. */
   faults: string[]
 }
 
-/** Twenty callers who end one run at the same time. */
+/** Twenty callers that terminate one run at the same time. */
 export type Race = {
   agent: string
   executionId: string
-  /** Each caller's word; null where the connection broke. */
+  /** The reply to each caller; null for a lost connection. */
   words: (string | null)[]
 }
 
 export type Load = {
   asked: Asked[]
   races: Race[]
-  /** Nothing new is asked; resolves when everything on its way has its answer. */
+  /** Sends no new requests; resolves when all pending ones have a reply. */
   stop(): Promise<void>
 }
 
 const callersInRace = 20
-const lookEveryMs = 300
-/** So long the platform may take to answer a repeated request once nothing is broken any more. */
+const checkEveryMs = 300
+/** Time for the platform to reply to a repeated request after the last blow. */
 const patienceMs = 120_000
 
 /**
- * Keeps `inFlight` runs open at a time, repeats every request under its key until it has an answer, and ends
- * some of the runs while they wait, start, run and end.
+ * Keeps `inFlight` runs open, repeats every request with its key until it gets a reply, and terminates some runs in
+ * every phase.
  */
 export function startLoad(
   platform: Platform,
@@ -108,7 +108,7 @@ export function startLoad(
         const room = Math.max(0, inFlight - open - unacknowledged)
         for (let count = 0; count < room && stoppedAt === null; count += 1) spawn(submit(nextAsk()))
       }
-      await pause(lookEveryMs)
+      await pause(checkEveryMs)
     }
   }
   const busy = keepBusy()
@@ -124,7 +124,7 @@ export function startLoad(
   }
 }
 
-/** Null: the connection broke, or nobody answered in time. */
+/** Returns null for a lost connection or a timeout. */
 function send(platform: Platform, { path, body, idempotencyKey }: Ask): Promise<Reply | null> {
   return platform
     .request('POST', path, body, {
@@ -134,7 +134,7 @@ function send(platform: Platform, { path, body, idempotencyKey }: Ask): Promise<
     .catch(() => null)
 }
 
-/** `again`: nothing was promised yet. Anything but the two named words is an answer that nobody should get. */
+/** `again`: not acknowledged yet, retry. Any text other than `taken` and `again` is an unexpected reply. */
 function judgeReply({ status, headers, json, text }: Reply): 'taken' | 'again' | string {
   if (status === 200 || headers.has('x-execution-id')) return 'taken'
   const error = json?.error ?? ''
@@ -148,7 +148,7 @@ function judgeReply({ status, headers, json, text }: Reply): 'taken' | 'again' |
     'ephemeral_unavailable',
   ]
   if (passing.includes(error)) return 'again'
-  // A database that is away is a fault of the moment, told as one; others are found in the report.
+  // An unavailable database is a temporary error. The report lists the other server errors.
   if (status >= 500) return 'again'
   return `${status} ${text.slice(0, 300)}`
 }

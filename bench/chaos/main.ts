@@ -1,7 +1,6 @@
 /**
- * Breaks a platform under load at random moments and looks, from outside, whether anything was lost, done twice,
- * left hanging or left unexplained. One command, a seed, a report; exit code 1 when something was, 130 when it was
- * called off before there was anything to judge.
+ * Breaks a platform under load at random times and checks from outside for lost, duplicated, stuck or unexplained runs.
+ * Takes a seed and writes a report. Exit code 1 for any violation, 130 if it was interrupted before it had a result.
  */
 
 import { keepBenchmark } from '../keeper/index.ts'
@@ -34,10 +33,10 @@ async function run(options: ChaosOptions): Promise<number> {
     return isClean(findings) && interruption.faults.length === 0 ? 0 : 1
   } catch (error) {
     if (interruption.enough.aborted && interruption.faults.length === 0) {
-      console.log('Called off.')
+      console.log('Interrupted.')
       return 130
     }
-    // Thrown on, it would end in the listener for uncaught errors, and the process would stay.
+    // Rethrowing would reach the listener for uncaught errors, which keeps the process alive.
     console.error(error)
     return 1
   } finally {

@@ -2,19 +2,19 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Loose } from '../../checks/acceptance/platform.ts'
 import type { World } from './world.ts'
 
-/** The platform keeps an agent down that ended too often; it has this long to show that it does not. */
+/** An agent that is down for longer counts as kept down by the platform. */
 const downMs = 30_000
-const lookEveryMs = 1_000
+const checkEveryMs = 1_000
 
-export type Caretaker = { starts(): number; [Symbol.asyncDispose](): Promise<void> }
+export type Operator = { starts(): number; [Symbol.asyncDispose](): Promise<void> }
 
-/** The person who starts agents again that the platform keeps down: five ends in ten minutes are a loop to it. */
-export function startCaretaker({ platform, agents }: World): Caretaker {
+/** Plays the person who restarts agents after a restart loop: the platform stops them after five exits in ten minutes. */
+export function startOperator({ platform, agents }: World): Operator {
   const closing = new AbortController()
   const downSince = new Map<string, number>()
   let starts = 0
 
-  async function look(): Promise<void> {
+  async function check(): Promise<void> {
     const signal = AbortSignal.timeout(5_000)
     const reply = await platform.request('GET', '/api/agents', undefined, { signal }).catch(() => null)
     if (reply?.status !== 200) return
@@ -28,19 +28,19 @@ export function startCaretaker({ platform, agents }: World): Caretaker {
       if (started?.status === 200) starts += 1
     }
   }
-  async function keepLooking(): Promise<void> {
+  async function checkRepeatedly(): Promise<void> {
     while (!closing.signal.aborted) {
-      await look()
-      await pause(lookEveryMs, undefined, { signal: closing.signal }).catch(() => {})
+      await check()
+      await pause(checkEveryMs, undefined, { signal: closing.signal }).catch(() => {})
     }
   }
-  const looking = keepLooking()
+  const checking = checkRepeatedly()
 
   return {
     starts: () => starts,
     async [Symbol.asyncDispose]() {
       closing.abort()
-      await looking
+      await checking
     },
   }
 }

@@ -10,21 +10,21 @@ export type ChaosOptions = {
   database: Database
   kills: number
   seed: number
-  /** Runs that are open at the same time. */
+  /** Number of concurrent open runs. */
   inFlight: number
   /** Runtime of each agent. */
   agents: string[]
-  /** Where the report goes. */
+  /** Folder of the report. */
   out: string
 }
 
 export const usage = `node bench/chaos/main.ts [options]
   --scenario  ${scenarios.join(' | ')} (default api)
   --database  ${databases.join(' | ')} (default sqlite; postgres for the scenarios postgres, redis and all)
-  --kills     blows (default 200)
-  --runs      runs open at the same time (default 50)
-  --agents    runtimes, one agent each (default claude-code,codex,claude-code,codex)
-  --seed      whole number (default: by chance, printed)
+  --kills     number of blows (default 200)
+  --runs      concurrent open runs (default 50)
+  --agents    runtimes, one agent per entry (default claude-code,codex,claude-code,codex)
+  --seed      integer (default: random, printed)
   --out       folder of the reports (default artifacts/chaos)`
 
 /** Throws an Error that names the option and its rule. */
@@ -45,7 +45,7 @@ export function readOptions(args: string[], chance: () => number): ChaosOptions 
   const needsPostgres = scenario === 'postgres' || scenario === 'redis' || scenario === 'all'
   const database = oneOf('--database', values.database ?? (needsPostgres ? 'postgres' : 'sqlite'), databases)
   if (scenario === 'postgres' && database !== 'postgres') {
-    throw new Error('--scenario postgres restarts PostgreSQL: it needs --database postgres.')
+    throw new Error('--scenario postgres requires --database postgres.')
   }
   return {
     scenario,
@@ -60,12 +60,13 @@ export function readOptions(args: string[], chance: () => number): ChaosOptions 
 
 function oneOf<T extends string>(name: string, text: string, offered: readonly T[]): T {
   const value = offered.find((each) => each === text)
-  if (value === undefined) throw new Error(`${name} is one of ${offered.join(', ')}.`)
+  if (value === undefined) throw new Error(`${name} must be one of ${offered.join(', ')}.`)
   return value
 }
 
-function whole(name: string, text: string, least: number): number {
+function whole(name: string, text: string, minimum: number): number {
   const value = Number(text)
-  if (!Number.isInteger(value) || value < least) throw new Error(`${name} is a whole number from ${least}.`)
+  if (!Number.isInteger(value) || value < minimum)
+    throw new Error(`${name} must be an integer of at least ${minimum}.`)
   return value
 }

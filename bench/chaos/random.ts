@@ -1,17 +1,17 @@
-/** Chance from a seed: the same seed draws the same numbers in the same order. */
+/** Seeded random numbers: the same seed yields the same sequence. */
 export type Chance = {
   /** From 0 up to, not including, 1. */
   next(): number
   between(low: number, high: number): number
-  /** Whole numbers, both ends included. */
+  /** An integer from `low` to `high`, both included. */
   whole(low: number, high: number): number
-  /** One of them, each as likely as its weight; there must be one. */
+  /** Picks a value in proportion to its weight; the list must not be empty. */
   pick<T>(weighted: readonly (readonly [weight: number, value: T])[]): T
-  /** Chance of its own, so that what draws at the same time does not change each other's order. */
+  /** Returns an independent sequence, so that concurrent users do not change each other's order. */
   fork(): Chance
 }
 
-/** Mulberry32: small, and good enough to spread blows. */
+/** Mulberry32: small, and sufficient for this purpose. */
 export function createChance(seed: number): Chance {
   let state = seed >>> 0
   const next = () => {

@@ -6,7 +6,7 @@ import type { World } from './world.ts'
 
 const execute = promisify(execFile)
 
-/** The record of a run, as the API tells it in full. */
+/** The record of a run from the API. */
 export type RunRecord = {
   id: string
   agent_name: string
@@ -23,7 +23,7 @@ export type RunRecord = {
 export type Transcript = { executionId: string; numbers: number[]; hasResult: boolean }
 
 const pageSize = 200
-const atATime = 6
+const concurrentReads = 6
 
 export async function readRecords({ platform, agents }: World): Promise<RunRecord[]> {
   const ids: { agent: string; id: string }[] = []
@@ -51,7 +51,7 @@ export function readTranscripts({ platform }: World, runs: readonly RunRecord[])
   })
 }
 
-/** Of each run, by its key, the runtimes that worked on it: written by themselves, not by the platform. */
+/** Returns the runtimes of each run by its key. The runtimes wrote these marks, not the platform. */
 export async function readMarks(world: World): Promise<Map<string, string[]>> {
   const marks = new Map<string, string[]>()
   for (const { name } of world.agents) {
@@ -64,20 +64,20 @@ export async function readMarks(world: World): Promise<Map<string, string[]>> {
   return marks
 }
 
-/** Processes that carry the mark of a run, beside the waiting ones of conversations. */
+/** Returns processes of runs, except the idle ones of conversations. */
 export async function readLeftovers(world: World): Promise<string[]> {
   const script = `for p in /proc/[0-9]*; do tr '\\0' '\\n' < $p/environ 2>/dev/null | grep -q '^ROOST_EXECUTION_ID=' && tr '\\0' ' ' < $p/cmdline && echo; done; true`
   const found: string[] = []
   for (const { name, sessions } of world.agents) {
     const lines = (await inContainer(world, name, script)).split('\n').filter((line) => line.trim() !== '')
-    // A waiting process of a conversation is one line; what it started earlier must be gone.
+    // Each idle process of a conversation is one line; its earlier child processes must have ended.
     const extra = lines.slice(sessions.length)
     found.push(...extra.map((line) => `${name}: ${line.slice(0, 160)}`))
   }
   return found
 }
 
-/** As the user of the runtimes: the container's root may not look into processes of others. */
+/** Runs as the user of the runtimes: the container's root may not inspect processes of other users. */
 async function inContainer({ engine }: World, agent: string, script: string): Promise<string> {
   const args = [
     ...(engine?.clientArguments ?? []),
@@ -103,8 +103,8 @@ async function get(platform: World['platform'], path: string): Promise<Loose> {
 
 async function inTurns<T, R>(items: readonly T[], act: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = []
-  for (let from = 0; from < items.length; from += atATime) {
-    results.push(...(await Promise.all(items.slice(from, from + atATime).map(act))))
+  for (let from = 0; from < items.length; from += concurrentReads) {
+    results.push(...(await Promise.all(items.slice(from, from + concurrentReads).map(act))))
   }
   return results
 }

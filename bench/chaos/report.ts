@@ -11,18 +11,18 @@ export type Findings = {
   siege: Siege
   evidence: Evidence
   violations: Violation[]
-  /** From the last blow until nothing was open. */
+  /** From the last blow until no run was open. */
   quietAfterMs: number
-  /** Of the API's process when all was quiet. */
+  /** Memory of the idle API process. */
   apiMegabytes: number | null
-  /** Agents that were started by hand because the platform kept them down. */
+  /** Manual starts of agents after a restart loop. */
   starts: number
 }
 
-/** A recovered platform answers over every link again within this. */
+/** A recovered platform responds over every link within this time. */
 export const recoveryLimitMs = 10_000
 
-/** Writes the report as Markdown and JSON; answers the Markdown and where it is. */
+/** Writes the report as Markdown and JSON; returns the Markdown and its path. */
 export async function writeReport(findings: Findings): Promise<{ text: string; path: string }> {
   const { options } = findings
   const text = markdown(findings)
@@ -43,7 +43,7 @@ export function isClean(findings: Findings): boolean {
   return findings.violations.length === 0 && slowRecoveries(findings) === 0 && mostSucceeded(findings)
 }
 
-/** A platform on which everything fails with a good reason is not a sound one. */
+/** Fails a platform on which every run fails, even with a correct reason. */
 function mostSucceeded({ evidence: { records } }: Findings): boolean {
   return records.filter(({ status }) => status === 'success').length * 2 > records.length
 }
@@ -86,7 +86,7 @@ export function figures(findings: Findings) {
   }
 }
 
-/** What the runs were doing when the blows fell; sums over all blows. */
+/** Counts the phases of the runs at each blow; sums over all blows. */
 function phases({ struck }: Siege, records: readonly RunRecord[]) {
   const sums = { accepted: 0, queued: 0, starting: 0, running: 0, ending: 0 }
   const at = (time: string | null) => (time === null ? Number.POSITIVE_INFINITY : Date.parse(time))
@@ -110,29 +110,29 @@ function phases({ struck }: Siege, records: readonly RunRecord[]) {
 
 function markdown(findings: Findings): string {
   const { options, siege, violations } = findings
-  const told = figures(findings)
+  const values = figures(findings)
   const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`
   const list = (counts: Record<string, number>) =>
     Object.entries(counts)
       .map(([name, number]) => `${name} ${number}`)
       .join(', ') || 'none'
-  const { recovery_ms: recovery, api_megabytes: size } = told
+  const { recovery_ms: recovery, api_megabytes: size } = values
   const rows: [string, string][] = [
     ['scenario', `${options.scenario} on ${options.database}, seed ${options.seed}`],
-    ['blows', `${siege.struck.length}: ${list(told.blows)}`],
-    ['requests', `${told.requests}, ${told.repeated} of them repeated`],
-    ['answers of 500 and above', list(told.faults)],
-    ['runs', `${told.runs}: ${list(told.statuses)}`],
-    ['why runs failed', list(told.errors)],
-    ['runs that the blows met', list(told.phases)],
-    ['raced terminates', `${told.races} of twenty callers: ${list(told.words)}`],
-    ...rules.map((rule): [string, string] => [rule, String(told.violations[rule])]),
+    ['blows', `${siege.struck.length}: ${list(values.blows)}`],
+    ['requests', `${values.requests}, ${values.repeated} of them repeated`],
+    ['replies with status 500 and above', list(values.faults)],
+    ['runs', `${values.runs}: ${list(values.statuses)}`],
+    ['why runs failed', list(values.errors)],
+    ['phases of runs at the blows', list(values.phases)],
+    ['raced terminates', `${values.races} of twenty callers: ${list(values.words)}`],
+    ...rules.map((rule): [string, string] => [rule, String(values.violations[rule])]),
     [
-      'whole again',
+      'recovery time',
       `p50 ${seconds(recovery.p50)}, p95 ${seconds(recovery.p95)}, at most ${seconds(recovery.max)} (${recovery.measured} measured, ${slowRecoveries(findings)} over ${seconds(recoveryLimitMs)})`,
     ],
-    ['agents kept down, and started by hand', String(findings.starts)],
-    ['quiet after the last blow', seconds(told.quiet_after_ms)],
+    ['agents started manually after a restart loop', String(findings.starts)],
+    ['idle after the last blow', seconds(values.quiet_after_ms)],
     ['memory of the API', `at most ${size.most.toFixed(0)} MB, ${size.at_end?.toFixed(0)} MB at the end`],
   ]
   return [

@@ -1,39 +1,39 @@
 import type { Chance } from './random.ts'
 
-/** One thing that is asked of the platform. Its runs are found again by the key in their message. */
+/** One request to the platform. The key in the message identifies its runs. */
 export type Ask = {
   kind: 'task' | 'waited-task' | 'chat' | 'fan-out'
   agent: string
   path: string
   body: object
-  /** Of each run that it makes. */
+  /** Key of each run that it creates. */
   runKeys: string[]
-  /** Of the request itself. */
+  /** Key of the request itself. */
   idempotencyKey: string
 }
 
 export type AskedAgent = {
   name: string
   runtime: string
-  /** Its conversations. */
+  /** Ids of its conversations. */
   sessions: string[]
 }
 
-/** File in the workspace to which each runtime writes down that it worked on a run. */
+/** File in the workspace in which each runtime records the runs it worked on. */
 export const marksFile = '.chaos-marks'
 
 export const answerTo = (runKey: string) => `done ${runKey}`
 
 /**
- * What a run is to do: wait for the model, write its mark, answer. The mark names the runtime that made it, by
- * its process and when that was started, so that two runtimes of one run are seen whatever the platform says.
+ * Message of a run: wait for the model, write a mark, respond. The mark has the runtime's process id and start time, so
+ * that two runtimes of one run are detected independently of the platform.
  */
 export function messageFor(runKey: string, sleepSeconds: number): string {
   const mark = `echo "${runKey} $PPID $(cut -d' ' -f22 /proc/$PPID/stat)" >> /home/developer/${marksFile}`
   return `${runKey} [[sleep:${sleepSeconds.toFixed(2)}]] [[tool:Bash:${mark}]] [[reply:${answerTo(runKey)}]]`
 }
 
-/** Draws requests of every kind; conversations only where an agent has some. */
+/** Creates random requests of every kind; conversations only for agents that have some. */
 export function createAsks(chance: Chance, agents: readonly AskedAgent[]): () => Ask {
   let count = 0
   const newKey = () => {

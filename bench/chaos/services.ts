@@ -6,7 +6,7 @@ import { freePort } from '../../cli/src/machine/free-port.ts'
 import { endProcess, run } from '../../cli/src/machine/run.ts'
 import { findPostgres, type RestartableService, startPostgres } from '../../cli/src/testing/services.ts'
 
-/** A PostgreSQL of our own that keeps what it has committed when it is killed. */
+/** Starts a private PostgreSQL that keeps committed data when it is killed. */
 export async function openPostgres(): Promise<RestartableService> {
   const bin = await findPostgres()
   if (!bin) throw new Error('PostgreSQL is not installed on this machine.')
@@ -15,7 +15,7 @@ export async function openPostgres(): Promise<RestartableService> {
 
 export type Redis = {
   url: string
-  /** Gone, with all it knew. */
+  /** Ends the process, which loses all data. */
   end(): Promise<void>
   begin(): Promise<void>
   freeze(): void
@@ -24,7 +24,7 @@ export type Redis = {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** A Redis of our own, on one port for its whole life. */
+/** Starts a private Redis, which keeps its port over restarts. */
 export async function openRedis(): Promise<Redis> {
   const folder = await mkdtemp(join(tmpdir(), 'roost-chaos-redis-'))
   const port = await freePort()

@@ -8,20 +8,20 @@ export type Struck = {
   name: string
   at: string
   /**
-   * From the beginning of the repair until every agent answered; null when the next blow came first, or when that
-   * waited for a person to start an agent that had ended too often.
+   * From the start of the repair until every agent responded. Null if the next blow came first, or if a person had to
+   * restart an agent.
    */
   wholeAfterMs: number | null
-  /** Of the API's process just before it; null while there was none. */
+  /** Memory of the API process just before the blow; null without a process. */
   apiMegabytes: number | null
 }
 
 export type Siege = { struck: Struck[]; crashes: string[] }
 
-/** Longer than any limit, so that a slow recovery is seen as slow and not as none. */
+/** Longer than any limit, so that a slow recovery is measured as slow. */
 const recoveryLimitMs = 120_000
 
-/** Deals `kills` blows at random moments, also while the one before is not healed. */
+/** Strikes `kills` blows at random times, even before the system has recovered from the previous one. */
 export async function besiege(
   world: World,
   options: {
@@ -29,9 +29,9 @@ export async function besiege(
     kills: number
     chance: Chance
     progress(text: string): void
-    /** How often an agent was started by hand until now. */
+    /** Number of manual starts of agents so far. */
     starts(): number
-    /** Ends it early, and in order. */
+    /** Ends the siege early, after the current blow. */
     enough: AbortSignal
   },
 ): Promise<Siege> {
@@ -72,17 +72,17 @@ export async function besiege(
     })
     if (count % 10 === 0 || count === kills) progress(`${count} of ${kills} blows`)
   }
-  // The last one is always measured to its end.
+  // The recovery from the last blow is always measured.
   await healed
   await restartWhenGone(world, crashes)
   return { struck, crashes }
 }
 
-/** An API that ended without being killed is a finding, and the rest of the siege needs one. */
+/** Records an API that exited without being killed, and restarts it for the rest of the siege. */
 async function restartWhenGone({ platform }: World, crashes: string[]): Promise<void> {
   if (isAlive(platform.apiPid())) return
   crashes.push(platform.output().slice(-1500))
-  // Takes the ended process off the platform's hands.
+  // Clears the exited process.
   await platform.killApi()
   await platform.startApi()
 }

@@ -7,13 +7,13 @@ import type { ChaosOptions } from './options.ts'
 import type { AskedAgent } from './requests.ts'
 import { openPostgres, openRedis, type Redis } from './services.ts'
 
-/** A platform of its own with everything it stands on. */
+/** A separate platform with its services. */
 export type World = {
   platform: Platform
   agents: AskedAgent[]
   postgres: RestartableService | null
   redis: Redis | null
-  /** The engine that the agents run on, where it is our own to break. */
+  /** The container engine, if it is a private one that may be broken. */
   engine: Engine | null
   [Symbol.asyncDispose](): Promise<void>
 }
@@ -21,19 +21,23 @@ export type World = {
 export const slotsPerAgent = 3
 const sessionsPerAgent = 3
 
-/** `tag` keeps the agents of several such worlds apart on one engine. Rejects when it is called off on the way. */
-export async function openWorld(options: ChaosOptions, tag: string, calledOff: AbortSignal): Promise<World> {
+/** Opens the world. `tag` separates the agents of several worlds on one engine. Rejects when `interrupted` fires. */
+export async function openWorld(
+  options: ChaosOptions,
+  tag: string,
+  interrupted: AbortSignal,
+): Promise<World> {
   const { scenario, database } = options
   await using stack = new AsyncDisposableStack()
   const postgres = database === 'postgres' ? await openPostgres() : null
   if (postgres) stack.defer(() => postgres.stop())
   const redis = scenario === 'redis' || scenario === 'all' ? await openRedis() : null
   if (redis) stack.use(redis)
-  calledOff.throwIfAborted()
+  interrupted.throwIfAborted()
   const engine = scenario === 'engine' ? await openEngine() : null
   if (engine) stack.use(engine)
   else stack.defer(() => removeContainers(`agent-chaos-${tag}-`))
-  calledOff.throwIfAborted()
+  interrupted.throwIfAborted()
   const platform = await startPlatform({
     env: {
       ROOST_LOG_LEVEL: 'info',
@@ -43,20 +47,20 @@ export async function openWorld(options: ChaosOptions, tag: string, calledOff: A
     },
   })
   stack.use(platform)
-  // Unlike a session it outlives a Redis that forgets everything.
+  // Unlike a session, a key survives an emptied Redis.
   platform.token = (await must(platform, 'POST', '/api/mcp/keys', { name: 'chaos' })).key
   const agents: AskedAgent[] = []
   for (const [index, runtime] of options.agents.entries()) {
-    calledOff.throwIfAborted()
+    interrupted.throwIfAborted()
     agents.push(await createAgent(platform, `chaos-${tag}-${index + 1}`, runtime))
   }
-  await untilReachable(platform, agents, 120_000, calledOff)
-  calledOff.throwIfAborted()
-  const kept = stack.move()
-  return { platform, agents, postgres, redis, engine, [Symbol.asyncDispose]: () => kept.disposeAsync() }
+  await untilReachable(platform, agents, 120_000, interrupted)
+  interrupted.throwIfAborted()
+  const resources = stack.move()
+  return { platform, agents, postgres, redis, engine, [Symbol.asyncDispose]: () => resources.disposeAsync() }
 }
 
-/** A platform that could not be asked at the end has left them. */
+/** Removes containers and volumes of a platform that did not shut down. */
 async function removeContainers(prefix: string): Promise<void> {
   const docker = async (...args: string[]) => (await run('docker', args, { timeoutMs: 60_000 })).stdout
   const words = (text: string) => text.split('\n').filter(Boolean)
@@ -67,12 +71,12 @@ async function removeContainers(prefix: string): Promise<void> {
 }
 
 async function createAgent(platform: Platform, name: string, runtime: string): Promise<AskedAgent> {
-  // This runtime is chosen by a template alone.
+  // Only a template can select this runtime.
   const kind = runtime === 'codex' ? { template: 'codex-assistant' } : { runtime }
   await must(platform, 'POST', '/api/agents', { name, ...kind })
   await must(platform, 'PUT', `/api/agents/${name}/capacity`, { max_parallel_tasks: slotsPerAgent })
   const sessions: string[] = []
-  // Their processes live on, so that what is left behind by tasks is looked for on the other agents.
+  // Processes of conversations stay alive, so leftovers of tasks are checked on the other agents.
   for (let count = 0; runtime === 'claude-code' && count < sessionsPerAgent; count += 1) {
     sessions.push((await must(platform, 'POST', `/api/agents/${name}/sessions`, {})).id)
   }
@@ -85,7 +89,7 @@ async function must(platform: Platform, method: string, path: string, body: obje
   return json
 }
 
-/** Milliseconds until every agent has answered a question over its link; null when that is not within `limitMs`. */
+/** Returns the milliseconds until every agent has responded over its link; null after `limitMs`. */
 export async function untilReachable(
   platform: Platform,
   agents: readonly { name: string }[],
@@ -96,18 +100,18 @@ export async function untilReachable(
   const missing = new Set(agents.map(({ name }) => name))
   while (missing.size > 0) {
     if (signal?.aborted || performance.now() - started > limitMs) return null
-    const asked = [...missing].map(
+    const checks = [...missing].map(
       async (name) => (await answers(platform, name, signal)) && missing.delete(name),
     )
-    await Promise.all(asked)
+    await Promise.all(checks)
     if (missing.size > 0) await pause(50)
   }
   return performance.now() - started
 }
 
-async function answers(platform: Platform, agent: string, given?: AbortSignal): Promise<boolean> {
+async function answers(platform: Platform, agent: string, caller?: AbortSignal): Promise<boolean> {
   const limit = AbortSignal.timeout(5_000)
-  const signal = given ? AbortSignal.any([given, limit]) : limit
+  const signal = caller ? AbortSignal.any([caller, limit]) : limit
   const path = `/api/agents/${agent}/files`
   const reply = await platform.request('GET', path, undefined, { signal }).catch(() => null)
   return reply?.status === 200

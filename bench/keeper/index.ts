@@ -1,6 +1,6 @@
 /**
- * Runs a benchmark so that nothing of it stays: no process, folder, container or volume, whether it ends, fails, is
- * interrupted or killed. What a killed one has left, the next benchmark of any kind removes.
+ * Runs a benchmark and removes all its processes, folders, containers and volumes, whether it ends, fails or is
+ * interrupted. The next benchmark removes the leftovers of a killed one.
  */
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
@@ -8,38 +8,38 @@ import { removeDeadSessions, removeSession } from './leftovers.ts'
 import { currentSession, environmentOf, openSession, sessionVariable } from './session.ts'
 
 export type KeepOptions = {
-  /** Gives the worker time for an end of its own: it gets the message `stop` for each of the first two signals. */
+  /** Lets the worker end by itself: it gets the message `stop` for each of the first two signals. */
   isOrderly?: boolean
   /** A command line that starts the worker; the program and its arguments follow. */
   through?: readonly string[]
-  /** Done before the worker is started. */
+  /** Runs before the worker starts. */
   prepare?: () => Promise<void>
 }
 
-/** As a shell reports a command that Ctrl-C has ended. */
+/** The exit code of a command that Ctrl-C ended. */
 const interruptedCode = 130
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /**
- * Call it first. The program is started once more, as a worker, and only there the call returns. This process stays as
- * the keeper: signals reach it alone, and it removes what the worker has made.
+ * Call this first. It starts the program again as a worker, and returns only there. This process stays as the keeper:
+ * it alone gets signals, and it removes the worker's resources.
  */
 export async function keepBenchmark(options: KeepOptions = {}): Promise<void> {
   const session = currentSession()
   if (!session) return keep(options)
-  // The keeper was killed. A process of its own takes its place, whatever becomes of this one.
+  // The keeper was killed. A separate process does the cleanup, because it also kills this one.
   process.once('disconnect', () => {
     const { [sessionVariable]: _, ...env } = process.env
     const remove = join(import.meta.dirname, 'remove.ts')
     spawn(process.execPath, [remove, session.id], { cwd: '/', env, detached: true, stdio: 'inherit' })
   })
-  // A benchmark that has done its work ends, although its keeper still listens.
+  // The channel to the keeper must not keep a finished benchmark alive.
   process.channel?.unref()
 }
 
 async function keep({ isOrderly = false, through = [], prepare }: KeepOptions): Promise<never> {
   for (const id of await removeDeadSessions())
-    console.error(`Removed what the killed benchmark ${id} had left.`)
+    console.error(`Removed the leftovers of the killed benchmark ${id}.`)
   await prepare?.()
   const session = await openSession()
   const interrupted = Promise.withResolvers<null>()
@@ -59,7 +59,7 @@ async function keep({ isOrderly = false, through = [], prepare }: KeepOptions): 
   ]
   const child = spawn(command, args, {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
-    // Out of the reach of the terminal's signals.
+    // Shields the worker from the terminal's signals.
     detached: true,
     env: { ...process.env, ...environmentOf(session) },
   })

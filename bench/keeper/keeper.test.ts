@@ -8,7 +8,7 @@ import { run } from '../../cli/src/machine/run.ts'
 
 const program = join(import.meta.dirname, 'test/leaving.ts')
 const hasEngine = process.env.ROOST_TEST_CONTAINERS_URL?.startsWith('docker:') === true
-/** An image with nothing in it, for a container that is never started. */
+/** An empty image, for a container that is never started. */
 const image = `roost-keeper-test:${process.pid}`
 
 type Left = { folder: string; pids: number[]; install: string }
@@ -28,11 +28,11 @@ async function start(
   const args = [program, how, ...(hasEngine ? [image] : [])]
   const keeper = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] })
   const exit = once(keeper, 'exit').then(([code]) => code as number | null)
-  let told = ''
+  let output = ''
   const line = Promise.withResolvers<string>()
   keeper.stdout?.on('data', (piece) => {
-    told += piece
-    if (told.includes('\n')) line.resolve(told)
+    output += piece
+    if (output.includes('\n')) line.resolve(output)
   })
   return { keeper, left: JSON.parse(await line.promise), exit }
 }
@@ -54,13 +54,13 @@ async function onEngine({ install }: Left): Promise<string[]> {
   return lists.flatMap(({ stdout }) => stdout.split('\n')).filter((text) => text.startsWith(install))
 }
 
-async function assertGone(left: Left): Promise<void> {
+async function assertRemoved(left: Left): Promise<void> {
   assert.deepEqual(left.pids.filter(isRunning), [])
   assert.equal(existsSync(left.folder), false)
   if (hasEngine) assert.deepEqual(await onEngine(left), [])
 }
 
-async function assertThere(left: Left): Promise<void> {
+async function assertPresent(left: Left): Promise<void> {
   assert.deepEqual(left.pids.map(isRunning), [true, true, true])
   assert.equal(existsSync(left.folder), true)
   if (hasEngine) assert.equal((await onEngine(left)).length, 2)
@@ -69,21 +69,21 @@ async function assertThere(left: Left): Promise<void> {
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   test(`${signal} removes everything, and the exit code says so`, async () => {
     const { keeper, left, exit } = await start('wait')
-    await assertThere(left)
+    await assertPresent(left)
     keeper.kill(signal)
     assert.equal(await exit, 130)
-    await assertGone(left)
+    await assertRemoved(left)
   })
 }
 
-test('the end and a crash of a benchmark remove everything; its exit code is passed on', async () => {
+test('a benchmark that ends or crashes leaves nothing; its exit code is passed on', async () => {
   for (const [how, code] of [
     ['end', 7],
     ['crash', 1],
   ] as const) {
     const { left, exit } = await start(how)
     assert.equal(await exit, code, how)
-    await assertGone(left)
+    await assertRemoved(left)
   }
 })
 
@@ -92,13 +92,13 @@ test('a benchmark whose keeper is killed removes everything itself', async () =>
   keeper.kill('SIGKILL')
   // The worker has the same output, which is closed when both have ended.
   await once(keeper, 'close')
-  await assertGone(left)
+  await assertRemoved(left)
 })
 
-test('what a benchmark and its keeper have left that were both killed is removed by the next one, which spares a running one', async () => {
+test('after a kill of benchmark and keeper, the next benchmark removes the leftovers and spares a running one', async () => {
   const [killed, running] = [await start('wait'), await start('wait')]
   const [worker = 0] = killed.left.pids
-  // Stopped, the worker does not see its keeper die.
+  // A stopped worker does not notice the end of its keeper.
   process.kill(worker, 'SIGSTOP')
   killed.keeper.kill('SIGKILL')
   await killed.exit
@@ -110,9 +110,9 @@ test('what a benchmark and its keeper have left that were both killed is removed
 
   const next = await start('end')
   assert.equal(await next.exit, 7)
-  await assertGone(killed.left)
-  await assertThere(running.left)
+  await assertRemoved(killed.left)
+  await assertPresent(running.left)
   running.keeper.kill('SIGTERM')
   await running.exit
-  await assertGone(running.left)
+  await assertRemoved(running.left)
 })

@@ -11,18 +11,18 @@ import {
   sessionVariable,
 } from './session.ts'
 
-/** How long processes may take to end before they are killed, and then to be gone. */
+/** Time for processes to end before they are killed, and again after the kill. */
 const graceMs = 10_000
 const label = 'roost.install'
 
-/** Removes everything that a session has made, whatever state it is in: processes first, because they make more. */
+/** Removes everything that a session created. Processes come first, because they can create more. */
 export async function removeSession(session: Session): Promise<void> {
   await endProcesses(session)
   await removeFromEngine((text) => text.startsWith(session.installs))
   await rm(session.folder, { recursive: true, force: true, maxRetries: 5 })
 }
 
-/** The same for every session whose keeper was killed. Returns their ids. */
+/** Removes every session whose keeper was killed. Returns their ids. */
 export async function removeDeadSessions(): Promise<string[]> {
   const running = (await processes()).flatMap(({ session }) => session)
   const labelled = [...(await containers()), ...(await volumes())].flatMap(({ install }) =>
@@ -40,7 +40,7 @@ export async function removeDeadSessions(): Promise<string[]> {
 
 type Process = { pid: number; parent: number; name: string; folder: string; session: string[] }
 
-/** PostgreSQL gives its shared memory back at a quick shutdown, not when it is killed. */
+/** PostgreSQL releases its shared memory at a fast shutdown, but not when it is killed. */
 async function endProcesses(session: Session): Promise<void> {
   const deadline = performance.now() + graceMs
   for (;;) {
@@ -56,7 +56,7 @@ async function endProcesses(session: Session): Promise<void> {
   }
 }
 
-/** Those of the session and their descendants, but not this process. */
+/** Returns the processes of the session and their descendants, without this process. */
 async function processesOf({ id, folder }: Session): Promise<Process[]> {
   const all = await processes()
   const found = new Set<number>()
@@ -71,7 +71,7 @@ async function processesOf({ id, folder }: Session): Promise<Process[]> {
   return all.filter(({ pid }) => found.has(pid))
 }
 
-/** Of all users that this one may look at. Ended ones that nobody has collected yet are left out. */
+/** Returns all processes that this user may inspect, without zombies. */
 async function processes(): Promise<Process[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
   const all = await Promise.all(pids.map((pid) => lookAt(Number(pid))))
@@ -90,7 +90,7 @@ async function lookAt(pid: number): Promise<Process | null> {
     const session = own ? idsIn(own.slice(sessionVariable.length + 1)) : []
     return { pid, parent: Number(parent), name, folder, session }
   } catch {
-    // It has ended meanwhile.
+    // The process has ended in the meantime.
     return null
   }
 }
@@ -116,7 +116,7 @@ async function removeFromEngine(isOwn: (install: string) => boolean): Promise<vo
 const containers = () => labelled('ps', '-a', '--format', `{{.ID}}\t{{.Label "${label}"}}`)
 const volumes = () => labelled('volume', 'ls', '--format', `{{.Name}}\t{{.Label "${label}"}}`)
 
-/** Nothing where no engine answers: what it has is not in anybody's way. */
+/** Returns an empty list if no engine responds. */
 async function labelled(...args: string[]): Promise<Labelled[]> {
   if (!(await hasProgram('docker'))) return []
   const { code, stdout } = await run('docker', [...args, '--filter', `label=${label}`], { timeoutMs: 60_000 })

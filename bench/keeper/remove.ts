@@ -1,4 +1,4 @@
-/** Removes a session whose keeper was killed; started by its worker, which is among what is removed. */
+/** Removes a session whose keeper was killed. The worker starts this program and is removed itself. */
 import { removeSession } from './leftovers.ts'
 import { sessionOf } from './session.ts'
 

@@ -4,16 +4,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /**
- * One run of a benchmark. Everything it makes can be found by it: processes by the environment variable or by a
- * working folder below `folder`, files in `folder`, containers and volumes by a label that begins with `installs`.
+ * One run of a benchmark. Its resources can be found again: processes by the environment variable or a working folder
+ * below `folder`, files in `folder`, containers and volumes by a label that starts with `installs`.
  */
 export type Session = { id: string; folder: string; installs: string }
 
 /** Inherited by every process of a session. */
 export const sessionVariable = 'ROOST_BENCH_SESSION'
-/** Where the processes of a session put their files; the parent folder of all sessions. */
+/** The parent folder of all sessions. */
 const parentVariable = 'ROOST_BENCH_FOLDER'
-/** Platforms of a session begin their installation id with this, and so the label of what they make. */
+/** Prefix of the installation ids of a session's platforms, and thus of their labels. */
 export const installsVariable = 'ROOST_TEST_INSTALL_PREFIX'
 
 const prefix = 'roost-bench-'
@@ -30,7 +30,7 @@ export async function openSession(): Promise<Session> {
     `${process.pid}-${await startTime(process.pid)}-${randomBytes(4).toString('hex')}`,
   )
   await mkdir(session.folder)
-  // PostgreSQL of a session runs as another user.
+  // The session's PostgreSQL runs as another user.
   await chmod(session.folder, 0o711)
   return session
 }
@@ -39,19 +39,19 @@ export function environmentOf({ id, folder, installs }: Session): Record<string,
   return { [sessionVariable]: id, [parentVariable]: parent(), [installsVariable]: installs, TMPDIR: folder }
 }
 
-/** False when the keeper of the session has ended, also when another process has its id by now. */
+/** False if the keeper of the session has ended, even if another process has its id now. */
 export async function isAlive(id: string): Promise<boolean> {
   const [, pid, started] = idPattern.exec(id) ?? []
   return pid !== undefined && (await startTime(Number(pid))) === started
 }
 
-/** Sessions that have left a folder. */
+/** Returns the sessions that still have a folder. */
 export async function sessionsWithFolders(): Promise<string[]> {
   const names = await readdir(parent())
   return names.flatMap((name) => (name.startsWith(prefix) ? idsIn(name.slice(prefix.length)) : []))
 }
 
-/** The session that a label names; empty for the labels of others. */
+/** Returns the session id in a label; empty for other labels. */
 export function idsInLabel(label: string): string[] {
   return label.startsWith(prefix) ? idsIn(label.slice(prefix.length).split('.', 1)[0] ?? '') : []
 }
@@ -69,7 +69,7 @@ function parent(): string {
   return process.env[parentVariable] ?? tmpdir()
 }
 
-/** Clock ticks from the start of the machine to that of a process; null when there is none. */
+/** Returns the start time of a process in clock ticks since boot; null without the process. */
 async function startTime(pid: number): Promise<string | null> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null)
   return stat?.slice(stat.lastIndexOf(')')).split(' ')[20] ?? null

@@ -1,4 +1,4 @@
-/** The peer of the agent list: one route that answers fixed bytes, and nothing else. */
+/** Peer of the agent list: one route that returns fixed bytes. */
 import { fastify } from 'fastify'
 
 process.once('message', async (bytes) => {

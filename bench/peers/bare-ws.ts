@@ -1,4 +1,4 @@
-/** The peer of the live sockets: sends everything to everybody, and nothing else. */
+/** Peer of the live sockets: sends every event to every client. */
 import type { AddressInfo } from 'node:net'
 import { setImmediate as soon } from 'node:timers/promises'
 import { WebSocketServer } from 'ws'

@@ -1,20 +1,20 @@
-/** The queue's peer: graphile-worker in a process of its own, asked over the process channel. */
+/** Peer of the queue: graphile-worker in a separate process, controlled over the process channel. */
 import { EventEmitter } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Logger, makeWorkerUtils, run, type WorkerEvents } from 'graphile-worker'
 import pg from 'pg'
 
 export type PeerAsk =
-  /** Jobs are added one by one, each when the one before it is stored. */
+  /** Adds jobs one by one, each after the previous one is stored. */
   | { do: 'add'; jobs: readonly PeerJob[] }
-  /** Everything that was added is worked on; `workMs` holds the time that each job takes, by its number. */
+  /** Works on all added jobs; `workMs` has the duration of each job by its number. */
   | { do: 'work'; concurrency: number; workMs: readonly number[]; jobs: number }
 export type PeerJob = { queue: string | null; message: string; number: number }
 export type PeerAnswer = {
   seconds: number
   /** From the end of a job to the start of the next one on the same worker, in milliseconds. */
   waits: number[]
-  /** Numbers of the jobs of each queue, in the order of their starts. */
+  /** Job numbers of each queue, in start order. */
   order: Record<string, number[]>
 }
 
@@ -54,12 +54,12 @@ async function work(ask: Extract<PeerAsk, { do: 'work' }>): Promise<PeerAnswer> 
     ...options,
     events,
     concurrency: ask.concurrency,
-    // A worker that found its queues busy looks again: the default of two seconds would measure only that.
+    // A worker polls again when its queues are busy: the default of two seconds would dominate the result.
     pollInterval: 10,
     noHandleSignals: true,
     taskList: {
       async turn(payload) {
-        // What `add` has stored.
+        // The jobs that `add` stored.
         const { queue, number } = payload as PeerJob
         order[queue ?? ''] = [...(order[queue ?? ''] ?? []), number]
         const ms = ask.workMs[number] ?? 0
@@ -68,7 +68,7 @@ async function work(ask: Extract<PeerAsk, { do: 'work' }>): Promise<PeerAnswer> 
     },
   })
   await all.promise
-  // The ends are written in the background; ours counts when they are stored.
+  // Job ends are written in the background; Roost's count when they are stored.
   while (await isAnyLeft()) await pause(1)
   const seconds = (performance.now() - started) / 1000
   await runner.stop()

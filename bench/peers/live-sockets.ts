@@ -1,11 +1,11 @@
-/** Our side of the socket row: the sockets of one process on a database, with people who see a part each. */
+/** Roost's side of the socket row: the sockets of one process on a database, with users who each see some events. */
 import { migrations } from '../../server/src/migrations/index.ts'
 import { eventAbout, startProcess } from '../../server/src/operations/sockets/test/world.ts'
 import { migrate } from '../../server/src/ports/database/migrator.ts'
 import { openDatabase } from '../../server/src/ports/database/open.ts'
 import { silentLog } from '../../server/src/ports/log.ts'
 
-/** `usage`: asks for the processor time since the events were asked for. */
+/** `usage` requests the processor time since the events were requested. */
 export type Command = { events: number; fields: Record<string, unknown> } | 'usage'
 export type Told = { urls: string[] } | { cpuMs: number }
 
@@ -29,7 +29,7 @@ for (let index = 0; index < people; index += 1) {
 const tell = (told: Told) => process.send?.(told)
 
 let before = process.cpuUsage()
-/** Twice as many events as asked for: everybody sees every other one. */
+/** Emits twice the requested events, because each user sees every second one. */
 process.on('message', async (command: Command) => {
   if (command === 'usage') {
     const { user, system } = process.cpuUsage(before)

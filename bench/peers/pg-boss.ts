@@ -1,4 +1,4 @@
-/** The scheduler's peer: pg-boss with schedules of its own on the database `argv[2]`, in a process of its own. */
+/** Peer of the scheduler: pg-boss with its own schedules on the database `argv[2]`, in a separate process. */
 import pg from 'pg'
 import PgBoss from 'pg-boss'
 
@@ -9,7 +9,7 @@ const quiet = new PgBoss({ connectionString, schedule: false })
 await quiet.start()
 await quiet.createQueue('turn')
 process.on('message', async ({ cron, due, total }: BossAsk) => {
-  // One in its own way, the others as copies of it: one by one they take minutes.
+  // Creates one schedule through its API and copies the row, because single calls take minutes.
   await quiet.schedule('turn', cron, { number: 0 }, { key: '0' })
   const pool = new pg.Pool({ connectionString, max: 1 })
   await pool.query(
@@ -20,7 +20,7 @@ process.on('message', async ({ cron, due, total }: BossAsk) => {
   )
   await pool.end()
   await quiet.stop()
-  // As quick as it lets itself be set: it looks at all schedules, and at what is due, each second.
+  // The fastest settings: it checks all schedules and due jobs every second.
   const boss = new PgBoss({ connectionString, cronMonitorIntervalSeconds: 1, cronWorkerIntervalSeconds: 1 })
   await boss.start()
   process.send?.('scheduled')

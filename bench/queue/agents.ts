@@ -1,20 +1,20 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { dialLink, type LinkAgent } from '../../server/src/test/link-agent.ts'
 
-/** What the programs of all agents saw of one round. */
+/** Observations of all agent programs in one round. */
 export type Seen = {
-  /** From the first claim to the last result that was taken. */
+  /** From the first claim to the last accepted result. */
   seconds: number
   /**
-   * Milliseconds from the moment at which a slot is free, which is when the result of the run in it is stored and
-   * the agent is told so, to the arrival of the next run.
+   * Milliseconds from a free slot to the arrival of the next run. A slot is free when the result of its run is stored
+   * and confirmed to the agent.
    */
   waits: number[]
-  /** The same from the moment at which the agent has ended its work: the result is stored between the two. */
+  /** Milliseconds from the end of the work to the next run, including the time to store the result. */
   waitsFromEnd: number[]
-  /** Messages of each agent in the order in which they were handed out. */
+  /** Messages of each agent in the order of their claims. */
   order: Map<string, string[]>
-  /** The most runs that one agent held at a time. */
+  /** Maximum of concurrent runs of one agent. */
   most: number
 }
 export type PlayedAgent = { name: string; key: string }
@@ -22,14 +22,14 @@ export type Play = {
   linkUrl: string
   agents: readonly PlayedAgent[]
   slots: number
-  /** Runs that are waiting when the round begins, and end it. */
+  /** Number of waiting runs; the round ends after them. */
   runs: number
   workMs(agent: string, message: string): number
 }
 
 /**
- * Agents' programs without their containers: the real protocol, spoken as the real program does, and turns that
- * take the time they are given. A coding CLI takes longer to start than a queue to hand out.
+ * Plays agent programs without containers: the real protocol, with turns of a given duration. The start of a coding CLI
+ * would take longer than the queue operation that is measured.
  */
 export async function play(round: Play): Promise<Seen> {
   const seen: Seen = { seconds: 0, waits: [], waitsFromEnd: [], order: new Map(), most: 0 }
@@ -121,11 +121,11 @@ function playOne({ name, link, round, seen, onEnded, onFault }: One): void {
     await spawned
     endedAt.push(performance.now())
     held -= 1
-    const taken = link.call('result', { ...hold, ...result })
-    // As the real program: the slot is free once the result is spooled, whether or not it was taken yet.
+    const pending = link.call('result', { ...hold, ...result })
+    // Like the real program: the slot is free once the result is spooled, even before it is accepted.
     void claim()
-    const answer = await taken
-    if (!answer.accepted) throw new Error(`The result of ${run.execution_id} was refused: ${answer.reason}`)
+    const answer = await pending
+    if (!answer.accepted) throw new Error(`The result of ${run.execution_id} was rejected: ${answer.reason}`)
     freeSince.push(performance.now())
     onEnded()
   }

@@ -1,8 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises'
 
-/** Since the processes began; as Linux counts it. */
+/** Totals since the start of the processes, as counted by Linux. */
 export type Cost = {
-  /** Milliseconds of the processor, of the program and of the kernel on its behalf. */
+  /** Processor time in milliseconds, in user and kernel mode. */
   apiMs: number
   databaseMs: number
   /** System calls of the API that write. */
@@ -11,12 +11,12 @@ export type Cost = {
   transactions: number
 }
 
-/** A tick of `/proc`. */
+/** Duration of a tick in `/proc`. */
 const tickMs = 10
 
 export async function costsOf(of: {
   apiPid: number
-  /** Its connections are told apart from others by its name. */
+  /** Identifies its connections. */
   database: string
   statements(): Promise<{ statements: number; transactions: number }>
 }): Promise<Cost> {
@@ -30,7 +30,7 @@ export async function costsOf(of: {
 }
 
 async function processorMs(pid: number): Promise<number> {
-  // A process that has ended meanwhile has nothing to add.
+  // A process that has ended in the meantime adds nothing.
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) * tickMs

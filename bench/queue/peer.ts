@@ -3,7 +3,7 @@ import type { PeerAnswer, PeerAsk } from '../peers/graphile.ts'
 
 export type Peer = AsyncDisposable & { ask(ask: PeerAsk): Promise<PeerAnswer> }
 
-/** graphile-worker in a process of its own, on the database `url`. */
+/** Starts graphile-worker in a separate process, on the database `url`. */
 export async function startPeer(url: string): Promise<Peer> {
   const child = fork(new URL('../peers/graphile.ts', import.meta.url), [url], { stdio: 'inherit' })
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
@@ -12,7 +12,7 @@ export async function startPeer(url: string): Promise<Peer> {
   return {
     async ask(ask) {
       child.send(ask)
-      // One question at a time, answered by the peer's own program.
+      // One request at a time; the peer's program replies.
       return (await next()) as PeerAnswer
     },
     async [Symbol.asyncDispose]() {

@@ -1,6 +1,6 @@
 import type { Side } from './side.ts'
 
-/** Tasks that were accepted in a second. Each agent has one caller, so that the order of its tasks is known. */
+/** Returns accepted tasks per second. Each agent has one caller, so that the order of its tasks is known. */
 export async function acceptAll(side: Side, perAgent: number): Promise<number> {
   side.begin()
   const started = performance.now()
@@ -13,8 +13,8 @@ export async function acceptAll(side: Side, perAgent: number): Promise<number> {
 }
 
 /**
- * Milliseconds of each of `count` posts, sent so many in a second whether or not others were answered; the wait
- * for the one before it, without which the order of an agent's tasks would not be known, counts.
+ * Returns the milliseconds of each of `count` posts, sent at a fixed rate. Includes the wait for the agent's previous
+ * post, which keeps the order of its tasks known.
  */
 export async function acceptPaced(side: Side, count: number, perSecond: number): Promise<number[]> {
   side.begin()
@@ -26,13 +26,13 @@ export async function acceptPaced(side: Side, count: number, perSecond: number):
     if (early > 0) await new Promise((resolve) => setTimeout(resolve, early))
     const agent = side.agents[index % side.agents.length]
     if (!agent) continue
-    const asked = performance.now()
+    const sentAt = performance.now()
     const before = lasts.get(agent.name)
     const number = Math.floor(index / side.agents.length) + 1
     const answer = (async () => {
       await before
       await side.post(agent.name, `task #${number}`)
-      return performance.now() - asked
+      return performance.now() - sentAt
     })()
     lasts.set(agent.name, answer)
     answers.push(answer)

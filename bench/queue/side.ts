@@ -13,13 +13,13 @@ import type { PlayedAgent } from './agents.ts'
 export type Side = AsyncDisposable & {
   linkUrl: string
   agents: PlayedAgent[]
-  /** The same database, to read what rows say. */
+  /** The same database, for reading rows. */
   db: Db
   apiPid(): number
-  /** A round of tasks begins: rows since then are its own. */
+  /** Starts a round of tasks: later rows belong to it. */
   begin(): void
   readonly begun: string
-  /** Posts an asynchronous task over a kept connection; answers milliseconds. Throws unless it was accepted. */
+  /** Posts an asynchronous task over a keep-alive connection; returns milliseconds. Throws unless it is accepted. */
   post(agent: string, message: string): Promise<number>
 }
 
@@ -52,7 +52,7 @@ export async function openSide({ databaseUrl, agents: count, slots }: SideOption
   const token = (await platform.request('POST', '/api/mcp/keys', { name: 'bench' })).json.key
   const http = new Agent({ keepAlive: true })
   stack.defer(() => http.destroy())
-  const kept = stack.move()
+  const resources = stack.move()
   let begun = ''
   return {
     linkUrl: `ws://127.0.0.1:${platform.internalPort}/link`,
@@ -66,11 +66,11 @@ export async function openSide({ databaseUrl, agents: count, slots }: SideOption
       return begun
     },
     post: (agent, message) => post(http, `${platform.url}/api/agents/${agent}/task`, token, message),
-    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
   }
 }
 
-/** The platform hands an agent's key to its container alone, so one more is written beside it. */
+/** Inserts another agent key, because the platform gives the original only to the container. */
 async function mintKey(db: Db, name: string): Promise<string> {
   const agent = await agentStore(db).byName(name)
   if (!agent) throw new Error(`The platform has no agent ${name} in this database.`)

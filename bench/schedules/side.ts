@@ -30,12 +30,12 @@ export async function openSide(databaseUrl: string | null) {
   stack.defer(() => db.close())
   const scheduler: SchedulerProcess = stack.use(await startScheduler(platform))
   const tables = db.withTables<ScheduleTables & { agents: { id: string; name: string } }>()
-  const kept = stack.move()
+  const resources = stack.move()
 
   return {
     schedulerPid: scheduler.pid,
 
-    /** Written beside the API, which would take minutes; the scheduler hears of them as of any others. */
+    /** Inserts rows directly, because the API would take minutes; the scheduler reads them like any others. */
     async add({ total, due, agents, minute }: Load): Promise<void> {
       for (let index = 0; index < agents; index += 1) {
         const made = await platform.request('POST', '/api/agents', { name: `clock-${index}` })
@@ -71,12 +71,12 @@ export async function openSide(databaseUrl: string | null) {
     async until(isSo: () => Promise<boolean>): Promise<void> {
       const deadline = Date.now() + 180_000
       while (!(await isSo())) {
-        if (Date.now() > deadline) throw new Error('It did not come to that.')
+        if (Date.now() > deadline) throw new Error('The state was not reached in time.')
         await new Promise((done) => setTimeout(done, 500))
       }
     },
 
-    /** What came of the minute; call it when that is over. */
+    /** Returns the outcome of the minute; call it after the minute. */
     async burst({ due, minute }: Load): Promise<Burst> {
       const dueAt = minute.toISOString()
       const fires = await db
@@ -97,7 +97,7 @@ export async function openSide(databaseUrl: string | null) {
       }
     },
 
-    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
   }
 }
 

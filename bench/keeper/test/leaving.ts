@@ -1,4 +1,4 @@
-/** A benchmark that leaves things behind, in every way that one can, and then does as its argument says. */
+/** A benchmark that leaves every kind of resource behind, then does what its argument says. */
 import { spawn } from 'node:child_process'
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -17,13 +17,13 @@ const sleep = (env?: NodeJS.ProcessEnv) => {
     stdio: 'ignore',
     ...(env ? { env } : {}),
   })
-  // As a benchmark fails whose platform is gone.
+  // Like a benchmark whose platform has ended.
   child.once('exit', () => {
     throw new Error('a process of the benchmark has ended')
   })
   return child.pid
 }
-// A process group of its own; one that has lost the environment besides.
+// One process in a separate group, and one without the environment variable.
 const pids = [process.pid, sleep(), sleep({ PATH: process.env.PATH })]
 if (image) {
   const label = `roost.install=${process.env[installsVariable]}test`
@@ -36,6 +36,6 @@ if (image) {
   await docker('create', '--label', label, '-v', `${name}:/data`, image, '/none')
 }
 console.log(JSON.stringify({ folder, pids, install: process.env[installsVariable] }))
-if (how === 'crash') throw new Error('as asked')
+if (how === 'crash') throw new Error('as requested')
 if (how === 'end') process.exit(7)
 setInterval(() => {}, 1000)
