@@ -149,7 +149,7 @@ export const startCall = endpoint({
   path: `${path}/call`,
   summary: 'Start a telephone call',
   description:
-    'The voice speaks with the person who answers and may consult the agent. The execution starts and ends with the call. A repeated `Idempotency-Key` within a day gets the first reply. 409 `already_exists` if a call of the last 24 hours has the same `dedup_label` and did not fail. `daily_cap_reached` counts from midnight UTC.',
+    'The voice speaks with the person who answers and may consult the agent. The execution lasts as long as the call. A repeated `Idempotency-Key` within a day gets the first reply. 409 `already_exists` if a call of the last 24 hours has the same `dedup_label` and did not fail. `daily_cap_reached` counts from midnight UTC.',
   access: { who: 'access' },
   body: StartCall,
   returns: StartedCall,

@@ -51,7 +51,7 @@ for (const text of [
 }
 
 test('a refusal names the field and its rule', () => {
-  const table: [expression: string, said: RegExp][] = [
+  const table: [expression: string, message: RegExp][] = [
     ['@daily', /five fields \(minute hour day-of-month month day-of-week\)/],
     ['0 24 * * *', /its hour "24" is not .* 0-23/],
     ['*/0 * * * *', /its minute "\*\/0"/],
@@ -60,7 +60,7 @@ test('a refusal names the field and its rule', () => {
     ['0 0 30 2 *', /never comes due/],
     ['x'.repeat(1001), /longer than 1000 characters/],
   ]
-  for (const [expression, said] of table) assert.match(String(readCron(expression)), said)
+  for (const [expression, message] of table) assert.match(String(readCron(expression)), message)
 })
 
 test('zones are IANA names and aliases, never offsets', () => {

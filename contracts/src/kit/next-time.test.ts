@@ -12,24 +12,30 @@ function next(expression: string, zone: string, after: string): string | null {
 }
 
 const cases: [string, string, string, string, string | null][] = [
-  ['nine is nine', '0 9 * * *', 'UTC', '2026-01-05T08:59:59.999Z', '2026-01-05T09:00Z'],
-  ['and then the next day', '0 9 * * *', 'UTC', '2026-01-05T09:00:00Z', '2026-01-06T09:00Z'],
-  ['in its zone', '0 9 * * *', 'Asia/Kolkata', '2026-01-05T00:00:00Z', '2026-01-05T03:30Z'],
+  ['a fixed time', '0 9 * * *', 'UTC', '2026-01-05T08:59:59.999Z', '2026-01-05T09:00Z'],
+  ['the same time on the next day', '0 9 * * *', 'UTC', '2026-01-05T09:00:00Z', '2026-01-06T09:00Z'],
+  ['a time in its zone', '0 9 * * *', 'Asia/Kolkata', '2026-01-05T00:00:00Z', '2026-01-05T03:30Z'],
   ['an alias of a zone', '0 9 * * *', 'US/Pacific', '2026-01-05T00:00:00Z', '2026-01-05T17:00Z'],
   ['weekdays', '0 9 * * MON-FRI', 'UTC', '2026-01-02T10:00:00Z', '2026-01-05T09:00Z'],
-  ['either kind of day', '0 0 13 * FRI', 'UTC', '2026-01-09T00:00:00Z', '2026-01-13T00:00Z'],
+  ['a day of the month or of the week', '0 0 13 * FRI', 'UTC', '2026-01-09T00:00:00Z', '2026-01-13T00:00Z'],
   ['the leap day', '0 0 29 2 *', 'UTC', '2096-03-01T00:00:00Z', '2104-02-29T00:00Z'],
   ['an unsorted list', '30,0 12,3 * * *', 'UTC', '2026-01-01T03:30:00Z', '2026-01-01T12:00Z'],
   // Berlin: 02:00 → 03:00 on 29 March 2026, 03:00 → 02:00 on 25 October 2026.
-  ['a left-out time', '30 2 * * *', 'Europe/Berlin', '2026-03-28T12:00:00Z', '2026-03-29T01:00Z'],
-  ['and the day after it', '30 2 * * *', 'Europe/Berlin', '2026-03-29T01:00:00Z', '2026-03-30T00:30Z'],
-  ['the end of the gap', '0 3 * * *', 'Europe/Berlin', '2026-03-28T12:00:00Z', '2026-03-29T01:00Z'],
-  ['a time that comes twice', '30 2 * * *', 'Europe/Berlin', '2026-10-24T12:00:00Z', '2026-10-25T00:30Z'],
-  ['fires at the first', '30 2 * * *', 'Europe/Berlin', '2026-10-25T00:30:00Z', '2026-10-26T01:30Z'],
+  ['a skipped time', '30 2 * * *', 'Europe/Berlin', '2026-03-28T12:00:00Z', '2026-03-29T01:00Z'],
+  [
+    'the day after a skipped time',
+    '30 2 * * *',
+    'Europe/Berlin',
+    '2026-03-29T01:00:00Z',
+    '2026-03-30T00:30Z',
+  ],
+  ['the first time after the gap', '0 3 * * *', 'Europe/Berlin', '2026-03-28T12:00:00Z', '2026-03-29T01:00Z'],
+  ['a repeated time', '30 2 * * *', 'Europe/Berlin', '2026-10-24T12:00:00Z', '2026-10-25T00:30Z'],
+  ['a repeated time only once', '30 2 * * *', 'Europe/Berlin', '2026-10-25T00:30:00Z', '2026-10-26T01:30Z'],
   // Lord Howe changes by half an hour; Havana and Santiago change at midnight.
-  ['half an hour', '15 2 * * *', 'Australia/Lord_Howe', '2026-10-03T12:00:00Z', '2026-10-03T15:30Z'],
-  ['midnight left out', '0 0 * * *', 'America/Havana', '2026-03-07T12:00:00Z', '2026-03-08T05:00Z'],
-  ['midnight twice', '30 23 * * *', 'America/Santiago', '2026-04-04T12:00:00Z', '2026-04-05T02:30Z'],
+  ['a gap of half an hour', '15 2 * * *', 'Australia/Lord_Howe', '2026-10-03T12:00:00Z', '2026-10-03T15:30Z'],
+  ['a skipped midnight', '0 0 * * *', 'America/Havana', '2026-03-07T12:00:00Z', '2026-03-08T05:00Z'],
+  ['a repeated midnight', '30 23 * * *', 'America/Santiago', '2026-04-04T12:00:00Z', '2026-04-05T02:30Z'],
 ]
 for (const [title, expression, zone, after, expected] of cases) {
   test(`${title}: ${expression} in ${zone}`, () => assert.equal(next(expression, zone, after), expected))

@@ -6,7 +6,7 @@ type Direction = 'input' | 'output'
 
 /** Converts schemas into JSON Schema 2020-12. Named schemas become components of the document. */
 export type SchemaWriter = {
-  /** `input`: what a client may send. `output`: what the server answers. */
+  /** `input`: what a client may send. `output`: what the server returns. */
   write(schema: z.ZodType, direction: Direction): Json
   /** Returns the parameters of a path or query, with the type of the value that the server reads. */
   writeParameters(schema: z.ZodType): { name: string; isRequired: boolean; schema: Json }[]
