@@ -28,8 +28,8 @@ const cases: [string, Caller, Set<string>, Relation | null][] = [
   ['the owner', session(user('owner')), none, 'owner'],
   ['the owner, who is also an admin', session(user('owner', 'admin')), none, 'owner'],
   ['an admin', session(user('x', 'admin')), none, 'admin'],
-  ['a stranger', session(user('x', 'creator', 'x@example.com')), none, null],
-  ['a stranger without an address', session(user('x')), none, null],
+  ['a person without access', session(user('x', 'creator', 'x@example.com')), none, null],
+  ['a person without access or address', session(user('x')), none, null],
   ['shared, with the address in capitals', session(user('ben', 'user', 'BEN@Example.com')), none, 'shared'],
   ['a user key of the owner', key(user('owner'), 'user'), none, 'owner'],
   [

@@ -148,7 +148,7 @@ test('a .env contains placeholders for bound variables, and everything else stay
   assert.equal(withPlaceholders('A=1\n', [], new Map()), 'A=1\n')
 })
 
-test('the platform takes out exactly the values that the agent would read', () => {
+test('the platform extracts exactly the values that the agent would read', () => {
   const text = [
     '\uFEFF# keys',
     "export A='first value' # one",

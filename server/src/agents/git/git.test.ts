@@ -59,10 +59,10 @@ forEachDialect((_name, open) => {
 
   test('three consecutive failures raise the alert and pause the schedules; one success ends both', async () => {
     await using one = await bound(open)
-    const { world, agent, said } = one
+    const { world, agent, script } = one
     await one.look()
     await one.call('PUT', 'freeze-schedules-if-failing', { enabled: true })
-    said.failed = 'The git host cannot be reached.'
+    script.failed = 'The git host cannot be reached.'
     for (const failures of [1, 2, 3]) {
       assert.equal(await world.area.git.frozenAfter(agent.id), null)
       assert.equal(one.raised.length, 0)
@@ -75,7 +75,7 @@ forEachDialect((_name, open) => {
       ['sync_failing'],
     )
     const state = (await one.call('GET', 'sync-state')).json
-    assert.deepEqual([state.state, state.frozen, state.last_error_summary], ['red', true, said.failed])
+    assert.deepEqual([state.state, state.frozen, state.last_error_summary], ['red', true, script.failed])
     assert.deepEqual(await world.lastEvent('git.sync_changed'), {
       state: 'red',
       last_sync_status: 'failed',
@@ -86,7 +86,7 @@ forEachDialect((_name, open) => {
       health.json.agents.map((each: { name: string }) => each.name),
       ['one'],
     )
-    said.failed = null
+    script.failed = null
     await one.look()
     assert.equal(await world.area.git.frozenAfter(agent.id), null)
     assert.ok(one.cleared.some(({ kind }) => kind === 'sync_failing'))
@@ -95,7 +95,7 @@ forEachDialect((_name, open) => {
   test('409 a conflict names its type and class, counts as a failure, and a look does not clear it', async () => {
     await using one = await bound(open)
     await one.look()
-    one.said.end = { outcome: 'conflict', conflict: 'diverged', message: 'The remote has moved.' }
+    one.script.end = { outcome: 'conflict', conflict: 'diverged', message: 'The remote has moved.' }
     const reply = await one.call('POST', 'sync', { message: 'work' })
     assert.equal(reply.status, 409)
     assert.deepEqual(
@@ -109,10 +109,10 @@ forEachDialect((_name, open) => {
     )
     await one.look()
     assert.equal((await one.call('GET', 'sync-state')).json.consecutive_failures, 1)
-    one.said.end = done
+    one.script.end = done
     assert.equal((await one.call('POST', 'sync', {})).json.files_changed, 1)
     assert.equal((await one.call('GET', 'sync-state')).json.consecutive_failures, 0)
-    one.said.end = { outcome: 'refused', message: 'no such path' }
+    one.script.end = { outcome: 'refused', message: 'no such path' }
     assert.equal((await one.call('POST', 'sync', { paths: ['x'] })).status, 422)
     assert.equal((await one.call('POST', 'sync', { paths: ['../x'] })).status, 422)
   })
@@ -120,7 +120,7 @@ forEachDialect((_name, open) => {
   test('a credential in a remote URL raises an alert; an agent without a repository has no git', async () => {
     await using one = await bound(open)
     await one.look()
-    one.said.state = { ...inSync, has_credential: true }
+    one.script.state = { ...inSync, has_credential: true }
     await one.look()
     assert.deepEqual(
       one.raised.map(({ kind }) => kind),

@@ -32,8 +32,8 @@ forEachDialect((_name, open) => {
     assert.match(first.json.reason, /has changed anything yet/)
     assert.ok(!one.world.link.asked.some(({ t }) => t === 'git.change'))
 
-    one.said.end = movedEnd
-    one.said.change = change
+    one.script.end = movedEnd
+    one.script.change = change
     const { sync_time } = (await one.call('POST', 'sync', {})).json
     const { found: _, ...content } = change
     const expected = { direction: 'push', from_sha: before, to_sha: sha, at: sync_time }
@@ -42,13 +42,13 @@ forEachDialect((_name, open) => {
     assert.deepEqual(request?.request, { from_sha: before, to_sha: sha })
 
     // Looks, failures and syncs without changes keep it.
-    one.said.end = { outcome: 'conflict', conflict: 'diverged', message: 'The remote has moved.' }
+    one.script.end = { outcome: 'conflict', conflict: 'diverged', message: 'The remote has moved.' }
     assert.equal((await one.call('POST', 'sync', {})).status, 409)
-    one.said.end = done
+    one.script.end = done
     await one.call('POST', 'sync', {})
     await one.look()
     assert.equal((await one.call('GET', 'last-change')).json.direction, 'push')
-    one.said.end = { ...movedEnd, from_sha: 'c'.repeat(40) }
+    one.script.end = { ...movedEnd, from_sha: 'c'.repeat(40) }
     await one.call('POST', 'pull')
     const pulled = (await one.call('GET', 'last-change')).json
     assert.deepEqual([pulled.direction, pulled.from_sha], ['pull', 'c'.repeat(40)])
@@ -58,9 +58,9 @@ forEachDialect((_name, open) => {
     await using one = await bound(open)
     await one.look()
     const key = await one.world.agentKey(one.agent.id)
-    one.said.end = movedEnd
+    one.script.end = movedEnd
     await one.call('POST', 'sync', {})
-    one.said.change = {
+    one.script.change = {
       ...change,
       files: [{ ...file, path: `${key}.txt`, previous_path: `was-${key}`, status: 'renamed' }],
       diff: `${change.diff}+whole ${key} end\n+cut ${key.slice(0, 12)}`,
@@ -77,12 +77,12 @@ forEachDialect((_name, open) => {
   test('missing commits and an outdated program are reasons, not errors', async () => {
     await using one = await bound(open)
     await one.look()
-    one.said.end = movedEnd
+    one.script.end = movedEnd
     await one.call('POST', 'sync', {})
     const unknown = await one.call('GET', 'last-change')
     assert.equal(unknown.status, 200, JSON.stringify(unknown.json))
     assert.match(unknown.json.reason, /Restart the agent/)
-    one.said.change = { ...change, found: false }
+    one.script.change = { ...change, found: false }
     const missing = (await one.call('GET', 'last-change')).json
     assert.deepEqual([missing.to_sha, missing.files, missing.diff], [sha, [], ''])
     assert.match(missing.reason, /no longer in the workspace/)

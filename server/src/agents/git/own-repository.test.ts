@@ -46,7 +46,7 @@ forEachDialect((_name, open) => {
     const plain = await world.row('plain')
     world.link.link(plain.id, {
       'git.initialize': ({ branches, remote_url }) => ({
-        end: one.said.end,
+        end: one.script.end,
         state: { ...inSync, branch: branches.working, remote_url },
       }),
       'git.look': () => ({ state: inSync, failed: null }),
@@ -55,14 +55,14 @@ forEachDialect((_name, open) => {
       world.request(owner.key, 'POST', '/api/agents/plain/git/initialize', { repo_owner: 'acme', ...body })
     assert.equal((await initialize({ repo_name: '../x' })).status, 422)
     assert.equal((await initialize({ repo_name: 'none', create_repo: false })).json.error, 'not_found')
-    one.said.end = { outcome: 'failed', message: 'The remote hung up.' }
+    one.script.end = { outcome: 'failed', message: 'The remote hung up.' }
     assert.equal((await initialize({ repo_name: 'made' })).json.error, 'upstream_error')
     assert.equal(
       (await world.request(owner.key, 'GET', '/api/agents/plain/git/config')).status,
       404,
       'a failure leaves no binding',
     )
-    one.said.end = done
+    one.script.end = done
     const made = await initialize({ repo_name: 'made' })
     assert.equal(made.status, 200, JSON.stringify(made.json))
     assert.deepEqual(made.json, {
@@ -98,13 +98,13 @@ forEachDialect((_name, open) => {
     await assert.rejects(git.bindToOwn(await row(), request, 'read-1'), (error) =>
       isFault(error, 'validation_error'),
     )
-    one.said.end = { outcome: 'failed', message: 'The remote hung up.' }
+    one.script.end = { outcome: 'failed', message: 'The remote hung up.' }
     await assert.rejects(git.bindToOwn(await row(), request, 'tok-1'), (error) =>
       isFault(error, 'upstream_error'),
     )
     assert.equal((await status()).json.source, 'none', 'the token of a failed binding is not stored')
     assert.equal((await one.call('GET', 'config')).json.github_repo, 'acme/helper')
-    one.said.end = done
+    one.script.end = done
     const reply = await git.bindToOwn(await row(), request, 'tok-1')
     assert.deepEqual(reply, {
       agent_name: 'one',

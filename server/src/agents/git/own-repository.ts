@@ -24,7 +24,7 @@ export type OwnRepositoryDeps = {
   ask: Ask
   settle: Settle
   /** Throws `agent_busy` while a run or sync uses the workspace, and blocks others meanwhile. */
-  undisturbed<T>(agent: Agent, work: () => Promise<T>): Promise<T>
+  whileIdle<T>(agent: Agent, work: () => Promise<T>): Promise<T>
 }
 
 export type RepositoryRequest = {
@@ -37,7 +37,7 @@ type Own = HostedRepository & { isNew: boolean }
 
 /** Gives an agent its own repository, new or existing, for its workspace. */
 export function createOwnRepository(deps: OwnRepositoryDeps) {
-  const { db, clock, host, tokens, agentRecords, addressOf, binding, ask, settle, undisturbed } = deps
+  const { db, clock, host, tokens, agentRecords, addressOf, binding, ask, settle, whileIdle } = deps
 
   /** Throws `not_configured`, `not_found`, `upstream_error`, or a validation error that names the field. */
   async function findOrCreate(request: RepositoryRequest, token: Secret, field: string): Promise<Own> {
@@ -100,7 +100,7 @@ export function createOwnRepository(deps: OwnRepositoryDeps) {
       const before = await gitStore(db).of(agent.id)
       if (before) throw new Fault('already_exists', `Agent ${agent.name} is bound to ${before.repository}.`)
       requireRunning(agent)
-      return undisturbed(agent, async () => {
+      return whileIdle(agent, async () => {
         const own = await hosted(agent, request, 'repo_name')
         const { repository, working_branch } = await switchTo(agent, request.repository, own)
         return {
@@ -120,7 +120,7 @@ export function createOwnRepository(deps: OwnRepositoryDeps) {
       pat: string | null,
     ): Promise<BoundToOwnRepository> {
       requireRunning(agent)
-      return undisturbed(agent, async () => {
+      return whileIdle(agent, async () => {
         const before = await gitStore(db).of(agent.id)
         if (pat !== null) await tokens.check(pat, 'github_pat')
         const putBack = pat === null ? null : await tokens.swap(agent.id, pat)

@@ -43,7 +43,7 @@ export function createAgentGit(deps: GitDeps) {
   const ask = createAsk(link)
   const settle = createSettle({ ...deps, frozen })
   const binding = createBinding({ ...deps, ask, settle, isBusy: (agentId) => busy.has(agentId) })
-  const own = createOwnRepository({ ...deps, binding, ask, settle, undisturbed: whileIdle })
+  const own = createOwnRepository({ ...deps, binding, ask, settle, whileIdle })
   const { rowOf, transferTo, boundRow } = binding
 
   async function exclusively<T>(agent: Agent, work: () => Promise<T>): Promise<T> {

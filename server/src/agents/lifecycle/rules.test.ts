@@ -130,7 +130,7 @@ test("older reports are ignored, unless the row's time is in the future", () => 
   assert.deepEqual(guard('2030-01-01T00:01:11.001Z', true), {})
 })
 
-test('takes the lowest free port; null when all are used', () => {
+test('returns the lowest free port; null if all are used', () => {
   const range = { first: 2222, last: 2224 }
   assert.equal(lowestFreePort(new Set(), range), 2222)
   assert.equal(lowestFreePort(new Set([2222, 2224]), range), 2223)

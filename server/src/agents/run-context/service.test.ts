@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { openTestDatabase } from '../../test/dialects.ts'
 import { openAgents } from '../test/world.ts'
 
-test('accepting a run queries no database for its agent, however old the cache is', async () => {
+test('accepting a run does not query the database for its agent, even with an old cache', async () => {
   const db = await openTestDatabase()
   let queries = 0
   const counted = {

@@ -85,7 +85,7 @@ export async function bound(
     agent,
     owner,
     server,
-    said: script,
+    script,
     raised,
     cleared,
     look,
