@@ -166,6 +166,18 @@ test('a failing reload rejects reads instead of returning the old agent, and kee
   assert.equal(await it.label('one'), 'new')
 })
 
+test('a failing reload after an interrupted subscription is repeated by the next read', async () => {
+  await using it = await openRecords()
+  await it.records.open()
+  await it.records.all()
+  await it.changeSilently('one', { label: 'missed' })
+  it.topic.gap()
+  it.state.isFailing = true
+  for (const _ of [1, 2]) await assert.rejects(it.records.byName('one'))
+  it.state.isFailing = false
+  assert.equal(await it.label('one'), 'missed')
+})
+
 test('an expired cache still serves reads, and a failing background reload is retried an interval later', async () => {
   await using it = await openRecords()
   await it.records.all()
