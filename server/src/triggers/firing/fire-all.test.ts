@@ -91,16 +91,20 @@ forEachDialect((_dialect, open) => {
     assert.equal((await platform.runs()).length, 31)
   })
 
-  test('after the clock was set back, a fire still queues behind earlier runs', async () => {
-    const platform = await start(await open(), 2)
+  test('after the clock was set back, fires still queue behind earlier runs', async () => {
+    const platform = await start(await open(), 3)
     const [schedule] = await platform.schedules.byIds(['s1'])
     assert.ok(schedule)
     await platform.firing.fire(schedule, { cause: 'manual' })
     platform.clock.set('2026-01-05T08:59:00.000Z')
-    await platform.ask([{ id: 's2', dueAt: '2026-01-05T08:59:00.000Z' }])
-    const [first, second] = await platform.runs()
-    assert.deepEqual([first?.schedule_id, second?.schedule_id].toSorted(), ['s1', 's2'])
-    assert.deepEqual([first?.queued_at, second?.queued_at], [dueAt, dueAt])
+    const due = '2026-01-05T08:59:00.000Z'
+    await platform.ask(['s2', 's3'].map((id) => ({ id, dueAt: due })))
+    const runs = await platform.runs()
+    assert.deepEqual(runs.map((run) => run.schedule_id).toSorted(), ['s1', 's2', 's3'])
+    assert.deepEqual(
+      runs.map((run) => run.queued_at),
+      [dueAt, dueAt, dueAt],
+    )
   })
 
   test('a rehearsal stores nothing, calls no agent, and does not change the fires that follow', async () => {
