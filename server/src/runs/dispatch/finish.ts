@@ -13,7 +13,7 @@ import {
   type RunHooks,
   type Settle,
 } from '../executions/index.ts'
-import { keepLine, type Live, maskText, storableText, transcriptStore } from '../transcripts/index.ts'
+import { type Live, maskText, numberLine, storableText, transcriptStore } from '../transcripts/index.ts'
 import type { ClaimedRuns, createClaim } from './claim.ts'
 import type { createLines } from './lines.ts'
 import { isHeld, type SecretsOf } from './lines.ts'
@@ -124,7 +124,7 @@ export function createFinish(deps: FinishDeps) {
   async function note(tx: Tx, row: ExecutionRow, level: 'info' | 'warning', message: string): Promise<void> {
     const n = await executionStore(tx).nextLine(row.id)
     const line: TranscriptLine = { type: 'system', subtype: 'notice', level, message: message.toWellFormed() }
-    await transcriptStore(tx).add(row, [keepLine(line, n, timestamp(clock.now()), [])])
+    await transcriptStore(tx).add(row, [numberLine(line, n, timestamp(clock.now()), [])])
   }
 
   return {

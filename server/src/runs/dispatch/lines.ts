@@ -12,7 +12,7 @@ import {
   isPrivate,
   queueStore,
 } from '../executions/index.ts'
-import { keepLine, type Live, toolsIn, transcriptStore } from '../transcripts/index.ts'
+import { type Live, numberLine, toolsIn, transcriptStore } from '../transcripts/index.ts'
 import { placeLines } from './rules.ts'
 
 export type LinesDeps = {
@@ -64,7 +64,7 @@ export function createLines({ db, clock, events, live, secretsOf }: LinesDeps) {
       leaseExpiresAt: leaseFrom(clock.now()),
     }
     if (!(await queueStore(tx).advanceLines(hold, advance))) return false
-    const stored = fresh.map((line, index) => keepLine(line, row.last_line + index + 1, at, secrets))
+    const stored = fresh.map((line, index) => numberLine(line, row.last_line + index + 1, at, secrets))
     await transcriptStore(tx).add(row, stored)
     tx.onCommitted(() => {
       live.changed(row.id)

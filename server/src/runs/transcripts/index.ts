@@ -7,7 +7,7 @@
 
 export { maskText } from '../../kit/mask-secrets.ts'
 export { type PartialText, type PlacedPiece, pieceKinds, wholeKinds } from './open-pieces.ts'
-export { type KeptLine, keepLine, storableText } from './rules.ts'
+export { type NumberedLine, numberLine, storableText } from './rules.ts'
 export { createLive, type Live, type LiveListener } from './service.ts'
 export { type TranscriptStore, transcriptStore } from './store.ts'
 export type { ExecutionToolsTable } from './tables.ts'

@@ -3,14 +3,19 @@ import type { StoredLine, TranscriptLine } from '@roost/contracts/link/transcrip
 import { maskJson } from '../../kit/mask-secrets.ts'
 
 /** A line as stored: its JSON text, and the parsed line for live readers. */
-export type KeptLine = { n: number; line: StoredLine; text: string }
+export type NumberedLine = { n: number; line: StoredLine; text: string }
 
 /**
  * Gives a line its number and time, masks the known secrets, and truncates it to `maxLineBytes`. Fields such
  * as `_n` from the agent are replaced. The length of a line that the agent truncated stays, because only the
  * agent saw the full line.
  */
-export function keepLine(line: TranscriptLine, n: number, at: string, secrets: readonly string[]): KeptLine {
+export function numberLine(
+  line: TranscriptLine,
+  n: number,
+  at: string,
+  secrets: readonly string[],
+): NumberedLine {
   const { _truncated, _length, ...plain } = line as TranscriptLine & Partial<Record<Mark, unknown>>
   const agentLength = _truncated === true && isLength(_length) ? _length : null
   const marks = agentLength === null ? {} : { _truncated: true as const, _length: agentLength }

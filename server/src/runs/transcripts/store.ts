@@ -2,7 +2,7 @@ import type { StoredLine } from '@roost/contracts/link/transcript'
 import type { ToolCall } from '@roost/contracts/runs/executions'
 import { sql } from 'kysely'
 import type { Executor } from '../../ports/database/port.ts'
-import type { KeptLine } from './rules.ts'
+import type { NumberedLine } from './rules.ts'
 import type { ExecutionToolsTable, TranscriptTables } from './tables.ts'
 import { toolsIn } from './tool-rules.ts'
 
@@ -19,7 +19,7 @@ export function transcriptStore(executor: Executor) {
   const db = executor.withTables<TranscriptTables>()
   return {
     /** Adds lines whose numbers the caller has claimed in this transaction, and their tool calls. */
-    async add(execution: { id: string; agent_id: string }, lines: readonly KeptLine[]): Promise<void> {
+    async add(execution: { id: string; agent_id: string }, lines: readonly NumberedLine[]): Promise<void> {
       for (let start = 0; start < lines.length; start += rowsPerInsert) {
         const rows = lines
           .slice(start, start + rowsPerInsert)

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { KeptLine } from './rules.ts'
+import type { NumberedLine } from './rules.ts'
 import { summaryOf, toolsIn } from './tool-rules.ts'
 
 const at = '2026-01-05T08:00:00.000Z'
-const stored = (n: number, line: object): KeptLine => ({
+const stored = (n: number, line: object): NumberedLine => ({
   n,
   line: { ...line, _n: n, _ts: at } as never,
   text: '',

@@ -1,11 +1,11 @@
-import type { KeptLine } from './rules.ts'
+import type { NumberedLine } from './rules.ts'
 
 /** A tool call as the transcript shows it; its result follows in a later line. */
 export type ToolStart = { id: string; n: number; tool: string; input_summary: string; at: string }
 export type ToolEnd = { id: string; output_summary: string; success: boolean; at: string }
 
 /** Returns the tool calls and results in stored lines, in order. Lines from an agent may have any shape. */
-export function toolsIn(lines: readonly KeptLine[]): { started: ToolStart[]; ended: ToolEnd[] } {
+export function toolsIn(lines: readonly NumberedLine[]): { started: ToolStart[]; ended: ToolEnd[] } {
   const started: ToolStart[] = []
   const ended: ToolEnd[] = []
   for (const { n, line } of lines) {
