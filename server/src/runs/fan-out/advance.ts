@@ -28,18 +28,18 @@ export function createAdvance(deps: AdvanceDeps) {
   const { db, clock, log, events, live, dispatch } = deps
 
   async function advance(fanOut: FanOutRow): Promise<void> {
-    const step = nextStep(await fanOutStore(db).places(fanOut.id), fanOut.max_concurrency)
-    if (step.kind === 'enter') await db.atomically((tx) => enter(tx, fanOut))
+    const step = nextStep(await fanOutStore(db).taskStates(fanOut.id), fanOut.max_concurrency)
+    if (step.kind === 'release') await db.atomically((tx) => release(tx, fanOut))
     if (step.kind === 'complete') await db.atomically((tx) => complete(tx, fanOut))
   }
 
   /**
    * Counts again under the lock of the agent's queue, so that concurrent counts see one another's changes.
    */
-  function enter(tx: Tx, { id, agent_id, max_concurrency }: FanOutRow): Promise<void> {
+  function release(tx: Tx, { id, agent_id, max_concurrency }: FanOutRow): Promise<void> {
     return dispatch.release(tx, agent_id, async () => {
-      const step = nextStep(await fanOutStore(tx).places(id), max_concurrency)
-      return step.kind === 'enter' ? step.ids : []
+      const step = nextStep(await fanOutStore(tx).taskStates(id), max_concurrency)
+      return step.kind === 'release' ? step.ids : []
     })
   }
 

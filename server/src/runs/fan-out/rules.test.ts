@@ -5,7 +5,7 @@ import { countsOf, nextStep, stateOf, waitSeconds } from './rules.ts'
 
 const at = '2026-01-05T08:00:00.000Z'
 /** One letter per task: held, queued, running, successful, failed, cancelled. */
-const places = (letters: string) =>
+const taskStates = (letters: string) =>
   [...letters].map((letter, index) => ({
     id: `e${index + 1}`,
     status: statuses[letter] ?? assert.fail(letter),
@@ -34,8 +34,8 @@ const steps: [letters: string, maxConcurrency: number, expected: string][] = [
 ]
 for (const [letters, maxConcurrency, expected] of steps) {
   test(`${letters} with ${maxConcurrency} at a time: ${expected}`, () => {
-    const step = nextStep(places(letters), maxConcurrency)
-    assert.equal(step.kind === 'enter' ? step.ids.join(' ') : step.kind, expected)
+    const step = nextStep(taskStates(letters), maxConcurrency)
+    assert.equal(step.kind === 'release' ? step.ids.join(' ') : step.kind, expected)
   })
 }
 
@@ -50,11 +50,11 @@ const states: [letters: string, state: string][] = [
   ['cc', 'failed'],
 ]
 for (const [letters, state] of states) {
-  test(`${letters} is ${state}`, () => assert.equal(stateOf(countsOf(places(letters))), state))
+  test(`${letters} is ${state}`, () => assert.equal(stateOf(countsOf(taskStates(letters))), state))
 }
 
 test('counts are counts of tasks; a held task counts as queued', () => {
-  assert.deepEqual(countsOf(places('hqrssfc')), {
+  assert.deepEqual(countsOf(taskStates('hqrssfc')), {
     total: 7,
     completed: 2,
     failed: 1,

@@ -1,25 +1,25 @@
 import { type ExecutionStatus, finalStatuses } from '@roost/contracts/runs/executions'
 import type { FanOut, FanOutTaskStatus } from '@roost/contracts/runs/fan-out'
-import type { Place } from './store.ts'
+import type { TaskState } from './store.ts'
 
 /** The next step of a fan-out. */
-export type Step = { kind: 'wait' } | { kind: 'complete' } | { kind: 'enter'; ids: string[] }
+export type Step = { kind: 'wait' } | { kind: 'complete' } | { kind: 'release'; ids: string[] }
 
 /**
- * `places` are in request order. Enqueues held tasks until `maxConcurrency` tasks are queued or running. A
+ * `taskStates` are in request order. Enqueues held tasks until `maxConcurrency` tasks are queued or running. A
  * fan-out is complete when all its tasks have ended.
  */
-export function nextStep(places: readonly Place[], maxConcurrency: number): Step {
+export function nextStep(taskStates: readonly TaskState[], maxConcurrency: number): Step {
   const final: readonly ExecutionStatus[] = finalStatuses
-  const open = places.filter(({ status }) => !final.includes(status))
+  const open = taskStates.filter(({ status }) => !final.includes(status))
   if (open.length === 0) return { kind: 'complete' }
   const held = open.filter(isHeld)
   const room = maxConcurrency - (open.length - held.length)
   const ids = held.slice(0, Math.max(0, room)).map(({ id }) => id)
-  return ids.length > 0 ? { kind: 'enter', ids } : { kind: 'wait' }
+  return ids.length > 0 ? { kind: 'release', ids } : { kind: 'wait' }
 }
 
-function isHeld({ status, queued_at }: Place): boolean {
+function isHeld({ status, queued_at }: TaskState): boolean {
   return status === 'queued' && queued_at === null
 }
 

@@ -19,7 +19,7 @@ export type FanOutTables = { fan_outs: FanOutsTable; executions: ExecutionRow }
 export type FanOutRow = FanOutsTable
 
 /** The columns that decide the next step of a fan-out. */
-export type Place = Pick<ExecutionRow, 'id' | 'status' | 'queued_at'>
+export type TaskState = Pick<ExecutionRow, 'id' | 'status' | 'queued_at'>
 /** The columns that a task's result shows. */
 export type TaskRow = Pick<ExecutionRow, (typeof taskColumns)[number]>
 
@@ -78,7 +78,8 @@ export function fanOutStore(executor: Executor) {
       return Number(result.numUpdatedRows) === 1
     },
 
-    places: (id: string): Promise<Place[]> => runsOf(id).select(['id', 'status', 'queued_at']).execute(),
+    taskStates: (id: string): Promise<TaskState[]> =>
+      runsOf(id).select(['id', 'status', 'queued_at']).execute(),
 
     tasks: (id: string): Promise<TaskRow[]> => runsOf(id).select(taskColumns).execute(),
 
