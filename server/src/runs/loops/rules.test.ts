@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
-  type Between,
   endAfterRun,
   endBetweenRuns,
+  type LoopProgress,
   messageOf,
   nextCheck,
-  type Ran,
+  type RunState,
   runTimeout,
 } from './rules.ts'
 
 const now = new Date('2026-01-05T10:00:00.000Z')
 const startedAt = '2026-01-05T09:59:00.000Z'
-const ran = (status: Ran['status'], over: Partial<Ran> = {}): Ran => ({
+const runWith = (status: RunState['status'], over: Partial<RunState> = {}): RunState => ({
   status,
   cost_micros: 100_000,
   error: status === 'failed' ? 'no luck' : null,
@@ -22,11 +22,15 @@ const ran = (status: Ran['status'], over: Partial<Ran> = {}): Ran => ({
 })
 
 /** One letter per run: s (success), f (failed), t (timed out), x (cancelled). */
-function between(letters: string, over: Partial<Between['loop']> = {}, more: Partial<Between> = {}): Between {
+function progress(
+  letters: string,
+  over: Partial<LoopProgress['loop']> = {},
+  more: Partial<LoopProgress> = {},
+): LoopProgress {
   const statuses = { s: 'success', f: 'failed', t: 'failed', x: 'cancelled' } as const
   // The tests use only these letters.
   const runs = [...letters].map((letter) =>
-    ran(statuses[letter as keyof typeof statuses], letter === 't' ? { error_code: 'timeout' } : {}),
+    runWith(statuses[letter as keyof typeof statuses], letter === 't' ? { error_code: 'timeout' } : {}),
   )
   return {
     loop: {
@@ -54,88 +58,88 @@ const stopRequested = { stop_requested_at: startedAt }
 const signal = { stop_signal: 'reply' }
 const tolerant = { on_failure: 'continue' as const }
 
-const cases: [string, Between, [string, string] | null][] = [
-  ['no end condition applies', between('ss'), null],
-  ['the last of max_runs', between('ss', { max_runs: 2 }), ['completed', 'max_runs_reached']],
+const cases: [string, LoopProgress, [string, string] | null][] = [
+  ['no end condition applies', progress('ss'), null],
+  ['the last of max_runs', progress('ss', { max_runs: 2 }), ['completed', 'max_runs_reached']],
   [
     'the same with a tolerated failure',
-    between('fs', { ...tolerant, max_runs: 2 }),
+    progress('fs', { ...tolerant, max_runs: 2 }),
     ['completed_with_errors', 'max_runs_reached'],
   ],
   [
     'the last of them fails',
-    between('sf', { ...tolerant, max_runs: 2 }),
+    progress('sf', { ...tolerant, max_runs: 2 }),
     ['completed_with_errors', 'max_runs_reached'],
   ],
-  ['the reply contains the signal', between('s', signal), ['completed', 'stop_signal_matched']],
+  ['the reply contains the signal', progress('s', signal), ['completed', 'stop_signal_matched']],
   [
     'the signal after a tolerated failure',
-    between('fs', { ...tolerant, ...signal }),
+    progress('fs', { ...tolerant, ...signal }),
     ['completed_with_errors', 'stop_signal_matched'],
   ],
   [
     'the signal wins over a stop, the last run and lack of progress',
-    between('s', { ...signal, ...stopRequested, max_runs: 1 }, { isStuck: true }),
+    progress('s', { ...signal, ...stopRequested, max_runs: 1 }, { isStuck: true }),
     ['completed', 'stop_signal_matched'],
   ],
-  ['the reply does not contain the signal', between('s', { stop_signal: 'DONE' }), null],
-  ['no progress', between('sss', {}, { isStuck: true }), ['stopped', 'no_progress']],
+  ['the reply does not contain the signal', progress('s', { stop_signal: 'DONE' }), null],
+  ['no progress', progress('sss', {}, { isStuck: true }), ['stopped', 'no_progress']],
   [
     'no progress wins over the last run',
-    between('sss', { max_runs: 3 }, { isStuck: true }),
+    progress('sss', { max_runs: 3 }, { isStuck: true }),
     ['stopped', 'no_progress'],
   ],
   [
     'a pending stop suppresses no progress',
-    between('sss', stopRequested, { isStuck: true }),
+    progress('sss', stopRequested, { isStuck: true }),
     ['stopped', 'user_stopped'],
   ],
   [
     'so does a passed deadline',
-    between('sss', { max_duration_seconds: 60 }, { isStuck: true }),
+    progress('sss', { max_duration_seconds: 60 }, { isStuck: true }),
     ['stopped', 'deadline_exceeded'],
   ],
-  ['the first failure aborts', between('sf'), ['failed', 'error']],
-  ['it aborts also as the last run', between('f', { max_runs: 1 }), ['failed', 'error']],
-  ['a failure is tolerated', between('sff', tolerant), null],
-  ['too many in a row are not', between('sfff', tolerant), ['failed', 'error']],
-  ['a success between resets the streak', between('ffsff', tolerant), null],
+  ['the first failure aborts', progress('sf'), ['failed', 'error']],
+  ['it aborts also as the last run', progress('f', { max_runs: 1 }), ['failed', 'error']],
+  ['a failure is tolerated', progress('sff', tolerant), null],
+  ['too many in a row are not', progress('sfff', tolerant), ['failed', 'error']],
+  ['a success between resets the streak', progress('ffsff', tolerant), null],
   [
     'one failure ends it with a limit of one',
-    between('f', { ...tolerant, max_consecutive_failures: 1 }),
+    progress('f', { ...tolerant, max_consecutive_failures: 1 }),
     ['failed', 'error'],
   ],
-  ['a timeout before the deadline', between('st', { max_duration_seconds: 61 }), ['failed', 'error']],
+  ['a timeout before the deadline', progress('st', { max_duration_seconds: 61 }), ['failed', 'error']],
   [
     'a timeout at the deadline',
-    between('st', { max_duration_seconds: 60 }),
+    progress('st', { max_duration_seconds: 60 }),
     ['stopped', 'deadline_exceeded'],
   ],
   [
     'the same as the last tolerated failure in a row',
-    between('fft', { ...tolerant, max_duration_seconds: 60 }),
+    progress('fft', { ...tolerant, max_duration_seconds: 60 }),
     ['stopped', 'deadline_exceeded'],
   ],
-  ['another failure at the deadline', between('sf', { max_duration_seconds: 60 }), ['failed', 'error']],
-  ['a cancelled run', between('sx', tolerant), ['stopped', 'user_stopped']],
+  ['another failure at the deadline', progress('sf', { max_duration_seconds: 60 }), ['failed', 'error']],
+  ['a cancelled run', progress('sx', tolerant), ['stopped', 'user_stopped']],
   [
     'the last run wins over a stop',
-    between('ss', { max_runs: 2, ...stopRequested }),
+    progress('ss', { max_runs: 2, ...stopRequested }),
     ['completed', 'max_runs_reached'],
   ],
   [
     'a stop wins over the deadline and the budget',
-    between('s', { ...stopRequested, max_duration_seconds: 1, max_cost_micros: 1 }),
+    progress('s', { ...stopRequested, max_duration_seconds: 1, max_cost_micros: 1 }),
     ['stopped', 'user_stopped'],
   ],
   [
     'the deadline wins over the budget',
-    between('s', { max_duration_seconds: 60, max_cost_micros: 1 }),
+    progress('s', { max_duration_seconds: 60, max_cost_micros: 1 }),
     ['stopped', 'deadline_exceeded'],
   ],
-  ['the deadline has not passed', between('s', { max_duration_seconds: 61 }), null],
-  ['the budget is exhausted', between('ss', { max_cost_micros: 200_000 }), ['stopped', 'budget_exhausted']],
-  ['the budget is not exhausted', between('ss', { max_cost_micros: 200_001 }), null],
+  ['the deadline has not passed', progress('s', { max_duration_seconds: 61 }), null],
+  ['the budget is exhausted', progress('ss', { max_cost_micros: 200_000 }), ['stopped', 'budget_exhausted']],
+  ['the budget is not exhausted', progress('ss', { max_cost_micros: 200_001 }), null],
 ]
 for (const [title, state, expected] of cases) {
   test(`${title}: ${expected?.join(', ') ?? 'the loop continues'}`, () => {
@@ -151,7 +155,7 @@ test('the time left until the deadline limits the timeout of a run, to at least 
     created_at: '2026-01-05T09:00:00.000Z',
   })
   // The first run began 60 seconds ago.
-  const runs = [ran('success')]
+  const runs = [runWith('success')]
   const timeouts = {
     'no deadline': runTimeout(bound(null), runs, now),
     'no deadline, own timeout': runTimeout(bound(null, 90), runs, now),
@@ -168,21 +172,21 @@ test('the time left until the deadline limits the timeout of a run, to at least 
 })
 
 test('the error names one failure or a streak of failures as the cause', () => {
-  assert.equal(endAfterRun(between('sf'))?.error, 'Run 2 failed: no luck')
-  assert.match(endAfterRun(between('sfff', tolerant))?.error ?? '', /^3 runs in a row failed.*no luck$/)
+  assert.equal(endAfterRun(progress('sf'))?.error, 'Run 2 failed: no luck')
+  assert.match(endAfterRun(progress('sfff', tolerant))?.error ?? '', /^3 runs in a row failed.*no luck$/)
 })
 
 test('a stop ends an idle loop, and a deadline counts from the start of the first run', () => {
-  const { loop, runs } = between('s', stopRequested)
+  const { loop, runs } = progress('s', stopRequested)
   assert.equal(endBetweenRuns(loop, runs, now)?.stop_reason, 'user_stopped')
-  const neverClaimed = [ran('failed', { started_at: null })]
-  const bound = between('f', { max_duration_seconds: 3599 }).loop
+  const neverClaimed = [runWith('failed', { started_at: null })]
+  const bound = progress('f', { max_duration_seconds: 3599 }).loop
   assert.equal(endBetweenRuns(bound, neverClaimed, now)?.stop_reason, 'deadline_exceeded')
-  assert.equal(endBetweenRuns(bound, [ran('failed')], now), null)
+  assert.equal(endBetweenRuns(bound, [runWith('failed')], now), null)
 })
 
 test('the next step is after the delay, or at an earlier deadline', () => {
-  const { loop, runs } = between('s', { delay_seconds: 600 })
+  const { loop, runs } = progress('s', { delay_seconds: 600 })
   assert.equal(nextCheck(loop, runs, now).toISOString(), '2026-01-05T10:10:00.000Z')
   const bound = { ...loop, max_duration_seconds: 90 }
   assert.equal(nextCheck(bound, runs, now).toISOString(), '2026-01-05T10:00:30.000Z')

@@ -13,7 +13,7 @@ import { secondsLater } from '../../kit/clock.ts'
 import type { LoopsTable } from './tables.ts'
 
 /** The columns of a run that decide how its loop continues. */
-export type Ran = {
+export type RunState = {
   status: ExecutionStatus
   cost_micros: number | null
   error: string | null
@@ -40,9 +40,9 @@ type LoopState = Pick<
 >
 
 /** The state of a loop when a run has ended; `runs` in order, the ended one last. */
-export type Between = {
+export type LoopProgress = {
   loop: LoopState
-  runs: readonly Ran[]
+  runs: readonly RunState[]
   /** Reply of the last run; null when it failed. */
   response: string | null
   /** True when the newest successful replies are equal, as many as the threshold. */
@@ -51,8 +51,8 @@ export type Between = {
 }
 
 /** Decides after a run whether the loop ends: first by the run itself, then by the limits of the loop. */
-export function endAfterRun(between: Between): End | null {
-  const { loop, runs, response, isStuck, now } = between
+export function endAfterRun(progress: LoopProgress): End | null {
+  const { loop, runs, response, isStuck, now } = progress
   const last = runs.at(-1)
   const isBounded = loop.stop_requested_at !== null || isOverdue(loop, runs, now)
   if (loop.stop_signal !== null && response?.includes(loop.stop_signal)) {
@@ -71,7 +71,7 @@ export function endAfterRun(between: Between): End | null {
 }
 
 /** Checked after each run, and again before the next one is dispatched. */
-export function endBetweenRuns(loop: LoopState, runs: readonly Ran[], now: Date): End | null {
+export function endBetweenRuns(loop: LoopState, runs: readonly RunState[], now: Date): End | null {
   if (loop.runs_completed >= loop.max_runs) {
     return { status: completedAs(runs), stop_reason: 'max_runs_reached', error: null }
   }
@@ -83,7 +83,7 @@ export function endBetweenRuns(loop: LoopState, runs: readonly Ran[], now: Date)
   return null
 }
 
-function endByFailure(loop: LoopState, runs: readonly Ran[]): End | null {
+function endByFailure(loop: LoopState, runs: readonly RunState[]): End | null {
   const last = runs.at(-1)
   if (last?.status !== 'failed') return null
   const reason = last.error ?? 'no reason was given.'
@@ -102,25 +102,25 @@ export function failed(error: string): End {
   return { status: 'failed', stop_reason: 'error', error }
 }
 
-function completedAs(runs: readonly Ran[]): LoopEnd {
+function completedAs(runs: readonly RunState[]): LoopEnd {
   return failedRuns(runs) > 0 ? 'completed_with_errors' : 'completed'
 }
 
-export function failedRuns(runs: readonly Pick<Ran, 'status'>[]): number {
+export function failedRuns(runs: readonly Pick<RunState, 'status'>[]): number {
   return runs.filter(({ status }) => status === 'failed').length
 }
 
 /** Number of consecutive failed runs at the end. */
-function streakOf(runs: readonly Ran[]): number {
+function streakOf(runs: readonly RunState[]): number {
   return runs.length - 1 - runs.findLastIndex(({ status }) => status !== 'failed')
 }
 
-export function costOf(runs: readonly Pick<Ran, 'cost_micros'>[]): number {
+export function costOf(runs: readonly Pick<RunState, 'cost_micros'>[]): number {
   return runs.reduce((sum, { cost_micros }) => sum + (cost_micros ?? 0), 0)
 }
 
 /** Start of the first run; null before. */
-export function startOf(runs: readonly Pick<Ran, 'started_at'>[]): string | null {
+export function startOf(runs: readonly Pick<RunState, 'started_at'>[]): string | null {
   return runs.find(({ started_at }) => started_at !== null)?.started_at ?? null
 }
 
@@ -129,13 +129,13 @@ export function startOf(runs: readonly Pick<Ran, 'started_at'>[]): string | null
  */
 export function deadlineOf(
   loop: Pick<LoopState, 'max_duration_seconds' | 'created_at'>,
-  runs: readonly Pick<Ran, 'started_at'>[],
+  runs: readonly Pick<RunState, 'started_at'>[],
 ): Date | null {
   if (loop.max_duration_seconds === null) return null
   return secondsLater(new Date(startOf(runs) ?? loop.created_at), loop.max_duration_seconds)
 }
 
-function isOverdue(loop: LoopState, runs: readonly Ran[], now: Date): boolean {
+function isOverdue(loop: LoopState, runs: readonly RunState[], now: Date): boolean {
   const deadline = deadlineOf(loop, runs)
   return deadline !== null && now >= deadline
 }
@@ -146,7 +146,7 @@ function isOverdue(loop: LoopState, runs: readonly Ran[], now: Date): boolean {
  */
 export function runTimeout(
   loop: Pick<LoopState, 'max_duration_seconds' | 'created_at'> & Pick<LoopsTable, 'timeout_per_run'>,
-  runs: readonly Pick<Ran, 'started_at'>[],
+  runs: readonly Pick<RunState, 'started_at'>[],
   now: Date,
 ): number | null {
   if (loop.max_duration_seconds === null) return loop.timeout_per_run
@@ -157,7 +157,7 @@ export function runTimeout(
 }
 
 /** When the loop is checked next: after the delay, or at an earlier deadline. */
-export function nextCheck(loop: LoopState, runs: readonly Ran[], now: Date): Date {
+export function nextCheck(loop: LoopState, runs: readonly RunState[], now: Date): Date {
   const due = secondsLater(now, loop.delay_seconds)
   const deadline = deadlineOf(loop, runs)
   return deadline !== null && deadline < due ? deadline : due
@@ -185,7 +185,7 @@ export function normalizedReply(reply: string): string {
 
 export function statusOf(
   loop: Pick<LoopsTable, 'status' | 'runs_completed'>,
-  runs: readonly Pick<Ran, 'started_at'>[],
+  runs: readonly Pick<RunState, 'started_at'>[],
 ): LoopStatus {
   if (loop.status !== 'open') return loop.status
   return loop.runs_completed > 0 || startOf(runs) !== null ? 'running' : 'queued'
