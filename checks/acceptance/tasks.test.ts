@@ -332,7 +332,7 @@ describe('an idempotency key creates one task', () => {
     assert.deepEqual([second.status, second.headers.get('x-idempotent-replay')], [200, null])
     const other = await task('[[reply:other]]', keyed('k-fail'))
     assert.deepEqual([other.json.response, other.headers.get('x-idempotent-replay')], ['better', 'true'])
-    assert.match(platform.output(), /came again with a different body/)
+    assert.match(platform.output(), /reused with a different body/)
   })
 
   test('after a kill during a keyed task, the key still returns the same run', async () => {

@@ -196,7 +196,10 @@ describe('the pages of a small fleet', () => {
     await tab.goto('/agents/qa-scout?tab=settings')
     await page.getByRole('combobox', { name: 'Subscription' }).click()
     await page.getByRole('option', { name: 'team-plan' }).click()
-    await page.getByText('qa-scout uses subscription team-plan from the next model request.').first().waitFor()
+    await page
+      .getByText('qa-scout uses subscription team-plan from the next model request.')
+      .first()
+      .waitFor()
     await tab.goto('/settings?tab=integrations')
     await page.getByText('used by qa-scout').waitFor()
     await page.getByRole('button', { name: 'Actions for team-plan' }).click()

@@ -179,7 +179,8 @@ describe('schedules', () => {
     const { page } = tab
     await page.getByRole('button', { name: 'Create webhook' }).click()
     await page.getByText('never', { exact: true }).waitFor()
-    const example = async () => (await page.getByRole('group', { name: /^Code, (Call|Signed call)$/ }).innerText()).trim()
+    const example = async () =>
+      (await page.getByRole('group', { name: /^Code, (Call|Signed call)$/ }).innerText()).trim()
     assert.equal((await runExample(await example())).status, 'triggered')
     await page.getByText('never', { exact: true }).waitFor({ state: 'detached' })
 

@@ -114,8 +114,8 @@ function refuse(response: ServerResponse): void {
 }
 
 /**
-  * Reads and discards a body that is too large. An early response would close the connection before the client
-  * reads it.
+ * Reads and discards a body that is too large. An early response would close the connection before the client
+ * reads it.
  */
 function refuseTooLarge(request: IncomingMessage, response: ServerResponse): void {
   const error = { code: -32_000, message: `A request must not exceed ${maxRequestBytes} bytes.` }

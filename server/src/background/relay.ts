@@ -10,9 +10,9 @@ export type Relay = { stop(): Promise<void> }
 const trimSeconds = 60
 
 /**
-  * Delivers stored events to the listeners of this process, after a transaction or on a message of another
-  * replica. Also polls every `pollSeconds`, because messages may be lost and processes may share only the database
-  * file. Trims old events.
+ * Delivers stored events to the listeners of this process, after a transaction or on a message of another
+ * replica. Also polls every `pollSeconds`, because messages may be lost and processes may share only the database
+ * file. Trims old events.
  */
 export async function startRelay(deps: {
   outbox: Outbox

@@ -138,8 +138,8 @@ function pathOf({ url }: FastifyRequest): string {
 }
 
 /**
-  * A class because of its getter. A literal with a getter gets a new V8 shape per request. That shape keeps request
-  * and response until a major garbage collection (`memory-per-request.test.ts`).
+ * A class because of its getter. A literal with a getter gets a new V8 shape per request. That shape keeps request
+ * and response until a major garbage collection (`memory-per-request.test.ts`).
  */
 class BoundRequestInfo implements RequestInfo {
   readonly id: string

@@ -128,8 +128,8 @@ function parseForm(bytes: Buffer | undefined, contentType: string | undefined): 
 const maxValues = 3_000_000
 
 /**
-  * Throws a 422 for values that cannot be stored or processed. U+0000 and lone surrogates are valid JSON, but
-  * databases do not store them unchanged. Deep nesting would exhaust the stack.
+ * Throws a 422 for values that cannot be stored or processed. U+0000 and lone surrogates are valid JSON, but
+ * databases do not store them unchanged. Deep nesting would exhaust the stack.
  */
 export function refuseUnstorable(value: unknown, loc: (string | number)[]): void {
   walk(value, loc, { left: maxValues })

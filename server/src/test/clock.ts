@@ -8,8 +8,8 @@ export type TestClock = Clock & {
   /** Jumps without ending waits, also backward. */
   set(time: string | Date): void
   /**
-    * Resolves when `count` running waits end exactly `seconds` from now: the code under test has reached its wait.
-    * Rejects after a minute of real time with the list of waits.
+   * Resolves when `count` running waits end exactly `seconds` from now: the code under test has reached its wait.
+   * Rejects after a minute of real time with the list of waits.
    */
   waitingFor(seconds: number, count?: number): Promise<void>
   /** Returns the seconds until each running wait ends, earliest first. */

@@ -81,7 +81,7 @@ forEachDialect((_name, open) => {
     const messages: [object, RegExp][] = [
       [{ channel_id: 'C0009' }, /channel_not_found/],
       [{ channel_id: 'C0003' }, /invite it/],
-      [{ channel_id: '#team' }, /id of a channel/],
+      [{ channel_id: '#team' }, /must be a channel id/],
     ]
     for (const [body, pattern] of messages) {
       const { status, json } = await world.bind(body)

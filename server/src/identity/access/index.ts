@@ -1,6 +1,6 @@
 /**
-   * Identifies and authorizes callers. Every endpoint has the same order of checks. Pure rules decide from caller,
-   * endpoint and relation to the agent. The lookup of agents, sessions and keys is passed in.
+ * Identifies and authorizes callers. Every endpoint has the same order of checks. Pure rules decide from caller,
+ * endpoint and relation to the agent. The lookup of agents, sessions and keys is passed in.
  */
 export * from './caller.ts'
 export { type IdentityChange, type IdentityChanges, isTouched, openIdentityChanges } from './changes.ts'

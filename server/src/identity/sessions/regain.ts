@@ -14,9 +14,9 @@ const alphabet = 'abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789'
 const passwordLength = 24
 
 /**
-  * Recovery for the operator of the machine. Gives the first admin a new password and the role admin. Lifts a
-  * suspension, removes the second factor and ends all sessions. Other processes follow within ten seconds. Returns
-  * null if the platform is not set up.
+ * Recovery for the operator of the machine. Gives the first admin a new password and the role admin. Lifts a
+ * suspension, removes the second factor and ends all sessions. Other processes follow within ten seconds. Returns
+ * null if the platform is not set up.
  */
 export async function regainAdmin(deps: {
   db: Db

@@ -8,8 +8,8 @@ import { userView } from './service.ts'
 import { type Account, userStore } from './store.ts'
 
 /**
-  * Administration of other people's accounts. All methods throw `not_found`, and `own_role` for the caller's own
-  * account. They throw `conflict` for a change that would leave no admin.
+ * Administration of other people's accounts. All methods throw `not_found`, and `own_role` for the caller's own
+ * account. They throw `conflict` for a change that would leave no admin.
  */
 export type People = {
   list(): Promise<ManagedUser[]>

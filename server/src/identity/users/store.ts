@@ -139,8 +139,8 @@ export function userStore(executor: Executor) {
     },
 
     /**
-      * Locks every admin's row until the transaction ends. Of two concurrent demotions the second then sees the result
-      * of the first.
+     * Locks every admin's row until the transaction ends. Of two concurrent demotions the second then sees the result
+     * of the first.
      */
     async lockAdmins(): Promise<void> {
       await db
