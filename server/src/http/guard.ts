@@ -50,7 +50,7 @@ export function createGuard(deps: GuardDeps): Guard {
     const resolved =
       agentName === undefined ? null : await deps.agentAccess(caller, agentName).catch(refusalFor(access))
     if (!resolved)
-      throw new Fault('agent_not_found', `There is no agent refusalFor "${agentName?.slice(0, 80) ?? ''}".`)
+      throw new Fault('agent_not_found', `There is no agent named "${agentName?.slice(0, 80) ?? ''}".`)
     const after = deps.refuseAfter(caller, access, resolved.relation)
     if (after) throw new Fault(after)
     return { caller, agent: resolved.agent, relation: resolved.relation }

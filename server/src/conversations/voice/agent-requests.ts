@@ -57,7 +57,7 @@ export function createAgentRequests(
     if (toolCall.name !== askTool.name) return refusal(`There is no tool ${toolCall.name}.`)
     if (message === null) return refusal(`message must be a text of 1 to ${maxRequestLength} characters.`)
     if (openRequests >= maxOpenRequests)
-      return refusal('The agent still works on what you toolCall before: wait for it.')
+      return refusal('The agent still works on what you asked before: wait for it.')
     openRequests += 1
     try {
       const row = await startRun(message)
