@@ -142,12 +142,18 @@ function useFollowing(turns: LiveTurns, sessionId: string | null, executionIds: 
 }
 
 /**
- * Focuses the composer of a new conversation, unless the focus is already in use. Not on phones, where the
- * keyboard would cover the page.
+ * Focuses the composer of a new conversation. Typing and open dialogs keep the focus, and when the page opens, so does
+ * an element reached by keyboard. Not on phones, where the keyboard would cover the page.
  */
 function useFocusOnBegin(input: { current: HTMLTextAreaElement | null }, sessionId: string | null): void {
+  const previousId = useRef<string | null>(null)
   useEffect(() => {
-    const isBusy = document.activeElement?.closest('input, textarea, select, [role=dialog], [role=menu]')
+    const isFirst = previousId.current === null
+    previousId.current = sessionId
+    const focused = document.activeElement
+    const isBusy =
+      focused?.closest('input, textarea, select, [role=dialog], [role=menu]') ||
+      (isFirst && focused !== document.body && focused?.matches(':focus-visible'))
     if (sessionId === null && !isBusy && matchMedia('(pointer: fine)').matches) input.current?.focus()
   }, [input, sessionId])
 }
