@@ -124,7 +124,7 @@ function parseForm(bytes: Buffer | undefined, contentType: string | undefined): 
   return value
 }
 
-/** More than the largest report has. The check of a body blocks all other requests. */
+/** More than the largest report has. Checking a body blocks all other requests. */
 const maxValues = 3_000_000
 
 /**

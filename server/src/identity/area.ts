@@ -9,15 +9,22 @@ import type { Ephemeral } from '../ports/ephemeral/port.ts'
 import type { Log } from '../ports/log.ts'
 import type { Mailer } from '../ports/mail/port.ts'
 import { createIdentify, type Identify, type IdentityChanges, openIdentityChanges } from './access/index.ts'
-import { type AllowList, allowListRoutes, createAllowList } from './allow-list/index.ts'
-import { createEmailCodes, type EmailCodes } from './codes/index.ts'
-import { createEmailLogin, emailLoginRoutes } from './email-login/index.ts'
+import { createEmailCodes, createEmailLogin, type EmailCodes, emailLoginRoutes } from './email-login/index.ts'
 import { createGitTokens, type GitTokens, gitTokenRoutes } from './git-tokens/index.ts'
 import { createKeys, type Keys, type KeysDeps, keyRoutes } from './keys/index.ts'
 import { createPreferences, preferenceRoutes } from './preferences/index.ts'
 import { createSecondFactor, factorRoutes } from './second-factor/index.ts'
 import { createSessions, openSigningKeys, type Sessions, sessionRoutes } from './sessions/index.ts'
-import { createPeople, createUsers, peopleRoutes, type Users, userRoutes } from './users/index.ts'
+import {
+  type AllowList,
+  allowListRoutes,
+  createAllowList,
+  createPeople,
+  createUsers,
+  peopleRoutes,
+  type Users,
+  userRoutes,
+} from './users/index.ts'
 
 export type IdentityAreaDeps = Pick<KeysDeps, 'agentNames'> & {
   db: Db

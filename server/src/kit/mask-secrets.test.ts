@@ -5,13 +5,13 @@ import { maskPiece, maskText } from './mask-secrets.ts'
 /** Masks a text in pieces of `length`; returns the masked text and the held rest. */
 function inPieces(text: string, length: number, secrets: string[]) {
   let held = ''
-  let told = ''
+  let masked = ''
   for (let at = 0; at < text.length; at += length) {
     const next = maskPiece(held + text.slice(at, at + length), secrets)
-    told += next.told
+    masked += next.masked
     held = next.held
   }
-  return { told, held }
+  return { masked, held }
 }
 
 test('masking in pieces of any length equals masking the whole text', () => {
@@ -26,22 +26,22 @@ test('masking in pieces of any length equals masking the whole text', () => {
   ]
   for (const text of texts) {
     for (let length = 1; length <= text.length; length += 1) {
-      const { told, held } = inPieces(text, length, secrets)
-      assert.equal(told + maskText(held, secrets), maskText(text, secrets), `${text} by ${length}`)
-      for (const secret of secrets.filter((each) => each.length >= 8)) assert.ok(!told.includes(secret))
+      const { masked, held } = inPieces(text, length, secrets)
+      assert.equal(masked + maskText(held, secrets), maskText(text, secrets), `${text} by ${length}`)
+      for (const secret of secrets.filter((each) => each.length >= 8)) assert.ok(!masked.includes(secret))
     }
   }
 })
 
 test('only a possible beginning of a secret is held back', () => {
   const secrets = ['svc_mcp_abcdefgh']
-  assert.deepEqual(maskPiece('the key is svc_mcp', secrets), { told: 'the key is ', held: 'svc_mcp' })
-  assert.deepEqual(maskPiece('svc_mcp is a prefix', secrets), { told: 'svc_mcp is a prefix', held: '' })
-  assert.deepEqual(maskPiece('it is svc_mcp_abcdefgh', secrets), { told: 'it is [secret]', held: '' })
-  assert.deepEqual(maskPiece('plain', []), { told: 'plain', held: '' })
+  assert.deepEqual(maskPiece('the key is svc_mcp', secrets), { masked: 'the key is ', held: 'svc_mcp' })
+  assert.deepEqual(maskPiece('svc_mcp is a prefix', secrets), { masked: 'svc_mcp is a prefix', held: '' })
+  assert.deepEqual(maskPiece('it is svc_mcp_abcdefgh', secrets), { masked: 'it is [secret]', held: '' })
+  assert.deepEqual(maskPiece('plain', []), { masked: 'plain', held: '' })
 })
 
 test('overlapping secrets are not split', () => {
   const secrets = ['12345678ab', 'abcdefgh']
-  assert.deepEqual(maskPiece('x 12345678ab', secrets), { told: 'x ', held: '12345678ab' })
+  assert.deepEqual(maskPiece('x 12345678ab', secrets), { masked: 'x ', held: '12345678ab' })
 })

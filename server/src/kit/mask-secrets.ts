@@ -12,10 +12,10 @@ export function maskJson(text: string, secrets: readonly string[]): string {
  * Masks one piece of a stream. `held` is the end of the text that may be part of a longer secret; the caller
  * prepends it to the next piece.
  */
-export function maskPiece(text: string, secrets: readonly string[]): { told: string; held: string } {
+export function maskPiece(text: string, secrets: readonly string[]): { masked: string; held: string } {
   const forms = secrets.filter(isLongEnough).flatMap(allForms)
   const end = settledLength(text, forms)
-  return { told: maskText(text.slice(0, end), secrets), held: text.slice(end) }
+  return { masked: maskText(text.slice(0, end), secrets), held: text.slice(end) }
 }
 
 /** Returns the length of the text that cannot be part of an unfinished secret. */

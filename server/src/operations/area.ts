@@ -17,7 +17,6 @@ import type { Host } from '../ports/host/port.ts'
 import type { Log } from '../ports/log.ts'
 import type { RunRecords, RunsArea } from '../runs/area.ts'
 import type { Schedules } from '../triggers/schedules/index.ts'
-import { agentMetricsRoutes, createAgentMetrics } from './agent-metrics/index.ts'
 import { bulkActionRoutes, createBulkActions } from './bulk-actions/index.ts'
 import { createEvaluations, evaluationRoutes } from './evaluations/index.ts'
 import {
@@ -26,7 +25,17 @@ import {
   internalInvariantRoutes,
   invariantRoutes,
 } from './invariants/index.ts'
-import { createMetrics, type Metrics, metricsRoutes } from './metrics/index.ts'
+import {
+  agentMetricsRoutes,
+  createAgentMetrics,
+  createMetrics,
+  createTelemetry,
+  createUsageSharing,
+  type Metrics,
+  metricsRoutes,
+  telemetryRoutes,
+  usageSharingRoutes,
+} from './metrics/index.ts'
 import { createMonitoring, monitoringRoutes } from './monitoring/index.ts'
 import { createNotifications, notificationRoutes } from './notifications/index.ts'
 import {
@@ -45,12 +54,6 @@ import {
   socketTicketRoutes,
 } from './sockets/index.ts'
 import { createSystemAgent, systemAgentRoutes } from './system-agent/index.ts'
-import {
-  createTelemetry,
-  createUsageSharing,
-  telemetryRoutes,
-  usageSharingRoutes,
-} from './telemetry/index.ts'
 import { type BuildInfo, versionRoutes } from './version/index.ts'
 
 export type OperationsAreaDeps = Pick<InvariantsDeps, 'schedulesCount' | 'isLinked'> & {

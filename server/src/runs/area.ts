@@ -22,7 +22,14 @@ import {
   type TransportBreaker,
 } from './breaker/index.ts'
 import { type Broker, type BrokerDeps, createBroker } from './broker/index.ts'
-import { createDispatch, type Dispatch, type DispatchDeps, dispatchRoutes } from './dispatch/index.ts'
+import {
+  createDispatch,
+  createQueue,
+  type Dispatch,
+  type DispatchDeps,
+  dispatchRoutes,
+  queueRoutes,
+} from './dispatch/index.ts'
 import {
   createExecutions,
   createRunHooks,
@@ -45,7 +52,6 @@ import {
   type ProviderSubscriptionsDeps,
   providerSubscriptionRoutes,
 } from './provider-subscriptions/index.ts'
-import { createQueue, queueRoutes } from './queue/index.ts'
 import { createSpendCaps, type SpendCaps, spendCapRoutes } from './spend-caps/index.ts'
 import { createTasks, type TasksDeps, taskRoutes } from './tasks/index.ts'
 import { createLive, type Live } from './transcripts/index.ts'

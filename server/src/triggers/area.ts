@@ -12,6 +12,7 @@ import type { Route } from '../http/route.ts'
 import type { Identify } from '../identity/access/index.ts'
 import type { Users } from '../identity/users/index.ts'
 import type { Clock } from '../kit/clock.ts'
+import { createScheduleTimes } from '../kit/schedule-times.ts'
 import type { Db } from '../ports/database/port.ts'
 import type { Log } from '../ports/log.ts'
 import type { RunRecords, RunsArea } from '../runs/area.ts'
@@ -28,7 +29,6 @@ import {
   type ReachesAgent,
 } from './firing/index.ts'
 import { createReminders, type DeliverResult, reminderRetention, reminderRoutes } from './reminders/index.ts'
-import { createScheduleTimes } from './schedule-times/index.ts'
 import {
   createSchedules,
   type FireByHand,

@@ -62,7 +62,7 @@ export function createLastChange({ ask, rowOf, secretsOf }: LastChangeDeps) {
         previous_path: file.previous_path === null ? null : clean(file.previous_path),
       })),
       // A truncated text may end with the beginning of a secret.
-      diff: change.truncated ? maskPiece(change.diff, secrets).told : clean(change.diff),
+      diff: change.truncated ? maskPiece(change.diff, secrets).masked : clean(change.diff),
       reason: null,
     }
   }

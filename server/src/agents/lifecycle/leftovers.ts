@@ -9,7 +9,7 @@ import { volumesOf } from './spec.ts'
 
 /**
  * Deletes an agent in two steps. One transaction deletes its rows and records what the engine still holds.
- * Then the engine's part is removed, at once or later by the repair loop.
+ * Then the engine's part is removed, immediately or later by the repair loop.
  */
 export type Leftovers = {
   /** Deletes the agent's rows, which frees its name and port, and records the rest. */

@@ -31,8 +31,8 @@ export function plan(input: {
   held: boolean
   observed: ObservedContainer
   /**
-   * The restart policy may be about to start the container. Between two starts it looks stopped, so the
-   * engine is always told to stop it.
+   * The restart policy may be about to start the container. Between two starts it looks stopped, so it is
+   * stopped in any case.
    */
   mayRestart?: boolean
   /** Reasons to recreate the container; empty if it can be reused. */

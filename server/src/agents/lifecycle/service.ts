@@ -44,7 +44,7 @@ export type Lifecycle = {
   loops: Loop[]
   /** Starts following the engine's events and reconciles every agent. */
   open(): void
-  /** Resolves after the first comparison with the engine, or when that was undoCreation. */
+  /** Resolves after the first comparison with the engine, or when that was abandoned. */
   compared(): Promise<void>
   close(): Promise<void>
 }

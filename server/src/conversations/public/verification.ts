@@ -1,7 +1,6 @@
 import { emailCode } from '@roost/contracts/identity/email-login'
 import { type RateLimits, rateRules } from '../../foundation/rate-limits/index.ts'
-import type { EmailCodes } from '../../identity/codes/index.ts'
-import { codeMail, createOutgoing } from '../../identity/email-login/index.ts'
+import { codeMail, createOutgoing, type EmailCodes } from '../../identity/email-login/index.ts'
 import { Fault } from '../../kit/fault.ts'
 import type { Db } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'

@@ -3,11 +3,10 @@ import { Fault, isFault } from '../../kit/fault.ts'
 import type { Db } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
 import type { Mailer } from '../../ports/mail/port.ts'
-import type { AllowList } from '../allow-list/index.ts'
-import type { EmailCodes } from '../codes/index.ts'
 import type { SecondStep, SignInOutcome } from '../sessions/index.ts'
-import type { Account, Users } from '../users/index.ts'
+import type { Account, AllowList, Users } from '../users/index.ts'
 import { codeMail } from './code-mail.ts'
+import type { EmailCodes } from './codes.ts'
 import { createOutgoing } from './outgoing.ts'
 
 export type EmailLoginDeps = {

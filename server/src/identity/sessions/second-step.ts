@@ -2,9 +2,8 @@ import type { SecondFactorChallenge } from '@roost/contracts/identity/second-fac
 import type { User } from '@roost/contracts/identity/users'
 import { Fault } from '../../kit/fault.ts'
 import type { Db } from '../../ports/database/port.ts'
-import type { AllowList } from '../allow-list/index.ts'
 import type { OnAccount, SecondFactor } from '../second-factor/index.ts'
-import { type Account, type Proof, type Users, userView } from '../users/index.ts'
+import { type Account, type AllowList, type Proof, type Users, userView } from '../users/index.ts'
 import type { AccessToken } from './sign-in.ts'
 
 export type SignedInPerson = AccessToken & { user: User }

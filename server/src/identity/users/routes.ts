@@ -1,6 +1,12 @@
+import {
+  addAllowListEntry,
+  deleteAllowListEntry,
+  listAllowListEntries,
+} from '@roost/contracts/identity/allow-list'
 import { getMe, setMyEmail } from '@roost/contracts/identity/users'
 import { type Route, signedInRoute } from '../../http/route.ts'
 import { Fault } from '../../kit/fault.ts'
+import type { AllowList } from './allow-list.ts'
 import { type Users, userView } from './service.ts'
 
 export function userRoutes(users: Pick<Users, 'find' | 'setEmail'>): Route[] {
@@ -17,6 +23,21 @@ export function userRoutes(users: Pick<Users, 'find' | 'setEmail'>): Route[] {
       if (caller.user.role !== 'admin') throw new Fault('admin_required')
       await users.setEmail(caller.user.id, body.email)
       return { success: true as const, email: body.email }
+    }),
+  ]
+}
+
+export function allowListRoutes(allowList: AllowList): Route[] {
+  return [
+    signedInRoute(listAllowListEntries, () => allowList.list()),
+    signedInRoute(addAllowListEntry, ({ caller, body, request }) => {
+      request.note({ email: body.email, default_role: body.default_role })
+      return allowList.add({ ...body, added_by: caller.user.username })
+    }),
+    signedInRoute(deleteAllowListEntry, async ({ params, request }) => {
+      request.note({ email: params.email.slice(0, 254) })
+      await allowList.remove(params.email)
+      return { message: 'This e-mail address can no longer sign in.', email: params.email.toLowerCase() }
     }),
   ]
 }

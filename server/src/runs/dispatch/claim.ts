@@ -37,12 +37,9 @@ export type ClaimDeps = Settle & {
   platformPrompt(): Promise<string | null>
 }
 
-/** Queued runs read at first. */
+/** Queued runs that a claim reads first. */
 const firstReadLimit = 20
-/**
- * Queued runs read when the first ones do not fill the slots, because turns of busy conversations are
- * skipped.
- */
+/** Queued runs that a claim reads if the first ones leave slots free: turns of busy conversations are skipped. */
 const secondReadLimit = 500
 /** Runs per claim: with the longest messages and prompts they still fit one link message. */
 const maxRunsPerClaim = 8

@@ -63,7 +63,7 @@ test('a fan-out is one event, for its first run', async () => {
   )
 })
 
-test('requests of people, of the agent itself, and rejected ones are no collaboration', async () => {
+test('requests of people, of the agent itself, and rejected ones append no collaboration event', async () => {
   await using it = await start()
   await accept(it)
   await accept(it, { triggeredBy: 'self_task', source: calledBy('a1') })

@@ -86,7 +86,7 @@ export function createFinish(deps: FinishDeps) {
     if (row.kind !== 'chat' || row.restarts >= maxRestarts) return false
     for (const hook of hooks.registered.sessionLost) {
       if (!(await hook(tx, row, result))) continue
-      // A termination may have been first: then the run stays as it is, and the result is stale.
+      // If the run was terminated first, it stays as it is and the result is stale.
       if (!(await queueStore(tx).requeue(row.id, result.claim_token, row.restarts + 1))) return false
       await note(
         tx,

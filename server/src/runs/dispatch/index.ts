@@ -3,12 +3,14 @@
  *
  * Runs are claimed under a lease and a growing claim token. A result counts once. Runs that no agent works on are
  * queued again or ended. Owns the table `execution_attachments`; `executions` owns the rows of runs. Conversations,
- * schedules and loops request runs here and follow their ends through `RunHooks`.
+ * schedules and loops request runs here and follow their ends through `RunHooks`. The queue of an agent is its waiting
+ * rows in `executions`, shown in the order in which they are claimed. Clearing it leaves running runs alone.
  */
 
 export type { RunContext, RunContexts } from '../../agents/run-context/index.ts'
 export type { Accept, Accepted } from './accept.ts'
 export type { Batch, Entry, LockedQueues } from './batch.ts'
+export { createQueue, type Queue } from './queue.ts'
 export type { NotRun, Records } from './record.ts'
 export {
   type Attachment,
@@ -21,5 +23,5 @@ export {
   sourceOf,
   triggerOf,
 } from './request.ts'
-export { dispatchRoutes } from './routes.ts'
+export { dispatchRoutes, queueRoutes } from './routes.ts'
 export { createDispatch, type Dispatch, type DispatchDeps } from './service.ts'

@@ -135,7 +135,7 @@ forEachDialect((_, open) => {
     assert.ok(again.run.claim_token > run.claim_token)
   })
 
-  test('another process than the one with the link can stop a run', async () => {
+  test('a process other than the one with the link can stop a run', async () => {
     const db = await open()
     const ephemeral = memoryEphemeral({ clock: systemClock, log: silentLog })
     const holder = await startProcess(db, ephemeral)

@@ -55,7 +55,7 @@ export function createPieces({ live, log, secretsOf, runOf }: PiecesDeps): Piece
     run.row ??= await runOf(execution_id)
     if (!run.row) return
     const secrets = (await secretsOf(agentId))(run.row)
-    const { told: masked, held } = maskPiece((run.pending.get(kind) ?? '') + text, secrets)
+    const { masked, held } = maskPiece((run.pending.get(kind) ?? '') + text, secrets)
     run.pending.set(kind, held)
     if (masked !== '') live.partial(execution_id, { type: 'partial', kind, text: masked })
   }

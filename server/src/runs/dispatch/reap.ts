@@ -37,7 +37,7 @@ export function createReap(deps: ReapDeps) {
       now: clock.now(),
     })
     if (verdict === 'leave') return
-    log.info({ execution_id: row.id, agent: row.agent_name, verdict }, 'a run without its agent')
+    log.info({ execution_id: row.id, agent: row.agent_name, verdict }, 'the lease of a run has expired')
     if (verdict === 'requeue') return requeue(row)
     if (verdict === 'forgotten') return end(row, forgottenEnding)
     await end(row, verdict === 'overdue' || agent?.status === 'running' ? leaseEnding : lostEnding)

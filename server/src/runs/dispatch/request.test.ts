@@ -19,7 +19,7 @@ test("a person's sessions and user keys are one holder; agents and connectors ar
   assert.equal(holderOf(key('connector')), 'key:k1')
 })
 
-test('the trigger of a person is the endpoint, of an agent its target', () => {
+test("a person's trigger depends on the endpoint, an agent's on its target", () => {
   const direct = { viaMcp: false }
   assert.equal(triggerOf(person(), 'a1', { way: 'chat', ...direct }), 'chat')
   assert.equal(triggerOf(key('user'), 'a1', { way: 'session', ...direct }), 'session')

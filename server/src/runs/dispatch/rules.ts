@@ -54,9 +54,9 @@ export function placeLines(from: number, count: number, last: number): Placement
 export type Verdict = 'leave' | 'requeue' | 'lost' | 'overdue' | 'forgotten'
 
 /**
- * Consecutive passes that must find a lease expired before the verdict. The half minute lets an agent
- * reconnect after an outage of the platform or a sleep of the machine. Passes are counted because a clock
- * jump gives no real time.
+ * Consecutive passes that must find a lease expired before the verdict. At one pass every 10 s, an agent has half a
+ * minute to reconnect after an outage of the platform or a sleep of the machine. Passes are counted because the
+ * clock may jump.
  */
 export const passesBeforeVerdict = 4
 

@@ -39,7 +39,7 @@ export type Execute = {
   allAsPlatform(body: ExecuteTasks): Promise<ExecuteTasksReply>
   /** For processes of the platform: the scheduler's fires, and runs of any kind. */
   asPlatform(body: ExecuteTask, call: Call): Promise<ExecuteTaskReply>
-  /** For an agent with its own key; its values of trigger and schedule are ignored. */
+  /** For an agent with its own key. The trigger and schedule fields of the request are ignored. */
   asAgent(caller: Caller, body: ExecuteTask, call: Call): Promise<ExecuteTaskReply>
 }
 type Call = { key: string | undefined; signal: AbortSignal }
@@ -92,7 +92,7 @@ export function createExecute(deps: ExecuteDeps): Execute {
       const context = await dispatch.checkAgent(agent.id)
       return dispatch.transaction(async (tx) => {
         const executionId = body.execution_id ?? newId()
-        // Before the run: of two requests for one id the second waits here.
+        // Taken before the run is enqueued: the second of two requests with one id waits here.
         const receipt = { status: 200, body: accepted(executionId), receipt: true }
         await claim.take(tx, { execution_id: executionId }, receipt)
         await dispatch.enqueue(tx, context, {

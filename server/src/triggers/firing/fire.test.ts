@@ -136,7 +136,7 @@ forEachDialect((_dialect, open) => {
     assert.equal((await platform.firing.lastFires(['s1'])).get('s1')?.reason, 'recipient_unreachable')
   })
 
-  test('by hand a schedule fires despite the gates of the clock and an active run', async () => {
+  test('a manual trigger ignores the gates of the clock and an active run', async () => {
     const platform = await startFiringPlatform(await open(), { queueDepth: 2 })
     const schedule = await platform.addSchedule({ enabled: 0 })
     await platform.patchAgent({ autonomy_enabled: 0 })

@@ -17,7 +17,7 @@ import { createRecordCalled } from './record-called.ts'
 type Cause =
   | {
       cause: 'clock'
-      /** Fires at most once. */
+      /** A due time fires at most once. */
       dueAt: string
     }
   | {
@@ -184,7 +184,7 @@ function timeOf({ schedule, dueAt }: DueRequest) {
   return { schedule_id: schedule.id, due_at: dueAt }
 }
 
-/** Its rejection reaches those who await it, and is never unhandled. */
+/** Marks a rejection as handled. Callers that await the promise still receive it. */
 function handled<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => {})
   return promise

@@ -4,7 +4,7 @@ import { Fault } from '../../kit/fault.ts'
 import { type AgentLink, LinkDown, LinkFault, LinkTimeout } from '../../ports/agent-link/port.ts'
 import type { Log } from '../../ports/log.ts'
 
-/** Beyond the hook's own timeout: for stopping it, and for the way of its answer. */
+/** Added to the hook's own timeout, to stop the hook and to transmit its answer. */
 const answerSeconds = 10
 
 export type PreCheckDeps = { link: Pick<AgentLink, 'call' | 'isConnected'>; log: Pick<Log, 'debug'> }

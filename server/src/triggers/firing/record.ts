@@ -22,7 +22,7 @@ export const maxPerBatch = 260
 export const lanes = 2
 
 type Item = { choice: Choice; order: number }
-/** `decided`: another transaction or an equal fire decides it. `alone`: needs a batch of its own. */
+/** `decided`: another transaction or a duplicate fire decides it. `alone`: needs a batch of its own. */
 type Outcome = Choice | 'decided' | 'alone'
 
 /** The breaker admitted a run as its probe, but the fire was decided before: nothing may be committed. */
@@ -147,12 +147,12 @@ export function createRecord({ db, clock, log, events, dispatch }: FireDeps) {
   }
 }
 
-/** Of all characters: the last one of a 128-bit id has only four values. */
+/** Sums all characters, because the last one of a 128-bit id has only four values. */
 function sumOf(key: string): number {
   return Array.from(key).reduce((sum, character) => sum + character.charCodeAt(0), 0)
 }
 
-/** Records per agent, at most. */
+/** Maximum number of new records per agent. */
 function countsOf(choices: readonly Choice[]): Map<string, number> {
   const counts = new Map<string, number>()
   for (const { fire, entry } of choices) {

@@ -1,7 +1,7 @@
 import type { Agent } from '../../agents/records/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
+import type { ScheduleTimes } from '../../kit/schedule-times.ts'
 import type { NotRun, RunRequest, Source } from '../../runs/dispatch/index.ts'
-import type { ScheduleTimes } from '../schedule-times/index.ts'
 import type { Schedule } from '../schedules/index.ts'
 import type { ReachesAgent } from './ports.ts'
 

@@ -109,7 +109,7 @@ forEachDialect((_dialect, open) => {
     )
   })
 
-  test('twenty callers begin one validation', async () => {
+  test('twenty concurrent callers start one validation', async () => {
     const platform = await start()
     await platform.work({ response: 'sent' })
     const [run] = await platform.runs()

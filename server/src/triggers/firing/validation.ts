@@ -46,7 +46,7 @@ export function createValidation(deps: ValidationDeps): Validation {
     look: async (id) => void (await begin(id)),
     failed(id, error) {
       // The loop tries again.
-      if (!isFault(error)) log.warn({ execution_id: id, err: error }, 'a validation could not be begun')
+      if (!isFault(error)) log.warn({ execution_id: id, err: error }, 'a validation could not be started')
     },
   })
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { until } from '../../agents/test/world.ts'
+import { createScheduleTimes } from '../../kit/schedule-times.ts'
 import { silentLog } from '../../ports/log.ts'
 import { createTestClock } from '../../test/clock.ts'
 import { forEachDialect } from '../../test/dialects.ts'
-import { createScheduleTimes } from '../schedule-times/index.ts'
 import { lead } from './leader.ts'
 import type { Platform } from './platform.ts'
 

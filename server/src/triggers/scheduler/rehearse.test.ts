@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ScheduleChange } from '@roost/contracts/triggers/firing'
+import { createScheduleTimes } from '../../kit/schedule-times.ts'
 import { silentLog } from '../../ports/log.ts'
 import { createTestClock } from '../../test/clock.ts'
 import { forEachDialect } from '../../test/dialects.ts'
 import { fireStore } from '../fires/index.ts'
-import { createScheduleTimes } from '../schedule-times/index.ts'
 import { eachBy } from './test/simulation.ts'
 import { createTick } from './tick.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { MisfirePolicy } from '@roost/contracts/triggers/schedules'
-import { createScheduleTimes } from '../schedule-times/index.ts'
+import { createScheduleTimes } from '../../kit/schedule-times.ts'
 import { planOf } from './rules.ts'
 
 const times = createScheduleTimes()

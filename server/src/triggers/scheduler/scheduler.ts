@@ -1,10 +1,10 @@
 import type { Lease, Leases } from '../../foundation/leases/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { newId } from '../../kit/ids.ts'
+import type { ScheduleTimes } from '../../kit/schedule-times.ts'
 import type { Db } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
 import { createStreak } from '../../ports/log-streak.ts'
-import type { ScheduleTimes } from '../schedule-times/index.ts'
 import { lead } from './leader.ts'
 import type { Platform } from './platform.ts'
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { createScheduleTimes } from '../../kit/schedule-times.ts'
 import { silentLog } from '../../ports/log.ts'
 import { openTestDatabase } from '../../test/dialects.ts'
 import { type FireRow, fireStore } from '../fires/index.ts'
-import { createScheduleTimes } from '../schedule-times/index.ts'
 import { type Simulation, startSimulation } from './test/simulation.ts'
 
 /** Two days around each change to or from summer time in 2026. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createScheduleTimes } from '../schedule-times/index.ts'
+import { createScheduleTimes } from '../../kit/schedule-times.ts'
 import { type Change, createTimetable } from './timetable.ts'
 
 const at = (time: string) => Date.parse(`2026-01-05T${time}Z`)

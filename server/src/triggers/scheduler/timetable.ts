@@ -1,5 +1,5 @@
 import type { ScheduleChange } from '@roost/contracts/triggers/firing'
-import type { ScheduleTimes } from '../schedule-times/index.ts'
+import type { ScheduleTimes } from '../../kit/schedule-times.ts'
 import { createHeap } from './heap.ts'
 import { type Plan, planOf } from './rules.ts'
 

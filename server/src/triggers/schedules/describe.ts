@@ -1,6 +1,6 @@
 import type { Schedule as Described, LastFire } from '@roost/contracts/triggers/schedules'
 import type { Clock } from '../../kit/clock.ts'
-import { registrationError, type ScheduleTimes } from '../schedule-times/index.ts'
+import { registrationError, type ScheduleTimes } from '../../kit/schedule-times.ts'
 import type { RunStore } from './runs-store.ts'
 import type { Schedule } from './store.ts'
 

@@ -1,5 +1,6 @@
 import { agentStore, blankRow, createAgentRecords } from '../../../agents/records/index.ts'
 import { createIdempotency, createWorkStates } from '../../../foundation/idempotency/index.ts'
+import { createScheduleTimes } from '../../../kit/schedule-times.ts'
 import { createFakeAgentLink } from '../../../ports/agent-link/fake.ts'
 import type { Db } from '../../../ports/database/port.ts'
 import { memoryEphemeral } from '../../../ports/ephemeral/memory.ts'
@@ -14,7 +15,6 @@ import {
   resultOf,
   startRunPlatform,
 } from '../../../test/run-platform.ts'
-import { createScheduleTimes } from '../../schedule-times/index.ts'
 import { createSchedules, type Schedule } from '../../schedules/index.ts'
 import { type SchedulePatch, scheduleStore } from '../../schedules/store.ts'
 import type { ScheduleTables } from '../../schedules/tables.ts'

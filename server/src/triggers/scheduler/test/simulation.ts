@@ -1,10 +1,10 @@
 import type { ScheduleChange } from '@roost/contracts/triggers/firing'
 import { timestamp } from '../../../kit/clock.ts'
+import { createScheduleTimes } from '../../../kit/schedule-times.ts'
 import type { Db } from '../../../ports/database/port.ts'
 import { type Log, silentLog } from '../../../ports/log.ts'
 import { createTestClock } from '../../../test/clock.ts'
 import { fireStore } from '../../fires/index.ts'
-import { createScheduleTimes } from '../../schedule-times/index.ts'
 import type { DueFire, Platform } from '../platform.ts'
 import { createTick, type Tick } from '../tick.ts'
 

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { createTestClock } from '../../test/clock.ts'
 import { forEachDialect } from '../../test/dialects.ts'
 import { faultOf, outcomes } from '../test/fault-of.ts'
-import { createAllowList } from './index.ts'
+import { createAllowList } from './allow-list.ts'
 
 const email = 'ann@example.com'
 const request = { email, default_role: 'creator', added_by: 'admin' } as const

@@ -5,7 +5,7 @@ import type { Loop } from '../../background/loops.ts'
 import type { SignedIn } from '../../identity/access/caller.ts'
 import type { Clock } from '../../kit/clock.ts'
 import type { Host, HostReading } from '../../ports/host/port.ts'
-import { containersTelemetry, hostTelemetry } from './rules.ts'
+import { containersTelemetry, hostTelemetry } from './telemetry-rules.ts'
 
 export type Telemetry = {
   /** The machine of this process. Rejects only when there is no reading and none can be taken. */

@@ -4,8 +4,8 @@ import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import { newId } from '../../kit/ids.ts'
 import type { Db, Executor } from '../../ports/database/port.ts'
+import { allowListStore } from './allow-list-store.ts'
 import { admits } from './rules.ts'
-import { allowListStore } from './store.ts'
 
 export type AllowList = {
   list(): Promise<AllowListEntry[]>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { AgentStats } from '@roost/contracts/agents/health'
-import { containersTelemetry, hostTelemetry, type Reading } from './rules.ts'
+import { containersTelemetry, hostTelemetry, type Reading } from './telemetry-rules.ts'
 
 const gigabyte = 1024 ** 3
 const reading = (over: Partial<Reading> = {}): Reading => ({

@@ -7,7 +7,7 @@ import { createTestClock } from '../../test/clock.ts'
 import { as, routesApp } from '../../test/routes-app.ts'
 import { person } from '../../test/run-platform.ts'
 import { telemetryRoutes } from './routes.ts'
-import { createTelemetry } from './service.ts'
+import { createTelemetry } from './telemetry.ts'
 
 const fenced = (scope: 'ops' | 'connector'): SignedIn => ({
   kind: 'key',

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { createThrowawayVault } from '../../foundation/vault/index.ts'
 import { createTestClock } from '../../test/clock.ts'
 import { forEachDialect } from '../../test/dialects.ts'
-import { createEmailCodes } from './index.ts'
+import { createEmailCodes } from './codes.ts'
 
 const email = 'ann@example.com'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createScheduleTimes, registrationError } from './service.ts'
+import { createScheduleTimes, registrationError } from './schedule-times.ts'
 
 test('a schedule that cannot be registered is never due', () => {
   const times = createScheduleTimes()
