@@ -127,7 +127,7 @@ function CapabilitiesRow({ agent, isOwner }: SettingProps) {
       api.call(putCapabilities, { params: { name: agent.name }, body: { full_capabilities } }),
     shown: (full_capabilities) => ({ full_capabilities }),
     message: ({ full_capabilities, restart_needed }) =>
-      `Full capabilities turned ${full_capabilities ? 'on' : 'off'}${restart_needed ? ' . Takes effect after the next start' : ''}.`,
+      `Full capabilities turned ${full_capabilities ? 'on' : 'off'}${restart_needed ? '. Takes effect after the next start' : ''}.`,
   })
   return (
     <>

@@ -52,7 +52,7 @@ export function LinkRow({ link, onSwitch, onEdit, onDelete }: LinkRowProps) {
           ` · at most ${plural(link.daily_message_limit, 'message')} per day`}
         {link.expires_at && (
           <>
-            {isOver ? " ' · expired ' " : " ' · expires ' "}
+            {isOver ? ' · expired ' : ' · expires '}
             <RelativeTime at={link.expires_at} />
           </>
         )}

@@ -134,7 +134,7 @@ export function Workspace({ agent, place, desk, onGo }: WorkspaceProps) {
         open={uploads.replacing !== null}
         onOpenChange={(open) => !open && uploads.cancel()}
         title="Replace existing files?"
-        description={`visibleName(upload.name)).join(', ')}. => These files already exist: ${uploads.replacing?.present.map((upload) => visibleName(upload.name)).join(', ')}. => visibleName(upload.name)).join(', ')}.`}
+        description={`These files already exist: ${uploads.replacing?.present.map((upload) => visibleName(upload.name)).join(', ')}.`}
         action="Replace"
         onConfirm={uploads.replace}
       />
