@@ -55,7 +55,7 @@ export type BesideProcess = {
 export type RequestOptions = { token?: string | null; headers?: Record<string, string>; signal?: AbortSignal }
 export type Reply = { status: number; headers: Headers; text: string; json: Loose }
 // Tests read what a user reads, without the server's types.
-// biome-ignore lint/suspicious/noExplicitAny: replies are looked into field by field
+// biome-ignore lint/suspicious/noExplicitAny: tests read responses field by field
 export type Loose = any
 export type StreamObject = Loose
 

@@ -103,7 +103,7 @@ describe('credentials in the workspace', () => {
 
   test('.mcp.json follows the credentials and keeps entries that a person wrote', async () => {
     using t = setUp()
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: the placeholder of the file's own form
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a placeholder of the template file, not of JavaScript
     const crm = { command: 'npx', args: ['crm'], env: { KEY: '${CRM_KEY}', MODE: '${MODE:-fast}' } }
     writeFileSync(join(t.home, '.mcp.json.template'), JSON.stringify({ mcpServers: { crm } }))
     assert.deepEqual(await t.store.render(), [
@@ -140,7 +140,7 @@ test('a template may run only known commands, and no shell', () => {
     { command: 'npx', args: ['$(id)'] },
     { command: 'npx', cwd: '/' },
     { type: 'http', url: 'file:///etc/passwd' },
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: the placeholder of the file's own form
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a placeholder of the template file, not of JavaScript
     { type: 'http', url: '${URL}' },
     'text',
     null,

@@ -34,7 +34,7 @@ type Cancel = { graceMs: number; mayInterrupt: boolean }
 
 const pieceBytes = 1024 * 1024
 const linkRetryMs = 500
-/** Maximum number of processes per run; a platform hardly restarts more often during one. */
+/** Maximum number of processes per run. Each platform restart during a run may cost one. */
 const maxAttempts = 3
 
 /** Starts the run once `after`, the previous turn of its conversation, is done. */
@@ -91,7 +91,7 @@ export function startExecution(
       end = await converse(turn, owned, count)
       exit = end.exit
       const next = followUp(end, count)
-      // Reported before the process has ended, which may take a moment.
+      // Reported immediately: the process may take a moment to end.
       if (!next) finish(resultOf(run, end, elapsed(), stallSeconds))
       return next
     } finally {

@@ -4,10 +4,7 @@ import type { Identities } from '../processes/identity.ts'
 import { createProcessTree } from '../processes/tree.ts'
 import { scratchPrefix } from './scratch.ts'
 
-/**
- * Cleans up after an earlier process of this program: kills processes of its runs and deletes scratch
- * folders.
- */
+/** Cleans up after an earlier process of this program: kills the processes of its runs and deletes scratch folders. */
 export async function clearLeftovers(
   executionIds: string[],
   scratchRoot: string,

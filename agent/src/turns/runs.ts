@@ -16,7 +16,7 @@ export type Runs = {
   /** Allows claims; none are made before. */
   ready(): void
   held(): HeldRun[]
-  /** After a hello: drops runs of other agents and continues the rest. */
+  /** After a hello: drops the runs in `drop` and sends the rest after their acknowledged lines. */
   resume(acked: Record<string, number>, drop: string[]): void
   cancel(executionId: string, claimToken: number, graceMs: number): Promise<CancelAnswer>
   forget(executionId: string): void
@@ -55,8 +55,8 @@ export function createRuns(deps: RunsDeps): Runs {
   reportLost()
 
   /**
-   * Reports runs of an earlier process as lost. A run that was never spawned is only dropped. It is missing
-   * in the hello, so the platform assigns it again.
+   * Reports runs of an earlier process as lost. A run that was never spawned is only dropped: the next hello does
+   * not list it, so the platform queues it again.
    */
   function reportLost() {
     for (const run of spool.all()) {

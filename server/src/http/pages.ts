@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fastifyStatic } from '@fastify/static'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
-/** Paths of the application's pages (contract 12). The application routes below them itself. */
+/** Paths of the web UI's pages. The web UI routes below them itself. */
 const pagePaths = [
   '/',
   '/setup',

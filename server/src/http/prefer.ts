@@ -8,7 +8,7 @@ export function prefersMinimal(prefer: string | undefined): boolean {
 
 /**
  * Returns the wait that the client prefers, from `Prefer: wait=25` (RFC 7240, section 4.3), in milliseconds.
- * Null when the header has no readable wait. A preference never makes a wait longer.
+ * Null when the header has no readable wait. The caller never waits longer than it would without the header.
  */
 export function preferredWaitMs(prefer: string | undefined): number | null {
   const seconds = /(?:^|[,;]\s*)wait\s*=\s*"?(\d{1,6})"?\s*(?=[,;]|$)/i.exec(prefer ?? '')?.[1]

@@ -13,9 +13,9 @@ export type Call<E> = {
   caller: Caller
   request: RequestInfo
 }
-/** For endpoints of who `any`, `admin`: the caller is signed in. */
+/** For endpoints with `who` set to `any` or `admin`: the caller is signed in. */
 export type SignedInCall<E> = Call<E> & { caller: SignedIn }
-/** For endpoints of who `access`, `owner`, `agent`: the agent in the path exists and is visible. */
+/** For endpoints with `who` set to `access`, `owner` or `agent`: the agent in the path exists and is visible. */
 export type AgentCall<E> = SignedInCall<E> & { agent: RouteAgent; relation: Relation }
 
 /** The fields of an agent that the guard needs; features read the rest by id. */

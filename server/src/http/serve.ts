@@ -59,7 +59,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
 
-  /** Requests with a response that was not reported yet. */
+  /** Requests whose response was not reported yet. */
   const handled = new WeakSet<FastifyRequest>()
   const report = (request: FastifyRequest, reply: FastifyReply) => {
     if (!handled.delete(request)) return

@@ -3,7 +3,7 @@ export type AnsiSpan = { text: string; className: string }
 
 /** Terminal escape sequences, and control characters other than the tab. */
 const sequences =
-  // biome-ignore lint/complexity/useRegexLiterals: the control characters are readable as escapes only
+  // biome-ignore lint/complexity/useRegexLiterals: control characters are readable only as escapes
   new RegExp(
     '\\x1b\\[([0-?]*)[ -/]*([@-~])|\\x1b\\][^\\x07\\x1b]*(?:\\x07|\\x1b\\\\)?|\\x1b.?|[\\x00-\\x08\\x0a-\\x1a\\x1c-\\x1f\\x7f]',
     'g',

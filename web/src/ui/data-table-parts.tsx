@@ -7,7 +7,7 @@ import { useLatest } from './use-latest.ts'
 export function Gap({ height }: { height: number }) {
   if (height <= 0) return null
   return (
-    // biome-ignore lint/a11y/noAriaHiddenOnFocusable: an empty row takes no focus
+    // biome-ignore lint/a11y/noAriaHiddenOnFocusable: an empty row is not focusable
     <tr aria-hidden="true" style={{ height }}>
       <td className="border-none p-0" />
     </tr>
@@ -16,7 +16,7 @@ export function Gap({ height }: { height: number }) {
 
 export function SkeletonRows({ count, columns, height }: { count: number; columns: number; height: number }) {
   return [...Array(count).keys()].map((row) => (
-    // biome-ignore lint/a11y/noAriaHiddenOnFocusable: these rows take no focus
+    // biome-ignore lint/a11y/noAriaHiddenOnFocusable: these rows are not focusable
     <tr key={row} aria-hidden="true" style={{ height }}>
       {[...Array(columns).keys()].map((column) => (
         <td key={column} className="border-b px-3">

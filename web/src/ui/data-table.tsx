@@ -81,7 +81,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
       )}
     >
       <table
-        // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: a table whose rows take the focus is a grid
+        // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: a table with focusable rows is a grid
         role="grid"
         aria-label={props.label}
         aria-rowcount={items.length + 1}

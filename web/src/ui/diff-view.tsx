@@ -15,7 +15,7 @@ export function DiffView({ lines, label }: DiffViewProps) {
       <ScrollRegion label={label} className={scroller}>
         <pre className="w-max min-w-full py-1">
           {lines.slice(0, shown).map(({ kind, text }, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: lines have no identity but their place
+            // biome-ignore lint/suspicious/noArrayIndexKey: lines are identified only by their position
             <div key={index} className={cx('min-h-5 px-3', looks[kind])}>
               {text}
             </div>

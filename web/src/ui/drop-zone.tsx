@@ -20,7 +20,7 @@ export function DropZone(props: DropZoneProps) {
     setOver(depth.current > 0)
   }
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: dropping is one more way; a button beside it is the one for everybody
+    // biome-ignore lint/a11y/noStaticElementInteractions: dropping is optional; a button next to it does the same
     <div
       className="relative flex min-h-0 min-w-0 flex-1 flex-col"
       onDragEnter={step(1)}

@@ -40,7 +40,7 @@ export const LogRow = memo(function LogRow({
       >
         {markSpans(ansiSpans(text), ranges).map(({ text: piece, className, match }, index) =>
           match === null ? (
-            // biome-ignore lint/suspicious/noArrayIndexKey: the pieces of a row have no identity but their place
+            // biome-ignore lint/suspicious/noArrayIndexKey: the pieces of a row are identified only by their position
             <span key={index} className={className || undefined}>
               {piece}
             </span>

@@ -34,7 +34,7 @@ export function LogRows(props: LogRowsProps) {
     estimateSize: () => rowHeight,
     overscan: 15,
   })
-  // biome-ignore lint/correctness/useExhaustiveDependencies: wrapped rows have other heights
+  // biome-ignore lint/correctness/useExhaustiveDependencies: row heights change with wrapping
   useEffect(() => virtual.measure(), [isWrapped, virtual])
   useEffect(() => {
     if (isFollowing && count > 0) virtual.scrollToIndex(count - 1, { align: 'end' })

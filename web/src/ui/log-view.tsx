@@ -88,7 +88,7 @@ export function LogView({
   const place = Math.min(current, search.count - 1)
   const unreadLines = allLines.length - readLines
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: the keys belong to what is inside and focused
+    // biome-ignore lint/a11y/noStaticElementInteractions: handles keys of the focused element inside
     <div
       className={cx(
         'flex min-h-40 min-w-0 flex-col overflow-hidden rounded-md border border-line bg-sunken',

@@ -36,7 +36,7 @@ export function Markdown({ text, isStreaming = false, className }: MarkdownProps
       className={cx('flex min-w-0 flex-col gap-3 text-base leading-6 [overflow-wrap:anywhere]', className)}
     >
       {blocks.map((block, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: text grows at its end, so a block keeps its place
+        // biome-ignore lint/suspicious/noArrayIndexKey: text is appended at the end, so a block keeps its position
         <Block key={index} {...block} isStreaming={isStreaming && index === blocks.length - 1} />
       ))}
     </div>

@@ -22,7 +22,7 @@ export function PlainText({ text, note, label = 'Text', className }: PlainTextPr
       {note && <p className="mb-1.5 text-xs text-muted">{note}</p>}
       <ScrollRegion label={label} className={well}>
         {pieces.map((piece, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: pieces have no identity but their place
+          // biome-ignore lint/suspicious/noArrayIndexKey: pieces are identified only by their position
           <div key={index} className={pieceClass}>
             {piece}
           </div>

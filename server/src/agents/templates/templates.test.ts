@@ -217,7 +217,7 @@ test('required credentials: the union of all sources, without defaults and injec
       config_files: [],
     },
     {
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: the placeholder of the file's own form
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: a placeholder of the template file, not of JavaScript
       mcpTemplate: '{"env": {"A": "${SEARCH_KEY}", "B": "${PORT:-80}", "C": "${ROOST_MCP_URL}"}}',
       envExample: '# comment\nexport EXTRA=\nOPENAI_API_KEY=x\n1BAD=\n',
     },

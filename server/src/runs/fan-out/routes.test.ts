@@ -8,7 +8,7 @@ import { executionStore } from '../executions/index.ts'
 import { fanOutRoutes } from './index.ts'
 import { startFanOutPlatform } from './test/fan-out-platform.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: replies are looked at field by field; their shapes are checked by the server
+// biome-ignore lint/suspicious/noExplicitAny: tests read responses field by field; the server checks their schemas
 type Loose = any
 
 const key = (scope: 'agent' | 'connector' | 'user', agent_id: string | null) => ({

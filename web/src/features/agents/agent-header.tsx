@@ -76,7 +76,7 @@ function RecreateHint({ agent }: { agent: AgentDetails }) {
   const words = `Stop and start the agent to apply changes of: ${reasons}.`
   return (
     <Tooltip content={words}>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the hint is read on focus too */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the hint also shows on focus */}
       <span tabIndex={0} className="rounded-sm">
         <Badge tone="warning">Restart needed</Badge>
         <span className="sr-only">{words}</span>

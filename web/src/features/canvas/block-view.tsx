@@ -55,7 +55,7 @@ function Content({ block, filesOf }: Omit<BlockViewProps, 'Heading'>) {
       return (
         <div className="grid grid-cols-[repeat(auto-fill,minmax(min(10rem,100%),1fr))] gap-3">
           {block.payload.tiles.map(({ label: name, value, unit }, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: tiles have no identity but their place
+            // biome-ignore lint/suspicious/noArrayIndexKey: tiles are identified only by their position
             <StatCard key={index} label={name} value={figure(value, unit)} />
           ))}
         </div>

@@ -11,7 +11,7 @@ export function HtmlBlock({ html, label }: { html: string; label: string }) {
   const [frame, setFrame] = useState<HTMLIFrameElement | null>(null)
   const [height, setHeight] = useState(80)
   const [loads, setLoads] = useState(0)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a frame that has loaded again holds another document
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a reloaded frame has a new document
   useEffect(() => {
     const root = frame?.contentDocument?.documentElement
     if (!root) return

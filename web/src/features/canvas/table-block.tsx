@@ -18,7 +18,7 @@ export function TableBlock({ columns, rows, label }: BlockOf<'table'>['payload']
         <thead>
           <tr className="border-b border-line-strong">
             {columns.map((name, place) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: columns have no identity but their place
+              // biome-ignore lint/suspicious/noArrayIndexKey: columns are identified only by their position
               <th key={place} scope="col" className={`px-2 py-1.5 font-medium text-muted ${align(place)}`}>
                 {name}
               </th>
@@ -27,7 +27,7 @@ export function TableBlock({ columns, rows, label }: BlockOf<'table'>['payload']
         </thead>
         <tbody>
           {rows.map((cells, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: rows have no identity but their place
+            // biome-ignore lint/suspicious/noArrayIndexKey: rows are identified only by their position
             <tr key={index} className="border-b last:border-0">
               {cells.map((cell, place) => (
                 <td

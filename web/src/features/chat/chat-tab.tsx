@@ -17,7 +17,7 @@ import { useLiveTurns } from './use-live-turns.ts'
 import { useSessionRemoval } from './use-session-removal.ts'
 
 const route = getRouteApi('/signed-in/agents/$name')
-/** The address of a conversation that has not begun. */
+/** The `session` parameter of a conversation that has not begun. */
 const newSession = 'new'
 
 /** Conversations with an agent. `?session=` selects one; the default is the latest. */

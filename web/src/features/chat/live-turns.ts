@@ -46,7 +46,7 @@ export type LiveTurnsDeps = {
   /** The stored messages of this conversation have changed. Resolves when they are refetched. */
   onStored(sessionId: string): Promise<unknown>
   setting: StreamSetting
-  /** Calls back soon; everything received until then is rendered together. */
+  /** Calls back within one frame, so that all lines received by then are rendered together. */
   gather(run: () => void): void
   now(): Date
   newKey(): string
@@ -103,7 +103,7 @@ export function createLiveTurns(deps: LiveTurnsDeps) {
 
   async function settle({ key, sessionId }: LiveTurn, end: TurnEnd): Promise<void> {
     change(key, { end })
-    // The stored messages replace what was read. Until they are fetched, the page keeps showing the latter.
+    // The stored messages replace the streamed ones, which stay visible until the stored ones are fetched.
     await deps.onStored(sessionId).catch(() => {})
     change(key, { phase: 'ended', isStopping: false })
   }

@@ -27,7 +27,7 @@ export function MessageList(props: MessageListProps) {
       <section
         ref={scroller}
         aria-label="Messages"
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region needs a tab stop
         tabIndex={0}
         className="min-h-0 flex-1 overflow-y-auto overflow-x-hidden focus-visible:-outline-offset-2"
       >

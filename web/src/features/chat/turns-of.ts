@@ -38,7 +38,7 @@ export function turnsOf(messages: readonly ChatMessage[]): Turn[] {
   return turns
 }
 
-/** No answer and no error yet: the run is running or queued. */
+/** True while the run is running or queued: there is no answer and no error yet. */
 export function isOpen({ executionId, question, answer }: Turn): boolean {
   return executionId !== null && question !== null && answer === null && question.error_code === null
 }

@@ -43,7 +43,7 @@ export function useStickToBottom({ newest, oldest, own }: { newest: string; olde
     }
   }, [])
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: runs when something came before the first message
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs when messages were added before the first one
   useLayoutEffect(() => {
     const box = scroller.current
     // Elsewhere the browser anchors the position itself; at the very top it has no anchor.
@@ -59,7 +59,7 @@ export function useStickToBottom({ newest, oldest, own }: { newest: string; olde
     if (box) box.scrollTop = box.scrollHeight
   }, [])
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: runs when the reader has added something
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs when the user has sent a message
   useLayoutEffect(() => toEnd(), [own, toEnd])
 
   return { scroller, content, isAtEnd, hasNew: !isAtEnd && lastSeen !== newest, toEnd }

@@ -79,7 +79,7 @@ export function useTurnActions(deps: TurnActionsDeps) {
     void send({ ...before, key: isUnknown ? before.key : newKey() }).catch(() => {})
   }
 
-  // A stable identity, so that the turns that receive it need not render again.
+  // A stable identity, so that the turns do not render again.
   const latest = useRef<TurnActions>({ onEdit: edit, onRetry: retry })
   useEffect(() => {
     latest.current = { onEdit: edit, onRetry: retry }

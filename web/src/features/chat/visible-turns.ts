@@ -12,8 +12,8 @@ export type TurnActions = {
 }
 
 /**
- * Stored turns merged with live ones; unsaved turns come last. While a message is being sent, a stored turn
- * that may be the same is hidden to avoid a duplicate.
+ * Merges stored turns with live ones; turns that are not stored yet come last. While a message is being sent, a stored
+ * turn with the same text is hidden, because it may be the same message.
  */
 export function visibleTurns(stored: readonly Turn[], live: readonly LiveTurn[]): VisibleTurn[] {
   const byExecution = new Map(live.map((turn) => [turn.executionId, turn]))
@@ -39,7 +39,7 @@ export function turnToStop(live: readonly LiveTurn[]): LiveTurn | null {
   return live.find(({ phase }) => phase === 'waiting' || phase === 'working') ?? null
 }
 
-/** Runs that this page does not follow yet. */
+/** Returns the open runs that this page does not follow yet. */
 export function unread(stored: readonly Turn[], live: readonly LiveTurn[]): string[] {
   return stored.flatMap((turn) => {
     const { executionId } = turn

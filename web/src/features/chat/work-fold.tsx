@@ -5,7 +5,7 @@ import type { Step } from '../transcripts/steps.ts'
 import { workWords } from './answer-parts.ts'
 
 export type WorkFoldProps = {
-  /** Null: not read by this page, only counted. */
+  /** Null: this page has not read the steps; only `toolCalls` is known. */
   work: readonly Step[] | null
   toolCalls: number
   isOpen: boolean

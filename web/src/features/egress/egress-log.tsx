@@ -33,7 +33,7 @@ export function EgressLog({ name }: { name: string }) {
   const decision = decisions.find(({ value }) => value === status)?.value ?? 'all'
   const log = useQuery(egressLogQuery(useApi(), name, decision, page))
   const { allow, isPending } = useAllowNow(name)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the action does the same in every render; columns are kept
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the action never changes, so the columns are memoized
   const columns = useMemo(() => columnsOf((entry) => allow([ruleFor(entry)])), [name])
   const rows = log.data?.rows ?? none
   const open = unlisted(rows)

@@ -130,7 +130,7 @@ function LaneRow({ lane, title, axis }: { lane: Lane; title: string; axis: AxisR
           />
         ))}
         <ol
-          // biome-ignore lint/a11y/noNoninteractiveTabindex: the arrow keys go through the marks, which are too small to be stops of their own
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: arrow keys move between the marks, which are too small for their own tab stops
           tabIndex={0}
           aria-label={laneWords(lane, title)}
           onKeyDown={stepThrough}

@@ -1,5 +1,5 @@
-// biome-ignore-all lint/a11y/useSemanticElements: a cell that is placed freely cannot be one of a table
-// biome-ignore-all lint/a11y/useFocusableInteractive: the box in the cell takes the focus
+// biome-ignore-all lint/a11y/useSemanticElements: an absolutely positioned cell cannot be a table cell
+// biome-ignore-all lint/a11y/useFocusableInteractive: the checkbox in the cell is focusable
 import { Check, Minus } from 'lucide-react'
 import { cx } from '../../ui/class-names.ts'
 

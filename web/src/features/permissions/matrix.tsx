@@ -1,5 +1,5 @@
-// biome-ignore-all lint/a11y/useSemanticElements: cells that are placed freely cannot be those of a table
-// biome-ignore-all lint/a11y/useFocusableInteractive: the boxes in the cells take the focus, one of them at a time
+// biome-ignore-all lint/a11y/useSemanticElements: absolutely positioned cells cannot be table cells
+// biome-ignore-all lint/a11y/useFocusableInteractive: only one checkbox at a time is a tab stop
 import { defaultRangeExtractor, type Range, useVirtualizer } from '@tanstack/react-virtual'
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react'
 import { useBoxWidth } from '../../ui/use-box-width.ts'

@@ -33,7 +33,7 @@ export function RemindersTab({ agent }: { agent: AgentDetails }) {
   const [isSetting, setSetting] = useState(false)
   const reminders = useQuery(remindersQuery(useApi(), name, status))
   const { pending, cancel } = useCancel(name)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the action does the same in every render; columns are kept
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the action never changes, so the columns are memoized
   const columns = useMemo(() => columnsOf(isOwner ? cancel : null), [isOwner])
   const rows = (reminders.data ?? []).filter(({ id }) => !pending.has(id))
   return (

@@ -7,7 +7,7 @@ export function ReportTimeline({ entries }: { entries: readonly TimelineEntry[] 
     <ol className="flex flex-col border-l border-line-strong pl-4">
       {entries.map(({ at, title, text }, index) => (
         <li
-          // biome-ignore lint/suspicious/noArrayIndexKey: entries have no identity but their place
+          // biome-ignore lint/suspicious/noArrayIndexKey: entries are identified only by their position
           key={index}
           className="relative pb-4 text-sm [contain-intrinsic-size:auto_48px] before:absolute before:top-1.5 before:-left-5 before:size-2 before:rounded-full before:bg-accent last:pb-0"
         >

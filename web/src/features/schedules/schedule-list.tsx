@@ -43,7 +43,7 @@ export function ScheduleList({ agent, onOpen, onEdit, removal }: ScheduleListPro
       .filter(({ id }) => !pending.has(id))
       .map((row): ScheduleRow => ({ ...row, week: figures.get(row.id) ?? null }))
   }, [schedules.data, summary.data, pending])
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the actions do the same in every render; columns are kept
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the actions never change, so the columns are memoized
   const columns = useMemo(
     () => scheduleColumns({ isOwner, me: me?.username ?? null, toggle, trigger, remove, edit: onEdit }),
     [isOwner, me?.username],

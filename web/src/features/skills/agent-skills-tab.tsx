@@ -23,7 +23,7 @@ export function AgentSkillsTab({ agent }: { agent: AgentDetails }) {
   const [isChoosing, setChoosing] = useState(false)
   const inject = useInject(name)
   const { pending, unassign } = useUnassign()
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the action does the same in every render; columns are kept
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the action never changes, so the columns are memoized
   const columns = useMemo(
     () => agentSkillColumns(isOwner ? (skill) => unassign({ agent: name, skill }) : null),
     [isOwner, name],

@@ -33,7 +33,7 @@ export function Subscriptions({ agent }: { agent: AgentDetails }) {
   const { pending, remove } = useSubscriptionRemoval(name)
   const toggle = useSubscriptionSwitch(name).mutate
   const mayChange = isOwner && direction === 'subscriber'
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the actions do the same in every render; columns are kept
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the actions never change, so the columns are memoized
   const columns = useMemo(() => columnsOf({ mayChange, toggle, remove, edit: setEditing }), [mayChange])
   const rows = (subscriptions.data ?? []).filter(({ id }) => !pending.has(id))
   return (

@@ -61,7 +61,7 @@ function Steps({ steps, isStreaming, hasPermalinks, line }: StepsProps & { line:
     <ol className="flex flex-col gap-2" aria-label="Steps">
       {chunks.map((chunk, index) => (
         <Chunk
-          // biome-ignore lint/suspicious/noArrayIndexKey: steps are added at the end, so a chunk keeps its place
+          // biome-ignore lint/suspicious/noArrayIndexKey: steps are appended, so a chunk keeps its position
           key={index}
           steps={chunk}
           isLast={index === chunks.length - 1}

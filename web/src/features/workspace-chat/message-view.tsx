@@ -40,7 +40,7 @@ export function UserMessage({
         {files.length > 0 && (
           <ul aria-label="Attachments" className="mt-1.5 flex flex-wrap gap-1.5">
             {files.map((file, index) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: two files may have one name, and none moves
+              // biome-ignore lint/suspicious/noArrayIndexKey: file names may repeat, and the order never changes
               <li key={index}>
                 <Badge icon={<FileText aria-hidden />}>{file.name}</Badge>
               </li>

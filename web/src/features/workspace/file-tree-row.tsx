@@ -20,7 +20,7 @@ export function FileTreeRow({ id, row, top, isActive, isSelected, onChoose, onTo
   const isLocked = isProtected(row.path)
   return (
     // biome-ignore lint/a11y/useFocusableInteractive: the tree has the focus and names its active row
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the tree hears the keys
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the tree handles the keys
     <div
       id={id}
       role="treeitem"

@@ -44,7 +44,7 @@ export function FileTree({ label, rows, selected, onExpand, onCollapse, onChoose
   })
   const selectedAt = rows.findIndex(({ path }) => path === selected)
   const isSelectedThere = selectedAt !== -1
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the place may move; it is looked up when it is chosen or appears
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the row may move; scrolls only when it is selected or appears
   useEffect(() => {
     if (isSelectedThere) virtual.scrollToIndex(selectedAt, { align: 'auto' })
   }, [selected, isSelectedThere])

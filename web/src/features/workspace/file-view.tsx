@@ -58,7 +58,7 @@ export function FileView(props: FileViewProps) {
     desk.save()
   }
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: the key belongs to what is inside and focused
+    // biome-ignore lint/a11y/noStaticElementInteractions: handles a key of the focused element inside
     <div className="flex min-h-0 min-w-0 flex-1 flex-col" onKeyDown={onKeyDown}>
       <PathHeader agentName={agentName} place={place}>
         {draft ? (

@@ -54,7 +54,7 @@ export async function openEgress(db: OpenTestDb, locate?: (host: string, port: n
     async entries() {
       await world.area.egress.settled()
       const { json } = await call('GET', '/log')
-      // biome-ignore lint/suspicious/noExplicitAny: the reply's shape is checked by the server
+      // biome-ignore lint/suspicious/noExplicitAny: the server checks the response's schema
       return json.map((row: any) => `${row.host} ${row.decision} ${row.reason} ${row.count}`).sort()
     },
     async program(trusts: 'roost' | 'world' | 'both' = 'both') {
