@@ -196,7 +196,7 @@ forEachDialect((_, openDb) => {
     assert.equal((await completions(on)).length, 1)
   })
 
-  test('stopping the agent ends running tasks; the next ones stay queued until it runs restart', async () => {
+  test('stopping the agent ends running tasks; the next ones stay queued until it runs again', async () => {
     const on = await start()
     const id = await begin(on, fanOutBody(5, { max_concurrency: 2 }))
     await claim(on)

@@ -168,7 +168,7 @@ forEachDialect((_, open) => {
 
   test('a failing key store does not stop tasks', async () => {
     const { task, platform } = await start()
-    await sql`alter table idempotency_claims rename to request`.execute(platform.db.withTables())
+    await sql`alter table idempotency_claims rename to hidden_claims`.execute(platform.db.withTables())
     for (let each = 0; each < 2; each += 1) {
       assert.equal((await task('ann', { message, async_mode: true }, key)).status, 200)
     }
