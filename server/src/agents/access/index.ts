@@ -4,6 +4,11 @@
  * An agent without access looks like an unknown one. What a relation permits is defined by each endpoint's
  * access in `identity/access`.
  */
-export { accessibleAgentNames } from './names.ts'
 export { isSharedWith, relationOf } from './rules.ts'
-export { type AgentAccess, type AgentAccessDeps, createAgentAccess, type ResolvedAgent } from './service.ts'
+export {
+  type AgentAccess,
+  type AgentAccessDeps,
+  accessibleAgentNames,
+  createAgentAccess,
+  type ResolvedAgent,
+} from './service.ts'

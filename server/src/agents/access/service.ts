@@ -1,4 +1,4 @@
-import type { Caller, Relation } from '../../identity/access/index.ts'
+import type { Caller, Relation, SignedIn } from '../../identity/access/index.ts'
 import { Fault } from '../../kit/fault.ts'
 import type { Agent, AgentRecords } from '../records/index.ts'
 import { relationOf } from './rules.ts'
@@ -87,4 +87,18 @@ export function createAgentAccess({
       return (await accessibleAgents(caller)).map(({ agent }) => agent.name)
     },
   }
+}
+
+/**
+ * Names by id of the agents a caller can access, optionally only the one named `only`. For endpoints that
+ * list something over all of a caller's agents.
+ */
+export async function accessibleAgentNames(
+  agentAccess: Pick<AgentAccess, 'accessibleAgents'>,
+  caller: SignedIn,
+  only?: string | undefined,
+): Promise<ReadonlyMap<string, string>> {
+  const accessible = await agentAccess.accessibleAgents(caller)
+  const selected = only === undefined ? accessible : accessible.filter(({ agent }) => agent.name === only)
+  return new Map(selected.map(({ agent }) => [agent.id, agent.name]))
 }

@@ -1,6 +1,8 @@
 import type { AgentDetails } from '@roost/contracts/agents/agent'
 import type { Loop } from '../../background/loops.ts'
 import type { Relation, SignedIn } from '../../identity/access/index.ts'
+import { createCache } from '../../kit/cache.ts'
+import type { Clock } from '../../kit/clock.ts'
 import type { Containers } from '../../ports/containers/port.ts'
 import type { Tx } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
@@ -9,7 +11,6 @@ import type { Lifecycle } from '../lifecycle/index.ts'
 import { type Agent, type AgentRecords, agentStore } from '../records/index.ts'
 import { type CreateDeps, createCreate } from './create.ts'
 import { createDescribe, type DescribeDeps } from './describe.ts'
-import { createDescriptionOf } from './description.ts'
 import { type AgentList, type AgentListDeps, createAgentList } from './list.ts'
 import { createRemove, type RemoveDeps } from './remove.ts'
 import { createRename, type Renamed } from './rename.ts'
@@ -123,4 +124,40 @@ export function createAgentManagement(deps: AgentManagementDeps): AgentManagemen
 
     loops: [{ name: 'agents.ephemeral', everySeconds: 15, run: sweepEphemeral, deadlineSeconds: 120 }],
   }
+}
+
+type DescriptionDeps = {
+  clock: Pick<Clock, 'now'>
+  log: Pick<Log, 'debug'>
+  agentRecords: Pick<AgentRecords, 'byId'>
+  describe: Pick<ReturnType<typeof createDescribe>, 'workspace'>
+}
+
+/** Anonymous visitors can trigger this, and each load makes the agent read files. */
+const descriptionCache = { maxAgeSeconds: 60, maxEntries: 500 }
+/** Upper bound for how long a page waits for a busy agent. */
+const maxDescriptionWaitMs = 2000
+
+/**
+ * An agent's description from its `template.yaml`: the one in its workspace, else that of its template. Null
+ * if both are empty.
+ */
+function createDescriptionOf({ clock, log, agentRecords, describe }: DescriptionDeps) {
+  const cache = createCache<{ text: string | null }>({
+    clock,
+    ...descriptionCache,
+    async load(agentId) {
+      const agent = await agentRecords.byId(agentId)
+      if (!agent) return null
+      try {
+        const { template } = await describe.workspace(agent, AbortSignal.timeout(maxDescriptionWaitMs))
+        return { text: template?.file.description.trim() || null }
+      } catch (error) {
+        // Fails open: the agent is usable without a description.
+        log.debug({ err: error, agent_id: agentId }, 'could not load the description of an agent')
+        return { text: null }
+      }
+    },
+  })
+  return async ({ id }: Pick<Agent, 'id'>): Promise<string | null> => (await cache.get(id))?.text ?? null
 }

@@ -7,8 +7,7 @@ import { Fault } from '../../kit/fault.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import { type Agent, type AgentRecords, agentStore } from '../records/index.ts'
 import { snippetsOf } from './rules.ts'
-import { connectorStore } from './store.ts'
-import type { ConnectorsTable } from './tables.ts'
+import { type ConnectorsTable, connectorStore } from './store.ts'
 
 export type McpConnectorDeps = {
   db: Db

@@ -1,5 +1,14 @@
 import type { Executor } from '../../ports/database/port.ts'
-import type { ConnectorsTable } from './tables.ts'
+
+/** Agents without a row have the connector off. */
+export type ConnectorsTable = {
+  agent_id: string
+  enabled: number
+  expose_all_playbooks: number
+  /** JSON array of names. */
+  exposed_playbooks: string
+  updated_at: string
+}
 
 export function connectorStore(executor: Executor) {
   const db = executor.withTables<{ agent_connectors: ConnectorsTable }>()

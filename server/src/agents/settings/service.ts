@@ -10,7 +10,6 @@ import type { AgentLink } from '../../ports/agent-link/port.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
 import { type Agent, type AgentPatch, type AgentRecords, agentStore, requireAgent } from '../records/index.ts'
-import { platformChangesLoop } from './platform-changes.ts'
 import { effectiveParallel, readOnlyConfigOf, resolveModel } from './rules.ts'
 
 export type AgentSchedule = { id: string; name: string; enabled: boolean }
@@ -173,6 +172,36 @@ export function createSettings(deps: SettingsDeps): Settings {
         throw invalidField(['max_parallel_tasks'], `must be at most ${ceiling}, the platform's ceiling`)
       }
       return change(agent, 'capacity', { max_parallel_tasks: maxParallel })
+    },
+  }
+}
+
+/**
+ * Pushes changed platform-wide settings to running agents. Without this, a raised ceiling would add no slots
+ * until the agent reconnects.
+ */
+function platformChangesLoop(deps: {
+  agentRecords: Pick<AgentRecords, 'all'>
+  parallelCeiling(): Promise<number>
+  platformModel(): Promise<string | null>
+  /** Sends the settings to one agent if it is connected. */
+  push(agent: Agent): Promise<unknown>
+}): Loop {
+  let lastPushed: string | null = null
+  return {
+    name: 'agents.platform-settings',
+    everySeconds: 10,
+    // Every process runs this, since any may hold an agent's link, and starts with the current values.
+    everywhere: true,
+    async run(signal) {
+      const current = JSON.stringify([await deps.parallelCeiling(), await deps.platformModel()])
+      const hasChanged = lastPushed !== null && lastPushed !== current
+      lastPushed = current
+      if (!hasChanged) return
+      for (const agent of await deps.agentRecords.all()) {
+        if (signal.aborted) return
+        await deps.push(agent)
+      }
     },
   }
 }

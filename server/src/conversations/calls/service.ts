@@ -1,15 +1,18 @@
 import type { Loop } from '../../background/loops.ts'
 import type { WorkStateOf } from '../../foundation/idempotency/index.ts'
+import { type Clock, secondsLater, timestamp } from '../../kit/clock.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
+import type { Log } from '../../ports/log.ts'
 import type { Telephony } from '../../ports/telephony/port.ts'
 import { type BindingDeps, type Bindings, createBindings } from './binding.ts'
-import { createEnd, type EndDeps } from './end.ts'
+import { createEnd, type End, type EndDeps } from './end.ts'
 import { createFollowUp, type FollowUpDeps } from './follow-up.ts'
 import { createMedia } from './media.ts'
+import { overdueOutcome } from './rules.ts'
 import { type CallSessionDeps, createCallSession } from './session.ts'
 import { createStart, type Start, type StartDeps } from './start.ts'
 import { createStatus, type StatusDeps } from './status.ts'
-import { createSweep } from './sweep.ts'
+import { callStore } from './store.ts'
 
 type Without<T> = Omit<T, 'endings' | 'telephony'>
 
@@ -71,6 +74,44 @@ export function createCalls(deps: CallsDeps): Calls {
       await media.close()
       await followUps.idle()
       await endings.idle()
+    },
+  }
+}
+
+/** The provider sends its last status within seconds of the end. */
+const tokenSeconds = 900
+/** Matches the default retention of executions. */
+const retentionDays = 90
+const batch = 50
+
+/** Ends calls past their deadline: unanswered, without media, or abandoned by a crashed process. */
+function createSweep({
+  db,
+  clock,
+  log,
+  endings,
+}: {
+  db: Db
+  clock: Pick<Clock, 'now'>
+  log: Log
+  endings: Pick<End, 'end'>
+}) {
+  const before = (seconds: number) => timestamp(secondsLater(clock.now(), -seconds))
+  return {
+    async overdue(signal: AbortSignal): Promise<void> {
+      for (const call of await callStore(db).overdue(before(0), batch)) {
+        if (signal.aborted) return
+        const outcome = overdueOutcome(call)
+        log.info(
+          { call_id: call.id, execution_id: call.execution_id, outcome },
+          'a call reached its deadline',
+        )
+        await endings.end(call.id, outcome)
+      }
+    },
+    async old(): Promise<void> {
+      await callStore(db).forgetTokens(before(tokenSeconds))
+      await callStore(db).removeEnded(before(retentionDays * 86_400))
     },
   }
 }

@@ -12,13 +12,11 @@ export {
   type LongReplies,
   type LongReply,
 } from './long-replies.ts'
-export { outcomeMessage } from './outcome-message.ts'
 export { visitorRetention, visitorRetentionKey } from './retention.ts'
 export { chatRoutes } from './routes.ts'
-export { titleOf } from './rules.ts'
+export { outcomeMessage, strangerPrompt, titleOf } from './rules.ts'
 export { type Chat, type ChatDeps, createChat } from './service.ts'
 export { blankSession, chatStore, type MessageRow, type SessionRow } from './store.ts'
-export { strangerPrompt } from './stranger-prompt.ts'
 export { asEvents, asLines, type Item, replayedItems, turnItems } from './stream.ts'
 export type { ChatTables } from './tables.ts'
 export { resultMessage } from './task-results.ts'

@@ -1,12 +1,14 @@
 import type { PaidReply, Payment } from '@roost/contracts/conversations/paid'
 import type { Loop } from '../../background/loops.ts'
+import { unprotected } from '../../foundation/idempotency/index.ts'
 import type { Vault } from '../../foundation/vault/index.ts'
 import { type Clock, secondsLater, timestamp } from '../../kit/clock.ts'
-import { Fault } from '../../kit/fault.ts'
+import { Fault, isFault } from '../../kit/fault.ts'
+import type { Db } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
 import { FacilitatorDown, type Payments } from '../../ports/payments/port.ts'
-import { executionStore } from '../../runs/executions/index.ts'
-import { type AwaitEndDeps, createAwaitEnd } from './await-end.ts'
+import { createWait, type ExecutionRow, executionStore } from '../../runs/executions/index.ts'
+import { outcomeMessage } from '../chat/index.ts'
 import { createOffers, type Offers, type OffersDeps } from './offers.ts'
 import { createPaymentLog, paymentView } from './payment-log.ts'
 import { createProofVault } from './presented.ts'
@@ -115,7 +117,7 @@ function createCollecting(deps: PaidDeps & { payments: Payments }) {
     redeem: (request: PaidRequest) =>
       redeemProof(request).catch((error: unknown) => {
         if (!(error instanceof FacilitatorDown)) throw error
-        throw new Fault('upstream_error', error.message, { payment: { settled: false } }, { cause: error })
+        throw new Fault('upstream_error', error.message, unpaid, { cause: error })
       }),
 
     /** Waits for a reply, then claims its settlement. */
@@ -131,5 +133,34 @@ function createCollecting(deps: PaidDeps & { payments: Payments }) {
       if (!claimed) throw new Fault('request_in_progress', undefined, { execution_id: redeemed.row.id })
       return claimed
     },
+  }
+}
+
+type AwaitEndDeps = Parameters<typeof createWait>[0] & { db: Db }
+
+/** A run that does not succeed is never charged. */
+const unpaid = { payment: { settled: false } }
+
+/**
+ * Waits for a run to succeed. On `run_failed` and `run_timeout` it releases the proof; the message hides the agent's
+ * internals. After `sync_wait_exceeded` the run continues and the proof stays bound.
+ */
+function createAwaitEnd(deps: AwaitEndDeps) {
+  const wait = createWait(deps)
+  return async (row: ExecutionRow, signal: AbortSignal): Promise<void> => {
+    try {
+      // The proof, not an idempotency key, protects the request from being executed twice.
+      const result = await wait(row, unprotected, { signal, preferredMs: null })
+      if (result.status !== 'success')
+        throw new Fault('run_failed', undefined, { error_code: result.error_code })
+    } catch (error) {
+      if (!isFault(error)) throw error
+      const { execution_id, error_code } = { execution_id: row.id, error_code: null, ...error.fields }
+      if (error.code === 'sync_wait_exceeded')
+        throw new Fault(error.code, undefined, { ...error.fields, ...unpaid })
+      await turnStore(deps.db).release(row.id)
+      const code = error.code === 'run_timeout' ? error.code : 'run_failed'
+      throw new Fault(code, outcomeMessage(error_code), { execution_id, error_code, ...unpaid })
+    }
   }
 }

@@ -2,7 +2,6 @@ import type { Clock } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import { type Ephemeral, EphemeralDown } from '../../ports/ephemeral/port.ts'
 import type { RateRule } from './rules.ts'
-import { createWindows } from './windows.ts'
 
 export type RateLimits = {
   /** Counts one use. Throws the rule's refusal, with `retry_after_seconds`, when the limit is exceeded. */
@@ -72,4 +71,37 @@ function keyOf(rule: RateRule, subject: string): string {
 
 function refusal(rule: RateRule, seconds: number): Fault {
   return new Fault(rule.refusal ?? 'rate_limited', undefined, { retry_after_seconds: seconds })
+}
+
+type Windows = {
+  count(key: string, windowSeconds: number): { count: number; resetsInSeconds: number }
+  peek(key: string): number
+  remove(key: string): void
+}
+
+/** Bounds memory when somebody guesses many names. The oldest windows are removed first. */
+const maxWindows = 50_000
+
+/** Fixed windows in the memory of this process, used while the shared store is unavailable. */
+function createWindows(clock: Pick<Clock, 'now'>): Windows {
+  const windows = new Map<string, { count: number; endsAt: number }>()
+  const now = () => clock.now().getTime()
+  const live = (key: string) => {
+    const window = windows.get(key)
+    if (window && window.endsAt > now()) return window
+    windows.delete(key)
+    return null
+  }
+  return {
+    count(key, windowSeconds) {
+      const window = live(key) ?? { count: 0, endsAt: now() + windowSeconds * 1000 }
+      window.count += 1
+      windows.set(key, window)
+      const [oldest] = windows.keys()
+      if (windows.size > maxWindows && oldest !== undefined) windows.delete(oldest)
+      return { count: window.count, resetsInSeconds: Math.max(1, Math.ceil((window.endsAt - now()) / 1000)) }
+    },
+    peek: (key) => live(key)?.count ?? 0,
+    remove: (key) => void windows.delete(key),
+  }
 }

@@ -6,8 +6,7 @@ import type { Ephemeral } from '../../ports/ephemeral/port.ts'
 import type { Log } from '../../ports/log.ts'
 import type { Vault } from '../vault/index.ts'
 import { createRefresh } from './refresh.ts'
-import { settingStore } from './store.ts'
-import type { ProviderKeyRow } from './tables.ts'
+import { type ProviderKeyRow, settingStore } from './store.ts'
 
 export type ProviderKeys = {
   /** The stored key, else the key of the environment, else null. */

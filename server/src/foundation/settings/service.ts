@@ -24,13 +24,11 @@ import {
   type SettingKey,
   type SettingValue,
 } from './definitions.ts'
-import { createModelPriceSettings, type ModelPriceSettings } from './model-prices.ts'
 import { createMonitoringSettings, type MonitoringSettings } from './monitoring.ts'
 import { createProviderKeys, type ProviderKeys, providerKeysTopic } from './provider-keys.ts'
 import { createRetention, type Retention } from './retention.ts'
 import { checkPlain, checkValue, crossedThresholds, refuseKey } from './rules.ts'
-import { createUsageSharingSettings, type UsageSharingSettings } from './usage-sharing.ts'
-import { openValues, type ReadSetting, settingsTopic } from './values.ts'
+import { openValues, type ReadSetting, settingsTopic, type Values } from './values.ts'
 
 /** Features and keys that the environment of this installation configures. */
 export type Installed = {
@@ -276,4 +274,47 @@ function isOps(key: string): boolean {
 function refuse(key: string): void {
   const refusal = refuseKey(key)
   if (refusal) throw new Fault(refusal.code, refusal.detail, { route: refusal.route })
+}
+
+type UsageSharingSettings = {
+  /** Off until a person decides. */
+  state(): { enabled: boolean; consent_asked: boolean; dismissed: boolean }
+  /** Stores the decision. It overrides an earlier dismissal. */
+  put(enabled: boolean): Promise<void>
+  dismiss(): Promise<void>
+}
+
+function createUsageSharingSettings(values: Values): UsageSharingSettings {
+  return {
+    state() {
+      const answer = values.row('usage_sharing_enabled')?.value
+      const dismissed = answer === undefined && values.row('usage_sharing_dismissed')?.value === 'true'
+      return { enabled: answer === 'true', consent_asked: answer !== undefined || dismissed, dismissed }
+    },
+    put: (enabled) => values.write({ usage_sharing_enabled: String(enabled) }),
+    dismiss: () => values.write({ usage_sharing_dismissed: 'true' }),
+  }
+}
+
+/** The imported price table as text. The runs area parses it. */
+type ModelPriceSettings = {
+  /** `text` is empty and `updatedAt` null while no table is imported. */
+  stored(): { text: string; updatedAt: string | null }
+  put(text: string): Promise<void>
+  remove(): Promise<void>
+}
+
+const modelPricesKey = 'model_prices'
+
+function createModelPriceSettings(values: Values): ModelPriceSettings {
+  return {
+    stored() {
+      const row = values.row(modelPricesKey)
+      return { text: row?.value ?? '', updatedAt: row?.updated_at ?? null }
+    },
+    put: (text) => values.write({ [modelPricesKey]: text }),
+    async remove() {
+      await values.remove([modelPricesKey])
+    },
+  }
 }

@@ -10,8 +10,7 @@ import {
 } from './definitions.ts'
 import { createRefresh } from './refresh.ts'
 import { readValue } from './rules.ts'
-import { settingStore } from './store.ts'
-import type { SettingRow } from './tables.ts'
+import { type SettingRow, settingStore } from './store.ts'
 
 export type ReadSetting = <K extends SettingKey>(key: K) => SettingValue<K>
 

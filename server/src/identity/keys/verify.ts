@@ -5,8 +5,7 @@ import type { IdentityChanges, KeyCaller } from '../access/index.ts'
 import { callerUser, type Users } from '../users/index.ts'
 import { hashOfKey, isKeyText } from './key-text.ts'
 import { isActive, works } from './rules.ts'
-import { keyStore } from './store.ts'
-import type { KeyRow } from './tables.ts'
+import { type KeyRow, keyStore } from './store.ts'
 
 /** Returns the caller of a key, or null if it does not work now. */
 export async function keyCaller(

@@ -5,8 +5,7 @@ import { newSecretText } from '../../kit/ids.ts'
 import { isSameSecret } from '../../kit/same-secret.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import type { Account, Proof, Users } from '../users/index.ts'
-import { challengeStore } from './store.ts'
-import type { ChallengeRow } from './tables.ts'
+import { type ChallengeRow, challengeStore } from './store.ts'
 
 const lifetimeSeconds = 300
 const maxTries = 5

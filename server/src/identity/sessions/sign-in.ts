@@ -9,8 +9,7 @@ import type { Account, Proof, Users } from '../users/index.ts'
 import { signJwt } from './jwt.ts'
 import type { Passwords } from './passwords.ts'
 import type { SigningKeys } from './signing-key.ts'
-import { sessionStore } from './store.ts'
-import type { SessionRow } from './tables.ts'
+import { type SessionRow, sessionStore } from './store.ts'
 
 export type SignInDeps = {
   db: Db

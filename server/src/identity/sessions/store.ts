@@ -1,5 +1,18 @@
 import type { Executor } from '../../ports/database/port.ts'
-import type { SessionRow, SessionTables } from './tables.ts'
+
+export type SessionRow = {
+  jti: string
+  user_id: string
+  /** The boot that signed the session, which ends with it. Null for sessions older than this column. */
+  epoch: string | null
+  mode: 'admin' | 'email'
+  created_at: string
+  expires_at: string
+  /** The row stays until `expires_at`, so that the token stays refused. */
+  revoked_at: string | null
+}
+
+type SessionTables = { sessions: SessionRow }
 
 export function sessionStore(executor: Executor) {
   const db = executor.withTables<SessionTables>()

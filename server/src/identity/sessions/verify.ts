@@ -5,8 +5,7 @@ import type { IdentityChanges, SessionCaller } from '../access/index.ts'
 import { type Account, callerUser, type Users } from '../users/index.ts'
 import { readJwt } from './jwt.ts'
 import type { SigningKeys } from './signing-key.ts'
-import { sessionStore } from './store.ts'
-import type { SessionRow } from './tables.ts'
+import { type SessionRow, sessionStore } from './store.ts'
 
 /**
  * Resolves a session token to its caller. The token must be signed by the current boot, not expired, not

@@ -4,7 +4,7 @@ import { type Driver, Kysely, sql, Transaction } from 'kysely'
 import type { Log } from '../log.ts'
 import type { Opened } from './opened.ts'
 import type { Db, Tx } from './port.ts'
-import { isRetriable } from './retriable.ts'
+import { isOutdated } from './postgres-prepared.ts'
 import { createRowStatements, type RunRows } from './row-statements.ts'
 import { createShared } from './shared.ts'
 import { openSqlite } from './sqlite.ts'
@@ -170,4 +170,10 @@ function guarded(driver: Driver, check: () => void): Driver {
     return acquire(options)
   }
   return driver
+}
+
+/** Serialization failure, deadlock or outdated plan: the same work may succeed if repeated. */
+function isRetriable(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  return code === '40001' || code === '40P01' || isOutdated(error)
 }

@@ -1,5 +1,3 @@
-import { createMutex } from './mutex.ts'
-
 /** Milliseconds of continuous writing, and the gap that follows for other processes. */
 const maxBusyMs = 250
 const gapMs = 15
@@ -27,5 +25,23 @@ export function createWriteTurns() {
       endedAt = performance.now()
       release()
     }
+  }
+}
+
+type Mutex = {
+  /** Resolves when the lock is held, in call order; call the result to release it. */
+  lock(): Promise<() => void>
+}
+
+function createMutex(): Mutex {
+  let tail: Promise<void> = Promise.resolve()
+  return {
+    async lock() {
+      const before = tail
+      const { promise, resolve } = Promise.withResolvers<void>()
+      tail = promise
+      await before
+      return resolve
+    },
   }
 }

@@ -1,8 +1,13 @@
 import { z } from 'zod'
-import { type PlacedCall, type Telephony, type TelephonyAccount, TelephonyDown } from './port.ts'
+import {
+  type CallStatus,
+  type PlacedCall,
+  type Telephony,
+  type TelephonyAccount,
+  TelephonyDown,
+} from './port.ts'
 import { audioFrame, clearFrame, markFrame, readFrame } from './twilio-media.ts'
 import { isTwilioSignature } from './twilio-signature.ts'
-import { readStatus } from './twilio-status.ts'
 
 export type TwilioOptions = {
   /** Base address of the API, without a trailing slash. */
@@ -131,4 +136,25 @@ function parsed(text: string): unknown {
     // An HTML page is not a response of the API.
     return null
   }
+}
+
+const statuses = new Map<string, CallStatus>([
+  ['queued', 'initiated'],
+  ['initiated', 'initiated'],
+  ['ringing', 'ringing'],
+  ['in-progress', 'answered'],
+  ['answered', 'answered'],
+  ['completed', 'completed'],
+  ['busy', 'busy'],
+  ['no-answer', 'no_answer'],
+  ['failed', 'failed'],
+  ['canceled', 'cancelled'],
+])
+
+/** Parses a status callback; null for unknown states. */
+function readStatus(body: Uint8Array): { providerCallId: string; status: CallStatus } | null {
+  const form = new URLSearchParams(Buffer.from(body).toString('utf8'))
+  const providerCallId = form.get('CallSid')
+  const status = statuses.get(form.get('CallStatus') ?? '')
+  return providerCallId && status ? { providerCallId, status } : null
 }

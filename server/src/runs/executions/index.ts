@@ -6,7 +6,6 @@
  * and hands them to agents.
  */
 export { activitySignal, createdEvent, finishedEvent, startedEvent } from './events.ts'
-export { refuseForeignRun } from './foreign-run.ts'
 export { createRunHooks, type RunHooks, type TurnContext } from './hooks.ts'
 export { logText, storedLines } from './log.ts'
 export { overdueStore } from './overdue-store.ts'
@@ -37,6 +36,7 @@ export {
   type Executions,
   type ExecutionsDeps,
   type Reader,
+  refuseForeignRun,
 } from './service.ts'
 export type { Ending, Settle } from './settle.ts'
 export { spendStore } from './spend-store.ts'

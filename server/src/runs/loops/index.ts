@@ -5,6 +5,5 @@
  * cost, failures and progress are read from its runs. A stopped agent or an open breaker postpones the next run
  * without a failed one. `dispatch` starts the runs and reports their ends through `RunHooks`.
  */
-export { loopRetention } from './retention.ts'
 export { loopRoutes } from './routes.ts'
-export { createLoops, type Loops, type LoopsDeps } from './service.ts'
+export { createLoops, type Loops, type LoopsDeps, loopRetention } from './service.ts'

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { forEachDialect } from '../../test/dialects.ts'
-import { transcriptStore } from './store.ts'
-import type { TranscriptTables } from './tables.ts'
+import { type TranscriptTables, transcriptStore } from './store.ts'
 
 forEachDialect((_, open) => {
   test('a page has at most 200 lines and ends with the line that reaches 1 MiB', async () => {

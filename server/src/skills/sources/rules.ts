@@ -1,5 +1,5 @@
 import type { SkillSource } from '@roost/contracts/skills/sources'
-import type { SourcesTable } from './tables.ts'
+import type { SourcesTable } from './store.ts'
 
 /** Address of the bundled skills. */
 export const bundledUrl = 'bundled:community'

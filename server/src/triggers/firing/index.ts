@@ -7,9 +7,9 @@
  */
 export { createFeed } from './changes.ts'
 export type { Fired } from './choice.ts'
+export type { Deliver, FrozenAfter, ReachesAgent } from './deps.ts'
 export { createExecute, type Execute } from './execute.ts'
 export type { FireOptions } from './fire.ts'
-export type { Deliver, FrozenAfter, ReachesAgent } from './ports.ts'
 export { fireRetention } from './retention.ts'
 export { firingRoutes, internalFiringRoutes } from './routes.ts'
 export { createFiring, type Firing, type FiringDeps } from './service.ts'

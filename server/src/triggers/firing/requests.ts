@@ -3,7 +3,7 @@ import { type Clock, timestamp } from '../../kit/clock.ts'
 import type { ScheduleTimes } from '../../kit/schedule-times.ts'
 import type { NotRun, RunRequest, Source } from '../../runs/dispatch/index.ts'
 import type { Schedule } from '../schedules/index.ts'
-import type { ReachesAgent } from './ports.ts'
+import type { ReachesAgent } from './deps.ts'
 
 export type FireRequestsDeps = {
   clock: Pick<Clock, 'now'>

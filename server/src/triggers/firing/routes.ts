@@ -1,6 +1,6 @@
 import * as endpoints from '@roost/contracts/triggers/firing'
 import type { AgentRecords } from '../../agents/records/index.ts'
-import { isLoopback } from '../../http/loopback.ts'
+import { isLoopback } from '../../http/client-address.ts'
 import { agentRoute, type Route, route, signedInRoute } from '../../http/route.ts'
 import type { Identify } from '../../identity/access/index.ts'
 import { Fault } from '../../kit/fault.ts'

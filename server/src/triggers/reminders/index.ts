@@ -6,6 +6,5 @@
  * conversations area implements.
  */
 export type { DeliverResult } from './deliver.ts'
-export { reminderRetention } from './retention.ts'
 export { reminderRoutes } from './routes.ts'
-export { createReminders, type Reminders, type RemindersDeps } from './service.ts'
+export { createReminders, type Reminders, type RemindersDeps, reminderRetention } from './service.ts'

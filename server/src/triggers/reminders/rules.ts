@@ -6,7 +6,7 @@ import {
 } from '@roost/contracts/triggers/reminders'
 import { secondsLater, timestamp } from '../../kit/clock.ts'
 import { invalidField } from '../../kit/fault.ts'
-import type { RemindersTable } from './tables.ts'
+import type { RemindersTable } from './store.ts'
 
 export const maxAttempts = 5
 

@@ -8,6 +8,7 @@ import {
   type Reply,
   scopeOf,
 } from '../../foundation/idempotency/index.ts'
+import { createSweep, type SweepDeps } from '../../foundation/settings/index.ts'
 import type { SignedIn } from '../../identity/access/index.ts'
 import { type Clock, secondsLater, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
@@ -134,4 +135,17 @@ export function createReminders(deps: RemindersDeps): Reminders {
     ],
     settled: deliver.settled,
   }
+}
+
+/** Removes old reminders that fired, were cancelled or failed. */
+export function reminderRetention(deps: SweepDeps): Loop {
+  const store = reminderStore(deps.db)
+  return createSweep(deps, {
+    name: 'triggers.reminder-retention',
+    what: 'reminders',
+    key: 'agent_reminders_retention_days',
+    countBefore: store.countOver,
+    countAll: store.countAll,
+    removeBefore: store.removeOver,
+  })
 }

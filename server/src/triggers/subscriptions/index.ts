@@ -5,6 +5,5 @@
  * to call the source. Each match makes one run or stores why it was dropped, even if the platform is killed in
  * between. Text of others is marked as data and has no secrets. A chain of events has the same limit as one of calls.
  */
-export { eventRetention } from './retention.ts'
 export { subscriptionRoutes } from './routes.ts'
-export { createSubscriptions, type Subscriptions, type SubscriptionsDeps } from './service.ts'
+export { createSubscriptions, eventRetention, type Subscriptions, type SubscriptionsDeps } from './service.ts'

@@ -8,6 +8,7 @@ import type {
 import type { AgentAccess } from '../../agents/access/index.ts'
 import type { AgentRecords } from '../../agents/records/index.ts'
 import type { Loop } from '../../background/loops.ts'
+import { createSweep, type SweepDeps } from '../../foundation/settings/index.ts'
 import { may, type SignedIn } from '../../identity/access/index.ts'
 import { Fault } from '../../kit/fault.ts'
 import type { Tx } from '../../ports/database/port.ts'
@@ -144,4 +145,17 @@ export function createSubscriptions(deps: SubscriptionsDeps): Subscriptions {
     loops: [{ name: 'triggers.events', everySeconds: 5, run: (signal) => deliver.all(signal) }],
     settled: deliver.settled,
   }
+}
+
+/** Removes old events of agents; undelivered events stay. */
+export function eventRetention(deps: SweepDeps): Loop {
+  const { db } = deps
+  return createSweep(deps, {
+    name: 'triggers.event-retention',
+    what: 'events of agents',
+    key: 'event_retention_days',
+    countBefore: (before) => eventStore(db).countDone(before),
+    countAll: () => eventStore(db).countAll(),
+    removeBefore: (before, limit) => db.atomically((tx) => eventStore(tx).removeDone(before, limit)),
+  })
 }

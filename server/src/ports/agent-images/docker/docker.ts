@@ -12,7 +12,6 @@ import { alone } from '../single-flight.ts'
 import { contentVersion, readAgentSource, type SourceFile } from '../source.ts'
 import { ensureBase, hasImage } from './base.ts'
 import { buildImage } from './build.ts'
-import { removeOlder } from './remove-older.ts'
 
 export const repository = 'roost-agent'
 
@@ -101,4 +100,21 @@ function zodVersion(files: SourceFile[]): string {
 function proxies(env: Record<string, string | undefined>): Record<string, string> {
   const names = ['http_proxy', 'https_proxy', 'no_proxy', 'HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY']
   return Object.fromEntries(names.flatMap((name) => (env[name] ? [[name, env[name]]] : [])))
+}
+
+/** Older images to keep, so that switching branches needs no build. */
+const keptImages = 3
+
+/** Deletes images of older builds of the runtime, unless a container uses them. */
+async function removeOlder(docker: Docker, repository: string, runtime: string): Promise<void> {
+  const filters = JSON.stringify({ reference: [`${repository}:${runtime}-*`] })
+  const images = await docker.listImages({ filters }).catch(() => [])
+  const older = images.sort((a, b) => b.Created - a.Created).slice(keptImages)
+  for (const tag of older.flatMap((image) => image.RepoTags ?? [])) {
+    // Without force the engine keeps an image that a container uses.
+    await docker
+      .getImage(tag)
+      .remove()
+      .catch(() => {})
+  }
 }

@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { chmod, mkdir, open, readdir, readFile, rename, rm, stat, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { ContainerError, type ContainerSpec, type ContainerState } from '../port.ts'
 import {
   containerFiles,
@@ -12,7 +14,6 @@ import {
 } from './folders.ts'
 import { volumeData } from './launch.ts'
 import { livingSupervisor } from './lock.ts'
-import { removeTree } from './remove-tree.ts'
 
 /** Stores containers and volumes of an installation as folders. Starts nothing. */
 export function createStore(folders: Folders, isRoot: boolean) {
@@ -202,4 +203,16 @@ function isId(text: string): boolean {
 function safeId(id: string): string {
   if (isId(id)) return id
   throw new ContainerError('no_such_container', `no container ${JSON.stringify(id)}`)
+}
+
+/** Deletes a folder with its contents, including unwritable files such as package caches. */
+async function removeTree(path: string): Promise<void> {
+  try {
+    await rm(path, { recursive: true, force: true })
+  } catch {
+    // `chmod -R` does not follow links. Another process may be deleting the same files, so its errors are
+    // ignored; the second attempt shows whether anything remains.
+    await promisify(execFile)('chmod', ['-R', 'u+rwX', path], { timeout: 60_000 }).catch(() => {})
+    await rm(path, { recursive: true, force: true })
+  }
 }
