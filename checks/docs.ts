@@ -1,10 +1,10 @@
 /**
- * Checks the documents: `node checks/docs.ts [ROOT]`. Paths in backticks and link targets exist, the index of
- * decisions is complete, and ARCHITECTURE.md names every feature folder. Fails if it read nothing.
+ * Checks the documents: `node checks/docs.ts [ROOT]`. Paths in backticks, link targets and the steps of the walks
+ * exist, the index of decisions is complete, and ARCHITECTURE.md names every feature folder. Fails if it read nothing.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
-import { brokenLinks, mapProblems, recordProblems } from './documents.ts'
+import { brokenLinks, mapProblems, recordProblems, walkProblems } from './documents.ts'
 
 const root = resolve(process.argv[2] ?? join(import.meta.dirname, '..'))
 const documents = [
@@ -22,7 +22,7 @@ for (const document of documents) {
     for (const match of line.matchAll(/`([a-z.][\w.-]*(?:\/[\w.-]+)+\/?)`/g)) {
       const path = match[1] ?? ''
       if (
-        !/^(contracts|client|examples|server|agent|cli|images|checks|bench|docs|test-support|\.ci)\//.test(
+        !/^(contracts|client|examples|server|agent|cli|mcp|web|images|checks|bench|docs|test-support|\.ci)\//.test(
           path,
         )
       )
@@ -49,7 +49,9 @@ const areas = [
   'operations',
 ]
 const folders = new Map(areas.map((area) => [`server/src/${area}/`, featuresOf(`server/src/${area}`)]))
-problems.push(...mapProblems(readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8'), folders))
+const architecture = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8')
+problems.push(...mapProblems(architecture, folders))
+problems.push(...walkProblems(architecture, (path) => existsSync(join(root, path))))
 
 for (const problem of [...missing, ...problems]) console.error(problem)
 const counts = `${documents.length} documents, ${named} paths, ${records.length} decisions`

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { brokenLinks, mapProblems, recordProblems } from './documents.ts'
+import { brokenLinks, mapProblems, recordProblems, walkProblems } from './documents.ts'
 
 const record = (number: number, title: string, more = '') => ({
   name: `${String(number).padStart(4, '0')}-topic.md`,
@@ -35,6 +35,15 @@ test('a relative link must lead to a file; URLs and anchors are not checked', ()
     brokenLinks('docs/operate/page.md', text, (path) => path === 'docs/operate/there.md'),
     ['docs/operate/page.md:1: the link to ../gone.md leads nowhere'],
   )
+})
+
+test('each step of a walk names a file or folder', () => {
+  const map = '## Walks\n\n```\nhttp/serve → guard\n → runs/gone/accept   POST /api/x\n```\n\n## Glossary\n'
+  const exists = (path: string) => path === 'server/src/http/serve.ts'
+  assert.deepEqual(walkProblems(map, exists), [
+    'ARCHITECTURE.md: the walk names runs/gone/accept, which does not exist',
+  ])
+  assert.equal(walkProblems('## Walks\n\n## Glossary\n', exists).length, 1)
 })
 
 test('the table of features names every folder and no other', () => {

@@ -10,6 +10,27 @@ export function brokenLinks(path: string, text: string, exists: (path: string) =
   )
 }
 
+/**
+ * Returns the steps of the walks in ARCHITECTURE.md that name no file or folder. A step such as `runs/dispatch/accept`
+ * is a path below `src` of the server, the agent program or the MCP server.
+ */
+export function walkProblems(architecture: string, exists: (path: string) => boolean): string[] {
+  const [, walks = ''] = /^## Walks$([\s\S]*?)^## /m.exec(architecture) ?? []
+  const blocks = [...walks.matchAll(/^```$([\s\S]*?)^```$/gm)].map((match) => match[1] ?? '')
+  const steps = blocks.flatMap((block) =>
+    [...block.matchAll(/(?:^|[\s(])([a-z-]+(?:\/[a-z-]+)+)/g)].map((match) => match[1] ?? ''),
+  )
+  if (steps.length === 0) return ['ARCHITECTURE.md: the walks name no path']
+  const isFound = (step: string) =>
+    ['server', 'agent', 'mcp'].some((part) =>
+      [`/src/${step}`, `/src/${step}.ts`].some((path) => exists(part + path)),
+    )
+  return [...new Set(steps)]
+    .map((step) => step.replace(/^mcp\//, ''))
+    .filter((step) => !isFound(step))
+    .map((step) => `ARCHITECTURE.md: the walk names ${step}, which does not exist`)
+}
+
 /** A decision record: the name of its file and its text. */
 export type DecisionRecord = { name: string; text: string }
 
