@@ -293,7 +293,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
       unsubscribe = deps.events.on('*', (event) => {
         if (event.signal || !event.type.startsWith('agent.')) return
         agentRecords.markStale(event.agent_ids)
-        // After markStale, so that the recheck does not read the old row.
+        // After `markStale`, so that the recheck does not read the old row.
         const [[id], [name]] = [event.agent_ids, event.agent_names]
         if (event.type === 'agent.unshared' && id && name) deps.accessLost({ id, name })
       })

@@ -107,7 +107,8 @@ function sharedKey(deps: SigningKeyDeps, held: { current(): SigningKey; use(key:
     try {
       await send({ say: 'who', nonce })
       const epoch = await Promise.race([promise, clock.wait(waitMs, stopping.signal).then(() => null)])
-      if (epoch === null && !query.received) throw new EphemeralDown('The own query was not received.')
+      if (epoch === null && !query.received)
+        throw new EphemeralDown('This process did not receive its own query.')
       return epoch
     } finally {
       queries.delete(nonce)

@@ -57,7 +57,7 @@ export function createSources({ db, clock, git, defaultSource, removed }: Source
   const noRelease = (ref: string) =>
     new Fault(
       'invalid_skill_source',
-      `The community source is pinned to a release tag of the form v<major>.<minor>.<patch>; "${ref.slice(0, 100)}" is none.`,
+      `The community source is pinned to a release tag of the form v<major>.<minor>.<patch>, not to "${ref.slice(0, 100)}".`,
       { field: 'ref' },
     )
 

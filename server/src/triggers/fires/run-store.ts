@@ -68,7 +68,7 @@ export function scheduleRunStore(executor: Executor) {
       return Number(result.numUpdatedRows) === 1
     },
 
-    /** Null if it was already decision. */
+    /** Null if it was already decided. */
     async decideValidation(
       id: string,
       decision: Pick<ExecutionRow, 'business_status' | 'validated_at' | 'validation_report'>,
