@@ -14,6 +14,7 @@ import {
   execution,
   isOver,
   isSpawned,
+  shapeOf,
   untilExecution,
 } from './steps.ts'
 
@@ -42,30 +43,25 @@ async function holdPort(port: number): Promise<AsyncDisposable> {
   return { [Symbol.asyncDispose]: () => new Promise((done) => server.close(() => done())) }
 }
 
-const row = {
-  name: 'string',
-  type: 'string',
-  status: 'string',
-  port: 'number',
-  created: 'string',
-  runtime: 'string',
-  runtime_model: 'string?',
-  resources: 'object',
-  template: 'string?',
-  container_id: 'string?',
-  tags: 'array',
-  label: 'string?',
-  owner: 'string',
-  is_owner: 'boolean',
-  is_shared: 'boolean',
-  is_system: 'boolean',
-  ephemeral: 'boolean',
-  autonomy_enabled: 'boolean',
-  read_only_enabled: 'boolean',
-  github_repo: 'string?',
-  avatar_url: 'string',
-  max_parallel_tasks: 'number',
-  base_image_version: 'string?',
+const row = shapeOf({
+  string: 'name type status created runtime owner avatar_url',
+  'string?': 'runtime_model template container_id label github_repo base_image_version',
+  number: 'port max_parallel_tasks',
+  boolean: 'is_owner is_shared is_system ephemeral autonomy_enabled read_only_enabled',
+  object: 'resources',
+  array: 'tags',
+})
+const details = {
+  ...row,
+  ...shapeOf({
+    boolean: 'can_share can_delete mcp_exposed operator_resume needs_recreate',
+    array: 'shares recreate_reasons',
+    number: 'execution_timeout_seconds',
+    'number?': 'last_heartbeat_age_seconds',
+    string: 'heartbeat_state',
+    'string?': 'custom_instructions',
+    object: 'circuit_breaker',
+  }),
 }
 
 describe('an agent created with only a name', () => {
@@ -92,29 +88,11 @@ describe('an agent created with only a name', () => {
   test('is listed as it was returned, and details add to it', async () => {
     const listed = (await get('')).json.find((agent: Loose) => agent.name === name)
     assertShape(listed, row, 'listed')
-    const details = (await get(`/${name}`)).json
-    assertShape(
-      details,
-      {
-        ...row,
-        can_share: 'boolean',
-        can_delete: 'boolean',
-        shares: 'array',
-        execution_timeout_seconds: 'number',
-        custom_instructions: 'string?',
-        mcp_exposed: 'boolean',
-        operator_resume: 'boolean',
-        circuit_breaker: 'object',
-        needs_recreate: 'boolean',
-        recreate_reasons: 'array',
-        heartbeat_state: 'string',
-        last_heartbeat_age_seconds: 'number?',
-      },
-      'details',
-    )
-    assert.deepEqual(details.circuit_breaker, { enabled: false, open: false })
-    assert.equal(details.execution_timeout_seconds, 3600)
-    assert.equal(details.needs_recreate, false)
+    const agent = (await get(`/${name}`)).json
+    assertShape(agent, details, 'details')
+    assert.deepEqual(agent.circuit_breaker, { enabled: false, open: false })
+    assert.equal(agent.execution_timeout_seconds, 3600)
+    assert.equal(agent.needs_recreate, false)
   })
 
   test('sends heartbeats, and its stats are available within 15 s of its start', async () => {
@@ -127,11 +105,10 @@ describe('an agent created with only a name', () => {
       (reply) => reply.json.memory_used_bytes > 0 && reply.json.cpu_percent !== null,
       15_000,
     )
-    const numbers = ['cpu_percent', 'memory_used_bytes', 'memory_limit_bytes', 'memory_percent']
-    const more = ['network_rx_bytes', 'network_tx_bytes', 'uptime_seconds', 'age_seconds']
+    const numbers = 'cpu_percent memory_used_bytes memory_limit_bytes memory_percent network_rx_bytes'
     assertShape(
       stats.json,
-      Object.fromEntries([...numbers, ...more].map((each) => [each, 'number'])),
+      shapeOf({ number: `${numbers} network_tx_bytes uptime_seconds age_seconds` }),
       'stats',
     )
     assert.equal(stats.json.memory_limit_bytes, 4 * 1024 ** 3)

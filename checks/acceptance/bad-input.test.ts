@@ -1,11 +1,9 @@
 /** Every invalid request gets its own status and a sentence that names the problem, and changes nothing. */
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { after, before, describe, test } from 'node:test'
-import { promisify } from 'node:util'
-import { type Loose, type Platform, startPlatform } from './platform.ts'
+import { type Loose, type Platform, signIn, startPlatform } from './platform.ts'
+import { docker, runInAgent } from './steps.ts'
 
-const run = promisify(execFile)
 let platform: Platform
 before(async () => {
   platform = await startPlatform()
@@ -38,96 +36,62 @@ function cases(list: Case[]): void {
   }
 }
 
-const chat = '/api/agents/victim/chat'
-const files = '/api/agents/victim/files'
+/** The case of a field with an invalid value. */
+function invalid(what: string, method: string, path: string, body: unknown, names: RegExp): Case {
+  return [what, method, path, body, 422, 'validation_error', names]
+}
+
+const agents = '/api/agents'
+const victim = '/api/agents/victim'
+const chat = `${victim}/chat`
+const files = `${victim}/files`
 
 describe('bodies', () => {
   cases([
-    ['cut JSON', 'POST', '/api/agents', '{"name":', 422, 'invalid_json'],
-    ['a form instead of JSON', 'POST', '/api/agents', 'name=x', 422, 'invalid_json'],
-    ['an array instead of an object', 'POST', '/api/agents', [], 422, 'validation_error', /"body"/],
-    ['a missing field', 'POST', '/api/agents', {}, 422, 'validation_error', /"name"/],
-    ['a number for a string', 'POST', '/api/agents', { name: 5 }, 422, 'validation_error', /"name"/],
-    ['null for a required field', 'POST', chat, { message: null }, 422, 'validation_error', /"message"/],
-    ['an empty message', 'POST', chat, { message: '' }, 422, 'validation_error', /"message"/],
-    [
+    ['cut JSON', 'POST', agents, '{"name":', 422, 'invalid_json'],
+    ['a form instead of JSON', 'POST', agents, 'name=x', 422, 'invalid_json'],
+    invalid('an array instead of an object', 'POST', agents, [], /"body"/),
+    invalid('a missing field', 'POST', agents, {}, /"name"/),
+    invalid('a number for a string', 'POST', agents, { name: 5 }, /"name"/),
+    invalid('null for a required field', 'POST', chat, { message: null }, /"message"/),
+    invalid('an empty message', 'POST', chat, { message: '' }, /"message"/),
+    invalid(
       'a message above 100,000 characters',
       'POST',
       chat,
       { message: 'x'.repeat(100_001) },
-      422,
-      'validation_error',
       /"message"/,
-    ],
-    ['U+0000', 'POST', chat, { message: 'a\0b' }, 422, 'validation_error', /"message"/],
-    [
-      'a body above 1 MiB',
-      'PUT',
-      '/api/agents/victim/label',
-      { label: 'x'.repeat(1_100_000) },
-      413,
-      'body_too_large',
-    ],
-    [
-      'an unknown key in a strict body',
-      'PUT',
-      '/api/agents/victim/label',
-      { label: 'a', extra: 1 },
-      422,
-      'validation_error',
-      /extra/,
-    ],
-    ['a label without its key', 'PUT', '/api/agents/victim/label', {}, 422, 'validation_error', /"label"/],
+    ),
+    invalid('U+0000', 'POST', chat, { message: 'a\0b' }, /"message"/),
+    ['a body above 1 MiB', 'PUT', `${victim}/label`, { label: 'x'.repeat(1_100_000) }, 413, 'body_too_large'],
+    invalid('an unknown key in a strict body', 'PUT', `${victim}/label`, { label: 'a', extra: 1 }, /extra/),
+    invalid('a label without its key', 'PUT', `${victim}/label`, {}, /"label"/),
   ])
 })
 
 describe('agents', () => {
   cases([
-    ['capitals in a name', 'POST', '/api/agents', { name: 'Upper' }, 422, 'validation_error', /"name"/],
-    ['a name with a slash', 'POST', '/api/agents', { name: 'a/b' }, 422, 'validation_error', /"name"/],
-    ['a path traversal as a name', 'POST', '/api/agents', { name: '..' }, 422, 'validation_error', /"name"/],
-    [
-      'a name of 64 characters',
-      'POST',
-      '/api/agents',
-      { name: 'a'.repeat(64) },
-      422,
-      'validation_error',
-      /"name"/,
-    ],
+    invalid('capitals in a name', 'POST', agents, { name: 'Upper' }, /"name"/),
+    invalid('a name with a slash', 'POST', agents, { name: 'a/b' }, /"name"/),
+    invalid('a path traversal as a name', 'POST', agents, { name: '..' }, /"name"/),
+    invalid('a name of 64 characters', 'POST', agents, { name: 'a'.repeat(64) }, /"name"/),
     [
       'a reserved name',
       'POST',
-      '/api/agents',
+      agents,
       { name: 'context-stats' },
       422,
       'reserved_agent_name',
       /context-stats/,
     ],
-    ['a reserved prefix', 'POST', '/api/agents', { name: 'roost-x' }, 422, 'reserved_agent_name', /roost-/],
-    ['a name in use', 'POST', '/api/agents', { name: 'victim' }, 409, 'agent_exists', /victim/],
-    [
-      'an unknown runtime',
-      'POST',
-      '/api/agents',
-      { name: 'bad-a', runtime: 'vim' },
-      422,
-      'validation_error',
-      /"runtime"/,
-    ],
-    [
-      'codex without a template',
-      'POST',
-      '/api/agents',
-      { name: 'bad-a', runtime: 'codex' },
-      422,
-      'validation_error',
-      /"runtime"/,
-    ],
+    ['a reserved prefix', 'POST', agents, { name: 'roost-x' }, 422, 'reserved_agent_name', /roost-/],
+    ['a name in use', 'POST', agents, { name: 'victim' }, 409, 'agent_exists', /victim/],
+    invalid('an unknown runtime', 'POST', agents, { name: 'bad-a', runtime: 'vim' }, /"runtime"/),
+    invalid('codex without a template', 'POST', agents, { name: 'bad-a', runtime: 'codex' }, /"runtime"/),
     [
       'an unknown model',
       'POST',
-      '/api/agents',
+      agents,
       { name: 'bad-a', runtime_model: 'llama' },
       422,
       'invalid_model',
@@ -136,30 +100,26 @@ describe('agents', () => {
     [
       'an unknown template',
       'POST',
-      '/api/agents',
+      agents,
       { name: 'bad-a', template: 'no-such' },
       400,
       'template_unresolvable',
       /no-such/,
     ],
-    [
+    invalid(
       'an unsupported CPU count',
       'POST',
-      '/api/agents',
+      agents,
       { name: 'bad-a', resources: { cpu: '3', memory: '4g' } },
-      422,
-      'validation_error',
       /"cpu"/,
-    ],
-    [
+    ),
+    invalid(
       'memory outside the range',
       'POST',
-      '/api/agents',
+      agents,
       { name: 'bad-a', resources: { cpu: '2', memory: '64g' } },
-      422,
-      'validation_error',
       /"memory"/,
-    ],
+    ),
     ['an unknown agent', 'GET', '/api/agents/ghost', undefined, 404, 'agent_not_found', /ghost/],
     [
       'chat with an unknown agent',
@@ -177,69 +137,31 @@ describe('agents', () => {
       404,
       'agent_not_found',
     ],
-    [
-      'its current name',
-      'PUT',
-      '/api/agents/victim/rename',
-      { new_name: 'victim' },
-      422,
-      'validation_error',
-      /new_name/,
-    ],
-    [
+    invalid('its current name', 'PUT', `${victim}/rename`, { new_name: 'victim' }, /new_name/),
+    invalid(
       'a timeout below the range',
       'PUT',
-      '/api/agents/victim/timeout',
+      `${victim}/timeout`,
       { execution_timeout_seconds: 59 },
-      422,
-      'validation_error',
       /execution_timeout_seconds/,
-    ],
-    [
+    ),
+    invalid(
       'a timeout above the range',
       'PUT',
-      '/api/agents/victim/timeout',
+      `${victim}/timeout`,
       { execution_timeout_seconds: 7201 },
-      422,
-      'validation_error',
       /execution_timeout_seconds/,
-    ],
-    [
+    ),
+    invalid(
       'a ceiling outside the range',
       'PUT',
       '/api/settings/max-parallel-tasks-ceiling',
       { value: 33 },
-      422,
-      'validation_error',
       /"value"/,
-    ],
-    [
-      'text for a boolean',
-      'PUT',
-      '/api/agents/victim/autonomy',
-      { enabled: 'yes' },
-      422,
-      'validation_error',
-      /"enabled"/,
-    ],
-    [
-      'text for a number',
-      'GET',
-      '/api/agents/victim/logs?tail=many',
-      undefined,
-      422,
-      'validation_error',
-      /"tail"/,
-    ],
-    [
-      'a tail outside the range',
-      'GET',
-      '/api/agents/victim/logs?tail=0',
-      undefined,
-      422,
-      'validation_error',
-      /"tail"/,
-    ],
+    ),
+    invalid('text for a boolean', 'PUT', `${victim}/autonomy`, { enabled: 'yes' }, /"enabled"/),
+    invalid('text for a number', 'GET', `${victim}/logs?tail=many`, undefined, /"tail"/),
+    invalid('a tail outside the range', 'GET', `${victim}/logs?tail=0`, undefined, /"tail"/),
     [
       'an unknown execution',
       'GET',
@@ -259,15 +181,16 @@ describe('agents', () => {
   ])
 
   test('no invalid request left an agent, a container or a volume', async () => {
-    const agents = await platform.request('GET', '/api/agents')
+    const { json } = await platform.request('GET', agents)
     assert.deepEqual(
-      agents.json.filter((agent: Loose) => !agent.is_system).map((agent: Loose) => agent.name),
+      json.filter((agent: Loose) => !agent.is_system).map((agent: Loose) => agent.name),
       ['victim'],
     )
-    const { stdout } = await run('docker', ['ps', '-a', '--format', '{{.Names}}'])
-    assert.doesNotMatch(stdout, /agent-bad-/)
-    const volumes = await run('docker', ['volume', 'ls', '--format', '{{.Name}}'])
-    assert.doesNotMatch(volumes.stdout, /agent-bad-/)
+    for (const kind of ['container', 'volume']) {
+      const names = await docker(kind, 'ls', kind === 'container' ? '-a' : '-q')
+      assert.match(names, /agent-victim/)
+      assert.doesNotMatch(names, /agent-bad-/)
+    }
   })
 })
 
@@ -295,20 +218,11 @@ describe('paths in the workspace', () => {
     ['deleting a protected file', 'DELETE', `${files}?path=.git/config`, undefined, 403, 'protected_path'],
     ['deleting the home itself', 'DELETE', `${files}?path=/home/developer`, undefined, 403, 'protected_path'],
     ['a missing file', 'GET', `${files}/download?path=nowhere.txt`, undefined, 404, 'file_not_found'],
-    ['a missing path', 'PUT', files, { content: 'x' }, 422, 'validation_error', /"path"/],
+    invalid('a missing path', 'PUT', files, { content: 'x' }, /"path"/),
   ])
 
   test('403 protected_path for reading and writing through a link that leads outside', async () => {
-    await run('docker', [
-      'exec',
-      '-u',
-      'developer',
-      'agent-victim',
-      'ln',
-      '-s',
-      '/etc',
-      '/home/developer/way-out',
-    ])
+    await runInAgent('victim', 'ln -s /etc /home/developer/way-out')
     assert.equal(
       (await platform.request('GET', `${files}/download?path=way-out/passwd`)).json.error,
       'protected_path',
@@ -412,7 +326,7 @@ describe('credentials', () => {
     ],
   ] as const) {
     test(`401: ${what}`, async () => {
-      const reply = await platform.request('GET', '/api/agents', undefined, {
+      const reply = await platform.request('GET', agents, undefined, {
         token: null,
         headers: authorization ? { authorization } : {},
       })
@@ -433,7 +347,6 @@ describe('credentials', () => {
   })
 
   test('401 immediately after logout', async () => {
-    const { signIn } = await import('./platform.ts')
     const token = await signIn(platform)
     assert.equal((await platform.request('POST', '/api/auth/logout', undefined, { token })).status, 200)
     assert.equal((await platform.request('GET', '/api/auth/validate', undefined, { token })).status, 401)

@@ -11,6 +11,7 @@ import {
   execution,
   isOver,
   isSpawned,
+  shapeOf,
   untilExecution,
 } from './steps.ts'
 
@@ -36,29 +37,17 @@ const newSession = async (body: object = {}) => {
 const sendIn = (session: string, message: string) =>
   chat(platform, name, message, { path: `sessions/${session}/message` })
 
-const metadata = {
-  cost_usd: 'number?',
-  duration_ms: 'number?',
-  num_turns: 'number?',
-  tool_count: 'number',
-  session_id: 'string?',
-  input_tokens: 'number',
-  output_tokens: 'number',
-  cache_creation_tokens: 'number',
-  cache_read_tokens: 'number',
-  context_window: 'number?',
-  context_tokens: 'number?',
-  model_used: 'string?',
-  compact_events: 'array',
-}
-const sessionOfReply = {
-  id: 'string',
-  message_count: 'number',
-  context_tokens: 'number',
-  context_window: 'number',
-  total_cost: 'number',
-  title: 'string?',
-}
+const metadata = shapeOf({
+  number: 'tool_count input_tokens output_tokens cache_creation_tokens cache_read_tokens',
+  'number?': 'cost_usd duration_ms num_turns context_window context_tokens',
+  'string?': 'session_id model_used',
+  array: 'compact_events',
+})
+const sessionOfReply = shapeOf({
+  string: 'id',
+  'string?': 'title',
+  number: 'message_count context_tokens context_window total_cost',
+})
 function assertReply(reply: Loose, response: string | null): void {
   assert.equal(reply.response, response)
   assertShape(
@@ -174,24 +163,13 @@ describe('the three formats', () => {
 })
 
 describe('conversations', () => {
-  const shape = {
-    id: 'string',
-    agent_name: 'string',
-    user_id: 'string',
-    title: 'string?',
-    kind: 'string',
-    status: 'string',
-    is_current: 'boolean',
-    started_at: 'string',
-    last_message_at: 'string?',
-    message_count: 'number',
-    total_cost: 'number',
-    context_used: 'number',
-    context_max: 'number',
-    runtime_session_id: 'string?',
-    turn_in_progress: 'boolean',
-    in_flight_execution_id: 'string?',
-  }
+  const shape = shapeOf({
+    string: 'id agent_name user_id kind status started_at',
+    'string?': 'title last_message_at runtime_session_id in_flight_execution_id',
+    boolean: 'is_current turn_in_progress',
+    number: 'message_count total_cost context_used context_max',
+  })
+  const message = shapeOf({ string: 'id session_id agent_name timestamp source execution_id' })
 
   test('each has its own memory, messages and totals', async () => {
     const [one, two] = [await newSession({ title: 'One' }), await newSession()]
@@ -209,14 +187,7 @@ describe('conversations', () => {
     assert.deepEqual([read.message_count, read.session.message_count], [4, 4])
     assert.ok(read.session.total_cost > 0)
     assert.equal(read.messages[1].content, 'noted')
-    const message = {
-      id: 'string',
-      session_id: 'string',
-      agent_name: 'string',
-      timestamp: 'string',
-      source: 'string',
-    }
-    for (const each of read.messages) assertShape(each, { ...message, execution_id: 'string' }, 'message')
+    for (const each of read.messages) assertShape(each, message, 'message')
     const row = await execution(platform, name, read.messages[1].execution_id)
     assert.deepEqual([row.triggered_by, row.session_id], ['session', one.id])
   })
@@ -329,11 +300,7 @@ describe('attachments', () => {
   const png =
     'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
   const base64 = (text: string) => Buffer.from(text).toString('base64')
-  const file = (fileName: string, mimetype: string, data_base64: string) => ({
-    name: fileName,
-    mimetype,
-    data_base64,
-  })
+  const file = (name: string, mimetype: string, data_base64: string) => ({ name, mimetype, data_base64 })
 
   test('the model sees images, plain or as data URIs', async () => {
     const files = [
@@ -357,27 +324,26 @@ describe('attachments', () => {
   test('a refused file is named and starts nothing', async () => {
     const before = (await api('GET', 'executions')).headers.get('x-total-count')
     const large = Buffer.alloc(5 * 1024 * 1024 + 1, 97).toString('base64')
-    const picture = Buffer.concat([Buffer.from(png, 'base64'), Buffer.alloc(4 * 1024 * 1024)]).toString(
-      'base64',
-    )
-    const cases: [object[], number, string, string][] = [
-      [[file('a.pdf', 'application/pdf', base64('%PDF-1.4'))], 422, 'attachment_rejected', 'a.pdf'],
-      [[file('a.tar', 'application/x-tar', base64('x'))], 422, 'attachment_rejected', 'a.tar'],
-      [[file('a.gz', 'application/gzip', base64('x'))], 422, 'attachment_rejected', 'a.gz'],
-      [[file('a.rar', 'application/vnd.rar', base64('x'))], 422, 'attachment_rejected', 'a.rar'],
-      [[file('a.mp3', 'audio/mpeg', base64('x'))], 422, 'attachment_rejected', 'a.mp3'],
-      [[file('a.mp4', 'video/mp4', base64('x'))], 422, 'attachment_rejected', 'a.mp4'],
-      [[file('a.png', 'image/png', base64('no picture'))], 422, 'attachment_rejected', 'a.png'],
-      [[file('a.txt', 'text/plain', png)], 422, 'attachment_rejected', 'a.txt'],
-      [[file('b.txt', 'text/plain', base64('%PDF-1.7'))], 422, 'attachment_rejected', 'b.txt'],
-      [[file('c.txt', 'text/plain', '***')], 422, 'attachment_rejected', 'c.txt'],
-      [[file('a.zip', 'application/zip', base64('x'))], 422, 'attachment_rejected', 'a.zip'],
-      [
-        [1, 2, 3, 4].map((n) => file(`${n}.txt`, 'text/plain', base64('x'))),
-        422,
-        'attachment_rejected',
-        '4.txt',
-      ],
+    const bytes = Buffer.concat([Buffer.from(png, 'base64'), Buffer.alloc(4 * 1024 * 1024)])
+    const picture = bytes.toString('base64')
+    const rejected = [
+      file('a.pdf', 'application/pdf', base64('%PDF-1.4')),
+      file('a.tar', 'application/x-tar', base64('x')),
+      file('a.gz', 'application/gzip', base64('x')),
+      file('a.rar', 'application/vnd.rar', base64('x')),
+      file('a.mp3', 'audio/mpeg', base64('x')),
+      file('a.mp4', 'video/mp4', base64('x')),
+      file('a.png', 'image/png', base64('no picture')),
+      file('a.txt', 'text/plain', png),
+      file('b.txt', 'text/plain', base64('%PDF-1.7')),
+      file('c.txt', 'text/plain', '***'),
+      file('a.zip', 'application/zip', base64('x')),
+    ]
+    const four = [1, 2, 3, 4].map((n) => file(`${n}.txt`, 'text/plain', base64('x')))
+    type Refusal = [files: object[], status: number, error: string, named: string]
+    const cases: Refusal[] = [
+      ...rejected.map((each): Refusal => [[each], 422, 'attachment_rejected', each.name]),
+      [four, 422, 'attachment_rejected', '4.txt'],
       [[file('big.txt', 'text/plain', large)], 413, 'attachment_too_large', 'big.txt'],
       [[1, 2, 3].map((n) => file(`${n}.png`, 'image/png', picture)), 413, 'attachment_too_large', '3.png'],
     ]

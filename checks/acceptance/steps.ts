@@ -1,6 +1,7 @@
 /** Steps shared by the acceptance tests. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
+import { once } from 'node:events'
 import { promisify } from 'node:util'
 import { eventually, type Loose, type Platform, type Reply, type RequestOptions } from './platform.ts'
 
@@ -72,6 +73,51 @@ export async function docker(...args: string[]): Promise<string> {
 
 /** The key that the agent itself uses. */
 export const agentKeyOf = (agent: string) => docker('exec', `agent-${agent}`, 'printenv', 'ROOST_AGENT_KEY')
+
+/** The output of a shell script that runs as the agent does. */
+export const runInAgent = (agent: string, script: string) =>
+  docker('exec', '-u', 'developer', `agent-${agent}`, 'sh', '-c', script)
+
+/** Opens a terminal as a browser does; `closed` resolves with code and reason. */
+export async function openTerminal(
+  { url, token: ownToken, request }: Platform,
+  agent: string,
+  token = ownToken,
+) {
+  const { ticket } = (await request('POST', '/api/ws/ticket', undefined, { token })).json
+  const socket = new WebSocket(`${url.replace('http', 'ws')}/api/agents/${agent}/terminal?ticket=${ticket}`)
+  socket.binaryType = 'arraybuffer'
+  let text = ''
+  socket.addEventListener('message', ({ data }) => {
+    text += Buffer.from(data as ArrayBuffer).toString()
+  })
+  const closed = new Promise<{ code: number; reason: string }>((done) =>
+    socket.addEventListener('close', ({ code, reason }) => done({ code, reason })),
+  )
+  await Promise.race([once(socket, 'open'), closed])
+  return {
+    socket,
+    closed,
+    type: (keys: string) => socket.send(Buffer.from(keys)),
+    /** Output up to the expected text, since the previous call. */
+    async until(expected: string) {
+      await eventually(async () => text.includes(expected) || socket.readyState > 1, Boolean)
+      const end = text.indexOf(expected) + expected.length
+      assert.ok(end >= expected.length, `not ${expected} in ${text.slice(-300)}`)
+      const before = text.slice(0, end)
+      text = text.slice(end)
+      return before
+    },
+  }
+}
+
+/** A shape for `assertShape` from the field names of each type, separated by spaces. */
+export function shapeOf(fields: Record<string, string>): Record<string, string> {
+  const pairs = Object.entries(fields).flatMap(([type, names]) =>
+    names.split(' ').map((field) => [field, type] as const),
+  )
+  return Object.fromEntries(pairs)
+}
 
 /** Asserts `field: type` pairs, to compare a response with its documented shape. */
 export function assertShape(value: Loose, shape: Record<string, string>, what: string): void {

@@ -1,14 +1,13 @@
 /** Workspace files over the API, SSH access, and read-only mode with each runtime. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
 import { eventually, type Loose, type Platform, startPlatform } from './platform.ts'
-import { answerOf, assertShape, createAgent, docker } from './steps.ts'
+import { answerOf, assertShape, createAgent, openTerminal, runInAgent } from './steps.ts'
 
 const run = promisify(execFile)
 const name = 'qa-files'
@@ -26,7 +25,7 @@ const files = (method: string, query: string, body?: object, headers: Record<str
 const save = (path: string, content: string) => files('PUT', `?path=${encodeURIComponent(path)}`, { content })
 const download = (path: string, headers = {}) =>
   files('GET', `/download?path=${encodeURIComponent(path)}`, undefined, headers)
-const inAgent = (script: string) => docker('exec', '-u', 'developer', `agent-${name}`, 'sh', '-c', script)
+const inAgent = (script: string) => runInAgent(name, script)
 
 describe('files', () => {
   test('saved content is read back byte by byte, under any name', async () => {
@@ -158,8 +157,7 @@ describe('files', () => {
 
 describe('folders of other agents', () => {
   const reader = `${name}-reader`
-  const inReader = (script: string) =>
-    docker('exec', '-u', 'developer', `agent-${reader}`, 'sh', '-c', script)
+  const inReader = (script: string) => runInAgent(reader, script)
   const ask = async (method: string, path: string, body?: object) => {
     const reply = await platform.request(method, `/api/agents/${path}`, body)
     assert.equal(reply.status, 200, reply.text)
@@ -207,35 +205,7 @@ describe('folders of other agents', () => {
 })
 
 describe('the terminal', () => {
-  /** Opens a shell as a browser does; `closed` resolves with code and reason. */
-  async function open(token = platform.token) {
-    const { ticket } = (await platform.request('POST', '/api/ws/ticket', undefined, { token })).json
-    const url = `${platform.url.replace('http', 'ws')}/api/agents/${name}/terminal?ticket=${ticket}`
-    const socket = new WebSocket(url)
-    socket.binaryType = 'arraybuffer'
-    let text = ''
-    socket.addEventListener('message', ({ data }) => {
-      text += Buffer.from(data as ArrayBuffer).toString()
-    })
-    const closed = new Promise<{ code: number; reason: string }>((done) =>
-      socket.addEventListener('close', ({ code, reason }) => done({ code, reason })),
-    )
-    await Promise.race([once(socket, 'open'), closed])
-    return {
-      socket,
-      closed,
-      type: (keys: string) => socket.send(Buffer.from(keys)),
-      /** Output up to the wanted text, since the previous call. */
-      async until(wanted: string) {
-        await eventually(async () => text.includes(wanted) || socket.readyState > 1, Boolean)
-        const end = text.indexOf(wanted) + wanted.length
-        assert.ok(end >= wanted.length, `not ${wanted} in ${text.slice(-300)}`)
-        const before = text.slice(0, end)
-        text = text.slice(end)
-        return before
-      },
-    }
-  }
+  const open = (token = platform.token) => openTerminal(platform, name, token)
   const processes = (pattern: string) => inAgent(`pgrep -cf "${pattern}" || true`)
 
   test('a real terminal: its user, size, keys and exit code; the audit log records it', async () => {
@@ -331,8 +301,8 @@ describe('SSH', () => {
       const stranger = join(folder, 'stranger')
       await run('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', stranger])
       assert.match(await login(stranger, connection.port, 'whoami'), /^refused: .*Permission denied/)
-      const { stdout } = await run('cat', [`${stranger}.pub`])
-      const added = await access({ public_key: stdout, ttl_hours: 0.1 })
+      const public_key = await readFile(`${stranger}.pub`, 'utf8')
+      const added = await access({ public_key, ttl_hours: 0.1 })
       assert.deepEqual([added.status, added.json.private_key], [200, undefined])
       assert.equal(await login(stranger, connection.port, 'whoami'), 'developer')
       assert.equal(await login(key, connection.port, 'whoami'), 'developer', 'the first key still works')

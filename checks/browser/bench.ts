@@ -194,6 +194,12 @@ export async function assertAccessible(
   assert.deepEqual(violations, [], `${what}: ${JSON.stringify(violations, null, 2)}`)
 }
 
+/** Asserts that the page reported no fault, and closes the tab. */
+export async function closeTab({ faults, context }: Tab): Promise<void> {
+  assert.deepEqual(faults, [])
+  await context.close()
+}
+
 /** Saves a screenshot in `artifacts/screenshots/`. */
 export async function saveScreenshot({ page }: Pick<Tab, 'page'>, name: string): Promise<void> {
   await mkdir(pictures, { recursive: true })

@@ -7,6 +7,7 @@ import { createAgent, isOver, untilExecution } from '../acceptance/steps.ts'
 import {
   assertAccessible,
   type Bench,
+  closeTab,
   openBench,
   reviewPage,
   saveScreenshot,
@@ -23,10 +24,7 @@ const fresh = 'qa-runs-fresh'
 let bench: Bench
 before(async () => {
   bench = await openBench()
-  await createAgent(bench.platform, name)
-  await createAgent(bench.platform, busy)
-  await createAgent(bench.platform, idle)
-  await createAgent(bench.platform, fresh)
+  for (const agent of [name, busy, idle, fresh]) await createAgent(bench.platform, agent)
   const one = await bench.platform.request('PUT', `/api/agents/${busy}/capacity`, { max_parallel_tasks: 1 })
   assert.equal(one.status, 200, one.text)
 })
@@ -35,15 +33,15 @@ after(async () => {
 })
 afterEach((context) => reportFailure(bench, context))
 
-const open = (options: Parameters<Bench['open']>[0] = {}): Promise<Tab> => bench.open(options)
-
+const open = (): Promise<Tab> => bench.open()
 const review = (of: Parameters<typeof reviewPage>[1]) => reviewPage(bench, of)
 
 const tabOf = (agent: string, search = '') => `/agents/${agent}?tab=executions${search}`
 const runPath = (agent: string, id: string, search = '') => `/agents/${agent}/executions/${id}${search}`
 const isRun = /\/executions\/[^/?]+$/
 const messageField = (page: Page) => page.getByRole('textbox', { name: 'Message' })
-const steps = (page: Page) => page.getByRole('list', { name: 'Steps' })
+const bashStep = (page: Page) =>
+  page.getByRole('list', { name: 'Steps' }).getByRole('button', { name: /^Bash/ })
 const history = (page: Page) => page.getByRole('grid', { name: 'Runs' })
 
 /** Starts an asynchronous task and returns its run ID. */
@@ -71,18 +69,17 @@ describe('a task', () => {
     await messageField(page).fill(`Tidy up. ${gate.directive} [[reply:It is **tidy** now.]]`)
     await messageField(page).press('Control+Enter')
     await page.waitForURL(isRun)
-    await steps(page).getByRole('button', { name: /^Bash/ }).waitFor()
+    await bashStep(page).waitFor()
     await page.getByText('Live', { exact: true }).waitFor()
     await page.reload()
-    await steps(page).getByRole('button', { name: /^Bash/ }).waitFor()
+    await bashStep(page).waitFor()
     await gate.open()
     await page.getByRole('heading', { name: 'Answer' }).waitFor()
     await page.getByText('Succeeded', { exact: true }).waitFor()
-    assert.equal(await steps(page).getByRole('button', { name: /^Bash/ }).count(), 1, 'no step is doubled')
+    assert.equal(await bashStep(page).count(), 1, 'no step is doubled')
     assert.match(await page.locator('dl').first().innerText(), /Duration[\s\S]*Cost\s+\$[\s\S]*1 tool call/)
     await page.getByRole('complementary', { name: 'About this run' }).getByText('Manual').waitFor()
-    assert.deepEqual(tab.faults, [])
-    await tab.context.close()
+    await closeTab(tab)
   })
 
   test('accepts files and tools, and shows a timeout error', async () => {
@@ -102,9 +99,9 @@ describe('a task', () => {
     await page.getByLabel('Timeout').fill('120')
     await page.getByRole('button', { name: 'Send task' }).click()
     await page.waitForURL(isRun)
-    const facts = page.getByRole('complementary', { name: 'About this run' })
-    await facts.getByText('Read', { exact: true }).waitFor()
-    await facts.getByText('2m', { exact: true }).waitFor()
+    const about = page.getByRole('complementary', { name: 'About this run' })
+    await about.getByText('Read', { exact: true }).waitFor()
+    await about.getByText('2m', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Run again' }).click()
     await page.getByRole('dialog').getByText('Run again without files?').waitFor()
     const first = page.url()
@@ -118,14 +115,13 @@ describe('a task', () => {
     const tab = await open()
     const { page } = tab
     await tab.goto(runPath(name, id))
-    await steps(page).getByRole('button', { name: /^Bash/ }).waitFor()
+    await bashStep(page).waitFor()
     await page.getByRole('button', { name: 'Stop', exact: true }).click()
     await page.getByText('Run stopped.', { exact: true }).waitFor()
     await page.getByText('Cancelled', { exact: true }).waitFor()
     await page.getByText(/^Cancelled by admin/).waitFor()
     await page.getByRole('button', { name: 'Run again' }).waitFor()
-    assert.deepEqual(tab.faults, [])
-    await tab.context.close()
+    await closeTab(tab)
   })
 
   test('that failed is explained and run again', async () => {
@@ -157,8 +153,7 @@ describe('a task', () => {
     await page.locator('[aria-current=location]').waitFor()
     await tab.goto(runPath(name, id, '?view=raw'))
     await page.getByText('"subtype":"init"').first().waitFor()
-    assert.deepEqual(tab.faults, [])
-    await tab.context.close()
+    await closeTab(tab)
   })
 })
 
@@ -172,9 +167,9 @@ describe('a queued run', () => {
     const tab = await open()
     const { page } = tab
     await tab.goto(tabOf(busy))
-    const line = page.getByRole('region', { name: /^Queued/ })
-    await line.getByText('The only slot is in use.').waitFor()
-    await line.getByRole('link', { name: /^Wait gamma/ }).click()
+    const queue = page.getByRole('region', { name: /^Queued/ })
+    await queue.getByText('The only slot is in use.').waitFor()
+    await queue.getByRole('link', { name: /^Wait gamma/ }).click()
     await page.getByText('Queued at position 3 of 3').waitFor()
     await page.getByText('The only slot is in use; 2 runs are ahead of it.').waitFor()
     await page.getByRole('link', { name: /^The long one/ }).waitFor()
@@ -199,14 +194,13 @@ describe('a queued run', () => {
     await page.getByLabel(`Type ${busy} to confirm`).fill(busy)
     await page.getByRole('dialog').getByRole('button', { name: 'Clear queue' }).click()
     await page.getByText('2 queued runs cancelled.', { exact: true }).waitFor()
-    await line.waitFor({ state: 'detached' })
+    await queue.waitFor({ state: 'detached' })
     await page
       .getByRole('region', { name: /^Running/ })
       .getByRole('button', { name: /^Stop/ })
       .click()
     await page.getByRole('region', { name: /^Running/ }).waitFor({ state: 'detached' })
-    assert.deepEqual(tab.faults, [])
-    await tab.context.close()
+    await closeTab(tab)
   })
 })
 
@@ -236,8 +230,7 @@ describe('parallel tasks', () => {
     await page.getByRole('heading', { name: 'Fan-out of 3' }).waitFor()
     await page.getByRole('link', { name: /^t2/ }).click()
     await page.getByText('The run failed').or(page.getByText('The runtime failed')).first().waitFor()
-    assert.deepEqual(tab.faults, [])
-    await tab.context.close()
+    await closeTab(tab)
   })
 })
 
@@ -246,6 +239,7 @@ describe('runs of all agents', () => {
     const id = await finished(name, 'A needle for the fleet page [[reply:found]]')
     const tab = await open()
     const { page } = tab
+    const oneRun = page.getByRole('navigation', { name: 'Pages of runs' }).getByText('1 run', { exact: true })
     await tab.goto('/operations?tab=executions&status=failed')
     await history(page).getByRole('row').nth(1).waitFor()
     await eventually(
@@ -256,25 +250,18 @@ describe('runs of all agents', () => {
     await page.getByRole('searchbox', { name: 'Search messages and IDs' }).fill('needle for the fleet')
     await page.waitForURL(/q=needle/)
     await history(page).getByText('A needle for the fleet page').waitFor()
-    await page
-      .getByRole('navigation', { name: 'Pages of runs' })
-      .getByText('1 run', { exact: true })
-      .waitFor()
+    await oneRun.waitFor()
     await history(page).getByRole('row').nth(1).focus()
     await page.keyboard.press('Enter')
     await page.waitForURL(new RegExp(id))
     await page.goBack()
-    await page
-      .getByRole('navigation', { name: 'Pages of runs' })
-      .getByText('1 run', { exact: true })
-      .waitFor()
+    await oneRun.waitFor()
     await page.keyboard.press('Escape')
     await page.getByRole('heading', { name: 'Runs' }).click()
     await page.keyboard.press('g')
     await page.keyboard.press('e')
     await page.waitForURL(/operations\?tab=executions$/)
-    assert.deepEqual(tab.faults, [])
-    await tab.context.close()
+    await closeTab(tab)
   })
 
   test('include a run that starts while the page is open', async () => {
@@ -315,8 +302,7 @@ describe('the overview', () => {
     const failures = page.getByRole('list', { name: 'Latest failures' })
     await failures.getByText('This one fails for the overview').click()
     await page.getByText('The runtime failed', { exact: true }).waitFor()
-    assert.deepEqual(tab.faults, [])
-    await tab.context.close()
+    await closeTab(tab)
   })
 })
 
@@ -331,8 +317,7 @@ describe('runs over time', () => {
     await page.keyboard.press('ArrowRight')
     await page.keyboard.press('Enter')
     await page.waitForURL(new RegExp(id))
-    assert.deepEqual(tab.faults, [])
-    await tab.context.close()
+    await closeTab(tab)
   })
 })
 
@@ -345,7 +330,7 @@ describe('screenshots for a reviewer', () => {
     await review({
       name: 'run-done',
       path: runPath(name, done),
-      ready: (page) => steps(page).getByRole('button', { name: /^Bash/ }).waitFor(),
+      ready: (page) => bashStep(page).waitFor(),
     })
     await review({
       name: 'run-timeline',
@@ -367,7 +352,7 @@ describe('screenshots for a reviewer', () => {
     const id = await task(name, `Look around. ${directive} [[reply:late]]`)
     const tab = await open()
     await tab.goto(runPath(name, id))
-    await steps(tab.page).getByRole('button', { name: /^Bash/ }).waitFor()
+    await bashStep(tab.page).waitFor()
     for (const theme of themes) {
       await tab.page.emulateMedia({ colorScheme: theme })
       await tab.page.locator(`html[data-theme=${theme}]`).waitFor()
