@@ -33,7 +33,7 @@ export async function gather(world: World, load: Load, crashes: readonly string[
   const fine = records.filter(({ status }) => status === 'success').slice(0, sampled)
   const slots: Loose = (await platform.request('GET', '/api/agents/slots')).json.agents
   return {
-    asked: load.asked,
+    requests: load.requests,
     races: load.races,
     records,
     transcripts: await readTranscripts(world, fine),

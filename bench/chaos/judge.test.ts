@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Evidence, violationsOf } from './judge.ts'
-import type { Asked, Race } from './load.ts'
+import type { Race, SentRequest } from './load.ts'
 import type { RunRecord } from './records.ts'
 
 const row = (over: Partial<RunRecord> = {}): RunRecord => ({
@@ -18,7 +18,7 @@ const row = (over: Partial<RunRecord> = {}): RunRecord => ({
   ...over,
 })
 const failed = { status: 'failed', response: null, error: 'gone', error_code: 'agent_lost' }
-const ask = (over: Partial<Asked> = {}): Asked => ({
+const ask = (over: Partial<SentRequest> = {}): SentRequest => ({
   ask: {
     kind: 'task',
     agent: 'a',
@@ -37,7 +37,7 @@ const ask = (over: Partial<Asked> = {}): Asked => ({
 const marksOf = (...runtimes: string[]) => new Map([['RUN000001', runtimes]])
 const race = (...words: (string | null)[]): Race => ({ agent: 'a', executionId: 'e1', words })
 const evidence = (over: Partial<Evidence> = {}): Evidence => ({
-  asked: [ask()],
+  requests: [ask()],
   races: [],
   records: [row()],
   transcripts: [{ executionId: 'e1', numbers: [1, 2, 3], hasResult: true }],
@@ -62,7 +62,7 @@ test('a clean platform has no violation', () => {
     [],
     'a tool that one runtime repeats is no second runtime',
   )
-  assert.deepEqual(rulesOf({ asked: [ask({ acknowledged: false })], records: [], marks: new Map() }), [])
+  assert.deepEqual(rulesOf({ requests: [ask({ acknowledged: false })], records: [], marks: new Map() }), [])
 })
 
 const broken: [what: string, over: Partial<Evidence>, rule: string][] = [
@@ -107,7 +107,7 @@ const broken: [what: string, over: Partial<Evidence>, rule: string][] = [
     { invariants: { ok: true, read: { executions: 0 }, violations: [] } },
     'invariant broken',
   ],
-  ['an unexpected reply', { asked: [ask({ unexpected: '401' })] }, 'unexpected answer'],
+  ['an unexpected reply', { requests: [ask({ unexpected: '401' })] }, 'unexpected answer'],
   ['an end of its own', { crashes: ['out of memory'] }, 'crashed by itself'],
 ]
 for (const [what, over, rule] of broken) {

@@ -1,10 +1,10 @@
-import type { Asked, Race } from './load.ts'
+import type { Race, SentRequest } from './load.ts'
 import type { RunRecord, Transcript } from './records.ts'
 import { answerTo } from './requests.ts'
 
 /** Everything observed from outside after the platform became idle. */
 export type Evidence = {
-  asked: readonly Asked[]
+  requests: readonly SentRequest[]
   races: readonly Race[]
   records: readonly RunRecord[]
   transcripts: readonly Transcript[]
@@ -41,7 +41,7 @@ export type Violation = { rule: Rule; subject: string; detail: string }
 export function violationsOf(evidence: Evidence): Violation[] {
   const byKey = Map.groupBy(evidence.records, ({ message }) => keyOf(message))
   return [
-    ...acceptance(evidence.asked, byKey),
+    ...acceptance(evidence.requests, byKey),
     ...spawns(evidence, byKey),
     ...evidence.records.flatMap(ends),
     ...evidence.transcripts.flatMap(transcript),
@@ -62,8 +62,8 @@ function found(rule: Rule, subject: string, detail: string): Violation {
 }
 
 /** Acknowledged requests have records, and a repeated request created no second one while the first was valid. */
-function acceptance(asked: readonly Asked[], byKey: ReadonlyMap<string, RunRecord[]>): Violation[] {
-  return asked.flatMap(({ ask, acknowledged, unexpected }) => [
+function acceptance(requests: readonly SentRequest[], byKey: ReadonlyMap<string, RunRecord[]>): Violation[] {
+  return requests.flatMap(({ ask, acknowledged, unexpected }) => [
     ...(unexpected === null ? [] : [found('unexpected answer', ask.idempotencyKey, unexpected)]),
     ...ask.runKeys.flatMap((key): Violation[] => {
       const rows = (byKey.get(key) ?? []).toSorted((a, b) => (a.created_at < b.created_at ? -1 : 1))

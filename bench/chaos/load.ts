@@ -4,7 +4,7 @@ import type { Chance } from './random.ts'
 import type { Ask } from './requests.ts'
 
 /** The outcome of one request for its caller. */
-export type Asked = {
+export type SentRequest = {
   ask: Ask
   /** The platform has acknowledged the request: it must not be lost any more. */
   acknowledged: boolean
@@ -27,7 +27,7 @@ export type Race = {
 }
 
 export type Load = {
-  asked: Asked[]
+  requests: SentRequest[]
   races: Race[]
   /** Sends no new requests; resolves when all pending ones have a reply. */
   stop(): Promise<void>
@@ -47,7 +47,7 @@ export function startLoad(
   options: { inFlight: number; nextAsk(): Ask; chance: Chance },
 ): Load {
   const { inFlight, nextAsk, chance } = options
-  const asked: Asked[] = []
+  const requests: SentRequest[] = []
   const races: Race[] = []
   const underway = new Set<Promise<void>>()
   let unacknowledged = 0
@@ -59,11 +59,11 @@ export function startLoad(
   }
 
   async function submit(ask: Ask): Promise<void> {
-    const one: Asked = {
+    const one: SentRequest = {
       ...{ ask, acknowledged: false, attempts: 0 },
       ...{ unexpected: null, refused: null, faults: [] },
     }
-    asked.push(one)
+    requests.push(one)
     unacknowledged += 1
     try {
       while (!one.acknowledged && one.unexpected === null && !isOutOfPatience()) {
@@ -114,7 +114,7 @@ export function startLoad(
   const busy = keepBusy()
 
   return {
-    asked,
+    requests,
     races,
     async stop() {
       stoppedAt = Date.now()

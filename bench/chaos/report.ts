@@ -31,10 +31,10 @@ export async function writeReport(findings: Findings): Promise<{ text: string; p
   const path = join(options.out, `${name}.md`)
   await writeFile(path, text)
   const { evidence, ...rest } = findings
-  const { asked, races, records } = evidence
+  const { requests, races, records } = evidence
   await writeFile(
     join(options.out, `${name}.json`),
-    JSON.stringify({ ...rest, figures: figures(findings), evidence: { asked, races, records } }, null, 1),
+    JSON.stringify({ ...rest, figures: figures(findings), evidence: { requests, races, records } }, null, 1),
   )
   return { text, path }
 }
@@ -61,9 +61,9 @@ export function figures(findings: Findings) {
   )
   return {
     blows: count(siege.struck.map(({ name }) => name)),
-    requests: evidence.asked.length,
-    repeated: evidence.asked.filter(({ attempts }) => attempts > 1).length,
-    faults: count(evidence.asked.flatMap(({ faults }) => faults)),
+    requests: evidence.requests.length,
+    repeated: evidence.requests.filter(({ attempts }) => attempts > 1).length,
+    faults: count(evidence.requests.flatMap(({ faults }) => faults)),
     runs: evidence.records.length,
     statuses: count(evidence.records.map(({ status }) => status)),
     errors: count(evidence.records.flatMap(({ error_code }) => error_code ?? [])),

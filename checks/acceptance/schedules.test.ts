@@ -74,8 +74,8 @@ test('a triggered schedule creates its own run, with its limits, listed and coun
   const figures = (await api('GET', `/${made.id}/analytics?window_hours=24`)).json
   assert.deepEqual([figures.total_executions, figures.success_count, figures.success_rate], [1, 1, 1])
   const summary = (await api('GET', '/analytics-summary')).json
-  const mine = summary.schedules.find(({ schedule_id }: Loose) => schedule_id === made.id)
-  assert.deepEqual([mine.run_count, mine.last_run_status], [1, 'success'])
+  const ownSchedule = summary.schedules.find(({ schedule_id }: Loose) => schedule_id === made.id)
+  assert.deepEqual([ownSchedule.run_count, ownSchedule.last_run_status], [1, 'success'])
   const seen = (await api('GET', `/${made.id}`)).json
   assert.deepEqual([seen.last_run_status, seen.enabled, seen.next_run_at], ['success', false, null])
 })
@@ -123,8 +123,8 @@ test('a deleted schedule is unknown, its runs stay readable, and an admin recove
   platform.token = await signIn(platform)
   const run = await platform.request('GET', `/api/agents/${name}/executions/${execution_id}`)
   assert.equal(run.json.schedule_id, made.id)
-  const gone = (await platform.request('GET', '/api/admin/soft-deleted/schedules')).json
-  assert.ok(gone.some(({ id }: Loose) => id === made.id))
+  const deleted = (await platform.request('GET', '/api/admin/soft-deleted/schedules')).json
+  assert.ok(deleted.some(({ id }: Loose) => id === made.id))
   const back = await platform.request('POST', `/api/admin/soft-deleted/schedules/${made.id}/recover`)
   assert.deepEqual([back.status, back.json.enabled], [200, false])
   assert.equal((await api('GET', `/${made.id}/executions`)).json.length, 1)

@@ -56,8 +56,8 @@ describe('who may open a socket', () => {
 
   test('a socket closes with the session or key that opened it', async () => {
     const token = await signIn(platform)
-    const mine = (await platform.request('POST', '/api/ws/ticket', undefined, { token })).json.ticket
-    const live = open(`/ws?ticket=${mine}`)
+    const ticket = (await platform.request('POST', '/api/ws/ticket', undefined, { token })).json.ticket
+    const live = open(`/ws?ticket=${ticket}`)
     await live.next('connected')
     await platform.request('POST', '/api/auth/logout', undefined, { token })
     assert.equal(await live.closed, 4001)
@@ -121,10 +121,10 @@ describe('events', () => {
     await live.next('connected')
     const reply = await chat(platform, 'so-turn', '[[tool:Bash:echo hi]] [[reply:done]]')
     const id = reply.json.execution.id
-    const mine = (message: Loose) => message.execution_id === id
-    const ready = await live.next('chat_response_ready', mine)
+    const isOwn = (message: Loose) => message.execution_id === id
+    const ready = await live.next('chat_response_ready', isOwn)
     assertShape(ready, { execution_id: 'string', session_id: 'string', status: 'string' }, 'ready')
-    const turnMessages = live.messages.filter(mine)
+    const turnMessages = live.messages.filter(isOwn)
     const oneEvent = (type: string, accept: (message: Loose) => boolean = () => true) =>
       turnMessages.find((message) => message.type === type && accept(message)) ?? assert.fail(`no ${type}`)
     const created = oneEvent('execution_created')
@@ -142,11 +142,11 @@ describe('events', () => {
     const finished = oneEvent('execution_finished')
     assert.equal(finished.status, 'success')
     assertShape(finished, { triggered_by: 'string', duration_ms: 'number', cost: 'number?' }, 'finished')
-    await agent.next('execution_finished', mine)
+    await agent.next('execution_finished', isOwn)
 
     const isReady = ({ type }: Loose) => type === 'chat_response_ready'
     assert.ok(!agent.messages.some(isReady), "the person's alone")
-    for (const message of agent.messages.filter(mine)) {
+    for (const message of agent.messages.filter(isOwn)) {
       assert.equal(message.message_preview, undefined, 'a private conversation')
     }
     await createAgent(platform, 'so-other')

@@ -69,7 +69,7 @@ export async function startRebinding() {
   return {
     url: `http://localhost:${first.port}`,
     lookup: async () => (questions++ === 0 ? ['127.0.0.2'] : ['127.0.0.1']),
-    seen: () => ({ questions, reached: first.asked.length > 0, trapped: trap.connections() }),
+    seen: () => ({ questions, reached: first.requests.length > 0, trapped: trap.connections() }),
     [Symbol.dispose]() {
       first[Symbol.dispose]()
       trap[Symbol.dispose]()
@@ -77,12 +77,12 @@ export async function startRebinding() {
   }
 }
 
-/** Answers every request with another redirect; `asked` lists the requested paths. */
+/** Answers every request with another redirect; `requests` lists the requested paths. */
 export async function startRedirecting(to: string, host = '127.0.0.1') {
-  const asked: string[] = []
+  const requests: string[] = []
   const statuses = [301, 302, 303, 307, 308]
   const server = createHttpServer((request, response) => {
-    const status = statuses[asked.push(request.url ?? '') % statuses.length] ?? 302
+    const status = statuses[requests.push(request.url ?? '') % statuses.length] ?? 302
     response.writeHead(status, { location: `${to}${request.url}` }).end()
   })
   server.listen(0, host)
@@ -90,7 +90,7 @@ export async function startRedirecting(to: string, host = '127.0.0.1') {
   const { port } = server.address() as AddressInfo
   return {
     port,
-    asked,
+    requests,
     [Symbol.dispose]() {
       server.closeAllConnections()
       server.close()

@@ -37,7 +37,7 @@ export type TestFacilitator = AsyncDisposable & {
   url: string
   transfers: Transfer[]
   /** Requested paths, in order. */
-  asked: string[]
+  requests: string[]
   /** Sets the mishap of the next call; resolves when a call has met it. */
   meets(path: '/verify' | '/settle', mishap: Mishap): Promise<void>
   /** Creates a payer with a new key and this balance. */
@@ -58,7 +58,7 @@ export async function startFacilitator(): Promise<TestFacilitator> {
     .register(testNetwork, new ExactFacilitator(ledger.signer, { simulateInSettle: false }))
     // The type allows only names of version 2.
     .registerV1(testNetworkV1 as never, new ExactFacilitatorV1(ledger.signer))
-  const asked: string[] = []
+  const requests: string[] = []
   const mishaps = new Map<string, { mishap: Mishap; met: () => void }[]>()
 
   async function act(path: string, body: string): Promise<object> {
@@ -72,7 +72,7 @@ export async function startFacilitator(): Promise<TestFacilitator> {
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = request.url ?? ''
     const body = await readText(request)
-    asked.push(path)
+    requests.push(path)
     const { mishap, met } = mishaps.get(path)?.shift() ?? {}
     if (mishap?.kind !== 'hold_answer') met?.()
     if (mishap?.kind === 'hold') await mishap.until
@@ -100,7 +100,7 @@ export async function startFacilitator(): Promise<TestFacilitator> {
   return {
     url: `http://127.0.0.1:${port}`,
     transfers: ledger.transfers,
-    asked,
+    requests,
     meets(path, mishap) {
       const { promise, resolve: met } = Promise.withResolvers<void>()
       mishaps.set(path, [...(mishaps.get(path) ?? []), { mishap, met }])

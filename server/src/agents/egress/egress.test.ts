@@ -100,7 +100,7 @@ forEachDialect((_, db) => {
     const odd = Buffer.from('A=1\r\nB="x"\r\n\xff', 'latin1')
     it.files.set('.env', odd)
     it.area.linkConnected(it.agent.id)
-    await until(() => it.link.asked.some(({ t }) => t === 'credentials.read'), 'the files to be read')
+    await until(() => it.link.calls.some(({ t }) => t === 'credentials.read'), 'the files to be read')
     const body = { files_b64: { '.env': odd.toString('base64') } }
     const reply = await it.request(it.session, 'POST', '/api/agents/helper/credentials/inject', body)
     assert.equal(reply.status, 200)

@@ -19,7 +19,7 @@ forEachDialect((_name, open) => {
     assert.equal(config.status, 200, JSON.stringify(config.json))
     assert.match(config.json.working_branch, /^roost\/one\/[a-z0-9-]+$/)
     assert.deepEqual([config.json.source_branch, config.json.source_mode], ['main', false])
-    const request = one.world.link.asked.find(({ t }) => t === 'git.bind')
+    const request = one.world.link.calls.find(({ t }) => t === 'git.bind')
     assert.ok(!JSON.stringify(request?.request).includes('tok'), 'no token is sent to the agent')
     const status = (await one.call('GET', 'status')).json
     assert.deepEqual(

@@ -84,5 +84,5 @@ test('nor one that a redirect points to', async () => {
   using outside = await startRedirecting(`http://127.0.0.1:${trap.port}`)
   const outcomes = await tryAll(`http://git.test:${outside.port}`, async () => ['127.0.0.1'], true)
   assert.deepEqual(outcomes, [502, 502, false])
-  assert.deepEqual([outside.asked.length, trap.connections()], [3, 0])
+  assert.deepEqual([outside.requests.length, trap.connections()], [3, 0])
 })

@@ -30,7 +30,7 @@ forEachDialect((_name, open) => {
     assert.equal(first.status, 200, JSON.stringify(first.json))
     assert.deepEqual([first.json.direction, first.json.to_sha, first.json.files], [null, null, []])
     assert.match(first.json.reason, /has changed anything yet/)
-    assert.ok(!one.world.link.asked.some(({ t }) => t === 'git.change'))
+    assert.ok(!one.world.link.calls.some(({ t }) => t === 'git.change'))
 
     one.script.end = movedEnd
     one.script.change = change
@@ -38,7 +38,7 @@ forEachDialect((_name, open) => {
     const { found: _, ...content } = change
     const expected = { direction: 'push', from_sha: before, to_sha: sha, at: sync_time }
     assert.deepEqual((await one.call('GET', 'last-change')).json, { ...expected, ...content, reason: null })
-    const request = one.world.link.asked.find(({ t }) => t === 'git.change')
+    const request = one.world.link.calls.find(({ t }) => t === 'git.change')
     assert.deepEqual(request?.request, { from_sha: before, to_sha: sha })
 
     // Looks, failures and syncs without changes keep it.

@@ -27,7 +27,7 @@ forEachDialect((_name, open) => {
       .selectAll()
       .execute()
     assert.equal(rows.length, 1)
-    assert.doesNotMatch(JSON.stringify([rows, world.link.asked]), /canary/)
+    assert.doesNotMatch(JSON.stringify([rows, world.link.calls]), /canary/)
     assert.equal((await pat('DELETE')).json.configured, false)
     await one.look()
     assert.equal((await one.call('GET', 'config')).json.source_mode, true)
@@ -119,7 +119,7 @@ forEachDialect((_name, open) => {
     })
     assert.equal((await status()).json.source, 'agent')
     assert.equal((await one.call('GET', 'config')).json.source_mode, false)
-    assert.ok(!JSON.stringify(world.link.asked).includes('tok-1'))
+    assert.ok(!JSON.stringify(world.link.calls).includes('tok-1'))
     assert.equal((await git.settingsFor(await row()))?.sourceMode, false)
   })
 

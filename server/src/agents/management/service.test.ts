@@ -205,7 +205,7 @@ forEachDialect((_name, open) => {
     assert.deepEqual(deletedIds, [id])
     await world.assertNothingLeft()
     assert.equal(await world.identity.keys.verifyKey(key), null)
-    assert.ok(world.link.asked.some(({ agentId, t }) => agentId === id && t === 'disconnect'))
+    assert.ok(world.link.calls.some(({ agentId, t }) => agentId === id && t === 'disconnect'))
     assert.equal((await world.request(ann.key, 'DELETE', '/api/agents/gone')).status, 404)
     assert.equal((await create(world, ann.key, 'gone')).port, 2222)
     assert.deepEqual((await world.row('gone')).tags, [])

@@ -170,7 +170,7 @@ describe('the workspace', () => {
 
   test('403 protected_path never calls the agent', async () => {
     await using world = await open()
-    const before = world.link.asked.length
+    const before = world.link.calls.length
     for (const [method, path, body] of [
       ['GET', '?path=../..'],
       ['GET', '/download?path=%2e%2e%2f%2e%2e%2fetc%2fpasswd'],
@@ -186,7 +186,7 @@ describe('the workspace', () => {
       const reply = await world.call(method, path, body)
       assert.deepEqual([reply.status, reply.json.error], [403, 'protected_path'], `${method} ${path}`)
     }
-    assert.equal(world.link.asked.length, before)
+    assert.equal(world.link.calls.length, before)
   })
 
   test('403 protected_path: credentials for people the agent is shared with', async () => {

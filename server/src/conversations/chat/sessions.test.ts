@@ -194,7 +194,7 @@ test("reset clears the runtime's session and context, keeps the messages and dro
   link.link('a1', { 'session.drop': () => ({ ok: true }) })
   const reset = await call('ann', 'POST', `/sessions/${run.session_id}/reset`)
   assert.deepEqual([reset.json.runtime_session_id, reset.json.message_count], [null, 2])
-  assert.ok(link.asked.some(({ t }) => t === 'session.drop'))
+  assert.ok(link.calls.some(({ t }) => t === 'session.drop'))
   const next = await turn('ann', '/chat', { message: 'two' })
   assert.deepEqual([next.run.resume_session_id, next.run.message], [null, 'two'])
 })

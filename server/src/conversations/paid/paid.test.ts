@@ -42,7 +42,7 @@ forEachDialect((_, open) => {
       [x402Version, accepts[0].network, accepts[0].maxAmountRequired, accepts[0].resource],
       [1, 'base-sepolia', '1000', required.resource.url],
     )
-    assert.deepEqual([world.facilitator.asked.includes('/verify'), world.agent.runs], [false, 0])
+    assert.deepEqual([world.facilitator.requests.includes('/verify'), world.agent.runs], [false, 0])
   })
 
   test('the system prompt says that a stranger sends the message', async () => {
@@ -80,7 +80,7 @@ forEachDialect((_, open) => {
     const settled = { success: true, transaction: first?.transaction, payer: payer.address }
     assert.deepEqual(decoded(two.headers['payment-response']), { ...settled, network: 'eip155:84532' })
     assert.deepEqual([first?.to, first?.value], [payTo, 1000n])
-    assert.deepEqual(world.facilitator.asked.slice(-2), ['/verify', '/settle'])
+    assert.deepEqual(world.facilitator.requests.slice(-2), ['/verify', '/settle'])
     assert.equal((await world.platform.row(execution_id)).triggered_by, 'paid')
 
     const unpaid = await world.send({ message: 'again' })

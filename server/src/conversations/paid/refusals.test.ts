@@ -45,7 +45,7 @@ forEachDialect((_, open) => {
       assert.deepEqual([status, json.error], [400, 'invalid_payment'], JSON.stringify(headers))
       assert.ok(!JSON.stringify(json).includes(authorization.nonce))
     }
-    assert.deepEqual([world.agent.runs, world.facilitator.asked.includes('/verify')], [0, false])
+    assert.deepEqual([world.agent.runs, world.facilitator.requests.includes('/verify')], [0, false])
   })
 
   test('402 payment_failed with the reason and fresh terms when terms differ or the facilitator refuses', async () => {
@@ -73,7 +73,7 @@ forEachDialect((_, open) => {
       (await world.send({ message: 'hi' }, { 'payment-signature': lie })).json.reason,
       'other_amount',
     )
-    assert.ok(!world.facilitator.asked.includes('/verify'))
+    assert.ok(!world.facilitator.requests.includes('/verify'))
 
     const poor = world.facilitator.payer(999n)
     const refused = await world.send({ message: 'hi' }, await poor.pay(required))

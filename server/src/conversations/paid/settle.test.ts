@@ -53,7 +53,7 @@ forEachDialect((_, open) => {
       await kill()
       await world.work()
       assert.deepEqual(
-        world.facilitator.asked.filter((path) => path === '/settle'),
+        world.facilitator.requests.filter((path) => path === '/settle'),
         [],
       )
       const reply = await world.send(hi, proof === 'the same' ? headers : await world.pay())
@@ -121,7 +121,7 @@ forEachDialect((_, open) => {
     await kill()
     letGo()
     assert.deepEqual(brief(await sent), [200, true])
-    assert.equal(world.facilitator.asked.filter((path) => path === '/settle').length, 1)
+    assert.equal(world.facilitator.requests.filter((path) => path === '/settle').length, 1)
   })
 
   test('a settled reply is returned even when the database fails afterwards', async () => {

@@ -44,8 +44,8 @@ forEachDialect((_name, open) => {
       await world.clock.advance(5)
     }
     await world.clock.advance(5)
-    const kept = await world.post(`${ops}/fleet/restart`, { name_prefix: 'fl-' })
-    assert.deepEqual(kept.json.summary, { total: 1, successes: 1, failures: 0, skipped: 0, recreated: 0 })
+    const reply = await world.post(`${ops}/fleet/restart`, { name_prefix: 'fl-' })
+    assert.deepEqual(reply.json.summary, { total: 1, successes: 1, failures: 0, skipped: 0, recreated: 0 })
     const after = await world.row('fl-again')
     assert.deepEqual([after.status, after.container_id], ['running', before.container_id])
     assert.equal((await world.containers.inspect(after.container_id ?? ''))?.status, 'running')

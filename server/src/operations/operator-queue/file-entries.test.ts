@@ -27,7 +27,7 @@ forEachDialect((_name, open) => {
     assert.deepEqual([others.length, item.source, item.request_id, item.priority], [0, 'file', 'r1', 'high'])
     await world.respond(item.id, { response: 'yes', response_text: 'go' })
     await world.queue.settled()
-    assert.ok(world.fakeLink.asked.some(({ t }) => t === 'queue.look'))
+    assert.ok(world.fakeLink.calls.some(({ t }) => t === 'queue.look'))
     const { updates } = await sendFile(world, entry)
     assert.deepEqual(
       updates.map(({ id, status, response, response_text, responded_by }) => [

@@ -17,7 +17,7 @@ export type FakeAgentLink = AgentLink & {
   /** Unlinks all agents; pending calls fail. */
   unlinkAll(): void
   /** All calls in order, including wakes and disconnects. */
-  readonly asked: { agentId: string; t: string; request: unknown }[]
+  readonly calls: { agentId: string; t: string; request: unknown }[]
 }
 
 export type FakeAnswers = {
@@ -29,13 +29,13 @@ export type FakeAnswers = {
 /** Links in memory, for tests of features that call agents. */
 export function createFakeAgentLink(): FakeAgentLink {
   const agents = new Map<string, { answers: FakeAnswers; cut: PromiseWithResolvers<never> }>()
-  const asked: FakeAgentLink['asked'] = []
+  const calls: FakeAgentLink['calls'] = []
   const unlink = (agentId: string) => {
     agents.get(agentId)?.cut.reject(new LinkDown())
     agents.delete(agentId)
   }
   return {
-    asked,
+    calls,
     link(agentId, answers = {}) {
       unlink(agentId)
       const cut = Promise.withResolvers<never>()
@@ -54,16 +54,16 @@ export function createFakeAgentLink(): FakeAgentLink {
       options: CallOptions = {},
     ): Promise<PlatformCalls[T]['answer']> {
       options.signal?.throwIfAborted()
-      asked.push({ agentId, t, request })
+      calls.push({ agentId, t, request })
       const linked = agents.get(agentId)
       const answer = linked?.answers[t]
       if (!linked || !answer) throw new LinkDown()
       return Promise.race([answer(request), linked.cut.promise])
     },
     isConnected: (agentId) => agents.has(agentId),
-    wake: (agentId) => void asked.push({ agentId, t: 'wake', request: {} }),
+    wake: (agentId) => void calls.push({ agentId, t: 'wake', request: {} }),
     disconnect(agentId) {
-      asked.push({ agentId, t: 'disconnect', request: {} })
+      calls.push({ agentId, t: 'disconnect', request: {} })
       unlink(agentId)
     },
   }

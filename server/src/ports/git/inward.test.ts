@@ -103,7 +103,7 @@ test('a redirect to an inner address is not followed', async () => {
     const baseUrl = `http://git.example.org:${outside.port}`
     const git = t.open({ baseUrl, mayBeInner: true })
     assert.deepEqual(await t.ask(git, `${baseUrl}/a/b`), ['unreachable', 'unreachable'], host)
-    assert.ok(outside.asked.length > 0)
+    assert.ok(outside.requests.length > 0)
   }
   assert.equal(t.connections(), 0)
 })

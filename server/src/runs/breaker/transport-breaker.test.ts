@@ -34,7 +34,7 @@ forEachDialect((_, open) => {
     assert.equal((await breakers.view(agent)).open, true, 'also while the toggle is off')
     assert.deepEqual([...(await breakers.unreachable())], ['a1'])
     await fail(3)
-    assert.equal(wire.asked.length, 8)
+    assert.equal(wire.calls.length, 8)
   })
 
   test('calls to other agents, faults and aborted calls do not count', async () => {

@@ -176,12 +176,12 @@ forEachDialect((_, open) => {
   test('terminate: a queued run is cancelled_while_queued without a call to the agent', async () => {
     const { platform, link } = await start()
     const row = await accept(platform)
-    const callCount = link.asked.length
+    const callCount = link.calls.length
     assert.deepEqual(await platform.executions.terminate(reader, row.id), {
       status: 'cancelled_while_queued',
       execution_id: row.id,
     })
-    assert.equal(link.asked.length, callCount)
+    assert.equal(link.calls.length, callCount)
     const ended = await platform.row(row.id)
     assert.deepEqual([ended.status, ended.error_code], ['cancelled', 'user_cancelled'])
     assert.match(ended.error ?? '', /ann@example\.org/)
@@ -203,7 +203,7 @@ forEachDialect((_, open) => {
       execution_id: id,
       returncode: 130,
     })
-    assert.deepEqual(link.asked.at(-1)?.request, { ...hold, grace_seconds: 5 })
+    assert.deepEqual(link.calls.at(-1)?.request, { ...hold, grace_seconds: 5 })
   })
 
   test('terminate: with the link down the run is terminated and not delivered', async () => {

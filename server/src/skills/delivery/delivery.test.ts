@@ -109,7 +109,7 @@ forEachDialect((_dialect, open) => {
     await assigned
     await skills.delivery.settled()
     assert.deepEqual([skills.mayBegin(agent.id), agent.has('one')], [true, true])
-    assert.ok(world.link.asked.some(({ agentId, t }) => agentId === agent.id && t === 'wake'))
+    assert.ok(world.link.calls.some(({ agentId, t }) => agentId === agent.id && t === 'wake'))
   })
 
   test('a busy agent is waited for up to 20 seconds, but not while the platform stops', async () => {

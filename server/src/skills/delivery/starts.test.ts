@@ -40,7 +40,7 @@ forEachDialect((_dialect, open) => {
     gate.resolve()
     await world.skills.delivery.settled()
     assert.equal(skills.mayBegin(agent.id), true)
-    assert.ok(world.link.asked.some(({ agentId, t }) => agentId === agent.id && t === 'wake'))
+    assert.ok(world.link.calls.some(({ agentId, t }) => agentId === agent.id && t === 'wake'))
     await clock.advance(1)
     const { skills_injection: injection } = (await starting).json
     assert.deepEqual([injection.status, injection.skills_injected, agent.has('one')], ['injected', 1, true])

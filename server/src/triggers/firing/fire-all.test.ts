@@ -70,7 +70,7 @@ forEachDialect((_dialect, open) => {
     const events = await platform.events.after(0, 1000)
     assert.equal(events.filter(({ type }) => type === 'execution.created').length, 30)
     assert.equal(events.filter(({ type }) => type === 'schedule.execution_started').length, 30)
-    assert.equal(platform.link.asked.filter(({ t }) => t === 'wake').length, 1)
+    assert.equal(platform.link.calls.filter(({ t }) => t === 'wake').length, 1)
     assert.equal((await platform.firing.fires('s7', 9))[0]?.execution_id, runs[6]?.id)
   })
 
@@ -115,7 +115,7 @@ forEachDialect((_dialect, open) => {
     assert.deepEqual(await platform.runs(), [])
     assert.deepEqual(await fireStore(platform.db).lastDue(later), new Map())
     assert.equal(await platform.events.relaying.pass(), false)
-    assert.deepEqual(platform.link.asked, [])
+    assert.deepEqual(platform.link.calls, [])
     // A rehearsal at the same time as the fires.
     const [, results] = await Promise.all([platform.ask(dues, true), platform.askAll()])
     assert.equal(results.filter(({ status }) => status === 'accepted').length, 119)
@@ -237,7 +237,7 @@ forEachDialect((_dialect, open) => {
     const platform = await start(await open(), 5)
     const hook = { hook_present: false, exit_code: null as number | null, stdout: '', stderr: '' }
     platform.link.link('a1', { precheck: () => hook })
-    const calls = () => platform.link.asked.filter(({ t }) => t === 'precheck').length
+    const calls = () => platform.link.calls.filter(({ t }) => t === 'precheck').length
     await platform.askAll()
     assert.equal(calls(), 1)
     for (const _ of ids(5)) await platform.work()
