@@ -226,10 +226,10 @@ describe('what a container of a Docker engine may and may not', () => {
   })
 
   test('no request URL contains the environment of a container', async () => {
-    engine.line.asked.length = 0
+    engine.line.requests.length = 0
     await containers.create(specOf(engine.image, 'stay', { env: { ROOST_AGENT_KEY: 'k-1234567890' } }))
-    assert.ok(engine.line.asked.some((line) => line.startsWith('POST /containers/create?name=')))
-    assert.ok(engine.line.asked.every((line) => !line.includes('k-1234567890')))
+    assert.ok(engine.line.requests.some((line) => line.startsWith('POST /containers/create?name=')))
+    assert.ok(engine.line.requests.every((line) => !line.includes('k-1234567890')))
   })
 
   test('a foreign volume is neither used nor removed', async () => {
@@ -252,9 +252,9 @@ describe('what a container of a Docker engine may and may not', () => {
   test('sampling a known container makes no request to the engine', async () => {
     const id = await run('echo ready; sleep 3600')
     await containers.sample(id)
-    engine.line.asked.length = 0
+    engine.line.requests.length = 0
     for (let times = 0; times < 10; times += 1) assert.ok(await containers.sample(id))
-    assert.deepEqual(engine.line.asked, [])
+    assert.deepEqual(engine.line.requests, [])
   })
 
   test('figures of the kernel and of the engine agree', async () => {

@@ -23,7 +23,7 @@ export type TestEngine = {
 export type EngineConnection = {
   url: string
   /** Request lines so far, such as `GET /containers/…/json HTTP/1.1`. */
-  asked: string[]
+  requests: string[]
   /** Closes all connections; new ones work. */
   cut(): void
 }
@@ -115,12 +115,12 @@ async function openConnection(docker: Docker, path: string): Promise<EngineConne
   }
   const socketPath = await modem.getSocketPath()
   const open = new Set<Socket>()
-  const asked: string[] = []
+  const requests: string[] = []
   const server: Server = createServer((client) => {
     const engine = socketPath ? dial(socketPath) : dial(Number(modem.port), modem.host)
     client.on('data', (chunk) => {
       const first = chunk.toString('latin1').split('\r\n', 1)[0] ?? ''
-      if (/^[A-Z]+ \/.* HTTP\/1/.test(first)) asked.push(first)
+      if (/^[A-Z]+ \/.* HTTP\/1/.test(first)) requests.push(first)
     })
     for (const [from, to] of [
       [client, engine],
@@ -141,7 +141,7 @@ async function openConnection(docker: Docker, path: string): Promise<EngineConne
   }
   return {
     url: `docker://${path}`,
-    asked,
+    requests,
     cut,
     close() {
       server.close()
