@@ -6,8 +6,10 @@ import { exitCodeLines, failureOf, reportFailure } from './exit.ts'
 /** Options of every client command. */
 const commonOptions = { json: { type: 'boolean' }, server: { type: 'string' } } as const
 const commonLines = [
+  '',
   '--json         print the platform’s response as JSON; errors as an object on standard error',
   '--server NAME  use this stored server instead of the current one',
+  '',
   ...exitCodeLines,
 ]
 
@@ -66,7 +68,6 @@ export function commandGroup(
         `    ${subcommand.summary}`,
         ...(subcommand.optionLines ?? []).map((line) => `    ${line}`),
       ]),
-      '',
       ...commonLines,
     ],
     async run([word, ...args]) {
