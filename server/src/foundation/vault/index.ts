@@ -13,4 +13,4 @@ export {
   type SealedParts,
   type Vault,
   VaultError,
-} from './seal.ts'
+} from './service.ts'

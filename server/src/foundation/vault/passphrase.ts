@@ -2,7 +2,7 @@ import { randomBytes, scryptSync } from 'node:crypto'
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { type KeySource, readKey } from './key-file.ts'
-import { createVault, type Vault, VaultError } from './seal.ts'
+import { createVault, type Vault, VaultError } from './service.ts'
 
 /** Text sealed with a passphrase, with the parameters that opening needs. */
 export type WithPassphrase = { kdf: 'scrypt'; cost: number; salt: string; sealed: string }

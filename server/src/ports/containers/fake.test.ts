@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createFakeEngine, type FakeProgram } from './fake.ts'
 import type { ContainerSpec } from './port.ts'
-import { type Behaviour, containersSuite, hasFault, specOf } from './suite.ts'
+import { containersSuite } from './suite.ts'
+import { type Behaviour, hasFault, specOf } from './test/harness.ts'
 
 const image = 'roost-agent:fake'
 

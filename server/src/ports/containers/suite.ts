@@ -1,138 +1,16 @@
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
 import { after, afterEach, before, describe, test } from 'node:test'
-import { ContainerError, type ContainerEvent, type ContainerSpec, type Containers } from './port.ts'
-
-/** The adapter under test and control over its engine. */
-export type Harness = {
-  containers: Containers
-  /** Another installation on the same engine. */
-  neighbour: Containers
-  /** An adapter whose engine does not answer. */
-  away: Containers
-  /** An image that runs `ROOST_TEST_SCRIPT`, or simulates `ROOST_TEST_BEHAVIOUR` in the fake. */
-  image: string
-  /** A missing host path. */
-  missingPath: string
-  /** True when the adapter can recognize out-of-memory kills on this host. */
-  tellsMemoryKills: boolean
-  /** Kills the container's first process behind the engine's back. */
-  crash(id: string): Promise<void>
-  /** Breaks the event stream of listeners; the engine keeps running. */
-  interruptEvents(): Promise<void>
-  close(): Promise<void>
-}
-
-/** What the suite's containers do: a shell script, or its name for the fake. */
-export const behaviours = {
-  stay: 'trap "exit 0" TERM; echo ready; while :; do sleep 3600 & wait $!; done',
-  stubborn: 'trap "" TERM; echo ready; while :; do sleep 3600 & wait $!; done',
-  talk: 'for i in 1 2 3 4 5; do echo "line $i"; done; trap "exit 0" TERM; echo ready; while :; do sleep 3600 & wait $!; done',
-  fail: 'echo "cannot go on"; exit 3',
-  // Runs for a moment first: Docker watches for out-of-memory kills only after the start.
-  devour: 'echo eating; sleep 1; x=aaaaaaaaaaaaaaaa; while :; do x=$x$x; done',
-  publish:
-    'echo published > /home/developer/shared-out/note; trap "exit 0" TERM; echo ready; while :; do sleep 3600 & wait $!; done',
-  // Shows what it can read and change in another agent's folder and next to it.
-  consume: [
-    'cd /home/developer/shared-in; for name in *; do echo "saw $name"; done',
-    'cat one/note 2>/dev/null || echo nothing',
-    '(echo x > one/note) 2>/dev/null && echo overwritten',
-    '(echo x > one/mine) 2>/dev/null && echo written',
-    'rm one/note </dev/null 2>/dev/null && echo removed',
-    '(echo x > mine) 2>/dev/null && echo made beside',
-    'rmdir one 2>/dev/null && echo unmade',
-    'trap "exit 0" TERM; echo ready; while :; do sleep 3600 & wait $!; done',
-  ].join('; '),
-  remember:
-    'cat /home/developer/note 2>/dev/null || echo empty; echo kept > /home/developer/note; trap "exit 0" TERM; echo ready; while :; do sleep 3600 & wait $!; done',
-}
-export type Behaviour = keyof typeof behaviours
-
-/** A container of the suite; every test uses its own name. */
-export function specOf(
-  image: string,
-  behaviour: Behaviour,
-  more: Partial<ContainerSpec> = {},
-): ContainerSpec {
-  return {
-    name: uniqueName(),
-    image,
-    labels: { 'roost.platform': 'agent' },
-    cpus: 1,
-    memoryBytes: 256 * 1024 * 1024,
-    maxProcesses: 256,
-    tmpBytes: 16 * 1024 * 1024,
-    fullCapabilities: false,
-    mounts: [],
-    ssh: null,
-    ...more,
-    env: { ROOST_TEST_BEHAVIOUR: behaviour, ROOST_TEST_SCRIPT: behaviours[behaviour], ...more.env },
-  }
-}
-
-/** Generous, for a real engine on a busy machine. */
-const timeoutMs = 60_000
-
-export function uniqueName(): string {
-  return `suite-${randomBytes(6).toString('hex')}`
-}
-
-/** Collects events from now on; `next` returns the first matching one since the last call. */
-export function collect(containers: Containers) {
-  const controller = new AbortController()
-  const collected: ContainerEvent[] = []
-  let at = 0
-  let wake = () => {}
-  const ended = (async () => {
-    for await (const event of containers.events(controller.signal)) {
-      collected.push(event)
-      wake()
-    }
-  })()
-  return {
-    seen: collected,
-    async next<T extends ContainerEvent['type']>(
-      type: T,
-      id?: string,
-    ): Promise<Extract<ContainerEvent, { type: T }>> {
-      const deadline = AbortSignal.timeout(timeoutMs)
-      for (;;) {
-        for (; at < collected.length; at += 1) {
-          const event = collected[at]
-          if (event?.type === type && (id === undefined || ('id' in event && event.id === id))) {
-            at += 1
-            // The type was compared one line above; the compiler cannot derive it.
-            return event as Extract<ContainerEvent, { type: T }>
-          }
-        }
-        await new Promise<void>((resolve, reject) => {
-          wake = resolve
-          deadline.addEventListener('abort', () =>
-            reject(new Error(`no event ${type} came; seen: ${JSON.stringify(collected)}`)),
-          )
-        })
-      }
-    },
-    async stop() {
-      controller.abort()
-      await ended
-    },
-  }
-}
-
-/** Repeats the check until it is true, for at most a minute. */
-export async function until(check: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + timeoutMs
-  while (!(await check())) {
-    if (Date.now() > deadline) throw new Error(`never became true: ${check}`)
-    await new Promise((resolve) => setImmediate(resolve))
-  }
-}
-
-export function hasFault(fault: ContainerError['fault']) {
-  return (error: unknown) => error instanceof ContainerError && error.fault === fault
-}
+import type { ContainerSpec, Containers } from './port.ts'
+import { eventTests } from './test/events.ts'
+import {
+  type Behaviour,
+  type Harness,
+  hasFault,
+  specOf,
+  timeoutMs,
+  uniqueName,
+  until,
+} from './test/harness.ts'
 
 /** Tests for every adapter of `Containers`, including the fake. */
 export function containersSuite(title: string, open: () => Promise<Harness>): void {
@@ -164,6 +42,18 @@ export function containersSuite(title: string, open: () => Promise<Harness>): vo
       await isReady(id)
       return id
     }
+
+    eventTests({
+      get harness() {
+        return harness
+      },
+      get containers() {
+        return containers
+      },
+      spec,
+      isReady,
+      running,
+    })
 
     test("the engine reports its identity and the host's resources", async () => {
       const info = await containers.ping()
@@ -407,119 +297,6 @@ export function containersSuite(title: string, open: () => Promise<Harness>): vo
       await until(async () => ((await containers.sample(id))?.cpuPercent ?? -1) >= 0)
       await containers.stop(id, 10)
       assert.equal(await containers.sample(id), null)
-    })
-
-    test('events start with resync and report start, end and removal in order', async () => {
-      const events = collect(containers)
-      try {
-        await events.next('resync')
-        const desired = spec('stay')
-        const { id } = await containers.create(desired)
-        await containers.start(id)
-        assert.equal((await events.next('started', id)).name, desired.name)
-        await isReady(id)
-        await containers.stop(id, 10)
-        const exited = await events.next('exited', id)
-        assert.equal(exited.exitCode, 0)
-        assert.equal(exited.oomKilled, false)
-        await containers.remove(id)
-        assert.equal((await events.next('removed', id)).name, desired.name)
-      } finally {
-        await events.stop()
-      }
-    })
-
-    test('events of another installation are not reported', async () => {
-      const events = collect(harness.neighbour)
-      try {
-        await events.next('resync')
-        const own = await running('stay')
-        await containers.stop(own, 10)
-        const { id: theirs } = await harness.neighbour.create(spec('stay'))
-        await harness.neighbour.start(theirs)
-        await events.next('started', theirs)
-        assert.ok(events.seen.every((event) => event.type === 'resync' || event.id === theirs))
-      } finally {
-        await events.stop()
-      }
-    })
-
-    test('an unexpected end is reported with its code, and the container restarts', async () => {
-      const events = collect(containers)
-      try {
-        await events.next('resync')
-        const { id } = await containers.create(spec('fail'))
-        await containers.start(id)
-        await events.next('started', id)
-        const exited = await events.next('exited', id)
-        assert.equal(exited.exitCode, 3)
-        assert.equal(exited.oomKilled, false)
-        await events.next('started', id)
-        await events.next('exited', id)
-        await containers.stop(id, 1)
-        const state = await containers.inspect(id)
-        assert.equal(state?.status, 'stopped')
-        assert.match(await containers.logs(id, 100), /cannot go on\n(.*\n)*cannot go on/)
-      } finally {
-        await events.stop()
-      }
-    })
-
-    test('a crash is reported and the container restarts; a later stop is final', async () => {
-      const id = await running('stay')
-      const events = collect(containers)
-      try {
-        await events.next('resync')
-        await harness.crash(id)
-        const exited = await events.next('exited', id)
-        assert.equal(exited.exitCode, 137)
-        assert.equal(exited.oomKilled, false)
-        await events.next('started', id)
-        await containers.stop(id, 1)
-        await events.next('exited', id)
-        assert.equal((await containers.inspect(id))?.status, 'stopped')
-      } finally {
-        await events.stop()
-      }
-    })
-
-    test('the memory limit kills, and the end is marked as oomKilled', async (context) => {
-      if (!harness.tellsMemoryKills) return context.skip('this user has no control groups here')
-      const events = collect(containers)
-      try {
-        await events.next('resync')
-        const { id } = await containers.create(spec('devour', { memoryBytes: 32 * 1024 * 1024 }))
-        await containers.start(id)
-        const exited = await events.next('exited', id)
-        assert.equal(exited.exitCode, 137)
-        assert.equal(exited.oomKilled, true)
-        // It restarts and is killed repeatedly; between two runs the state shows why.
-        await until(async () => (await containers.inspect(id))?.oomKilled === true)
-        await containers.stop(id, 0)
-      } finally {
-        await events.stop()
-      }
-    })
-
-    test('a broken event stream resumes with resync', async () => {
-      const events = collect(containers)
-      try {
-        await events.next('resync')
-        await harness.interruptEvents()
-        await events.next('resync')
-        const { id } = await containers.create(spec('stay'))
-        await containers.start(id)
-        await events.next('started', id)
-      } finally {
-        await events.stop()
-      }
-    })
-
-    test('listening to an unreachable engine waits without an error until aborted', async () => {
-      const events = collect(harness.away)
-      await new Promise((resolve) => setImmediate(resolve))
-      await events.stop()
-      assert.deepEqual(events.seen, [])
     })
 
     test('an impossible spec leaves nothing behind', async () => {

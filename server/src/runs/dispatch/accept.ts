@@ -1,5 +1,5 @@
 import type { FieldsOf } from '@roost/contracts/kit/event'
-import type { agentCollaboration } from '@roost/contracts/runs/executions'
+import type { agentCollaboration } from '@roost/contracts/runs/execution-events'
 import type { RunContext, RunContexts } from '../../agents/run-context/index.ts'
 import type { NewEvent, Outbox } from '../../foundation/outbox/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'

@@ -6,4 +6,4 @@
  * fire nothing twice.
  */
 export { connectPlatform, type Platform } from './platform.ts'
-export { type Scheduler, type SchedulerDeps, startScheduler } from './scheduler.ts'
+export { type Scheduler, type SchedulerDeps, startScheduler } from './service.ts'

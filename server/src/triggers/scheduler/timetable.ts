@@ -3,7 +3,7 @@ import type { ScheduleTimes } from '../../kit/schedule-times.ts'
 import { createHeap } from './heap.ts'
 import { type Plan, planOf } from './rules.ts'
 
-/** The fields of a schedule that are held in memory, for ten thousands of schedules. */
+/** The fields of a schedule that are held in memory, for tens of thousands of schedules. */
 export type Timed = Pick<
   ScheduleChange,
   'id' | 'agent_id' | 'cron_expression' | 'timezone' | 'misfire_policy'

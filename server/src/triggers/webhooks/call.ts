@@ -7,8 +7,8 @@ import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import type { Schedule } from '../schedules/index.ts'
-import { secretContext } from './manage.ts'
 import { checkSignature, derivedKey, tokenHash } from './rules.ts'
+import { secretContext } from './service.ts'
 import { webhookStore } from './store.ts'
 
 /** Fires a schedule for a webhook; `keep` runs in the transaction that records the run. */
@@ -61,7 +61,7 @@ export type Triggered = {
  */
 export function createCallWebhook(deps: CallDeps) {
   const { db, clock, vault, limits, idempotency, agentRecords } = deps
-  // `open`: while the ephemeral store is down, no call is refusal.
+  // `open`: while the ephemeral store is down, no call is refused.
   const perAddress = ruleOf('webhook-address', deps.rates.perAddress)
   const perToken = ruleOf('webhook-token', deps.rates.perToken)
 

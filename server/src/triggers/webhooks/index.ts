@@ -6,5 +6,5 @@
  * repeated with the same key or body fires once. The function that fires is injected.
  */
 export { type CallDeps, createCallWebhook } from './call.ts'
-export { createManageWebhooks, type ManageDeps } from './manage.ts'
 export { webhookRoutes } from './routes.ts'
+export { createManageWebhooks, type ManageDeps } from './service.ts'

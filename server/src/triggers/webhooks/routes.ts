@@ -11,7 +11,7 @@ import {
 } from '@roost/contracts/triggers/webhooks'
 import { agentRoute, answer, type Route, route } from '../../http/route.ts'
 import type { createCallWebhook } from './call.ts'
-import type { ManageWebhooks } from './manage.ts'
+import type { ManageWebhooks } from './service.ts'
 
 export function webhookRoutes({
   manage,

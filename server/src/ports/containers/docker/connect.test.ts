@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Containers } from '../port.ts'
-import { hasFault, specOf } from '../suite.ts'
+import { hasFault, specOf } from '../test/harness.ts'
 import { connect, createAsk, toContainerError } from './connect.ts'
 import { createDockerContainers } from './docker.ts'
 

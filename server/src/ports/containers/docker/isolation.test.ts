@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { connect, createServer } from 'node:net'
 import { after, afterEach, before, describe, test } from 'node:test'
 import type { AgentsNetwork, ContainerSpec, Containers } from '../port.ts'
-import { hasFault, specOf, until } from '../suite.ts'
+import { hasFault, specOf, until } from '../test/harness.ts'
 import { createDockerContainers } from './docker.ts'
 import { openTestEngine, type TestEngine } from './test-engine.ts'
 

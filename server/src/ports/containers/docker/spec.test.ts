@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { specOf } from '../suite.ts'
+import { specOf } from '../test/harness.ts'
 import { createOptions } from './spec.ts'
 
 const traits = { cpus: 2, ulimits: [], canSeparate: true }

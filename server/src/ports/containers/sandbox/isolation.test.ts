@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { after, afterEach, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type { ContainerSpec, Containers } from '../port.ts'
-import { collect, hasFault, specOf, until } from '../suite.ts'
+import { collect, hasFault, specOf, until } from '../test/harness.ts'
 import { createSandboxContainers, type SandboxOptions } from './sandbox.ts'
 
 const isRoot = process.geteuid?.() === 0

@@ -10,7 +10,7 @@ import { createTestClock, type TestClock } from '../../test/clock.ts'
 import { forEachDialect } from '../../test/dialects.ts'
 import { type FireRow, fireStore } from '../fires/index.ts'
 import type { Platform } from './platform.ts'
-import { startScheduler } from './scheduler.ts'
+import { startScheduler } from './service.ts'
 import { eachBy } from './test/simulation.ts'
 
 const schedule: ScheduleChange = {
