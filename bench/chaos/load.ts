@@ -6,7 +6,7 @@ import type { Ask } from './requests.ts'
 /** The outcome of one request for its caller. */
 export type SentRequest = {
   ask: Ask
-  /** The platform has acknowledged the request: it must not be lost any more. */
+  /** The platform has acknowledged the request: from now on it must not be lost. */
   acknowledged: boolean
   /** Number of attempts until a reply. */
   attempts: number

@@ -64,7 +64,7 @@ async function signIn(args: string[]): Promise<void> {
     : await signInWithPassword(url, values.user ?? 'admin')
   await writeServers(path, { current: name, servers: { ...serversFile.servers, [name]: server } })
   const replaced = Object.hasOwn(serversFile.servers, name) ? serversFile.servers[name] : undefined
-  // The replaced key would stay valid, and `roost logout` could not find it any more.
+  // The replaced key would stay valid, and `roost logout` could no longer find it.
   if (replaced && replaced.key_id !== null && replaced.key_id !== server.key_id)
     await deleteOwnKey(replaced, replaced.key_id)
   console.log(`Signed in to ${url}${name === 'default' ? '' : ` (stored as "${name}")`}.`)

@@ -37,7 +37,7 @@ export async function createCallers(
   ]
 
   return {
-    /** Returns a session of the admin. Throws when the admin cannot sign in any more. */
+    /** Returns a session of the admin. Throws when the admin can no longer sign in. */
     async session(): Promise<string> {
       const reply = await platform.request('GET', '/api/users/me', undefined, { token: sessions[0] ?? null })
       if (reply.status === 200 && sessions[0]) return sessions[0]

@@ -51,7 +51,7 @@ export function superviseProcess(spec: ProcessSpec, options: SuperviseOptions): 
   const timing = options.timing ?? defaultTiming
   const ready = Promise.withResolvers<ReadyMessage | null>()
   const failed = Promise.withResolvers<ProcessFailed>()
-  // Prevents an unhandled rejection when nobody awaits readiness any more.
+  // Prevents an unhandled rejection when nobody awaits readiness.
   ready.promise.catch(() => {})
   let child: ChildProcess | null = null
   let pause: NodeJS.Timeout | undefined

@@ -91,7 +91,7 @@ export function createDescribe({ link, templates, containers, log, secretsOf }: 
       const text = await containers.logs(agent.container_id, tail)
       return { agent_name: agent.name, logs: maskText(text, await secretsOf(agent.id)) }
     } catch (error) {
-      // The container was just removed from outside, so there are no logs left.
+      // The container was removed from outside a moment ago, and its logs with it.
       if (error instanceof ContainerError && error.fault === 'no_such_container') {
         return { agent_name: agent.name, logs: '' }
       }

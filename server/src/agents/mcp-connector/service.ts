@@ -36,7 +36,7 @@ export type McpConnectors = {
   of(agent: Agent): Promise<Connector>
   /** Throws `system_agent_protected`. */
   change(agent: Agent, patch: ConnectorPatch): Promise<Connector>
-  /** Switches the connector on. The key carries the role of the agent's owner, whoever creates it. */
+  /** Switches the connector on. The key has the role of the agent's owner, even if an admin creates it. */
   mint(agent: Agent, caller: SignedIn): Promise<MintedConnectorKey>
   /** Whether keys of scope `connector` find the agent. */
   isOn(agentId: string): Promise<boolean>

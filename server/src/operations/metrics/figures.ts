@@ -49,7 +49,7 @@ export function createFigures(): Figures {
     for (const status of agentStatuses)
       agentsBy.set({ status }, agents.filter((agent) => agent.status === status).length)
     linked.set(links)
-    // Removes label combinations that no run has any more.
+    // Removes label combinations that no run has now.
     runs.reset()
     for (const { status, triggered_by, count } of counts.runs)
       runs.set({ status, trigger: triggered_by }, count)

@@ -8,7 +8,7 @@ export type History = {
    * reader continues from the last one.
    */
   read(position: number, atLeast: number): Promise<readonly Rendered[]>
-  /** Frees the memory when no client reconnects any more. */
+  /** Frees the memory when no client is reconnecting. */
   clear(): void
 }
 

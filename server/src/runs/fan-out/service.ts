@@ -115,7 +115,7 @@ function receiptOf(body: FanOut): Reply {
   return { status: 200, body, receipt: true }
 }
 
-/** View of a fan-out. Its runs hold no private conversation, so whoever may see it may read them. */
+/** View of a fan-out. Its runs hold no private conversation, so everyone who can see it can read them. */
 export function viewOf(fanOut: FanOutRow, tasks: readonly TaskRow[]): FanOut & { status: State } {
   const counts = countsOf(tasks)
   return {

@@ -12,7 +12,7 @@ export type ViewParts = {
   now: Date
 }
 
-/** View of a loop. Its runs hold no private conversation, so whoever may see it may read them. */
+/** View of a loop. Its runs hold no private conversation, so everyone who can see it can read them. */
 export function viewOf(loop: LoopRow, { agentName, runs, lastResponse, now }: ViewParts): Loop {
   const startedAt = startOf(runs)
   return {

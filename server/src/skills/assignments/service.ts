@@ -41,7 +41,7 @@ export type Assignments = {
     assignable_agents: Holder[]
   }>
   /**
-   * Replaces the skills of an agent. Assigned skills that no source has any more may stay. Throws
+   * Replaces the skills of an agent. Assigned skills that are no longer in any source may stay. Throws
    * `invalid_skill_name`, `skill_not_found`, and then changes nothing.
    */
   replace(
@@ -73,7 +73,7 @@ export function createAssignments(deps: AssignmentsDeps): Assignments {
     load: async (agentId) => ({ agentId, text: blockOf(await assignmentStore(db).of(agentId)) }),
   })
 
-  /** Returns the names that a source has. `assigned` may also contain skills that no source has any more. */
+  /** Returns the names that a source has. `assigned` may also contain skills that are no longer in any source. */
   async function requireKnown(
     names: readonly string[],
     assigned: readonly AssignmentRow[] = [],

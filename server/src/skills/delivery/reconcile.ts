@@ -24,7 +24,7 @@ export type ReconcileDeps = PushDeps & {
 export type Reconciled = {
   results: Record<string, SkillResult>
   removals: RemovalResults
-  /** Assigned skills that no source has any more. They are not touched and have no result. */
+  /** Assigned skills that are no longer in any source. They are not changed and have no result. */
   stale: readonly string[]
 }
 
@@ -186,7 +186,7 @@ function patchOf(result: SkillResult, skill: LibrarySkill | undefined, at: strin
   return { ...patch, version, source_id: source.id, source_name: source.name, description: facts.description }
 }
 
-/** Ends a pending assignment that no source has any more. */
+/** Ends a pending assignment of a skill that is no longer in any source. */
 function stalePatch({ delivery_status, version }: AssignmentRow, at: string): Partial<AssignmentRow> | null {
   if (delivery_status !== 'pending' || version !== null) return null
   return { delivery_status: 'failed', delivered_at: at, error: staleMessage }

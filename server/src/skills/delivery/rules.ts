@@ -18,7 +18,7 @@ export type Plan = {
 }
 
 /**
- * Plans the changes from the present to the desired skills. `stale` are assigned skills that no source has any more;
+ * Plans the changes from the present to the desired skills. `stale` are assigned skills that no source has;
  * they stay. `released` are removals that a caller requested; others are unexpected.
  */
 export function planDelivery(options: {

@@ -15,7 +15,7 @@ export type ExecuteAllDeps = {
   log: Pick<Log, 'error'>
   schedules: Pick<Schedules, 'byIds' | 'position'>
   firing: Pick<Firing, 'fireAll' | 'recordsOf' | 'rehearse'>
-  /** Records the fire of a schedule that does not exist any more. */
+  /** Records the fire of a deleted schedule. */
   suppressDeleted(due: DueTime): Promise<Fired>
 }
 

@@ -22,7 +22,7 @@ const maxPerPass = 500
 export type Retries = {
   /** Plans the next attempt in the transaction that fails the run. False when the run is not retried. */
   plan(tx: Tx, row: ExecutionRow, schedule: Schedule | null, now: Date): Promise<boolean>
-  /** Enqueues every retry that is due, and cancels those that are not allowed any more. */
+  /** Enqueues every retry that is due, and cancels those that are no longer allowed. */
   pass(signal: AbortSignal): Promise<void>
   /** Cancels the pending retries of a deleted schedule. */
   cancel(tx: Tx, scheduleId: string): Promise<void>

@@ -81,7 +81,7 @@ export function isRetried(facts: RetryFacts): boolean {
   return refusalOfRetry(facts) === null
 }
 
-/** The reason why a pending retry is not allowed any more; null if it is. */
+/** The reason why a pending retry is no longer allowed; null if it is allowed. */
 export function refusalOfRetry(
   facts: Pick<RetryFacts, 'maxRetries' | 'isByClock' | 'isEnabled' | 'isAutonomous'>,
 ): string | null {

@@ -8,7 +8,7 @@ import { reminderStore } from './store.ts'
 
 /**
  * Adds the end of a run to a conversation as one message; the conversations area implements it. `busy`: a reply is
- * in progress, and `waits` allows waiting for it. `gone`: the conversation does not exist any more.
+ * in progress, and `waits` allows waiting for it. `gone`: the conversation was deleted.
  */
 export type DeliverResult = (
   tx: Tx,

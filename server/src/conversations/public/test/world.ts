@@ -91,7 +91,7 @@ export async function openPublicWorld(open: OpenTestDb, { hasMail = true } = {})
     ).length >= count
 
   async function claim(): Promise<Run> {
-    await until(hasQueued, 'a turn was taken in')
+    await until(hasQueued, 'a turn was queued')
     const { runs: claimed } = await dispatch.handlers.claim(linked, { t: 'claim', free: 1 })
     const run = claimed[0] ?? assert.fail('nothing was handed out')
     await dispatch.handlers.started(linked, { t: 'started', ...run, pid: 1 })
