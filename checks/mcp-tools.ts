@@ -31,7 +31,7 @@ export function toolsPage(): string {
         row(name, endpoint.id, `without \`${field}\``, reason),
       ),
     ]),
-    ...Object.entries(own).map(([parameter, reason]) => row(name, '', `\`${parameter}\` is its own`, reason)),
+    ...Object.entries(own).map(([parameter, reason]) => row(name, '', `adds \`${parameter}\``, reason)),
   ])
   const header = ['Tool', 'Parameters', 'Endpoints', 'Effect', ...keyScopes.map((scope) => `\`${scope}\``)]
   return [

@@ -72,10 +72,9 @@ export async function accessPage(): Promise<string> {
   return [
     '# Access',
     '',
-    'Every route × every kind of caller → `ok`, or the status and name of the refusal. `ok` means that the call',
-    'passed the guard; the rules of the feature may still refuse it. Nothing is allowed by',
-    'default: a route whose rule does not name a caller refuses it. `by feature`: a Workspace session or a signed-in',
-    'person, whose access to agents the Workspace checks itself.',
+    'For each route and kind of caller: `ok`, or the status and name of the refusal. `ok` means that the call passed the',
+    'guard; the rules of the feature may still refuse it. A route refuses every caller that its rule does not name.',
+    '`by feature` means a Workspace session or a signed-in person; the Workspace itself checks their access to agents.',
     '',
     ...kinds.map(({ id, description }) => `- **${id}**: ${description}`),
     ...sections,

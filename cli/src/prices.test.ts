@@ -20,7 +20,7 @@ const tableOf = (models: object[]) => ({
   providers: { openai: { as_of: '2026-12-01', source: 'Our contract', models } },
 })
 
-test('check accepts the built-in table and counts what is in it', () => {
+test('check accepts the built-in table and prints its counts', () => {
   const builtIn = join(import.meta.dirname, '../../server/src/runs/prices/table.json')
   const { status, stdout } = roost('prices', 'check', builtIn)
   assert.equal(status, 0)

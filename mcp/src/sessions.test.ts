@@ -72,7 +72,7 @@ test('a client can end its session', async () => {
   assert.equal(await list(session), 404)
 })
 
-test('a request that fails to start a session leaves none', async () => {
+test('a request that fails to start a session stores no session', async () => {
   const { sessions, request } = start()
   const response = await sessions.handle(request({ jsonrpc: '2.0', id: 1, method: 'tools/list' }), k1)
   assert.equal(response.status, 400)

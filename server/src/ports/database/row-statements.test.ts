@@ -75,7 +75,7 @@ forEachDialect((_name, open) => {
     assert.equal(rows.map(({ line }) => line.slice(5)).join(''), '012225555999991414')
   })
 
-  test('no rows send nothing, and a failed statement rolls the transaction back', async () => {
+  test('without rows nothing is sent; a failed statement rolls the transaction back', async () => {
     await using db = await open()
     assert.deepEqual(await db.manyRows(statementOn(db), []), [])
     const broken = { ...lines(7, 8, '')[0], line: null } as unknown as Line

@@ -34,7 +34,7 @@ forEachDialect((_, open) => {
     assert.ok(transactions.size < 20, `${transactions.size} transactions`)
   })
 
-  test('a failing one is undone alone; the others and their callbacks are kept', async () => {
+  test('a failing member is rolled back alone; the others commit and run their callbacks', async () => {
     await using db = await openBirds()
     await add(db, 'bird 3', 0)
     const acts: number[] = []

@@ -14,7 +14,7 @@ before(async () => {
 after(() => server[Symbol.asyncDispose]())
 const [good, reader, bad] = [secret('tok-1'), secret('read-1'), secret('bad-1')]
 
-test('a token has a login; an invalid one has none', async () => {
+test('returns the login of a valid token, null for an invalid one', async () => {
   assert.equal(await host.login(good), 'acme')
   assert.equal(await host.login(bad), null)
 })

@@ -16,7 +16,7 @@ const agent = (part: Partial<AgentDetails>) =>
 
 const idsOf = (part: Partial<AgentDetails>) => warningsOf(agent(part)).map(({ id }) => id)
 
-test('an agent that is well is warned of nothing', () => {
+test('a healthy agent has no warnings', () => {
   assert.deepEqual(idsOf({}), [])
   assert.deepEqual(idsOf({ heartbeat_state: 'unsupported', last_heartbeat_age_seconds: null }), [])
 })
