@@ -24,8 +24,11 @@ export async function edit(page: Page, file: string): Promise<void> {
   await focusOn(editor(page, file))
 }
 
-/** Starts a platform with the agent and its files before the tests of a file, and stops it after them. */
-export function setUpFiles() {
+/**
+ * Starts a platform with the agent and its files before the tests of a file, and stops it after them. `addFiles` adds
+ * files that only some tests need: a second hook would not wait for this one.
+ */
+export function setUpFiles(addFiles = async () => {}) {
   let bench: Bench
   before(async () => {
     bench = await openBench()
@@ -38,6 +41,7 @@ export function setUpFiles() {
     await put('docs/data.json', '{"name":"scout","runs":[1,2,3]}')
     await put('src/main.ts', 'export function main(): number {\n  return 42\n}\n')
     await put('notes.txt', 'first line\nsecond line\n')
+    await addFiles()
   })
   after(async () => {
     await bench?.[Symbol.asyncDispose]()

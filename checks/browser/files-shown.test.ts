@@ -1,12 +1,13 @@
 /** Files as the page shows them: hostile content and names, the tree, and screenshots. */
 import assert from 'node:assert/strict'
-import { before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { assertAccessible, closeTab, reviewPage, saveScreenshot } from './bench.ts'
 import { button, edit, editor, item, name, pixel, setUpFiles, tree } from './files-setup.ts'
 
-const { bench, put, inside, open } = setUpFiles()
+const { bench, put, inside, open } = setUpFiles(addFiles)
 const hostile = '<script>window.harmed = 1</script><img src=x onerror="window.harmed = 2">'
-before(async () => {
+
+async function addFiles(): Promise<void> {
   await put('hostile/page.html', `<!doctype html><body>${hostile}</body>`)
   await put(
     'hostile/drawing.svg',
@@ -29,7 +30,7 @@ before(async () => {
     `echo ${pixel} | base64 -d > pics/dot.png; head -c 3000 /dev/urandom > pics/blob.bin; printf 'no picture' > pics/broken.png`,
   )
   await inside(`printf 'SECRET=hush\\n' > .env`)
-})
+}
 
 describe('kinds of files', () => {
   test('shows images, but no files with a false image type', async () => {
