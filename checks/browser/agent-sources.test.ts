@@ -4,7 +4,15 @@ import { after, afterEach, before, describe, test } from 'node:test'
 import { type GitServer, startGitServer } from '@roost/test-support/git/index'
 import { eventually } from '../acceptance/platform.ts'
 import { answerOf, createAgent, docker } from '../acceptance/steps.ts'
-import { assertAccessible, type Bench, openBench, reviewPage, saveScreenshot, type Tab } from './bench.ts'
+import {
+  assertAccessible,
+  type Bench,
+  closeTab,
+  openBench,
+  reviewPage,
+  saveScreenshot,
+  type Tab,
+} from './bench.ts'
 import { reportFailure } from './evidence.ts'
 
 const name = 'qa-src-helper'
@@ -41,10 +49,6 @@ const open = async (at: string): Promise<Tab> => {
   const tab = await bench.open()
   await tab.goto(at)
   return tab
-}
-const closeTab = async (tab: Tab) => {
-  assert.deepEqual(tab.faults, [])
-  await tab.context.close()
 }
 const request = (method: string, path: string, body?: object) =>
   bench.platform.request(method, `/api/agents/${name}/${path}`, body)

@@ -7,6 +7,7 @@ import { createAgent } from '../acceptance/steps.ts'
 import {
   assertAccessible,
   type Bench,
+  closeTab,
   openBench,
   reviewPage,
   saveScreenshot,
@@ -45,10 +46,6 @@ describe('the audit log', () => {
     const tab = await bench.open()
     await tab.goto(at)
     return tab
-  }
-  const closeTab = async (tab: Tab) => {
-    assert.deepEqual(tab.faults, [])
-    await tab.context.close()
   }
 
   test('has no axe violations and no overflow in both themes and widths', async () => {

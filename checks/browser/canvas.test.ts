@@ -6,6 +6,7 @@ import { createAgent } from '../acceptance/steps.ts'
 import {
   assertAccessible,
   type Bench,
+  closeTab,
   openBench,
   reviewPage,
   saveScreenshot,
@@ -109,10 +110,6 @@ describe('canvases', () => {
     const tab = await bench.open(options)
     await tab.goto(at)
     return tab
-  }
-  const closeTab = async (tab: Tab) => {
-    assert.deepEqual(tab.faults, [])
-    await tab.context.close()
   }
   const drawn = async (page: Page) => {
     await page.getByRole('img', { name: /^How it goes/ }).waitFor()

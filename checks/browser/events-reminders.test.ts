@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
 import { eventually, type Loose } from '../acceptance/platform.ts'
 import { createAgent } from '../acceptance/steps.ts'
-import { assertAccessible, type Bench, openBench, reviewPage, type Tab } from './bench.ts'
+import { assertAccessible, type Bench, closeTab, openBench, reviewPage, type Tab } from './bench.ts'
 import { reportFailure } from './evidence.ts'
 
 const name = 'qa-events-page'
@@ -25,10 +25,6 @@ describe('events and reminders', () => {
     const opened = await bench.open()
     await opened.goto(`/agents/${name}?tab=${tab}`)
     return opened
-  }
-  const closeTab = async (tab: Tab) => {
-    assert.deepEqual(tab.faults, [])
-    await tab.context.close()
   }
   const api = async (method: string, path: string, body?: unknown): Promise<Loose> =>
     (await bench.platform.request(method, `/api/agents/${name}${path}`, body)).json

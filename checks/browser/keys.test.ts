@@ -5,7 +5,15 @@ import { type MailServer, startMailServer } from '@roost/test-support/mail/index
 import type { Page } from 'playwright-core'
 import { eventually } from '../acceptance/platform.ts'
 import { createAgent } from '../acceptance/steps.ts'
-import { assertAccessible, type Bench, openBench, reviewPage, saveScreenshot, type Tab } from './bench.ts'
+import {
+  assertAccessible,
+  type Bench,
+  closeTab,
+  openBench,
+  reviewPage,
+  saveScreenshot,
+  type Tab,
+} from './bench.ts'
 import { reportFailure } from './evidence.ts'
 import { signInUser } from './users.ts'
 
@@ -38,10 +46,6 @@ describe('keys', () => {
   }
   const statusWith = async (key: string, at: string) =>
     (await bench.platform.request('GET', at, undefined, { token: key })).status
-  const closeTab = async (tab: Tab) => {
-    assert.deepEqual(tab.faults, [])
-    await tab.context.close()
-  }
 
   test('explains keys when there are none', async () => {
     await reviewPage(bench, {

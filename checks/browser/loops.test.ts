@@ -3,7 +3,15 @@ import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
 import { eventually, type Loose } from '../acceptance/platform.ts'
 import { createAgent } from '../acceptance/steps.ts'
-import { assertAccessible, type Bench, openBench, reviewPage, saveScreenshot, type Tab } from './bench.ts'
+import {
+  assertAccessible,
+  type Bench,
+  closeTab,
+  openBench,
+  reviewPage,
+  saveScreenshot,
+  type Tab,
+} from './bench.ts'
 import { reportFailure } from './evidence.ts'
 import { gateOf } from './gates.ts'
 
@@ -29,10 +37,6 @@ describe('loops', () => {
     const tab = await bench.open()
     await tab.goto(path)
     return tab
-  }
-  const closeTab = async (tab: Tab) => {
-    assert.deepEqual(tab.faults, [])
-    await tab.context.close()
   }
   const started = async (body: object): Promise<string> => {
     const reply = await bench.platform.request('POST', `/api/agents/${name}/loops`, body)

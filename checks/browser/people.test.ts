@@ -4,7 +4,15 @@ import { after, afterEach, before, describe, test } from 'node:test'
 import { type MailServer, startMailServer } from '@roost/test-support/mail/index'
 import type { Page } from 'playwright-core'
 import { eventually } from '../acceptance/platform.ts'
-import { assertAccessible, type Bench, openBench, reviewPage, saveScreenshot, type Tab } from './bench.ts'
+import {
+  assertAccessible,
+  type Bench,
+  closeTab,
+  openBench,
+  reviewPage,
+  saveScreenshot,
+  type Tab,
+} from './bench.ts'
 import { reportFailure } from './evidence.ts'
 import { signInUser } from './users.ts'
 
@@ -40,10 +48,6 @@ describe('users and access', () => {
   const userOf = async (name: string) => {
     const { json } = await bench.platform.request('GET', '/api/users')
     return json.find(({ username }: { username: string }) => username === name)
-  }
-  const closeTab = async (tab: Tab) => {
-    assert.deepEqual(tab.faults, [])
-    await tab.context.close()
   }
 
   test('has no axe violations and no overflow in both themes and widths', async () => {

@@ -6,7 +6,15 @@ import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
 import { eventually, type Loose } from '../acceptance/platform.ts'
 import { createAgent, isOver, untilExecution } from '../acceptance/steps.ts'
-import { assertAccessible, type Bench, openBench, reviewPage, saveScreenshot, type Tab } from './bench.ts'
+import {
+  assertAccessible,
+  type Bench,
+  closeTab,
+  openBench,
+  reviewPage,
+  saveScreenshot,
+  type Tab,
+} from './bench.ts'
 import { reportFailure } from './evidence.ts'
 
 const name = 'qa-schedules-page'
@@ -43,10 +51,6 @@ describe('schedules', () => {
     const tab = await bench.open()
     await tab.goto(path)
     return tab
-  }
-  const closeTab = async (tab: Tab) => {
-    assert.deepEqual(tab.faults, [])
-    await tab.context.close()
   }
   const apiOf = (agent: string) => (method: string, path: string, body?: unknown) =>
     bench.platform.request(method, `/api/agents/${agent}/schedules${path}`, body)

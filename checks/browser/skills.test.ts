@@ -5,7 +5,15 @@ import { type GitServer, startGitServer } from '@roost/test-support/git/index'
 import type { Page } from 'playwright-core'
 import { eventually, type Loose } from '../acceptance/platform.ts'
 import { createAgent } from '../acceptance/steps.ts'
-import { assertAccessible, type Bench, openBench, reviewPage, saveScreenshot, type Tab } from './bench.ts'
+import {
+  assertAccessible,
+  type Bench,
+  closeTab,
+  openBench,
+  reviewPage,
+  saveScreenshot,
+  type Tab,
+} from './bench.ts'
 import { reportFailure } from './evidence.ts'
 import { focusOn } from './focus.ts'
 
@@ -55,10 +63,6 @@ const open = async (at: string): Promise<Tab> => {
   const tab = await bench.open()
   await tab.goto(at)
   return tab
-}
-const closeTab = async (tab: Tab) => {
-  assert.deepEqual(tab.faults, [])
-  await tab.context.close()
 }
 const rows = async (): Promise<Loose[]> =>
   (await bench.platform.request('GET', `/api/agents/${name}/skills`)).json

@@ -7,7 +7,15 @@ import { after, afterEach, before, describe, test } from 'node:test'
 import { type MailServer, startMailServer } from '@roost/test-support/mail/index'
 import { eventually, type Loose } from '../acceptance/platform.ts'
 import { createAgent, docker } from '../acceptance/steps.ts'
-import { assertAccessible, type Bench, openBench, reviewPage, saveScreenshot, type Tab } from './bench.ts'
+import {
+  assertAccessible,
+  type Bench,
+  closeTab,
+  openBench,
+  reviewPage,
+  saveScreenshot,
+  type Tab,
+} from './bench.ts'
 import { reportFailure } from './evidence.ts'
 import { gateOf } from './gates.ts'
 import { signInUser } from './users.ts'
@@ -39,10 +47,6 @@ describe('the Workspace', () => {
   const portal = (token: string, method: string, path: string): Promise<Loose> =>
     bench.platform.request(method, `/api/enterprise/client-portal${path}`, undefined, { token })
   const agentKey = () => docker('exec', bench.platform.containerOf(name), 'printenv', 'ROOST_AGENT_KEY')
-  const closeTab = async (tab: Tab) => {
-    assert.deepEqual(tab.faults, [])
-    await tab.context.close()
-  }
 
   test('hides agents that are not shared with the user', async () => {
     const tab = await open(`/workspace/a/${name}`)
