@@ -66,9 +66,11 @@ export function createCallHandler(deps: CallDeps): (t: string, message: Json) =>
         data_base64: text(message, 'data_base64'),
         last: message.last === true,
         on_conflict: message.on_conflict === 'rename' ? 'rename' : 'replace',
+        guarded: message.guarded === true,
         ...(message.mode === undefined ? {} : { mode: count(message, 'mode') }),
       }),
-    'fs.delete': (message) => deletePath(paths, text(message, 'path')),
+    'fs.delete': (message) =>
+      deletePath(paths, { path: text(message, 'path'), guarded: message.guarded === true }),
     'fs.mkdir': (message) => makeDirectory(paths, text(message, 'path')),
     'fs.pack': (message) =>
       deps.packer.pack(text(message, 'path'), number(message, 'max_bytes'), message.guarded === true),

@@ -1,13 +1,17 @@
 import { lstat, mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { FileDelete } from '@roost/contracts/link/files'
 import { LinkFault } from '../link/link.ts'
 import { asFault, isDirectory, type Paths } from './paths.ts'
 import { refuseChange, refuseRemoval } from './protected.ts'
 
 /** Deletes a file, a link (not its target) or a folder with its contents. */
-export async function deletePath(paths: Paths, path: string): Promise<{ path: string }> {
+export async function deletePath(
+  paths: Paths,
+  { path, guarded }: Omit<FileDelete, 't'>,
+): Promise<{ path: string }> {
   const real = await paths.entry(path)
-  refuseRemoval(paths, real, path)
+  refuseRemoval(paths, real, { path, guarded })
   try {
     await lstat(real)
     await rm(real, { recursive: true })
@@ -20,7 +24,7 @@ export async function deletePath(paths: Paths, path: string): Promise<{ path: st
 /** An existing folder is not an error. */
 export async function makeDirectory(paths: Paths, path: string): Promise<{ path: string }> {
   const real = await paths.target(path)
-  refuseChange(paths, real, path)
+  refuseChange(paths, real, { path })
   try {
     await mkdir(real, { recursive: true })
     return { path }

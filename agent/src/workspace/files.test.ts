@@ -80,7 +80,7 @@ test('no path or link leads any operation out of the workspace', async () => {
     await assert.rejects(t.put(path, 'evil'), refused, path)
     await assert.rejects(makeDirectory(paths, path), refused, path)
     await assert.rejects(packer.pack(path, 1e6), refused, path)
-    await assert.rejects(deletePath(paths, path), refused, path)
+    await assert.rejects(deletePath(paths, { path }), refused, path)
   }
   for (const path of [`${home}/file-out`, `${home}/dangling-out`])
     await assert.rejects(t.put(path, 'evil'), { code: 'protected_path' }, path)
@@ -114,8 +114,8 @@ test('deleting a link keeps its target', async () => {
   assert.deepEqual(readdirSync(join(t.root, 'outside')), ['secret.txt'])
   await deletePath(t.paths, `${t.home}/docs`)
   assert.ok(!readdirSync(t.home).includes('docs'))
-  await assert.rejects(deletePath(t.paths, t.home), { code: 'protected_path' })
-  await assert.rejects(deletePath(t.paths, `${t.home}/gone`), { code: 'file_not_found' })
+  await assert.rejects(deletePath(t.paths, { path: t.home }), { code: 'protected_path' })
+  await assert.rejects(deletePath(t.paths, { path: `${t.home}/gone` }), { code: 'file_not_found' })
 })
 
 test('a file written in chunks appears complete after the last chunk', async () => {
@@ -266,33 +266,95 @@ test('an archive for a person with shared access omits credentials, under any na
   await assert.rejects(packer.pack(app, 1e6, true), refused)
 })
 
-test('only the owner can read a pending archive by its path, because it may contain credentials', async () => {
+test("no request reaches the platform's files, directly or through a link", async () => {
   using t = await setUp()
   const packer = createPacker(t.paths, join(t.home, '.roost', 'packs'), t.clock)
-  writeFileSync(join(t.home, '.env'), 'SECRET=1')
+  const writer = createWriter(t.paths, join(t.home, '.roost', 'parts'), t.clock)
+  const sessions = '.roost/state/claude-code'
+  mkdirSync(join(t.home, sessions), { recursive: true })
+  writeFileSync(join(t.home, sessions, 'session.jsonl'), 'a conversation')
+  writeFileSync(join(t.home, '.roost', 'pre-check'), '#!/bin/sh')
+  symlinkSync('.roost', join(t.home, 'harmless'))
   const { handle } = await packer.pack(t.home, 1e7)
-  symlinkSync('.roost/packs', join(t.home, 'harmless'))
-  for (const folder of ['.roost/packs', 'harmless']) {
-    const path = `${t.home}/${folder}/${handle}.tar.gz`
-    const refused = { code: 'protected_path' }
-    await assert.rejects(statFile(t.paths, path, true), refused)
-    await assert.rejects(readChunk(t.paths, { path, offset: 0, length: 10, guarded: true }), refused)
-    assert.ok((await readChunk(t.paths, { path, offset: 0, length: 10 })).size > 0)
+  const refused = { code: 'protected_path' }
+  const data_base64 = Buffer.from('planted').toString('base64')
+  for (const folder of ['.roost', 'harmless']) {
+    for (const inside of ['state', 'state/claude-code/session.jsonl', `packs/${handle}.tar.gz`, 'new']) {
+      const path = `${t.home}/${folder}/${inside}`
+      const chunk = {
+        path,
+        upload_id: path,
+        offset: 0,
+        data_base64,
+        last: true,
+        on_conflict: 'replace' as const,
+      }
+      await assert.rejects(writer.write(chunk), refused, path)
+      await assert.rejects(makeDirectory(t.paths, path), refused, path)
+      await assert.rejects(deletePath(t.paths, { path }), refused, path)
+      if (inside === 'new') continue
+      await assert.rejects(statFile(t.paths, path), refused, path)
+      await assert.rejects(readChunk(t.paths, { path, offset: 0, length: 10 }), refused, path)
+      await assert.rejects(packer.pack(path, 1e6), refused, path)
+      await assert.rejects(
+        listFiles(t.paths, { path, depth: 9, show_hidden: true, limit: 99 }),
+        refused,
+        path,
+      )
+    }
+    const all = { path: `${t.home}/${folder}`, depth: 9, show_hidden: true, limit: 99 }
+    assert.deepEqual(
+      (await listFiles(t.paths, all)).tree.map(({ name }) => name),
+      ['pre-check'],
+    )
   }
 })
 
-test('the whole workspace can be packed, without unreadable files and pending archives', async () => {
+test('only the owner changes the programs that the platform starts', async () => {
+  using t = await setUp()
+  const writer = createWriter(t.paths, join(t.home, '.roost', 'parts'), t.clock)
+  mkdirSync(join(t.home, '.roost'), { recursive: true })
+  const save = (path: string, guarded: boolean) =>
+    writer.write({
+      path,
+      upload_id: path,
+      offset: 0,
+      data_base64: '',
+      last: true,
+      on_conflict: 'replace',
+      guarded,
+    })
+  for (const name of ['pre-check', 'setup.sh']) {
+    const path = `${t.home}/.roost/${name}`
+    symlinkSync(path, join(t.home, `to-${name}`))
+    const refused = { code: 'protected_path' }
+    await assert.rejects(save(path, true), refused)
+    await assert.rejects(save(`${t.home}/to-${name}`, true), refused)
+    await save(path, false)
+    await assert.rejects(deletePath(t.paths, { path, guarded: true }), refused)
+    await deletePath(t.paths, { path })
+  }
+})
+
+test("the whole workspace can be packed, without the platform's files", async () => {
   using t = await setUp()
   const packs = join(t.home, '.roost', 'packs')
   mkdirSync(packs, { recursive: true })
   writeFileSync(join(packs, 'earlier.tar.gz'), 'x')
+  mkdirSync(join(t.home, '.roost', 'state', 'codex'), { recursive: true })
+  writeFileSync(join(t.home, '.roost', 'state', 'codex', 'session.jsonl'), 'x')
+  writeFileSync(join(t.home, '.roost', 'setup.sh'), 'x')
   const packer = createPacker(t.paths, packs, t.clock)
   const { handle, size } = await packer.pack(t.home, 1e7)
   const piece = await packer.read({ handle, offset: 0, length: size })
   const archive = Buffer.from(piece.data_base64, 'base64')
   const names = execFileSync('tar', ['--list', '--gzip'], { input: archive, encoding: 'utf8' })
   assert.match(names, /docs\/a\.txt/)
-  assert.doesNotMatch(names, /earlier/)
+  const platformFiles = names.split('\n').filter((name) => name.includes('/.roost/'))
+  assert.deepEqual(
+    platformFiles.map((name) => name.replace(/^.*\.roost\//, '')),
+    ['', 'setup.sh'],
+  )
 })
 
 test('creating an existing folder succeeds, a file in its place is an error', async () => {

@@ -1,18 +1,21 @@
 import { lstat, readdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
+import { isClosed } from '@roost/contracts/link/credentials'
 import type { FileList, FileListAnswer, FileNode } from '@roost/contracts/link/files'
 import { LinkFault } from '../link/link.ts'
 import { asFault, isDirectory, type Paths } from './paths.ts'
+import { refuseReading } from './protected.ts'
 
 const maxEntries = 5000
 const maxDepth = 10
 
 /**
  * Lists the tree below a folder, folders first, with at most `limit` entries and `depth` levels. Does not
- * follow links.
+ * follow links and omits the platform's files.
  */
 export async function listFiles(paths: Paths, request: Omit<FileList, 't'>): Promise<FileListAnswer> {
   const root = await paths.existing(request.path)
+  refuseReading(paths, root, request)
   if (!(await isDirectory(root)))
     throw new LinkFault('not_a_directory', `${request.path} is not a directory.`)
   const limit = Math.min(Math.max(1, request.limit), maxEntries)
@@ -24,6 +27,7 @@ export async function listFiles(paths: Paths, request: Omit<FileList, 't'>): Pro
     const found = await readdir(folder, { withFileTypes: true })
     return found
       .filter(({ name }) => request.show_hidden || !name.startsWith('.'))
+      .filter(({ name }) => !isClosed(relative(paths.home, join(folder, name))))
       .sort((a, b) => Number(b.isDirectory()) - Number(a.isDirectory()) || (a.name < b.name ? -1 : 1))
   }
 

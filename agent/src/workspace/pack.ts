@@ -2,19 +2,19 @@ import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { lstat, mkdir, readdir, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
-import { isOwnersAlone } from '@roost/contracts/link/credentials'
+import { isClosed, isOwnersAlone } from '@roost/contracts/link/credentials'
 import type { FilePackAnswer, FileReadAnswer, FileReadPack } from '@roost/contracts/link/files'
 import type { Clock } from '../kit/clock.ts'
 import { LinkFault } from '../link/link.ts'
 import { asFault, isDirectory, type Paths } from './paths.ts'
-import { inodeOf, protectedInodes, refusal } from './protected.ts'
+import { inodeOf, protectedInodes, refusal, refuseReading } from './protected.ts'
 import { readPiece } from './read.ts'
 
 /** Packs folders as tar.gz for downloads. */
 export type Packer = {
   /**
-   * `isGuarded`: the requester must not see credentials. Stray credential files are left out. A folder with
-   * the workspace's own, under any name, is refused.
+   * Omits the platform's files. `isGuarded`: the requester must not see credentials. Stray credential files are
+   * omitted too; a folder with the workspace's own, under any name, is refused.
    */
   pack(path: string, maxBytes: number, isGuarded?: boolean): Promise<FilePackAnswer>
   read(request: Omit<FileReadPack, 't'>): Promise<FileReadAnswer>
@@ -42,7 +42,6 @@ export function createPacker(paths: Paths, folder: string, clock: Clock): Packer
       '--gzip',
       // The SSH server's keys belong to another user; unreadable files are left out.
       '--ignore-failed-read',
-      `--exclude=${join(basename(real), relative(real, folder))}`,
       '--anchored',
       '--no-wildcards',
       '--exclude-from=-',
@@ -66,12 +65,14 @@ export function createPacker(paths: Paths, folder: string, clock: Clock): Packer
   return {
     async pack(path, maxBytes, isGuarded = false) {
       const real = await paths.existing(path)
+      refuseReading(paths, real, { path, guarded: isGuarded })
       if (!(await isDirectory(real))) throw new LinkFault('not_a_directory', `${path} is not a directory.`)
       if (packs.size >= maxPacks) throw new LinkFault('io_error', 'Too many directories are being packed.')
       const closed = isGuarded ? await protectedInodes(paths) : none
       const withheld: string[] = []
       const isExcluded = (found: string) => {
-        if (!isGuarded || !isOwnersAlone(relative(paths.home, found))) return false
+        const inside = relative(paths.home, found)
+        if (!isClosed(inside) && !(isGuarded && isOwnersAlone(inside))) return false
         // tar reads one name per line.
         if (found.includes('\n')) throw refusal(path)
         withheld.push(found)

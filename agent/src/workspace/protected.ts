@@ -2,7 +2,9 @@ import { stat } from 'node:fs/promises'
 import { relative } from 'node:path'
 import {
   holdsProtectedPath,
+  isClosed,
   isOwnersAlone,
+  isOwnersToWrite,
   isProtectedPath,
   protectedFiles,
 } from '@roost/contracts/link/credentials'
@@ -11,20 +13,24 @@ import type { Paths } from './paths.ts'
 
 /**
  * Checks real paths, because a link in the workspace may hide a protected file behind a harmless name. The
- * platform checks only the requested path. `requested` appears in the error.
+ * platform checks only the requested path, which appears in the error.
  */
-export function refuseChange({ home }: Pick<Paths, 'home'>, real: string, requested: string): void {
-  if (isProtectedPath(relative(home, real))) throw refusal(requested)
-}
-
-export function refuseRemoval({ home }: Pick<Paths, 'home'>, real: string, requested: string): void {
+export function refuseChange({ home }: Home, real: string, { path, guarded }: Requested): void {
   const inside = relative(home, real)
-  if (isProtectedPath(inside) || holdsProtectedPath(inside)) throw refusal(requested)
+  if (isProtectedPath(inside) || (guarded && isOwnersToWrite(inside))) throw refusal(path)
 }
 
-export function refuseReading({ home }: Pick<Paths, 'home'>, real: string, requested: string): void {
-  if (isOwnersAlone(relative(home, real))) throw refusal(requested)
+export function refuseRemoval(home: Home, real: string, requested: Requested): void {
+  refuseChange(home, real, requested)
+  if (holdsProtectedPath(relative(home.home, real))) throw refusal(requested.path)
 }
+
+export function refuseReading({ home }: Home, real: string, { path, guarded }: Requested): void {
+  const inside = relative(home, real)
+  if (isClosed(inside) || (guarded && isOwnersAlone(inside))) throw refusal(path)
+}
+
+type Home = Pick<Paths, 'home'>
 
 /** Inodes of the files that only the owner may read. A hard link to one of them has the same inode. */
 export async function protectedInodes({ home }: Pick<Paths, 'home'>): Promise<ReadonlySet<string>> {
@@ -35,6 +41,9 @@ export async function protectedInodes({ home }: Pick<Paths, 'home'>): Promise<Re
 export function inodeOf({ dev, ino }: { dev: number; ino: number }): string {
   return `${dev}:${ino}`
 }
+
+/** `guarded`: the requester must not reach what is the owner's alone. */
+export type Requested = { path: string; guarded?: boolean | undefined }
 
 export function refusal(requested: string): LinkFault {
   return new LinkFault('protected_path', `${requested} is protected.`)

@@ -8,7 +8,7 @@ import { inodeOf, protectedInodes, refusal, refuseReading } from './protected.ts
 
 export async function statFile(paths: Paths, path: string, isGuarded = false): Promise<FileStatAnswer> {
   const real = await paths.existing(path)
-  if (isGuarded) refuseReading(paths, real, path)
+  refuseReading(paths, real, { path, guarded: isGuarded })
   const found = await stat(real).catch((error: unknown) => {
     throw asFault(error, path)
   })
@@ -27,7 +27,7 @@ export async function readChunk(paths: Paths, request: Omit<FileRead, 't'>): Pro
   return readPiece(real, request, (opened, inode) => {
     // Checks the opened file again: the agent may have replaced it after the path check.
     if (!paths.isInside(opened)) throw outside(request.path)
-    if (closed) refuseReading(paths, opened, request.path)
+    refuseReading(paths, opened, request)
     if (closed?.has(inode)) throw refusal(request.path)
   })
 }

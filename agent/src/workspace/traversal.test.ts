@@ -136,7 +136,7 @@ test('none of over 500 path forms reads or writes anything outside the workspace
     }
     t.restoreLinks()
     await packer.pack(path, 10_000).catch(() => {})
-    await deletePath(paths, path).catch(() => {})
+    await deletePath(paths, { path }).catch(() => {})
     const attachment = { name: path, mimetype: 'text/plain', size: 1, data_base64 }
     await placeAttachments('m', [attachment], places, async () => Buffer.alloc(0)).catch(() => {})
     assert.deepEqual(snapshot(outside), before, path)
@@ -201,9 +201,9 @@ test('protected files stay protected under every other name', async () => {
     await assert.rejects(writer.write(chunk), refused, name)
     await assert.rejects(makeDirectory(paths, path), refused, name)
     // Deleting a link deletes the link, not its target.
-    if (name !== 'to-env') await assert.rejects(deletePath(paths, path), refused, name)
+    if (name !== 'to-env') await assert.rejects(deletePath(paths, { path }), refused, name)
   }
-  await assert.rejects(deletePath(paths, `${home}/.roost`), refused)
+  await assert.rejects(deletePath(paths, { path: `${home}/.roost` }), refused)
   for (const name of ['to-env', 'second-name', '.env']) {
     const guarded = { path: `${home}/${name}`, offset: 0, length: 100, guarded: true }
     await assert.rejects(readChunk(paths, guarded), refused, name)

@@ -58,7 +58,7 @@ export function createWriter(paths: Paths, parts: string, clock: Clock): Writer 
 
   async function place(request: Omit<FileWrite, 't'>, upload: Upload): Promise<string> {
     const target = await paths.target(request.path)
-    refuseChange(paths, target, request.path)
+    refuseChange(paths, target, request)
     if (await isDirectory(target)) throw new LinkFault('not_a_file', `${request.path} is a directory.`)
     await mkdir(dirname(target), { recursive: true })
     const before = await stat(target).catch(() => null)

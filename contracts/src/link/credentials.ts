@@ -17,24 +17,33 @@ export const maxBundleBytes = 15 * 1024 * 1024
 /** Files below the workspace that nobody may write or delete directly; only the owner reads them. */
 export const protectedFiles: readonly string[] = ['.env', '.mcp.json', bundleFile]
 /**
- * Folders with the same protection, including their contents. They hold git data, login keys and platform
- * keys.
+ * Folders with the same protection, including their contents: git data, login keys and the platform's own
+ * files.
  */
-export const protectedFolders: readonly string[] = ['.git', '.ssh', '.roost/keys']
+export const protectedFolders: readonly string[] = ['.git', '.ssh', '.roost']
 
-/** Staging folders of the agent's program. An archive requested by the owner may contain the files above. */
-const passingFolders: readonly string[] = ['.roost/packs', '.roost/parts', '.roost/sealed-parts']
+/** Conversations of every person, pending lines and keys. Requests cannot reach what is in it. */
+const platformFolder = '.roost'
+/** Programs in it that the platform starts as the agent. Only the owner may change them. */
+const startupFiles: readonly string[] = ['.roost/pre-check', '.roost/setup.sh']
+/** The exceptions: files through which the workspace and the platform work together. */
+const interfaceFiles: readonly string[] = ['.roost/operator-queue.json', ...startupFiles]
 
-/** True when only the owner may read the path (relative to the workspace, without a leading slash). */
-export function isOwnersAlone(inside: string): boolean {
-  return passingFolders.some((folder) => isIn(inside, folder)) || holdsCredentials(inside)
+/** True for everything in the platform's folder that no request may list, read, write, pack or delete. */
+export function isClosed(inside: string): boolean {
+  return inside.startsWith(`${platformFolder}/`) && !interfaceFiles.includes(inside)
+}
+
+/** True when only the owner may write or delete the path. */
+export function isOwnersToWrite(inside: string): boolean {
+  return startupFiles.includes(inside)
 }
 
 /**
- * True when the name marks a credential file: those of the platform, in any folder and any case, and those of
- * common tools. Files of package managers are excluded.
+ * True when only the owner may read the path, because its name marks a credential file: those of the platform,
+ * in any folder and any case, and those of common tools. Files of package managers are excluded.
  */
-function holdsCredentials(inside: string): boolean {
+export function isOwnersAlone(inside: string): boolean {
   const path = inside.toLowerCase()
   const parts = path.split('/')
   if (parts[0] === 'credentials' || toolsSecrets.some((secret) => `/${path}/`.includes(`/${secret}/`)))
@@ -48,6 +57,7 @@ function holdsCredentials(inside: string): boolean {
 
 /** True for a protected file or folder and everything in it. */
 export function isProtectedPath(inside: string): boolean {
+  if (interfaceFiles.includes(inside)) return false
   return protectedFiles.includes(inside) || protectedFolders.some((folder) => isIn(inside, folder))
 }
 

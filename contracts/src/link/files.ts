@@ -12,7 +12,7 @@ export type FileNode = {
   children?: FileNode[]
   file_count?: number
 }
-/** `guarded`: the requester must not see credentials, under any name or link. */
+/** `guarded`: the requester must not reach what is the owner's alone, under any name or link. */
 export type FileStat = { t: 'fs.stat'; path: string; guarded?: boolean }
 export type FileStatAnswer = { type: 'file' | 'directory'; size: number; modified: string; mode: number }
 export type FileRead = { t: 'fs.read'; path: string; offset: number; length: number; guarded?: boolean }
@@ -28,9 +28,10 @@ export type FileWrite = {
   mode?: number
   /** `rename` picks a free name when the name is taken. */
   on_conflict: 'replace' | 'rename'
+  guarded?: boolean
 }
 export type FileWriteAnswer = { path: string; size: number }
-export type FileDelete = { t: 'fs.delete'; path: string }
+export type FileDelete = { t: 'fs.delete'; path: string; guarded?: boolean }
 export type FileMkdir = { t: 'fs.mkdir'; path: string }
 export type PathAnswer = { path: string }
 /**

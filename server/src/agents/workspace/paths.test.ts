@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { waysOut } from '@roost/test-support/paths'
 import { isFault } from '../../kit/fault.ts'
-import { rejectDelete, rejectPack, rejectRead, rejectWrite, resolvePath } from './paths.ts'
+import { rejectClosed, rejectDelete, rejectPack, rejectRead, rejectWrite, resolvePath } from './paths.ts'
 
 const isProtected = (error: unknown) => isFault(error, 'protected_path')
 
@@ -59,13 +59,15 @@ for (const inside of [
   '.git/config',
   '.ssh',
   '.ssh/authorized_keys',
+  '.roost',
   '.roost/keys',
   '.roost/keys/host',
+  '.roost/state/claude-code/settings.json',
   'a/../.env',
 ]) {
   test(`403 protected_path to write or delete ${inside}`, () => {
-    assert.throws(() => rejectWrite(at(inside)), isProtected)
-    assert.throws(() => rejectDelete(at(inside)), isProtected)
+    assert.throws(() => rejectWrite(at(inside), true), isProtected)
+    assert.throws(() => rejectDelete(at(inside), true), isProtected)
   })
 }
 for (const inside of [
@@ -73,18 +75,30 @@ for (const inside of [
   '.gitignore',
   'x/.env',
   '.sshx',
-  '.roost/pre-check',
+  '.roost/operator-queue.json',
   'a',
   '.mcp.json.template',
 ]) {
   test(`${inside} can be written and deleted`, () => {
-    rejectWrite(at(inside))
-    rejectDelete(at(inside))
+    rejectWrite(at(inside), false)
+    rejectDelete(at(inside), false)
   })
 }
-test('403 protected_path to delete a folder that contains protected files; writing into it is allowed', () => {
-  assert.throws(() => rejectDelete(at('.roost')), isProtected)
-  rejectWrite(at('.roost'))
+test('only the owner changes the programs that the platform starts', () => {
+  for (const inside of ['.roost/pre-check', '.roost/setup.sh']) {
+    rejectWrite(at(inside), true)
+    rejectDelete(at(inside), true)
+    assert.throws(() => rejectWrite(at(inside), false), isProtected)
+    assert.throws(() => rejectDelete(at(inside), false), isProtected)
+    rejectRead(at(inside), false)
+  }
+})
+test('403 protected_path to list or read the files of the platform, for the owner too', () => {
+  for (const inside of ['.roost/state', '.roost/packs/a.tar.gz', '.roost/x', '.roost/pre-check/x']) {
+    assert.throws(() => rejectClosed(at(inside)), isProtected, inside)
+    assert.throws(() => rejectRead(at(inside), true), isProtected, inside)
+  }
+  for (const inside of ['.', '.roost', '.roost/operator-queue.json', 'a/.roost/x']) rejectClosed(at(inside))
 })
 
 test('only the owner can read credentials, directly or packed', () => {
@@ -92,8 +106,6 @@ test('only the owner can read credentials, directly or packed', () => {
     '.env',
     '.mcp.json',
     '.credentials.enc',
-    '.roost/packs/a.tar.gz',
-    '.roost/parts',
     'a/.env',
     '.env.production',
     'credentials',

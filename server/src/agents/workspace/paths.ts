@@ -1,6 +1,12 @@
 import { posix } from 'node:path'
 import { workspaceRoot } from '@roost/contracts/agents/workspace'
-import { holdsProtectedPath, isOwnersAlone, isProtectedPath } from '@roost/contracts/link/credentials'
+import {
+  holdsProtectedPath,
+  isClosed,
+  isOwnersAlone,
+  isOwnersToWrite,
+  isProtectedPath,
+} from '@roost/contracts/link/credentials'
 import { Fault } from '../../kit/fault.ts'
 
 /**
@@ -16,24 +22,30 @@ export function resolvePath(requestedPath: string): string {
   return path
 }
 
-export function rejectWrite(path: string): void {
+export function rejectWrite(path: string, isOwner: boolean): void {
   const relative = posix.relative(workspaceRoot, path)
   if (relative === '' || isProtectedPath(relative))
     throw protectedPath(`"${formatPath(relative || '.')}" is protected.`)
+  if (!isOwner && isOwnersToWrite(relative))
+    throw protectedPath(`Only the owner may change "${relative}": the platform starts it.`)
 }
 
 /** Like `rejectWrite`, and also rejects folders that contain something protected. */
-export function rejectDelete(path: string): void {
-  rejectWrite(path)
+export function rejectDelete(path: string, isOwner: boolean): void {
+  rejectWrite(path, isOwner)
   const relative = posix.relative(workspaceRoot, path)
   if (holdsProtectedPath(relative)) throw protectedPath(`"${formatPath(relative)}" contains protected files.`)
 }
 
-/**
- * Throws `protected_path` when someone other than the owner requests credentials or a folder that contains
- * them.
- */
+/** Throws `protected_path` for the platform's folder, listed or read by anyone. */
+export function rejectClosed(path: string): void {
+  const relative = posix.relative(workspaceRoot, path)
+  if (isClosed(relative)) throw protectedPath(`"${formatPath(relative)}" belongs to the platform.`)
+}
+
+/** Like `rejectClosed`, and also rejects credentials for everyone other than the owner. */
 export function rejectRead(path: string, isOwner: boolean): void {
+  rejectClosed(path)
   if (isOwner) return
   const relative = posix.relative(workspaceRoot, path)
   if (isOwnersAlone(relative)) throw protectedPath(`Only the owner may read "${relative}".`)

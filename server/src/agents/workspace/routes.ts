@@ -22,14 +22,15 @@ export function workspaceRoutes(workspace: Workspace, agentRecords: Pick<AgentRe
 
     agentRoute(saveFile, async (call) => {
       call.request.note({ path: call.query.path })
-      const { path } = call.query
-      const saved = await workspace.save(await agentOf(call), path, call.body.content, call.request.signal)
+      const file = { path: call.query.path, isOwner: ownsSecrets(call.relation) }
+      const saved = await workspace.save(await agentOf(call), file, call.body.content, call.request.signal)
       return { success: true as const, ...saved }
     }),
 
     agentRoute(deleteFile, async (call) => {
       call.request.note({ path: call.query.path })
-      const removed = await workspace.remove(await agentOf(call), call.query.path, call.request.signal)
+      const file = { path: call.query.path, isOwner: ownsSecrets(call.relation) }
+      const removed = await workspace.remove(await agentOf(call), file, call.request.signal)
       return { success: true as const, ...removed }
     }),
 

@@ -13,7 +13,15 @@ import { LinkFault } from '../../ports/agent-link/port.ts'
 import type { Agent } from '../records/index.ts'
 import type { CallAgent } from '../rpc/index.ts'
 import { parseRange } from './content.ts'
-import { formatPath, rejectDelete, rejectPack, rejectRead, rejectWrite, resolvePath } from './paths.ts'
+import {
+  formatPath,
+  rejectClosed,
+  rejectDelete,
+  rejectPack,
+  rejectRead,
+  rejectWrite,
+  resolvePath,
+} from './paths.ts'
 
 export type Tree = {
   base_path: string
@@ -32,6 +40,9 @@ export type Opened = {
   bytes: AsyncIterable<Uint8Array>
 }
 
+/** A path as the caller gave it. `isOwner`: the caller may use the owner's files. */
+export type FileRequest = { path: string; isOwner: boolean }
+
 export type Workspace = {
   list(
     agent: Agent,
@@ -40,7 +51,7 @@ export type Workspace = {
   ): Promise<Tree>
   save(
     agent: Agent,
-    path: string,
+    file: FileRequest,
     content: string,
     signal: AbortSignal,
   ): Promise<{ path: string; size: number }>
@@ -51,7 +62,7 @@ export type Workspace = {
     bytes: Buffer,
     signal: AbortSignal,
   ): Promise<{ path: string; size: number }>
-  remove(agent: Agent, path: string, signal: AbortSignal): Promise<{ path: string }>
+  remove(agent: Agent, file: FileRequest, signal: AbortSignal): Promise<{ path: string }>
   makeDirectory(agent: Agent, path: string, signal: AbortSignal): Promise<{ path: string }>
   /**
    * Opens a file or, with `directories`, a packed directory. `outside` means that the range is not in the
@@ -59,10 +70,12 @@ export type Workspace = {
    */
   open(
     agent: Agent,
-    request: { path: string; isOwner: boolean; range: string | undefined; directories: boolean },
+    request: FileRequest & { range: string | undefined; directories: boolean },
     signal: AbortSignal,
   ): Promise<{ kind: 'file' | 'packed'; opened: Opened } | { kind: 'outside'; size: number }>
 }
+
+type WriteRequest = FileRequest & { bytes: Buffer; onConflict: 'replace' | 'rename' }
 
 /** People's operations in an agent's workspace. The agent's program executes them and resolves links. */
 export function createWorkspace({ ask }: { ask: CallAgent }): Workspace {
@@ -88,7 +101,7 @@ export function createWorkspace({ ask }: { ask: CallAgent }): Workspace {
   /** Returns the final path, which may differ with `rename`. */
   async function write(
     agent: Agent,
-    { path, bytes, onConflict }: { path: string; bytes: Buffer; onConflict: 'replace' | 'rename' },
+    { path, bytes, onConflict, isOwner }: WriteRequest,
     signal: AbortSignal,
   ): Promise<string> {
     const upload_id = newId()
@@ -98,7 +111,15 @@ export function createWorkspace({ ask }: { ask: CallAgent }): Workspace {
       const chunk = bytes.subarray(offset, offset + fileChunkBytes)
       const last = offset + chunk.length >= bytes.length
       const data_base64 = chunk.toString('base64')
-      const request = { path, upload_id, offset, data_base64, last, on_conflict: onConflict }
+      const request = {
+        path,
+        upload_id,
+        offset,
+        data_base64,
+        last,
+        on_conflict: onConflict,
+        guarded: !isOwner,
+      }
       finalPath = (await ask(agent, 'fs.write', request, signal).catch(faultMapper(path))).path
       offset += chunk.length
     } while (offset < bytes.length)
@@ -108,40 +129,41 @@ export function createWorkspace({ ask }: { ask: CallAgent }): Workspace {
   return {
     async list(agent, { path: given, depth, show_hidden }, signal) {
       const path = resolvePath(given)
+      rejectClosed(path)
       const request = { path, depth, show_hidden, limit: maxListedEntries }
       const answer = await ask(agent, 'fs.list', request, signal).catch(faultMapper(given))
       const { tree, total_files, truncated } = answer
       return { base_path: workspaceRoot, requested_path: path, tree, total_files, truncated }
     },
 
-    async save(agent, given, content, signal) {
+    async save(agent, { path: given, isOwner }, content, signal) {
       const path = resolvePath(given)
-      rejectWrite(path)
+      rejectWrite(path, isOwner)
       const bytes = Buffer.from(content, 'utf8')
       if (bytes.length > maxFileWriteBytes) {
         throw new Fault('file_too_large', 'A file saved this way has at most 5 MiB.')
       }
-      await write(agent, { path, bytes, onConflict: 'replace' }, signal)
+      await write(agent, { path, bytes, onConflict: 'replace', isOwner }, signal)
       return { path, size: bytes.length }
     },
 
     async upload(agent, given, bytes, signal) {
       const path = resolvePath(given)
-      rejectWrite(path)
-      const finalPath = await write(agent, { path, bytes, onConflict: 'rename' }, signal)
+      rejectWrite(path, false)
+      const finalPath = await write(agent, { path, bytes, onConflict: 'rename', isOwner: false }, signal)
       return { path: finalPath, size: bytes.length }
     },
 
-    async remove(agent, given, signal) {
+    async remove(agent, { path: given, isOwner }, signal) {
       const path = resolvePath(given)
-      rejectDelete(path)
-      await ask(agent, 'fs.delete', { path }, signal).catch(faultMapper(given))
+      rejectDelete(path, isOwner)
+      await ask(agent, 'fs.delete', { path, guarded: !isOwner }, signal).catch(faultMapper(given))
       return { path }
     },
 
     async makeDirectory(agent, given, signal) {
       const path = resolvePath(given)
-      rejectWrite(path)
+      rejectWrite(path, false)
       await ask(agent, 'fs.mkdir', { path }, signal).catch(faultMapper(given))
       return { path }
     },

@@ -72,7 +72,7 @@ export function createDocuments({ db, clock, limits, workspace }: DocumentsDeps)
         })
       } catch (error) {
         // Remove the file without owner; an unreachable agent keeps it.
-        await workspace.remove(agent, stored.path, signal).catch(() => {})
+        await workspace.remove(agent, { path: stored.path, isOwner: false }, signal).catch(() => {})
         throw error
       }
       return documentView(row)
@@ -92,7 +92,7 @@ export function createDocuments({ db, clock, limits, workspace }: DocumentsDeps)
     /** Also succeeds when the agent has removed the file already. */
     async remove(principal: Principal, agent: Agent, id: string, signal: AbortSignal): Promise<void> {
       const { path } = await own(principal, agent, id)
-      await workspace.remove(agent, path, signal).catch((error: unknown) => {
+      await workspace.remove(agent, { path, isOwner: false }, signal).catch((error: unknown) => {
         if (!isFault(error, 'file_not_found')) throw error
       })
       await store.removeDocument(id)

@@ -39,9 +39,9 @@ test('a path has a name, a parent and ancestors', () => {
 })
 
 test('protects entries of git, credentials and the platform, but no similar names', () => {
-  for (const path of ['.env', '.git', '.git/config', '.ssh/authorized_keys', '.roost/keys/host'])
+  for (const path of ['.env', '.git', '.git/config', '.ssh/authorized_keys', '.roost', '.roost/keys/host'])
     assert.ok(isProtected(path), path)
-  for (const path of ['.env.local', '.gitignore', 'x/.env', '.roost', '.roost/notes'])
+  for (const path of ['.env.local', '.gitignore', 'x/.env', '.roost/pre-check'])
     assert.ok(!isProtected(path), path)
   assert.ok(holdsProtected('.roost'))
   assert.ok(!holdsProtected('src'))

@@ -1,5 +1,5 @@
 import { workspaceRoot } from '@roost/contracts/agents/workspace'
-import { protectedFiles, protectedFolders } from '@roost/contracts/link/credentials'
+import { isProtectedPath, protectedFiles, protectedFolders } from '@roost/contracts/link/credentials'
 
 /** A path relative to the workspace, without leading and trailing slashes. Empty: the workspace root. */
 export type Place = { kind: 'folder' | 'file'; path: string }
@@ -57,7 +57,7 @@ export function isWithin(path: string, folder: string): boolean {
  * manually.
  */
 export function isProtected(path: string): boolean {
-  return protectedFiles.includes(path) || protectedFolders.some((folder) => isWithin(path, folder))
+  return isProtectedPath(path)
 }
 
 /** Whether deleting it would delete protected entries. */
