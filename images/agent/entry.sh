@@ -26,7 +26,8 @@ umask 022
 ) &
 
 export HOME=$home USER=developer LOGNAME=developer SHELL=/bin/bash
+# A signal must not open the debugger, which would give its caller the program's rights.
 # tini runs as `developer` too: as root without the capability KILL it could not forward signals.
 exec setpriv --reuid 1000 --regid 1000 --init-groups \
   --inh-caps=+setuid,+setgid --ambient-caps=+setuid,+setgid \
-  tini -- node /opt/roost/agent/src/start.ts "$@"
+  tini -- node --disable-sigusr1 /opt/roost/agent/src/start.ts "$@"

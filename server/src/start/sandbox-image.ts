@@ -13,7 +13,8 @@ export function sandboxImage(folder: string) {
   const isRoot = process.geteuid?.() === 0
   if (isRoot) assertReadable()
   const node = dirname(process.execPath)
-  const program = ['node', '/opt/roost/agent/src/start.ts']
+  // Without a signal that opens the debugger, which would give its caller this program's rights.
+  const program = ['node', '--disable-sigusr1', '/opt/roost/agent/src/start.ts']
   // As root the program switches to `developer` and keeps the rights to run a read-only turn as another user.
   const asDeveloper = [
     'setpriv',
