@@ -110,9 +110,9 @@ test('links inside the workspace are followed; loops and missing files are repor
 
 test('deleting a link keeps its target', async () => {
   using t = await setUp()
-  await deletePath(t.paths, `${t.home}/way-out`)
+  await deletePath(t.paths, { path: `${t.home}/way-out` })
   assert.deepEqual(readdirSync(join(t.root, 'outside')), ['secret.txt'])
-  await deletePath(t.paths, `${t.home}/docs`)
+  await deletePath(t.paths, { path: `${t.home}/docs` })
   assert.ok(!readdirSync(t.home).includes('docs'))
   await assert.rejects(deletePath(t.paths, { path: t.home }), { code: 'protected_path' })
   await assert.rejects(deletePath(t.paths, { path: `${t.home}/gone` }), { code: 'file_not_found' })

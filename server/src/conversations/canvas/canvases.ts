@@ -9,10 +9,11 @@ import { agentStore } from '../../agents/records/index.ts'
 import type { Outbox } from '../../foundation/outbox/index.ts'
 import { type RateLimits, rateRules } from '../../foundation/rate-limits/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
-import { Fault } from '../../kit/fault.ts'
+import { Fault, invalidField } from '../../kit/fault.ts'
+import { inWorker, TooComplex } from '../../kit/in-worker.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import { refuseForeignRun } from '../../runs/executions/index.ts'
-import { normalizeBlocks, patchBlocks, type Sanitise } from './rules.ts'
+import { htmlOf, normalizeBlocks, patchBlocks, type Sanitise } from './rules.ts'
 import { type CanvasRow, canvasStore } from './store.ts'
 import { blocksOf, canvasOf, summaryOf } from './views.ts'
 
@@ -86,7 +87,7 @@ export function createCanvases({ db, clock, events, limits }: CanvasesDeps): Can
 
     async put(agent, canvasId, { blocks, execution_id, ...body }) {
       await limits.use(rateRules.canvasWrite, agent.id)
-      const normalized = JSON.stringify(normalizeBlocks(blocks, await loadSanitise()))
+      const normalized = JSON.stringify(normalizeBlocks(blocks, await sanitiseAll(blocks)))
       return serialized(agent, async (tx) => {
         const before = await canvasStore(tx).find(agent.id, canvasId)
         if (!before && (await canvasStore(tx).count(agent.id)) >= mostCanvases) {
@@ -111,7 +112,7 @@ export function createCanvases({ db, clock, events, limits }: CanvasesDeps): Can
 
     async patch(agent, canvasId, { blocks, execution_id }) {
       await limits.use(rateRules.canvasWrite, agent.id)
-      const sanitise = await loadSanitise()
+      const sanitise = await sanitiseAll(blocks)
       return serialized(agent, async (tx) => {
         const before = await canvasStore(tx).find(agent.id, canvasId)
         if (!before) throw new Fault('canvas_not_found')
@@ -146,7 +147,21 @@ export function createCanvases({ db, clock, events, limits }: CanvasesDeps): Can
   }
 }
 
-/** Loads the library when a canvas is first written. */
-async function loadSanitise(): Promise<Sanitise> {
-  return (await import('./sanitise.ts')).sanitise
+const sanitiseInWorker = inWorker<string>(new URL('./sanitise.ts', import.meta.url), 'sanitise')
+
+/** Sanitizes all HTML of a request. Throws `validation_error` for HTML that takes too long. */
+async function sanitiseAll(blocks: readonly { payload?: unknown }[]): Promise<Sanitise> {
+  const sanitised = new Map<string, string>()
+  for (const { html, path } of htmlOf(blocks)) {
+    const clean = await sanitiseInWorker(html).catch((error: unknown) => {
+      if (error instanceof TooComplex) throw invalidField(path, 'is too complex: nest fewer elements')
+      throw error
+    })
+    sanitised.set(html, clean)
+  }
+  return (html) => {
+    const clean = sanitised.get(html)
+    if (clean === undefined) throw new Error('This HTML was not sanitized.')
+    return clean
+  }
 }

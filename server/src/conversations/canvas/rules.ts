@@ -9,8 +9,19 @@ import {
 import { jsonBytes } from '@roost/contracts/kit/json'
 import { Fault, invalidField } from '../../kit/fault.ts'
 
-/** Passed in, because only HTML blocks need the library. */
+/** Returns the sanitized form of each text. */
 export type Sanitise = (html: string) => string
+
+/** The HTML that a request contains, with the path of its field. */
+export function htmlOf(
+  blocks: readonly { payload?: unknown }[],
+): { html: string; path: (string | number)[] }[] {
+  return blocks.flatMap(({ payload }, index) =>
+    typeof payload === 'object' && payload !== null && 'html' in payload && typeof payload.html === 'string'
+      ? [{ html: payload.html, path: ['blocks', index, 'payload', 'html'] }]
+      : [],
+  )
+}
 
 /** Gives each block an id and sanitizes HTML. Given ids are distinct already. Throws `body_too_large`. */
 export function normalizeBlocks(blocks: readonly BlockInput[], sanitise: Sanitise): CanvasBlock[] {
@@ -48,7 +59,9 @@ export function patchBlocks(
     }
     const problem = slotProblem(template, parsed.data.slot ?? null)
     if (problem !== null) throw invalidField(['blocks', index, 'slot'], problem)
-    result[position] = normalizeBlock(parsed.data, current.id, sanitise)
+    // Stored HTML is sanitized already.
+    const isStored = current.kind === 'html' && patch.payload === undefined
+    result[position] = normalizeBlock(parsed.data, current.id, isStored ? (html) => html : sanitise)
   }
   return enforceSize(result)
 }

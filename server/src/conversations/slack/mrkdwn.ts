@@ -2,6 +2,7 @@ import type { List, PhrasingContent, RootContent, Table } from 'mdast'
 import { fromMarkdown } from 'mdast-util-from-markdown'
 import { gfmFromMarkdown } from 'mdast-util-gfm'
 import { gfm } from 'micromark-extension-gfm'
+import { escapeText } from './rules.ts'
 
 type Node = RootContent | PhrasingContent
 
@@ -12,11 +13,6 @@ type Node = RootContent | PhrasingContent
 export function toMrkdwn(markdown: string): string {
   const tree = fromMarkdown(markdown, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] })
   return blocks(tree.children).trim()
-}
-
-/** `&`, `<` and `>` are Slack's only special characters in text. */
-export function escapeText(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }
 
 function blocks(nodes: readonly Node[], separator = '\n\n'): string {

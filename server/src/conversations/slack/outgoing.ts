@@ -1,12 +1,13 @@
 import { type Clock, secondsLater, timestamp } from '../../kit/clock.ts'
 import { newId } from '../../kit/ids.ts'
+import { inWorker, TooComplex } from '../../kit/in-worker.ts'
 import type { Secret } from '../../kit/secret.ts'
 import { type ChatPlatform, ChatPlatformDown } from '../../ports/chat-platform/port.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
 import type { Connection } from './connection.ts'
 import { maxPieces, splitMarkdown } from './pieces.ts'
-import { retrySeconds } from './rules.ts'
+import { escapeText, retrySeconds } from './rules.ts'
 import { type PostRow, slackStore } from './store.ts'
 
 export type OutgoingDeps = {
@@ -157,11 +158,16 @@ export function createOutgoing({ db, clock, log, platform, connection }: Outgoin
   }
 }
 
+const toMrkdwn = inWorker<string>(new URL('./mrkdwn.ts', import.meta.url), 'toMrkdwn')
+
 /**
- * Markdown without visible output (a link definition) is sent verbatim, because Slack refuses empty messages. The
- * Markdown parser is loaded with the first post.
+ * Text that is not converted is sent verbatim: Markdown without visible output (a link definition), because Slack
+ * refuses empty messages, and Markdown that takes too long.
  */
 async function textOf({ text }: PostRow): Promise<string> {
-  const { escapeText, toMrkdwn } = await import('./mrkdwn.ts')
-  return toMrkdwn(text) || escapeText(text)
+  const converted = await toMrkdwn(text).catch((error: unknown) => {
+    if (error instanceof TooComplex) return ''
+    throw error
+  })
+  return converted || escapeText(text)
 }

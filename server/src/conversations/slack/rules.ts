@@ -124,3 +124,8 @@ export function refusalNotice(code: ErrorCode, agentName: string): string {
 export function retrySeconds(attempts: number): number {
   return Math.min(5 * 2 ** Math.min(attempts, 10), 300)
 }
+
+/** `&`, `<` and `>` are Slack's only special characters in text. */
+export function escapeText(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+}
