@@ -108,7 +108,7 @@ export const variables = {
   containerPrefix: required({
     name: 'ROOST_CONTAINER_PREFIX',
     default: 'agent-',
-    description: 'Prefix of the names of agents’ containers. Must be unique per installation on an engine.',
+    description: 'Prefix of the names of agents’ containers. A name that another installation uses gets a suffix.',
     parse: (value) =>
       matching(
         value,

@@ -6,7 +6,8 @@ const sentences: Record<ContainerError['fault'], string> = {
   engine_down: 'The container engine does not answer.',
   engine_fault: 'The container engine refused the operation.',
   no_such_container: "The agent's container does not exist.",
-  name_taken: "The name of the agent's container is used by a container outside this installation.",
+  name_taken:
+    "Other containers on this engine use the name of the agent's container. Set ROOST_CONTAINER_PREFIX to another prefix.",
   port_taken: "The agent's SSH port is in use by another program on this machine.",
   image_missing: "The image of the agent's runtime is missing.",
   volume_in_use: 'Another container mounts a volume of the agent.',

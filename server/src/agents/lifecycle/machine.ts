@@ -176,12 +176,27 @@ export function createMachine(deps: MachineDeps): Machine {
     await images.ensure(runtime, logProgress, AbortSignal.timeout(imageDeadlineMs))
   }
 
-  /** A process that crashed between creating and recording leaves a container with our name; replace it. */
+  /** Another installation on this engine may have an agent of the same name: a suffix keeps both. */
   async function createContainer(agent: Agent, spec: ContainerSpec): Promise<string> {
+    try {
+      return await createNamed(agent, spec)
+    } catch (error) {
+      if (!isNameTaken(error)) throw error
+      const name = `${spec.name}-${agent.id.slice(-6).toLowerCase()}`
+      log.warn(
+        { agent: agent.name, container: name },
+        "another container has the name of an agent's; set ROOST_CONTAINER_PREFIX to tell installations apart",
+      )
+      return createNamed(agent, { ...spec, name })
+    }
+  }
+
+  /** A process that crashed between creating and recording leaves a container with our name; replace it. */
+  async function createNamed(agent: Agent, spec: ContainerSpec): Promise<string> {
     try {
       return (await containers.create(spec)).id
     } catch (error) {
-      if (!(error instanceof ContainerError && error.fault === 'name_taken')) throw error
+      if (!isNameTaken(error)) throw error
       const existing = (await containers.list()).find((state) => state.name === spec.name)
       const ownerId = existing?.labels['roost.agent-id']
       if (!existing || ownerId === undefined) throw error
@@ -259,6 +274,10 @@ export function createMachine(deps: MachineDeps): Machine {
       for (const volume of leftover.volumes) await containers.removeVolume(volume)
     },
   }
+}
+
+function isNameTaken(error: unknown): boolean {
+  return error instanceof ContainerError && error.fault === 'name_taken'
 }
 
 function isPortTaken(error: unknown): boolean {

@@ -74,7 +74,24 @@ forEachDialect((_name, open) => {
       await world.area.lifecycle.renew((await world.row('renamed')).id, async () => {}),
       'recreated',
     )
-    await assertMoved(world, 'renamed', 2222)
+    await assertMoved(world, 'renamed', 2224)
+  })
+
+  test('a port that was found in use is tried again after an hour, or when no other is free', async () => {
+    await using world = await openAgents(await open(), { sshPorts: { first: 2222, last: 2224 } })
+    const { clock } = world
+    const owner = await world.person()
+    const portOf = async (name: string) =>
+      (await world.request(owner.key, 'POST', '/api/agents', { name })).json.port
+    world.engine.failNext('start', 'port_taken')
+    assert.deepEqual([await portOf('a'), await portOf('b')], [2223, 2224])
+    assert.equal(await portOf('c'), 2222)
+    await world.request(owner.key, 'DELETE', '/api/agents/c')
+    await world.request(owner.key, 'DELETE', '/api/agents/b')
+    assert.equal(await portOf('d'), 2224)
+    await world.request(owner.key, 'DELETE', '/api/agents/d')
+    await clock.advance(3600)
+    assert.equal(await portOf('e'), 2222)
   })
 
   test('an agent restarted by the platform finds another port', async () => {

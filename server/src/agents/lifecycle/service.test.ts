@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createAlerts } from '../../foundation/alerts/index.ts'
-import { forEachDialect } from '../../test/dialects.ts'
+import { forEachDialect, openTestDatabase } from '../../test/dialects.ts'
 import { agentStore } from '../records/index.ts'
 import { type AgentsWorld, createShared, openAgents, until } from '../test/world.ts'
 
@@ -13,6 +13,26 @@ async function withAgent(world: AgentsWorld, name = 'helper', body: object = {})
 }
 const statusOf = async (world: AgentsWorld, name = 'helper') =>
   (await world.area.agentRecords.byName(name))?.status
+
+test('two installations on one engine have agents of the same name', async () => {
+  const shared = createShared()
+  await using first = await openAgents(await openTestDatabase(), { shared })
+  const others = { ...createShared(), clock: shared.clock, engine: shared.engine }
+  await using second = await openAgents(await openTestDatabase(), { shared: others, install: 'second' })
+  for (const world of [first, second]) {
+    const owner = await world.person()
+    const reply = await world.request(owner.key, 'POST', '/api/agents', { name: 'helper' })
+    assert.equal(reply.status, 200, JSON.stringify(reply.json))
+    assert.equal(reply.json.status, 'running')
+  }
+  const names = async (world: AgentsWorld) => (await world.containers.list()).map(({ name }) => name)
+  const suffix = (await second.row('helper')).id.slice(-6).toLowerCase()
+  assert.deepEqual([await names(first), await names(second)], [['agent-helper'], [`agent-helper-${suffix}`]])
+  // Under a free name the suffix goes.
+  const owner = await second.person('admin')
+  await second.request(owner.key, 'PUT', '/api/agents/helper/rename', { new_name: 'other' })
+  assert.deepEqual(await names(second), ['agent-other'])
+})
 
 forEachDialect((_name, open) => {
   test('200 stop and start: the container follows, hooks run, events are stored', async () => {
@@ -331,27 +351,33 @@ forEachDialect((_name, open) => {
     await until(async () => (await statusOf(world)) === 'running', 'and its status is running')
   })
 
-  test('a container of another installation keeps its name', async () => {
+  test('containers of another installation keep their names', async () => {
     await using world = await openAgents(await open())
+    const { owner, agent } = await withAgent(world)
     const foreign = world.engine.containers('another installation')
-    const image = world.images.tagFor('claude-code').image
-    await foreign.create({
-      name: 'agent-helper',
-      image,
-      labels: {},
-      env: {},
-      cpus: 1,
-      memoryBytes: 1,
-      maxProcesses: 1,
-      tmpBytes: 1,
-      fullCapabilities: false,
-      mounts: [],
-      ssh: null,
-    })
-    const owner = await world.person()
-    const reply = await world.request(owner.key, 'POST', '/api/agents', { name: 'helper' })
-    assert.equal(reply.json.error, 'container_engine_error')
-    assert.equal((await foreign.list()).length, 1)
-    await world.assertNothingLeft()
+    const take = (name: string) =>
+      foreign.create({
+        name,
+        image: world.images.tagFor('claude-code').image,
+        labels: {},
+        env: {},
+        cpus: 1,
+        memoryBytes: 1,
+        maxProcesses: 1,
+        tmpBytes: 1,
+        fullCapabilities: false,
+        mounts: [],
+        ssh: null,
+      })
+    await take('agent-other')
+    await take(`agent-other-${agent.id.slice(-6).toLowerCase()}`)
+    await world.request(owner.key, 'POST', '/api/agents/helper/stop')
+    const rename = { new_name: 'other' }
+    assert.equal((await world.request(owner.key, 'PUT', '/api/agents/helper/rename', rename)).status, 200)
+    const { json } = await world.request(owner.key, 'POST', '/api/agents/other/start')
+    assert.equal(json.error, 'container_engine_error')
+    assert.match(json.detail, /ROOST_CONTAINER_PREFIX/)
+    assert.equal((await foreign.list()).length, 2)
+    assert.deepEqual(await world.containers.list(), [])
   })
 })

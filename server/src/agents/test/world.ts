@@ -70,6 +70,8 @@ export async function openAgents(
   db: Db & AsyncDisposable,
   options: {
     shared?: Shared
+    /** The id of the installation at the engine. */
+    install?: string
     needs?: Partial<AgentsLaterAreas>
     /** Left out: alerts are dropped. */
     alerts?: Alerts
@@ -87,7 +89,7 @@ export async function openAgents(
   const shared = options.shared ?? createShared()
   const { clock, engine, images, ephemeral, vault } = shared
   const identity = await openIdentity(db, shared.identity)
-  const containers = engine.containers('test')
+  const containers = engine.containers(options.install ?? 'test')
   const link = createFakeAgentLink()
   const events = createOutbox({ db, ephemeral, log: silentLog, clock })
   const platform = { ceiling: 10, model: null as string | null }
