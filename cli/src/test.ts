@@ -9,6 +9,7 @@ import { prepareTestMachine } from './testing/prepare.ts'
 import { planQuick } from './testing/quick.ts'
 import {
   runStatic,
+  runStaticQuietly,
   runTests,
   type StageOptions,
   type StaticStage,
@@ -106,6 +107,17 @@ async function runStages(
   return failed
 }
 
+/** Runs the stages in order, without printing. */
+async function runQuietly(stages: readonly StaticStage[], stage: StageOptions) {
+  const results = []
+  for (const check of stages) {
+    const from = Date.now()
+    const result = await runStaticQuietly(check, stage)
+    results.push({ name: check.name, ...result, time: duration(Date.now() - from) })
+  }
+  return results
+}
+
 const noTests = { passed: 0, failed: 0, skipped: 0 }
 
 async function runQuick(): Promise<number> {
@@ -117,13 +129,20 @@ async function runQuick(): Promise<number> {
     const plan = await planQuick()
     progress.line(`Changed: ${plan.changed.join(', ')}`)
     const stage: StageOptions = { env: { ...process.env, NODE_ENV: 'test' }, signal }
-    const failed = await runStages(plan.stages, { stage, progress, times })
+    // Beside the tests: each of the two alone leaves processors idle.
+    const checks = runQuietly(plan.stages, stage)
     const from = Date.now()
     progress.line(`\n— node --test (${plan.tests.length} files)`)
     const tests: TestsRun =
       plan.tests.length === 0
         ? { isGreen: true, counts: noTests, unstable: [], slowest: '', coverage: [] }
         : await runTests(plan.tests, [], stage)
+    const failed: string[] = []
+    for (const { name, isGreen, lines, time } of await checks) {
+      for (const line of [`\n— ${name}`, ...lines]) progress.line(line)
+      if (!isGreen) failed.push(name)
+      times.push(`${name} ${time}`)
+    }
     times.push(`node --test ${duration(Date.now() - from)}`)
     if (!tests.isGreen) failed.push('node --test')
     for (const line of summary({ times, failed, tests, isStopped: signal.aborted })) progress.line(line)

@@ -4,7 +4,7 @@ import { mkdir, readFile, rm } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { join, relative } from 'node:path'
 import { repository } from '../machine/repository.ts'
-import { endProcess } from '../machine/run.ts'
+import { endProcess, run } from '../machine/run.ts'
 import {
   afterSecondRun,
   type Counts,
@@ -50,6 +50,18 @@ function typeChecks(): StaticStage[] {
 
 export async function runStatic(stage: StaticStage, options: StageOptions): Promise<boolean> {
   return (await runInherited(stage.file, stage.args, options)) === 0
+}
+
+/** Like `runStatic`, and returns the output instead of printing it: for a stage beside other output. */
+export async function runStaticQuietly(
+  { file, args }: StaticStage,
+  { env, signal }: StageOptions,
+): Promise<{ isGreen: boolean; lines: string[] }> {
+  if (signal.aborted) return { isGreen: false, lines: [] }
+  const lines: string[] = []
+  const onLine = (line: string) => void lines.push(line)
+  const { code } = await run(file, args, { cwd: repository.root, env, signal, onLine })
+  return { isGreen: code === 0, lines }
 }
 
 /** Limit per test; `watchdog.ts` has the limit per file. */
