@@ -121,7 +121,9 @@ test('the log verifies, also on the internal listener, and can be exported', asy
   const { json } = await platform.request('POST', '/api/audit-log/verify')
   assert.deepEqual([json.valid, json.status], [true, 'verified'])
   const inner = `http://127.0.0.1:${platform.internalPort}/api/internal/audit-log/verification`
-  const verification: Loose = await (await fetch(inner)).json()
+  const verification: Loose = await (
+    await fetch(inner, { headers: { authorization: `Bearer ${await platform.internalSecret()}` } })
+  ).json()
   assert.equal(verification.status, 'verified')
   assert.ok(verification.checked > json.checked, 'the verification itself is an entry')
   assert.equal((await platform.request('GET', '/api/internal/audit-log/verification')).status, 404)

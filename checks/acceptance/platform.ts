@@ -10,6 +10,11 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { type ModelServer, startModelServer } from '@roost/test-support/model/index'
 import { leanEnvironment, leanHeap } from '../../cli/src/platform/lean-process.ts'
+import {
+  internalSecretOf,
+  type LimitedProcess,
+  processEnvironment,
+} from '../../cli/src/platform/process-environment.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 /** Configured as the provider keys. Only the model server may see them. */
@@ -27,6 +32,8 @@ export type Platform = {
   /** The environment of its processes. */
   env: Readonly<Record<string, string>>
   containerOf(agent: string): string
+  /** The credential of the platform's own processes on the internal listener. */
+  internalSecret(): Promise<string>
   model: ModelServer
   token: string
   /** Output and error streams of the API process so far. */
@@ -109,10 +116,10 @@ async function startOnce(options: PlatformOptions): Promise<Platform> {
   let output = ''
   const url = `http://127.0.0.1:${port}`
 
-  const start = (file: string, onOutput: (text: string) => void, overrides: Record<string, string> = {}) => {
+  const start = (file: string, onOutput: (text: string) => void, processEnv: NodeJS.ProcessEnv = env) => {
     const started = fork(join(root, file), [], {
       // The same environment as with `roost up`.
-      env: { ...leanEnvironment(root), ...env, ...overrides },
+      env: { ...leanEnvironment(root), ...processEnv },
       cwd: root,
       execArgv: leanHeap,
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
@@ -145,6 +152,7 @@ async function startOnce(options: PlatformOptions): Promise<Platform> {
     internalPort,
     dataDir,
     env,
+    internalSecret: () => internalSecretOf(env),
     containerOf: (agent) => (env.ROOST_CONTAINER_PREFIX ?? 'agent-') + agent,
     model,
     token: '',
@@ -184,7 +192,11 @@ async function startOnce(options: PlatformOptions): Promise<Platform> {
     startApi,
     async startBeside(file, overrides) {
       let text = ''
-      const started = start(file, (more) => (text += more), overrides)
+      const started = start(
+        file,
+        (more) => (text += more),
+        await besideEnvironment(file, { ...env, ...overrides }),
+      )
       beside.push(started)
       const url = await ready(started, () => text)
       return { pid: started.pid ?? 0, url, output: () => text, end: (signal) => end(started, signal) }
@@ -215,6 +227,16 @@ async function startOnce(options: PlatformOptions): Promise<Platform> {
     throw error
   }
   return platform
+}
+
+/** The same variables as with `roost up`, which passes the scheduler and the MCP server only what they read. */
+function besideEnvironment(file: string, env: Record<string, string>): Promise<NodeJS.ProcessEnv> {
+  const limited: Record<string, LimitedProcess> = {
+    'server/src/start/scheduler.ts': 'scheduler',
+    'mcp/src/start.ts': 'mcp',
+  }
+  const name = limited[file]
+  return name ? processEnvironment(name, env) : Promise.resolve(env)
 }
 
 /** Containers and volumes carry the installation id, so its prefix identifies them. */

@@ -2,6 +2,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { join, resolve } from 'node:path'
 import { leanEnvironment, leanHeap } from '../../cli/src/platform/lean-process.ts'
+import { processEnvironment } from '../../cli/src/platform/process-environment.ts'
 import type { Platform } from './platform.ts'
 
 const root = resolve(import.meta.dirname, '../..')
@@ -17,7 +18,7 @@ export type SchedulerProcess = AsyncDisposable & {
 export async function startScheduler(platform: Pick<Platform, 'env'>): Promise<SchedulerProcess> {
   const child = fork(join(root, 'server/src/start/scheduler.ts'), [], {
     // The same environment as with `roost up`.
-    env: { ...leanEnvironment(root), ...platform.env },
+    env: { ...leanEnvironment(root), ...(await processEnvironment('scheduler', platform.env)) },
     cwd: root,
     execArgv: leanHeap,
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

@@ -60,7 +60,10 @@ describe('due schedules', { concurrency: true }, () => {
     ): Promise<{ status: number; json: Loose }> {
       const response = await fetch(`http://127.0.0.1:${clock.platform.internalPort}${path}`, {
         method,
-        headers: { 'content-type': 'application/json' },
+        headers: {
+          'content-type': 'application/json',
+          authorization: `Bearer ${await clock.platform.internalSecret()}`,
+        },
         body: body ? JSON.stringify(body) : null,
       })
       return { status: response.status, json: await response.json() }

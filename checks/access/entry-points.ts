@@ -13,6 +13,7 @@ const people = ['stranger', 'shared', 'owner', 'demoted owner', 'admin']
 const agents = ['agent key', 'permitted agent', 'other agent']
 const everybody = () => 'ok'
 const notFound = () => '404 not_found'
+const withoutSecret = (kind: string) => (kind === 'nobody' ? '401 not_authenticated' : '401 invalid_token')
 
 export const entryPoints: readonly EntryPoint[] = [
   page('/docs', 'GET /docs'),
@@ -81,12 +82,20 @@ export const entryPoints: readonly EntryPoint[] = [
     answers: () => '401',
   },
   {
-    name: 'GET /api/internal/health (internal, from loopback)',
+    name: 'GET /api/internal/* (internal, takes the internal secret alone)',
     sends: 'bearer',
     listener: 'internal',
     method: 'GET',
     path: '/api/internal/health',
-    answers: everybody,
+    answers: withoutSecret,
+  },
+  {
+    name: 'GET /metrics (internal, takes the internal secret or the token of the metrics)',
+    sends: 'bearer',
+    listener: 'internal',
+    method: 'GET',
+    path: '/metrics',
+    answers: withoutSecret,
   },
   {
     name: 'GET /api/agents (internal)',

@@ -10,7 +10,7 @@ import { json, text } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
 import { WebSocket } from 'ws'
 import { type McpServer, serveMcp } from '../../mcp/src/serve.ts'
-import { openWorld, type RequestOptions, type World } from './world.ts'
+import { internalSecret, openWorld, type RequestOptions, type World } from './world.ts'
 
 let world: World
 let mcp: McpServer
@@ -23,7 +23,7 @@ before(async () => {
   await mkdir(join(pagesFolder, 'assets'))
   await writeFile(join(pagesFolder, 'index.html'), '<!doctype html><html><head></head></html>')
   const silent = { info() {}, warn() {} }
-  const at = { apiUrl: nowhere, internalUrl: nowhere, baseUrl: 'http://localhost' }
+  const at = { apiUrl: nowhere, internalUrl: nowhere, internalSecret, baseUrl: 'http://localhost' }
   mcp = await serveMcp({ host: '127.0.0.1', port: 0, waitSeconds: 1, version: '0.0.0', ...at }, silent)
   world = await openWorld({ pagesFolder, mcpPort: mcp.port })
   await world.ok('POST', '/api/agents', { token: world.admin, body: { name: 'scout' } })
@@ -89,7 +89,14 @@ test("of the web UI's files", async () => {
 test('of the internal listener', async () => {
   await expectError('404 not_found', 'GET', '/nowhere', { internal: true })
   await expectError('404 not_found', 'GET', '/link', { internal: true })
-  await expectError('422 invalid_json', 'POST', '/api/internal/execute-task', { internal: true, body: '{' })
+  const path = '/api/internal/execute-task'
+  await expectError('401 not_authenticated', 'POST', path, { internal: true, body: '{' })
+  const options = { internal: true, token: internalSecret }
+  await expectError('422 invalid_json', 'POST', path, { ...options, body: '{' })
+  const text = { ...options, body: '{}', headers: { 'content-type': 'text/plain' } }
+  await expectError('415 unsupported_media_type', 'POST', path, text)
+  const page = { ...options, headers: { origin: 'http://localhost' } }
+  await expectError('403 foreign_request', 'GET', '/api/internal/health', page)
 })
 
 test("of the broker and of git transfers: in their protocols' formats, with the id in the header", async () => {

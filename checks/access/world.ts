@@ -14,6 +14,7 @@ import { hashOfKey, newKeyText } from '../../server/src/identity/keys/key-text.t
 import { keyStore } from '../../server/src/identity/keys/store.ts'
 import { timestamp } from '../../server/src/kit/clock.ts'
 import { newId } from '../../server/src/kit/ids.ts'
+import { secret } from '../../server/src/kit/secret.ts'
 import { migrations } from '../../server/src/migrations/index.ts'
 import { agentRuntimes } from '../../server/src/ports/agent-images/port.ts'
 import { createFakeEngine } from '../../server/src/ports/containers/fake.ts'
@@ -26,6 +27,8 @@ import { createTestClock } from '../../server/src/test/clock.ts'
 import { type RefusedCredential, refusedCredentials } from './kinds.ts'
 
 export const password = 'correct horse battery'
+/** The credential of the platform's own processes. */
+export const internalSecret = 'the-internal-secret-of-this-world'
 const day = 86_400
 
 export type Reply = { status: number; error: string | null; text: string; headers: Headers }
@@ -66,6 +69,7 @@ export async function openWorld(options: Options = {}) {
   const start = async () => {
     const platform = await compose(config, adapters, {
       agentsHost: () => '127.0.0.1',
+      internalSecret: secret(internalSecret),
       openClosedNetwork: adapters.containers.ensureClosedNetwork,
     })
     const server = createPlatformServer({
@@ -74,6 +78,7 @@ export async function openWorld(options: Options = {}) {
       clock,
       trustedProxies: [],
       internalPort: 0,
+      agentsHost: () => '127.0.0.1',
       migrations: () => migrationState(db, migrations),
       pagesFolder: options.pagesFolder ?? join(dataDir, 'no-pages'),
       ...(options.mcpPort === undefined ? {} : { mcpPort: options.mcpPort }),

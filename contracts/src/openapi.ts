@@ -33,7 +33,8 @@ export function openApiDocument(endpoints: readonly Endpoint[], version: string)
         bearer: {
           type: 'http',
           scheme: 'bearer',
-          description: 'A session token from POST /api/token, or an MCP key (svc_mcp_…).',
+          description:
+            'A session token from POST /api/token, or an MCP key (svc_mcp_…). On the internal listener: the internal secret of the installation.',
         },
       },
       schemas: { ErrorBody: errorSchema, ValidationIssue: issueSchema, ...writer.components() },
@@ -52,7 +53,7 @@ function operation(endpoint: Endpoint, writer: SchemaWriter, shared: SharedRepli
       .filter(Boolean)
       .join('\n\n'),
     tags: [endpoint.tag],
-    security: endpoint.access.who === 'none' || endpoint.access.who === 'internal' ? [] : [{ bearer: [] }],
+    security: endpoint.access.who === 'none' ? [] : [{ bearer: [] }],
     parameters: [
       ...parameters(endpoint, 'path', writer),
       ...parameters(endpoint, 'query', writer),
@@ -100,7 +101,7 @@ function accessWords({ access }: Endpoint): string {
     admin: 'Admins.',
     agent: "The agent's own key.",
     workspace: 'A person with a Workspace session or a platform session.',
-    internal: 'The internal listener only.',
+    internal: 'The internal listener only, with its secret as bearer token.',
   }
   const gate = {
     person: ' A person only: session or user key.',
@@ -108,9 +109,12 @@ function accessWords({ access }: Endpoint): string {
     key: ' A key only, no session.',
   }
   const extra = access.scopes?.length ? ` Also keys of scope ${access.scopes.join(', ')}.` : ''
+  const also = access.alsoAdmits ? ` Also ${furtherCredentials[access.alsoAdmits]}.` : ''
   const role = access.role ? ` Minimum role: ${access.role}.` : ''
-  return `**Who:** ${who[access.who]}${access.gate ? gate[access.gate] : ''}${role}${extra}`
+  return `**Who:** ${who[access.who]}${access.gate ? gate[access.gate] : ''}${role}${extra}${also}`
 }
+
+const furtherCredentials = { agent: "an agent's own key", metrics_token: 'the token of the metrics' }
 
 function parameters(endpoint: Endpoint, place: 'path' | 'query', writer: SchemaWriter): Json[] {
   const schema = place === 'path' ? endpoint.params : endpoint.query

@@ -1,3 +1,5 @@
+import { internalSecret } from '@roost/contracts/kit/internal-secret'
+
 /** The configuration of the MCP server, read once from the environment. */
 export type McpConfig = {
   host: string
@@ -6,6 +8,8 @@ export type McpConfig = {
   apiUrl: string
   /** The internal listener of the API, on this machine. */
   internalUrl: string
+  /** Credential on the internal listener. */
+  internalSecret: string
   /** The public address of the platform. */
   baseUrl: string
   waitSeconds: number
@@ -15,7 +19,11 @@ export type McpConfig = {
 export class McpConfigError extends Error {}
 
 /** Throws `McpConfigError` naming the variable and its rule. */
-export function parseMcpConfig(env: NodeJS.ProcessEnv, version: string): McpConfig {
+export async function parseMcpConfig(
+  env: NodeJS.ProcessEnv,
+  version: string,
+  readFile: (path: string) => Promise<string>,
+): Promise<McpConfig> {
   const apiPort = integer(env, 'ROOST_PORT', 8000, 1, 65_535)
   const internalPort = integer(env, 'ROOST_INTERNAL_PORT', 8001, 1, 65_535)
   const waitMs = integer(env, 'ROOST_MCP_CHAT_TIMEOUT_MS', 25_000, 1_000, 3_600_000)
@@ -27,6 +35,7 @@ export function parseMcpConfig(env: NodeJS.ProcessEnv, version: string): McpConf
     port: integer(env, 'ROOST_MCP_PORT', 8080, 0, 65_535),
     apiUrl: `http://${apiHost.includes(':') ? `[${apiHost}]` : apiHost}:${apiPort}`,
     internalUrl: `http://127.0.0.1:${internalPort}`,
+    internalSecret: await internalSecret(env, readFile).catch(refuseUnreadableKey),
     baseUrl: env.ROOST_BASE_URL?.trim() || `http://localhost:${apiPort}`,
     waitSeconds: Math.max(1, Math.round(waitMs / 1000)),
     version,
@@ -41,4 +50,13 @@ function integer(env: NodeJS.ProcessEnv, name: string, fallback: number, min: nu
     throw new McpConfigError(`${name} must be an integer from ${min} to ${max}, not "${text}".`)
   }
   return value
+}
+
+/** Not a configuration error: the key exists once the API has started. */
+function refuseUnreadableKey(error: unknown): never {
+  const reason = error instanceof Error ? error.message : String(error)
+  throw new Error(
+    `The encryption key cannot be read: ${reason} Start the API first, or set ROOST_INTERNAL_SECRET for both.`,
+    { cause: error },
+  )
 }

@@ -24,7 +24,7 @@ export async function serveMcp(
   clock: { now(): number } = { now: () => Date.now() },
 ): Promise<McpServer> {
   const api = createClient(config.apiUrl, null, { 'x-via-mcp': '1' })
-  const internal = createClient(config.internalUrl)
+  const internal = createClient(config.internalUrl, config.internalSecret)
   const exposed = createExposed({
     load: async () => (await internal.call(listExposedAgents, {})).agents,
     clock,

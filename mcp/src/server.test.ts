@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { call, type Loose, startWorld } from './test/world.ts'
+import { call, internalSecret, type Loose, startWorld } from './test/world.ts'
 
 const chatPath = 'POST /api/agents/scout/chat'
 const taskPath = 'POST /api/agents/scout/task'
@@ -244,9 +244,11 @@ test('a connector calls its own agent without naming it, and gets the list of al
 test('each call writes one audit entry without argument values; a failed entry does not fail the call', async () => {
   await using world = await startWorld()
   const noted: Loose[] = []
+  const credentials: unknown[] = []
   const recorded = Promise.withResolvers<void>()
-  world.routes.set('POST /api/internal/audit', ({ body }) => {
+  world.routes.set('POST /api/internal/audit', ({ body, headers }) => {
     noted.push(body)
+    credentials.push(headers.authorization)
     if (noted.length === 3) recorded.resolve()
     return { status: 500, body: {} }
   })
@@ -256,6 +258,7 @@ test('each call writes one audit entry without argument values; a failed entry d
   await call(client, 'run_playbook', { name: 'none' })
   await call(client, 'ask', { mesage: 'x' })
   await recorded.promise
+  assert.deepEqual([...new Set(credentials)], [`Bearer ${internalSecret}`])
   const fields = noted.map((entry) => [entry.event_action, entry.target_id, entry.details.outcome])
   assert.deepEqual(fields, [
     ['ask', 'scout', 'ok'],

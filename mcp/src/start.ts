@@ -27,7 +27,7 @@ async function run(): Promise<void> {
   const manifest: { version: string } = JSON.parse(
     await readFile(join(import.meta.dirname, '../../package.json'), 'utf8'),
   )
-  const config = parseMcpConfig(process.env, manifest.version)
+  const config = await parseMcpConfig(process.env, manifest.version, (path) => readFile(path, 'utf8'))
   const server = await serveMcp(config, log)
   process.send?.({
     type: 'ready',

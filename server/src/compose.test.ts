@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import { endpoints } from '@roost/contracts'
 import { compose } from './compose.ts'
 import { parseConfig } from './config.ts'
+import { secret } from './kit/secret.ts'
 import { migrations } from './migrations/index.ts'
 import { migrate } from './ports/database/migrator.ts'
 import { silentLog } from './ports/log.ts'
@@ -22,6 +23,7 @@ test('the platform serves exactly the endpoints of the contracts', async () => {
   try {
     await migrate(adapters.db, migrations, { now: adapters.clock.now })
     const platform = await compose(config, adapters, {
+      internalSecret: secret('the-internal-secret-of-this-test'),
       agentsHost: () => '127.0.0.1',
       openClosedNetwork: adapters.containers.ensureClosedNetwork,
     })

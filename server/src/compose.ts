@@ -11,9 +11,11 @@ import { createConversationsArea } from './conversations/area.ts'
 import { openFoundationArea } from './foundation/area.ts'
 import { createAccessRevocation } from './http/access-revocation.ts'
 import { createGuard } from './http/guard.ts'
+import { createInternalCredentials } from './http/internal-credentials.ts'
 import { isTouched, refuseAfter, refuseBefore } from './identity/access/index.ts'
 import { openIdentityArea } from './identity/area.ts'
 import { firstAdminName } from './identity/users/index.ts'
+import type { Secret } from './kit/secret.ts'
 import { createOperationsArea } from './operations/area.ts'
 import { readBuildInfo } from './operations/version/index.ts'
 import { createAgentLinkHub } from './ports/agent-link/hub.ts'
@@ -29,8 +31,17 @@ const root = resolve(import.meta.dirname, '../..')
 export async function compose(
   config: Config,
   adapters: Adapters,
-  /** `agentsHost` is the host name of the internal listener for agents. */
-  { agentsHost, openClosedNetwork }: { agentsHost(): string; openClosedNetwork(): Promise<AgentsNetwork> },
+  {
+    agentsHost,
+    openClosedNetwork,
+    internalSecret,
+  }: {
+    /** Host name of the internal listener for agents. */
+    agentsHost(): string
+    openClosedNetwork(): Promise<AgentsNetwork>
+    /** Credential of the platform's own processes. */
+    internalSecret: Secret
+  },
 ): Promise<Composition> {
   const { db, ephemeral, containers, images, git, host, clock, log } = adapters
   /** Dependencies of every area. */
@@ -177,7 +188,6 @@ export async function compose(
     agents,
     records,
     runs,
-    identify,
     alerts,
     baseUrl: config.baseUrl,
     webhookRates: { perToken: config.webhookRateLimit, perAddress: config.webhookIpRateLimit },
@@ -252,6 +262,7 @@ export async function compose(
   })
   const guard = createGuard({
     identify,
+    internal: createInternalCredentials({ secret: internalSecret, metricsToken: config.metricsToken }),
     agentAccess: agents.agentAccess.resolveAgent,
     refuseBefore,
     refuseAfter,

@@ -91,6 +91,20 @@ export const variables = {
     description: 'Key that encrypts secrets in the database: 32 bytes in hex.',
     parse: (value) => secret(matching(value, /^[0-9a-f]{64}$/i, 'must be 32 bytes in hex (64 digits)')),
   }),
+  internalSecret: optional({
+    name: 'ROOST_INTERNAL_SECRET',
+    defaultText: 'derived from the encryption key',
+    description:
+      'Credential of the scheduler, the MCP server and the command line on the internal listener: at least 32 characters without spaces. Set it for processes that cannot read the encryption key.',
+    parse: longSecret,
+  }),
+  metricsToken: optional({
+    name: 'ROOST_METRICS_TOKEN',
+    defaultText: 'none: only the internal secret reads them',
+    description:
+      'Bearer token that reads `/metrics` and nothing else: at least 32 characters without spaces.',
+    parse: longSecret,
+  }),
   mailUrl: optional({
     name: 'ROOST_MAIL_URL',
     defaultText: 'none: email login is off',
@@ -297,6 +311,11 @@ export const variables = {
     description: 'Set by `roost up` for the processes it supervises.',
     parse: boolean,
   }),
+}
+
+/** Too long to be guessed. */
+function longSecret(value: string) {
+  return secret(matching(value, /^[\x21-\x7e]{32,}$/, 'must have at least 32 characters and no spaces'))
 }
 
 function required<T>(variable: Variable<T> & { default: string }): Variable<T> {

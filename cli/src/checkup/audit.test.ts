@@ -6,10 +6,15 @@ import { type TestContext, test } from 'node:test'
 import type { AuditVerification } from '@roost/contracts/foundation/audit'
 import { checkAudit, fetchAudit } from './audit.ts'
 
-/** Starts a server with this response and returns it as a platform's internal address. */
-async function platform(t: TestContext, status: number, body: object): Promise<string> {
+const secret = 'the-internal-secret-of-this-installation'
+const environment = (port: number) => ({ ROOST_INTERNAL_PORT: String(port), ROOST_INTERNAL_SECRET: secret })
+
+/** Starts a server with this response and returns the environment in which it is the platform's internal port. */
+async function platform(t: TestContext, status: number, body: object): Promise<NodeJS.ProcessEnv> {
   const server = createServer((request, response) => {
-    const isVerification = request.url === '/api/internal/audit-log/verification'
+    const isVerification =
+      request.url === '/api/internal/audit-log/verification' &&
+      request.headers.authorization === `Bearer ${secret}`
     response
       .writeHead(isVerification ? status : 404, { 'content-type': 'application/json' })
       .end(JSON.stringify(body))
@@ -18,7 +23,7 @@ async function platform(t: TestContext, status: number, body: object): Promise<s
   await once(server, 'listening')
   t.after(() => server.close())
   // The address of a listening TCP server is an object.
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return environment((server.address() as AddressInfo).port)
 }
 
 test('reports an unchanged, an empty and a tampered log', async (t) => {
@@ -43,7 +48,7 @@ test('warns with the error of the platform, and when the platform does not answe
   const failing = await fetchAudit(await platform(t, 500, broken))
   assert.deepEqual([failing.state, failing.about], ['warn', 'audit log'])
   assert.match(failing.message, /Something went wrong/)
-  assert.match((await fetchAudit('http://127.0.0.1:9')).message, /does not answer/)
+  assert.match((await fetchAudit(environment(9))).message, /does not answer/)
 })
 
 test('sends no request when the platform is not running', async () => {

@@ -1,6 +1,6 @@
-import { ApiError, createClient } from '@roost/contracts/client'
 import { type AuditVerification, verifyInternalAuditLog } from '@roost/contracts/foundation/audit'
 import { type Finding, fail, ok, warn } from './finding.ts'
+import { failureText, openInternalClient } from './internal.ts'
 import type { PlatformState } from './platform-state.ts'
 
 const about = 'audit log'
@@ -11,21 +11,17 @@ const timeoutMs = 120_000
 export async function checkAudit(env: NodeJS.ProcessEnv, platform: PlatformState): Promise<Finding> {
   // `checkPlatform` reports a platform that is stopped, starting or unresponsive.
   if (platform.state !== 'responding') return ok(about, 'not checked: the platform does not answer')
-  return fetchAudit(`http://127.0.0.1:${env.ROOST_INTERNAL_PORT ?? 8001}`)
+  return fetchAudit(env)
 }
 
-export async function fetchAudit(internalUrl: string): Promise<Finding> {
+export async function fetchAudit(env: NodeJS.ProcessEnv): Promise<Finding> {
   try {
     const signal = AbortSignal.timeout(timeoutMs)
-    return findingOf(await createClient(internalUrl).call(verifyInternalAuditLog, { signal }))
+    return findingOf(await (await openInternalClient(env)).call(verifyInternalAuditLog, { signal }))
   } catch (error) {
-    const reason =
-      error instanceof ApiError
-        ? `answered: ${error.message}`
-        : `does not answer: ${error instanceof Error ? error.message : String(error)}`
     return warn(
       about,
-      `could not be checked: the platform at ${internalUrl} ${reason}`,
+      `could not be checked: ${failureText(env, error)}`,
       'see logs/api.log in the data folder',
     )
   }

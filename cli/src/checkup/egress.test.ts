@@ -6,10 +6,15 @@ import { type TestContext, test } from 'node:test'
 import type { EgressAuthority } from '@roost/contracts/agents/egress'
 import { fetchAuthority } from './egress.ts'
 
-/** Starts a server with this response and returns it as a platform's internal address. */
-async function platform(t: TestContext, body: EgressAuthority): Promise<string> {
+const secret = 'the-internal-secret-of-this-installation'
+const environment = (port: number) => ({ ROOST_INTERNAL_PORT: String(port), ROOST_INTERNAL_SECRET: secret })
+
+/** Starts a server with this response and returns the environment in which it is the platform's internal port. */
+async function platform(t: TestContext, body: EgressAuthority): Promise<NodeJS.ProcessEnv> {
   const server = createServer((request, response) => {
-    const status = request.url === '/api/internal/egress-authority' ? 200 : 404
+    const isAuthority =
+      request.url === '/api/internal/egress-authority' && request.headers.authorization === `Bearer ${secret}`
+    const status = isAuthority ? 200 : 404
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
   })
   server.listen(0, '127.0.0.1')
@@ -19,7 +24,7 @@ async function platform(t: TestContext, body: EgressAuthority): Promise<string> 
     server.close()
   })
   // The address of a listening TCP server is an object.
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return environment((server.address() as AddressInfo).port)
 }
 
 const now = new Date('2030-01-01T00:00:00.000Z')
@@ -48,5 +53,5 @@ test('reports how long the authority is valid and when it is renewed', async (t)
 })
 
 test('warns when the platform does not answer', async () => {
-  assert.equal((await fetchAuthority('http://127.0.0.1:9', now)).state, 'warn')
+  assert.equal((await fetchAuthority(environment(9), now)).state, 'warn')
 })

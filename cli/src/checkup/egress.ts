@@ -1,6 +1,6 @@
 import { type EgressAuthority, getInternalEgressAuthority } from '@roost/contracts/agents/egress'
-import { ApiError, createClient } from '@roost/contracts/client'
 import { type Finding, ok, warn } from './finding.ts'
+import { failureText, openInternalClient } from './internal.ts'
 import type { PlatformState } from './platform-state.ts'
 
 const about = 'egress authority'
@@ -10,21 +10,17 @@ const dayMs = 24 * 3600 * 1000
 /** Reports how long the certificate that agents with bound credentials trust is valid. */
 export async function checkEgress(env: NodeJS.ProcessEnv, platform: PlatformState): Promise<Finding[]> {
   if (platform.state !== 'responding') return [ok(about, 'not checked: the platform does not answer')]
-  return [await fetchAuthority(`http://127.0.0.1:${env.ROOST_INTERNAL_PORT ?? 8001}`, new Date())]
+  return [await fetchAuthority(env, new Date())]
 }
 
-export async function fetchAuthority(internalUrl: string, now: Date): Promise<Finding> {
+export async function fetchAuthority(env: NodeJS.ProcessEnv, now: Date): Promise<Finding> {
   try {
     const signal = AbortSignal.timeout(timeoutMs)
-    return findingOf(await createClient(internalUrl).call(getInternalEgressAuthority, { signal }), now)
+    return findingOf(await (await openInternalClient(env)).call(getInternalEgressAuthority, { signal }), now)
   } catch (error) {
-    const reason =
-      error instanceof ApiError
-        ? `answered: ${error.message}`
-        : `does not answer: ${error instanceof Error ? error.message : String(error)}`
     return warn(
       about,
-      `could not be checked: the platform at ${internalUrl} ${reason}`,
+      `could not be checked: ${failureText(env, error)}`,
       'see logs/api.log in the data folder',
     )
   }

@@ -8,6 +8,8 @@ import { freePort } from '../machine/free-port.ts'
 import { checkInvariants } from './invariants.ts'
 import type { PlatformState } from './platform-state.ts'
 
+const secret = 'the-internal-secret-of-this-installation'
+const environment = (port: number) => ({ ROOST_INTERNAL_PORT: String(port), ROOST_INTERNAL_SECRET: secret })
 /** A platform that `roost up` did not start; it is checked all the same. */
 const down: PlatformState = { state: 'down' }
 const report: InvariantsReport = {
@@ -20,7 +22,8 @@ const report: InvariantsReport = {
 /** Starts a server with this response; returns the environment in which it is the platform's internal port. */
 async function platform(t: TestContext, status: number, body: object): Promise<NodeJS.ProcessEnv> {
   const server = createServer((request, response) => {
-    const isInvariants = request.url === '/api/internal/invariants'
+    const isInvariants =
+      request.url === '/api/internal/invariants' && request.headers.authorization === `Bearer ${secret}`
     response
       .writeHead(isInvariants ? status : 404, { 'content-type': 'application/json' })
       .end(JSON.stringify(body))
@@ -29,7 +32,7 @@ async function platform(t: TestContext, status: number, body: object): Promise<N
   await once(server, 'listening')
   t.after(() => server.close())
   // The address of a listening TCP server is an object.
-  return { ROOST_INTERNAL_PORT: String((server.address() as AddressInfo).port) }
+  return environment((server.address() as AddressInfo).port)
 }
 
 test('summarizes what was read, and reports each rule as satisfied', async (t) => {
@@ -66,7 +69,7 @@ test('lists every violation under its rule, with advice', async (t) => {
 })
 
 test('a platform that is stopped or answers with an error is a failure', async (t) => {
-  const unreachable = await checkInvariants({ ROOST_INTERNAL_PORT: String(await freePort()) }, down)
+  const unreachable = await checkInvariants(environment(await freePort()), down)
   assert.deepEqual(
     [unreachable.findings.length, unreachable.findings[0]?.state, unreachable.summary],
     [1, 'fail', 'Nothing was read.'],
@@ -75,6 +78,15 @@ test('a platform that is stopped or answers with an error is a failure', async (
   const broken = { detail: 'Something went wrong on our side.', error: 'internal_error' }
   const failing = await checkInvariants(await platform(t, 500, broken), down)
   assert.match(failing.findings[0]?.message ?? '', /Something went wrong/)
+})
+
+test('an unknown secret is a failure that names the file', async (t) => {
+  const { ROOST_INTERNAL_PORT } = await platform(t, 200, report)
+  const [finding] = (await checkInvariants({ ROOST_INTERNAL_PORT, ROOST_DATA_DIR: '/nonexistent' }, down))
+    .findings
+  assert.equal(finding?.state, 'fail')
+  assert.match(finding?.message ?? '', /encryption key cannot be read: .*\/nonexistent\/encryption\.key/)
+  assert.match(finding?.advice ?? '', /--data-dir/)
 })
 
 test('a platform that is starting or unresponsive is reported immediately, with advice', async () => {

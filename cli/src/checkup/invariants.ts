@@ -1,4 +1,4 @@
-import { ApiError, createClient } from '@roost/contracts/client'
+import { ApiError } from '@roost/contracts/client'
 import {
   getInternalInvariants,
   type InvariantRule,
@@ -6,6 +6,7 @@ import {
   invariantRules,
 } from '@roost/contracts/operations/invariants'
 import { type Finding, fail, ok } from './finding.ts'
+import { internalUrlOf, openInternalClient, UnreadableKey } from './internal.ts'
 import { adviceForUnresponsive, type PlatformState } from './platform-state.ts'
 
 /** The platform reads a second time when it finds a violation. */
@@ -18,15 +19,14 @@ export async function checkInvariants(
   env: NodeJS.ProcessEnv,
   platform: PlatformState,
 ): Promise<InvariantsCheck> {
-  const url = `http://127.0.0.1:${env.ROOST_INTERNAL_PORT ?? 8001}`
   const unavailable = unavailableFinding(platform)
   if (unavailable) return { summary: nothing, findings: [unavailable] }
   try {
     const signal = AbortSignal.timeout(timeoutMs)
-    const report = await createClient(url).call(getInternalInvariants, { signal })
+    const report = await (await openInternalClient(env)).call(getInternalInvariants, { signal })
     return { summary: summaryOf(report), findings: findingsOf(report) }
   } catch (error) {
-    return { summary: nothing, findings: [failedRequest(url, error)] }
+    return { summary: nothing, findings: [failedRequest(internalUrlOf(env), error)] }
   }
 }
 
@@ -80,6 +80,9 @@ const rules: Record<InvariantRule, { about: string; satisfied: string }> = {
 
 function failedRequest(url: string, error: unknown): Finding {
   const about = 'platform'
+  if (error instanceof UnreadableKey) {
+    return fail(about, error.message, 'name the installation with --data-dir, or set ROOST_INTERNAL_SECRET')
+  }
   if (error instanceof ApiError) {
     return fail(about, `at ${url} answered: ${error.message}`, 'see logs/api.log in the data folder')
   }

@@ -5,6 +5,7 @@ import type { Progress } from '../terminal/progress.ts'
 import { systemErrorMessage } from '../terminal/system-error.ts'
 import { openLogFile } from './log-file.ts'
 import type { ReadyMessage } from './messages.ts'
+import { processEnvironment } from './process-environment.ts'
 import type { StopRequest } from './stop-request.ts'
 import { type SupervisedProcess, type SuperviseOptions, superviseProcess } from './supervised-process.ts'
 
@@ -81,8 +82,8 @@ export async function startPlatform(options: PlatformOptions): Promise<number> {
       running.splice(
         1,
         0,
-        supervise('mcp', repository.mcp, env),
-        supervise('scheduler', repository.scheduler, env),
+        supervise('mcp', repository.mcp, await processEnvironment('mcp', env)),
+        supervise('scheduler', repository.scheduler, await processEnvironment('scheduler', env)),
       )
       if (ready) await options.onReady(ready)
     }

@@ -23,13 +23,15 @@ export type Access = {
    * - `admin`: role admin through a session, a `user` key or the `system` key.
    * - `agent`: the agent's own key.
    * - `workspace`: a Workspace session, which the feature checks itself, or a signed-in person.
-   * - `internal`: the internal listener only; on loopback without a credential.
+   * - `internal`: the internal listener only, with the internal secret of the installation.
    */
   who: 'none' | 'any' | 'access' | 'owner' | 'admin' | 'agent' | 'workspace' | 'internal'
   /** `person`: session, `user` or `system` key. `human`: a session only. `key`: a key only, which the call is about. */
   gate?: 'person' | 'human' | 'key'
   /** Minimum role of the caller, in addition to `who`. */
   role?: Exclude<Role, 'user' | 'admin'>
+  /** Further credentials of an `internal` endpoint: the keys of agents, or the read token of the metrics. */
+  alsoAdmits?: 'agent' | 'metrics_token'
   /** Fenced scopes that may call this endpoint. */
   scopes?: readonly FencedScope[]
   /** Scopes that are refused although `who` admits them (routes about keys and accounts). */

@@ -65,6 +65,7 @@ export const errorCatalogue = {
   entitlement_required: [403, 'This installation is not entitled to this feature.'],
   ssh_disabled: [403, 'SSH access is switched off.'],
   protected_path: [403, 'This path is protected.'],
+  foreign_request: [403, 'This address serves no browsers and no other host names.'],
   own_role: [403, 'You cannot change your own role or suspend yourself.'],
   // 404
   agent_not_found: [404, 'There is no such agent.'],

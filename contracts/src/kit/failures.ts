@@ -33,7 +33,8 @@ export const platformFailures = [
 /** Returns the refusals of the guard; `checks/access/failures.test.ts` compares them with the guard. */
 export function accessFailures(access: Access): ErrorCode[] {
   const { who, gate, role, scopes = [], refuses = [] } = access
-  if (who === 'none' || who === 'internal') return []
+  if (who === 'none') return []
+  if (who === 'internal') return ['not_authenticated', 'invalid_token', 'foreign_request']
   const codes: ErrorCode[] = ['not_authenticated', 'invalid_token']
   if (who === 'workspace') codes.push('session_expired')
   const isFenced = fencedScopes.some((scope) => !scopes.includes(scope))

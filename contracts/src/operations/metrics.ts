@@ -4,8 +4,10 @@ export const getMetrics = endpoint({
   id: 'getMetrics',
   method: 'GET',
   path: '/metrics',
-  summary: 'Metrics for Prometheus, from loopback only',
+  summary: 'Metrics for Prometheus',
+  description:
+    'The bearer token is `ROOST_METRICS_TOKEN`. Without that variable only the internal secret is accepted.',
   tag: 'Internal',
-  access: { who: 'internal' },
+  access: { who: 'internal', alsoAdmits: 'metrics_token' },
   streams: ['text/plain'],
 })

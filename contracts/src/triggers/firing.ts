@@ -127,13 +127,13 @@ export const executeTask = endpoint({
   ...executeTaskAt,
   summary: 'Run a task, for the scheduler and for agents',
   description:
-    "With `schedule_id` and `due_at` it is a scheduled fire: the gates of the stored schedule apply, and a repeated due time gets the first reply. Calls from the agents' network carry the caller's own key, and the permissions matrix applies.",
-  ...internal,
+    'With `schedule_id` and `due_at` it is a scheduled fire: the gates of the stored schedule apply, and a repeated due time gets the first reply. Agents call it with their own key, and the permissions matrix applies; their trigger and schedule fields are ignored.',
+  tag: 'Internal',
+  access: { who: 'internal', alsoAdmits: 'agent' },
   body: ExecuteTask,
   returns: ExecuteTaskReply,
   headers: ['Idempotency-Key'],
   fails: [
-    'not_authenticated',
     'agent_identity_required',
     'agent_not_permitted',
     'agent_not_found',

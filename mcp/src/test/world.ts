@@ -9,6 +9,9 @@ import type { ExposedAgent } from '../tools/chat.ts'
 // biome-ignore lint/suspicious/noExplicitAny: tests read results field by field
 export type Loose = any
 
+/** The credential of the MCP server on the internal listener. */
+export const internalSecret = 'the-internal-secret-of-this-test'
+
 export type ApiRequest = {
   method: string
   path: string
@@ -60,7 +63,11 @@ export async function startWorld({
     const fields = { valid: true, key_id: token, key_name: `name of ${token}`, user_id: 'u1' }
     return { body: { ...fields, ...key, user_email: null, role: 'user' } }
   })
-  routes.set('GET /api/internal/mcp-exposed-agents', () => ({ body: { agents: exposed } }))
+  routes.set('GET /api/internal/mcp-exposed-agents', ({ headers }) =>
+    headers.authorization === `Bearer ${internalSecret}`
+      ? { body: { agents: exposed } }
+      : { status: 401, body: { detail: 'The token is not valid.', error: 'invalid_token' } },
+  )
   routes.set('POST /api/internal/audit', () => ({ status: 204, body: {} }))
 
   const url = `http://127.0.0.1:${apiPort}`
@@ -71,6 +78,7 @@ export async function startWorld({
       port: 0,
       apiUrl: url,
       internalUrl: url,
+      internalSecret,
       baseUrl: 'http://localhost',
       waitSeconds,
       version: '0.0.0',

@@ -7,9 +7,11 @@ import { z } from 'zod'
 import type { AuditEntry } from '../foundation/audit/index.ts'
 import { type Caller, refuseAfter, refuseBefore } from '../identity/access/index.ts'
 import { Fault } from '../kit/fault.ts'
+import { secret } from '../kit/secret.ts'
 import { silentLog } from '../ports/log.ts'
 import { recordCall, recordSocket } from './audit.ts'
 import { createGuard } from './guard.ts'
+import { createInternalCredentials } from './internal-credentials.ts'
 import { answer, route, streamAnswer } from './route.ts'
 import { createServer } from './serve.ts'
 
@@ -42,9 +44,7 @@ const inner = endpoint({
   id: 'inner',
   method: 'POST',
   path: '/inner',
-  access: { who: 'internal' },
-  headers: ['Prefer'],
-  fails: ['not_authenticated'],
+  access: { who: 'internal', alsoAdmits: 'agent' },
 })
 const slow = endpoint({
   ...base,
@@ -77,13 +77,7 @@ function app() {
         request.note({ username: 'ada' })
         throw new Fault('invalid_credentials')
       }),
-      route(inner, async ({ request }) => {
-        const as = request.header('prefer')
-        if (as === 'stranger') throw new Fault('not_authenticated')
-        // Only the fields of a caller that the entry uses.
-        if (as === 'agent') request.calledBy({ kind: 'key', user, key } as unknown as Caller)
-        return answer({})
-      }),
+      route(inner, async () => answer({})),
       route(slow, async () => {
         begun.resolve()
         await finish.promise
@@ -99,6 +93,7 @@ function app() {
           ? { kind: 'session', user }
           : { kind: 'key', user, key }) as unknown as Caller
       },
+      internal: createInternalCredentials({ secret: secret('platform'), metricsToken: null }),
       agentAccess: async () => null,
       refuseBefore,
       refuseAfter,
@@ -161,13 +156,13 @@ test('a read is recorded only for a key; a refused gate is recorded with the ref
   ])
 })
 
-test('an internal call is recorded if the route identified an agent or refused the call', async () => {
+test('an internal call is recorded if it comes from an agent or was refused', async () => {
   const { server, entries } = app()
-  const call = (as: string) => server.inject({ method: 'POST', url: '/inner', headers: { prefer: as } })
-  await call('nobody')
+  const call = (headers: Record<string, string>) => server.inject({ method: 'POST', url: '/inner', headers })
+  await call({ authorization: 'Bearer platform' })
   assert.deepEqual(entries, [])
-  await call('agent')
-  await call('stranger')
+  await call({ authorization })
+  await call({})
   assert.partialDeepStrictEqual(entries, [
     { mcp_key_id: 'k1', mcp_scope: 'user', endpoint: 'POST /inner', status: 200 },
     { mcp_key_id: null, endpoint: 'POST /inner', status: 401 },

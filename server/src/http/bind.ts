@@ -64,6 +64,7 @@ export function bindRoute(
       state.admitted = await options.guard(endpoint.access, authorization, params.name, (caller) => {
         state.caller = caller
       })
+      if (endpoint.access.who === 'internal') refuseOtherThanJson(request)
       state.signal = signalOf(request, reply, endpoint, options)
       await admit?.({ caller: state.admitted.caller, params })
     },
@@ -87,6 +88,14 @@ export function bindRoute(
       return send(reply, endpoint, result, options.checkReplies)
     },
   })
+}
+
+/** A web page can send every other content type without asking first. */
+function refuseOtherThanJson({ headers }: FastifyRequest): void {
+  const { 'content-type': type, 'content-length': length, 'transfer-encoding': encoding } = headers
+  const hasBody = encoding !== undefined || (length !== undefined && length !== '0')
+  if (type === undefined ? !hasBody : /^application\/json\s*(;|$)/i.test(type)) return
+  throw new Fault('unsupported_media_type', 'The body must be JSON (Content-Type: application/json).')
 }
 
 /** Aborts when the client disconnects or loses access. */
@@ -177,10 +186,6 @@ class BoundRequestInfo implements RequestInfo {
 
   readonly actedBy = (actor: Actor): void => {
     this.#request.roost.actor = actor
-  }
-
-  readonly calledBy = (caller: Caller): void => {
-    this.#request.roost.caller = caller
   }
 }
 

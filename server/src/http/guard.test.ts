@@ -3,7 +3,9 @@ import { test } from 'node:test'
 import type { Access } from '@roost/contracts/kit/access'
 import { anonymous, type Caller } from '../identity/access/caller.ts'
 import { Fault } from '../kit/fault.ts'
+import { secret } from '../kit/secret.ts'
 import { createGuard, type GuardDeps } from './guard.ts'
+import { createInternalCredentials } from './internal-credentials.ts'
 
 const caller: Caller = {
   kind: 'session',
@@ -81,4 +83,46 @@ test("403 agent_identity_required for another agent's key on a route of the agen
   const { run } = guardWith({ agentAccess })
   await assert.rejects(run({ who: 'agent' }, 'scout'), { code: 'agent_identity_required' })
   await assert.rejects(run({ who: 'access' }, 'scout'), { code: 'agent_not_permitted' })
+})
+
+test('an internal endpoint admits the internal secret alone, unless it names another credential', async () => {
+  const withoutCredentials = guardWith({}).run
+  const credentials = createInternalCredentials({
+    secret: secret('the-secret'),
+    metricsToken: secret('the-token'),
+  })
+  const identifyAgent = async (authorization: string | undefined) => {
+    assert.equal(authorization, 'Bearer agent')
+    return caller
+  }
+  const guard = createGuard({
+    identify: identifyAgent,
+    agentAccess: async () => null,
+    refuseBefore: () => null,
+    refuseAfter: () => null,
+    internal: credentials,
+  })
+  const outcome = (access: Access, authorization?: string) =>
+    guard(access, authorization, undefined, () => {}).then(
+      ({ isPlatform, caller: { kind } }) => (isPlatform ? 'platform' : kind),
+      (error: Fault) => error.code,
+    )
+  const none = { who: 'internal' } as const
+  const metrics = { who: 'internal', alsoAdmits: 'metrics_token' } as const
+  const agents = { who: 'internal', alsoAdmits: 'agent' } as const
+  for (const access of [none, metrics, agents]) {
+    assert.equal(await outcome(access, 'Bearer the-secret'), 'platform')
+    assert.equal(await outcome(access), 'not_authenticated')
+  }
+  assert.deepEqual(
+    await Promise.all(
+      [none, metrics].flatMap((access) =>
+        ['the-token', 'agent', 'the-secret2', ''].map((token) => outcome(access, `Bearer ${token}`)),
+      ),
+    ),
+    [...Array(4).fill('invalid_token'), 'anonymous', ...Array(3).fill('invalid_token')],
+  )
+  assert.equal(await outcome(none, 'the-secret'), 'invalid_token')
+  assert.equal(await outcome(agents, 'Bearer agent'), 'session')
+  await assert.rejects(withoutCredentials(none), { code: 'invalid_token' })
 })

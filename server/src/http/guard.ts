@@ -2,15 +2,24 @@ import type { Access } from '@roost/contracts/kit/access'
 import type { ErrorCode } from '@roost/contracts/kit/errors'
 import { anonymous, type Caller, type Relation } from '../identity/access/caller.ts'
 import { Fault } from '../kit/fault.ts'
+import type { InternalCredentials } from './internal-credentials.ts'
 import type { RouteAgent } from './route.ts'
 
-export type Admitted = { caller: Caller; agent: RouteAgent | null; relation: Relation | null }
+export type Admitted = {
+  caller: Caller
+  agent: RouteAgent | null
+  relation: Relation | null
+  /** True for one of the platform's own processes, which has no other identity. */
+  isPlatform?: boolean
+}
 
 export type GuardDeps = {
   /** Undefined: no credential. Throws `not_authenticated`, `invalid_token`, `account_suspended`. */
   identify(authorization: string | undefined, options?: { acceptsLoggedOut?: boolean }): Promise<Caller>
   /** Returns null if the agent does not exist or is not visible to the caller. */
   agentAccess(caller: Caller, agentName: string): Promise<{ agent: RouteAgent; relation: Relation } | null>
+  /** Absent: internal endpoints admit nobody. */
+  internal?: InternalCredentials
   /** The rules that need no lookup: credential, scope fence, gate. Null means allowed. */
   refuseBefore(caller: Caller, access: Access): ErrorCode | null
   /** The rules about the relation to the agent, and the role. Null means allowed. */
@@ -30,9 +39,8 @@ export type Guard = (
  */
 export function createGuard(deps: GuardDeps): Guard {
   return async (access, authorization, agentName, onIdentified) => {
-    if (access.who === 'none' || access.who === 'internal') {
-      return { caller: anonymous, agent: null, relation: null }
-    }
+    if (access.who === 'none') return { caller: anonymous, agent: null, relation: null }
+    if (access.who === 'internal') return admitInternal(deps, access, authorization, onIdentified)
     // The feature itself checks its tokens.
     if (access.who === 'workspace' && isWorkspaceToken(authorization)) {
       return { caller: anonymous, agent: null, relation: null }
@@ -55,6 +63,23 @@ export function createGuard(deps: GuardDeps): Guard {
     if (after) throw new Fault(after)
     return { caller, agent: resolved.agent, relation: resolved.relation }
   }
+}
+
+/** An address proves nothing here: other local programs and forwarded agents arrive from loopback too. */
+async function admitInternal(
+  { internal, identify }: Pick<GuardDeps, 'internal' | 'identify'>,
+  { alsoAdmits }: Access,
+  authorization: string | undefined,
+  onIdentified: (caller: Caller) => void,
+): Promise<Admitted> {
+  const unidentified = { caller: anonymous, agent: null, relation: null }
+  if (internal?.isPlatform(authorization)) return { ...unidentified, isPlatform: true }
+  if (alsoAdmits === 'metrics_token' && internal?.isMetricsReader(authorization)) return unidentified
+  if (authorization === undefined) throw new Fault('not_authenticated')
+  if (alsoAdmits !== 'agent') throw new Fault('invalid_token')
+  const caller = await identify(authorization)
+  onIdentified(caller)
+  return { ...unidentified, caller }
 }
 
 /** Distinct from keys, which are longer, and from session tokens, which contain dots. */

@@ -1,7 +1,6 @@
-import type { IncomingMessage, RequestListener, Server } from 'node:http'
+import type { RequestListener, Server } from 'node:http'
 import { endpoints } from '@roost/contracts'
 import { maxMessageBytes } from '@roost/contracts/link/messages'
-import { executeTask } from '@roost/contracts/triggers/firing'
 import type { Composition } from '../composition.ts'
 import type { Clock } from '../kit/clock.ts'
 import { Fault } from '../kit/fault.ts'
@@ -10,6 +9,7 @@ import type { Log } from '../ports/log.ts'
 import { recordCall, recordSocket } from './audit.ts'
 import { clientAddress, isLoopback } from './client-address.ts'
 import { serveDocs } from './docs.ts'
+import { foreignFault, withoutForeign } from './foreign-request.ts'
 import { forwarding } from './forward.ts'
 import { healthRoutes, internalHealthRoutes } from './health.ts'
 import { withRawPrefix, withRequestId } from './listen.ts'
@@ -44,6 +44,8 @@ export type PlatformServerDeps = {
   pagesFolder: string
   /** Port of the internal listener. */
   internalPort: number
+  /** Host name under which agents reach the internal listener. */
+  agentsHost(): string
   /** Port of the MCP server on this machine. Absent: no MCP server and no path for it. */
   mcpPort?: number
   checkReplies?: boolean
@@ -89,9 +91,13 @@ export function createPlatformServer(deps: PlatformServerDeps): PlatformServer {
     onHandled,
   })
 
+  const forAgents = internalRoutes.flatMap(({ endpoint: { access, method, path } }) =>
+    access.alsoAdmits === 'agent' ? `${method} ${path}` : [],
+  )
   const internalRest: RequestListener = (request, response) => {
-    // Routes for the platform's own processes are hidden from the agents' network.
-    if (!isLoopback(request.socket.remoteAddress) && !isForAgents(request)) request.url = '/'
+    // Routes for the platform's own processes are hidden from the agents' network, whatever the credential.
+    const isForAgents = forAgents.includes(`${request.method} ${request.url}`)
+    if (!isLoopback(request.socket.remoteAddress) && !isForAgents) request.url = '/'
     internalApp.routing(request, response)
   }
   const withMcp = (rest: RequestListener) =>
@@ -109,10 +115,13 @@ export function createPlatformServer(deps: PlatformServerDeps): PlatformServer {
       withRawPrefix(
         'http:',
         platform.egress.handle,
-        withRawPrefix(
-          '/git/',
-          withRequestId(platform.gitTransfers.handle),
-          withRawPrefix('/broker/', withRequestId(platform.broker.handle), withMcp(internalRest)),
+        withoutForeign(
+          deps.agentsHost,
+          withRawPrefix(
+            '/git/',
+            withRequestId(platform.gitTransfers.handle),
+            withRawPrefix('/broker/', withRequestId(platform.broker.handle), withMcp(internalRest)),
+          ),
         ),
       ),
     ),
@@ -121,7 +130,7 @@ export function createPlatformServer(deps: PlatformServerDeps): PlatformServer {
       return server
     },
     attachLinks(server) {
-      serveSockets(server, [linkRoute(platform)], log, { onSocket })
+      serveSockets(server, [linkRoute(platform, deps.agentsHost)], log, { onSocket })
       attachOutbound(server, platform.egress, deps.internalPort)
       return server
     },
@@ -130,11 +139,16 @@ export function createPlatformServer(deps: PlatformServerDeps): PlatformServer {
 }
 
 /** `/link`, with the agent's own key as bearer. 401 for an invalid key, close 4003 for any other kind of key. */
-function linkRoute({ identify, hub }: Pick<Composition, 'identify' | 'hub'>): SocketRoute {
+function linkRoute(
+  { identify, hub }: Pick<Composition, 'identify' | 'hub'>,
+  agentsHost: () => string,
+): SocketRoute {
   return {
     path: '/link',
     maxPayload: maxMessageBytes,
     async admit(request) {
+      const foreign = foreignFault(request, agentsHost())
+      if (foreign) throw foreign
       const caller = await identify(request.headers.authorization)
       if (caller.kind === 'anonymous') throw new Fault('not_authenticated')
       // The key of the system agent has a scope of its own.
@@ -146,9 +160,4 @@ function linkRoute({ identify, hub }: Pick<Composition, 'identify' | 'hub'>): So
       return { open: (socket) => hub.accept(socket, agent), caller }
     },
   }
-}
-
-/** The only internal route for callers on the agents' network. It requires the caller's key. */
-function isForAgents({ method, url }: IncomingMessage): boolean {
-  return method === executeTask.method && url === executeTask.path
 }

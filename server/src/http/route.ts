@@ -11,6 +11,8 @@ export type Call<E> = {
   query: QueryOf<E>
   body: BodyOf<E>
   caller: Caller
+  /** True for one of the platform's own processes, on the internal listener. */
+  isPlatform?: boolean
   request: RequestInfo
 }
 /** For endpoints with `who` set to `any` or `admin`: the caller is signed in. */
@@ -35,8 +37,6 @@ export type RequestInfo = {
   note(details: Record<string, unknown>): void
   /** Sets the actor of the audit entry: a person who signed in now, or the owner of a Workspace session. */
   actedBy(actor: Actor): void
-  /** Sets the caller, if an internal route has identified it. */
-  calledBy(caller: Caller): void
 }
 
 /** A person by account; `id` is null for an address without one. */

@@ -16,6 +16,7 @@ import { createLog } from '../ports/log.ts'
 import { openAdapters } from './adapters.ts'
 import { findAgentsNetwork } from './agents-network.ts'
 import { ensureKey } from './first-start.ts'
+import { openInternalSecret } from './internal-secret.ts'
 import { stopInOrder } from './ordered-stop.ts'
 import { exitConfig, fail, sendMessage, stopRequested } from './supervision.ts'
 
@@ -49,6 +50,7 @@ async function runApi(): Promise<void> {
   const platform = await compose(config, adapters, {
     agentsHost: network.host,
     openClosedNetwork: network.openClosedNetwork,
+    internalSecret: await openInternalSecret(config),
   })
   const relay = await startRelay({ outbox: platform.outbox, ephemeral, clock, log })
   const server = createPlatformServer({
@@ -57,6 +59,7 @@ async function runApi(): Promise<void> {
     clock,
     trustedProxies: config.trustedProxies,
     internalPort: config.internalPort,
+    agentsHost: network.host,
     mcpPort: config.mcpPort,
     migrations: () => migrationState(db, migrations),
     pagesFolder: join(import.meta.dirname, '../../../web/dist'),

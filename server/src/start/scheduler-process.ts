@@ -10,6 +10,7 @@ import { openDatabase } from '../ports/database/open.ts'
 import { NewerSchemaError } from '../ports/database/port.ts'
 import { createLog } from '../ports/log.ts'
 import { connectPlatform, startScheduler } from '../triggers/scheduler/index.ts'
+import { openInternalSecret } from './internal-secret.ts'
 import { stopInOrder } from './ordered-stop.ts'
 import { exitConfig, fail, sendMessage, stopRequested } from './supervision.ts'
 
@@ -29,13 +30,16 @@ async function runScheduler(): Promise<void> {
   const log = createLog({ level: config.logLevel }).child({ process: 'scheduler' })
   const clock = systemClock
   await mkdir(config.dataDir, { recursive: true })
+  const internalSecret = await openInternalSecret(config).catch((error: unknown) =>
+    fail(unreadableKey(error)),
+  )
   const db = await openDatabase(config.databaseUrl.reveal(), log)
   await migrate(db, migrations, {
     now: clock.now,
     progress: (text) => sendMessage({ type: 'progress', text }),
   })
   const leases = createLeases({ db, clock })
-  const platform = connectPlatform(`http://127.0.0.1:${config.internalPort}`)
+  const platform = connectPlatform(`http://127.0.0.1:${config.internalPort}`, internalSecret)
   const scheduler = startScheduler({
     db,
     clock,
@@ -59,4 +63,9 @@ async function runScheduler(): Promise<void> {
     log,
   )
   process.exit(0)
+}
+
+function unreadableKey(error: unknown): string {
+  const reason = error instanceof Error ? error.message : String(error)
+  return `The encryption key cannot be read: ${reason} Start the API first, or set ROOST_INTERNAL_SECRET for both.`
 }

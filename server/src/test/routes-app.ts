@@ -1,9 +1,11 @@
 import type { FastifyInstance } from 'fastify'
 import { createGuard } from '../http/guard.ts'
+import { createInternalCredentials } from '../http/internal-credentials.ts'
 import type { Route } from '../http/route.ts'
 import { createServer } from '../http/serve.ts'
 import { type Relation, refuseAfter, refuseBefore, type SignedIn } from '../identity/access/index.ts'
 import { Fault } from '../kit/fault.ts'
+import { secret } from '../kit/secret.ts'
 import { silentLog } from '../ports/log.ts'
 
 /** Callers by bearer token, each with its relation to the one agent. */
@@ -28,6 +30,7 @@ export function routesApp(routes: Route[], callers: Callers, agentId = 'a1'): Fa
         if (name !== 'scout' || !relation) return null
         return { agent: { id: agentId, name: 'scout', owner_id: 'u-owner', is_system: false }, relation }
       },
+      internal: createInternalCredentials({ secret: secret('platform'), metricsToken: null }),
       refuseBefore,
       refuseAfter,
     }),

@@ -9,7 +9,6 @@ import type { RateLimits } from '../foundation/rate-limits/index.ts'
 import type { Settings } from '../foundation/settings/index.ts'
 import type { Vault } from '../foundation/vault/index.ts'
 import type { Route } from '../http/route.ts'
-import type { Identify } from '../identity/access/index.ts'
 import type { Users } from '../identity/users/index.ts'
 import type { Clock } from '../kit/clock.ts'
 import { createScheduleTimes } from '../kit/schedule-times.ts'
@@ -56,7 +55,6 @@ export type TriggersAreaDeps = {
   agents: AgentsArea
   records: RunRecords
   runs: RunsArea
-  identify: Identify
   /** Delivers the result of a reminder to its conversation. */
   deliverResult: DeliverResult
   /** Delivers the output of a schedule's run to the Workspace chat of its recipient. */
@@ -160,7 +158,6 @@ export function createTriggersArea(deps: TriggersAreaDeps): TriggersArea {
       firing,
       execute,
       agentRecords,
-      identify: deps.identify,
       changesAfter: createFeed({ schedules, agentRecords, dueReminders: reminders.due }),
     }),
     loops: [

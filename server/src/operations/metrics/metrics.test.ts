@@ -4,7 +4,7 @@ import { executionStore } from '../../runs/executions/index.ts'
 import { startAgentsPlatform } from '../../test/agents-platform.ts'
 import { createTestClock } from '../../test/clock.ts'
 import { forEachDialect } from '../../test/dialects.ts'
-import { routesApp } from '../../test/routes-app.ts'
+import { as, routesApp } from '../../test/routes-app.ts'
 import { accept, linked } from '../../test/run-platform.ts'
 import { metricsRoutes } from './routes.ts'
 import { createMetrics } from './service.ts'
@@ -93,7 +93,7 @@ forEachDialect((_, open) => {
     const app = routesApp(metricsRoutes(metrics), {})
     for (const seconds of [0.02, 0.025, 0.3, 70])
       metrics.observe({ method: 'GET', route: '/api/agents', status: 200, seconds })
-    const reply = await app.inject({ method: 'GET', url: '/metrics' })
+    const reply = await app.inject({ method: 'GET', url: '/metrics', headers: as('platform') })
     assert.equal(reply.statusCode, 200)
     assert.match(String(reply.headers['content-type']), /^text\/plain; version=0\.0\.4/)
     assert.match(reply.body, /\n# TYPE roost_http_request_seconds histogram\n/)

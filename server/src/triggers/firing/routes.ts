@@ -1,8 +1,6 @@
 import * as endpoints from '@roost/contracts/triggers/firing'
 import type { AgentRecords } from '../../agents/records/index.ts'
-import { isLoopback } from '../../http/client-address.ts'
 import { agentRoute, type Route, route, signedInRoute } from '../../http/route.ts'
-import type { Identify } from '../../identity/access/index.ts'
 import { Fault } from '../../kit/fault.ts'
 import type { Schedules } from '../schedules/index.ts'
 import type { createFeed } from './changes.ts'
@@ -30,16 +28,12 @@ export function internalFiringRoutes(deps: {
   execute: Execute
   changesAfter: ReturnType<typeof createFeed>
   agentRecords: Pick<AgentRecords, 'byName'>
-  identify: Identify
 }): Route[] {
-  const { firing, execute, identify } = deps
+  const { firing, execute } = deps
   return [
-    route(endpoints.executeTask, async ({ body, request }) => {
+    route(endpoints.executeTask, async ({ body, request, caller, isPlatform }) => {
       const call = { key: request.header('idempotency-key'), signal: request.signal }
-      if (isLoopback(request.ip)) return execute.asPlatform(body, call)
-      const caller = await identify(request.header('authorization'))
-      request.calledBy(caller)
-      return execute.asAgent(caller, body, call)
+      return isPlatform ? execute.asPlatform(body, call) : execute.asAgent(caller, body, call)
     }),
     route(endpoints.executeTasks, ({ body }) => execute.allAsPlatform(body)),
     route(endpoints.scheduleChanges, ({ query }) => deps.changesAfter(query.after)),

@@ -7,6 +7,7 @@ import {
   scheduleChangesAt,
   validateExecutionAt,
 } from '@roost/contracts/triggers/scheduler-calls'
+import type { Secret } from '../../kit/secret.ts'
 import type { DueTime } from '../fires/index.ts'
 
 export type DueFire = DueTime & { agent_name: string }
@@ -44,7 +45,7 @@ const idleMs = 50_000
 const maxConnections = 128
 
 /** Connects to the internal listener of an API on this machine, with persistent connections. */
-export function connectPlatform(baseUrl: string): Platform {
+export function connectPlatform(baseUrl: string, internalSecret: Secret): Platform {
   const agent = new Agent({
     ...{ keepAlive: true, maxSockets: maxConnections, maxFreeSockets: 16 },
     timeout: idleMs,
@@ -75,6 +76,7 @@ export function connectPlatform(baseUrl: string): Platform {
           signal,
           timeout,
           headers: {
+            authorization: `Bearer ${internalSecret.reveal()}`,
             ...(text === null
               ? {}
               : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }),
