@@ -159,8 +159,10 @@ for (const [name, openStores] of [
     })
 
     test('only in the environments of processes that were started with it', async () => {
-      const own = [platform.apiPid(), ...beside.map(({ pid }) => pid)]
+      const besidePids = beside.map(({ pid }) => pid)
       const ownEnvironment = Object.values(platform.env).join('\n')
+      // The scheduler opens the database; it needs no other secret of the configuration.
+      const storesEnvironment = Object.values(stores.env).join('\n')
       const pids = (await readdir('/proc')).filter((each) => /^\d+$/.test(each))
       const environments = await Promise.all(
         pids.map(
@@ -170,11 +172,14 @@ for (const [name, openStores] of [
       for (const [pid, environment] of environments) {
         // The agent's own programs have its key; its container is checked from inside below.
         const isAgents = environment.includes(`AGENT_NAME=${agent}\0`)
-        const except = own.includes(Number(pid))
-          ? found(ownEnvironment)
-          : isAgents
-            ? ['key of the agent', credential]
-            : []
+        const except =
+          Number(pid) === platform.apiPid()
+            ? found(ownEnvironment)
+            : besidePids.includes(Number(pid))
+              ? found(storesEnvironment)
+              : isAgents
+                ? ['key of the agent', credential]
+                : []
         assert.deepEqual(found(environment, except), [], `${pid}: ${environment.slice(0, 100)}`)
       }
     })

@@ -131,7 +131,7 @@ test('statuses that follow from the endpoint are listed', () => {
     const { who, gate } = endpoint.access
     if (gate === 'human') expect(endpoint, 403, 'human_only')
     if (who === 'agent') expect(endpoint, 403, 'agent_identity_required')
-    if (who !== 'none' && who !== 'internal') expect(endpoint, 401, 'invalid_token')
+    if (who !== 'none') expect(endpoint, 401, 'invalid_token')
     if (endpoint.method !== 'GET') {
       expect(endpoint, 413, 'body_too_large')
       expect(endpoint, 415, 'unsupported_media_type')

@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test'
 import { type Platform, startPlatform } from '../acceptance/platform.ts'
 import { type Operation, operationsOf, wholeDocument } from './document.ts'
 import { type AttachedAgent, attachAgent } from './fuzz/agents.ts'
-import { createCallers } from './fuzz/callers.ts'
+import { createCallers, isInternal } from './fuzz/callers.ts'
 import { createRandom } from './fuzz/random.ts'
 import { createReplyCheck } from './fuzz/replies.ts'
 import { createRequests, type Manner, manners, type Request } from './fuzz/requests.ts'
@@ -70,8 +70,7 @@ async function ask(operation: Operation, manner: Manner): Promise<string | null>
   const request = makeRequest(operation, manner)
   const caller = callers.choose(operation, manner, request.params)
   if (caller.token !== null) request.headers.Authorization = `Bearer ${caller.token}`
-  const isInternal = operation.path.startsWith('/api/internal/') || operation.path === '/metrics'
-  const baseUrl = isInternal ? `http://127.0.0.1:${platform.internalPort}` : platform.url
+  const baseUrl = isInternal(operation.path) ? `http://127.0.0.1:${platform.internalPort}` : platform.url
   try {
     const reply = await send(baseUrl, request)
     if (reply.status < 300 && reply.isWhole) things.learn(operation.path, request.params, parsed(reply.text))

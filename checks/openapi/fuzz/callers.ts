@@ -35,6 +35,7 @@ export async function createCallers(
     await mint('/api/mcp/keys', { name: 'ops', scope: 'ops' }),
     await mint('/api/agents/alpha/connector/key', {}),
   ]
+  const internal = { name: 'the platform', token: await platform.internalSecret() }
 
   return {
     /** Returns a session of the admin. Throws when the admin can no longer sign in. */
@@ -45,14 +46,15 @@ export async function createCallers(
       if (sessions.length === 0) sessions.push(await signIn())
       return this.session()
     },
-    choose({ id, responses }: Operation, manner: Manner, params: Record<string, string>): Caller {
+    choose({ id, path, responses }: Operation, manner: Manner, params: Record<string, string>): Caller {
       // It ends the session that calls.
       const ending = id === 'logout' && sessions.length > 2 ? sessions.pop() : null
       const admin = { name: 'admin', token: (id === 'logout' ? ending : sessions[0]) ?? null }
+      const usual = isInternal(path) ? internal : admin
       const own = agentKeys.get(params.name ?? '')
       const isForAgents = responses[403]?.description.includes('agent_identity_required')
       if (own && isForAgents && random.chance(0.7)) return { name: 'its agent', token: own }
-      if (manner === 'fitting' || random.chance(0.7)) return admin
+      if (manner === 'fitting' || random.chance(0.7)) return usual
       const all: Caller[] = [
         { name: 'nobody', token: null },
         { name: 'random text', token: 'no.token.ofours' },
@@ -66,4 +68,9 @@ export async function createCallers(
       if (hasEnded && sessions[0] === token) await this.session()
     },
   }
+}
+
+/** True for a path of the internal listener. */
+export function isInternal(path: string): boolean {
+  return path.startsWith('/api/internal/') || path === '/metrics'
 }
