@@ -185,6 +185,20 @@ describe('the platform in sandboxes', () => {
     for (const [index, namespace] of first.entries()) assert.notEqual(namespace, second[index])
   })
 
+  test('the routes of the platform are hidden from it, and web pages are refused there', async () => {
+    const curl = `curl -s -o /dev/null -m 10 --noproxy "*" -w "%{http_code} "`
+    const base = `http://127.0.0.1:${platform.internalPort}`
+    const hidden = ['/api/internal/health', '/api/internal/schedules/changes', '/metrics']
+    const credentials = ['', '-H "authorization: Bearer $ROOST_AGENT_KEY"']
+    const foreign = ['host: evil.example', 'origin: http://evil.example']
+    const tries = [
+      ...hidden.flatMap((path) => credentials.map((credential) => `${curl} ${credential} ${base}${path}`)),
+      ...foreign.map((header) => `${curl} -H "${header}" ${base}/broker/anthropic/v1/models`),
+    ]
+    const codes = (await runInSandbox(platform, 'box-claude', tries.join('; '))).trim().split(/\s+/)
+    assert.deepEqual(codes, [...Array(6).fill('404'), '403', '403'])
+  })
+
   test('its egress goes through the platform: nothing in mode off, everything in learn, the list in enforce', async () => {
     const egress = (method: string, path = '', body?: object) =>
       platform.request(method, `/api/agents/box-claude/egress${path}`, body)
