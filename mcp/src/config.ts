@@ -56,7 +56,7 @@ function integer(env: NodeJS.ProcessEnv, name: string, fallback: number, min: nu
 function refuseUnreadableKey(error: unknown): never {
   const reason = error instanceof Error ? error.message : String(error)
   throw new Error(
-    `The encryption key cannot be read: ${reason} Start the API first, or set ROOST_INTERNAL_SECRET for both.`,
+    `Start the API first, or set ROOST_INTERNAL_SECRET for both. The encryption key cannot be read: ${reason}`,
     { cause: error },
   )
 }

@@ -67,5 +67,5 @@ async function runScheduler(): Promise<void> {
 
 function unreadableKey(error: unknown): string {
   const reason = error instanceof Error ? error.message : String(error)
-  return `The encryption key cannot be read: ${reason} Start the API first, or set ROOST_INTERNAL_SECRET for both.`
+  return `Start the API first, or set ROOST_INTERNAL_SECRET for both. The encryption key cannot be read: ${reason}`
 }
