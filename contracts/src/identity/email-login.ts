@@ -19,9 +19,10 @@ export const requestEmailCode = endpoint({
   path: '/api/auth/email/request',
   summary: 'Request a sign-in code by e-mail',
   description:
-    'The reply is the same for an allowed address, an unknown one, and one above its rate limit. A code has 6 digits and is valid for 10 minutes; a newer code invalidates it.',
+    'The reply is the same for an allowed address, an unknown one, and one above its rate limit. A code has 6 digits and is valid for 10 minutes. A newer code of the same client replaces it; other clients can use only the newest one.',
   tag,
   access: { who: 'none' },
+  headers: ['Cookie'],
   body: RequestEmailCode,
   bodyLimit: smallBody,
   returns: z.object({ success: z.literal(true), message: z.string() }),
@@ -38,6 +39,8 @@ export const verifyEmailCode = endpoint({
     'The first sign-in creates the account. If a second factor is required, the reply has a `challenge_token` instead of an `access_token`. A wrong, used or expired code gets the same reply as an address that may not sign in.',
   tag,
   access: { who: 'none' },
+  headers: ['Cookie'],
+  replyHeaders: ['Set-Cookie'],
   body: VerifyEmailCode,
   bodyLimit: smallBody,
   returns: z.union([

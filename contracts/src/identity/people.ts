@@ -47,7 +47,7 @@ export const suspendUser = endpoint({
   path: '/api/users/{username}/suspend',
   summary: 'Suspend an account',
   description:
-    'Its sessions and keys are refused from the next request on, and its sockets close. Nothing is deleted.',
+    'Its sessions end for good, also those in the Workspace, and its sockets close. Its keys are refused while the suspension lasts. Nothing is deleted.',
   tag,
   access: byAdmin,
   params: UserParams,
@@ -61,6 +61,7 @@ export const unsuspendUser = endpoint({
   method: 'POST',
   path: '/api/users/{username}/unsuspend',
   summary: 'Reactivate a suspended account',
+  description: 'The person signs in again; sessions from before the suspension stay ended. Keys work again.',
   tag,
   access: byAdmin,
   params: UserParams,

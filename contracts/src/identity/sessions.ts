@@ -29,6 +29,8 @@ export const createToken = endpoint({
     'Accepts a form (`application/x-www-form-urlencoded`), not JSON. `username` is `admin` or the e-mail address registered for an admin. The token is valid for 7 days, or until the platform restarts.',
   tag,
   access: { who: 'none' },
+  headers: ['Cookie'],
+  replyHeaders: ['Set-Cookie'],
   bodyKind: 'form',
   body: z.object({ username: z.string(), password: z.string() }),
   bodyLimit: 16 * 1024,

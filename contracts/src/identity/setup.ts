@@ -22,7 +22,7 @@ export const setAdminPassword = endpoint({
   path: '/api/setup/admin-password',
   summary: 'Create the first admin',
   description:
-    'Possible once: sets the password of the account `admin`, 12 to 128 characters. The optional e-mail address can replace the user name at sign-in.',
+    'Possible once: sets the password of the account `admin`, 12 to 128 characters and not a common one. The optional e-mail address can replace the user name at sign-in.',
   tag,
   access: { who: 'none' },
   body: z.object({

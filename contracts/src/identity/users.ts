@@ -58,9 +58,10 @@ export const setMyPassword = endpoint({
   path: '/api/users/me/password',
   summary: 'Change your password',
   description:
-    'For admin accounts that sign in with a password. Ends all sessions of the account except the current one.',
+    'For admin accounts that sign in with a password. The new one has 12 to 128 characters and is not a common one. Ends all sessions of the account except the current one.',
   tag,
   access: { who: 'any', gate: 'human' },
+  headers: ['Cookie'],
   body: z.object({ current_password: z.string(), new_password: z.string() }),
   bodyLimit: 16 * 1024,
   returns: z.object({ success: z.literal(true) }),

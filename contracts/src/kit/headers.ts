@@ -40,6 +40,11 @@ export const requestHeaders = {
     description: 'The `session_token` of a visitor, as an alternative to the field.',
     schema: text,
   },
+  Cookie: {
+    description:
+      'A browser that signed in before sends its `roost_device_…` cookie. Its attempts count apart from those of strangers. Optional; it is no credential.',
+    schema: text,
+  },
   'X-Svc-Signature': {
     description:
       '`sha256=<hex>`: HMAC-SHA256 of the raw body with the signing secret. Required if the webhook has a secret.',
@@ -88,6 +93,10 @@ export const replyHeaders = {
   'Retry-After': {
     description: 'Seconds to wait before a retry, if known.',
     schema: { type: 'integer', minimum: 1 },
+  },
+  'Set-Cookie': {
+    description: 'Marks the browser as known for the limits of sign-in attempts: `roost_device_…`, HttpOnly.',
+    schema: text,
   },
   'WWW-Authenticate': { description: '`Bearer`.', schema: text },
   'X-Circuit-Open': { description: 'Set when the circuit breaker refused the run.', schema: flag },

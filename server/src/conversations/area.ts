@@ -8,6 +8,7 @@ import type { Vault } from '../foundation/vault/index.ts'
 import type { Route } from '../http/route.ts'
 import type { SocketRoute } from '../http/sockets.ts'
 import type { IdentityArea } from '../identity/area.ts'
+import { addressesOf } from '../identity/users/index.ts'
 import type { Clock } from '../kit/clock.ts'
 import type { Db } from '../ports/database/port.ts'
 import type { Log } from '../ports/log.ts'
@@ -46,7 +47,10 @@ export type ConversationsAreaDeps = Pick<ChatDeps, 'agentName'> &
     events: Pick<Outbox, 'append' | 'signal' | 'on'>
     idempotency: Pick<Idempotency, 'enter'>
     works: Pick<WorkStates, 'register'>
-    identity: Pick<IdentityArea, 'users' | 'codes' | 'identify' | 'sessions' | 'keys'>
+    identity: Pick<
+      IdentityArea,
+      'users' | 'codes' | 'devices' | 'onSuspended' | 'identify' | 'sessions' | 'keys'
+    >
     ephemeral: VoiceDeps['ephemeral']
     voice: Pick<VoiceDeps, 'voice' | 'voiceKey'>
     calls: Pick<CallsDeps, 'telephony' | 'isOn'>
@@ -94,6 +98,9 @@ export function createConversationsArea(deps: ConversationsAreaDeps): Conversati
     isVoiceOn: () => deps.voice.voiceKey() !== null,
   })
   works.register(workspaceChat.workState)
+  identity.onSuspended(async (tx, account) => {
+    for (const email of addressesOf(account)) await workspaceChat.principals.closeAllOf(email, tx)
+  })
   // After chat too, for the same reason.
   const voice = createVoice({
     ...deps,
@@ -135,6 +142,7 @@ export function createConversationsArea(deps: ConversationsAreaDeps): Conversati
     descriptionOf: agents.agentManagement.descriptionOf,
     retentionDays: () => Number(deps.retention.settings.value(visitorRetentionKey)),
     codes: identity.codes,
+    devices: identity.devices,
     agentRecords: agents.agentRecords,
     dispatch: runs.dispatch,
   })

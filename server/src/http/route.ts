@@ -39,6 +39,11 @@ export type RequestInfo = {
   actedBy(actor: Actor): void
 }
 
+/** The parts of a request that limits of attempts need. The endpoint must declare the header `Cookie`. */
+export function originOf({ ip, header }: RequestInfo): { ip: string; cookies: string | undefined } {
+  return { ip, cookies: header('Cookie') }
+}
+
 /** A person by account; `id` is null for an address without one. */
 export type Actor = { id: string | null; email: string | null }
 

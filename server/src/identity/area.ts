@@ -9,6 +9,7 @@ import type { Ephemeral } from '../ports/ephemeral/port.ts'
 import type { Log } from '../ports/log.ts'
 import type { Mailer } from '../ports/mail/port.ts'
 import { createIdentify, type Identify, type IdentityChanges, openIdentityChanges } from './access/index.ts'
+import { createDevices, type Devices } from './devices/index.ts'
 import { createEmailCodes, createEmailLogin, type EmailCodes, emailLoginRoutes } from './email-login/index.ts'
 import { createGitTokens, type GitTokens, gitTokenRoutes } from './git-tokens/index.ts'
 import { createKeys, type Keys, type KeysDeps, keyRoutes } from './keys/index.ts'
@@ -17,10 +18,12 @@ import { createSecondFactor, factorRoutes } from './second-factor/index.ts'
 import { createSessions, openSigningKeys, type Sessions, sessionRoutes } from './sessions/index.ts'
 import {
   type AllowList,
+  addressesOf,
   allowListRoutes,
   createAllowList,
   createPeople,
   createUsers,
+  type OnSuspended,
   peopleRoutes,
   type Users,
   userRoutes,
@@ -48,8 +51,11 @@ export type IdentityArea = {
   sessions: Sessions
   keys: Keys
   codes: EmailCodes
+  devices: Devices
   gitTokens: GitTokens
   identify: Identify
+  /** Registers a hook of suspensions. Call it while the platform is composed. */
+  onSuspended(hook: OnSuspended): void
   routes: Route[]
   loops: Loop[]
   close(): Promise<void>
@@ -65,10 +71,10 @@ export async function openIdentityArea(deps: IdentityAreaDeps): Promise<Identity
     onLost: (error) => log.warn({ err: error }, 'an identity change did not reach other processes'),
   })
   const users = createUsers({ db, clock, changes })
-  const people = createPeople({ db, clock, changes })
   const allowList = createAllowList({ db, clock })
+  const devices = createDevices({ vault, clock, baseUrl })
   const policy = { roles: settings.secondFactorRoles, set: settings.putSecondFactorRoles }
-  const secondFactor = createSecondFactor({ db, clock, vault, limits, users, policy })
+  const secondFactor = createSecondFactor({ db, clock, vault, limits, devices, users, policy })
   const signingKeys = await openSigningKeys({ ephemeral, vault, clock, log })
   const sessions = createSessions({
     db,
@@ -77,6 +83,7 @@ export async function openIdentityArea(deps: IdentityAreaDeps): Promise<Identity
     users,
     signingKeys,
     limits,
+    devices,
     allowList,
     secondFactor,
   })
@@ -85,6 +92,7 @@ export async function openIdentityArea(deps: IdentityAreaDeps): Promise<Identity
     db,
     log,
     limits,
+    devices,
     users,
     allowList,
     codes,
@@ -95,6 +103,21 @@ export async function openIdentityArea(deps: IdentityAreaDeps): Promise<Identity
       accessRequests: () => settings.value('public_access_requests_enabled'),
     },
     baseUrl,
+  })
+  const suspensionHooks: OnSuspended[] = [
+    (tx, { id }) => sessions.revokeAll(tx, id),
+    (tx, { id }) => secondFactor.endChallenges(tx, id),
+    async (tx, account) => {
+      for (const email of addressesOf(account)) await codes.voidAll(tx, email)
+    },
+  ]
+  const people = createPeople({
+    db,
+    clock,
+    changes,
+    onSuspended: async (tx, account) => {
+      for (const hook of suspensionHooks) await hook(tx, account)
+    },
   })
   const keys = createKeys({ db, clock, changes, users, limits, agentNames: deps.agentNames })
   const hasGlobal = () => settings.providerKey('github') !== null
@@ -107,11 +130,13 @@ export async function openIdentityArea(deps: IdentityAreaDeps): Promise<Identity
     sessions,
     keys,
     codes,
+    devices,
     gitTokens,
+    onSuspended: (hook) => void suspensionHooks.push(hook),
     identify: createIdentify({ verifySession: sessions.verifySession, verifyKey: keys.verifyKey }),
     routes: [
-      ...sessionRoutes(sessions),
-      ...emailLoginRoutes(emailLogin, sessions),
+      ...sessionRoutes(sessions, devices),
+      ...emailLoginRoutes(emailLogin, sessions, devices),
       ...factorRoutes(secondFactor),
       ...userRoutes(users),
       ...peopleRoutes(people),

@@ -5,6 +5,7 @@ import {
   type AgentCall,
   agentRoute,
   answer,
+  originOf,
   type RequestInfo,
   type Route,
   route,
@@ -63,14 +64,17 @@ function visitorRoutes(publicChat: PublicChat): Route[] {
     route(chat.requestPublicCode, async ({ body, request }) => {
       request.note({ email: body.email })
       const { link } = await lookUp(request, body.token)
-      const { expires_in_seconds } = await verification.request(link, body.email)
+      const { expires_in_seconds } = await verification.request(link, {
+        email: body.email,
+        ...originOf(request),
+      })
       return { message: 'A code is on its way to this address.', expires_in_seconds }
     }),
     route(chat.confirmPublicCode, async ({ body, request }) => {
       request.note({ email: body.email })
       const { link } = await lookUp(request, body.token)
-      const opened = await verification.confirm(link, { ...body, ip: request.ip })
-      return { verified: true as const, ...opened }
+      const { deviceMark, ...opened } = await verification.confirm(link, { ...body, ...originOf(request) })
+      return answer({ verified: true as const, ...opened }, { headers: { 'set-cookie': deviceMark } })
     }),
 
     route(chat.sendPublicChat, async ({ params, body, request }) => {

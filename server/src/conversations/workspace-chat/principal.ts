@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { workspaceSession } from '@roost/contracts/conversations/workspace'
 import type { Caller, SessionCaller } from '../../identity/access/caller.ts'
+import type { Sessions } from '../../identity/sessions/index.ts'
 import type { Account, Users } from '../../identity/users/index.ts'
 import { type Clock, secondsLater, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
@@ -29,6 +30,7 @@ export type PrincipalsDeps = {
   db: Db
   clock: Pick<Clock, 'now'>
   users: Pick<Users, 'holderOf' | 'find'>
+  sessions: Pick<Sessions, 'callerOf'>
 }
 
 export type Principals = {
@@ -42,14 +44,14 @@ export type Principals = {
   /** Whether the Workspace session still exists and the account is not suspended. */
   isOpen(principal: Principal): Promise<boolean>
   close(principal: Principal): Promise<void>
-  closeAllOf(email: string): Promise<void>
+  closeAllOf(email: string, on?: Executor): Promise<void>
   sweep(): Promise<void>
 }
 
 /** Minimum interval between updates of a session's last use. */
 const touchSeconds = 60
 
-export function createPrincipals({ db, clock, users }: PrincipalsDeps): Principals {
+export function createPrincipals({ db, clock, users, sessions }: PrincipalsDeps): Principals {
   const store = workspaceSessionStore(db)
   const idleSince = () => timestamp(secondsLater(clock.now(), -workspaceSession.idleSeconds))
 
@@ -86,14 +88,14 @@ export function createPrincipals({ db, clock, users }: PrincipalsDeps): Principa
       return { token, expires_at }
     },
     async isOpen({ tokenHash, caller }) {
+      if (tokenHash === null) return (await sessions.callerOf(caller.session.jti)) !== null
       const account = await users.find(caller.user.id)
-      if (account?.suspended_at) return false
-      return tokenHash === null ? account !== null : (await store.byHash(tokenHash)) !== null
+      return !account?.suspended_at && (await store.byHash(tokenHash)) !== null
     },
     async close({ tokenHash }) {
       if (tokenHash !== null) await store.remove(tokenHash)
     },
-    closeAllOf: (email) => store.removeOf(email),
+    closeAllOf: (email, on = db) => workspaceSessionStore(on).removeOf(email),
     sweep: () => store.removeExpired(timestamp(clock.now()), idleSince()),
   }
 }

@@ -1,6 +1,6 @@
 import * as endpoints from '@roost/contracts/conversations/workspace'
 import * as conversationEndpoints from '@roost/contracts/conversations/workspace-conversations'
-import { type Route, route, signedInRoute } from '../../http/route.ts'
+import { answer, originOf, type Route, route, signedInRoute } from '../../http/route.ts'
 import { conversationRoutes } from './conversation-routes.ts'
 import { createBinding } from './endpoint-binding.ts'
 import { accountIdOf } from './principal.ts'
@@ -22,15 +22,15 @@ export function workspaceChatRoutes(workspace: WorkspaceChat): Route[] {
   return [
     route(endpoints.requestWorkspaceCode, async (call) => {
       call.request.note({ email: call.body.email })
-      await signIn.requestCode({ email: call.body.email, ip: call.request.ip })
+      await signIn.requestCode({ email: call.body.email, ...originOf(call.request) })
       return { success: true as const, message: codeSentMessage }
     }),
     route(endpoints.verifyWorkspaceCode, async (call) => {
       call.request.note({ email: call.body.email })
-      const { reply, account } = await signIn.verify({ ...call.body, ip: call.request.ip })
+      const { reply, account, deviceMark } = await signIn.verify({ ...call.body, ...originOf(call.request) })
       if (account) call.request.note({ username: account.username })
       call.request.actedBy({ id: accountIdOf(account, reply.email), email: reply.email })
-      return reply
+      return answer(reply, { headers: { 'set-cookie': deviceMark } })
     }),
     signedInRoute(endpoints.exchangeWorkspaceSession, async (call) => {
       call.request.note({ email: call.body.email })

@@ -1,7 +1,14 @@
 import { workspaceSession } from '@roost/contracts/conversations/workspace'
-import type { RateLimits } from '../../foundation/rate-limits/index.ts'
-import { rateRules } from '../../foundation/rate-limits/index.ts'
+import {
+  clearFromPlace,
+  networkOf,
+  type Place,
+  type RateLimits,
+  rateRules,
+  useFromPlace,
+} from '../../foundation/rate-limits/index.ts'
 import type { SignedIn } from '../../identity/access/caller.ts'
+import { addressSubject, type Devices, type Origin } from '../../identity/devices/index.ts'
 import { codeMail, createOutgoing, type EmailCodes } from '../../identity/email-login/index.ts'
 import type { Account, Users } from '../../identity/users/index.ts'
 import { Fault, isFault } from '../../kit/fault.ts'
@@ -16,6 +23,7 @@ export type SignInDeps = {
   log: Pick<Log, 'warn'>
   limits: Pick<RateLimits, 'use' | 'clear'>
   codes: Pick<EmailCodes, 'mint' | 'redeem'>
+  devices: Devices
   users: Pick<Users, 'holderOf'>
   /** Null when the platform sends no mail; then email sign-in is disabled. */
   mail: Pick<Mailer, 'send'> | null
@@ -31,13 +39,13 @@ export type SignIn = {
    * Responds identically and in the same time for every address. Throws `email_login_disabled`, and `rate_limited` for
    * the client.
    */
-  requestCode(request: { email: string; ip: string }): Promise<void>
-  /** Throws `invalid_code` for every invalid combination of address and code, and `rate_limited`. */
-  verify(attempt: {
-    email: string
-    code: string
-    ip: string
-  }): Promise<{ reply: { token: string; email: string; expires_at: string }; account: Account | null }>
+  requestCode(request: Origin & { email: string }): Promise<void>
+  /** `deviceMark`: a `Set-Cookie` header. Throws `invalid_code` for every invalid combination of address and code, and `rate_limited`. */
+  verify(attempt: Origin & { email: string; code: string }): Promise<{
+    reply: { token: string; email: string; expires_at: string }
+    account: Account | null
+    deviceMark: string
+  }>
   /** Throws `scope_not_allowed`, `entitlement_required`, `agent_access_denied` for an address without any agent. */
   exchange(
     caller: SignedIn,
@@ -49,7 +57,7 @@ export type SignIn = {
 const purpose = 'workspace'
 
 export function createSignIn(deps: SignInDeps): SignIn {
-  const { db, limits, codes, users, mail, principals, roster, baseUrl } = deps
+  const { db, limits, devices, codes, users, mail, principals, roster, baseUrl } = deps
   const outgoing = createOutgoing(deps.log)
 
   const requireMail = () => {
@@ -64,40 +72,44 @@ export function createSignIn(deps: SignInDeps): SignIn {
     return { isAdmitted: (await roster.agentsOf({ email, owns: null })).length > 0, account }
   }
 
-  async function sendCode(to: Pick<Mailer, 'send'>, email: string): Promise<void> {
+  async function sendCode(to: Pick<Mailer, 'send'>, email: string, place: Place): Promise<void> {
     try {
-      await limits.use(rateRules.workspaceCode, email)
+      await useFromPlace(limits, rateRules.workspaceCode, email, place)
     } catch (error) {
       // An address above its limit silently gets no mail.
       if (isFault(error, 'rate_limited')) return
       throw error
     }
     if (!(await admissionOf(email)).isAdmitted) return
-    const code = await db.atomically((tx) => codes.mint(tx, purpose, email))
+    const code = await db.atomically((tx) => codes.mint(tx, { purpose, email, place }))
     await to.send(codeMail(email, code, `${baseUrl}/workspace`))
   }
 
   return {
-    async requestCode({ email, ip }) {
+    async requestCode({ email, ...origin }) {
       const to = requireMail()
-      await limits.use(rateRules.workspaceCodeClient, ip)
-      outgoing.start(() => sendCode(to, email))
+      const place = devices.place(addressSubject(email), origin)
+      if (place.device === null) await limits.use(rateRules.workspaceCodeClient, networkOf(place.ip))
+      outgoing.start(() => sendCode(to, email, place))
     },
-    async verify({ email, code, ip }) {
+    async verify({ email, code, ...origin }) {
       requireMail()
-      await limits.use(rateRules.emailCodeAddress, ip)
+      const place = devices.place(addressSubject(email), origin)
+      // A known device is limited by its own count, whoever else uses its address.
+      if (place.device === null) await limits.use(rateRules.emailCodeAddress, networkOf(place.ip))
       // Counted before the code is checked, so that concurrent guesses cannot exceed the limit.
       const subject = `${purpose}:${email}`
-      await limits.use(rateRules.emailCodeAttempt, subject)
+      await useFromPlace(limits, rateRules.emailCodeAttempt, subject, place)
       // Checked again, because the last share may have ended after the code was sent.
       const { isAdmitted, account } = await admissionOf(email)
       const session = await db.atomically(async (tx) => {
-        const isValid = await codes.redeem(tx, purpose, email, isAdmitted ? code : null)
+        const isValid = await codes.redeem(tx, { purpose, email, place }, isAdmitted ? code : null)
         return isAdmitted && isValid ? principals.open(tx, email) : null
       })
       if (!session) throw new Fault('invalid_code')
-      await limits.clear(rateRules.emailCodeAttempt, subject)
-      return { reply: { ...session, email }, account }
+      await clearFromPlace(limits, rateRules.emailCodeAttempt, subject, place)
+      const deviceMark = devices.remember(addressSubject(email), origin)
+      return { reply: { ...session, email }, account, deviceMark }
     },
     async exchange(caller, email) {
       if (caller.kind !== 'key' || caller.key.scope !== 'portal_delegate')

@@ -71,19 +71,21 @@ describe('while the store is unavailable', () => {
 
   test('sign-in limits are counted in this process', async () => {
     const { clock, limits } = openDown()
-    const { passwordAccount } = rateRules
-    for (let i = 0; i < 5; i++) await limits.use(passwordAccount, 'wren')
-    const refused = await refusalOf(() => limits.use(passwordAccount, 'wren'))
+    const passwords = rateRules.password.each
+    for (let i = 0; i < 5; i++) await limits.use(passwords, 'wren')
+    const refused = await refusalOf(() => limits.use(passwords, 'wren'))
     assert.equal(refused?.code, 'too_many_attempts')
     assert.equal(refused?.fields.retry_after_seconds, 900)
     await clock.advance(900)
-    await limits.use(passwordAccount, 'wren')
-    await limits.clear(passwordAccount, 'wren')
-    await limits.check(passwordAccount, 'wren')
+    await limits.use(passwords, 'wren')
+    await limits.clear(passwords, 'wren')
+    await limits.check(passwords, 'wren')
   })
 })
 
 test('rule names are unique', () => {
-  const names = Object.values(rateRules).map(({ name }) => name)
+  const names = Object.values(rateRules)
+    .flatMap((rule) => ('each' in rule ? [rule.each, rule.all] : [rule]))
+    .map(({ name }) => name)
   assert.equal(new Set(names).size, names.length)
 })

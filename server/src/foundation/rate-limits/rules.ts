@@ -15,20 +15,23 @@ export type RateRule = {
   refusal?: ErrorCode
 }
 
+/** Limits attempts on one subject, from one place and from all places of a kind together. */
+export type PlaceRule = { each: RateRule; all: RateRule }
+
 const minute = 60
 const hour = 3600
 
 /** Rate limits except those of webhooks, which are settings. A comment names the subjects of the rules below it. */
 export const rateRules = {
-  // account, client address
-  passwordAccount: rule('password-account', 5, 15 * minute, 'process', 'too_many_attempts'),
+  // account and place; a client address, whatever the account
+  password: fromPlaces('password', [5, 100], 15 * minute, 'too_many_attempts'),
   passwordAddress: rule('password-address', 30, 5 * minute, 'process', 'too_many_attempts'),
-  // e-mail address, e-mail address, client address
-  emailCodeRequest: rule('email-code-request', 3, 10 * minute, 'process'),
-  emailCodeAttempt: rule('email-code-attempt', 5, 10 * minute, 'process', 'too_many_attempts'),
+  // e-mail address and place; a client address, whatever the e-mail address
+  emailCodeRequest: fromPlaces('email-code-request', [3, 15], 10 * minute),
+  emailCodeAttempt: fromPlaces('email-code-attempt', [5, 25], 10 * minute, 'too_many_attempts'),
   emailCodeAddress: rule('email-code-address', 60, 5 * minute, 'process'),
-  // account; the limit per challenge is not enough, because a password holder can request many challenges
-  secondFactor: rule('second-factor', 10, 15 * minute, 'process', 'too_many_attempts'),
+  // account and place; the limit per challenge is not enough, because a password holder can request many challenges
+  secondFactor: fromPlaces('second-factor', [10, 30], 15 * minute, 'too_many_attempts'),
   // client address
   accessRequest: rule('access-request', 20, hour, 'process'),
   setup: rule('setup', 30, 10 * minute, 'process'),
@@ -49,17 +52,17 @@ export const rateRules = {
   bind: rule('bind', 30, minute, 'open'),
   keyVerify: rule('key-verify', 30, minute, 'open'),
   voipCall: rule('voip-call', 5, minute, 'open'),
-  // client address, link, client address, e-mail address, client address
+  // client address, link, client address, client address
   publicChatAddress: rule('public-chat-address', 30, minute, 'open'),
   publicChatLink: rule('public-chat-link', 60, minute, 'open'),
   publicLookup: rule('public-lookup', 60, minute, 'open'),
-  publicCode: rule('public-code', 3, 10 * minute, 'process'),
   paidChat: rule('paid-chat', 30, minute, 'open'),
   // link and client address; decides whether a request counts as another view
   canvasView: rule('canvas-view', 1, minute, 'open'),
-  // client address, e-mail address
+  // client address; e-mail address and place, twice
   workspaceCodeClient: rule('workspace-code-client', 30, minute, 'process'),
-  workspaceCode: rule('workspace-code', 5, 5 * minute, 'process'),
+  workspaceCode: fromPlaces('workspace-code', [5, 25], 5 * minute),
+  publicCode: fromPlaces('public-code', [3, 15], 10 * minute),
   // person and agent
   workspaceChatMinute: rule('workspace-chat-minute', 20, minute, 'open'),
   workspaceChatHour: rule('workspace-chat-hour', 300, hour, 'open'),
@@ -68,6 +71,19 @@ export const rateRules = {
   slackMessage: rule('slack-message', 30, minute, 'open'),
   // user who gets the notice
   slackNotice: rule('slack-notice', 1, minute, 'open'),
+}
+
+/** The limits for one place, and for all strangers or all known devices together. */
+function fromPlaces(
+  name: string,
+  [each, all]: readonly [number, number],
+  windowSeconds: number,
+  refusal?: ErrorCode,
+): PlaceRule {
+  return {
+    each: rule(name, each, windowSeconds, 'process', refusal),
+    all: rule(`${name}-all`, all, windowSeconds, 'process', refusal),
+  }
 }
 
 function rule(

@@ -16,12 +16,13 @@ forEachDialect((_name, open) => {
       db,
       clock,
       codes,
-      mint: (purpose = 'door') => codes.mint(db, purpose, email),
-      redeem: (code: string | null, purpose = 'door') =>
-        db.atomically((tx) => codes.redeem(tx, purpose, email, code)),
+      mint: (purpose = 'door', ip = '192.0.2.1') => codes.mint(db, targetOf(purpose, ip)),
+      redeem: (code: string | null, purpose = 'door', ip = '192.0.2.1') =>
+        db.atomically((tx) => codes.redeem(tx, targetOf(purpose, ip), code)),
       [Symbol.asyncDispose]: () => db[Symbol.asyncDispose](),
     }
   }
+  const targetOf = (purpose: string, ip: string) => ({ purpose, email, place: { ip, device: null } })
   const wrong = (code: string) => (code === '000000' ? '000001' : '000000')
 
   test('a code has six digits and works once', async () => {
@@ -59,6 +60,39 @@ forEachDialect((_name, open) => {
       for (let i = 0; i < tries; i++) assert.equal(await it.redeem(wrong(code)), false)
       assert.equal(await it.redeem(code), opens, `${tries} wrong`)
     }
+  })
+
+  test('wrong tries elsewhere do not lock a code where it was requested', async () => {
+    await using it = await start()
+    const code = await it.mint()
+    for (let i = 0; i < 30; i++) assert.equal(await it.redeem(wrong(code), 'door', '192.0.2.2'), false)
+    assert.equal(await it.redeem(code, 'door', '192.0.2.2'), false)
+    assert.equal(await it.redeem(code), true)
+  })
+
+  test('a code is valid elsewhere until 25 tries, or until a newer one is requested', async () => {
+    await using it = await start()
+    for (const [tries, opens] of [
+      [24, true],
+      [25, false],
+    ] as const) {
+      const code = await it.mint()
+      for (let i = 0; i < tries; i++) await it.redeem(wrong(code), 'door', '192.0.2.2')
+      assert.equal(await it.redeem(code, 'door', '192.0.2.3'), opens, `${tries} wrong`)
+    }
+    const first = await it.mint()
+    let second = await it.mint('door', '192.0.2.2')
+    while (second === first) second = await it.mint('door', '192.0.2.2')
+    assert.equal(await it.redeem(first, 'door', '192.0.2.3'), false)
+    assert.equal(await it.redeem(first), true, 'still valid where it was requested')
+    assert.equal(await it.redeem(second, 'door', '192.0.2.2'), false, 'one use voids all')
+  })
+
+  test('of concurrent uses at several places, one succeeds', async () => {
+    await using it = await start()
+    const code = await it.mint()
+    const uses = Array.from({ length: 20 }, (_, i) => it.redeem(code, 'door', `192.0.2.${i % 4}`))
+    assert.equal((await Promise.all(uses)).filter(Boolean).length, 1)
   })
 
   test('a newer code replaces the older one and resets its tries', async () => {

@@ -86,7 +86,7 @@ forEachDialect((_name, open) => {
 
   test('a code of another purpose is refused', async () => {
     await using it = await start()
-    const code = await it.codes.mint(it.db, 'public-link:1', email)
+    const code = await it.codes.mint(it.db, { purpose: 'public-link:1', email, place: { ip, device: null } })
     assert.equal(await faultOf(it.verify(code)), 'invalid_code')
   })
 
@@ -167,7 +167,11 @@ forEachDialect((_name, open) => {
     it.switches.accessRequests = true
     await it.emailLogin.requestAccess({ email: 'mistyped@example.com', ip })
     assert.equal(await it.ask('mistyped@example.com'), null)
-    const code = await it.codes.mint(it.db, 'sign-in', 'mistyped@example.com')
+    const code = await it.codes.mint(it.db, {
+      purpose: 'sign-in',
+      email: 'mistyped@example.com',
+      place: { ip, device: null },
+    })
     assert.equal(await faultOf(it.verify(code, { email: 'mistyped@example.com' })), 'invalid_code')
     await it.allowList.remove('mistyped@example.com')
     await it.allowList.add({ email: 'mistyped@example.com', default_role: 'user', added_by: 'admin' })

@@ -1,10 +1,15 @@
 import { requestAccess, requestEmailCode, verifyEmailCode } from '@roost/contracts/identity/email-login'
 import { getAuthMode } from '@roost/contracts/identity/sessions'
-import { type Route, route } from '../../http/route.ts'
-import type { Sessions } from '../sessions/index.ts'
+import { answer, originOf, type Route, route } from '../../http/route.ts'
+import type { Devices } from '../devices/index.ts'
+import { knownDevice, type Sessions } from '../sessions/index.ts'
 import type { EmailLogin } from './service.ts'
 
-export function emailLoginRoutes(login: EmailLogin, sessions: Pick<Sessions, 'setupStatus'>): Route[] {
+export function emailLoginRoutes(
+  login: EmailLogin,
+  sessions: Pick<Sessions, 'setupStatus'>,
+  devices: Pick<Devices, 'remember'>,
+): Route[] {
   return [
     route(getAuthMode, async () => {
       const { emailLogin, accessRequests } = login.methods()
@@ -16,7 +21,7 @@ export function emailLoginRoutes(login: EmailLogin, sessions: Pick<Sessions, 'se
     }),
     route(requestEmailCode, async ({ body, request }) => {
       request.note({ email: body.email })
-      await login.requestCode({ email: body.email, ip: request.ip })
+      await login.requestCode({ email: body.email, ...originOf(request) })
       return {
         success: true as const,
         message: 'If this address may sign in, a code is on its way to it.',
@@ -24,7 +29,7 @@ export function emailLoginRoutes(login: EmailLogin, sessions: Pick<Sessions, 'se
     }),
     route(verifyEmailCode, async ({ body, request }) => {
       request.note({ email: body.email })
-      const outcome = await login.verify({ ...body, ip: request.ip })
+      const outcome = await login.verify({ ...body, ...originOf(request) })
       if ('challenge' in outcome) {
         request.note({ mfa_required: true })
         return outcome.challenge
@@ -32,7 +37,7 @@ export function emailLoginRoutes(login: EmailLogin, sessions: Pick<Sessions, 'se
       const { session } = outcome
       request.note({ username: session.user.username })
       request.actedBy(session.user)
-      return session
+      return answer(session, knownDevice(devices, session.user.id, request))
     }),
     route(requestAccess, async ({ body, request }) => {
       request.note({ email: body.email })

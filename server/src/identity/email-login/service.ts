@@ -1,8 +1,16 @@
-import { type RateLimits, rateRules } from '../../foundation/rate-limits/index.ts'
+import {
+  clearFromPlace,
+  networkOf,
+  type Place,
+  type RateLimits,
+  rateRules,
+  useFromPlace,
+} from '../../foundation/rate-limits/index.ts'
 import { Fault, isFault } from '../../kit/fault.ts'
 import type { Db } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
 import type { Mailer } from '../../ports/mail/port.ts'
+import { accountSubject, addressSubject, type Devices, type Origin } from '../devices/index.ts'
 import type { SecondStep, SignInOutcome } from '../sessions/index.ts'
 import type { Account, AllowList, Users } from '../users/index.ts'
 import { codeMail } from './code-mail.ts'
@@ -13,6 +21,7 @@ export type EmailLoginDeps = {
   db: Db
   log: Pick<Log, 'warn'>
   limits: RateLimits
+  devices: Pick<Devices, 'place'>
   users: Pick<Users, 'holderOf' | 'create'>
   allowList: Pick<AllowList, 'admit' | 'allowAddress'>
   codes: Pick<EmailCodes, 'mint' | 'redeem'>
@@ -30,12 +39,12 @@ export type EmailLogin = {
    * Resolves the same way and equally fast for every address; the mail is sent afterwards. Throws
    * `email_login_disabled`, and `rate_limited` for the client's IP address.
    */
-  requestCode(request: { email: string; ip: string }): Promise<void>
+  requestCode(request: Origin & { email: string }): Promise<void>
   /**
    * Throws `invalid_code` for every wrong pair of address and code, `too_many_attempts`, `rate_limited`,
    * `email_login_disabled`, and `account_suspended` only after the right code.
    */
-  verify(presented: { email: string; code: string; ip: string }): Promise<SignInOutcome>
+  verify(presented: Origin & { email: string; code: string }): Promise<SignInOutcome>
   /** Lists the address, unless it is listed already. Throws `access_requests_disabled`, `rate_limited`. */
   requestAccess(request: { email: string; ip: string }): Promise<{ alreadyRegistered: boolean }>
   /** Resolves when all mail is sent. */
@@ -45,7 +54,7 @@ export type EmailLogin = {
 const purpose = 'sign-in'
 
 export function createEmailLogin(deps: EmailLoginDeps): EmailLogin {
-  const { db, log, limits, users, allowList, codes, sessions, mail, settings, baseUrl } = deps
+  const { db, log, limits, devices, users, allowList, codes, sessions, mail, settings, baseUrl } = deps
   const outgoing = createOutgoing(log)
 
   const mailer = () => {
@@ -53,10 +62,21 @@ export function createEmailLogin(deps: EmailLoginDeps): EmailLogin {
     return mail
   }
 
+  /** The place of a request, which is a known device if the account of the address signed in there before. */
+  const placeOf = async (email: string, origin: Origin): Promise<Place> => {
+    const holder = await users.holderOf(db, email)
+    return devices.place(holder ? accountSubject(holder.id) : addressSubject(email), origin)
+  }
+
+  /** A known device is limited by its own count, whoever else uses its address. */
+  const limitAddress = async ({ ip, device }: Place) => {
+    if (device === null) await limits.use(rateRules.emailCodeAddress, networkOf(ip))
+  }
+
   /** An address above its limit gets no mail, without an error. */
-  const isWithinLimit = async (email: string): Promise<boolean> => {
+  const isWithinLimit = async (email: string, place: Place): Promise<boolean> => {
     try {
-      await limits.use(rateRules.emailCodeRequest, email)
+      await useFromPlace(limits, rateRules.emailCodeRequest, email, place)
       return true
     } catch (error) {
       if (isFault(error, 'rate_limited')) return false
@@ -64,22 +84,22 @@ export function createEmailLogin(deps: EmailLoginDeps): EmailLogin {
     }
   }
 
-  const sendCode = async (to: Pick<Mailer, 'send'>, email: string) => {
-    if (!(await isWithinLimit(email))) return
+  const sendCode = async (to: Pick<Mailer, 'send'>, email: string, place: Place) => {
+    if (!(await isWithinLimit(email, place))) return
     const code = await db.atomically(async (tx) => {
       const holder = await users.holderOf(tx, email)
-      return (await allowList.admit(tx, email, holder)) ? codes.mint(tx, purpose, email) : null
+      return (await allowList.admit(tx, email, holder)) ? codes.mint(tx, { purpose, email, place }) : null
     })
     if (code !== null) await to.send(codeMail(email, code, baseUrl))
   }
 
   /** Returns null unless the address may sign in now and the code is right. */
-  const redeem = (email: string, code: string): Promise<Account | null> =>
+  const redeem = (email: string, code: string, place: Place): Promise<Account | null> =>
     db.atomically(async (tx) => {
       const holder = await users.holderOf(tx, email)
       // Checked again: the address may have been removed after the code was sent.
       const entry = await allowList.admit(tx, email, holder)
-      const isRight = await codes.redeem(tx, purpose, email, entry ? code : null)
+      const isRight = await codes.redeem(tx, { purpose, email, place }, entry ? code : null)
       if (!entry || !isRight) return null
       return holder ?? users.create(tx, { email, role: entry.default_role })
     })
@@ -90,20 +110,22 @@ export function createEmailLogin(deps: EmailLoginDeps): EmailLogin {
       accessRequests: settings.accessRequests(),
     }),
 
-    async requestCode({ email, ip }) {
+    async requestCode({ email, ...origin }) {
       const to = mailer()
-      await limits.use(rateRules.emailCodeAddress, ip)
-      outgoing.start(() => sendCode(to, email))
+      const place = await placeOf(email, origin)
+      await limitAddress(place)
+      outgoing.start(() => sendCode(to, email, place))
     },
 
-    async verify({ email, code, ip }) {
+    async verify({ email, code, ...origin }) {
       mailer()
-      await limits.use(rateRules.emailCodeAddress, ip)
+      const place = await placeOf(email, origin)
+      await limitAddress(place)
       // Counted before the code is checked, so that concurrent guesses cannot exceed the limit.
-      await limits.use(rateRules.emailCodeAttempt, email)
-      const account = await redeem(email, code)
+      await useFromPlace(limits, rateRules.emailCodeAttempt, email, place)
+      const account = await redeem(email, code, place)
       if (!account) throw new Fault('invalid_code')
-      await limits.clear(rateRules.emailCodeAttempt, email)
+      await clearFromPlace(limits, rateRules.emailCodeAttempt, email, place)
       return sessions.secondStep.enter(account, { mode: 'email' })
     },
 

@@ -1,7 +1,7 @@
 import type { Executor } from '../../ports/database/port.ts'
 
 type EmailCodeRow = {
-  /** What the code is for. A newer code of the same purpose and address replaces it. */
+  /** What the code is for and, after `@`, where it was requested. A newer code of the same pair replaces it. */
   purpose: string
   email: string
   /** Hashed with the installation's key, because six digits are easy to brute-force. */
@@ -39,18 +39,39 @@ export function emailCodeStore(executor: Executor) {
         .where('email', '=', code.email)
         .where('code_hash', '=', code.code_hash)
         .where('expires_at', '>', limits.now)
-        .where('wrong_tries', '<', limits.tries)
+        .where('wrong_tries', '<=', limits.tries)
         .executeTakeFirst()
       return numDeletedRows > 0n
     },
 
-    async countWrong({ purpose, email }: CodeKey): Promise<void> {
-      await db
+    /** Counts a try that was not checked yet. Returns the tries so far; 0 without a code. */
+    async countTry({ purpose, email }: CodeKey): Promise<number> {
+      const row = await db
         .updateTable('email_codes')
         .set((eb) => ({ wrong_tries: eb('wrong_tries', '+', 1) }))
         .where('purpose', '=', purpose)
         .where('email', '=', email)
+        .returning('wrong_tries')
+        .executeTakeFirst()
+      return row?.wrong_tries ?? 0
+    },
+
+    /** Removes the codes of a purpose, wherever they were requested. */
+    async removeAll(purpose: string, email: string): Promise<void> {
+      await db
+        .deleteFrom('email_codes')
+        .where('email', '=', email)
+        .where((eb) =>
+          eb.or([
+            eb('purpose', '=', purpose),
+            eb(eb.fn('substr', ['purpose', eb.lit(1), eb.lit(purpose.length + 1)]), '=', `${purpose}@`),
+          ]),
+        )
         .execute()
+    },
+
+    async removeAllOf(email: string): Promise<void> {
+      await db.deleteFrom('email_codes').where('email', '=', email).execute()
     },
 
     async deleteExpired(now: string): Promise<void> {

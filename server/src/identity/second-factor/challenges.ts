@@ -66,6 +66,8 @@ export function createChallenges(deps: {
       if (!(await challengeStore(tx).end(tokenHash))) throw new Fault('challenge_expired')
     },
 
+    endAll: (tx: Tx, userId: string) => challengeStore(tx).endAll(userId),
+
     deleteExpired: () => challengeStore(db).deleteExpired(timestamp(clock.now())),
   }
 }

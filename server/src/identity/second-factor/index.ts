@@ -5,4 +5,4 @@
  */
 export { removeFactor } from './factors.ts'
 export { factorRoutes } from './routes.ts'
-export { createSecondFactor, type OnAccount, type SecondFactor, type SecondFactorDeps } from './service.ts'
+export { type Answerer, createSecondFactor, type SecondFactor, type SecondFactorDeps } from './service.ts'

@@ -1,6 +1,6 @@
 import * as endpoints from '@roost/contracts/identity/second-factor'
 import { roles } from '@roost/contracts/kit/access'
-import { type Route, route, signedInRoute } from '../../http/route.ts'
+import { originOf, type Route, route, signedInRoute } from '../../http/route.ts'
 import type { SecondFactor } from './service.ts'
 
 /** All routes except the second step of a sign-in, which are routes of sessions. */
@@ -12,14 +12,14 @@ export function factorRoutes(factor: SecondFactor): Route[] {
   return [
     signedInRoute(endpoints.getFactorStatus, ({ caller }) => factor.status(caller.user.id)),
     signedInRoute(endpoints.startFactorEnrolment, ({ caller }) => factor.start(caller.user.id)),
-    signedInRoute(endpoints.confirmFactorEnrolment, async ({ caller, body }) => ({
-      recovery_codes: await factor.confirm(caller.user.id, body.code),
+    signedInRoute(endpoints.confirmFactorEnrolment, async ({ caller, body, request }) => ({
+      recovery_codes: await factor.confirm(caller.user.id, body.code, originOf(request)),
     })),
-    signedInRoute(endpoints.renewRecoveryCodes, async ({ caller, body }) => ({
-      recovery_codes: await factor.renewRecoveryCodes(caller.user.id, body.code),
+    signedInRoute(endpoints.renewRecoveryCodes, async ({ caller, body, request }) => ({
+      recovery_codes: await factor.renewRecoveryCodes(caller.user.id, body.code, originOf(request)),
     })),
-    signedInRoute(endpoints.disableFactor, async ({ caller, body }) => {
-      await factor.disable(caller.user.id, body.code)
+    signedInRoute(endpoints.disableFactor, async ({ caller, body, request }) => {
+      await factor.disable(caller.user.id, body.code, originOf(request))
       return { success: true as const }
     }),
     route(endpoints.getFactorPolicy, async () => policyReply()),

@@ -8,6 +8,7 @@ import { closing, openIdentity } from '../test/fixture.ts'
 
 const password = 'correct horse battery'
 const ip = '192.0.2.1'
+const origin = { ip }
 
 forEachDialect((_name, open) => {
   async function start() {
@@ -39,7 +40,7 @@ forEachDialect((_name, open) => {
       },
       async enrol() {
         const { secret } = await secondFactor.start(account.id)
-        const recoveryCodes = await secondFactor.confirm(account.id, codeOf(secret))
+        const recoveryCodes = await secondFactor.confirm(account.id, codeOf(secret), origin)
         // The time step of this code is used, so the next code needs the next step.
         await clock.advance(30)
         return { secret, recoveryCodes, wrong: codeOf(secret) === '000000' ? '111111' : '000000' }
@@ -77,7 +78,7 @@ forEachDialect((_name, open) => {
       mfa_enrolled: true,
       enrollment_required: false,
     })
-    const reply = await it.sessions.secondStep.finish(String(challenge_token), it.codeOf(secret))
+    const reply = await it.sessions.secondStep.finish(String(challenge_token), it.codeOf(secret), { origin })
     assert.deepEqual(
       [reply.user.username, reply.user.mfa_enrolled, reply.recovery_codes_left],
       ['admin', true, 10],
@@ -97,11 +98,11 @@ forEachDialect((_name, open) => {
     const { secret } = await it.enrol()
     const { secondStep } = it.sessions
     const [code, older] = [it.codeOf(secret), it.codeOf(secret, -1)]
-    assert.equal(await faultOf(secondStep.finish(await it.token(), code)), 'none')
+    assert.equal(await faultOf(secondStep.finish(await it.token(), code, { origin })), 'none')
     for (const used of [code, older])
-      assert.equal(await faultOf(secondStep.finish(await it.token(), used)), 'invalid_code')
+      assert.equal(await faultOf(secondStep.finish(await it.token(), used, { origin })), 'invalid_code')
     await it.clock.advance(30)
-    assert.equal(await faultOf(secondStep.finish(await it.token(), it.codeOf(secret))), 'none')
+    assert.equal(await faultOf(secondStep.finish(await it.token(), it.codeOf(secret), { origin })), 'none')
   })
 
   test('of twenty concurrent uses of one code, one succeeds, for one challenge and for many', async () => {
@@ -109,12 +110,14 @@ forEachDialect((_name, open) => {
     const { secret } = await it.enrol()
     const token = await it.token()
     const one = await outcomes(
-      Array.from({ length: 20 }, () => it.sessions.secondStep.finish(token, it.codeOf(secret))),
+      Array.from({ length: 20 }, () => it.sessions.secondStep.finish(token, it.codeOf(secret), { origin })),
     )
     assert.equal(one.none, 1, JSON.stringify(one))
     await it.clock.advance(900)
     const tokens = await Promise.all(Array.from({ length: 8 }, () => it.token()))
-    const many = await outcomes(tokens.map((each) => it.sessions.secondStep.finish(each, it.codeOf(secret))))
+    const many = await outcomes(
+      tokens.map((each) => it.sessions.secondStep.finish(each, it.codeOf(secret), { origin })),
+    )
     assert.deepEqual(many, { invalid_code: 7, none: 1 })
   })
 
@@ -124,7 +127,9 @@ forEachDialect((_name, open) => {
     const [code = ''] = recoveryCodes
     const typed = `${code.slice(0, 5)}-${code.slice(5)}`.toLowerCase()
     const tokens = await Promise.all(Array.from({ length: 8 }, () => it.token()))
-    const results = await outcomes(tokens.map((token) => it.sessions.secondStep.finish(token, typed)))
+    const results = await outcomes(
+      tokens.map((token) => it.sessions.secondStep.finish(token, typed, { origin })),
+    )
     assert.deepEqual(results, { invalid_code: 7, none: 1 })
     assert.equal((await it.secondFactor.status(it.id)).recovery_codes_left, 9)
   })
@@ -134,12 +139,12 @@ forEachDialect((_name, open) => {
     const { secret, wrong } = await it.enrol()
     const { finish } = it.sessions.secondStep
     const token = await it.token()
-    for (let i = 0; i < 5; i++) assert.equal(await faultOf(finish(token, wrong)), 'invalid_code')
-    assert.equal(await faultOf(finish(token, it.codeOf(secret))), 'too_many_attempts')
+    for (let i = 0; i < 5; i++) assert.equal(await faultOf(finish(token, wrong, { origin })), 'invalid_code')
+    assert.equal(await faultOf(finish(token, it.codeOf(secret), { origin })), 'too_many_attempts')
     const late = await it.token()
     await it.clock.advance(300)
-    assert.equal(await faultOf(finish(late, it.codeOf(secret))), 'challenge_expired')
-    assert.equal(await faultOf(finish('unknown', it.codeOf(secret))), 'challenge_expired')
+    assert.equal(await faultOf(finish(late, it.codeOf(secret), { origin })), 'challenge_expired')
+    assert.equal(await faultOf(finish('unknown', it.codeOf(secret), { origin })), 'challenge_expired')
   })
 
   test('an account has ten wrong tries in fifteen minutes over all its challenges', async () => {
@@ -148,15 +153,16 @@ forEachDialect((_name, open) => {
     const { finish } = it.sessions.secondStep
     for (let round = 0; round < 2; round++) {
       const token = await it.token()
-      for (let i = 0; i < 5; i++) assert.equal(await faultOf(finish(token, wrong)), 'invalid_code')
+      for (let i = 0; i < 5; i++)
+        assert.equal(await faultOf(finish(token, wrong, { origin })), 'invalid_code')
     }
-    const refused = finish(await it.token(), it.codeOf(secret))
+    const refused = finish(await it.token(), it.codeOf(secret), { origin })
     await assert.rejects(
       refused,
       (error) => isFault(error, 'too_many_attempts') && error.fields.retry_after_seconds === 900,
     )
     await it.clock.advance(900)
-    assert.equal(await faultOf(finish(await it.token(), it.codeOf(secret))), 'none')
+    assert.equal(await faultOf(finish(await it.token(), it.codeOf(secret), { origin })), 'none')
   })
 
   test('a changed password and a suspended account void the challenge', async () => {
@@ -167,13 +173,13 @@ forEachDialect((_name, open) => {
     const token = await it.token()
     const caller = await it.identify(`Bearer ${access_token}`)
     if (caller.kind === 'anonymous') return assert.fail('no session')
-    await it.sessions.changePassword(caller, { current: password, next: 'another good one' }, ip)
-    assert.equal(await faultOf(finish(token, it.codeOf(secret))), 'challenge_expired')
+    await it.sessions.changePassword(caller, { current: password, next: 'another good one' }, { ip })
+    assert.equal(await faultOf(finish(token, it.codeOf(secret), { origin })), 'challenge_expired')
     const second = await it.sessions
       .signIn({ username: 'admin', password: 'another good one', ip })
       .catch((error) => String(error.fields.challenge_token))
     await it.changeUser(it.id, { suspended_at: '2030-01-01T00:00:00.000Z' })
-    assert.equal(await faultOf(finish(String(second), it.codeOf(secret))), 'account_suspended')
+    assert.equal(await faultOf(finish(String(second), it.codeOf(secret), { origin })), 'account_suspended')
   })
 
   test('a policy applies at the next sign-in, which sets up a missing factor', async () => {
@@ -193,10 +199,10 @@ forEachDialect((_name, open) => {
     const first = await secondStep.startEnrolment(token)
     const begun = await secondStep.startEnrolment(token)
     assert.equal(begun.challenge_token, token)
-    assert.equal(await faultOf(secondStep.finish(token, it.codeOf(begun.secret))), 'invalid_code')
-    const stale = secondStep.finishEnrolment(token, it.codeOf(first.secret))
+    assert.equal(await faultOf(secondStep.finish(token, it.codeOf(begun.secret), { origin })), 'invalid_code')
+    const stale = secondStep.finishEnrolment(token, it.codeOf(first.secret), { origin })
     assert.equal(await faultOf(stale), 'invalid_code', 'a code of the previous secret')
-    const done = await secondStep.finishEnrolment(token, it.codeOf(begun.secret))
+    const done = await secondStep.finishEnrolment(token, it.codeOf(begun.secret), { origin })
     assert.equal(done.recovery_codes.length, 10)
     assert.equal(await faultOf(it.identify(`Bearer ${done.access_token}`)), 'none')
     assert.equal(await faultOf(secondStep.startEnrolment(token)), 'challenge_expired')
@@ -210,24 +216,24 @@ forEachDialect((_name, open) => {
     const token = await it.token()
     const { secondStep } = it.sessions
     assert.equal(await faultOf(secondStep.startEnrolment(token)), 'conflict')
-    assert.equal(await faultOf(secondStep.finishEnrolment(token, '123456')), 'conflict')
+    assert.equal(await faultOf(secondStep.finishEnrolment(token, '123456', { origin })), 'conflict')
     assert.equal(await faultOf(it.secondFactor.start(it.id)), 'conflict')
-    assert.equal(await faultOf(it.secondFactor.confirm(it.id, '123456')), 'conflict')
+    assert.equal(await faultOf(it.secondFactor.confirm(it.id, '123456', origin)), 'conflict')
   })
 
   test('new recovery codes void the old ones; disabling needs a code and is refused under a policy', async () => {
     await using it = await start()
     const { secret, recoveryCodes, wrong } = await it.enrol()
     const { secondFactor, id } = it
-    assert.equal(await faultOf(secondFactor.renewRecoveryCodes(id, wrong)), 'invalid_code')
-    const renewed = await secondFactor.renewRecoveryCodes(id, it.codeOf(secret))
-    assert.equal(await faultOf(secondFactor.disable(id, recoveryCodes[1] ?? '')), 'invalid_code')
+    assert.equal(await faultOf(secondFactor.renewRecoveryCodes(id, wrong, origin)), 'invalid_code')
+    const renewed = await secondFactor.renewRecoveryCodes(id, it.codeOf(secret), origin)
+    assert.equal(await faultOf(secondFactor.disable(id, recoveryCodes[1] ?? '', origin)), 'invalid_code')
     await secondFactor.policy.set(['admin'])
-    assert.equal(await faultOf(secondFactor.disable(id, renewed[1] ?? '')), 'role_required')
+    assert.equal(await faultOf(secondFactor.disable(id, renewed[1] ?? '', origin)), 'role_required')
     await secondFactor.policy.set([])
-    assert.equal(await faultOf(secondFactor.disable(id, renewed[1] ?? '')), 'none')
+    assert.equal(await faultOf(secondFactor.disable(id, renewed[1] ?? '', origin)), 'none')
     assert.equal(await faultOf(it.signIn()), 'none')
-    assert.equal(await faultOf(secondFactor.disable(id, renewed[2] ?? '')), 'conflict')
+    assert.equal(await faultOf(secondFactor.disable(id, renewed[2] ?? '', origin)), 'conflict')
     assert.equal((await secondFactor.status(id)).recovery_codes_left, 0)
   })
 
@@ -246,7 +252,7 @@ forEachDialect((_name, open) => {
     await it.allowList.add({ email, default_role: 'user', added_by: 'admin' })
     await it.secondFactor.policy.set(['user'])
     const enter = async () => {
-      const code = await it.codes.mint(it.db, 'sign-in', email)
+      const code = await it.codes.mint(it.db, { purpose: 'sign-in', email, place: { ip, device: null } })
       const outcome = await it.emailLogin.verify({ email, code, ip })
       return 'challenge' in outcome ? outcome.challenge : assert.fail('a session without a second step')
     }
@@ -254,12 +260,12 @@ forEachDialect((_name, open) => {
     assert.deepEqual(rest, { mfa_required: true, mfa_enrolled: false, enrollment_required: true })
     const { secondStep } = it.sessions
     const { secret } = await secondStep.startEnrolment(challenge_token)
-    const { user } = await secondStep.finishEnrolment(challenge_token, it.codeOf(secret))
+    const { user } = await secondStep.finishEnrolment(challenge_token, it.codeOf(secret), { origin })
     assert.equal(user.username, email)
     await it.clock.advance(30)
     const again = await enter()
     await it.allowList.remove(email)
-    const late = secondStep.finish(again.challenge_token, it.codeOf(secret))
+    const late = secondStep.finish(again.challenge_token, it.codeOf(secret), { origin })
     assert.equal(await faultOf(late), 'challenge_expired')
   })
 

@@ -144,6 +144,10 @@ export function challengeStore(executor: Executor) {
       return numDeletedRows > 0n
     },
 
+    async endAll(userId: string): Promise<void> {
+      await db.deleteFrom('sign_in_challenges').where('user_id', '=', userId).execute()
+    },
+
     async deleteExpired(now: string): Promise<void> {
       await db.deleteFrom('sign_in_challenges').where('expires_at', '<=', now).execute()
     },

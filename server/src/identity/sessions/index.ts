@@ -4,7 +4,7 @@
  * defined in `access`.
  */
 export { type Regained, regainAdmin } from './regain.ts'
-export { sessionRoutes } from './routes.ts'
+export { knownDevice, sessionRoutes } from './routes.ts'
 export type { SecondStep, SignInOutcome } from './second-step.ts'
 export { createSessions, type Sessions, type SessionsDeps } from './service.ts'
 export type { AccessToken, Credentials } from './sign-in.ts'

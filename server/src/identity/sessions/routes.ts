@@ -6,11 +6,20 @@ import {
 import { createToken, logout, validateToken } from '@roost/contracts/identity/sessions'
 import { getSetupStatus, setAdminPassword } from '@roost/contracts/identity/setup'
 import { setMyPassword } from '@roost/contracts/identity/users'
-import { type RequestInfo, type Route, route, signedInRoute } from '../../http/route.ts'
+import {
+  type Answer,
+  answer,
+  originOf,
+  type RequestInfo,
+  type Route,
+  route,
+  signedInRoute,
+} from '../../http/route.ts'
 import { Fault } from '../../kit/fault.ts'
+import { accountSubject, type Devices } from '../devices/index.ts'
 import type { Sessions } from './service.ts'
 
-export function sessionRoutes(sessions: Sessions): Route[] {
+export function sessionRoutes(sessions: Sessions, devices: Pick<Devices, 'remember'>): Route[] {
   return [
     route(getSetupStatus, () => sessions.setupStatus()),
     route(
@@ -29,9 +38,9 @@ export function sessionRoutes(sessions: Sessions): Route[] {
     ),
     route(createToken, async ({ body, request }) => {
       const onAccount = (username: string) => request.note({ username })
-      const { user, ...token } = await sessions.signIn({ ...body, ip: request.ip, onAccount })
+      const { user, ...token } = await sessions.signIn({ ...body, ...originOf(request), onAccount })
       request.actedBy(user)
-      return token
+      return answer(token, knownDevice(devices, user.id, request))
     }),
     signedInRoute(validateToken, async ({ caller }) => ({
       status: 'valid' as const,
@@ -46,32 +55,45 @@ export function sessionRoutes(sessions: Sessions): Route[] {
       await sessions.changePassword(
         caller,
         { current: body.current_password, next: body.new_password },
-        request.ip,
+        originOf(request),
       )
       return { success: true as const }
     }),
-    ...secondStepRoutes(sessions),
+    ...secondStepRoutes(sessions, devices),
   ]
+}
+
+/** The headers of a completed sign-in, which mark the browser as known to the account. */
+export function knownDevice(
+  devices: Pick<Devices, 'remember'>,
+  userId: string,
+  request: RequestInfo,
+): Pick<Answer, 'headers'> {
+  return { headers: { 'set-cookie': devices.remember(accountSubject(userId), originOf(request)) } }
 }
 
 /** Records the user name even for a failed sign-in: only admins read the audit log. */
 const noteOf = (request: RequestInfo) => (username: string) => request.note({ username })
 
 /** The second step of a sign-in. These routes accept only a challenge token. */
-function secondStepRoutes({ secondStep }: Pick<Sessions, 'secondStep'>): Route[] {
+function secondStepRoutes(
+  { secondStep }: Pick<Sessions, 'secondStep'>,
+  devices: Pick<Devices, 'remember'>,
+): Route[] {
+  const answererOf = (request: RequestInfo) => ({ origin: originOf(request), onAccount: noteOf(request) })
   return [
     route(verifyFactorLogin, async ({ body, request }) => {
-      const reply = await secondStep.finish(body.challenge_token, body.code, noteOf(request))
+      const reply = await secondStep.finish(body.challenge_token, body.code, answererOf(request))
       request.actedBy(reply.user)
-      return reply
+      return answer(reply, knownDevice(devices, reply.user.id, request))
     }),
     route(startFactorLoginEnrolment, ({ body, request }) =>
       secondStep.startEnrolment(body.challenge_token, noteOf(request)),
     ),
     route(confirmFactorLoginEnrolment, async ({ body, request }) => {
-      const reply = await secondStep.finishEnrolment(body.challenge_token, body.code, noteOf(request))
+      const reply = await secondStep.finishEnrolment(body.challenge_token, body.code, answererOf(request))
       request.actedBy(reply.user)
-      return reply
+      return answer(reply, knownDevice(devices, reply.user.id, request))
     }),
   ]
 }

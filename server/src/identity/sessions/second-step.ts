@@ -2,7 +2,7 @@ import type { SecondFactorChallenge } from '@roost/contracts/identity/second-fac
 import type { User } from '@roost/contracts/identity/users'
 import { Fault } from '../../kit/fault.ts'
 import type { Db } from '../../ports/database/port.ts'
-import type { OnAccount, SecondFactor } from '../second-factor/index.ts'
+import type { Answerer, SecondFactor } from '../second-factor/index.ts'
 import { type Account, type AllowList, type Proof, type Users, userView } from '../users/index.ts'
 import type { AccessToken } from './sign-in.ts'
 
@@ -48,23 +48,23 @@ export function createSecondStep(deps: SecondStepDeps) {
     async finish(
       token: string,
       code: string,
-      onAccount?: OnAccount,
+      from: Answerer,
     ): Promise<SignedInPerson & { recovery_codes_left: number }> {
-      const { account, proof, recoveryCodesLeft } = await secondFactor.answer(token, code, onAccount)
+      const { account, proof, recoveryCodesLeft } = await secondFactor.answer(token, code, from)
       await recheck(account, proof)
       return { ...(await issueFor(account, proof)), recovery_codes_left: recoveryCodesLeft }
     },
 
-    async startEnrolment(token: string, onAccount?: OnAccount) {
+    async startEnrolment(token: string, onAccount?: Answerer['onAccount']) {
       return { ...(await secondFactor.startEnrolment(token, onAccount)), challenge_token: token }
     },
 
     async finishEnrolment(
       token: string,
       code: string,
-      onAccount?: OnAccount,
+      from: Answerer,
     ): Promise<SignedInPerson & { recovery_codes: string[] }> {
-      const { account, proof, recoveryCodes } = await secondFactor.confirmEnrolment(token, code, onAccount)
+      const { account, proof, recoveryCodes } = await secondFactor.confirmEnrolment(token, code, from)
       await recheck(account, proof)
       return { ...(await issueFor(account, proof)), recovery_codes: recoveryCodes }
     },

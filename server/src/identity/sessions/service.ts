@@ -3,10 +3,12 @@ import { type RateLimits, rateRules } from '../../foundation/rate-limits/index.t
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import { createTurns } from '../../kit/turns.ts'
-import type { Db } from '../../ports/database/port.ts'
+import type { Db, Tx } from '../../ports/database/port.ts'
 import type { IdentityChanges, SessionCaller, SignedIn } from '../access/index.ts'
+import type { Devices, Origin } from '../devices/index.ts'
 import type { SecondFactor } from '../second-factor/index.ts'
 import { type Account, type AllowList, type Proof, type Users, userView } from '../users/index.ts'
+import { isCommonPassword } from './common-passwords.ts'
 import { createPasswords, isAcceptablePassword } from './passwords.ts'
 import { createSecondStep, type SecondStep, type SignedInPerson } from './second-step.ts'
 import { type AccessToken, type Credentials, createSignIn } from './sign-in.ts'
@@ -21,6 +23,7 @@ export type SessionsDeps = {
   users: Users
   signingKeys: SigningKeys
   limits: RateLimits
+  devices: Devices
   allowList: Pick<AllowList, 'admit'>
   secondFactor: SecondFactor
 }
@@ -43,9 +46,12 @@ export type Sessions = {
   callerOf(jti: string): Promise<SessionCaller | null>
   /** The values of `GET /api/auth/validate`. */
   describe(caller: SignedIn): Promise<{ user: ReturnType<typeof userView>; expires_at: string | null }>
+  /** Hook of a suspension: ends all sessions of the account for good. */
+  revokeAll(tx: Tx, userId: string): Promise<void>
   /** Ends the caller's session immediately. Does nothing for a key. */
   logout(caller: SignedIn): Promise<void>
-  changePassword(caller: SignedIn, request: { current: string; next: string }, ip: string): Promise<void>
+  /** Throws `weak_password`, `invalid_credentials`, `too_many_attempts`. */
+  changePassword(caller: SignedIn, request: { current: string; next: string }, origin: Origin): Promise<void>
   loops: Loop[]
 }
 
@@ -92,7 +98,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
     async setUp({ password, confirm_password, email }, ip) {
       await limits.use(rateRules.setup, ip)
       if (await users.hasUsableAdmin()) throw new Fault('setup_completed')
-      if (!isAcceptablePassword(password)) throw new Fault('weak_password')
+      await refuseWeak(password)
       if (typeof confirm_password === 'string' && confirm_password !== password)
         throw new Fault('password_mismatch')
       const passwordHash = await inTurn(() => passwords.hash(password))
@@ -115,14 +121,17 @@ export function createSessions(deps: SessionsDeps): Sessions {
       changes.announce({ session_id: caller.session.jti })
     },
 
-    async changePassword(caller, { current, next }, ip) {
+    revokeAll: (tx, userId) => sessionStore(tx).revokeAll(userId, timestamp(clock.now())),
+
+    async changePassword(caller, { current, next }, origin) {
       if (caller.kind !== 'session') throw new Fault('human_only')
       const { user, session } = caller
       if (user.role !== 'admin') throw new Fault('admin_required')
       if ((await users.passwordHashOf(user.id)) === null)
         throw new Fault('conflict', 'This account signs in by e-mail and has no password.')
-      if (!isAcceptablePassword(next)) throw new Fault('weak_password')
-      const { passwordHash } = await checkPassword({ username: user.username, password: current, ip })
+      await refuseWeak(next)
+      const credentials = { username: user.username, password: current, ...origin }
+      const { passwordHash } = await checkPassword(credentials)
       const nextHash = await inTurn(() => passwords.hash(next))
       await db.atomically(async (tx) => {
         if (!(await users.replacePasswordHash(tx, user.id, passwordHash, nextHash)))
@@ -141,4 +150,13 @@ export function createSessions(deps: SessionsDeps): Sessions {
       },
     ],
   }
+}
+
+async function refuseWeak(password: string): Promise<void> {
+  if (!isAcceptablePassword(password)) throw new Fault('weak_password')
+  if (await isCommonPassword(password))
+    throw new Fault(
+      'weak_password',
+      'The password is on the list of common passwords, which attackers try first. Choose another one.',
+    )
 }

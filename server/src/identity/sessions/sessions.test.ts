@@ -257,7 +257,7 @@ forEachDialect((_name, open) => {
     const [own, other] = [await signIn(it), await signIn(it)]
     const caller = await callerOf(it, own)
     await callerOf(it, other)
-    await it.sessions.changePassword(caller, { current: password, next: 'another good one' }, ip)
+    await it.sessions.changePassword(caller, { current: password, next: 'another good one' }, { ip })
     await callerOf(it, own)
     await assertRefused(it, other)
     assert.equal(await faultOf(signIn(it)), 'invalid_credentials')
@@ -269,7 +269,7 @@ forEachDialect((_name, open) => {
     const [own, other] = [await signIn(it), await signIn(it)]
     const caller = await callerOf(it, own)
     const change = (current: string, next: string) =>
-      faultOf(it.sessions.changePassword(caller, { current, next }, ip))
+      faultOf(it.sessions.changePassword(caller, { current, next }, { ip }))
     assert.equal(await change('wrong', 'another good one'), 'invalid_credentials')
     assert.equal(await change(password, 'short'), 'weak_password')
     await callerOf(it, other)
@@ -282,7 +282,9 @@ forEachDialect((_name, open) => {
     const change = async (role: 'creator' | 'admin') => {
       const { access_token } = await it.sessions.issue(await it.addUser(role), { mode: 'email' })
       const caller = await callerOf(it, access_token)
-      return faultOf(it.sessions.changePassword(caller, { current: password, next: 'another good one' }, ip))
+      return faultOf(
+        it.sessions.changePassword(caller, { current: password, next: 'another good one' }, { ip }),
+      )
     }
     assert.equal(await change('creator'), 'admin_required')
     assert.equal(await change('admin'), 'conflict')
@@ -293,7 +295,7 @@ forEachDialect((_name, open) => {
     const callers = await Promise.all([1, 2, 3, 4].map(async () => callerOf(it, await signIn(it))))
     const outcomes = await Promise.all(
       callers.map((caller, i) =>
-        faultOf(it.sessions.changePassword(caller, { current: password, next: `another good ${i}` }, ip)),
+        faultOf(it.sessions.changePassword(caller, { current: password, next: `another good ${i}` }, { ip })),
       ),
     )
     assert.deepEqual(outcomes.toSorted(), [...Array(3).fill('invalid_credentials'), 'none'])

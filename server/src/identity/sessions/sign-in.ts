@@ -1,10 +1,17 @@
 import { hash } from 'node:crypto'
-import { type RateLimits, rateRules } from '../../foundation/rate-limits/index.ts'
+import {
+  clearFromPlace,
+  networkOf,
+  type RateLimits,
+  rateRules,
+  useFromPlace,
+} from '../../foundation/rate-limits/index.ts'
 import { type Clock, secondsLater, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import { newId } from '../../kit/ids.ts'
 import type { Turns } from '../../kit/turns.ts'
 import type { Db } from '../../ports/database/port.ts'
+import { accountSubject, type Devices, type Origin } from '../devices/index.ts'
 import type { Account, Proof, Users } from '../users/index.ts'
 import { signJwt } from './jwt.ts'
 import type { Passwords } from './passwords.ts'
@@ -18,14 +25,14 @@ export type SignInDeps = {
   signingKeys: Pick<SigningKeys, 'current'>
   passwords: Passwords
   limits: RateLimits
+  devices: Devices
   /** Limits concurrent password hashing. */
   inTurn: Turns
 }
 
-export type Credentials = {
+export type Credentials = Origin & {
   username: string
   password: string
-  ip: string
   /** Called with the user name once the account is known, even if the password is wrong. */
   onAccount?(username: string): void
 }
@@ -35,25 +42,30 @@ export type AccessToken = { access_token: string; token_type: 'bearer' }
 const lifetimeSeconds = 7 * 24 * 3600
 
 export function createSignIn(deps: SignInDeps) {
-  const { db, clock, users, signingKeys, passwords, limits, inTurn } = deps
+  const { db, clock, users, signingKeys, passwords, limits, devices, inTurn } = deps
 
   /**
    * Checks name and password. Unknown names, accounts without a password and wrong passwords take the same time
    * and give the same error. Throws `invalid_credentials`, `too_many_attempts`.
    */
-  const checkPassword = async ({ username, password, ip, onAccount }: Credentials) => {
+  const checkPassword = async ({ username, password, onAccount, ...origin }: Credentials) => {
     const found = await users.findLogin(username)
     if (found) onAccount?.(found.account.username)
-    const subject = found ? found.account.id : hash('sha256', username.trim().toLowerCase(), 'base64url')
+    const subject = accountSubject(
+      found ? found.account.id : hash('sha256', username.trim().toLowerCase(), 'base64url'),
+    )
+    const place = devices.place(subject, origin)
+    const network = networkOf(origin.ip)
     const proven = await inTurn(async () => {
-      await limits.check(rateRules.passwordAddress, ip)
+      // A known device is limited by its own count, whoever else uses its address.
+      if (place.device === null) await limits.check(rateRules.passwordAddress, network)
       // Counted before the password is checked, so that concurrent guesses cannot exceed the limit.
-      await limits.use(rateRules.passwordAccount, subject)
-      await limits.use(rateRules.passwordAddress, ip)
+      await useFromPlace(limits, rateRules.password, subject, place)
+      if (place.device === null) await limits.use(rateRules.passwordAddress, network)
       const matches = await passwords.matches(password, found?.passwordHash ?? null)
       if (matches) {
-        await limits.clear(rateRules.passwordAccount, subject)
-        await limits.clear(rateRules.passwordAddress, ip)
+        await clearFromPlace(limits, rateRules.password, subject, place)
+        await limits.clear(rateRules.passwordAddress, network)
       }
       return matches
     })

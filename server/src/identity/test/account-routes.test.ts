@@ -25,8 +25,8 @@ async function start() {
   const { clock, vault } = it
   const server = createServer({
     routes: [
-      ...sessionRoutes(it.sessions),
-      ...emailLoginRoutes(it.emailLogin, it.sessions),
+      ...sessionRoutes(it.sessions, it.devices),
+      ...emailLoginRoutes(it.emailLogin, it.sessions, it.devices),
       ...factorRoutes(it.secondFactor),
       ...userRoutes(it.users),
       ...peopleRoutes(it.people),

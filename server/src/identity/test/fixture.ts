@@ -11,6 +11,7 @@ import { silentLog } from '../../ports/log.ts'
 import { createFakeMailer } from '../../ports/mail/fake.ts'
 import { createTestClock, type TestClock } from '../../test/clock.ts'
 import { createIdentify, openIdentityChanges } from '../access/index.ts'
+import { createDevices } from '../devices/index.ts'
 import { createEmailCodes, createEmailLogin } from '../email-login/index.ts'
 import { createKeys } from '../keys/index.ts'
 import { createSecondFactor } from '../second-factor/index.ts'
@@ -52,12 +53,14 @@ export async function openIdentity(db: Db, world: World = createWorld()) {
     world.signingKeys ?? (await openSigningKeys({ ephemeral, vault, clock: waits, log: silentLog }))
   const limits = createRateLimits({ ephemeral, clock })
   const allowList = createAllowList({ db, clock })
+  const devices = createDevices({ vault, clock, baseUrl: 'https://roost.example.com' })
   const policy = { roles: [] as readonly Role[] }
   const secondFactor = createSecondFactor({
     db,
     clock,
     vault,
     limits,
+    devices,
     users,
     policy: {
       roles: () => policy.roles,
@@ -73,10 +76,16 @@ export async function openIdentity(db: Db, world: World = createWorld()) {
     users,
     signingKeys,
     limits,
+    devices,
     allowList,
     secondFactor,
   })
-  const people = createPeople({ db, clock, changes })
+  const people = createPeople({
+    db,
+    clock,
+    changes,
+    onSuspended: (tx, { id }) => sessions.revokeAll(tx, id),
+  })
   const codes = createEmailCodes({ db, clock, vault })
   const mail = createFakeMailer()
   const switches = { emailLogin: true, accessRequests: false }
@@ -84,6 +93,7 @@ export async function openIdentity(db: Db, world: World = createWorld()) {
     db,
     log: silentLog,
     limits,
+    devices,
     users,
     allowList,
     codes,
@@ -110,6 +120,7 @@ export async function openIdentity(db: Db, world: World = createWorld()) {
     changes,
     signingKeys,
     limits,
+    devices,
     users,
     people,
     allowList,

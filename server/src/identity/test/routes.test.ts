@@ -19,8 +19,8 @@ async function start(options: { setUp: boolean } = { setUp: true }) {
   const it = closing(await openIdentity(db), db)
   const server = createServer({
     routes: [
-      ...sessionRoutes(it.sessions),
-      ...emailLoginRoutes(it.emailLogin, it.sessions),
+      ...sessionRoutes(it.sessions, it.devices),
+      ...emailLoginRoutes(it.emailLogin, it.sessions, it.devices),
       ...userRoutes(it.users),
       ...keyRoutes(it.keys),
     ],

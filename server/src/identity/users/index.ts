@@ -7,8 +7,16 @@
  * listed once, and a removal takes effect at the next sign-in.
  */
 export { type AllowList, createAllowList } from './allow-list.ts'
-export { createPeople, type People } from './people.ts'
+export { createPeople, type OnSuspended, type People } from './people.ts'
 export { peopleRoutes } from './people-routes.ts'
 export { allowListRoutes, userRoutes } from './routes.ts'
-export { callerUser, createUsers, firstAdminName, type Proof, type Users, userView } from './service.ts'
+export {
+  addressesOf,
+  callerUser,
+  createUsers,
+  firstAdminName,
+  type Proof,
+  type Users,
+  userView,
+} from './service.ts'
 export type { Account } from './store.ts'

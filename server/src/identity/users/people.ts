@@ -18,22 +18,30 @@ export type People = {
   unsuspend(caller: SignedIn, username: string): Promise<ManagedUser>
 }
 
-export function createPeople(deps: { db: Db; clock: Pick<Clock, 'now'>; changes: IdentityChanges }): People {
-  const { db, clock, changes } = deps
+/** Runs in the transaction of a suspension; ends what the person obtained by signing in. */
+export type OnSuspended = (tx: Tx, account: Account) => Promise<void>
+
+export function createPeople(deps: {
+  db: Db
+  clock: Pick<Clock, 'now'>
+  changes: IdentityChanges
+  onSuspended: OnSuspended
+}): People {
+  const { db, clock, changes, onSuspended } = deps
 
   type Users = ReturnType<typeof userStore>
   /** Changes another person's account and announces the change to caches. */
   const change = (
     caller: SignedIn,
     username: string,
-    act: (users: Users, account: Account) => Promise<void>,
+    act: (users: Users, account: Account, tx: Tx) => Promise<void>,
   ): Promise<ManagedUser> =>
     db.atomically(async (tx: Tx) => {
       const users = userStore(tx)
       const account = await users.byUsername(username.trim().toLowerCase())
       if (!account) throw new Fault('not_found', 'There is no such user.')
       if (account.id === caller.user.id) throw new Fault('own_role')
-      await act(users, account)
+      await act(users, account, tx)
       tx.onCommitted(() => changes.announce({ user_id: account.id }))
       return managedView((await users.byId(account.id)) ?? account)
     })
@@ -48,9 +56,11 @@ export function createPeople(deps: { db: Db; clock: Pick<Clock, 'now'>; changes:
       }),
 
     suspend: (caller, username) =>
-      change(caller, username, async (users, { id }) => {
+      change(caller, username, async (users, account, tx) => {
+        const { id } = account
         await users.lockAdmins()
-        if (await users.suspend(id, timestamp(clock.now()))) return
+        // After the suspension, so that a concurrent sign-in is either revoked here or fails.
+        if (await users.suspend(id, timestamp(clock.now()))) return onSuspended(tx, account)
         // Suspended already: not an error.
         if ((await users.byId(id))?.suspended_at === null) throw lastAdmin()
       }),

@@ -150,6 +150,11 @@ export function callerUser(account: Account): CallerUser {
   return { id: account.id, username: account.username, email: account.email, role: account.role }
 }
 
+/** The e-mail addresses of an account: the registered one, and a user name that is an address. */
+export function addressesOf({ email, username }: Pick<Account, 'email' | 'username'>): string[] {
+  return [...new Set([email ?? username, username])].filter((each) => each.includes('@'))
+}
+
 /** Returns the account as its owner sees it. */
 export function userView(account: Account): User {
   const { suspended_at: _, mfa_enrolled_at, ...view } = account

@@ -43,8 +43,8 @@ function Person({ person, isMe }: { person: ManagedUser; isMe: boolean }) {
     <div className="flex flex-col gap-5">
       {person.suspended_at && (
         <Banner tone="warning" title="This account is suspended.">
-          Since <RelativeTime at={person.suspended_at} />. Its sessions and keys are refused. No data was
-          deleted.
+          Since <RelativeTime at={person.suspended_at} />. Its sessions have ended and its keys are refused.
+          No data was deleted.
         </Banner>
       )}
       <KeyValues

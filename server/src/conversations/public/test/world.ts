@@ -3,6 +3,7 @@ import { createShared, openAgents, until } from '../../../agents/test/world.ts'
 import { createIdempotency } from '../../../foundation/idempotency/index.ts'
 import { createRateLimits } from '../../../foundation/rate-limits/index.ts'
 import { createAccessRevocation } from '../../../http/access-revocation.ts'
+import { createDevices } from '../../../identity/devices/index.ts'
 import { createEmailCodes } from '../../../identity/email-login/index.ts'
 import { createFakeAgentLink } from '../../../ports/agent-link/fake.ts'
 import { silentLog } from '../../../ports/log.ts'
@@ -50,6 +51,7 @@ export async function openPublicWorld(open: OpenTestDb, { hasMail = true } = {})
         log: silentLog,
         limits: createRateLimits({ ephemeral, clock }),
         codes: createEmailCodes({ db, clock, vault }),
+        devices: createDevices({ vault, clock, baseUrl: 'https://roost.example.com' }),
         mail: hasMail ? mail : null,
         publicUrl: () => 'https://roost.example',
         isOn: () => flag.isOn,

@@ -8,6 +8,7 @@ import { createIdempotency } from '../../../foundation/idempotency/index.ts'
 import { createRateLimits } from '../../../foundation/rate-limits/index.ts'
 import { createAccessRevocation } from '../../../http/access-revocation.ts'
 import { serveSockets } from '../../../http/sockets.ts'
+import { createDevices } from '../../../identity/devices/index.ts'
 import { createEmailCodes } from '../../../identity/email-login/index.ts'
 import { secret } from '../../../kit/secret.ts'
 import { type Client, dial } from '../../../operations/sockets/test/client.ts'
@@ -67,13 +68,14 @@ export async function openVoiceWorld(open: OpenTestDb) {
       // `world` does not exist yet; its parts are resolved on first use.
       const { users, sessions, keys } = lazyOf(() => world.identity)
       const workspaceChat = createWorkspaceChat({
-        ...{ ...base, idempotency, agentRecords, agentAccess, workspace, users },
+        ...{ ...base, idempotency, agentRecords, agentAccess, workspace, users, sessions },
         mail: createFakeMailer(),
         isExchangeEntitled: false,
         isVoiceOn: () => key.value !== null,
         playbooks: { starters: async () => [] },
         descriptionOf: async () => null,
         codes: createEmailCodes({ db, clock, vault }),
+        devices: createDevices({ vault, clock, baseUrl: 'https://roost.example.com' }),
         baseUrl: 'https://roost.example',
         rateReport: async () => assert.fail('no report is rated here'),
         asks: { asksOf: async () => [], answer: async () => assert.fail('no request is answered here') },

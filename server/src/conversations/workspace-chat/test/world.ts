@@ -8,6 +8,7 @@ import type { Vault } from '../../../foundation/vault/index.ts'
 import { createAccessRevocation } from '../../../http/access-revocation.ts'
 import type { Route } from '../../../http/route.ts'
 import type { Identify } from '../../../identity/access/index.ts'
+import { createDevices } from '../../../identity/devices/index.ts'
 import { createEmailCodes } from '../../../identity/email-login/index.ts'
 import type { Clock } from '../../../kit/clock.ts'
 import { createFakeAgentLink } from '../../../ports/agent-link/fake.ts'
@@ -85,6 +86,7 @@ export async function openWorkspaceWorld(
       const limits = createRateLimits({ ephemeral, clock })
       // `world` does not exist yet; its parts are resolved on first use.
       const users = lazy(() => world.identity.users)
+      const sessions = lazy(() => world.identity.sessions)
       built.workspace = createWorkspaceChat({
         ...{ db, clock, link, events, hooks, dispatch, executions, idempotency },
         ...{ agentRecords, agentAccess, workspace, mail, accessRevocation, isExchangeEntitled },
@@ -98,7 +100,9 @@ export async function openWorkspaceWorld(
         },
         limits,
         users,
+        sessions,
         codes: createEmailCodes({ db, clock, vault }),
+        devices: createDevices({ vault, clock, baseUrl: 'https://roost.example.com' }),
         baseUrl: 'https://roost.example',
         isVoiceOn: () => false,
         rateReport,
