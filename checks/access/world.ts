@@ -79,6 +79,7 @@ export async function openWorld(options: Options = {}) {
       trustedProxies: [],
       internalPort: 0,
       agentsHost: () => '127.0.0.1',
+      storeProblems: async () => [],
       migrations: () => migrationState(db, migrations),
       pagesFolder: options.pagesFolder ?? join(dataDir, 'no-pages'),
       ...(options.mcpPort === undefined ? {} : { mcpPort: options.mcpPort }),

@@ -119,8 +119,13 @@ export const schedules = commandGroup(
     runs: {
       parameters: 'AGENT ID',
       summary: 'List the executions of a schedule.',
-      async run({ api, positionals, print }) {
-        const runList = await api.call(listScheduleExecutions, scheduleParams(positionals))
+      options: { validations: { type: 'boolean' } },
+      optionLines: ['--validations  also list the validations of the runs'],
+      async run({ api, positionals, values, print }) {
+        const runList = await api.call(listScheduleExecutions, {
+          ...scheduleParams(positionals),
+          query: values.validations ? { include: 'validations' } : {},
+        })
         print(runList, () =>
           table(
             ['id', 'status', 'cause', 'created', 'took', 'cost'],

@@ -6,6 +6,7 @@ import { after, before, test } from 'node:test'
 import type { GitBranches, GitEnd } from '@roost/contracts/link/git'
 import { type GitServer, startGitServer } from '@roost/test-support/git/index'
 import { createIdentities } from '../processes/identity.ts'
+import { gitignoreFor, writeGitignore } from '../workspace/gitignore.ts'
 import { createWorkspaceGit } from './git.ts'
 import { createRunGit } from './run.ts'
 
@@ -257,4 +258,49 @@ test('git hooks of the workspace never run', async () => {
   await writeFile(join(one.home, 'pre-commit'), '#!/bin/sh\ntouch ran\n', { mode: 0o755 })
   assert.equal((await one.sync()).end.outcome, 'done')
   await assert.rejects(access(join(one.home, 'ran')))
+})
+
+test('the platform’s own lines in .gitignore are no change, whether the repository has the file or not', async () => {
+  for (const [repository, committed] of [
+    ['acme/ignore-none', null],
+    ['acme/ignore-own', 'dist\n'],
+    ['acme/ignore-unended', '\ndist'],
+    ['acme/ignore-platform', gitignoreFor('dist\n')],
+  ] as const) {
+    await using one = await workspace(repository)
+    if (committed !== null) {
+      await server.commit(repository, { '.gitignore': committed })
+      assert.equal((await one.pull()).end.outcome, 'done')
+    }
+    await writeGitignore(one.home)
+    const { state } = await one.git.look(one.call)
+    assert.deepEqual(state.changes, [], repository)
+
+    await server.commit(repository, { 'notes.txt': 'b\n', '.gitignore': 'dist\nbuild\n' })
+    assert.equal((await one.pull()).end.outcome, 'done', repository)
+    assert.equal(await one.read('.gitignore'), gitignoreFor('dist\nbuild\n'))
+    assert.deepEqual((await one.git.look(one.call)).state.changes, [])
+
+    await one.write('work.txt', 'new\n')
+    assert.equal((await one.sync('pull_first')).end.outcome, 'done')
+    const pushed = await server.git(repository, 'show', `${one.call.branches.working}:.gitignore`)
+    assert.equal(String(pushed).trim(), 'dist\nbuild')
+    assert.equal(await one.read('.gitignore'), gitignoreFor('dist\nbuild\n'))
+  }
+})
+
+test('lines of the user in .gitignore stay a change, and pulls keep the block of the skills', async () => {
+  await using one = await workspace('acme/ignore-change')
+  await server.commit('acme/ignore-change', { '.gitignore': 'dist\n' })
+  await one.pull()
+  const skills = '# roost: skills begin\n/.claude/skills/one/\n# roost: skills end\n'
+  const withSkills = (own: string) =>
+    gitignoreFor(own).replace('# roost: floor begin', `${skills}# roost: floor begin`)
+  await one.write('.gitignore', withSkills('dist\n'))
+  await server.commit('acme/ignore-change', { '.gitignore': 'build\n' })
+  assert.equal((await one.pull()).end.outcome, 'done')
+  assert.equal(await one.read('.gitignore'), withSkills('build\n'))
+  await one.write('.gitignore', withSkills('build\nmine\n'))
+  assert.deepEqual((await one.git.look(one.call)).state.changes, [' M .gitignore'])
+  assert.equal(conflictOf((await one.pull()).end), 'uncommitted_changes')
 })

@@ -19,6 +19,7 @@ import type {
 } from '@roost/contracts/link/git'
 import { createReadChange } from './change.ts'
 import { createOwnRemote } from './own-remote.ts'
+import { withCommittedIgnore } from './platform-ignore.ts'
 import { createReset } from './reset.ts'
 import type { RunGit } from './run.ts'
 import {
@@ -261,12 +262,14 @@ export function createWorkspaceGit({ git, home }: { git: RunGit; home: string })
       inTurn(async () => ({ commits: (await isRepository(home)) ? await readLog(git, limit) : [] })),
     change: (call) => inTurn(() => readChange(call)),
     bind: (call) => inTurn(async () => withState(call.branches, await bind(call))),
-    sync: (call) => inTurn(async () => withState(call.branches, await sync(call))),
-    pull: (call) => inTurn(async () => withState(call.branches, await pull(call))),
+    sync: (call) =>
+      inTurn(async () => withState(call.branches, await withCommittedIgnore(git, home, () => sync(call)))),
+    pull: (call) =>
+      inTurn(async () => withState(call.branches, await withCommittedIgnore(git, home, () => pull(call)))),
     initialize: (call) => inTurn(async () => withState(call.branches, await initialize(call))),
     reset: (call) =>
       inTurn(async () => {
-        const { end, ...details } = await reset(call)
+        const { end, ...details } = await withCommittedIgnore(git, home, () => reset(call))
         return { ...(await withState(call.branches, end)), ...details }
       }),
   }

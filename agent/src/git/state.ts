@@ -1,6 +1,7 @@
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { GitBranches, GitCommitFacts, GitEnd, GitState, GitTransfer } from '@roost/contracts/link/git'
+import { ignoreFile, isOnlyPlatformChange } from './platform-ignore.ts'
 import type { RunGit } from './run.ts'
 
 export const maxChanges = 500
@@ -48,10 +49,20 @@ export async function readState(git: RunGit, home: string, branches: GitBranches
     remote_url: origin ? withoutCredentials(origin) : null,
     has_credential: lines.some((line) => /:\/\/[^/\s]*@/.test(line)),
     last_commit: commits[0] ?? null,
-    changes: status.output.split('\0').filter(Boolean).slice(0, maxChanges),
+    changes: (await withoutPlatformChange(git, home, status.output.split('\0').filter(Boolean))).slice(
+      0,
+      maxChanges,
+    ),
     ahead: ahead ?? null,
     behind: behind ?? null,
   }
+}
+
+/** The platform's own lines in `.gitignore` are not a change of the agent. */
+async function withoutPlatformChange(git: RunGit, home: string, changes: string[]): Promise<string[]> {
+  const isIgnoreFile = (change: string) => change.slice(3) === ignoreFile
+  if (!changes.some(isIgnoreFile) || !(await isOnlyPlatformChange(git, home))) return changes
+  return changes.filter((change) => !isIgnoreFile(change))
 }
 
 /**

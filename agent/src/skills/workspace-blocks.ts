@@ -12,7 +12,7 @@ import {
   writeFile,
 } from 'node:fs/promises'
 import { join } from 'node:path'
-import { gitignoreFor } from '../workspace/gitignore.ts'
+import { gitignoreFor, skillsBlock } from '../workspace/gitignore.ts'
 import { codeOf, type Paths } from '../workspace/paths.ts'
 
 const maxFileBytes = 1024 * 1024
@@ -32,7 +32,7 @@ export async function writeIgnoreBlock(paths: Paths, names: readonly string[]): 
   )
 }
 
-const ignoreMarks = { start: '# roost: skills begin', end: '# roost: skills end' }
+const ignoreMarks = { start: skillsBlock.begin, end: skillsBlock.end }
 const instructionFiles = ['CLAUDE.md', 'AGENTS.md', 'GEMINI.md']
 
 /** Lists the skills in the instruction file that the runtime reads. */

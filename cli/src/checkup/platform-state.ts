@@ -10,7 +10,12 @@ export type PlatformState =
   | { state: 'responding'; running: RunningInfo; url: string; status: number; health: Health }
 
 /** The platform's health response; only printed. */
-export type Health = { detail?: string; migrations?: { applied: unknown; expected: unknown } }
+export type Health = {
+  detail?: string
+  migrations?: { applied: unknown; expected: unknown }
+  /** Stores that cannot be written. */
+  problems?: { store: string; reason: string }[]
+}
 
 /** Reads the state once for all checks, so that an unresponsive platform costs one timeout. */
 export async function readPlatformState(env: NodeJS.ProcessEnv, timeoutMs = 5_000): Promise<PlatformState> {

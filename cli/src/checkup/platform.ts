@@ -73,7 +73,11 @@ function checkHealth({ url, status, health }: Extract<PlatformState, { state: 'r
     const message = `answers ${status}: ${health.detail ?? 'unhealthy'}`
     return fail(about, message, 'see logs/api.log in the data folder')
   }
-  const { migrations } = health
+  const { migrations, problems = [] } = health
+  if (problems.length > 0) {
+    const message = problems.map(({ store, reason }) => `cannot write to ${store}: ${reason}`).join(' ')
+    return fail(about, message, 'free disk space, or see logs/api.log in the data folder')
+  }
   const applied = migrations ? `, ${migrations.applied} of ${migrations.expected} migrations applied` : ''
   return ok(about, `healthy at ${url}${applied}`)
 }

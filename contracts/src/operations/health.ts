@@ -13,8 +13,24 @@ const Migrations = z
   })
   .describe('Schema migrations: how many of the expected ones are applied, and the first one missing.')
 
+const StoreProblem = z.object({
+  store: z.enum(['database', 'ephemeral', 'data_directory']),
+  reason: z.string(),
+})
+export type StoreProblem = z.infer<typeof StoreProblem>
+
 export const Health = z
-  .object({ status: z.enum(['healthy', 'unhealthy']), timestamp: Timestamp, migrations: Migrations })
+  .object({
+    status: z
+      .enum(['healthy', 'degraded', 'unhealthy'])
+      .describe('`degraded`: a store cannot be written; see `problems`.'),
+    timestamp: Timestamp,
+    migrations: Migrations,
+    problems: z
+      .array(StoreProblem)
+      .describe('Stores that cannot be written, as of at most five seconds ago.')
+      .optional(),
+  })
   .meta({ id: 'Health' })
 export type Health = z.infer<typeof Health>
 
@@ -25,9 +41,22 @@ export const getHealth = endpoint({
   tag: 'Platform',
   summary: 'Health of this process and its database',
   description:
-    '503 with the same body while schema migrations are incomplete (`migrations_incomplete`) or the database cannot be read (`store_unavailable`).',
+    '200 also while a store cannot be written: `degraded`, with the reason. 503 with the same body while schema migrations are incomplete (`migrations_incomplete`) or the database cannot be read (`store_unavailable`).',
   access: { who: 'none' },
   returns: Health,
+  fails: ['migrations_incomplete', 'store_unavailable'],
+})
+
+export const getReadiness = endpoint({
+  id: 'getReadiness',
+  method: 'GET',
+  path: '/health/ready',
+  tag: 'Platform',
+  summary: 'Whether this process can do its work',
+  description:
+    'For load balancers and monitoring. 503 in the cases of `GET /health`, and while the database or the data directory cannot be written (`store_unavailable`, with `problems`).',
+  access: { who: 'none' },
+  returns: z.object({ status: z.literal('ready'), timestamp: Timestamp }),
   fails: ['migrations_incomplete', 'store_unavailable'],
 })
 

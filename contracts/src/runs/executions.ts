@@ -235,13 +235,16 @@ export type RunMetadata = z.output<typeof RunMetadata>
 const ExecutionParams = z.object({ name: z.string(), id: z.string() })
 const readers = ['ops', 'connector'] as const
 
+/** Runs that lists of a schedule's runs omit by default. */
+export const IncludedRuns = z.enum(['validations']).optional()
+
 export const listAgentExecutions = endpoint({
   id: 'listAgentExecutions',
   method: 'GET',
   path: '/api/agents/{name}/executions',
   summary: 'Runs of an agent, newest first',
   description:
-    'Paged; `X-Total-Count` has the total. `of_schedules`: only runs of its schedules, with any trigger.',
+    'Paged; `X-Total-Count` has the total. `of_schedules`: only runs of its schedules, with any trigger but validations; `include=validations` adds those.',
   tag,
   access: { who: 'access', scopes: ['ops'] },
   params: AgentParams,
@@ -251,6 +254,7 @@ export const listAgentExecutions = endpoint({
     status: z.string().max(50).optional(),
     triggered_by: z.string().max(50).optional(),
     of_schedules: queryBoolean(false),
+    include: IncludedRuns,
   }),
   returns: z.array(ExecutionSummary),
   replyHeaders: ['X-Total-Count'],

@@ -3,7 +3,7 @@ import { endpoint } from '../kit/endpoint.ts'
 import { eventType } from '../kit/event.ts'
 import { ModelOverride } from '../kit/model.ts'
 import { AgentParams, Id, queryInteger, Timestamp } from '../kit/primitives.ts'
-import { ExecutionSummary, executionStatuses } from '../runs/executions.ts'
+import { ExecutionSummary, executionStatuses, IncludedRuns } from '../runs/executions.ts'
 import { AllowedTools, MessageText } from '../runs/request.ts'
 import { mostMisfires } from './scheduler-calls.ts'
 
@@ -275,11 +275,16 @@ export const listScheduleExecutions = endpoint({
   method: 'GET',
   path: '/api/agents/{name}/schedules/{id}/executions',
   summary: 'Runs of a schedule, newest first',
-  description: 'Paged; `X-Total-Count` has the total.',
+  description:
+    'Paged; `X-Total-Count` has the total. Validations of the runs are omitted unless `include=validations`.',
   tag,
   access: { who: 'access' },
   params: ScheduleParams,
-  query: z.object({ limit: queryInteger(1, 200, 50), offset: queryInteger(0, 999_999_999, 0) }),
+  query: z.object({
+    limit: queryInteger(1, 200, 50),
+    offset: queryInteger(0, 999_999_999, 0),
+    include: IncludedRuns,
+  }),
   returns: z.array(ExecutionSummary),
   replyHeaders: ['X-Total-Count'],
   fails: notFound,

@@ -26,7 +26,10 @@ export const executionTools: Tool[] = [
     hides: true,
     requests: [
       request(listAgentExecutions, {
-        leftOut: { of_schedules: 'get_schedule_executions lists the runs of schedules.' },
+        leftOut: {
+          of_schedules: 'get_schedule_executions lists the runs of schedules.',
+          include: 'Applies to the runs of schedules.',
+        },
         differs: {
           limit: 'The MCP contract allows at most 100; each item is long for a model.',
           status: reasons.values,

@@ -154,6 +154,9 @@ export const scheduleTools: Tool[] = [
       schedule_id: scheduleId.optional(),
       limit: queryOf(listScheduleExecutions).limit.unwrap().default(20).describe(words.limit),
       offset: queryOf(listScheduleExecutions).offset.describe(words.offset),
+      include: queryOf(listScheduleExecutions).include.describe(
+        '`validations` also lists the validations of the runs.',
+      ),
     },
     async run({ api }, { agent_name, schedule_id, ...page }) {
       const query = asQuery(page)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { StoreProblem } from '@roost/contracts/operations/health'
 import { migrate, migrationState } from '../ports/database/migrator.ts'
 import type { Db, Migration } from '../ports/database/port.ts'
 import { silentLog } from '../ports/log.ts'
@@ -16,15 +17,19 @@ const [nest, egg] = ['nest', 'egg'].map(
 ) as [Migration, Migration]
 const clock = createTestClock('2030-01-01T00:00:00.000Z')
 
-async function healthOf(db: Db, migrations: Migration[]) {
+async function healthOf(db: Db, migrations: Migration[], problems: StoreProblem[] = [], url = '/health') {
   const app = createServer({
-    routes: healthRoutes({ clock, migrations: () => migrationState(db, migrations) }),
+    routes: healthRoutes({
+      clock,
+      migrations: () => migrationState(db, migrations),
+      storeProblems: async () => problems,
+    }),
     guard: async () => ({ caller: { kind: 'anonymous' }, agent: null, relation: null }),
     checkReplies: true,
     log: silentLog,
     trustedProxies: [],
   })
-  const reply = await app.inject({ method: 'GET', url: '/health', headers: { 'x-request-id': 'r1' } })
+  const reply = await app.inject({ method: 'GET', url, headers: { 'x-request-id': 'r1' } })
   return { code: reply.statusCode, ...reply.json() }
 }
 
@@ -44,6 +49,30 @@ forEachDialect((_dialect, open) => {
       migrations: { state: 'incomplete', applied: 1, expected: 2, first_pending: '0002-egg' },
       request_id: 'r1',
     })
+  })
+
+  test('200 degraded while a store cannot be written; readiness then answers 503', async () => {
+    await using db = await open({ migrated: false })
+    await migrate(db, [nest], { now: clock.now })
+    const answers = async (problems: StoreProblem[]) => {
+      const health = await healthOf(db, [nest], problems)
+      const ready = await healthOf(db, [nest], problems, '/health/ready')
+      return [
+        health.code,
+        health.status,
+        health.problems,
+        ready.code,
+        ready.error ?? ready.status,
+        ready.detail,
+      ]
+    }
+    assert.deepEqual(await answers([]), [200, 'healthy', [], 200, 'ready', undefined])
+    const full: StoreProblem[] = [{ store: 'data_directory', reason: 'The disk is full.' }]
+    const detail = 'Cannot write to the data directory. The disk is full.'
+    assert.deepEqual(await answers(full), [200, 'degraded', full, 503, 'store_unavailable', detail])
+    const away: StoreProblem[] = [{ store: 'ephemeral', reason: 'It cannot be reached.' }]
+    assert.deepEqual(await answers(away), [200, 'degraded', away, 200, 'ready', undefined])
+    assert.equal((await healthOf(db, [nest, egg], [], '/health/ready')).error, 'migrations_incomplete')
   })
 
   test('503 with the reason while a later version has migrated the database', async () => {

@@ -1,4 +1,10 @@
-import { getHealth, getInternalHealth, type Health } from '@roost/contracts/operations/health'
+import {
+  getHealth,
+  getInternalHealth,
+  getReadiness,
+  type Health,
+  type StoreProblem,
+} from '@roost/contracts/operations/health'
 import { type Clock, timestamp } from '../kit/clock.ts'
 import { Fault } from '../kit/fault.ts'
 import { type MigrationState, NewerSchemaError } from '../ports/database/port.ts'
@@ -6,17 +12,55 @@ import { type Route, route } from './route.ts'
 
 type HealthState = { migrations: Health['migrations']; fault?: { code: Fault['code']; detail?: string } }
 
-/** `migrations` throws if the database does not respond; this process is then unhealthy too. */
-export function healthRoutes(deps: { clock: Clock; migrations(): Promise<MigrationState> }): Route[] {
+export type HealthDeps = {
+  clock: Clock
+  /** Throws if the database does not respond; this process is then unhealthy too. */
+  migrations(): Promise<MigrationState>
+  /** The stores that cannot be written. */
+  storeProblems(): Promise<StoreProblem[]>
+}
+
+export function healthRoutes({ clock, migrations, storeProblems }: HealthDeps): Route[] {
+  /** Throws the fault of an unhealthy process. */
+  const read = async () => {
+    const now = timestamp(clock.now())
+    const { migrations: state, fault } = await migrations().then(stateOf, failureOf)
+    const fields = { timestamp: now, migrations: state }
+    if (fault) throw new Fault(fault.code, fault.detail, { status: 'unhealthy', ...fields })
+    return { ...fields, problems: await storeProblems() }
+  }
   return [
     route(getHealth, async () => {
-      const timestampNow = timestamp(deps.clock.now())
-      const { migrations, fault } = await deps.migrations().then(stateOf, failureOf)
-      if (!fault) return { status: 'healthy' as const, timestamp: timestampNow, migrations }
-      const fields = { status: 'unhealthy', timestamp: timestampNow, migrations }
-      throw new Fault(fault.code, fault.detail, fields)
+      const health = await read()
+      return {
+        status: health.problems.length === 0 ? ('healthy' as const) : ('degraded' as const),
+        ...health,
+      }
+    }),
+    route(getReadiness, async () => {
+      const { timestamp, migrations, problems } = await read()
+      // The platform works without the ephemeral store.
+      const [first] = problems.filter(({ store }) => store !== 'ephemeral')
+      if (first)
+        throw new Fault(
+          'store_unavailable',
+          `Cannot write to the ${storeNames[first.store]}. ${first.reason}`,
+          {
+            status: 'degraded',
+            timestamp,
+            migrations,
+            problems,
+          },
+        )
+      return { status: 'ready' as const, timestamp }
     }),
   ]
+}
+
+const storeNames: Record<StoreProblem['store'], string> = {
+  database: 'database',
+  ephemeral: 'store for short-lived data',
+  data_directory: 'data directory',
 }
 
 function stateOf(state: MigrationState): HealthState {

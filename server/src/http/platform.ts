@@ -4,14 +4,13 @@ import { maxMessageBytes } from '@roost/contracts/link/messages'
 import type { Composition } from '../composition.ts'
 import type { Clock } from '../kit/clock.ts'
 import { Fault } from '../kit/fault.ts'
-import type { MigrationState } from '../ports/database/port.ts'
 import type { Log } from '../ports/log.ts'
 import { recordCall, recordSocket } from './audit.ts'
 import { clientAddress, isLoopback } from './client-address.ts'
 import { serveDocs } from './docs.ts'
 import { foreignFault, withoutForeign } from './foreign-request.ts'
 import { forwarding } from './forward.ts'
-import { healthRoutes, internalHealthRoutes } from './health.ts'
+import { type HealthDeps, healthRoutes, internalHealthRoutes } from './health.ts'
 import { withRawPrefix, withRequestId } from './listen.ts'
 import { attachOutbound, withOwnAddress } from './outbound.ts'
 import { type Pages, servePages } from './pages.ts'
@@ -39,7 +38,8 @@ export type PlatformServerDeps = {
   log: Log
   clock: Clock
   trustedProxies: string[]
-  migrations(): Promise<MigrationState>
+  migrations: HealthDeps['migrations']
+  storeProblems: HealthDeps['storeProblems']
   /** The build folder of the web UI, which may be missing. */
   pagesFolder: string
   /** Port of the internal listener. */
@@ -65,7 +65,7 @@ export type PlatformServer = {
 }
 
 export function createPlatformServer(deps: PlatformServerDeps): PlatformServer {
-  const { platform, log, clock, trustedProxies, checkReplies = false } = deps
+  const { platform, log, trustedProxies, checkReplies = false } = deps
   const shared = { guard: platform.guard, onObserved: platform.observed, checkReplies, log }
   const streams = createStreams()
   let pages: Pages | null = null
@@ -75,7 +75,7 @@ export function createPlatformServer(deps: PlatformServerDeps): PlatformServer {
     accessRevocation: platform.accessRevocation,
     notFoundPage: (request, reply) => pages?.notFound(request, reply) ?? null,
     trustedProxies,
-    routes: [...platform.routes, ...healthRoutes({ clock, migrations: deps.migrations })],
+    routes: [...platform.routes, ...healthRoutes(deps)],
     streams,
     onHandled,
   })

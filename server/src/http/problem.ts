@@ -114,6 +114,8 @@ function frameworkCode(error: unknown): ErrorCode | null {
   if (code === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH') return 'invalid_json'
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return 'unsupported_media_type'
   if (code === 'FST_ERR_BAD_URL' || code === 'FST_ERR_ASYNC_CONSTRAINT') return 'not_found'
+  // A path out of the folder of static files.
+  if (code === 'FST_STATIC_FORBIDDEN_PATH') return 'not_found'
   // Longer than any name or id.
   if (code === 'FST_ERR_MAX_PARAM_LENGTH') return 'not_found'
   return null

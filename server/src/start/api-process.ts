@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { flushCompileCache } from 'node:module'
 import { dirname, join } from 'node:path'
 import { startLoops } from '../background/loops.ts'
@@ -8,6 +8,7 @@ import { ConfigError, parseConfig } from '../config.ts'
 import { KeyFileError } from '../foundation/vault/index.ts'
 import { CannotListen, type ListenAddress, type Listening, listen } from '../http/listen.ts'
 import { createPlatformServer } from '../http/platform.ts'
+import { createStoreProbe } from '../http/store-probe.ts'
 import { migrations } from '../migrations/index.ts'
 import type { AgentsNetwork } from '../ports/containers/port.ts'
 import { migrate, migrationState } from '../ports/database/migrator.ts'
@@ -62,6 +63,14 @@ async function runApi(): Promise<void> {
     agentsHost: network.host,
     mcpPort: config.mcpPort,
     migrations: () => migrationState(db, migrations),
+    storeProblems: createStoreProbe({
+      clock,
+      stores: [
+        { store: 'database', write: () => platform.leases.take('health-probe', 'health-probe', 1) },
+        { store: 'ephemeral', write: () => ephemeral.put('health-probe', '', 60) },
+        { store: 'data_directory', write: () => writeFile(join(config.dataDir, '.health-probe'), '') },
+      ],
+    }),
     pagesFolder: join(import.meta.dirname, '../../../web/dist'),
   })
   await server.ready()

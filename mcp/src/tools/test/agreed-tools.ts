@@ -121,7 +121,7 @@ export const addedParameters: Readonly<Record<string, readonly string[]>> = {
   list_recent_executions: ['offset', 'triggered_by'],
   create_agent_schedule: ['misfire_policy'],
   update_agent_schedule: ['misfire_policy'],
-  get_schedule_executions: ['offset'],
+  get_schedule_executions: ['offset', 'include'],
   sync_agent_skills: ['force'],
   list_reminders: ['limit'],
   list_event_subscriptions: ['direction', 'limit'],

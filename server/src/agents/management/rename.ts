@@ -25,10 +25,15 @@ export type Renamed = { message: string; old_name: string; new_name: string; was
 export function createRename(deps: RenameDeps) {
   const { db, clock, agentRecords, events, lifecycle, hooks } = deps
 
-  async function rename(agentId: string, newName: string): Promise<Renamed> {
+  async function rename(
+    { id: agentId, name }: Pick<Agent, 'id' | 'name'>,
+    newName: string,
+  ): Promise<Renamed> {
     refuseReservedName(newName)
     return lifecycle.lock.run(agentId, async () => {
       const agent = await readyAgent(agentId)
+      // Another rename was first, so the caller's name is unknown by now.
+      if (agent.name !== name) throw new Fault('agent_not_found')
       if (agent.is_system) throw new Fault('system_agent_protected')
       if (agent.name === newName) throw invalidField(['new_name'], 'is already the name of the agent')
       await rejectUsedName(newName, agentId)
@@ -59,7 +64,7 @@ export function createRename(deps: RenameDeps) {
     try {
       return await db.atomically(async (tx) => {
         const store = agentStore(tx)
-        await store.update(agent.id, { name: newName })
+        if (!(await store.rename(agent, newName))) throw new Fault('agent_not_found')
         const now = clock.now()
         await hooks.renamed(tx, { agent, newName, now })
         const names = { old_name: agent.name, new_name: newName }

@@ -51,7 +51,7 @@ export function managementRoutes({
     ),
     agentRoute(deleteAgent, ({ agent }) => agentManagement.remove(agent.id)),
     agentRoute(renameAgent, async ({ agent, body, request }) => {
-      const renamed = await agentManagement.rename(agent.id, body.new_name)
+      const renamed = await agentManagement.rename(agent, body.new_name)
       request.note({ old_name: renamed.old_name, new_name: renamed.new_name })
       return renamed
     }),

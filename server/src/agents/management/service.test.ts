@@ -135,6 +135,28 @@ forEachDialect((_name, open) => {
     assert.equal((await world.eventTypes()).includes('agent.exited'), false)
   })
 
+  test('of concurrent renames of one agent the first succeeds, the others get 404', async () => {
+    await using world = await openAgents(await open())
+    const ann = await world.person()
+    await create(world, ann.key, 'many')
+    const { stop } = world.containers
+    const admitted = Promise.withResolvers<void>()
+    world.containers.stop = async (...of) => {
+      await admitted.promise
+      await stop(...of)
+    }
+    const renames = ['one', 'two', 'three'].map((new_name) =>
+      world.request(ann.key, 'PUT', '/api/agents/many/rename', { new_name }),
+    )
+    // Every rename waits for the lock, or has found its agent, when this request is answered.
+    await Promise.all(['one', 'two', 'three'].map(() => world.request(ann.key, 'GET', '/api/agents/many')))
+    admitted.resolve()
+    const replies = await Promise.all(renames)
+    assert.deepEqual(replies.map(({ status }) => status).toSorted(), [200, 404, 404])
+    const winner = replies.find(({ status }) => status === 200)?.json.new_name
+    assert.equal((await world.row(winner)).name, winner)
+  })
+
   test('rename of a stopped agent leaves it stopped; it starts under the new name', async () => {
     await using world = await openAgents(await open())
     const ann = await world.person()

@@ -22,7 +22,8 @@ export type AgentManagement = {
   list: AgentList
   details(agent: Agent, caller: SignedIn, relation: Relation): Promise<AgentDetails>
   remove(agentId: string): Promise<{ message: string }>
-  rename(agentId: string, newName: string): Promise<Renamed>
+  /** Throws `agent_not_found` if the agent no longer has this name. */
+  rename(agent: Pick<Agent, 'id' | 'name'>, newName: string): Promise<Renamed>
   setLabel(agent: Agent, label: string | null): Promise<void>
   /** `change` receives the current tags; returns the new ones. */
   changeTags(

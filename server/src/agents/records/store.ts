@@ -113,6 +113,17 @@ export function agentStore(executor: Executor) {
       return Number(result.numUpdatedRows) === 1
     },
 
+    /** False if the agent no longer has this name. */
+    async rename({ id, name }: Pick<Agent, 'id' | 'name'>, newName: string): Promise<boolean> {
+      const result = await db
+        .updateTable('agents')
+        .set({ name: newName })
+        .where('id', '=', id)
+        .where('name', '=', name)
+        .executeTakeFirst()
+      return result.numUpdatedRows > 0n
+    },
+
     /**
      * Applies `patch` if the row still matches `when`; otherwise changes nothing and returns false.
      * `observedUntil` and `observedBefore` bound the row's last observation.

@@ -118,6 +118,13 @@ test('lists are filtered; 422 unknown_filter names the valid values, 422 for a l
     ofSchedules.map(({ id }: { id: string }) => id),
     [byHand.id],
   )
+  await accept(platform, { triggeredBy: 'validation', links: { scheduleId: 's1' } })
+  const totals = await Promise.all(
+    ['', '&include=validations', '&triggered_by=validation'].map(
+      async (more) => (await get('ann', `?of_schedules=true${more}`)).headers['x-total-count'],
+    ),
+  )
+  assert.deepEqual(totals, ['1', '2', '1'])
   const unknown = await get('ann', '?status=done')
   assert.deepEqual([unknown.status, unknown.json.error], [422, 'unknown_filter'])
   assert.ok(unknown.json.offered.includes('success'))

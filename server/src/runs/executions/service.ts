@@ -50,6 +50,7 @@ export type ListQuery = {
   status?: string
   triggered_by?: string
   of_schedules?: boolean
+  include?: 'validations'
 }
 
 export type Executions = {
@@ -153,6 +154,8 @@ function filterOf({ caller, agentId, relation }: Reader, query: ListQuery): Exec
     status: statusFilter(query.status),
     triggeredBy: triggerFilter(query.triggered_by),
     ofSchedules: query.of_schedules ?? false,
+    // A caller who filters by this trigger asks for validations too.
+    withValidations: query.include === 'validations' || query.triggered_by === 'validation',
     keyId: seesOwnRunsOnly(caller, relation) && caller.kind === 'key' ? caller.key.id : undefined,
   }
 }

@@ -10,8 +10,9 @@ export type ExecutionFilter = {
   agentId: string
   status?: ExecutionStatus | undefined
   triggeredBy?: Trigger | undefined
-  /** Only runs of schedules. */
+  /** Only runs of schedules; their validations only `withValidations`. */
   ofSchedules?: boolean
+  withValidations?: boolean
   /** Only runs that this key started. */
   keyId?: string | undefined
 }
@@ -65,12 +66,13 @@ export function executionStore(executor: Executor) {
   const db = executor.withTables<ExecutionTables>()
 
   function matching<O>(query: SelectQueryBuilder<ExecutionTables, 'executions', O>, filter: ExecutionFilter) {
-    const { agentId, status, triggeredBy, ofSchedules, keyId } = filter
+    const { agentId, status, triggeredBy, ofSchedules, withValidations, keyId } = filter
     return query
       .where('agent_id', '=', agentId)
       .$if(status !== undefined, (q) => q.where('status', '=', status ?? 'queued'))
       .$if(triggeredBy !== undefined, (q) => q.where('triggered_by', '=', triggeredBy ?? 'chat'))
       .$if(ofSchedules === true, (q) => q.where('schedule_id', 'is not', null))
+      .$if(ofSchedules === true && !withValidations, (q) => q.where('triggered_by', '!=', 'validation'))
       .$if(keyId !== undefined, (q) => q.where('source_mcp_key_id', '=', keyId ?? ''))
   }
 

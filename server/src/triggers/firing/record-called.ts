@@ -1,3 +1,4 @@
+import { ClaimTaken } from '../../foundation/idempotency/index.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import type { Tx } from '../../ports/database/port.ts'
@@ -59,7 +60,8 @@ function createTimeLimit({ clock, log }: { clock: Pick<Clock, 'wait'>; log: Pick
       if (isLate) throw timeout
     }
     const recorded = transaction(work, refuseLate).catch((error: unknown) => {
-      if (error instanceof Fault) throw error
+      // Another call with the same idempotency key was first: its reply is replayed.
+      if (error instanceof Fault || error instanceof ClaimTaken) throw error
       log.error({ err: error }, 'a fire could not be recorded')
       throw new Fault('scheduler_unavailable', undefined, {}, { cause: error })
     })

@@ -157,12 +157,17 @@ forEachDialect((_dialect, open) => {
     await using it = await openHelper(db)
     const made = await it.create()
     await insertRuns(db, [...runsOf(it.agentId, made.id), { agent_id: it.agentId, schedule_id: null }])
-    const page = await it.request(it.shared.key, 'GET', `${url}/${made.id}/executions?limit=2&offset=1`)
-    assert.equal(page.headers['x-total-count'], '8')
-    assert.deepEqual(
-      page.json.map(({ triggered_by }: { triggered_by: string }) => triggered_by),
-      ['validation', 'schedule'],
-    )
+    const pageOf = async (query: string) => {
+      const page = await it.request(it.shared.key, 'GET', `${url}/${made.id}/executions?${query}`)
+      return [
+        page.headers['x-total-count'],
+        page.json.map(({ triggered_by }: { triggered_by: string }) => triggered_by),
+      ]
+    }
+    assert.deepEqual(await pageOf('limit=2&offset=1&include=validations'), ['8', ['validation', 'schedule']])
+    assert.deepEqual(await pageOf('limit=2&offset=1'), ['7', ['schedule', 'schedule']])
+    const unknown = await it.request(it.shared.key, 'GET', `${url}/${made.id}/executions?include=everything`)
+    assert.equal(unknown.status, 422)
     assert.equal((await it.request(it.owner.key, 'GET', `${url}/unknown/executions`)).status, 404)
     // An agent with permission to call this one sees only the runs that it started.
     const caller = await it.request(it.owner.key, 'POST', '/api/agents', { name: 'caller' })

@@ -88,11 +88,18 @@ export function runStore(executor: Executor) {
     /** Newest first, with the total; with `keyId` only runs that this key started. */
     async page(
       scheduleId: string,
-      { limit, offset, keyId }: { limit: number; offset: number; keyId?: string | undefined },
+      query: {
+        limit: number
+        offset: number
+        withValidations: boolean
+        keyId?: string | undefined
+      },
     ): Promise<{ rows: ExecutionRow[]; total: number }> {
+      const { limit, offset, withValidations, keyId } = query
       const all = db
         .selectFrom('executions')
         .where('schedule_id', '=', scheduleId)
+        .$if(!withValidations, (q) => q.where('triggered_by', '!=', 'validation'))
         .$if(keyId !== undefined, (q) => q.where('source_mcp_key_id', '=', keyId ?? ''))
       const ids = newestFirst(all.select('executions.id')).limit(limit).offset(offset)
       const rows = await newestFirst(

@@ -57,7 +57,7 @@ export type Schedules = Changes &
       agent: Owned,
       reader: Pick<ResolvedAgent, 'relation'> & { caller: SignedIn },
       id: string,
-      page: { limit: number; offset: number },
+      page: { limit: number; offset: number; include?: 'validations' | undefined },
     ): Promise<{ rows: ExecutionSummary[]; total: number }>
     /** The next `count` due times, also of a disabled schedule. */
     upcoming(schedule: Schedule, count: number): Date[]
@@ -113,7 +113,11 @@ export function createSchedules(deps: SchedulesDeps): Schedules {
     async executions(agent, { caller, relation }, id, page) {
       await find(agent, id)
       const ownKey = caller.kind === 'key' && seesOwnRunsOnly(caller, relation) ? caller.key.id : undefined
-      const { rows, total } = await runs.page(id, { ...page, keyId: ownKey })
+      const { rows, total } = await runs.page(id, {
+        ...page,
+        withValidations: page.include === 'validations',
+        keyId: ownKey,
+      })
       return { rows: rows.map((row) => summaryOf(row, caller)), total }
     },
     upcoming: (schedule, count) => times.upcoming(schedule, clock.now(), count),

@@ -68,14 +68,21 @@ export const firesQuery = (api: Client, name: string, id: string) =>
 /** Rows per page. */
 export const runsPageSize = 50
 
-export const scheduleRunsQuery = (api: Client, name: string, id: string, page: number) =>
+export const scheduleRunsQuery = (
+  api: Client,
+  { name, id, page, withValidations }: { name: string; id: string; page: number; withValidations: boolean },
+) =>
   queryOptions({
-    queryKey: [...scheduleKeys.one(name, id), 'runs', page],
+    queryKey: [...scheduleKeys.one(name, id), 'runs', page, withValidations],
     queryFn: async ({ signal }) => {
       // The total is in a header, which the plain client does not return.
       const response = await api.open(listScheduleExecutions, {
         params: { name, id },
-        query: { limit: String(runsPageSize), offset: String((page - 1) * runsPageSize) },
+        query: {
+          limit: String(runsPageSize),
+          offset: String((page - 1) * runsPageSize),
+          ...(withValidations ? { include: 'validations' as const } : {}),
+        },
         signal,
       })
       if (!response.ok) throw await errorOf(response)

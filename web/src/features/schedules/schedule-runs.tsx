@@ -2,7 +2,9 @@ import type { ExecutionSummary } from '@roost/contracts/runs/executions'
 import type { Schedule } from '@roost/contracts/triggers/schedules'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
 import { useApi } from '../../shell/app-context.ts'
+import { Checkbox } from '../../ui/checkbox.tsx'
 import { DataTable } from '../../ui/data-table.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { ErrorState } from '../../ui/error-state.tsx'
@@ -13,18 +15,21 @@ import { runsPageSize, scheduleRunsQuery } from './queries.ts'
 
 const route = getRouteApi('/signed-in/agents/$name')
 
-/** All runs of the schedule: timed, manual, by webhook, and retries. */
+/** All runs of the schedule: timed, manual, by webhook, and retries. Their validations on request. */
 export function ScheduleRuns({ name, schedule }: { name: string; schedule: Schedule }) {
   const { page = 1 } = route.useSearch()
   const turn = route.useNavigate()
   const navigate = useNavigate()
-  const runs = useQuery(scheduleRunsQuery(useApi(), name, schedule.id, page))
+  const [withValidations, setWithValidations] = useState(false)
+  const runs = useQuery(scheduleRunsQuery(useApi(), { name, id: schedule.id, page, withValidations }))
+  const turnTo = (next: number) =>
+    void turn({ search: (now) => ({ ...now, page: next }), replace: true, resetScroll: false })
   if (runs.isError && !runs.data) {
     return (
       <ErrorState title="Could not load the runs" error={runs.error} onRetry={() => void runs.refetch()} />
     )
   }
-  return (
+  const table = (
     <DataTable
       label="Runs of the schedule"
       columns={runColumns}
@@ -47,13 +52,26 @@ export function ScheduleRuns({ name, schedule }: { name: string; schedule: Sched
             page={page}
             pageSize={runsPageSize}
             total={runs.data?.total ?? null}
-            onPageChange={(next) =>
-              void turn({ search: (now) => ({ ...now, page: next }), replace: true, resetScroll: false })
-            }
+            onPageChange={turnTo}
           />
         )
       }
     />
+  )
+  if (!schedule.validation_enabled && !withValidations) return table
+  return (
+    <div className="space-y-3">
+      <Checkbox
+        checked={withValidations}
+        onCheckedChange={(isOn) => {
+          setWithValidations(isOn)
+          turnTo(1)
+        }}
+      >
+        Show validation runs
+      </Checkbox>
+      {table}
+    </div>
   )
 }
 
