@@ -70,6 +70,14 @@ forEachDialect((_name, open) => {
     assert.deepEqual(await callers(), ['invalid_token', 'none'])
   })
 
+  test('unsuspending ends sessions that a suspension of an older version left', async () => {
+    await using it = await start()
+    const { access_token } = await it.sessions.issue(it.ann, { mode: 'email' })
+    await it.changeUser(it.ann.id, { suspended_at: '2030-01-01T00:00:00.000Z' })
+    await it.people.unsuspend(it.asAdmin, 'ann@example.com')
+    assert.equal(await faultOf(it.identify(`Bearer ${access_token}`)), 'invalid_token')
+  })
+
   test('the own account and unknown accounts are refused', async () => {
     await using it = await start()
     const { people, asAdmin } = it

@@ -65,7 +65,12 @@ export function createPeople(deps: {
         if ((await users.byId(id))?.suspended_at === null) throw lastAdmin()
       }),
 
-    unsuspend: (caller, username) => change(caller, username, (users, { id }) => users.unsuspend(id)),
+    unsuspend: (caller, username) =>
+      change(caller, username, async (users, account, tx) => {
+        // Again, for accounts that an older version suspended without ending their sessions.
+        if (account.suspended_at !== null) await onSuspended(tx, account)
+        await users.unsuspend(account.id)
+      }),
   }
 }
 
