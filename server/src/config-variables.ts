@@ -122,7 +122,8 @@ export const variables = {
   containerPrefix: required({
     name: 'ROOST_CONTAINER_PREFIX',
     default: 'agent-',
-    description: 'Prefix of the names of agents’ containers. A name that another installation uses gets a suffix.',
+    description:
+      'Prefix of the names of agents’ containers. A name that another installation uses gets a suffix.',
     parse: (value) =>
       matching(
         value,
