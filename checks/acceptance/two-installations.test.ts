@@ -1,5 +1,7 @@
 /** Two installations on one container engine, both with the default names. */
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { type Platform, startPlatform } from './platform.ts'
 import { answerOf, createAgent, docker } from './steps.ts'
@@ -18,11 +20,12 @@ after(async () => {
   }
 })
 
-/** Containers of an agent of this installation, by label. */
+/** Containers of an agent of this installation, by their labels. */
 async function containersOf(platform: Platform, name: string): Promise<string[]> {
-  const { json } = await platform.request('GET', `/api/agents/${name}`)
-  const filter = ['--filter', `label=roost.agent-id=${json.id}`]
-  return (await docker('ps', '-aq', ...filter)).split('\n').filter(Boolean)
+  const install = (await readFile(join(platform.dataDir, 'install-id'), 'utf8')).trim()
+  const filters = [`label=roost.install=${install}`, `label=roost.agent-name=${name}`]
+  const ids = await docker('ps', '-aq', ...filters.flatMap((filter) => ['--filter', filter]))
+  return ids.split('\n').filter(Boolean)
 }
 
 test('both have an agent of the same name, and each answers for itself', async () => {

@@ -96,7 +96,7 @@ test('a database that accepts no writes is reported by the health, and the proce
     ])
     return { now, ready }
   }
-  const other = new DatabaseSync(join(platform.dataDir, 'roost.db'))
+  const other = new DatabaseSync(join(platform.dataDir, 'roost.db'), { timeout: 30_000 })
   // A program that holds the write lock is the same to the platform as a disk without room.
   other.exec('BEGIN IMMEDIATE')
   try {
