@@ -11,9 +11,9 @@ const memoryMb = 256
 /**
  * Runs the function `name` of a module in a worker thread. For text that an agent or a stranger wrote, because parsing
  * it could block every other request. The result throws `TooComplex` when the function throws or needs longer than
- * `limitMs`. Threads start at the first call and end when idle.
+ * `limitMs`, which includes the start of a thread. Threads start at the first call and end when idle.
  */
-export function inWorker<T>(module: URL, name: string, limitMs = 2000): (text: string) => Promise<T> {
+export function inWorker<T>(module: URL, name: string, limitMs = 5000): (text: string) => Promise<T> {
   let opened: Promise<Tinypool> | null = null
   let waiting: Promise<unknown>[] = Array.from({ length: threads }, () => Promise.resolve())
 

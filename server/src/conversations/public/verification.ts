@@ -62,7 +62,7 @@ export function createVerification(deps: VerificationDeps): Verification {
     async confirm(link, { email, code, ...origin }) {
       requireVerification(link)
       const place = devices.place(addressSubject(email), origin)
-      // A known device is limited by its own count, whoever else uses its address.
+      // A known device has its own count. Others at its address do not use it up.
       if (place.device === null) await limits.use(rateRules.emailCodeAddress, networkOf(place.ip))
       // Counted before the code is checked, so that concurrent guesses cannot exceed the limit.
       const subject = `${purposeOf(link)}:${email}`

@@ -68,7 +68,7 @@ export function createEmailLogin(deps: EmailLoginDeps): EmailLogin {
     return devices.place(holder ? accountSubject(holder.id) : addressSubject(email), origin)
   }
 
-  /** A known device is limited by its own count, whoever else uses its address. */
+  /** A known device has its own count. Others at its address do not use it up. */
   const limitAddress = async ({ ip, device }: Place) => {
     if (device === null) await limits.use(rateRules.emailCodeAddress, networkOf(ip))
   }

@@ -57,7 +57,7 @@ export function createSignIn(deps: SignInDeps) {
     const place = devices.place(subject, origin)
     const network = networkOf(origin.ip)
     const proven = await inTurn(async () => {
-      // A known device is limited by its own count, whoever else uses its address.
+      // A known device has its own count. Others at its address do not use it up.
       if (place.device === null) await limits.check(rateRules.passwordAddress, network)
       // Counted before the password is checked, so that concurrent guesses cannot exceed the limit.
       await useFromPlace(limits, rateRules.password, subject, place)
