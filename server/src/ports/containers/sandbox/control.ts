@@ -70,7 +70,7 @@ export function createControl(folders: Folders, store: Store) {
         }
         launches += 1
         writeJson(join(folder, containerFiles.launch), await prepare())
-        const supervisor = spawnSupervisor(folder, folders.compileCache)
+        const supervisor = spawnSupervisor(folder, runsBefore, folders.compileCache)
         // A supervisor without a run has lost to another one or cannot run; the next check shows which.
         await waitFor(folder, deadline - Date.now(), async () =>
           supervisor.hasEnded() || (await startState(id, runsBefore))?.is === 'begun' ? true : null,
@@ -132,9 +132,9 @@ export function createControl(folders: Folders, store: Store) {
 
 export type Control = ReturnType<typeof createControl>
 
-function spawnSupervisor(folder: string, compileCache: string): { hasEnded(): boolean } {
+function spawnSupervisor(folder: string, runsBefore: number, compileCache: string): { hasEnded(): boolean } {
   const program = fileURLToPath(new URL('supervisor.ts', import.meta.url))
-  const child = spawn(process.execPath, [program, folder], {
+  const child = spawn(process.execPath, [program, folder, String(runsBefore)], {
     detached: true,
     stdio: 'ignore',
     cwd: '/',

@@ -46,7 +46,10 @@ describe('what a sandbox keeps apart, and what it outlives', () => {
   })
   after(async () => {
     // A supervisor that lost a race may still be ending, and writes its cache at exit.
-    await until(async () => !(await commandLines()).some((line) => line.includes(stateDir)))
+    const left = async () => (await commandLines()).filter((line) => line.includes(stateDir))
+    await until(async () => (await left()).length === 0).catch(async (cause) => {
+      throw new Error(`these processes did not end:\n${(await left()).join('\n')}`, { cause })
+    })
     await rm(stateDir, { recursive: true })
   })
 
@@ -295,6 +298,17 @@ describe('what a sandbox keeps apart, and what it outlives', () => {
     const state = JSON.parse(await readFile(join(folder, 'state.json'), 'utf8'))
     assert.deepEqual([state.runs, state.status], [2, 'running'])
     await until(async () => (await containers.logs(id, 100)).match(/ready/g)?.length === 2)
+  })
+
+  test('a supervisor that comes after the run has been stopped does not start it again', async () => {
+    const id = await run(stayScript)
+    await containers.stop(id, 0)
+    const folder = join(stateDir, 'one', 'containers', id)
+    const program = fileURLToPath(new URL('supervisor.ts', import.meta.url))
+    const late = spawn(process.execPath, [program, folder, '0'], { stdio: 'ignore' })
+    assert.equal(await new Promise((resolve) => late.once('exit', resolve)), 0)
+    assert.equal((await containers.inspect(id))?.status, 'stopped')
+    assert.equal((await containers.logs(id, 100)).match(/ready/g)?.length, 1)
   })
 
   test('names that are unsafe as file names are refused', async () => {

@@ -1,7 +1,7 @@
 /**
- * The supervisor of one container: `node supervisor.ts <folder of the container>`. It is started detached,
- * outlives the platform, and communicates only through files of that folder. SIGTERM is a requested stop with
- * the grace period of `stop.json`. Ends when its container stays stopped.
+ * The supervisor of one container: `node supervisor.ts <folder of the container> <runs before this one>`. It is
+ * started detached, outlives the platform, and communicates only through files of that folder. SIGTERM is a
+ * requested stop with the grace period of `stop.json`. Ends when its container stays stopped.
  */
 import { rmdirSync, rmSync } from 'node:fs'
 import { flushCompileCache } from 'node:module'
@@ -23,13 +23,15 @@ import { type Run, restartDelayMs } from './restart.ts'
 import { openLogPipe, startContainer } from './run.ts'
 
 const folder = process.argv[2] ?? ''
+const runsBefore = Number(process.argv[3])
 const path = (file: keyof typeof containerFiles) => join(folder, containerFiles[file])
 
 const self = claimFolder(folder)
 if (self) {
   try {
     const launch = readJsonNow<Launch>(path('launch'))
-    if (launch) await supervise(launch, self)
+    // Loading takes time: the run may have been started by another supervisor, and stopped since.
+    if (launch && runsSoFar() === runsBefore) await supervise(launch, self)
   } catch (error) {
     writeJson(path('state'), { ...stateOfRun(runsSoFar() + 1), error: String(error) })
   }
