@@ -1,3 +1,5 @@
+import type { AgentDetails } from '@roost/contracts/agents/agent'
+import { getIsolation, putIsolation } from '@roost/contracts/agents/isolation'
 import { startAgent, stopAgent } from '@roost/contracts/agents/lifecycle'
 import { createAgent, deleteAgent, getAgent, listAgents, renameAgent } from '@roost/contracts/agents/registry'
 import type { CallReply } from '@roost/contracts/client'
@@ -43,6 +45,7 @@ export const agents = commandGroup('agents', 'List, create, start, stop, rename 
           template: agent.template,
           cpu: agent.resources.cpu,
           memory: agent.resources.memory,
+          isolation: isolationText(agent.isolation),
           tags: agent.tags.join(' '),
           autonomy: agent.autonomy_enabled ? 'on' : 'off',
           'read-only': agent.read_only_enabled ? 'on' : 'off',
@@ -81,6 +84,31 @@ export const agents = commandGroup('agents', 'List, create, start, stop, rename 
       const newAgent = await api.call(createAgent, { body: body as never })
       print(newAgent, () =>
         [`${newAgent.name} is ${newAgent.status}.`, ...creationNotes(newAgent)].join('\n'),
+      )
+    },
+  },
+  isolation: {
+    parameters: 'AGENT [RUNTIME]',
+    summary: 'Show the OCI runtime of an agent, or set it (admins only).',
+    optionLines: [
+      'RUNTIME          runc, runsc (gVisor), kata, or another that the engine lists; applies at the next start',
+      '                 "default" restores the runtime of the installation',
+    ],
+    async run({ api, positionals: [name = '', runtime], print }) {
+      const params = { name }
+      const body = { runtime: runtime === 'default' ? null : (runtime ?? null) }
+      const reply =
+        runtime === undefined
+          ? await api.call(getIsolation, { params })
+          : await api.call(putIsolation, { params, body })
+      print(reply, () =>
+        facts({
+          'own runtime': reply.runtime,
+          'current container': reply.current_runtime,
+          'next container': reply.effective_runtime ?? 'the engine has no OCI runtimes',
+          'available runtimes': reply.available_runtimes.join(' '),
+          'restart needed': reply.restart_needed ? 'yes' : 'no',
+        }),
       )
     },
   },
@@ -137,4 +165,10 @@ function creationNotes(newAgent: CallReply<typeof createAgent>): string[] {
     ),
     ...warnings,
   ]
+}
+
+/** The isolation of an agent in a few words, such as `own kernel (runsc)`. */
+function isolationText({ level, runtime }: AgentDetails['isolation']): string {
+  const words = level.replaceAll('_', ' ')
+  return runtime === null ? words : `${words} (${runtime})`
 }

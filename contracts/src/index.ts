@@ -9,6 +9,7 @@ import * as agentFolders from './agents/folders.ts'
 import * as agentGit from './agents/git.ts'
 import * as agentGitRepository from './agents/git-repository.ts'
 import * as agentHealth from './agents/health.ts'
+import * as agentIsolation from './agents/isolation.ts'
 import * as agentLifecycle from './agents/lifecycle.ts'
 import * as agentKey from './agents/mcp-key.ts'
 import * as agentPermissions from './agents/permissions.ts'
@@ -104,6 +105,7 @@ const modules: Record<string, unknown>[] = [
   settings,
   platformSettings,
   agentRegistry,
+  agentIsolation,
   agentLifecycle,
   agentKey,
   agentConnector,

@@ -131,6 +131,14 @@ export const variables = {
         'must be lower-case letters, digits and hyphens, ending with a hyphen',
       ),
   }),
+  containerRuntime: optional({
+    name: 'ROOST_CONTAINER_RUNTIME',
+    defaultText: 'the default of the engine',
+    description:
+      'OCI runtime of all agents’ containers: `runc`, `runsc` (gVisor), `kata`, or another that `docker info` lists. Single agents cannot have a weaker one.',
+    parse: (value) =>
+      matching(value, /^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$/, 'must be the name of an OCI runtime'),
+  }),
   agentImage: optional({
     name: 'ROOST_AGENT_IMAGE',
     defaultText: 'built locally',

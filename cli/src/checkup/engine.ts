@@ -3,6 +3,7 @@ import { repository } from '../machine/repository.ts'
 import { hasProgram, run } from '../machine/run.ts'
 import { exitConfig } from '../platform/messages.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
+import { checkRuntimes } from './runtimes.ts'
 
 /** Checks the container engine or the sandbox, and the agent images. */
 export async function checkEngine(env: NodeJS.ProcessEnv): Promise<Finding[]> {
@@ -11,7 +12,7 @@ export async function checkEngine(env: NodeJS.ProcessEnv): Promise<Finding[]> {
   const plan = await planEngine({ url, apt: null, env })
   switch (plan.type) {
     case 'ready':
-      return [ok(about, plan.description), ...(await checkImages(env))]
+      return [ok(about, plan.description), await checkRuntimes(env), ...(await checkImages(env))]
     case 'start':
       return [fail(about, 'installed but not running', 'run ./roost up to start it')]
     case 'install':
@@ -34,6 +35,7 @@ export async function checkEngine(env: NodeJS.ProcessEnv): Promise<Finding[]> {
       return [
         ...findings,
         await checkBubblewrap(),
+        await checkRuntimes({ ...env, ROOST_CONTAINERS_URL: 'sandbox:' }),
         ...(await checkImages({ ...env, ROOST_CONTAINERS_URL: 'sandbox:' })),
       ]
     }

@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { askEngine, engineAddress } from './engine-client.ts'
+import { askEngine, engineAddress, readRuntimes } from './engine-client.ts'
 
 test('every form of a docker: URL gives an address', () => {
   const cases: [string, NodeJS.ProcessEnv, unknown][] = [
@@ -40,4 +40,17 @@ test('a server that does not answer with JSON is not an engine', async (t) => {
   const address = server.address()
   assert.ok(typeof address === 'object' && address)
   assert.equal((await askEngine({ host: '127.0.0.1', port: address.port })).type, 'unresponsive')
+})
+
+test('the runtimes of an engine are sorted; an engine without them has no default', async (t) => {
+  let info = '{"Runtimes":{"runsc":{},"runc":{"path":"runc"}},"DefaultRuntime":"runc"}'
+  const server = createServer((_, response) => response.end(info))
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  t.after(() => server.close())
+  const address = server.address()
+  assert.ok(typeof address === 'object' && address)
+  const engine = { host: '127.0.0.1', port: address.port }
+  assert.deepEqual(await readRuntimes(engine), { listed: ['runc', 'runsc'], default: 'runc' })
+  info = '{}'
+  assert.deepEqual(await readRuntimes(engine), { listed: [], default: null })
 })

@@ -34,6 +34,18 @@ export async function askEngine(address: EngineAddress): Promise<EngineAnswer> {
   }
 }
 
+/** OCI runtimes that the engine lists, sorted, and its default; the default is null for engines without one. */
+export type EngineRuntimes = { listed: string[]; default: string | null }
+
+/** Throws when the engine does not answer. */
+export async function readRuntimes(address: EngineAddress): Promise<EngineRuntimes> {
+  const { status, body } = await get(address, '/info')
+  if (status !== 200) throw new Error(`the engine answers with status ${status}`)
+  // The engine defines this format; both fields are optional.
+  const info = JSON.parse(body) as { Runtimes?: Record<string, unknown> | null; DefaultRuntime?: string }
+  return { listed: Object.keys(info.Runtimes ?? {}).sort(), default: info.DefaultRuntime || null }
+}
+
 type EngineVersion = { Version?: string; Components?: { Name?: string }[] }
 
 function parseVersion(body: string): EngineVersion {

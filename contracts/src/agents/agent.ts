@@ -110,6 +110,8 @@ export const recreateReasons = [
   /** The outbound mode requires another network. */
   'egress',
   'image_version',
+  /** Another OCI runtime is set. */
+  'isolation',
   /** Only in replies to a start: another program occupied the port. */
   'ssh_port',
 ] as const
@@ -122,6 +124,21 @@ export const Share = z.object({
   shared_by_id: z.string(),
   shared_by_email: z.string().nullable(),
   created_at: Timestamp,
+})
+
+export const isolationLevels = ['own_kernel', 'container', 'sandbox', 'none'] as const
+export type IsolationLevel = (typeof isolationLevels)[number]
+
+/** How the engine isolates an agent. */
+export const AgentIsolation = z.object({
+  level: z
+    .enum(isolationLevels)
+    .describe('own_kernel: a container with a kernel of its own, as with gVisor and Kata.'),
+  runtime: z
+    .string()
+    .nullable()
+    .describe('The OCI runtime of the container; null where the engine has none.'),
+  weaker: z.array(z.string()).describe('What is less isolated than in a container.'),
 })
 
 export const AgentDetails = AgentRow.extend({
@@ -139,7 +156,6 @@ export const AgentDetails = AgentRow.extend({
   recreate_reasons: z.array(z.enum(recreateReasons)),
   heartbeat_state: z.enum(heartbeatStates),
   last_heartbeat_age_seconds: z.number().nullable(),
-  /** How the engine isolates this agent; `weaker` names what is less isolated than in a container. */
-  isolation: z.object({ level: z.enum(['container', 'sandbox', 'none']), weaker: z.array(z.string()) }),
+  isolation: AgentIsolation,
 })
 export type AgentDetails = z.output<typeof AgentDetails>

@@ -46,6 +46,8 @@ export type AgentsOptions = {
   tmpBytes: number
   sshBind: string
   containerPrefix: string
+  /** `ROOST_CONTAINER_RUNTIME`; null when it is not set. */
+  containerRuntime: string | null
   sshPorts: PortRange
   /** Host name that SSH clients use for this machine. */
   sshHost: string

@@ -178,6 +178,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     ...needs,
     ...options,
     agentRecords,
+    lifecycle,
     wayOut: egress.wayOut,
   })
   const ssh = createAgentSsh({ db, clock, log, link, ask, ...platform, sshHost: options.sshHost })

@@ -42,6 +42,7 @@ import { workspaceRatings } from './0046-workspace-ratings.ts'
 import { costEstimates } from './0047-cost-estimates.ts'
 import { idempotencyResources } from './0048-idempotency-resources.ts'
 import { messageTurns } from './0049-message-turns.ts'
+import { containerRuntime } from './0050-container-runtime.ts'
 
 /** All migrations, applied in the order of their names. */
 export const migrations: Migration[] = [
@@ -88,4 +89,5 @@ export const migrations: Migration[] = [
   costEstimates,
   idempotencyResources,
   messageTurns,
+  containerRuntime,
 ]

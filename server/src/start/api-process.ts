@@ -16,6 +16,7 @@ import { NewerSchemaError } from '../ports/database/port.ts'
 import { createLog } from '../ports/log.ts'
 import { openAdapters } from './adapters.ts'
 import { findAgentsNetwork } from './agents-network.ts'
+import { requireContainerRuntime } from './container-runtime.ts'
 import { ensureKey } from './first-start.ts'
 import { openInternalSecret } from './internal-secret.ts'
 import { stopInOrder } from './ordered-stop.ts'
@@ -43,6 +44,7 @@ async function runApi(): Promise<void> {
   const adapters = await openAdapters(config, log, process.env)
   const { db, ephemeral, containers, clock } = adapters
 
+  await requireContainerRuntime(config.containerRuntime, containers)
   await migrate(db, migrations, {
     now: clock.now,
     progress: (text) => sendMessage({ type: 'progress', text }),

@@ -30,6 +30,7 @@ export function agentsOptions(config: Config, agentsHost: () => string): AgentsO
     tmpBytes: config.agentTmpBytes,
     sshBind: config.sshBind,
     containerPrefix: config.containerPrefix,
+    containerRuntime: config.containerRuntime,
     sshPorts: config.sshPorts,
     sshHost: new URL(config.baseUrl).hostname,
     chatIdleSeconds: config.chatIdleSeconds,

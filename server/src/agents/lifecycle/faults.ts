@@ -10,6 +10,8 @@ const sentences: Record<ContainerError['fault'], string> = {
     "Other containers on this engine use the name of the agent's container. Set ROOST_CONTAINER_PREFIX to another prefix.",
   port_taken: "The agent's SSH port is in use by another program on this machine.",
   image_missing: "The image of the agent's runtime is missing.",
+  runtime_missing:
+    "The container engine does not list the agent's OCI runtime. Set isolation.runtime to one that it lists, or correct ROOST_CONTAINER_RUNTIME.",
   volume_in_use: 'Another container mounts a volume of the agent.',
 }
 

@@ -6,6 +6,13 @@
  * operation at a time across all processes. A stopped agent stays stopped, a running one is brought back.
  * `exited` means that the container ended by itself. Hooks inform other areas of a stop.
  */
+export {
+  allowedRuntimes,
+  currentRuntime,
+  effectiveRuntime,
+  isolationOf,
+  runtimeFloor,
+} from './container-runtime.ts'
 export { engineFault } from './faults.ts'
 export { type FolderMount, readFolderMark } from './folder-mount.ts'
 export type { LifecycleHooks } from './hooks.ts'

@@ -14,6 +14,7 @@ import {
 import type { Db } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
 import { type Agent, type AgentRecords, agentStore, type Leftover } from '../records/index.ts'
+import { type RuntimePolicy, requestedRuntime } from './container-runtime.ts'
 import type { FolderMount } from './folder-mount.ts'
 import type { SshPorts } from './ports.ts'
 import {
@@ -31,6 +32,8 @@ export type MachineOptions = {
   tmpBytes: number
   sshBind: string
   containerPrefix: string
+  /** `ROOST_CONTAINER_RUNTIME`; null when it is not set. */
+  containerRuntime: string | null
 }
 
 export type MachineDeps = {
@@ -75,6 +78,8 @@ export type Machine = {
   bringDown(agent: Agent, graceSeconds: number): Promise<void>
   /** Removes the container and keeps the volumes. */
   removeContainer(agent: Agent): Promise<void>
+  /** What limits the agents' OCI runtimes, as of the last answer of the engine. */
+  runtimePolicy(): RuntimePolicy
   /** Removes what a deleted agent still has at the engine. */
   clear(leftover: Leftover): Promise<void>
 }
@@ -87,6 +92,10 @@ export const stopGraceSeconds = 10
 
 export function createMachine(deps: MachineDeps): Machine {
   const { db, clock, log, agentRecords, containers, images, vault, ports, options } = deps
+  const runtimePolicy = (): RuntimePolicy => ({
+    installation: options.containerRuntime,
+    engine: containers.runtimes,
+  })
   type Work = { agent: Agent; containerId: string | null; graceSeconds: number; folders: FolderMount[] }
 
   /** The type requires an executor for every step. */
@@ -121,11 +130,12 @@ export function createMachine(deps: MachineDeps): Machine {
           template: await deps.templateFolder(agent),
           git: await deps.gitSettingsFor(agent),
           folders,
+          containerRuntime: requestedRuntime(agent, runtimePolicy()),
         },
         { ...options, kind: containers.kind, network, hostCpus: engine.cpus },
       )
       work.containerId = await createContainer(agent, spec)
-      const applied = desiredFor({ ...agent, agent_key_id: keyId }, image.version, folders)
+      const applied = desiredFor({ ...agent, agent_key_id: keyId }, image.version, folders, runtimePolicy())
       await record(agent.id, { container_id: work.containerId, applied: JSON.stringify(applied) })
       await recordOrphans(folders)
     },
@@ -218,7 +228,7 @@ export function createMachine(deps: MachineDeps): Machine {
   async function startOnce(agent: Agent): Promise<BroughtUp> {
     const observed = await inspectContainer(agent)
     const folders = await deps.foldersFor(agent)
-    const desired = desiredFor(agent, images.tagFor(agent.runtime).version, folders)
+    const desired = desiredFor(agent, images.tagFor(agent.runtime).version, folders, runtimePolicy())
     const reasons = recreateReasonsOf(agent.applied, desired)
     const planned = plan({ desired: 'running', held: false, observed, reasons })
     const work: Work = { agent, containerId: observed?.id ?? null, graceSeconds: stopGraceSeconds, folders }
@@ -263,6 +273,7 @@ export function createMachine(deps: MachineDeps): Machine {
     },
 
     removeContainer,
+    runtimePolicy,
 
     async clear(leftover) {
       const ids = leftover.container_id

@@ -97,17 +97,31 @@ test('another network requires a new container; a missing network means open', (
     'egress',
   ])
 })
+test('another OCI runtime requires a new container; a missing one means runc, an unknown one nothing', () => {
+  const runsc = { ...made, container_runtime: 'runsc' }
+  assert.deepEqual(recreateReasonsOf(made, runsc), ['isolation'])
+  assert.deepEqual(recreateReasonsOf(runsc, { ...made, container_runtime: 'runc' }), ['isolation'])
+  assert.deepEqual(recreateReasonsOf(made, { ...made, container_runtime: 'runc' }), [])
+  assert.deepEqual(recreateReasonsOf(runsc, { ...made, container_runtime: null }), [])
+})
 test('without a container there is nothing to recreate', () => {
   assert.deepEqual(recreateReasonsOf(null, made), [])
 })
 test('the desired settings come from the row, the image and the current folders', () => {
   const desired = (...volumes: string[]) =>
     desiredFor(
-      { ...made, egress_mode: 'off' },
+      { ...made, egress_mode: 'off', container_runtime: null },
       'v9',
       volumes.map((volume) => ({ sourceId: 's', name: 'ada', volume })),
+      { installation: null, engine: { listed: ['runc'], default: 'runc' } },
     )
-  assert.deepEqual(desired(), { ...made, image_version: 'v9', folders: [], network: 'open' })
+  assert.deepEqual(desired(), {
+    ...made,
+    image_version: 'v9',
+    folders: [],
+    network: 'open',
+    container_runtime: 'runc',
+  })
   const marks = ['one', 'two'].map((volume) => desired(volume).folders)
   assert.notDeepEqual(marks[0], marks[1], 'another agent of the same name has another folder')
   assert.deepEqual(readFolderMark(marks[0]?.[0] ?? ''), { name: 'ada', volume: 'one' })

@@ -1,5 +1,6 @@
 import type { RecreateReason } from '@roost/contracts/agents/agent'
 import type { EgressMode } from '@roost/contracts/agents/egress'
+import { effectiveRuntime, type RuntimePolicy, unrecordedRuntime } from './container-runtime.ts'
 import { type FolderMount, folderMark } from './folder-mount.ts'
 
 /** Settings with which a container was or would be created. */
@@ -13,6 +14,8 @@ export type ContainerSettings = {
   folders: string[]
   /** Missing in containers made before this setting existed; means open. */
   network?: 'open' | 'closed'
+  /** OCI runtime; null while the engine is unknown or has none. */
+  container_runtime?: string | null
 }
 
 /** The agent's container as reported by the engine; null if it does not exist. */
@@ -47,8 +50,12 @@ export function plan(input: {
   return reasons.length > 0 ? ['remove', 'create', 'start'] : ['start']
 }
 
-type SettingsSource = Omit<ContainerSettings, 'image_version' | 'folders' | 'network'> & {
+type SettingsSource = Omit<
+  ContainerSettings,
+  'image_version' | 'folders' | 'network' | 'container_runtime'
+> & {
   egress_mode: EgressMode
+  container_runtime: string | null
 }
 
 /** The settings with which a container would be created now. */
@@ -56,11 +63,16 @@ export function desiredFor(
   agent: SettingsSource,
   image_version: string,
   mounts: readonly FolderMount[],
+  policy: RuntimePolicy,
 ): ContainerSettings {
   const { cpu, memory, full_capabilities, runtime, agent_key_id } = agent
   const folders = mounts.map(folderMark)
   const network = networkFor(agent.egress_mode)
-  return { cpu, memory, full_capabilities, runtime, agent_key_id, image_version, folders, network }
+  const container_runtime = effectiveRuntime(agent, policy)
+  return {
+    ...{ cpu, memory, full_capabilities, runtime, agent_key_id, image_version, folders, network },
+    container_runtime,
+  }
 }
 
 /** The network that an agent's container uses. */
@@ -81,6 +93,10 @@ export function recreateReasonsOf(
   if (applied.agent_key_id !== desired.agent_key_id) reasons.push('agent_key')
   if (applied.folders.toSorted().join('\n') !== desired.folders.toSorted().join('\n')) {
     reasons.push('shared_folders')
+  }
+  const desiredRuntime = desired.container_runtime ?? null
+  if (desiredRuntime !== null && (applied.container_runtime ?? unrecordedRuntime) !== desiredRuntime) {
+    reasons.push('isolation')
   }
   if ((applied.network ?? 'open') !== (desired.network ?? 'open')) reasons.push('egress')
   // Another runtime always has another image, so the image is not a second reason.

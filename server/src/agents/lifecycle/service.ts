@@ -7,6 +7,7 @@ import { ContainerError } from '../../ports/containers/port.ts'
 import type { Tx } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
 import type { Agent, AgentRecords } from '../records/index.ts'
+import type { RuntimePolicy } from './container-runtime.ts'
 import { createDetach, type Detach } from './detach.ts'
 import { createLifecycleHooks, type LifecycleHooks } from './hooks.ts'
 import { createLeftovers, type Leftovers } from './leftovers.ts'
@@ -32,6 +33,8 @@ export type Lifecycle = {
   containerNow(agent: Pick<Agent, 'container_id'>): Promise<'running' | 'stopped' | null>
   /** Reasons why the next start creates a new container. */
   recreateReasons(agent: Agent): Promise<RecreateReason[]>
+  /** What limits the agents' OCI runtimes now. */
+  runtimePolicy(): RuntimePolicy
   hooks: LifecycleHooks
   /** For agent management, which creates and deletes agents. */
   lock: Lock
@@ -118,8 +121,11 @@ export function createLifecycle(deps: LifecycleDeps): Lifecycle {
     async recreateReasons(agent) {
       if (!agent.applied) return []
       const { version } = images.tagFor(agent.runtime)
-      return recreateReasonsOf(agent.applied, desiredFor(agent, version, await deps.foldersFor(agent)))
+      const folders = await deps.foldersFor(agent)
+      const desired = desiredFor(agent, version, folders, machine.runtimePolicy())
+      return recreateReasonsOf(agent.applied, desired)
     },
+    runtimePolicy: machine.runtimePolicy,
     hooks,
     lock,
     machine,

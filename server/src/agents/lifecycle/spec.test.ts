@@ -26,6 +26,7 @@ const input: SpecInput = {
   template: { name: 'business-assistant', folder: '/srv/templates/business-assistant' },
   git: null,
   folders: [],
+  containerRuntime: null,
 }
 const options: ContainerOptions = {
   kind: 'docker',
@@ -36,6 +37,11 @@ const options: ContainerOptions = {
   containerPrefix: 'house-',
   hostCpus: 4,
 }
+
+test('an OCI runtime is requested only if one is set', () => {
+  assert.equal('runtime' in containerSpec(input, options), false)
+  assert.equal(containerSpec({ ...input, containerRuntime: 'runsc' }, options).runtime, 'runsc')
+})
 
 test('folders of other agents are mounted under their names', () => {
   const folders = [

@@ -46,6 +46,8 @@ export type SpecInput = {
   template: { name: string; folder: string } | null
   /** Folders of other agents. */
   folders: readonly FolderMount[]
+  /** OCI runtime to request; null for the engine's default. */
+  containerRuntime: string | null
 }
 
 export const maxProcesses = 2048
@@ -81,6 +83,7 @@ export function containerSpec(input: SpecInput, options: ContainerOptions): Cont
     tmpBytes: options.tmpBytes,
     fullCapabilities: agent.full_capabilities,
     mounts: mounts(input),
+    ...(input.containerRuntime ? { runtime: input.containerRuntime } : {}),
     isClosed: networkFor(agent.egress_mode) === 'closed',
     ssh: agent.port > 0 ? { bind: options.sshBind, port: agent.port } : null,
   }

@@ -7,7 +7,7 @@ import type { Containers } from '../../ports/containers/port.ts'
 import type { Tx } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
 import type { Health } from '../health/index.ts'
-import type { Lifecycle } from '../lifecycle/index.ts'
+import { isolationOf, type Lifecycle } from '../lifecycle/index.ts'
 import { type Agent, type AgentRecords, agentStore } from '../records/index.ts'
 import { type CreateDeps, createCreate } from './create.ts'
 import { createDescribe, type DescribeDeps } from './describe.ts'
@@ -99,7 +99,7 @@ export function createAgentManagement(deps: AgentManagementDeps): AgentManagemen
         reasons: await lifecycle.recreateReasons(agent),
         heartbeat: health.heartbeatOf(agent.id),
         breakerOpen: await deps.isBreakerOpen(agent),
-        isolation: containers.isolation,
+        isolation: isolationOf(agent, lifecycle.runtimePolicy(), containers.isolation),
       })
     },
 

@@ -1,6 +1,5 @@
 import type { AgentDetails, AgentRow, RecreateReason, Resources } from '@roost/contracts/agents/agent'
 import type { Relation, SignedIn } from '../../identity/access/index.ts'
-import type { Isolation } from '../../ports/containers/port.ts'
 import type { BeatState } from '../health/index.ts'
 import type { Agent } from '../records/index.ts'
 import { sharesOf } from '../sharing/index.ts'
@@ -41,7 +40,7 @@ export type DetailFacts = {
   reasons: RecreateReason[]
   heartbeat: BeatState
   breakerOpen: boolean
-  isolation: Isolation
+  isolation: AgentDetails['isolation']
 }
 
 export function detailsOf(agent: Agent, facts: DetailFacts): AgentDetails {
@@ -66,6 +65,6 @@ export function detailsOf(agent: Agent, facts: DetailFacts): AgentDetails {
     needs_recreate: reasons.length > 0,
     recreate_reasons: reasons,
     ...heartbeat,
-    isolation: { level: facts.isolation.level, weaker: [...facts.isolation.weaker] },
+    isolation: facts.isolation,
   }
 }

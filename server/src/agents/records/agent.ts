@@ -16,6 +16,8 @@ export type Applied = {
   folders: string[]
   /** Missing means open. */
   network?: 'open' | 'closed'
+  /** Missing means runc. */
+  container_runtime?: string | null
 }
 
 export type EphemeralBounds = { max_executions: number; ttl_seconds: number }

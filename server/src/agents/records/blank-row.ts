@@ -52,5 +52,6 @@ export function blankRow(name: string, created: string): AgentsTable {
     agent_key_id: null,
     agent_key_sealed: null,
     egress_mode: 'off',
+    container_runtime: null,
   }
 }

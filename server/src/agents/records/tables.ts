@@ -64,6 +64,8 @@ export type AgentsTable = {
   agent_key_id: string | null
   agent_key_sealed: string | null
   egress_mode: EgressMode
+  /** OCI runtime; null: that of the installation. */
+  container_runtime: string | null
 }
 
 export type SshPortsTable = { port: number; agent_id: string }

@@ -1,6 +1,8 @@
+import type { RecreateReason } from '@roost/contracts/agents/agent'
+import { getIsolation, putIsolation } from '@roost/contracts/agents/isolation'
 import * as endpoints from '@roost/contracts/agents/settings'
 import { parseModelOverride } from '@roost/contracts/kit/model'
-import { agentRoute, type Route, route } from '../../http/route.ts'
+import { agentRoute, type Route, route, signedInRoute } from '../../http/route.ts'
 import { Fault } from '../../kit/fault.ts'
 import type { Lifecycle } from '../lifecycle/index.ts'
 import { type Agent, type AgentRecords, requireAgent } from '../records/index.ts'
@@ -9,13 +11,13 @@ import type { Settings } from './service.ts'
 
 export type SettingsRoutesDeps = {
   settings: Settings
-  agentRecords: Pick<AgentRecords, 'byId' | 'all'>
+  agentRecords: Pick<AgentRecords, 'byId' | 'byName' | 'all'>
   lifecycle: Pick<Lifecycle, 'recreateReasons'>
 }
 
 export function settingsRoutes({ settings, agentRecords, lifecycle }: SettingsRoutesDeps): Route[] {
   const agentOf = ({ agent }: { agent: { id: string } }) => requireAgent(agentRecords, agent.id)
-  const needs = async (agent: Agent, reason: 'resources' | 'capabilities' | 'runtime') =>
+  const needs = async (agent: Agent, reason: RecreateReason) =>
     (await lifecycle.recreateReasons(agent)).includes(reason)
 
   const readOnly = (agent: Agent) => ({
@@ -46,6 +48,10 @@ export function settingsRoutes({ settings, agentRecords, lifecycle }: SettingsRo
     agent_name: agent.name,
     runtime: agent.runtime,
     restart_needed: await needs(agent, 'runtime'),
+  })
+  const isolation = async (agent: Agent) => ({
+    ...settings.isolation(agent),
+    restart_needed: await needs(agent, 'isolation'),
   })
   const model = async (agent: Agent) => ({
     agent_name: agent.name,
@@ -121,6 +127,15 @@ export function settingsRoutes({ settings, agentRecords, lifecycle }: SettingsRo
       call.request.note({ runtime: call.body.runtime })
       const patch = { runtime: call.body.runtime }
       return runtime((await settings.change(await agentOf(call), 'runtime', patch)).agent)
+    }),
+
+    agentRoute(getIsolation, async (call) => isolation(await agentOf(call))),
+    signedInRoute(putIsolation, async (call) => {
+      const { runtime } = call.body
+      const agent = await agentRecords.byName(call.params.name)
+      if (!agent) throw new Fault('agent_not_found')
+      call.request.note({ runtime })
+      return isolation((await settings.setIsolation(agent, runtime)).agent)
     }),
 
     agentRoute(endpoints.getModel, async (call) => model(await agentOf(call))),

@@ -1,3 +1,4 @@
+import type { Isolation } from '@roost/contracts/agents/isolation'
 import type { Autonomy, Capacity, ReadOnlyConfig, Slot } from '@roost/contracts/agents/settings'
 import type { AgentWayOut } from '@roost/contracts/link/egress'
 import type { AgentSettings } from '@roost/contracts/link/messages'
@@ -7,8 +8,17 @@ import type { Caller } from '../../identity/access/index.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { Fault, invalidField } from '../../kit/fault.ts'
 import type { AgentLink } from '../../ports/agent-link/port.ts'
+import type { Containers } from '../../ports/containers/port.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
+import {
+  allowedRuntimes,
+  currentRuntime,
+  effectiveRuntime,
+  engineFault,
+  type Lifecycle,
+  runtimeFloor,
+} from '../lifecycle/index.ts'
 import { type Agent, type AgentPatch, type AgentRecords, agentStore, requireAgent } from '../records/index.ts'
 import { effectiveParallel, readOnlyConfigOf, resolveModel } from './rules.ts'
 
@@ -36,6 +46,8 @@ export type SettingsDeps = {
   schedulesAbove(tx: Tx, agentId: string, seconds: number): Promise<BlockingSchedule[]>
   /** The agent's outbound proxy settings; null for direct access. */
   wayOut(agent: Agent): Promise<AgentWayOut | null>
+  containers: Pick<Containers, 'ping'>
+  lifecycle: Pick<Lifecycle, 'runtimePolicy'>
   chatIdleSeconds: number
   stallSeconds: number
 }
@@ -52,11 +64,14 @@ export type Settings = {
   resolvedModel(agent: Agent): Promise<ReturnType<typeof resolveModel>>
   autonomy(agent: Agent): Promise<Autonomy>
   capacity(agent: Agent, caller: Caller): Promise<Capacity>
+  isolation(agent: Agent): Omit<Isolation, 'restart_needed'>
   /** Writes columns. Returns the updated agent and whether its running program applied the change. */
   change(agent: Agent, setting: string, patch: AgentPatch): Promise<Changed>
   setReadOnly(agent: Agent, enabled: boolean, config?: Partial<ReadOnlyConfig> | null): Promise<Changed>
   setTimeout(agent: Agent, seconds: number): Promise<Changed>
   setCapacity(agent: Agent, maxParallel: number): Promise<Changed>
+  /** Sets the OCI runtime; null restores that of the installation. Throws `validation_error`. */
+  setIsolation(agent: Agent, runtime: string | null): Promise<Changed>
   /** Sends the current settings to the running program; if that fails, it gets them when it reconnects. */
   tell(agent: Agent): Promise<Changed['applied']>
   readonly loops: Loop[]
@@ -64,7 +79,7 @@ export type Settings = {
 export type Changed = { agent: Agent; applied: 'now' | 'next_start' }
 
 export function createSettings(deps: SettingsDeps): Settings {
-  const { db, clock, log, agentRecords, events, link } = deps
+  const { db, clock, log, agentRecords, events, link, lifecycle } = deps
 
   async function settingsOf(agent: Agent): Promise<AgentSettings> {
     const { resolved_model } = resolveModel(agent, await deps.platformModel())
@@ -106,6 +121,27 @@ export function createSettings(deps: SettingsDeps): Settings {
     })
     const changed = await requireAgent(agentRecords, agent.id)
     return { agent: changed, applied: await push(changed) }
+  }
+
+  /** Throws `validation_error` for a runtime that the engine does not list or the installation does not allow. */
+  async function refuseRuntime(runtime: string): Promise<void> {
+    // Queries the engine again: its operator may just have registered the runtime.
+    await deps.containers.ping().catch((error: unknown) => {
+      throw engineFault(error)
+    })
+    const policy = lifecycle.runtimePolicy()
+    const { listed } = policy.engine
+    if (listed.length === 0) throw invalidField(['runtime'], 'must be null: this engine has no OCI runtimes')
+    if (!listed.includes(runtime)) {
+      throw invalidField(['runtime'], `must be one that the container engine lists: ${listed.join(', ')}`)
+    }
+    const allowed = allowedRuntimes(policy)
+    if (allowed.includes(runtime)) return
+    const floor = runtimeFloor(policy)
+    throw invalidField(
+      ['runtime'],
+      `must not be weaker than ${floor}, the runtime of the installation; allowed: ${allowed.join(', ')}`,
+    )
   }
 
   return {
@@ -172,6 +208,23 @@ export function createSettings(deps: SettingsDeps): Settings {
         throw invalidField(['max_parallel_tasks'], `must be at most ${ceiling}, the platform's ceiling`)
       }
       return change(agent, 'capacity', { max_parallel_tasks: maxParallel })
+    },
+
+    isolation(agent) {
+      const policy = lifecycle.runtimePolicy()
+      return {
+        agent_name: agent.name,
+        runtime: agent.container_runtime,
+        effective_runtime: effectiveRuntime(agent, policy),
+        current_runtime: currentRuntime(agent, policy),
+        installation_runtime: runtimeFloor(policy),
+        available_runtimes: allowedRuntimes(policy),
+      }
+    },
+
+    async setIsolation(agent, runtime) {
+      if (runtime !== null) await refuseRuntime(runtime)
+      return change(agent, 'isolation', { container_runtime: runtime })
     },
   }
 }

@@ -35,7 +35,7 @@ export const templatesFolder = resolve(import.meta.dirname, '../../../templates'
 export type Shared = ReturnType<typeof createShared>
 
 /** Parts that the processes of one platform share besides the database: clock, engine, images, ephemeral store. */
-export function createShared(options: Pick<FakeOptions, 'program'> = {}) {
+export function createShared(options: Pick<FakeOptions, 'program' | 'runtimes'> = {}) {
   const identity = createWorld()
   const images = createFakeAgentImages()
   const tags: string[] = []
@@ -80,6 +80,8 @@ export async function openAgents(
     /** Default: a git host that does not answer. */
     git?: { url: string; repositories?: string[]; token?: string }
     sshEnabled?: boolean
+    /** `ROOST_CONTAINER_RUNTIME`. */
+    containerRuntime?: string
     /** Resolves the agents' outbound connections. Default: to this machine. */
     locate?: Locate
     /** Routes of areas to the right, which may need this area. */
@@ -155,6 +157,7 @@ export async function openAgents(
       tmpBytes: 512 * 1024 * 1024,
       sshBind: '127.0.0.1',
       containerPrefix: 'agent-',
+      containerRuntime: options.containerRuntime ?? null,
       sshPorts: options.sshPorts ?? { first: 2222, last: 2262 },
       sshHost: 'localhost',
       chatIdleSeconds: 600,

@@ -7,6 +7,8 @@ import {
   type ContainerSpec,
   type ContainerState,
   type Containers,
+  type OciRuntimes,
+  requireRuntime,
 } from './port.ts'
 
 /** The simulated behaviour of a started container. */
@@ -40,6 +42,7 @@ export type FakeOptions = {
   images?: string[]
   /** Host paths that cannot be mounted; every other path counts as existing. */
   missingPaths?: string[]
+  runtimes?: OciRuntimes
   program?(spec: ContainerSpec): FakeProgram
 }
 
@@ -66,6 +69,7 @@ const maxUnreadEvents = 4
  */
 export function createFakeEngine(options: FakeOptions = {}): FakeEngine {
   const clock = options.clock ?? systemClock
+  const runtimes = options.runtimes ?? { listed: ['kata', 'runc', 'runsc'], default: 'runc' }
   const images = options.images ?? ['roost-agent:fake']
   const containers = new Map<string, FakeContainer>()
   const volumes = new Map<string, string>()
@@ -117,6 +121,7 @@ export function createFakeEngine(options: FakeOptions = {}): FakeEngine {
       kind: 'fake',
       publishesSsh: true,
       isolation: { level: 'none', weaker: ['Nothing runs: containers are simulated.'] },
+      runtimes,
 
       ping: call('ping', () => ({ name: 'fake', version: '1', cpus: 4, memoryBytes: 8 * 2 ** 30 })),
       hasImage: call('hasImage', (image: string) => images.includes(image)),
@@ -132,6 +137,7 @@ export function createFakeEngine(options: FakeOptions = {}): FakeEngine {
 
       create: call('create', (spec: ContainerSpec) => {
         if (!images.includes(spec.image)) throw new ContainerError('image_missing', `no image ${spec.image}`)
+        requireRuntime(spec.runtime, runtimes)
         refuseTakenName(spec.name)
         refuseForeignVolumes(install, spec)
         const id = randomBytes(32).toString('hex')

@@ -12,6 +12,9 @@ export interface Containers {
   /** False when `ssh` of a spec has no effect; agents then need no SSH port. */
   readonly publishesSsh: boolean
 
+  /** OCI runtimes of the engine, as of the last answered `ping`; none before the first one. */
+  readonly runtimes: OciRuntimes
+
   /** Returns the engine's data; throws `ContainerError` engine_down without an answer. */
   ping(signal?: AbortSignal): Promise<EngineInfo>
 
@@ -33,8 +36,8 @@ export interface Containers {
   ensureClosedNetwork(): Promise<AgentsNetwork>
 
   /**
-   * Creates without starting. Throws `ContainerError`: name_taken, port_taken, image_missing, engine_down,
-   * engine_fault.
+   * Creates without starting. Throws `ContainerError`: name_taken, port_taken, image_missing, runtime_missing,
+   * engine_down, engine_fault.
    */
   create(spec: ContainerSpec): Promise<{ id: string }>
   /**
@@ -80,6 +83,9 @@ export interface Containers {
 
 export type EngineInfo = { name: string; version: string; cpus: number; memoryBytes: number }
 
+/** Without OCI runtimes, as in the sandbox, the list is empty and the default null. */
+export type OciRuntimes = { listed: readonly string[]; default: string | null }
+
 export type Closing = {
   can: boolean
   /** True when every container is closed, whatever its spec says. */
@@ -117,6 +123,8 @@ export type ContainerSpec = {
   /** Adds DAC_OVERRIDE, FOWNER, KILL and allows new privileges (sudo). */
   fullCapabilities: boolean
   mounts: Mount[]
+  /** OCI runtime; absent for the engine's default. */
+  runtime?: string
   /** Allows network access only to the platform; `ssh` has no effect then. */
   isClosed?: boolean
   /**
@@ -173,10 +181,18 @@ export class ContainerError extends Error {
     | 'name_taken'
     | 'port_taken'
     | 'image_missing'
+    | 'runtime_missing'
     | 'volume_in_use'
   constructor(fault: ContainerError['fault'], message: string, options?: { cause?: unknown }) {
     super(message, options)
     this.name = 'ContainerError'
     this.fault = fault
   }
+}
+
+/** Throws runtime_missing for a runtime that the engine does not list, so that no weaker one takes its place. */
+export function requireRuntime(runtime: string | undefined, { listed }: OciRuntimes): void {
+  if (runtime === undefined || listed.includes(runtime)) return
+  const known = listed.length === 0 ? 'has no OCI runtimes' : `lists ${listed.join(', ')}`
+  throw new ContainerError('runtime_missing', `there is no OCI runtime ${runtime}: the engine ${known}`)
 }

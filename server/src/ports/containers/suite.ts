@@ -66,6 +66,18 @@ export function containersSuite(title: string, open: () => Promise<Harness>): vo
       await assert.rejects(harness.away.create(spec('stay')), hasFault('engine_down'))
     })
 
+    test('an OCI runtime that the engine does not list is refused', async () => {
+      await containers.ping()
+      const { listed, default: byDefault } = containers.runtimes
+      assert.equal(byDefault === null, listed.length === 0)
+      const unlisted = spec('stay', { runtime: 'roost-test-runtime' })
+      await assert.rejects(containers.create(unlisted), hasFault('runtime_missing'))
+      assert.deepEqual(await containers.list(), [])
+      if (byDefault === null) return
+      assert.ok(listed.includes(byDefault))
+      await running('stay', { runtime: byDefault })
+    })
+
     test('an image is known or unknown', async () => {
       assert.equal(await containers.hasImage(harness.image), true)
       assert.equal(await containers.hasImage('roost-test-nowhere:0'), false)

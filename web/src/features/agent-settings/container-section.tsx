@@ -9,6 +9,7 @@ import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
 import { Form, FormError, SelectField, useZodForm } from '../../ui/form.tsx'
 import { SaveRow } from '../../ui/save-row.tsx'
 import { Section } from '../../ui/section.tsx'
+import { IsolationForm } from './isolation-form.tsx'
 import { capabilitiesQuery, resourcesQuery, runtimeQuery } from './queries.ts'
 import { SwitchRow } from './switch-row.tsx'
 import { type SettingProps, useSave, useToggle } from './use-save.ts'
@@ -33,6 +34,7 @@ export function ContainerSection(props: SettingProps) {
       ) : null}
       <RuntimeForm {...props} />
       <ResourcesForm {...props} />
+      <IsolationForm {...props} />
       <CapabilitiesRow {...props} />
     </Section>
   )

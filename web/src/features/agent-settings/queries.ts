@@ -1,3 +1,4 @@
+import { getIsolation } from '@roost/contracts/agents/isolation'
 import {
   getAutonomy,
   getCapabilities,
@@ -41,6 +42,8 @@ export const capabilitiesQuery = (api: Client, name: string) =>
   setting(name, 'capabilities', (at) => api.call(getCapabilities, at))
 export const runtimeQuery = (api: Client, name: string) =>
   setting(name, 'runtime', (at) => api.call(getRuntime, at))
+export const isolationQuery = (api: Client, name: string) =>
+  setting(name, 'isolation', (at) => api.call(getIsolation, at))
 export const modelQuery = (api: Client, name: string) =>
   setting(name, 'model', (at) => api.call(getModel, at))
 export const instructionsQuery = (api: Client, name: string) =>

@@ -67,6 +67,7 @@ const reasonWords = {
   agent_key: 'agent key',
   shared_folders: 'shared folders',
   image_version: 'newer image',
+  isolation: 'OCI runtime',
   ssh_port: 'SSH port',
   egress: 'outbound network',
 } as const

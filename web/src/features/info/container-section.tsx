@@ -7,6 +7,7 @@ import { RelativeTime } from '../../ui/time.tsx'
 import { AgentStatus } from '../agents/agent-status.tsx'
 
 const isolationWords = {
+  own_kernel: 'Container with its own kernel: own file system, network, users and limits',
   container: 'Container: own file system, network, users and limits',
   sandbox: 'Sandbox: isolated processes of the host',
   none: 'None: ordinary processes of the host',
@@ -28,6 +29,7 @@ export function ContainerSection({ agent }: { agent: AgentDetails }) {
           { label: 'Memory', value: `${resources.memory.replace(/g$/, '')} GB` },
           { label: 'SSH port', value: port === 0 ? 'none (no free port)' : <span data-numeric>{port}</span> },
           { label: 'Isolation', value: isolationWords[isolation.level] },
+          { label: 'OCI runtime', value: isolation.runtime ?? 'none' },
           { label: 'Created', value: <RelativeTime at={agent.created} /> },
           { label: 'Owner', value: agent.owner },
         ]}

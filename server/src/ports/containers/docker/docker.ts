@@ -1,7 +1,13 @@
 import type { ContainerInspectInfo } from 'dockerode'
 import type { Clock } from '../../../kit/clock.ts'
 import { createTurns } from '../../../kit/turns.ts'
-import { type AgentsNetwork, ContainerError, type ContainerSpec, type Containers } from '../port.ts'
+import {
+  type AgentsNetwork,
+  ContainerError,
+  type ContainerSpec,
+  type Containers,
+  requireRuntime,
+} from '../port.ts'
 import { connect, createAsk, get, httpStatusOf } from './connect.ts'
 import { followEngineEvents } from './events.ts'
 import { readLogFrames } from './logs.ts'
@@ -48,6 +54,9 @@ export function createDockerContainers(url: string, options: DockerOptions): Con
     get isolation() {
       return traits.isolation()
     },
+    get runtimes() {
+      return traits.runtimes()
+    },
 
     ping: (signal) => traits.refresh(signal),
 
@@ -70,6 +79,7 @@ export function createDockerContainers(url: string, options: DockerOptions): Con
       const isClosed = spec.isClosed ?? false
       await ensure(isClosed)
       await refuseForeignVolumes(spec)
+      requireRuntime(spec.runtime, traits.runtimes())
       const body = createOptions(
         spec,
         install,

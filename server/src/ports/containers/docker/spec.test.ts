@@ -17,6 +17,12 @@ test('no swap is allowed in addition to memory', () => {
   assert.equal(HostConfig?.MemorySwap, 2 ** 30)
 })
 
+test('the OCI runtime is passed on; without one the engine uses its default', () => {
+  const withRuntime = specOf('x', 'stay', { runtime: 'runsc' })
+  assert.equal(createOptions(withRuntime, 'i', 'n', traits).HostConfig?.Runtime, 'runsc')
+  assert.equal('Runtime' in (createOptions(specOf('x', 'stay'), 'i', 'n', traits).HostConfig ?? {}), false)
+})
+
 test('full capabilities add three and allow new privileges', () => {
   const usual = createOptions(specOf('x', 'stay'), 'i', 'n', traits).HostConfig
   const full = createOptions(specOf('x', 'stay', { fullCapabilities: true }), 'i', 'n', traits).HostConfig

@@ -29,6 +29,7 @@ export function createOptions(
     ...(ssh && { ExposedPorts: { [sshPort]: {} } }),
     HostConfig: {
       NetworkMode: network,
+      ...(spec.runtime && { Runtime: spec.runtime }),
       ...(ssh && {
         PortBindings: { [sshPort]: [{ HostIp: ssh.bind, HostPort: String(ssh.port) }] },
       }),

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type Docker from 'dockerode'
-import type { Closing, EngineInfo, Isolation } from '../port.ts'
+import type { Closing, EngineInfo, Isolation, OciRuntimes } from '../port.ts'
 import { type Ask, get } from './connect.ts'
 import type { EngineTraits } from './spec.ts'
 
@@ -10,15 +10,22 @@ export type Traits = {
   /** Returns the traits for container descriptions; queries the engine only once. */
   get(): Promise<EngineTraits>
   isolation(): Isolation
+  runtimes(): OciRuntimes
   closing(): Closing
 }
 
 type VersionAnswer = { Version: string; Components?: { Name: string }[] }
-type InfoAnswer = { NCPU: number; MemTotal: number }
+type InfoAnswer = {
+  NCPU: number
+  MemTotal: number
+  Runtimes?: Record<string, unknown> | null
+  DefaultRuntime?: string
+}
 
 /** Detects the engine behind the socket: Docker, or Podman with the same API. */
 export function createTraits(docker: Docker, ask: Ask): Traits {
   let known: EngineTraits | null = null
+  let runtimes: OciRuntimes = { listed: [], default: null }
   const traits: Traits = {
     async refresh(signal) {
       const version = await ask(
@@ -31,6 +38,10 @@ export function createTraits(docker: Docker, ask: Ask): Traits {
       })
       const podman = (version.Components ?? []).some(({ Name }) => /podman/i.test(Name))
       known = { cpus: info.NCPU, ulimits: podman ? await ownUlimits() : [], canSeparate: !podman }
+      runtimes = {
+        listed: Object.keys(info.Runtimes ?? {}).sort(),
+        default: info.DefaultRuntime || null,
+      }
       return {
         name: podman ? 'Podman' : 'Docker',
         version: version.Version,
@@ -43,6 +54,7 @@ export function createTraits(docker: Docker, ask: Ask): Traits {
       // Unknown only after a failed refresh, which has thrown.
       return known ?? { cpus: 1, ulimits: [], canSeparate: true }
     },
+    runtimes: () => runtimes,
     // Fail closed: neighbours and DNS queries would leak data.
     closing: () =>
       known?.canSeparate === false

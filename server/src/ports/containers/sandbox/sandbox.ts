@@ -4,7 +4,14 @@ import { isAbsolute, join, normalize } from 'node:path'
 import type { Clock } from '../../../kit/clock.ts'
 import { type CgroupMounts, findCgroupMounts } from '../cgroups.ts'
 import { createCpuRate } from '../cpu-rate.ts'
-import { type AgentsNetwork, ContainerError, type ContainerSpec, type Containers } from '../port.ts'
+import {
+  type AgentsNetwork,
+  ContainerError,
+  type ContainerSpec,
+  type Containers,
+  type OciRuntimes,
+  requireRuntime,
+} from '../port.ts'
 import { threadsOf } from '../proc.ts'
 import { createControl } from './control.ts'
 import { followSandboxEvents } from './events.ts'
@@ -41,6 +48,8 @@ export type SandboxOptions = {
 /** Uid of the container's user outside, when the platform runs as root. */
 const developerUid = 1000
 const logCaps = { maxBytes: 10 * 1024 * 1024, files: 3 }
+/** bubblewrap is no OCI runtime. */
+const ociRuntimes: OciRuntimes = { listed: [], default: null }
 /** Longest path of a unix socket, without its terminating zero. */
 const maxSocketPath = 107
 
@@ -76,6 +85,7 @@ export async function createSandboxContainers(options: SandboxOptions): Promise<
     kind: 'sandbox',
     publishesSsh: false,
     isolation: { level: 'sandbox', weaker: weakerThanContainers({ isRoot, hasCgroups: cgroups !== null }) },
+    runtimes: ociRuntimes,
 
     async ping(signal) {
       usableVersion = await probeBubblewrap(bwrapPath, isRoot, signal)
@@ -94,6 +104,7 @@ export async function createSandboxContainers(options: SandboxOptions): Promise<
 
     async create(spec) {
       await usable()
+      requireRuntime(spec.runtime, ociRuntimes)
       await check(spec)
       return {
         id: await store.add({ ...spec, labels: { ...spec.labels, 'roost.install': options.install } }),
