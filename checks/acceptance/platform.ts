@@ -100,6 +100,7 @@ async function startOnce(options: PlatformOptions): Promise<Platform> {
     ROOST_INTERNAL_PORT: String(internalPort),
     ROOST_MCP_PORT: String(mcpPort),
     ROOST_CONTAINERS_URL: process.env.ROOST_TEST_CONTAINERS_URL ?? 'docker:',
+    ROOST_CONTAINER_RUNTIME: process.env.ROOST_TEST_CONTAINER_RUNTIME ?? '',
     ROOST_SSH_PORT_RANGE: sshPorts(),
     ROOST_LOG_LEVEL: 'debug',
     ANTHROPIC_API_KEY: canaries.anthropic,

@@ -26,6 +26,7 @@ export const test: Command = {
     'roost test [PATH or part of a path]… [--name PATTERN] [--no-setup]',
     'roost test --quick',
     'roost test --fuzz',
+    'roost test --runtime NAME [PATH]…',
     '',
     'PATH            run only these test files, or those of a folder; skip the static checks',
     '--name PATTERN  run only tests whose name matches',
@@ -34,6 +35,8 @@ export const test: Command = {
     '                the nearest unit tests, on SQLite, without any setup',
     '--fuzz          run only the fuzz test of the API, for minutes instead of seconds, with a new seed;',
     '                ROOST_FUZZ_SEED repeats a run, ROOST_FUZZ_ROUNDS sets its length (60)',
+    '--runtime NAME  run the acceptance tests of agents, chat, tasks, files and the terminal with this OCI',
+    '                runtime, such as runsc (gVisor, installed when missing), and print what works',
   ],
   async run(args) {
     const { values, positionals } = readArguments({
@@ -43,10 +46,13 @@ export const test: Command = {
         'no-setup': { type: 'boolean', default: false },
         quick: { type: 'boolean', default: false },
         fuzz: { type: 'boolean', default: false },
+        runtime: { type: 'string' },
       },
       allowPositionals: true,
     })
-    const isPart = positionals.length > 0 || values.name.length > 0
+    const isPart = positionals.length > 0 || values.name.length > 0 || values.runtime !== undefined
+    if (values.runtime !== undefined && (values.quick || values.fuzz || values['no-setup']))
+      throw new UsageError('--runtime takes only paths and --name.')
     if (values.quick) {
       if (isPart || values['no-setup'] || values.fuzz)
         throw new UsageError('--quick takes no path and no other option.')
@@ -58,7 +64,9 @@ export const test: Command = {
       const isGreen = await runFuzz(stop).finally(() => stop.dispose())
       return stop.signal.aborted ? 130 : isGreen ? 0 : 1
     }
-    const files = runOrder(findTestFiles(repository.root, positionals, process.cwd()))
+    const { runtime } = values
+    const paths = runtime && positionals.length === 0 ? runtimeTests : positionals
+    const files = runOrder(findTestFiles(repository.root, paths, process.cwd()))
     if (files.length === 0) throw new UsageError(`No test file matches ${positionals.join(' ')}.`)
 
     const stop = createStopRequest()
@@ -67,7 +75,7 @@ export const test: Command = {
     const startedAt = Date.now()
     const machine = values['no-setup']
       ? { env: {}, missing: [], stop: async () => {} }
-      : await prepareTestMachine(progress, signal).catch((error: unknown) => {
+      : await prepareTestMachine(progress, signal, { runtime }).catch((error: unknown) => {
           if (signal.aborted) return null
           throw error
         })
@@ -91,6 +99,11 @@ export const test: Command = {
     }
   },
 }
+
+/** The acceptance tests that `--runtime` runs: files and the terminal are in `workspace`. */
+const runtimeTests = ['agents', 'chat', 'tasks', 'workspace', 'container-runtime'].map(
+  (area) => `checks/acceptance/${area}.test.ts`,
+)
 
 /** Runs the stages in order and returns the names of those that failed. */
 async function runStages(

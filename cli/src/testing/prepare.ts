@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openApt } from '../machine/apt.ts'
 import { planEngine } from '../machine/engine.ts'
+import { engineAddress, readRuntimes } from '../machine/engine-client.ts'
+import { gvisor, prepareGvisor } from '../machine/gvisor.ts'
 import { prepareEngine } from '../machine/prepare-engine.ts'
 import { repository } from '../machine/repository.ts'
 import { hasProgram, run } from '../machine/run.ts'
@@ -37,7 +39,11 @@ const packages: { name: string; isInstalled: () => Promise<boolean> }[] = [
  * Prepares the machine for tests: installs missing packages where possible and starts servers in a temporary
  * folder. Failures are reported in `missing`, not thrown, and the tests concerned skip themselves.
  */
-export async function prepareTestMachine(progress: Progress, signal: AbortSignal): Promise<TestMachine> {
+export async function prepareTestMachine(
+  progress: Progress,
+  signal: AbortSignal,
+  { runtime }: { runtime?: string | undefined } = {},
+): Promise<TestMachine> {
   const services: Service[] = []
   const missing: string[] = []
   const env: NodeJS.ProcessEnv = {}
@@ -55,6 +61,9 @@ export async function prepareTestMachine(progress: Progress, signal: AbortSignal
   try {
     await installPackages(progress, signal, missing)
     await tryToPrepare('agent containers', () => prepareContainers(env, progress, signal))
+    // Not a failure to report as missing: the tests would run under another runtime.
+    if (runtime !== undefined)
+      env.ROOST_TEST_CONTAINER_RUNTIME = await prepareRuntime(runtime, progress, signal)
     await tryToPrepare('runtime CLIs', async () => {
       env.ROOST_TEST_CLIS = await installClis(progress, signal)
     })
@@ -127,6 +136,20 @@ async function prepareContainers(
     }),
   )
   env.ROOST_TEST_CONTAINERS_URL = url
+}
+
+/** Returns the OCI runtime once the engine lists it. gVisor is installed when missing; throws for others. */
+async function prepareRuntime(runtime: string, progress: Progress, signal: AbortSignal): Promise<string> {
+  const address = engineAddress('docker:', process.env)
+  if (!address) throw new Error('--runtime needs a container engine with a local address')
+  const { listed } = await readRuntimes(address)
+  if (listed.includes(runtime)) return runtime
+  if (runtime !== gvisor) {
+    throw new Error(`--runtime: the engine does not list ${runtime}; it lists ${listed.join(', ')}`)
+  }
+  const apt = await openApt()
+  await progress.step('Preparing gVisor', (onProgress) => prepareGvisor(apt, { onProgress, signal }))
+  return runtime
 }
 
 /** Installs the runtimes' CLIs as npm packages, for tests that run them without a container. */
