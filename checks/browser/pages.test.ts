@@ -122,6 +122,30 @@ describe('the pages of a small fleet', () => {
     await tab.context.close()
   })
 
+  test('an admin chooses the OCI runtime of an agent; the information page shows the current one', async () => {
+    const tab = await bench.open()
+    const { page } = tab
+    const read = async () =>
+      (await bench.platform.request('GET', '/api/agents/qa-scout/isolation')).json.runtime
+    await tab.goto('/agents/qa-scout?tab=settings')
+    const form = page.getByRole('form', { name: 'Isolation' })
+    for (const [option, stored] of [
+      ['runc', 'runc'],
+      ['Default (runc)', null],
+    ] as const) {
+      await form.getByRole('combobox', { name: 'OCI runtime' }).click()
+      await page.getByRole('option', { name: option, exact: true }).click()
+      await form.getByRole('button', { name: 'Save' }).click()
+      await eventually(read, (runtime) => runtime === stored)
+    }
+    await form.scrollIntoViewIfNeeded()
+    await saveScreenshot(tab, 'agent-container-light-desktop')
+    await assertAccessible(tab, 'container settings')
+    await tab.goto('/agents/qa-scout?tab=info')
+    await page.getByRole('region', { name: 'Container' }).getByText('runc', { exact: true }).waitFor()
+    await tab.context.close()
+  })
+
   test('adds an evaluation; a score above 100 is shown at its field', async () => {
     const tab = await bench.open()
     const { page } = tab

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { OciRuntimes } from '../../ports/containers/port.ts'
 import { forEachDialect } from '../../test/dialects.ts'
 import { createShared, openAgents } from '../test/world.ts'
 
-const engineRuntimes = { listed: ['kata', 'runc', 'runsc', 'special'], default: 'runc' }
+const engineRuntimes: OciRuntimes = { listed: ['kata', 'runc', 'runsc', 'special'], default: 'runc' }
 
 forEachDialect((_name, open) => {
   /** A world with one agent; `used` has the runtime of each container that started. */
-  async function withAgent(options: { containerRuntime?: string; runtimes?: typeof engineRuntimes } = {}) {
+  async function withAgent(options: { containerRuntime?: string; runtimes?: OciRuntimes } = {}) {
     const used: (string | undefined)[] = []
     const shared = createShared({
       runtimes: options.runtimes ?? engineRuntimes,
@@ -80,6 +81,16 @@ forEachDialect((_name, open) => {
     assert.equal((await agent.get()).runtime, null)
   })
 
+  test('an engine without runtimes, such as the sandbox, accepts only null', async () => {
+    await using agent = await withAgent({ runtimes: { listed: [], default: null } })
+    const { status, json } = await agent.put('runc')
+    assert.deepEqual([status, json.detail[0].msg], [422, 'must be null: this engine has no OCI runtimes'])
+    assert.equal((await agent.put(null)).status, 200)
+    const { effective_runtime, current_runtime, available_runtimes } = await agent.get()
+    assert.deepEqual([effective_runtime, current_runtime, available_runtimes], [null, null, []])
+    assert.equal((await agent.restart()).recreated, false)
+  })
+
   test('an agent cannot be weaker than the installation, whatever is stored', async () => {
     await using agent = await withAgent({ containerRuntime: 'runsc' })
     assert.deepEqual((await agent.get()).available_runtimes, ['kata', 'runsc'])
@@ -89,12 +100,10 @@ forEachDialect((_name, open) => {
       assert.match(json.detail[0].msg, /weaker than runsc.*allowed: kata, runsc$/)
     }
     assert.equal((await agent.put('kata')).status, 200)
-    const { id } = await agent.world.row('helper')
     // As stored before the installation set its runtime.
     await agent.world.area.settings.change(await agent.world.row('helper'), 'isolation', {
       container_runtime: 'runc',
     })
-    assert.equal((await agent.world.row('helper')).id, id)
     assert.equal((await agent.get()).effective_runtime, 'runsc')
     await agent.world.request(agent.owner.key, 'POST', '/api/agents/helper/restart')
     assert.deepEqual(new Set(agent.used), new Set(['runsc']))

@@ -43,7 +43,7 @@ export function IsolationForm({ agent }: SettingProps) {
     ...stored.map((value) => ({ value, label: value, hint: 'Not available', disabled: true })),
   ]
   return (
-    <Form form={form} onSubmit={(body) => save(body).then(() => {})}>
+    <Form form={form} label="Isolation" onSubmit={(body) => save(body).then(() => {})}>
       <FormError />
       <SelectField
         name="runtime"
