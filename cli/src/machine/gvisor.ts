@@ -25,7 +25,11 @@ export async function prepareGvisor(
   }
   onProgress(`registering ${gvisor} in ${configPath}`)
   const path = (await run('sh', ['-c', `command -v ${gvisor}`])).stdout.trim()
-  const config = withRuntime(await readFile(configPath, 'utf8').catch(() => ''), gvisor, path)
+  const { stdout: version } = await run(gvisor, ['--version'])
+  const runtime = needsKernelNetwork(version, await showsMemoryDefaults())
+    ? { path, runtimeArgs: ['--network=host'] }
+    : { path }
+  const config = withRuntime(await readFile(configPath, 'utf8').catch(() => ''), gvisor, runtime)
   await mkdir(dirname(configPath), { recursive: true })
   await writeFile(configPath, config)
   // Docker reads its runtimes again on this signal; running containers are not affected.
@@ -36,12 +40,27 @@ export async function prepareGvisor(
   throw new Error(`the engine does not list ${gvisor} although ${configPath} names it`)
 }
 
+type OciRuntime = { path: string; runtimeArgs?: string[] }
+
+/**
+ * True if gVisor's own network fails here: before August 2024 it took a network namespace with
+ * `net.core.rmem_default` for that of the host, and Linux 6.11 shows it in all (google/gvisor issue 10704).
+ */
+export function needsKernelNetwork(version: string, showsInNamespaces: boolean): boolean {
+  const date = /(20\d{6})/.exec(version)?.[1]
+  return showsInNamespaces && date !== undefined && date < '20240901'
+}
+
+async function showsMemoryDefaults(): Promise<boolean> {
+  return (await run('unshare', ['--net', 'test', '-e', '/proc/sys/net/core/rmem_default'])).code === 0
+}
+
 /** Returns the configuration of the Docker engine with one more runtime. Throws if `text` is not an object. */
-export function withRuntime(text: string, name: string, path: string): string {
+export function withRuntime(text: string, name: string, runtime: OciRuntime): string {
   const config: unknown = text.trim() === '' ? {} : JSON.parse(text)
   if (typeof config !== 'object' || config === null || Array.isArray(config)) {
     throw new Error(`${configPath} is not a JSON object`)
   }
   const { runtimes = {} } = config as { runtimes?: object }
-  return `${JSON.stringify({ ...config, runtimes: { ...runtimes, [name]: { path } } }, null, 2)}\n`
+  return `${JSON.stringify({ ...config, runtimes: { ...runtimes, [name]: runtime } }, null, 2)}\n`
 }
