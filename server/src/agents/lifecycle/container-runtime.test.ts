@@ -73,6 +73,9 @@ test('an agent is shown with the runtime of its container, else with the next on
   assert.deepEqual(levelOf(applied('runsc')), ['own_kernel', 'runsc'])
   assert.deepEqual(levelOf(applied()), ['container', 'runc'])
   assert.deepEqual(levelOf(agentWith('kata-fc')), ['own_kernel', 'kata-fc'])
+  const gapsOf = (runtime: string) => isolationOf(applied(runtime), policyOf(null), container).weaker
+  assert.match(gapsOf('runsc').join(), /read-only mode/)
+  assert.deepEqual([gapsOf('kata-fc'), gapsOf('runc')], [[], []])
 })
 
 test('a sandbox has no runtime', () => {

@@ -12,6 +12,12 @@ export type RuntimePolicy = {
 const ownKernel = /^(io\.containerd\.)?(runsc|kata)([-_.]|$)/
 const hostKernel = /^(io\.containerd\.)?(runc|crun)([-_.]|$)/
 
+const gvisor = /^(io\.containerd\.)?runsc/
+/** gVisor does not pass ambient capabilities on, which the agent program needs to change users. */
+const gvisorGaps = [
+  'Under gVisor all turns run as one user: in read-only mode, shell commands can still change sources.',
+]
+
 /** True for gVisor and Kata, judged by the name under which the engine lists the runtime. */
 export function hasOwnKernel(runtime: string): boolean {
   return ownKernel.test(runtime)
@@ -75,5 +81,6 @@ export function isolationOf(
 ): { level: IsolationLevel; runtime: string | null; weaker: string[] } {
   const runtime = agent.applied ? currentRuntime(agent, policy) : effectiveRuntime(agent, policy)
   const isOwnKernel = level === 'container' && runtime !== null && hasOwnKernel(runtime)
-  return { level: isOwnKernel ? 'own_kernel' : level, runtime, weaker: [...weaker] }
+  const gaps = isOwnKernel && gvisor.test(runtime) ? gvisorGaps : []
+  return { level: isOwnKernel ? 'own_kernel' : level, runtime, weaker: [...weaker, ...gaps] }
 }

@@ -35,7 +35,7 @@ export function ContainerSection({ agent }: { agent: AgentDetails }) {
         ]}
       />
       {isolation.weaker.length > 0 && (
-        <Banner tone="warning" title="Isolation is weaker than a container">
+        <Banner tone="warning" title="Isolation has gaps">
           <ul className="list-disc pl-4">
             {isolation.weaker.map((words) => (
               <li key={words}>{words}</li>
