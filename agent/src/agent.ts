@@ -11,6 +11,7 @@ import { atPlatform, withOwnTransfer } from './egress/address.ts'
 import { createEgressProxy } from './egress/proxy.ts'
 import type { WorkspaceGit } from './git/git.ts'
 import { startBeats } from './heartbeat/beat.ts'
+import { createDiskMeter } from './heartbeat/disk.ts'
 import { type Clock, timestamp } from './kit/clock.ts'
 import { isObject } from './kit/json.ts'
 import { faultText, type Log } from './kit/log.ts'
@@ -124,6 +125,13 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     return workspaceGit
   }
 
+  const disk = createDiskMeter({
+    home,
+    path: variables.PATH ?? '',
+    clock,
+    log,
+    seconds: () => settings.disk_seconds,
+  })
   const link = createLink({
     url: config.linkUrl,
     key: config.agentKey,
@@ -143,6 +151,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
       if (isObject(answer.settings)) applySettings(settingsOf(answer.settings))
       runs.resume(answer.acked ?? {}, answer.drop ?? [])
       queue.report()
+      disk.sendAgain()
     },
     async onCall(t, message) {
       // A request before initialization could be deleted as a leftover or overwritten by the template.
@@ -212,6 +221,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     preCheck: async () => runPreCheck({ home, env: await environment({}), identities, clock }),
   })
   const stopBeats = startBeats({
+    disk,
     link,
     clock,
     log,
@@ -279,6 +289,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
   return {
     async close(graceMs) {
       stopBeats()
+      disk.close()
       queue.close()
       const closeTerminals = async () => (await loadedTerminals)?.closeAll()
       await Promise.all([runs.close(graceMs), live.close(), closeTerminals()])

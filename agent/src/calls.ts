@@ -170,6 +170,7 @@ export function settingsOf(settings: Json): AgentSettings {
     model: textAt(settings, 'model'),
     chat_idle_seconds: numberAt(settings, 'chat_idle_seconds') ?? 600,
     stall_seconds: numberAt(settings, 'stall_seconds') ?? 900,
+    disk_seconds: numberAt(settings, 'disk_seconds') ?? 60,
     way_out: wayOutOf(settings.way_out),
   }
 }

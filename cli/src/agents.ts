@@ -1,8 +1,10 @@
 import type { AgentDetails } from '@roost/contracts/agents/agent'
 import { getIsolation, putIsolation } from '@roost/contracts/agents/isolation'
+import type { DiskUsage } from '@roost/contracts/agents/disk'
 import { startAgent, stopAgent } from '@roost/contracts/agents/lifecycle'
 import { createAgent, deleteAgent, getAgent, listAgents, renameAgent } from '@roost/contracts/agents/registry'
 import type { CallReply } from '@roost/contracts/client'
+import { bytesText } from '@roost/contracts/kit/bytes'
 import { commandGroup } from './client/client-command.ts'
 import { facts, table, time } from './client/output.ts'
 import { consents, needsYes } from './terminal/ask.ts'
@@ -46,6 +48,7 @@ export const agents = commandGroup('agents', 'List, create, start, stop, rename 
           cpu: agent.resources.cpu,
           memory: agent.resources.memory,
           isolation: isolationText(agent.isolation),
+          disk: diskText(agent.disk),
           tags: agent.tags.join(' '),
           autonomy: agent.autonomy_enabled ? 'on' : 'off',
           'read-only': agent.read_only_enabled ? 'on' : 'off',
@@ -153,6 +156,14 @@ export const agents = commandGroup('agents', 'List, create, start, stop, rename 
     },
   },
 })
+
+/** Usage and quota with what they mean for the agent. */
+export function diskText({ used_bytes, quota_bytes, state }: DiskUsage): string {
+  const used = used_bytes === null ? 'not measured yet' : bytesText(used_bytes)
+  const quota = quota_bytes === 0 ? 'no quota' : `quota ${bytesText(quota_bytes)}`
+  const meaning = { ok: '', low: '; almost full', full: '; full: new runs wait' }[state]
+  return `${used} (${quota}${meaning})`
+}
 
 /** Problems of a new agent that its owner should know. */
 function creationNotes(newAgent: CallReply<typeof createAgent>): string[] {

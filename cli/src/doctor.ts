@@ -1,5 +1,6 @@
 import { checkAudit } from './checkup/audit.ts'
 import { checkData } from './checkup/data.ts'
+import { checkDiskQuotas } from './checkup/disk.ts'
 import { checkEgress } from './checkup/egress.ts'
 import { checkEngine } from './checkup/engine.ts'
 import { type Finding, findingLines } from './checkup/finding.ts'
@@ -51,6 +52,7 @@ export const doctor: Command = {
       ...(await checkPlatform(env, state)),
       await checkAudit(env, state),
       ...(await checkEgress(env, state)),
+      await checkDiskQuotas(env, state),
     ])
   },
 }

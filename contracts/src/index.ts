@@ -4,6 +4,7 @@ import * as agent from './agents/agent.ts'
 import * as agentAvatar from './agents/avatar.ts'
 import * as agentConnector from './agents/connector.ts'
 import * as agentCredentials from './agents/credentials.ts'
+import * as agentDisk from './agents/disk.ts'
 import * as agentEgress from './agents/egress.ts'
 import * as agentFolders from './agents/folders.ts'
 import * as agentGit from './agents/git.ts'
@@ -113,6 +114,7 @@ const modules: Record<string, unknown>[] = [
   agentSettings,
   agentWorkspace,
   agentCredentials,
+  agentDisk,
   agentEgress,
   agentGit,
   agentGitRepository,

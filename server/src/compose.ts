@@ -231,6 +231,7 @@ export async function compose(
     queue: (agent, message) => operations.operatorQueue.takeFile(agent.agentId, message),
     beat: async (agent, message) => {
       await agents.health.beat(agent.agentId, message)
+      if (message.disk_bytes !== undefined) await agents.disk.reported(agent.agentId, message.disk_bytes)
       return { ok: true }
     },
     connected(agent) {

@@ -210,6 +210,12 @@ export const variables = {
     description: 'Seconds without output of a runtime after which its turn is ended.',
     parse: (value) => integer(value, 1, 86_400),
   }),
+  diskSeconds: required({
+    name: 'ROOST_DISK_SECONDS',
+    default: '60',
+    description: 'Shortest time in seconds between two measurements of an agent’s disk usage.',
+    parse: (value) => integer(value, 5, 3600),
+  }),
   chatIdleSeconds: required({
     name: 'ROOST_CHAT_IDLE_SECONDS',
     default: '600',

@@ -7,6 +7,7 @@ test('every five seconds a heartbeat lists the active runs', async () => {
   const clock = createFakeClock()
   const beats: object[] = []
   let isUp = true
+  let unsent: number | null = null
   const stop = startBeats({
     clock,
     log: { info: () => {}, warn: () => {} },
@@ -19,6 +20,12 @@ test('every five seconds a heartbeat lists the active runs', async () => {
     },
     memoryMb: () => 21,
     active: () => 1,
+    disk: {
+      unsent: () => unsent,
+      sent: (bytes) => {
+        if (bytes === unsent) unsent = null
+      },
+    },
     activities: () => [{ execution_id: 'run-1', tool: 'Bash' }],
   })
   await clock.advance(4999)
@@ -38,7 +45,11 @@ test('every five seconds a heartbeat lists the active runs', async () => {
   isUp = true
   await clock.advance(5000)
   assert.equal(beats.length, 2)
+  unsent = 4096
+  await clock.advance(10_000)
+  const sizes = beats.slice(2).map((beat) => 'disk_bytes' in beat && beat.disk_bytes)
+  assert.deepEqual(sizes, [4096, false], 'a measurement is sent once')
   stop()
   await clock.advance(60_000)
-  assert.equal(beats.length, 2)
+  assert.equal(beats.length, 4)
 })

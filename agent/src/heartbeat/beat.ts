@@ -2,6 +2,7 @@ import { type Beat, beatSeconds } from '@roost/contracts/link/messages'
 import type { Clock } from '../kit/clock.ts'
 import { faultText, type Log } from '../kit/log.ts'
 import { type Link, LinkDown } from '../link/link.ts'
+import type { DiskMeter } from './disk.ts'
 
 export type BeatDeps = {
   link: Pick<Link, 'call' | 'isUp'>
@@ -10,6 +11,7 @@ export type BeatDeps = {
   memoryMb(): number
   activities(): NonNullable<Beat['executions']>
   active(): number
+  disk: Pick<DiskMeter, 'unsent' | 'sent'>
 }
 
 /**
@@ -30,13 +32,16 @@ export function startBeats(deps: BeatDeps): () => void {
 
   function beat() {
     if (!link.isUp()) return
+    const disk_bytes = deps.disk.unsent()
     const body = {
       memory_mb: deps.memoryMb(),
       active_executions: deps.active(),
       uptime_s: Math.round((clock.now() - startedAt) / 1000),
       executions: deps.activities(),
+      ...(disk_bytes === null ? {} : { disk_bytes }),
     }
-    link.call('beat', body).catch((fault: unknown) => {
+    const onAnswer = () => disk_bytes !== null && deps.disk.sent(disk_bytes)
+    link.call('beat', body).then(onAnswer, (fault: unknown) => {
       if (!(fault instanceof LinkDown)) deps.log.warn('beat refused', { reason: faultText(fault) })
     })
   }

@@ -72,6 +72,7 @@ export async function startTestPlatform(): Promise<TestPlatform> {
       way_out: null,
       chat_idle_seconds: 600,
       stall_seconds: 900,
+      disk_seconds: 60,
     },
     hellos: [],
     beats: [],

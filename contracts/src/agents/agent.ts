@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { agentNamePattern, Timestamp } from '../kit/primitives.ts'
+import { DiskUsage } from './disk.ts'
 
 /** Schemas of an agent that several features share. */
 
@@ -157,5 +158,6 @@ export const AgentDetails = AgentRow.extend({
   heartbeat_state: z.enum(heartbeatStates),
   last_heartbeat_age_seconds: z.number().nullable(),
   isolation: AgentIsolation,
+  disk: DiskUsage,
 })
 export type AgentDetails = z.output<typeof AgentDetails>

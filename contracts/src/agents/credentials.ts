@@ -74,6 +74,7 @@ export const injectCredentials = endpoint({
     message: z.string(),
   }),
   fails: [
+    'disk_quota_reached',
     'agent_not_found',
     'agent_stopped',
     'credential_path_refused',
@@ -125,6 +126,7 @@ export const importCredentials = endpoint({
     message: z.string(),
   }),
   fails: [
+    'disk_quota_reached',
     'agent_not_found',
     'agent_stopped',
     'bundle_missing',

@@ -58,6 +58,7 @@ export const fileFails = [
   'conflict',
   'agent_unresponsive',
 ] as const
+const writeFails = [...fileFails, 'disk_quota_reached'] as const
 
 export const listFiles = endpoint({
   id: 'listFiles',
@@ -95,7 +96,7 @@ export const saveFile = endpoint({
   /** JSON may need up to six bytes per byte of content, so the limit is checked after parsing. */
   bodyLimit: 6 * maxFileWriteBytes + megabyte,
   returns: Changed.extend({ size: z.number().int() }),
-  fails: fileFails,
+  fails: writeFails,
   audit: { type: 'configuration', action: 'save_file' },
 })
 
@@ -123,7 +124,7 @@ export const makeDirectory = endpoint({
   params: AgentParams,
   body: PathBody,
   returns: Changed,
-  fails: fileFails,
+  fails: writeFails,
   audit: { type: 'configuration', action: 'make_directory' },
 })
 

@@ -133,6 +133,7 @@ export const sendPublicChat = endpoint({
     'agent_not_running',
     'attachment_rejected',
     'attachment_too_large',
+    'disk_quota_reached',
     'body_too_large',
     'queue_full',
     'circuit_open',

@@ -47,7 +47,7 @@ export const uploadDocument = endpoint({
   bodyLimit: maxDocumentBytes + megabyte,
   status: 201,
   returns: WorkspaceDocument,
-  fails: [...fileFails, 'rate_limited', 'validation_error'],
+  fails: [...fileFails, 'disk_quota_reached', 'rate_limited', 'validation_error'],
   audit: { type: 'execution', action: 'upload_document' },
 })
 

@@ -104,6 +104,7 @@ export const errorCatalogue = {
   fleet_restart_in_progress: [409, 'A fleet restart is already running.'],
   git_conflict: [409, 'Git reports a conflict.'],
   agent_busy: [409, 'The agent is busy.'],
+  disk_quota_reached: [409, "The agent's disk quota is used up: delete files or raise the quota."],
   window_changed: [409, 'The stored window has changed.'],
   stale_value: [409, 'The value has changed in the meantime.'],
   conflict: [409, 'This conflicts with the current state.'],

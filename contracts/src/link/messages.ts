@@ -151,19 +151,26 @@ export type AgentSettings = {
   model: string | null
   chat_idle_seconds: number
   stall_seconds: number
+  /** Shortest time between two measurements of the workspace. */
+  disk_seconds: number
   /** Null when programs have direct network access. */
   way_out: AgentWayOut | null
 }
 
 export type RuntimeName = 'claude-code' | 'gemini-cli' | 'codex'
 
-/** Sent every `beatSeconds`; renews the leases of the listed runs. The HTTP heartbeat has the same body. */
+/**
+ * Sent every `beatSeconds`; renews the leases of the listed runs. The HTTP heartbeat has the same body without
+ * `disk_bytes`.
+ */
 export type Beat = {
   t: 'beat'
   memory_mb?: number
   active_executions?: number
   uptime_s?: number
   executions?: { execution_id: string; tool?: string; summary?: string; since?: string }[]
+  /** Size of the agent's own volumes; only in the first heartbeat after a measurement. */
+  disk_bytes?: number
 }
 export type BeatAnswer = { ok: true }
 

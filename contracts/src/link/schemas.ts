@@ -73,7 +73,7 @@ export const agentCallSchemas: AgentSchemas = {
     lines: z.array(Line).max(20_000),
   }),
   result: z.object({ t: z.literal('result'), execution_id: Id, ...resultFields, last_line: Count }),
-  beat: z.object({ t: z.literal('beat'), ...beatFields }),
+  beat: z.object({ t: z.literal('beat'), ...beatFields, disk_bytes: Count.optional() }),
   attachment: z.object({
     t: z.literal('attachment'),
     execution_id: Id,

@@ -30,6 +30,7 @@ export const alertKinds = [
   'breaker_open',
   'subscription_switched',
   'agent_unhealthy',
+  'disk_quota',
 ] as const
 export type ItemType = (typeof itemTypes)[number]
 export type ItemStatus = (typeof itemStatuses)[number]

@@ -59,6 +59,7 @@ export const runFails = [
   'invalid_model',
   'attachment_rejected',
   'attachment_too_large',
+  'disk_quota_reached',
   'body_too_large',
   'queue_full',
   'request_in_progress',

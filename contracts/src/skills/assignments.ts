@@ -130,7 +130,7 @@ export const putAgentSkills = endpoint({
     delivery: SkillDelivery,
     removal: SkillRemoval.nullable(),
   }),
-  fails: [...fails, 'skill_not_found'],
+  fails: [...fails, 'skill_not_found', 'disk_quota_reached'],
   audit: { type: 'configuration', action: 'set_agent_skills' },
 })
 
@@ -170,7 +170,7 @@ export const assignAgentSkill = endpoint({
     skill_name: z.string(),
     delivery: SkillDelivery,
   }),
-  fails: [...fails, 'skill_not_found'],
+  fails: [...fails, 'skill_not_found', 'disk_quota_reached'],
   audit: { type: 'configuration', action: 'assign_agent_skill' },
 })
 

@@ -53,6 +53,7 @@ export type AgentsOptions = {
   sshHost: string
   chatIdleSeconds: number
   stallSeconds: number
+  diskSeconds: number
   /** Absolute path, with one folder for each bundled template. */
   templatesFolder: string
   /** Absolute path; the contents of git templates are unpacked here. */

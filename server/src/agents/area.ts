@@ -5,6 +5,7 @@ import { type AgentAccess, createAgentAccess } from './access/index.ts'
 import type { AgentsAreaDeps } from './area-deps.ts'
 import { avatarRoutes, createAvatars } from './avatars/index.ts'
 import { type Credentials, createCredentials, credentialRoutes } from './credentials/index.ts'
+import { createDisk, type Disk, diskRoutes, internalDiskRoutes } from './disk/index.ts'
 import { createEgress, type EgressProxy, egressRoutes, internalEgressRoutes } from './egress/index.ts'
 import { createFolders, createFoldersFor, folderRoutes } from './folders/index.ts'
 import {
@@ -44,6 +45,7 @@ export type AgentsArea = {
   agentRecords: AgentRecords
   agentAccess: AgentAccess
   health: Health
+  disk: Disk
   templates: Templates
   lifecycle: Lifecycle
   agentManagement: AgentManagement
@@ -84,6 +86,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
   const sharing = createSharing({ ...deps, ...needs, agentRecords, edges })
   const ask = createAgentRpc({ link, clock })
   const health = createHealth({ ...deps, ...needs, agentRecords, agentAccess })
+  const disk = createDisk({ ...deps, ...platform, ...options, agentRecords })
   const { templates, loops: templateLoops } = openTemplates({
     ...deps,
     ...platform,
@@ -136,6 +139,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     edges,
     agentAccess,
     health,
+    disk,
     templates,
     lifecycle,
     hooks,
@@ -226,6 +230,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     agentRecords,
     agentAccess,
     health,
+    disk,
     templates,
     lifecycle,
     agentManagement,
@@ -241,6 +246,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     runContexts,
     linkConnected(agentId) {
       health.connected(agentId)
+      disk.connected(agentId)
       inspectRepository(agentId)
       credentialsConnected(agentId).catch((error: unknown) => {
         log.warn({ err: error, agent_id: agentId }, 'could not update the credentials of an agent')
@@ -255,6 +261,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     routes: [
       // Literal paths under /api/agents come before paths with a name.
       ...healthRoutes(health, agentRecords),
+      ...diskRoutes(disk, agentRecords),
       ...gitRoutes({ git, agentRecords, agentAccess, clock }),
       ...repositoryRoutes({ git, tokens: gitTokens, agentRecords }),
       ...permissionRoutes(permissions, agentRecords),
@@ -277,10 +284,15 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
       }),
       ...templateRoutes(templates),
     ],
-    internalRoutes: [...internalSettingsRoutes(agentRecords), ...internalEgressRoutes(egress.authority)],
+    internalRoutes: [
+      ...internalSettingsRoutes(agentRecords),
+      ...internalEgressRoutes(egress.authority),
+      ...internalDiskRoutes(disk),
+    ],
     socketRoutes: terminalSocketRoutes(terminals),
     loops: [
       ...health.loops,
+      ...disk.loops,
       ...lifecycle.loops,
       ...agentManagement.loops,
       ...settings.loops,

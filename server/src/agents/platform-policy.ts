@@ -4,6 +4,7 @@ import type { Settings } from '../foundation/settings/index.ts'
 import type { GitTokens } from '../identity/git-tokens/index.ts'
 import type { Secret } from '../kit/secret.ts'
 import type { CredentialsDeps } from './credentials/index.ts'
+import type { DiskDeps } from './disk/index.ts'
 import type { McpConnectorDeps } from './mcp-connector/index.ts'
 import type { OwnKeyDeps } from './own-key/index.ts'
 import type { SettingsDeps } from './settings/index.ts'
@@ -14,7 +15,8 @@ export type AgentsPlatformPolicy = Pick<AgentSshDeps, 'sshEnabled' | 'limitSsh'>
   Pick<McpConnectorDeps, 'mcpUrl' | 'limitKeys'> &
   Pick<OwnKeyDeps, 'limitVerify'> &
   Pick<CredentialsDeps, 'limitCredentials'> &
-  Pick<SettingsDeps, 'parallelCeiling' | 'platformModel'> & {
+  Pick<SettingsDeps, 'parallelCeiling' | 'platformModel'> &
+  Pick<DiskDeps, 'defaultDiskQuota'> & {
     defaultResources(): Promise<Resources>
     agentQuota(): Promise<number>
     gitRepositories(): Promise<readonly string[]>
@@ -39,6 +41,7 @@ export function agentsPlatformPolicy(from: {
     parallelCeiling: async () => settings.ceiling().value,
     platformModel: async () => settings.value('platform_default_model').trim() || null,
     defaultResources: async () => settings.defaultResources(),
+    defaultDiskQuota: () => settings.value('agent_default_disk_bytes'),
     agentQuota: async () => settings.value('max_agents_creator'),
     gitRepositories: async () => settings.templateRepositories(),
     platformGitToken: () => settings.providerKey('github'),

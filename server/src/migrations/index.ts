@@ -43,6 +43,7 @@ import { costEstimates } from './0047-cost-estimates.ts'
 import { idempotencyResources } from './0048-idempotency-resources.ts'
 import { messageTurns } from './0049-message-turns.ts'
 import { containerRuntime } from './0050-container-runtime.ts'
+import { agentDisk } from './0052-agent-disk.ts'
 
 /** All migrations, applied in the order of their names. */
 export const migrations: Migration[] = [
@@ -90,4 +91,5 @@ export const migrations: Migration[] = [
   idempotencyResources,
   messageTurns,
   containerRuntime,
+  agentDisk,
 ]

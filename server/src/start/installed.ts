@@ -35,6 +35,7 @@ export function agentsOptions(config: Config, agentsHost: () => string): AgentsO
     sshHost: new URL(config.baseUrl).hostname,
     chatIdleSeconds: config.chatIdleSeconds,
     stallSeconds: config.stallSeconds,
+    diskSeconds: config.diskSeconds,
     templatesFolder: resolve(root, 'server/templates'),
     templateContentFolder: join(config.dataDir, 'templates'),
     gitBaseUrl: config.gitBaseUrl,

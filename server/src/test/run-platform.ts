@@ -131,7 +131,7 @@ export async function startRunPlatform(options: RunPlatformOptions): Promise<Run
     hooks,
     runContexts: {
       find: async (id) => agents.get(id) ?? null,
-      isStopRequested: async (_tx, id) => stopRequested.has(id),
+      isClosedForRuns: async (_tx, id) => stopRequested.has(id),
       callableAgentNames: async () => [],
       skillsBlock: async () => null,
       settings: async (id) => (agents.has(id) ? agentSettings : null),
@@ -198,6 +198,7 @@ export function agentFact(over: Partial<RunContext> = {}): RunContext {
     effective_slots: 3,
     model: null,
     custom_instructions: null,
+    disk_state: 'ok',
     ...over,
   }
 }
@@ -209,6 +210,7 @@ const agentSettings: AgentSettings = {
   model: null,
   chat_idle_seconds: 600,
   stall_seconds: 900,
+  disk_seconds: 60,
   way_out: null,
 }
 

@@ -17,6 +17,7 @@ import { Fault, invalidField, isFault } from '../../kit/fault.ts'
 import type { Secret } from '../../kit/secret.ts'
 import { LinkFault } from '../../ports/agent-link/port.ts'
 import type { Log } from '../../ports/log.ts'
+import { requireDiskRoom } from '../disk/index.ts'
 import type { BoundCredentials } from '../egress/index.ts'
 import type { Agent } from '../records/index.ts'
 import type { CallAgent } from '../rpc/index.ts'
@@ -172,6 +173,7 @@ export function createCredentials(deps: CredentialsDeps): Credentials {
       const requestedFiles = filesOf(body)
       await deps.limitCredentials(agent.id)
       requireRunning(agent)
+      requireDiskRoom(agent)
       await secrets.learn(agent.id, requestedFiles)
       const hosts = body.hosts ?? {}
       if (Object.keys(hosts).length > 0 && !requestedFiles.some(({ path }) => path === '.env'))
@@ -197,6 +199,7 @@ export function createCredentials(deps: CredentialsDeps): Credentials {
     async importBundle(agent, signal) {
       await deps.limitCredentials(agent.id)
       requireRunning(agent)
+      requireDiskRoom(agent)
       return importNow(agent, (await readStatus(agent, signal)).files, signal)
     },
 

@@ -4,6 +4,7 @@ import type { Clock } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import type { AgentLink } from '../../ports/agent-link/port.ts'
 import type { Db } from '../../ports/database/port.ts'
+import type { Disk } from '../disk/index.ts'
 import type { Health } from '../health/index.ts'
 import type { Lifecycle } from '../lifecycle/index.ts'
 import type { Edges } from '../permissions/index.ts'
@@ -16,6 +17,7 @@ export type RemoveDeps = {
   events: Pick<Outbox, 'append'>
   keys: Pick<Keys, 'deleteAgentKeys'>
   health: Pick<Health, 'forget'>
+  disk: Pick<Disk, 'forget'>
   link: Pick<AgentLink, 'disconnect'>
   lifecycle: Pick<Lifecycle, 'lock' | 'leftovers'>
   edges: Pick<Edges, 'sourcesOf'>
@@ -24,7 +26,7 @@ export type RemoveDeps = {
 
 /** Deletes an agent with everything it has. Resolves when its name and port are free. */
 export function createRemove(deps: RemoveDeps) {
-  const { db, clock, events, keys, health, link, lifecycle, edges, hooks } = deps
+  const { db, clock, events, keys, health, disk, link, lifecycle, edges, hooks } = deps
   return async (agentId: string): Promise<{ message: string }> =>
     lifecycle.lock.run(agentId, async () => {
       const callers = await edges.sourcesOf(agentId)
@@ -41,6 +43,7 @@ export function createRemove(deps: RemoveDeps) {
       })
       link.disconnect(agentId)
       health.forget(agentId)
+      disk.forget(agentId)
       // The agent is deleted even if the engine is down; the repair loop removes the rest.
       await lifecycle.leftovers.clear(leftover)
       return { message: `Agent ${agent.name} deleted.` }

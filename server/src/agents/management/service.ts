@@ -6,6 +6,7 @@ import type { Clock } from '../../kit/clock.ts'
 import type { Containers } from '../../ports/containers/port.ts'
 import type { Tx } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
+import type { Disk } from '../disk/index.ts'
 import type { Health } from '../health/index.ts'
 import { isolationOf, type Lifecycle } from '../lifecycle/index.ts'
 import { type Agent, type AgentRecords, agentStore } from '../records/index.ts'
@@ -45,6 +46,7 @@ export type AgentManagementDeps = CreateDeps &
     agentRecords: AgentRecords
     containers: Pick<Containers, 'isolation'>
     health: Pick<Health, 'forget' | 'heartbeatOf'>
+    disk: Pick<Disk, 'forget' | 'usage'>
     lifecycle: Lifecycle
     /** Whether either breaker of the agent is open. */
     isBreakerOpen(agent: Agent): Promise<boolean>
@@ -53,7 +55,7 @@ export type AgentManagementDeps = CreateDeps &
   }
 
 export function createAgentManagement(deps: AgentManagementDeps): AgentManagement {
-  const { db, clock, log, agentRecords, events, health, lifecycle, containers } = deps
+  const { db, clock, log, agentRecords, events, health, disk, lifecycle, containers } = deps
   const remove = createRemove(deps)
   const describe = createDescribe(deps)
 
@@ -98,6 +100,7 @@ export function createAgentManagement(deps: AgentManagementDeps): AgentManagemen
         relation,
         reasons: await lifecycle.recreateReasons(agent),
         heartbeat: health.heartbeatOf(agent.id),
+        disk: await disk.usage(agent),
         breakerOpen: await deps.isBreakerOpen(agent),
         isolation: isolationOf(agent, lifecycle.runtimePolicy(), containers.isolation),
       })

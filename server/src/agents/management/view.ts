@@ -1,4 +1,5 @@
 import type { AgentDetails, AgentRow, RecreateReason, Resources } from '@roost/contracts/agents/agent'
+import type { DiskUsage } from '@roost/contracts/agents/disk'
 import type { Relation, SignedIn } from '../../identity/access/index.ts'
 import type { BeatState } from '../health/index.ts'
 import type { Agent } from '../records/index.ts'
@@ -39,6 +40,7 @@ export type DetailFacts = {
   relation: Relation
   reasons: RecreateReason[]
   heartbeat: BeatState
+  disk: DiskUsage
   breakerOpen: boolean
   isolation: AgentDetails['isolation']
 }
@@ -66,5 +68,6 @@ export function detailsOf(agent: Agent, facts: DetailFacts): AgentDetails {
     recreate_reasons: reasons,
     ...heartbeat,
     isolation: facts.isolation,
+    disk: facts.disk,
   }
 }

@@ -87,6 +87,8 @@ export function readAgent(row: AgentsTable, tags: string[], shares: AgentShare[]
     oom_killed: row.oom_killed === 1,
     recent_exits: fromJson<string[]>(row.recent_exits) ?? [],
     held: row.held === 1,
+    // PostgreSQL returns integers of this size as text.
+    disk_quota_bytes: row.disk_quota_bytes === null ? null : Number(row.disk_quota_bytes),
     applied: fromJson<Applied>(row.applied),
     tags,
     shares,

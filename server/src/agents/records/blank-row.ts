@@ -53,5 +53,7 @@ export function blankRow(name: string, created: string): AgentsTable {
     agent_key_sealed: null,
     egress_mode: 'off',
     container_runtime: null,
+    disk_quota_bytes: null,
+    disk_state: 'ok',
   }
 }

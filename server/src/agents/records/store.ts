@@ -51,9 +51,14 @@ export function agentStore(executor: Executor) {
       return (await withTagsAndShares(rows))[0] ?? null
     },
 
-    async isStopDesired(id: string): Promise<boolean> {
-      const row = await db.selectFrom('agents').select('desired').where('id', '=', id).executeTakeFirst()
-      return row?.desired === 'stopped'
+    /** True when no run may start: the agent should stop, or its disk quota is used up. */
+    async isClosedForRuns(id: string): Promise<boolean> {
+      const row = await db
+        .selectFrom('agents')
+        .select(['desired', 'disk_state'])
+        .where('id', '=', id)
+        .executeTakeFirst()
+      return row?.desired === 'stopped' || row?.disk_state === 'full'
     },
 
     /** The agents among these whose circuit breaker is switched on. */
@@ -136,18 +141,20 @@ export function agentStore(executor: Executor) {
         status?: readonly AgentsTable['status'][]
         containerId?: string
         held?: boolean
+        diskState?: AgentsTable['disk_state']
         observedUntil?: string
         observedBefore?: string
       },
       patch: AgentPatch,
     ): Promise<boolean> {
-      const { state, desired, status, containerId, held, observedUntil, observedBefore } = when
+      const { state, desired, status, containerId, held, diskState, observedUntil, observedBefore } = when
       let query = db.updateTable('agents').set(patch).where('id', '=', id)
       if (state !== undefined) query = query.where('state', '=', state)
       if (desired !== undefined) query = query.where('desired', '=', desired)
       if (status !== undefined) query = query.where('status', 'in', [...status])
       if (containerId !== undefined) query = query.where('container_id', '=', containerId)
       if (held !== undefined) query = query.where('held', '=', held ? 1 : 0)
+      if (diskState !== undefined) query = query.where('disk_state', '=', diskState)
       if (observedUntil !== undefined) query = query.where('observed_at', '<=', observedUntil)
       if (observedBefore !== undefined) query = query.where('observed_at', '<', observedBefore)
       return Number((await query.executeTakeFirst()).numUpdatedRows) === 1

@@ -1,4 +1,5 @@
 import type { AgentStatus, Runtime } from '@roost/contracts/agents/agent'
+import type { DiskState } from '@roost/contracts/agents/disk'
 import type { EgressMode } from '@roost/contracts/agents/egress'
 
 /** One row for each agent. Booleans are 0 or 1, times ISO 8601 UTC. */
@@ -66,6 +67,10 @@ export type AgentsTable = {
   egress_mode: EgressMode
   /** OCI runtime; null: that of the installation. */
   container_runtime: string | null
+  /** The agent's own disk quota; 0 means unlimited, null the installation's default. */
+  disk_quota_bytes: number | null
+  /** `full`: its runs wait, and the platform refuses to write into its workspace. */
+  disk_state: DiskState
 }
 
 export type SshPortsTable = { port: number; agent_id: string }

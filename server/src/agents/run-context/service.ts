@@ -1,3 +1,4 @@
+import type { DiskState } from '@roost/contracts/agents/disk'
 import type { AgentSettings } from '@roost/contracts/link/messages'
 import type { Tx } from '../../ports/database/port.ts'
 import { type Agent, type AgentRecords, agentStore } from '../records/index.ts'
@@ -17,14 +18,18 @@ export type RunContext = {
   /** Default model of its runs; null leaves the choice to the runtime. */
   model: string | null
   custom_instructions: string | null
+  disk_state: DiskState
 }
 
 /** For features that dispatch runs. */
 export type RunContexts = {
   /** Null if the agent does not exist. */
   find(agentId: string): Promise<RunContext | null>
-  /** Whether the agent should stop, read in the transaction; `find` may be outdated. */
-  isStopRequested(tx: Tx, agentId: string): Promise<boolean>
+  /**
+   * True when no run may start: the agent should stop, or its disk quota is used up. Read in the transaction;
+   * `find` may be outdated.
+   */
+  isClosedForRuns(tx: Tx, agentId: string): Promise<boolean>
   /** Names of the agents it may call. Separate, because only dispatched runs need them. */
   callableAgentNames(agentId: string): Promise<string[]>
   /** The skills' descriptions for the system prompt; null without skills. Separate for the same reason. */
@@ -63,13 +68,14 @@ export function createRunContexts({
         settings.effectiveParallel(agent),
         settings.resolvedModel(agent),
       ])
-      const { id, name, execution_timeout_seconds, custom_instructions } = agent
+      const { id, name, execution_timeout_seconds, custom_instructions, disk_state } = agent
       return {
         id,
         name,
         status: workingStatus(agent),
         execution_timeout_seconds,
         custom_instructions,
+        disk_state,
         effective_slots,
         model: resolved_model,
       }
@@ -79,7 +85,7 @@ export function createRunContexts({
       return agent && settings.forLink(agent)
     },
     skillsBlock,
-    isStopRequested: (tx, agentId) => agentStore(tx).isStopDesired(agentId),
+    isClosedForRuns: (tx, agentId) => agentStore(tx).isClosedForRuns(agentId),
     async callableAgentNames(agentId) {
       const targets = await runContextCache.targetsOf(agentId)
       if (targets.size === 0) return []

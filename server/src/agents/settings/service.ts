@@ -50,6 +50,7 @@ export type SettingsDeps = {
   lifecycle: Pick<Lifecycle, 'runtimePolicy'>
   chatIdleSeconds: number
   stallSeconds: number
+  diskSeconds: number
 }
 
 /**
@@ -90,6 +91,7 @@ export function createSettings(deps: SettingsDeps): Settings {
       model: resolved_model,
       chat_idle_seconds: deps.chatIdleSeconds,
       stall_seconds: deps.stallSeconds,
+      disk_seconds: deps.diskSeconds,
       way_out: await deps.wayOut(agent),
     }
   }

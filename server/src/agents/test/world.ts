@@ -94,7 +94,7 @@ export async function openAgents(
   const containers = engine.containers(options.install ?? 'test')
   const link = createFakeAgentLink()
   const events = createOutbox({ db, ephemeral, log: silentLog, clock })
-  const platform = { ceiling: 10, model: null as string | null }
+  const platform = { ceiling: 10, model: null as string | null, disk: 0 }
   const allowList = createAllowList({ db, clock })
   const accessRevocation = createAccessRevocation()
   const folder = await mkdtemp(join(tmpdir(), 'roost-agents-'))
@@ -142,6 +142,7 @@ export async function openAgents(
       limitSsh: async () => {},
       defaultResources: async () => ({ cpu: '2', memory: '4g' }),
       agentQuota: async () => options.quota ?? 10,
+      defaultDiskQuota: () => platform.disk,
       mcpUrl: () => 'https://roost.example.org/mcp',
       limitKeys: async () => {},
       limitVerify: async () => {},
@@ -162,6 +163,7 @@ export async function openAgents(
       sshHost: 'localhost',
       chatIdleSeconds: 600,
       stallSeconds: 900,
+      diskSeconds: 60,
       templatesFolder,
       templateContentFolder: join(folder, 'templates'),
       gitBaseUrl,

@@ -10,6 +10,7 @@ import { fileChunkBytes, type LinkErrorCode } from '@roost/contracts/link/messag
 import { Fault } from '../../kit/fault.ts'
 import { newId } from '../../kit/ids.ts'
 import { LinkFault } from '../../ports/agent-link/port.ts'
+import { requireDiskRoom } from '../disk/index.ts'
 import type { Agent } from '../records/index.ts'
 import type { CallAgent } from '../rpc/index.ts'
 import { parseRange } from './content.ts'
@@ -139,6 +140,7 @@ export function createWorkspace({ ask }: { ask: CallAgent }): Workspace {
     async save(agent, { path: given, isOwner }, content, signal) {
       const path = resolvePath(given)
       rejectWrite(path, isOwner)
+      requireDiskRoom(agent)
       const bytes = Buffer.from(content, 'utf8')
       if (bytes.length > maxFileWriteBytes) {
         throw new Fault('file_too_large', 'A file saved this way has at most 5 MiB.')
@@ -150,6 +152,7 @@ export function createWorkspace({ ask }: { ask: CallAgent }): Workspace {
     async upload(agent, given, bytes, signal) {
       const path = resolvePath(given)
       rejectWrite(path, false)
+      requireDiskRoom(agent)
       const finalPath = await write(agent, { path, bytes, onConflict: 'rename', isOwner: false }, signal)
       return { path: finalPath, size: bytes.length }
     },
@@ -164,6 +167,7 @@ export function createWorkspace({ ask }: { ask: CallAgent }): Workspace {
     async makeDirectory(agent, given, signal) {
       const path = resolvePath(given)
       rejectWrite(path, false)
+      requireDiskRoom(agent)
       await ask(agent, 'fs.mkdir', { path }, signal).catch(faultMapper(given))
       return { path }
     },

@@ -1,3 +1,5 @@
+import { defaultDiskQuotaBytes, maxDiskQuotaBytes } from '@roost/contracts/agents/disk'
+
 /** Type, default and limits of a setting, and the route that changes it. */
 export type Definition<T = string | number | boolean> = {
   kind: 'integer' | 'number' | 'boolean' | 'text'
@@ -122,6 +124,15 @@ export const definitions = {
   model_prices: dedicatedText('The imported price table.', '/api/settings/model-prices'),
   agent_default_cpu: defaultResource('2'),
   agent_default_memory: defaultResource('4g'),
+  agent_default_disk_bytes: {
+    kind: 'integer',
+    default: defaultDiskQuotaBytes,
+    min: 0,
+    max: maxDiskQuotaBytes,
+    description: 'Disk quota of agents without their own; 0 means unlimited.',
+    group: 'dedicated',
+    route: '/api/settings/agent-defaults/disk',
+  } satisfies Definition<number> as Definition<number>,
 } satisfies Record<string, Definition>
 
 type Definitions = typeof definitions

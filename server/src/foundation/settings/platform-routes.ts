@@ -1,3 +1,4 @@
+import { getAgentDefaultDisk, putAgentDefaultDisk } from '@roost/contracts/agents/disk'
 import * as endpoints from '@roost/contracts/foundation/platform-settings'
 import { type Route, route } from '../../http/route.ts'
 import { invalidField } from '../../kit/fault.ts'
@@ -19,6 +20,7 @@ export function platformSettingRoutes({
   testProvider,
 }: PlatformSettingRoutesDeps): Route[] {
   const quotas = () => ({ max_agents_creator: settings.value('max_agents_creator') })
+  const defaultDisk = () => ({ quota_bytes: settings.value('agent_default_disk_bytes') })
   const repositories = () => ({ repositories: settings.templateRepositories() })
   return [
     route(endpoints.getAgentQuotas, async () => quotas()),
@@ -26,6 +28,13 @@ export function platformSettingRoutes({
       request.note(body)
       await settings.putAgentQuota(body.max_agents_creator)
       return quotas()
+    }),
+
+    route(getAgentDefaultDisk, async () => defaultDisk()),
+    route(putAgentDefaultDisk, async ({ body, request }) => {
+      request.note(body)
+      await settings.putDefaultDisk(body.quota_bytes)
+      return defaultDisk()
     }),
 
     route(endpoints.getTemplateRepositories, async () => repositories()),

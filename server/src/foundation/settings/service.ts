@@ -63,6 +63,7 @@ export type Settings = {
   /** CPU and memory of new agents. */
   defaultResources(): Resources
   putDefaultResources(resources: Partial<Resources>): Promise<void>
+  putDefaultDisk(bytes: number): Promise<void>
   /** Roles that must have a second factor. */
   secondFactorRoles(): Role[]
   putSecondFactorRoles(required: readonly Role[]): Promise<void>
@@ -218,6 +219,7 @@ export async function openSettings(deps: {
     putSecondFactorRoles: (required) =>
       values.write({ second_factor_required_roles: roles.filter((role) => required.includes(role)).join() }),
 
+    putDefaultDisk: (bytes) => values.write({ agent_default_disk_bytes: String(bytes) }),
     putAgentQuota: (max) => values.write({ max_agents_creator: String(max) }),
     templateRepositories: () => values.value('template_repositories').split(',').filter(Boolean),
     putTemplateRepositories: (repositories) =>

@@ -1,3 +1,4 @@
+import type { DiskState } from '@roost/contracts/agents/disk'
 import type { ExecutionStatus, Trigger } from '@roost/contracts/runs/executions'
 
 export type AgentRecord = {
@@ -6,6 +7,7 @@ export type AgentRecord = {
   desired: 'running' | 'stopped'
   status: 'running' | 'stopped' | 'exited'
   max_parallel_tasks: number
+  disk_state: DiskState
 }
 
 /** The checked columns of a run. */

@@ -12,6 +12,7 @@ const scout: AgentRecord = {
   desired: 'running',
   status: 'running',
   max_parallel_tasks: 2,
+  disk_state: 'ok',
 }
 const run = (over: Partial<RunRecord> = {}): RunRecord => ({
   id: 'x1',
@@ -93,6 +94,8 @@ test('finds a run that waits next to a free slot of an idle agent that takes run
   assert.deepEqual(found({ open }, { isReachable: false }), [])
   assert.deepEqual(found({ open, agents: [{ ...scout, status: 'exited' }] }), [])
   assert.deepEqual(found({ open, agents: [{ ...scout, desired: 'stopped' }] }), [])
+  assert.deepEqual(found({ open, agents: [{ ...scout, disk_state: 'low' }] }), stuck)
+  assert.deepEqual(found({ open, agents: [{ ...scout, disk_state: 'full' }] }), [], 'its runs wait for room')
   assert.deepEqual(found({ open: [run({ queued_at: ago(29) })] }), [])
   assert.deepEqual(found({ open: [run({ queued_at: null })] }), [], 'not in the queue yet')
   assert.deepEqual(found({ open: [run(), running({ id: 'x2' }), running({ id: 'x3' })] }), [])

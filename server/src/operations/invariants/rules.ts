@@ -85,7 +85,8 @@ function noQueuedBesideFreeSlot({ records, now, agentNow }: Snapshot): Violation
     )
     if (waiting.length === 0) return []
     const { limit, isReachable } = agentNow(agent)
-    const takesRuns = agent.desired === 'running' && agent.status === 'running' && isReachable
+    const hasRoom = agent.disk_state !== 'full'
+    const takesRuns = agent.desired === 'running' && agent.status === 'running' && isReachable && hasRoom
     if (!takesRuns || running.length >= limit) return []
     // A slot may just have become free, or the agent may just have started.
     if (lastEvent(records, agent.id) > calmSince) return []

@@ -73,7 +73,7 @@ export async function readRecords(executor: Executor): Promise<Records> {
 
   const agents = await db
     .selectFrom('agents')
-    .select(['id', 'name', 'desired', 'status', 'max_parallel_tasks'])
+    .select(['id', 'name', 'desired', 'status', 'max_parallel_tasks', 'disk_state'])
     .execute()
   const open = await runs()
     .where('completed_at', 'is', null)

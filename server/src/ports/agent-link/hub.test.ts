@@ -20,6 +20,7 @@ const settings = {
   model: null,
   chat_idle_seconds: 600,
   stall_seconds: 900,
+  disk_seconds: 60,
   way_out: null,
 }
 

@@ -18,6 +18,7 @@ containersSuite('containers of the fake', async () => {
     remember: { output: ['ready'] },
     publish: { output: ['ready'] },
     consume: { output: ['ready'] },
+    store: { output: ['ready'], disk: { layerBytes: 2_000_000, volumeBytes: 3_000_000 } },
   }
   const engine = createFakeEngine({
     missingPaths: ['/nowhere'],
@@ -42,6 +43,7 @@ containersSuite('containers of the fake', async () => {
     image,
     missingPath: '/nowhere',
     tellsMemoryKills: true,
+    hasLayers: true,
     crash: async (id) => engine.crash(id),
     interruptEvents: async () => engine.dropEvents(),
     async close() {},

@@ -19,6 +19,8 @@ export type FakeProgram = {
   exits?: { code: number; oomKilled: boolean }
   /** Ignores SIGTERM, so that only a kill ends it (137). */
   ignoresStop?: boolean
+  /** Sizes after the start: of the writable layer and of the first volume. */
+  disk?: { layerBytes: number; volumeBytes: number }
 }
 
 /** A simulated engine that several installations can share. */
@@ -34,7 +36,9 @@ export type FakeEngine = {
   /** Makes the next call of this name fail once, for creates and starts that fail halfway. */
   failNext(call: keyof Containers, fault: ContainerError['fault']): void
   /** Sets CPU seconds since the start and current memory. */
-  use(id: string, usage: { cpuSeconds?: number; memoryBytes?: number }): void
+  use(id: string, usage: { cpuSeconds?: number; memoryBytes?: number; layerBytes?: number }): void
+  /** Sets the size of a volume. */
+  fill(volume: string, bytes: number): void
 }
 
 export type FakeOptions = {
@@ -54,6 +58,7 @@ type FakeContainer = {
   program: FakeProgram
   cpuSeconds: number
   memoryBytes: number
+  layerBytes: number
   /** True while the restart policy waits. */
   isRestarting: boolean
 }
@@ -73,6 +78,7 @@ export function createFakeEngine(options: FakeOptions = {}): FakeEngine {
   const images = options.images ?? ['roost-agent:fake']
   const containers = new Map<string, FakeContainer>()
   const volumes = new Map<string, string>()
+  const volumeBytes = new Map<string, number>()
   const listeners = new Set<Listener>()
   const failures = new Map<keyof Containers, ContainerError['fault']>()
   let isRefusing = false
@@ -97,11 +103,13 @@ export function createFakeEngine(options: FakeOptions = {}): FakeEngine {
     failNext(call, fault) {
       failures.set(call, fault)
     },
-    use(id, { cpuSeconds, memoryBytes }) {
+    fill: (volume, bytes) => void volumeBytes.set(volume, bytes),
+    use(id, { cpuSeconds, memoryBytes, layerBytes }) {
       const container = containers.get(id)
       if (!container) return
       container.cpuSeconds = cpuSeconds ?? container.cpuSeconds
       container.memoryBytes = memoryBytes ?? container.memoryBytes
+      container.layerBytes = layerBytes ?? container.layerBytes
     },
   }
 
@@ -158,6 +166,7 @@ export function createFakeEngine(options: FakeOptions = {}): FakeEngine {
           program: options.program?.(spec) ?? { output: [] },
           cpuSeconds: 0,
           memoryBytes: 20 * 2 ** 20,
+          layerBytes: 0,
           isRestarting: false,
         })
         return { id }
@@ -225,6 +234,19 @@ export function createFakeEngine(options: FakeOptions = {}): FakeEngine {
         }
       }),
 
+      diskFigures: call('diskFigures', () => ({
+        containers: new Map(
+          [...containers.values()].flatMap(({ install: owner, state, layerBytes }): [string, number][] =>
+            owner === install ? [[state.id, layerBytes]] : [],
+          ),
+        ),
+        volumes: new Map(
+          [...volumes].flatMap(([name, owner]): [string, number][] =>
+            owner === install ? [[name, volumeBytes.get(name) ?? 0]] : [],
+          ),
+        ),
+      })),
+
       events: (signal) => listen(install, signal),
 
       createVolume: call('createVolume', (name: string) => {
@@ -236,6 +258,7 @@ export function createFakeEngine(options: FakeOptions = {}): FakeEngine {
         const holder = [...containers.values()].find(({ state }) => state.volumes.includes(name))
         if (holder) throw new ContainerError('volume_in_use', `${holder.state.name} mounts volume ${name}`)
         volumes.delete(name)
+        volumeBytes.delete(name)
       }),
       listVolumes: call('listVolumes', () =>
         [...volumes].flatMap(([name, owner]) => (owner === install ? [name] : [])),
@@ -272,7 +295,10 @@ export function createFakeEngine(options: FakeOptions = {}): FakeEngine {
       startedAt: now(),
     }
     notify(container, { type: 'started', id: container.state.id, name: container.state.name, at: now() })
-    const { exits } = container.program
+    const { disk, exits } = container.program
+    const [volume] = container.state.volumes
+    if (disk) container.layerBytes = disk.layerBytes
+    if (disk && volume) volumeBytes.set(volume, disk.volumeBytes)
     if (!exits) return
     setImmediate(() => {
       if (container.state.status === 'running') end(container, exits.code, exits.oomKilled, true)

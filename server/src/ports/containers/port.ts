@@ -63,6 +63,11 @@ export interface Containers {
    * loop.
    */
   sample(id: string): Promise<ContainerSample | null>
+  /**
+   * Disk usage of this installation's containers and volumes. Reads every file, so it may take minutes; the
+   * caller decides how often.
+   */
+  diskFigures(signal?: AbortSignal): Promise<DiskFigures>
 
   /**
    * Yields state changes until `signal` aborts. Yields `resync` first and after each interruption of the
@@ -164,6 +169,14 @@ export type ContainerSample = {
   networkRxBytes: number | null
   networkTxBytes: number | null
   sampledAt: string
+}
+
+/** Bytes. Both maps omit what the engine does not report. */
+export type DiskFigures = {
+  /** Writable layers, by container id. */
+  containers: ReadonlyMap<string, number>
+  /** By volume name. */
+  volumes: ReadonlyMap<string, number>
 }
 
 export type ContainerEvent =

@@ -311,6 +311,24 @@ export function containersSuite(title: string, open: () => Promise<Harness>): vo
       assert.equal(await containers.sample(id), null)
     })
 
+    test('disk usage has each volume, and the layer of each container', async () => {
+      const volume = `${uniqueName()}-home`
+      await containers.createVolume(volume, {})
+      const mounts: ContainerSpec['mounts'] = [{ type: 'volume', volume, target: '/home/developer' }]
+      const before = await containers.diskFigures()
+      assert.ok((before.volumes.get(volume) ?? 0) < 100_000)
+      const id = await running('store', { mounts })
+      const { containers: layers, volumes } = await containers.diskFigures()
+      const size = volumes.get(volume) ?? 0
+      assert.ok(size >= 3_000_000 && size < 3_200_000, String(size))
+      if (harness.hasLayers) {
+        const layer = layers.get(id) ?? 0
+        assert.ok(layer >= 2_000_000 && layer < 2_500_000, String(layer))
+      }
+      const foreign = await harness.neighbour.diskFigures()
+      assert.deepEqual([foreign.volumes.has(volume), foreign.containers.has(id)], [false, false])
+    })
+
     test('an impossible spec leaves nothing behind', async () => {
       const desired = spec('stay', {
         mounts: [{ type: 'bind', source: harness.missingPath, target: '/template', readOnly: true }],

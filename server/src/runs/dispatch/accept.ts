@@ -1,5 +1,6 @@
 import type { FieldsOf } from '@roost/contracts/kit/event'
 import type { agentCollaboration } from '@roost/contracts/runs/execution-events'
+import { requireDiskRoom } from '../../agents/disk/index.ts'
 import type { RunContext, RunContexts } from '../../agents/run-context/index.ts'
 import type { NewEvent, Outbox } from '../../foundation/outbox/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
@@ -72,6 +73,8 @@ export function createAccept(deps: AcceptDeps): Accept {
 
   /** Writes the row, its files and its event. */
   async function insert(tx: Tx, agent: RunContext, request: RunRequest, place: Place): Promise<ExecutionRow> {
+    // The agent's program writes attachments into the workspace when the run starts.
+    if (request.attachments?.length) requireDiskRoom(agent)
     const row = rowOf(agent, request, place)
     tx.alongside(executionStore(tx).insert(row))
     if (request.attachments?.length) await attachmentStore(tx).add(row.id, request.attachments)

@@ -71,7 +71,7 @@ export function createClaim(deps: ClaimDeps) {
       queue.runningKeys(agentId),
       queue.waitingOf(agentId, firstReadLimit),
       // Stopping the agent locks its queue too, so a later claim starts none of the runs that it ends.
-      runContexts.isStopRequested(tx, agentId),
+      runContexts.isClosedForRuns(tx, agentId),
     ])
     return [{ token, keys, first, isClosed }, done]
   }

@@ -1,6 +1,7 @@
 import type { AssignedSkill, SkillDelivery, SkillRemoval } from '@roost/contracts/skills/assignments'
 import { maxAssigned } from '@roost/contracts/skills/assignments'
 import type { AgentAccess } from '../../agents/access/index.ts'
+import { requireDiskRoom } from '../../agents/disk/index.ts'
 import { type Agent, type AgentRecords, agentStore } from '../../agents/records/index.ts'
 import type { Outbox } from '../../foundation/outbox/index.ts'
 import type { SignedIn } from '../../identity/access/index.ts'
@@ -108,6 +109,10 @@ export function createAssignments(deps: AssignmentsDeps): Assignments {
     for (const name of names) {
       const row = { ...initialState, agent_id: agent.id, skill_name: name, assigned_by: by }
       if (await store.insert({ ...row, assigned_at: timestamp(clock.now()) })) isChanged = true
+    }
+    if (isChanged) {
+      const current = await agentStore(tx).byId(agent.id)
+      if (current) requireDiskRoom(current)
     }
     await store.forgetRemovals(agent.id, names)
     return isChanged

@@ -8,6 +8,7 @@ import { AgentAuthSection } from '../provider-subscriptions/agent-auth-section.t
 import { BehaviourSection } from './behaviour-section.tsx'
 import { BreakerSection } from './breaker-section.tsx'
 import { ContainerSection } from './container-section.tsx'
+import { DiskSection } from './disk-section.tsx'
 import { LimitsSection } from './limits-section.tsx'
 import { OperationSection } from './operation-section.tsx'
 import { ReadOnlySection } from './read-only-section.tsx'
@@ -29,6 +30,7 @@ export function SettingsTab({ agent }: Pick<SettingProps, 'agent'>) {
         <OperationSection {...props} />
         <ReadOnlySection {...props} />
         <ContainerSection {...props} />
+        <DiskSection agent={agent} />
         <BreakerSection {...props} />
         <VoiceSection {...props} />
         <CallsSection name={agent.name} isOwner={props.isOwner} />

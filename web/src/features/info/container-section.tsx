@@ -5,6 +5,7 @@ import { KeyValues } from '../../ui/key-values.tsx'
 import { Section } from '../../ui/section.tsx'
 import { RelativeTime } from '../../ui/time.tsx'
 import { AgentStatus } from '../agents/agent-status.tsx'
+import { DiskMeter } from '../agents/disk-meter.tsx'
 
 const isolationWords = {
   own_kernel: 'Container with its own kernel: own file system, network, users and limits',
@@ -27,6 +28,7 @@ export function ContainerSection({ agent }: { agent: AgentDetails }) {
           { label: 'Image', value: agent.base_image_version },
           { label: 'CPU', value: resources.cpu === '1' ? '1 core' : `${resources.cpu} cores` },
           { label: 'Memory', value: `${resources.memory.replace(/g$/, '')} GB` },
+          { label: 'Disk', value: <DiskMeter disk={agent.disk} /> },
           { label: 'SSH port', value: port === 0 ? 'none (no free port)' : <span data-numeric>{port}</span> },
           { label: 'Isolation', value: isolationWords[isolation.level] },
           { label: 'OCI runtime', value: isolation.runtime ?? 'none' },

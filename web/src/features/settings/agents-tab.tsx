@@ -7,18 +7,20 @@ import { Form, FormError, NumberField, SelectField, useZodForm } from '../../ui/
 import { SaveRow } from '../../ui/save-row.tsx'
 import { Section } from '../../ui/section.tsx'
 import { toast } from '../../ui/toast.tsx'
-import { ceilingQuery, defaultResourcesQuery, settingKeys } from './queries.ts'
+import { DiskDefaultSection } from './disk-default-section.tsx'
+import { ceilingQuery, defaultDiskQuery, defaultResourcesQuery, settingKeys } from './queries.ts'
 
 /** Defaults of new agents and limits of all agents. */
 export function AgentDefaultsTab() {
   const { api } = useApp()
-  const [ceiling, resources] = useSuspenseQueries({
-    queries: [ceilingQuery(api), defaultResourcesQuery(api)],
+  const [ceiling, resources, disk] = useSuspenseQueries({
+    queries: [ceilingQuery(api), defaultResourcesQuery(api), defaultDiskQuery(api)],
   })
   return (
     <>
       <CeilingSection {...ceiling.data} />
       <ResourcesSection {...resources.data} />
+      <DiskDefaultSection {...disk.data} />
     </>
   )
 }

@@ -1,3 +1,4 @@
+import { getAgentDefaultDisk } from '@roost/contracts/agents/disk'
 import type { Client } from '@roost/contracts/client'
 import { getAgentQuotas } from '@roost/contracts/foundation/platform-settings'
 import {
@@ -18,6 +19,7 @@ export const settingKeys = {
   providers: ['settings', 'providers'] as const,
   ceiling: ['settings', 'ceiling'] as const,
   resources: ['settings', 'resources'] as const,
+  disk: ['settings', 'disk'] as const,
   ops: ['settings', 'ops'] as const,
   quotas: ['settings', 'quotas'] as const,
   usageSharing: ['settings', 'usage-sharing'] as const,
@@ -52,6 +54,12 @@ export const defaultResourcesQuery = (api: Client) =>
   queryOptions({
     queryKey: settingKeys.resources,
     queryFn: ({ signal }) => api.call(getAgentDefaultResources, { signal }),
+  })
+
+export const defaultDiskQuery = (api: Client) =>
+  queryOptions({
+    queryKey: settingKeys.disk,
+    queryFn: ({ signal }) => api.call(getAgentDefaultDisk, { signal }),
   })
 
 export const opsConfigQuery = (api: Client) =>

@@ -9,6 +9,7 @@ import {
   requireRuntime,
 } from '../port.ts'
 import { connect, createAsk, get, httpStatusOf } from './connect.ts'
+import { type DiskAnswer, diskFigures, diskPath } from './disk.ts'
 import { followEngineEvents } from './events.ts'
 import { readLogFrames } from './logs.ts'
 import { closedNetwork, ensureAgentsNetwork } from './network.ts'
@@ -159,6 +160,15 @@ export function createDockerContainers(url: string, options: DockerOptions): Con
 
     sample: (id) => sampler.sample(id),
 
+    diskFigures: async (signal) =>
+      diskFigures(
+        await ask('measure disk usage', (abortSignal) => get<DiskAnswer>(docker, diskPath, abortSignal), {
+          ...diskWalk,
+          ...(signal ? { signal } : {}),
+        }),
+        isOurs,
+      ),
+
     events: (signal) =>
       followEngineEvents(
         {
@@ -266,6 +276,8 @@ export function createDockerContainers(url: string, options: DockerOptions): Con
 
 /** Creating, starting and removing also wait for disks and namespaces. */
 const slow = { extraSeconds: 30 }
+/** The engine reads every file of every volume. */
+const diskWalk = { extraSeconds: 1800 }
 
 function unlessAlreadySo(error: unknown): void {
   if (error instanceof ContainerError && httpStatusOf(error.cause) === 304) return

@@ -14,6 +14,7 @@ import {
 } from '../port.ts'
 import { threadsOf } from '../proc.ts'
 import { createControl } from './control.ts'
+import { volumeSizes } from './disk.ts'
 import { followSandboxEvents } from './events.ts'
 import { foldersOf, type Launch } from './folders.ts'
 import { appendToJournal } from './journal.ts'
@@ -24,6 +25,7 @@ import {
   launchScript,
   type SandboxImage,
   safeName,
+  volumeData,
 } from './launch.ts'
 import { mayLimit, planCgroups, usageFolders } from './limits.ts'
 import { tailLog } from './log.ts'
@@ -170,6 +172,13 @@ export async function createSandboxContainers(options: SandboxOptions): Promise<
         networkTxBytes: null,
         sampledAt: new Date().toISOString(),
       }
+    },
+
+    async diskFigures(signal) {
+      const names = await store.volumes()
+      const data = names.map((name) => volumeData(folders, name))
+      // A sandbox has no writable layer: everything outside its volumes is read-only or in memory.
+      return { containers: new Map(), volumes: await volumeSizes(data, signal) }
     },
 
     events: (signal) =>

@@ -14,6 +14,8 @@ export type Harness = {
   missingPath: string
   /** True when the adapter can recognize out-of-memory kills on this host. */
   tellsMemoryKills: boolean
+  /** True when containers have a writable layer. */
+  hasLayers: boolean
   /** Kills the container's first process behind the engine's back. */
   crash(id: string): Promise<void>
   /** Breaks the event stream of listeners; the engine keeps running. */
@@ -42,6 +44,9 @@ export const behaviours = {
     'rmdir one 2>/dev/null && echo unmade',
     'trap "exit 0" TERM; echo ready; while :; do sleep 3600 & wait $!; done',
   ].join('; '),
+  // Writes 3 MB into its volume and, where it can, 2 MB beside it.
+  store:
+    'head -c 3000000 /dev/urandom > /home/developer/big; (head -c 2000000 /dev/urandom > /var/big) 2>/dev/null; trap "exit 0" TERM; echo ready; while :; do sleep 3600 & wait $!; done',
   remember:
     'cat /home/developer/note 2>/dev/null || echo empty; echo kept > /home/developer/note; trap "exit 0" TERM; echo ready; while :; do sleep 3600 & wait $!; done',
 }
