@@ -255,6 +255,17 @@ forEachDialect((_, open) => {
     assert.equal((await platform.row(row.id)).status, 'cancelled')
   })
 
+  test('a full agent takes runs, which wait, but no attachments', async () => {
+    const { platform } = await start()
+    platform.agents.set('a1', agentFact({ disk_state: 'full' }))
+    const file = { name: 'a.txt', mimetype: 'text/plain', size: 2, data_base64: 'aGk=' }
+    const isRefused = (error: unknown) => isFault(error, 'disk_quota_reached')
+    await assert.rejects(accept(platform, { attachments: [file] }), isRefused)
+    assert.equal((await accept(platform)).status, 'queued')
+    platform.agents.set('a1', agentFact({ disk_state: 'low' }))
+    assert.equal((await accept(platform, { attachments: [file] })).status, 'queued')
+  })
+
   test('attachments are in the claim, large ones in pieces, and are deleted at the end', async () => {
     const { platform, on } = await start()
     const small = { name: 'a.txt', mimetype: 'text/plain', size: 2, data_base64: 'aGk=' }

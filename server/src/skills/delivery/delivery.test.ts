@@ -202,6 +202,23 @@ forEachDialect((_dialect, open) => {
     assert.deepEqual([agent.has('one'), agent.has('three')], [false, true])
   })
 
+  test('an agent without room gets no further skills, and still loses some', async () => {
+    await using world = await openSkills(await open())
+    await withSkills(world)
+    const agent = await world.agent('helper')
+    await agent.replace(['one'])
+    const { disk } = world.area
+    await disk.setQuota(await world.row('helper'), 10_000_000)
+    await disk.reported(agent.id, 10_000_000)
+    const assigned = async () => (await agent.rows()).map(({ skill_name }) => skill_name)
+    await assert.rejects(agent.replace(['one', 'two']), refused('disk_quota_reached'))
+    await assert.rejects(agent.assign('two'), refused('disk_quota_reached'))
+    assert.deepEqual(await assigned(), ['one'])
+    await agent.replace(['one'])
+    await agent.replace([])
+    assert.deepEqual(await assigned(), [])
+  })
+
   test("the agent's own folder is a conflict; too large skills fail by name and others arrive", async () => {
     await using world = await openSkills(await open())
     const big = Buffer.alloc(6 * 1024 * 1024)
