@@ -16,6 +16,8 @@ after(() => scene?.[Symbol.asyncDispose]())
 
 const inside = (script: string) =>
   docker('exec', '-u', 'developer', '-w', '/home/developer', `agent-${agent}`, 'sh', '-c', script)
+const asRoot = (script: string) =>
+  docker('exec', '-u', 'root', '-w', '/home/developer', `agent-${agent}`, 'sh', '-c', script)
 const disk = () => succeed(scene.call(scene.owner, 'GET', '/disk'))
 const untilState = (state: string) => eventually(disk, (view) => view.state === state)
 const upload = (name: string) => scene.call(scene.owner, 'PUT', `/files?path=${name}`, { content: 'x' })
@@ -79,27 +81,19 @@ test('beyond the quota uploads are refused and a run waits, and deleting starts 
 })
 
 test("files outside the workspace count: the container's writable layer", async () => {
-  await docker(
-    'exec',
-    '-u',
-    'root',
-    `agent-${agent}`,
-    'sh',
-    '-c',
-    'head -c 60000000 /dev/urandom > /var/hoard',
-  )
+  await asRoot('head -c 60000000 /dev/urandom > /var/hoard')
   const { container_bytes } = await untilState('full')
   assert.ok(container_bytes >= 60_000_000, String(container_bytes))
-  await docker('exec', '-u', 'root', `agent-${agent}`, 'rm', '/var/hoard')
+  await asRoot('rm /var/hoard')
   await untilState('ok')
 })
 
 test('files that the agent program cannot read count: the engine measures too', async () => {
-  const hide = 'umask 077; mkdir hidden; head -c 60000000 /dev/urandom > hidden/hoard'
-  await docker('exec', '-u', 'root', '-w', '/home/developer', `agent-${agent}`, 'sh', '-c', hide)
-  await assert.rejects(inside('ls hidden'))
+  await inside('mkdir hidden && chmod 777 hidden')
+  await asRoot('umask 077; mkdir hidden/deep; head -c 60000000 /dev/urandom > hidden/deep/hoard')
+  assert.match(await inside('ls hidden/deep'), /Permission denied/)
   const { workspace_bytes } = await untilState('full')
   assert.ok(workspace_bytes >= 60_000_000, String(workspace_bytes))
-  await docker('exec', '-u', 'root', `agent-${agent}`, 'rm', '-r', '/home/developer/hidden')
+  await asRoot('rm -r hidden/deep')
   await untilState('ok')
 })

@@ -81,6 +81,7 @@ async function importBusybox(docker: Docker, repo: string): Promise<void> {
     'ip',
     'true',
     'cp',
+    'head',
   ]) {
     archive.entry({ name: `bin/${applet}`, type: 'symlink', linkname: 'busybox' })
   }

@@ -46,7 +46,7 @@ export const behaviours = {
   ].join('; '),
   // Writes 3 MB into its volume and, where it can, 2 MB beside it.
   store:
-    'head -c 3000000 /dev/urandom > /home/developer/big; (head -c 2000000 /dev/urandom > /var/big) 2>/dev/null; trap "exit 0" TERM; echo ready; while :; do sleep 3600 & wait $!; done',
+    'head -c 3000000 /dev/urandom > /home/developer/big; (head -c 2000000 /dev/urandom > /big) 2>/dev/null; trap "exit 0" TERM; echo ready; while :; do sleep 3600 & wait $!; done',
   remember:
     'cat /home/developer/note 2>/dev/null || echo empty; echo kept > /home/developer/note; trap "exit 0" TERM; echo ready; while :; do sleep 3600 & wait $!; done',
 }
