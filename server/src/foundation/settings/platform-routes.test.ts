@@ -57,10 +57,11 @@ forEachDialect((_name, openDatabase) => {
     return { ask, settings, tested, db, [Symbol.asyncDispose]: () => db[Symbol.asyncDispose]() }
   }
 
-  test('quotas, repositories and the MCP address have defaults, are stored and validated', async () => {
+  test('quotas, disk quota, repositories and the MCP address have defaults, are stored and validated', async () => {
     await using it = await open()
     const cases: [path: string, before: object, value: object, bad: object][] = [
       ['/agent-quotas', { max_agents_creator: 10 }, { max_agents_creator: 0 }, { max_agents_creator: 1001 }],
+      ['/agent-defaults/disk', { quota_bytes: 20 * 1024 ** 3 }, { quota_bytes: 0 }, { quota_bytes: 1 }],
       ['/templates', { repositories: [] }, { repositories: ['a/b', 'c/d'] }, { repositories: ['nope'] }],
       ['/mcp-url', { url: 'https://roost.example.org/mcp' }, { url: 'https://m.org/x' }, { url: 'ftp://m' }],
     ]

@@ -8,12 +8,11 @@ import { Form, FormError, NumberField, useZodForm } from '../../ui/form.tsx'
 import { SaveRow } from '../../ui/save-row.tsx'
 import { Section } from '../../ui/section.tsx'
 import { DiskMeter } from '../agents/disk-meter.tsx'
-import { QuotaGigabytes } from '../agents/disk-quota.ts'
+import { QuotaGigabytes, quotaBytes, quotaGigabytes } from '../agents/disk-quota.ts'
 import { meQuery } from '../users/queries.ts'
 import { settingKey } from './queries.ts'
 import { type SettingProps, useSave } from './use-save.ts'
 
-const gigabyte = 1024 ** 3
 const QuotaForm = z.object({ gigabytes: QuotaGigabytes.nullable() })
 type QuotaForm = z.output<typeof QuotaForm>
 
@@ -30,12 +29,12 @@ export function DiskSection({ agent }: Pick<SettingProps, 'agent'>) {
     }),
   )
   const own = data.own_quota_bytes
-  const form = useZodForm(QuotaForm, { values: { gigabytes: own === null ? null : own / gigabyte } })
+  const form = useZodForm(QuotaForm, { values: { gigabytes: own === null ? null : quotaGigabytes(own) } })
   const save = useSave(queryKey, agent, {
     save: ({ gigabytes }: QuotaForm) =>
       api.call(putAgentDisk, {
         params: { name: agent.name },
-        body: { quota_bytes: gigabytes === null ? null : Math.round(gigabytes * gigabyte) },
+        body: { quota_bytes: gigabytes === null ? null : quotaBytes(gigabytes) },
       }),
     message: ({ quota_bytes }) =>
       quota_bytes === 0 ? 'Disk quota removed.' : `Disk quota set to ${formatBytes(quota_bytes)}.`,

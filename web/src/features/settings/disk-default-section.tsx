@@ -7,18 +7,17 @@ import { Form, FormError, NumberField, useZodForm } from '../../ui/form.tsx'
 import { SaveRow } from '../../ui/save-row.tsx'
 import { Section } from '../../ui/section.tsx'
 import { toast } from '../../ui/toast.tsx'
-import { QuotaGigabytes } from '../agents/disk-quota.ts'
+import { QuotaGigabytes, quotaBytes, quotaGigabytes } from '../agents/disk-quota.ts'
 import { settingKeys } from './queries.ts'
 
-const gigabyte = 1024 ** 3
 const DefaultForm = z.object({ gigabytes: QuotaGigabytes })
 
 /** The disk quota of agents without their own. */
 export function DiskDefaultSection({ quota_bytes }: { quota_bytes: number }) {
   const { api, queries } = useApp()
-  const form = useZodForm(DefaultForm, { values: { gigabytes: quota_bytes / gigabyte } })
+  const form = useZodForm(DefaultForm, { values: { gigabytes: quotaGigabytes(quota_bytes) } })
   async function save({ gigabytes }: z.output<typeof DefaultForm>): Promise<void> {
-    const body = { quota_bytes: Math.round(gigabytes * gigabyte) }
+    const body = { quota_bytes: quotaBytes(gigabytes) }
     const saved = await api.call(putAgentDefaultDisk, { body })
     await storeReply(queries, settingKeys.disk, saved)
     const title =
