@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
@@ -13,23 +14,23 @@ test('agents with a used-up quota are named before those close to it', () => {
   assert.equal(scarce.message, 'used up by bob, eve: their runs wait; more than 80 % used by ada')
 })
 
-test('the platform is asked on its internal listener, and its silence is a warning', async () => {
-  const paths: (string | undefined)[] = []
-  const server = createServer((request, response) => {
-    paths.push(request.url)
+test('the platform is asked on its internal listener, and its silence is a warning', async (t) => {
+  const secret = 'the-internal-secret-of-this-installation'
+  const requests: unknown[] = []
+  const server = createServer(({ url, headers }, response) => {
+    requests.push([url, headers.authorization])
     response.setHeader('content-type', 'application/json')
     response.end(JSON.stringify({ agents: 1, measured: 1, low: ['ada'], full: [] }))
   }).listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  try {
-    assert.equal((await fetchDiskReport(url)).state, 'warn')
-    assert.deepEqual(paths, ['/api/internal/disk'])
-  } finally {
-    server.closeAllConnections()
-    await new Promise((resolve) => server.close(resolve))
-  }
-  const silent = await fetchDiskReport(url)
+  await once(server, 'listening')
+  t.after(() => server.close())
+  const { port } = server.address() as AddressInfo
+  const at = (port: number) => ({ ROOST_INTERNAL_PORT: String(port), ROOST_INTERNAL_SECRET: secret })
+  const finding = await fetchDiskReport(at(port))
+  server.closeAllConnections()
+  assert.deepEqual([finding.state, finding.message], ['warn', 'more than 80 % used by ada'])
+  assert.deepEqual(requests, [['/api/internal/disk', `Bearer ${secret}`]])
+  const silent = await fetchDiskReport(at(9))
   assert.equal(silent.state, 'warn')
   assert.match(silent.message, /could not be checked/)
   assert.equal((await checkDiskQuotas({}, { state: 'down' })).state, 'ok')

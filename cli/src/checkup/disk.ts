@@ -1,6 +1,6 @@
 import { type DiskReport, getInternalDisk } from '@roost/contracts/agents/disk'
-import { ApiError, createClient } from '@roost/contracts/client'
 import { type Finding, ok, warn } from './finding.ts'
+import { failureText, openInternalClient } from './internal.ts'
 import type { PlatformState } from './platform-state.ts'
 
 const about = 'disk quotas'
@@ -9,21 +9,17 @@ const timeoutMs = 10_000
 /** Names the agents that are close to their disk quota or have used it up. */
 export async function checkDiskQuotas(env: NodeJS.ProcessEnv, platform: PlatformState): Promise<Finding> {
   if (platform.state !== 'responding') return ok(about, 'not checked: the platform does not answer')
-  return fetchDiskReport(`http://127.0.0.1:${env.ROOST_INTERNAL_PORT ?? 8001}`)
+  return fetchDiskReport(env)
 }
 
-export async function fetchDiskReport(internalUrl: string): Promise<Finding> {
+export async function fetchDiskReport(env: NodeJS.ProcessEnv): Promise<Finding> {
   try {
     const signal = AbortSignal.timeout(timeoutMs)
-    return diskFinding(await createClient(internalUrl).call(getInternalDisk, { signal }))
+    return diskFinding(await (await openInternalClient(env)).call(getInternalDisk, { signal }))
   } catch (error) {
-    const reason =
-      error instanceof ApiError
-        ? `answered: ${error.message}`
-        : `does not answer: ${error instanceof Error ? error.message : String(error)}`
     return warn(
       about,
-      `could not be checked: the platform at ${internalUrl} ${reason}`,
+      `could not be checked: ${failureText(env, error)}`,
       'see logs/api.log in the data folder',
     )
   }
