@@ -125,6 +125,9 @@ export function createFakeEngine(options: FakeOptions = {}): FakeEngine {
       return container
     }
 
+    const all = () => [...containers.values()].filter((container) => container.install === install)
+    const volumeNames = () => [...volumes].flatMap(([name, owner]) => (owner === install ? [name] : []))
+
     return {
       kind: 'fake',
       publishesSsh: true,
@@ -206,11 +209,7 @@ export function createFakeEngine(options: FakeOptions = {}): FakeEngine {
       }),
 
       inspect: call('inspect', (id: string) => own(id)?.state ?? null),
-      list: call('list', () =>
-        [...containers.values()]
-          .filter((container) => container.install === install)
-          .map(({ state }) => state),
-      ),
+      list: call('list', () => all().map(({ state }) => state)),
       logs: call('logs', (id: string, tail: number) =>
         need(id)
           .log.slice(-tail)
@@ -235,16 +234,8 @@ export function createFakeEngine(options: FakeOptions = {}): FakeEngine {
       }),
 
       diskFigures: call('diskFigures', () => ({
-        containers: new Map(
-          [...containers.values()].flatMap(({ install: owner, state, layerBytes }): [string, number][] =>
-            owner === install ? [[state.id, layerBytes]] : [],
-          ),
-        ),
-        volumes: new Map(
-          [...volumes].flatMap(([name, owner]): [string, number][] =>
-            owner === install ? [[name, volumeBytes.get(name) ?? 0]] : [],
-          ),
-        ),
+        containers: new Map(all().map(({ state, layerBytes }) => [state.id, layerBytes])),
+        volumes: new Map(volumeNames().map((name) => [name, volumeBytes.get(name) ?? 0])),
       })),
 
       events: (signal) => listen(install, signal),
@@ -260,9 +251,7 @@ export function createFakeEngine(options: FakeOptions = {}): FakeEngine {
         volumes.delete(name)
         volumeBytes.delete(name)
       }),
-      listVolumes: call('listVolumes', () =>
-        [...volumes].flatMap(([name, owner]) => (owner === install ? [name] : [])),
-      ),
+      listVolumes: call('listVolumes', volumeNames),
 
       async close() {},
     }
