@@ -1,6 +1,6 @@
 import type { AgentDetails } from '@roost/contracts/agents/agent'
-import { getIsolation, putIsolation } from '@roost/contracts/agents/isolation'
 import type { DiskUsage } from '@roost/contracts/agents/disk'
+import { getIsolation, putIsolation } from '@roost/contracts/agents/isolation'
 import { startAgent, stopAgent } from '@roost/contracts/agents/lifecycle'
 import { createAgent, deleteAgent, getAgent, listAgents, renameAgent } from '@roost/contracts/agents/registry'
 import type { CallReply } from '@roost/contracts/client'
