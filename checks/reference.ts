@@ -1,9 +1,10 @@
 /**
- * Generates the pages of `docs/reference` with `--write`. Without the flag it fails if a page is stale, so that
- * the documentation matches the code.
+ * Generates the pages of `docs/reference` and the checksums of the migrations with `--write`. Without the flag it
+ * fails if one of them is stale, so that they match the code.
  */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { createHash } from 'node:crypto'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join, relative, resolve } from 'node:path'
 import { endpoints } from '@roost/contracts'
 import { errorCatalogue } from '@roost/contracts/kit/errors'
 import { openApiDocument } from '@roost/contracts/openapi'
@@ -15,7 +16,10 @@ const root = resolve(import.meta.dirname, '..')
 const folder = join(root, 'docs/reference')
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
 
+const migrationFolder = join(root, 'server/src/migrations')
+
 const pages: Record<string, string> = {
+  '../../server/src/migrations/checksums.json': checksumsOfMigrations(),
   'openapi.json': `${JSON.stringify(openApiDocument(endpoints, manifest.version), null, 2)}\n`,
   'errors.md': errorsPage(),
   'config.md': configReference(),
@@ -30,9 +34,23 @@ if (process.argv.includes('--write')) {
 } else {
   const stale = Object.entries(pages).filter(([name, text]) => read(join(folder, name)) !== text)
   for (const [name] of stale)
-    console.error(`docs/reference/${name} is stale: node checks/reference.ts --write`)
+    console.error(`${relative(root, join(folder, name))} is stale: node checks/reference.ts --write`)
   console.log(`reference: ${Object.keys(pages).length} pages, ${stale.length} stale`)
   process.exit(stale.length > 0 ? 1 : 0)
+}
+
+/** Comments, imports and white space do not count: a migration that was applied may still be reworded. */
+function checksumsOfMigrations(): string {
+  const files = readdirSync(migrationFolder).filter((name) => /^\d{4}-.*\.ts$/.test(name))
+  const entries = files.toSorted().map((name) => {
+    const code = readFileSync(join(migrationFolder, name), 'utf8')
+      .replace(/^\s*\/\*.*?\*\//gms, '')
+      .replace(/^\s*\/\/.*$/gm, '')
+      .replace(/^import .*$/gm, '')
+      .replace(/\s+/g, ' ')
+    return [name.slice(0, -'.ts'.length), createHash('sha256').update(code).digest('hex')]
+  })
+  return `${JSON.stringify(Object.fromEntries(entries), null, 2)}\n`
 }
 
 function errorsPage(): string {

@@ -44,9 +44,11 @@ import { idempotencyResources } from './0048-idempotency-resources.ts'
 import { messageTurns } from './0049-message-turns.ts'
 import { containerRuntime } from './0050-container-runtime.ts'
 import { agentDisk } from './0052-agent-disk.ts'
+import checksums from './checksums.json' with { type: 'json' }
 
-/** All migrations, applied in the order of their names. */
-export const migrations: Migration[] = [
+const checksumOf = new Map<string, string>(Object.entries(checksums))
+
+const inThisVersion: Migration[] = [
   foundation,
   identity,
   agents,
@@ -93,3 +95,12 @@ export const migrations: Migration[] = [
   containerRuntime,
   agentDisk,
 ]
+
+/**
+ * All migrations, applied in the order of their names. `node checks/reference.ts --write` writes their checksums:
+ * one that was released must never change.
+ */
+export const migrations: Migration[] = inThisVersion.map((migration) => ({
+  ...migration,
+  checksum: checksumOf.get(migration.name),
+}))

@@ -12,7 +12,7 @@ import { createStoreProbe } from '../http/store-probe.ts'
 import { migrations } from '../migrations/index.ts'
 import type { AgentsNetwork } from '../ports/containers/port.ts'
 import { migrate, migrationState } from '../ports/database/migrator.ts'
-import { NewerSchemaError } from '../ports/database/port.ts'
+import { SchemaError } from '../ports/database/port.ts'
 import { createLog } from '../ports/log.ts'
 import { openAdapters } from './adapters.ts'
 import { findAgentsNetwork } from './agents-network.ts'
@@ -28,7 +28,7 @@ const drainMs = 5_000
 try {
   await runApi()
 } catch (error) {
-  if (error instanceof ConfigError || error instanceof KeyFileError || error instanceof NewerSchemaError) {
+  if (error instanceof ConfigError || error instanceof KeyFileError || error instanceof SchemaError) {
     fail(error.message, exitConfig)
   }
   if (error instanceof CannotListen) fail(error.message)

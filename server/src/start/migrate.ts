@@ -8,7 +8,7 @@ import { migrations } from '../migrations/index.ts'
 import { migrate } from '../ports/database/migrator.ts'
 import { openDatabase } from '../ports/database/open.ts'
 import type { Db } from '../ports/database/port.ts'
-import { NewerSchemaError } from '../ports/database/port.ts'
+import { SchemaError } from '../ports/database/port.ts'
 import { createLog, redactText } from '../ports/log.ts'
 import { exitConfig, fail, sendMessage } from './supervision.ts'
 
@@ -19,7 +19,7 @@ const pauseMs = 500
 try {
   await run()
 } catch (error) {
-  const isFinal = error instanceof ConfigError || error instanceof NewerSchemaError
+  const isFinal = error instanceof ConfigError || error instanceof SchemaError
   fail(reasonOf(error), isFinal ? exitConfig : 1)
 }
 // The channel to the supervisor would keep this process alive.

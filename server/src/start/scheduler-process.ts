@@ -7,7 +7,7 @@ import { createScheduleTimes } from '../kit/schedule-times.ts'
 import { migrations } from '../migrations/index.ts'
 import { migrate } from '../ports/database/migrator.ts'
 import { openDatabase } from '../ports/database/open.ts'
-import { NewerSchemaError } from '../ports/database/port.ts'
+import { SchemaError } from '../ports/database/port.ts'
 import { createLog } from '../ports/log.ts'
 import { connectPlatform, startScheduler } from '../triggers/scheduler/index.ts'
 import { openInternalSecret } from './internal-secret.ts'
@@ -17,7 +17,7 @@ import { exitConfig, fail, sendMessage, stopRequested } from './supervision.ts'
 try {
   await runScheduler()
 } catch (error) {
-  if (error instanceof ConfigError || error instanceof NewerSchemaError) {
+  if (error instanceof ConfigError || error instanceof SchemaError) {
     fail(error.message, exitConfig)
   }
   throw error

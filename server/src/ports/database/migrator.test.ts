@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { migrations } from '../../migrations/index.ts'
 import { forEachDialect } from '../../test/dialects.ts'
 import { migrate, migrationState } from './migrator.ts'
-import { type Migration, NewerSchemaError } from './port.ts'
+import { ChangedMigrationError, type Migration, NewerSchemaError } from './port.ts'
 
 const now = () => new Date('2026-01-01T00:00:00.000Z')
 const nest: Migration = {
@@ -44,6 +44,33 @@ forEachDialect((_dialect, open) => {
     const applied = await Promise.all(starters.map((starter) => migrate(starter, [nest, egg], { now })))
     assert.deepEqual(applied.flat().toSorted(), ['0001-nest', '0002-egg'])
     await Promise.all(starters.map((starter) => starter.close()))
+  })
+
+  test('a migration that was changed or renamed after it had been applied is refused by name', async () => {
+    await using db = await open({ migrated: false })
+    const first = { ...nest, checksum: 'a' }
+    await migrate(db, [first], { now })
+    const changed = [{ ...nest, checksum: 'b' }, egg]
+    await assert.rejects(migrate(db, changed, { now }), (error) => {
+      assert.ok(error instanceof ChangedMigrationError)
+      assert.match(error.message, /migration 0001-nest was changed/)
+      return true
+    })
+    const renamed = [{ ...first, name: '0003-nest' }, egg]
+    await assert.rejects(migrate(db, renamed, { now }), /0001-nest was renamed to 0003-nest/)
+    assert.deepEqual(await migrationState(db, [first, egg]), {
+      applied: 1,
+      expected: 2,
+      first_pending: '0002-egg',
+    })
+    assert.deepEqual(await migrate(db, [first, egg], { now }), ['0002-egg'])
+  })
+
+  test('a checksum is recorded for migrations that were applied without one', async () => {
+    await using db = await open({ migrated: false })
+    await migrate(db, [nest], { now })
+    await migrate(db, [{ ...nest, checksum: 'a' }], { now })
+    await assert.rejects(migrate(db, [{ ...nest, checksum: 'b' }], { now }), ChangedMigrationError)
   })
 
   test('a failed migration leaves nothing behind and is repeated at the next start', async () => {

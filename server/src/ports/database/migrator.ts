@@ -1,12 +1,24 @@
 import { type Kysely, sql } from 'kysely'
 import { schemaTools } from './append-only.ts'
-import { type Db, type Migration, type MigrationState, NewerSchemaError, type Tx } from './port.ts'
+import {
+  ChangedMigrationError,
+  type Db,
+  type Migration,
+  type MigrationState,
+  NewerSchemaError,
+  type Tx,
+} from './port.ts'
 
-type Tables = { schema_migrations: { name: string; applied_at: string } }
+type Tables = {
+  schema_migrations: { name: string; applied_at: string }
+  /** A table of its own, because releases up to 0.1.0 created the one above without a checksum. */
+  schema_checksums: { name: string; checksum: string }
+}
 
 /**
  * Applies pending migrations, each once even with concurrent starts. Returns the names that it applied.
- * Throws `NewerSchemaError` without changes when the database has migrations unknown to this version.
+ * Throws without changes: `NewerSchemaError` when the database has migrations unknown to this version, and
+ * `ChangedMigrationError` when an applied one was changed or renamed since.
  */
 export async function migrate(
   db: Db,
@@ -18,6 +30,7 @@ export async function migrate(
   for (;;) {
     const name = await db.atomically(async (tx) => {
       const applied = await lockedNames(tx, db.dialect)
+      await refuseChanged(tx, applied, ordered)
       refuseNewer(applied, ordered)
       const pending = ordered.find((migration) => !applied.has(migration.name))
       if (!pending) return null
@@ -28,6 +41,7 @@ export async function migrate(
         .insertInto('schema_migrations')
         .values({ name: pending.name, applied_at: options.now().toISOString() })
         .execute()
+      await recordChecksums(kysely, [pending])
       return pending.name
     })
     if (name === null) return appliedHere
@@ -62,6 +76,12 @@ async function lockedNames(tx: Tx, dialect: Db['dialect']): Promise<Set<string>>
     .addColumn('name', 'text', (column) => column.primaryKey())
     .addColumn('applied_at', 'text', (column) => column.notNull())
     .execute()
+  await kysely.schema
+    .createTable('schema_checksums')
+    .ifNotExists()
+    .addColumn('name', 'text', (column) => column.primaryKey())
+    .addColumn('checksum', 'text', (column) => column.notNull())
+    .execute()
   return readNames(kysely)
 }
 
@@ -85,6 +105,35 @@ function isMissingTable(error: unknown): boolean {
 async function readNames(kysely: Kysely<Tables>): Promise<Set<string>> {
   const rows = await kysely.selectFrom('schema_migrations').select('name').execute()
   return new Set(rows.map(({ name }) => name))
+}
+
+/** Also records the checksums of migrations that a release without checksums applied. */
+async function refuseChanged(tx: Tx, applied: Set<string>, ordered: Migration[]): Promise<void> {
+  const kysely = tx.withTables<Tables>()
+  const rows = await kysely.selectFrom('schema_checksums').selectAll().execute()
+  const recorded = new Map(rows.map(({ name, checksum }) => [name, checksum]))
+  for (const { name, checksum } of ordered) {
+    const before = recorded.get(name)
+    if (checksum && before && before !== checksum)
+      throw new ChangedMigrationError(`The migration ${name} was changed after it had been applied.`)
+  }
+  const known = new Set(ordered.map(({ name }) => name))
+  for (const { name, checksum } of rows) {
+    const renamed = ordered.find((migration) => migration.checksum === checksum)
+    if (!known.has(name) && renamed)
+      throw new ChangedMigrationError(
+        `The migration ${name} was renamed to ${renamed.name} after it had been applied.`,
+      )
+  }
+  await recordChecksums(
+    kysely,
+    ordered.filter(({ name }) => applied.has(name) && !recorded.has(name)),
+  )
+}
+
+async function recordChecksums(kysely: Kysely<Tables>, migrations: Migration[]): Promise<void> {
+  const rows = migrations.flatMap(({ name, checksum }) => (checksum ? [{ name, checksum }] : []))
+  if (rows.length > 0) await kysely.insertInto('schema_checksums').values(rows).execute()
 }
 
 function refuseNewer(applied: Set<string>, ordered: Migration[]): void {

@@ -92,6 +92,8 @@ export type Executor = { withTables<Tables>(): Kysely<Tables>; readonly manyRows
 export type Migration = {
   /** For example `0001-accounts`; applied in order of names, each once, in its own transaction. */
   name: string
+  /** SHA-256 of its code, in hexadecimal; recorded when it is applied and compared at later starts. */
+  checksum?: string | undefined
   up(db: Kysely<unknown>, schema: SchemaTools): Promise<void>
 }
 
@@ -113,8 +115,19 @@ export type SchemaTools = {
 /** The data for `/health`. */
 export type MigrationState = { applied: number; expected: number; first_pending: string | null }
 
+/** This version must not work on this database; the message says which migration and why. */
+export class SchemaError extends Error {}
+
+/** A migration that the database has is not the one that this version would have applied. */
+export class ChangedMigrationError extends SchemaError {
+  constructor(sentence: string) {
+    super(`${sentence} Nothing was changed. Start the version that applied it, or restore a backup.`)
+    this.name = 'ChangedMigrationError'
+  }
+}
+
 /** The database was migrated by a newer version of Roost. */
-export class NewerSchemaError extends Error {
+export class NewerSchemaError extends SchemaError {
   readonly unknown: string[]
   constructor(unknown: string[]) {
     super(
