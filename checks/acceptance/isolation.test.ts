@@ -4,6 +4,7 @@ import { execFile } from 'node:child_process'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
 import { type Platform, startPlatform } from './platform.ts'
+import { gatewayOf } from './steps.ts'
 
 const run = promisify(execFile)
 let platform: Platform
@@ -65,14 +66,7 @@ test('neither agent can connect to a port of the other', async () => {
 })
 
 test("the gateway exposes neither the public API nor another agent's published SSH port", async () => {
-  const { stdout } = await run('docker', [
-    'network',
-    'inspect',
-    'roost-agents',
-    '-f',
-    '{{(index .IPAM.Config 0).Gateway}}',
-  ])
-  const gateway = stdout.trim()
+  const gateway = await gatewayOf('wall-a')
   const other = (await platform.request('GET', '/api/agents/wall-b')).json
   assert.equal(
     await connects('wall-a', gateway, platform.internalPort),
@@ -85,14 +79,7 @@ test("the gateway exposes neither the public API nor another agent's published S
 
 test("internal routes are 404 on the public listener and from an agent's network", async () => {
   assert.equal((await platform.request('GET', '/api/internal/health')).status, 404)
-  const { stdout } = await run('docker', [
-    'network',
-    'inspect',
-    'roost-agents',
-    '-f',
-    '{{(index .IPAM.Config 0).Gateway}}',
-  ])
-  const url = `http://${stdout.trim()}:${platform.internalPort}/api/internal/health`
+  const url = `http://${await gatewayOf('wall-a')}:${platform.internalPort}/api/internal/health`
   const inside = await run('docker', [
     'exec',
     'agent-wall-a',

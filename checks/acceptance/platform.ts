@@ -15,6 +15,7 @@ import {
   type LimitedProcess,
   processEnvironment,
 } from '../../cli/src/platform/process-environment.ts'
+import { removeNetworks } from './agents-networks.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 /** Configured as the provider keys. Only the model server may see them. */
@@ -210,6 +211,7 @@ async function startOnce(options: PlatformOptions): Promise<Platform> {
         await Promise.all(beside.map((each) => end(each, 'SIGTERM')))
         await endApi('SIGTERM')
         await model.close()
+        await removeNetworks(dataDir)
         await rm(dataDir, { recursive: true, force: true })
       }
     },

@@ -71,6 +71,10 @@ export async function docker(...args: string[]): Promise<string> {
   )
 }
 
+/** The platform's address on the network of an agent's container; the engine omits it for closed ones. */
+export const gatewayOf = async (agent: string) =>
+  new URL(await docker('exec', `agent-${agent}`, 'printenv', 'ROOST_LINK_URL')).hostname
+
 /** The key that the agent itself uses. */
 export const agentKeyOf = (agent: string) => docker('exec', `agent-${agent}`, 'printenv', 'ROOST_AGENT_KEY')
 

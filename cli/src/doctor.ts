@@ -4,6 +4,7 @@ import { checkDiskQuotas } from './checkup/disk.ts'
 import { checkEgress } from './checkup/egress.ts'
 import { checkEngine } from './checkup/engine.ts'
 import { type Finding, findingLines } from './checkup/finding.ts'
+import { checkInnerNetworks } from './checkup/inner-networks.ts'
 import { checkInvariants } from './checkup/invariants.ts'
 import { checkMachine } from './checkup/machine.ts'
 import { checkMail } from './checkup/mail.ts'
@@ -52,6 +53,7 @@ export const doctor: Command = {
       ...(await checkPlatform(env, state)),
       await checkAudit(env, state),
       ...(await checkEgress(env, state)),
+      await checkInnerNetworks(env, state),
       await checkDiskQuotas(env, state),
     ])
   },

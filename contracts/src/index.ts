@@ -10,6 +10,7 @@ import * as agentFolders from './agents/folders.ts'
 import * as agentGit from './agents/git.ts'
 import * as agentGitRepository from './agents/git-repository.ts'
 import * as agentHealth from './agents/health.ts'
+import * as agentInnerNetworks from './agents/inner-networks.ts'
 import * as agentIsolation from './agents/isolation.ts'
 import * as agentLifecycle from './agents/lifecycle.ts'
 import * as agentKey from './agents/mcp-key.ts'
@@ -116,6 +117,7 @@ const modules: Record<string, unknown>[] = [
   agentCredentials,
   agentDisk,
   agentEgress,
+  agentInnerNetworks,
   agentGit,
   agentGitRepository,
   agentHealth,

@@ -25,7 +25,7 @@ export function describeEnginePlan(plan: EnginePlan): string | null {
     case 'start':
       return 'start the installed container engine (dockerd)'
     case 'install':
-      return 'install the container engine docker.io with apt-get, and start it'
+      return 'install the container engine docker.io and nftables with apt-get, and start the engine'
     case 'sandbox':
       return plan.isInstalled ? null : 'install bubblewrap with apt-get'
   }
@@ -46,7 +46,7 @@ export async function prepareEngine(plan: EnginePlan, options: PrepareOptions): 
       try {
         if (plan.type === 'install' && apt) {
           await progress.step('Installing the container engine (docker.io)', (onProgress) =>
-            apt.install(['docker.io'], { onProgress, signal }),
+            apt.install(['docker.io', 'nftables'], { onProgress, signal }),
           )
         }
         // Where systemd runs, the package has already started the engine.

@@ -31,6 +31,8 @@ const packages: { name: string; isInstalled: () => Promise<boolean> }[] = [
   // Headless Chromium only, which needs half the time per page.
   { name: 'chromium-headless-shell', isInstalled: () => isFile(chromiumPath) },
   { name: 'openssh-client', isInstalled: () => hasProgram('ssh') },
+  { name: 'nftables', isInstalled: () => hasProgram('nft') },
+  { name: 'iproute2', isInstalled: () => hasProgram('ip') },
   // One static program, used as the smallest possible image.
   { name: 'busybox-static', isInstalled: () => isFile('/bin/busybox') },
 ]

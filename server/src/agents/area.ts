@@ -286,7 +286,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     ],
     internalRoutes: [
       ...internalSettingsRoutes(agentRecords),
-      ...internalEgressRoutes(egress.authority),
+      ...internalEgressRoutes(egress),
       ...internalDiskRoutes(disk),
     ],
     socketRoutes: terminalSocketRoutes(terminals),
@@ -313,6 +313,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
       await agentRecords.open()
       await ensureSystemAgent({ db, clock, agentRecords })
       await health.open()
+      await egress.innerNetworks.open()
       lifecycle.open()
       terminals.open()
     },

@@ -5,6 +5,7 @@ import type { GitTokens } from '../identity/git-tokens/index.ts'
 import type { Secret } from '../kit/secret.ts'
 import type { CredentialsDeps } from './credentials/index.ts'
 import type { DiskDeps } from './disk/index.ts'
+import type { EgressDeps } from './egress/index.ts'
 import type { McpConnectorDeps } from './mcp-connector/index.ts'
 import type { OwnKeyDeps } from './own-key/index.ts'
 import type { SettingsDeps } from './settings/index.ts'
@@ -16,7 +17,8 @@ export type AgentsPlatformPolicy = Pick<AgentSshDeps, 'sshEnabled' | 'limitSsh'>
   Pick<OwnKeyDeps, 'limitVerify'> &
   Pick<CredentialsDeps, 'limitCredentials'> &
   Pick<SettingsDeps, 'parallelCeiling' | 'platformModel'> &
-  Pick<DiskDeps, 'defaultDiskQuota'> & {
+  Pick<DiskDeps, 'defaultDiskQuota'> &
+  Pick<EgressDeps, 'openedNetworks' | 'putOpenedNetworks'> & {
     defaultResources(): Promise<Resources>
     agentQuota(): Promise<number>
     gitRepositories(): Promise<readonly string[]>
@@ -42,6 +44,8 @@ export function agentsPlatformPolicy(from: {
     platformModel: async () => settings.value('platform_default_model').trim() || null,
     defaultResources: async () => settings.defaultResources(),
     defaultDiskQuota: () => settings.value('agent_default_disk_bytes'),
+    openedNetworks: settings.openedNetworks,
+    putOpenedNetworks: settings.putOpenedNetworks,
     agentQuota: async () => settings.value('max_agents_creator'),
     gitRepositories: async () => settings.templateRepositories(),
     platformGitToken: () => settings.providerKey('github'),

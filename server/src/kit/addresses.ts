@@ -7,7 +7,9 @@ export type Lookup = (host: string) => Promise<readonly string[]>
 export type Located =
   | { ok: true; addresses: readonly string[] }
   | { ok: false; fault: 'not_found' | 'inner_address' }
-export type Locate = (host: string, port: number) => Promise<Located>
+export type Locate = (host: string, port: number, isOpened?: IsOpened) => Promise<Located>
+/** Whether this inner address may be used after all; `isOwn` if it belongs to this machine. */
+export type IsOpened = (address: string, port: number, isOwn: boolean) => boolean
 
 /**
  * Resolves hosts of outbound connections and refuses inner addresses. One inner address among others refuses
@@ -23,13 +25,14 @@ export function createLocate(options: {
   isOwn?(address: string): boolean
 }): Locate {
   const { lookup, mayBeInner = false, named = new Map(), isOwn = () => false } = options
-  return async (name, port) => {
+  return async (name, port, isOpened = () => false) => {
     const host = name.replace(/^\[|\]$/g, '')
     const configured = named.get(`${host}:${port}`)
     if (configured !== undefined) return { ok: true, addresses: [configured] }
     const addresses = isIP(host) ? [host] : await lookup(host).catch(() => [])
     if (addresses.length === 0) return { ok: false, fault: 'not_found' }
-    const isClosed = (address: string) => !mayBeInner && (isInnerAddress(address) || isOwn(address))
+    const isClosed = (address: string) =>
+      !mayBeInner && (isInnerAddress(address) || isOwn(address)) && !isOpened(address, port, isOwn(address))
     return addresses.some(isClosed) ? { ok: false, fault: 'inner_address' } : { ok: true, addresses }
   }
 }

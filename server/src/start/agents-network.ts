@@ -33,11 +33,23 @@ export async function findAgentsNetwork(deps: {
     return null
   })
 
+  async function listenOn(
+    { hostAddress, formerAddresses = [] }: AgentsNetwork,
+    listen: (address: AgentsNetwork['hostAddress']) => Promise<void>,
+  ): Promise<void> {
+    await listen(hostAddress)
+    for (const address of formerAddresses) {
+      await listen({ type: 'tcp', address }).catch((error: unknown) => {
+        log.error({ err: error, address }, 'agents made before an update cannot connect; start them again')
+      })
+    }
+  }
+
   async function openClosedNow(): Promise<AgentsNetwork> {
     const created = await containers.ensureClosedNetwork()
     const listen = await listener.promise
     // A sandbox uses one socket for both networks.
-    if (created.hostAddress.type === 'tcp') await listen(created.hostAddress)
+    if (created.hostAddress.type === 'tcp') await listenOn(created, listen)
     return created
   }
 
@@ -48,7 +60,7 @@ export async function findAgentsNetwork(deps: {
       const found = await containers.ensureNetwork().catch(() => null)
       if (!found || closing.signal.aborted) continue
       try {
-        await listen(found.hostAddress)
+        await listenOn(found, listen)
         network = found
         log.info({ host: found.platformUrlHost }, 'the container engine responds; agents can connect')
         return
@@ -62,7 +74,7 @@ export async function findAgentsNetwork(deps: {
     host: () => (containers.kind === 'docker' && network ? network.platformUrlHost : '127.0.0.1'),
     async open(listen) {
       listener.resolve(listen)
-      if (network) return listen(network.hostAddress)
+      if (network) return listenOn(network, listen)
       searching = keepSearching(listen)
     },
     openClosedNetwork() {

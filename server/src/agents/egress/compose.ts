@@ -5,6 +5,7 @@ import type { Db } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
 import { type Authority, createAuthority } from './authority.ts'
 import { type BoundCredentials, createBoundCredentials } from './bound-credentials.ts'
+import { createInnerNetworks, type InnerNetworkDeps, type InnerNetworkFilter } from './inner-networks.ts'
 import { createInterceptor } from './intercept.ts'
 import { createPolicies, type PoliciesDeps } from './policies.ts'
 import { createProxy, type EgressProxy } from './proxy.ts'
@@ -13,7 +14,10 @@ import { createEgressService, type EgressService, type EgressServiceDeps } from 
 import { egressLogStore } from './store.ts'
 
 export type EgressDeps = PoliciesDeps &
-  Omit<EgressServiceDeps, 'policies' | 'boundCredentials' | 'authority' | 'clock'> & {
+  Omit<EgressServiceDeps, 'policies' | 'boundCredentials' | 'authority' | 'clock' | 'containers'> &
+  Omit<InnerNetworkDeps, 'containers'> & {
+    containers: EgressServiceDeps['containers'] & InnerNetworkDeps['containers']
+    options: { internalPort: number }
     log: Pick<Log, 'warn' | 'debug'>
     /** Resolves and checks the hosts that agents request. */
     locate: Locate
@@ -21,6 +25,7 @@ export type EgressDeps = PoliciesDeps &
 
 export type Egress = EgressService & {
   boundCredentials: BoundCredentials
+  innerNetworks: InnerNetworkFilter
   proxy: EgressProxy
   authority: Pick<Authority, 'view'>
   readonly loops: Loop[]
@@ -31,7 +36,7 @@ const logRetentionDays = 30
 
 /** Wires the parts of the feature. */
 export function createEgress(deps: EgressDeps): Egress {
-  const { db, clock, log, locate } = deps
+  const { db, clock, log } = deps
   const policies = createPolicies(deps)
   const boundCredentials = createBoundCredentials({ db, clock, policies })
   const authority = createAuthority(deps)
@@ -39,15 +44,19 @@ export function createEgress(deps: EgressDeps): Egress {
   const interceptor = createInterceptor({ authority, log })
   const service = createEgressService({ ...deps, policies, boundCredentials, authority })
   const { admit, policyOf, closesAny } = service
+  const innerNetworks = createInnerNetworks({ ...deps, ...deps.options })
+  const locate: Locate = (host, port) => deps.locate(host, port, innerNetworks.isOpened)
   const proxy = createProxy({ admit, policyOf, locate, interceptor, record, log })
   return {
     ...service,
     boundCredentials,
+    innerNetworks,
     proxy,
     authority,
     loops: [
       retention({ db, clock }),
       { name: 'agents.egress-authority', everySeconds: 24 * 3600, run: authority.renew },
+      innerNetworks.loop,
       {
         name: 'agents.egress-network',
         everySeconds: 10,

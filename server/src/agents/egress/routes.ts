@@ -1,12 +1,14 @@
 import * as endpoints from '@roost/contracts/agents/egress'
+import * as inner from '@roost/contracts/agents/inner-networks'
 import { agentRoute, answer, type Route, route } from '../../http/route.ts'
 import { Fault } from '../../kit/fault.ts'
 import { type Agent, type AgentRecords, requireAgent } from '../records/index.ts'
 import type { Authority } from './authority.ts'
+import type { InnerNetworkFilter } from './inner-networks.ts'
 import type { EgressService } from './service.ts'
 
 export function egressRoutes(deps: {
-  egress: EgressService
+  egress: EgressService & { innerNetworks: InnerNetworkFilter }
   agentRecords: Pick<AgentRecords, 'byId'>
   setMode(agent: Agent, mode: endpoints.EgressMode): Promise<Agent>
 }): Route[] {
@@ -45,9 +47,21 @@ export function egressRoutes(deps: {
       await egress.unbind(await agentOf(call), call.params.variable)
       return { success: true as const }
     }),
+    route(inner.getInnerNetworks, async () => egress.innerNetworks.view()),
+    route(inner.putInnerNetworks, async ({ body, request }) => {
+      request.note({ opened: body.opened })
+      await egress.innerNetworks.put(body.opened)
+      return egress.innerNetworks.view()
+    }),
   ]
 }
 
-export function internalEgressRoutes(authority: Pick<Authority, 'view'>): Route[] {
-  return [route(endpoints.getInternalEgressAuthority, () => authority.view())]
+export function internalEgressRoutes(egress: {
+  authority: Pick<Authority, 'view'>
+  innerNetworks: Pick<InnerNetworkFilter, 'view'>
+}): Route[] {
+  return [
+    route(endpoints.getInternalEgressAuthority, () => egress.authority.view()),
+    route(inner.getInternalInnerNetworks, async () => egress.innerNetworks.view()),
+  ]
 }

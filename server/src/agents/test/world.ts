@@ -94,7 +94,7 @@ export async function openAgents(
   const containers = engine.containers(options.install ?? 'test')
   const link = createFakeAgentLink()
   const events = createOutbox({ db, ephemeral, log: silentLog, clock })
-  const platform = { ceiling: 10, model: null as string | null, disk: 0 }
+  const platform = { ceiling: 10, model: null as string | null, disk: 0, opened: [] as readonly string[] }
   const allowList = createAllowList({ db, clock })
   const accessRevocation = createAccessRevocation()
   const folder = await mkdtemp(join(tmpdir(), 'roost-agents-'))
@@ -143,6 +143,10 @@ export async function openAgents(
       defaultResources: async () => ({ cpu: '2', memory: '4g' }),
       agentQuota: async () => options.quota ?? 10,
       defaultDiskQuota: () => platform.disk,
+      openedNetworks: () => platform.opened,
+      putOpenedNetworks: async (opened) => {
+        platform.opened = opened
+      },
       mcpUrl: () => 'https://roost.example.org/mcp',
       limitKeys: async () => {},
       limitVerify: async () => {},

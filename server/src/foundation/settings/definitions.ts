@@ -122,6 +122,10 @@ export const definitions = {
   monitoring_error_rate_critical: failureShare(0.5, 'Share of failed runs from which it is critical.'),
   mcp_url: dedicatedText('Address in snippets for MCP clients.', '/api/settings/mcp-url'),
   model_prices: dedicatedText('The imported price table.', '/api/settings/model-prices'),
+  agent_opened_networks: dedicatedText(
+    'Private addresses and networks that agents may reach.',
+    '/api/settings/agent-defaults/network',
+  ),
   agent_default_cpu: defaultResource('2'),
   agent_default_memory: defaultResource('4g'),
   agent_default_disk_bytes: {

@@ -79,6 +79,7 @@ for (const [key, route] of [
   ['max_parallel_tasks_ceiling', '/api/settings/max-parallel-tasks-ceiling'],
   ['max-parallel-tasks-ceiling', '/api/settings/max-parallel-tasks-ceiling'],
   ['agent_default_cpu', '/api/settings/agent-defaults/resources'],
+  ['agent_opened_networks', '/api/settings/agent-defaults/network'],
   ['usage_sharing_enabled', '/api/settings/telemetry-sharing'],
   ['telemetry_sharing_enabled', '/api/settings/telemetry-sharing'],
   ['skills_library_auto_sync_enabled', '/api/settings/skills-library'],

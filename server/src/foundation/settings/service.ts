@@ -64,6 +64,9 @@ export type Settings = {
   defaultResources(): Resources
   putDefaultResources(resources: Partial<Resources>): Promise<void>
   putDefaultDisk(bytes: number): Promise<void>
+  /** Private networks that agents may reach, as validated by the route. */
+  openedNetworks(): string[]
+  putOpenedNetworks(opened: readonly string[]): Promise<void>
   /** Roles that must have a second factor. */
   secondFactorRoles(): Role[]
   putSecondFactorRoles(required: readonly Role[]): Promise<void>
@@ -220,6 +223,8 @@ export async function openSettings(deps: {
       values.write({ second_factor_required_roles: roles.filter((role) => required.includes(role)).join() }),
 
     putDefaultDisk: (bytes) => values.write({ agent_default_disk_bytes: String(bytes) }),
+    openedNetworks: () => values.value('agent_opened_networks').split(',').filter(Boolean),
+    putOpenedNetworks: (opened) => values.write({ agent_opened_networks: opened.join() }),
     putAgentQuota: (max) => values.write({ max_agents_creator: String(max) }),
     templateRepositories: () => values.value('template_repositories').split(',').filter(Boolean),
     putTemplateRepositories: (repositories) =>

@@ -126,6 +126,7 @@ export function createFakeEngine(options: FakeOptions = {}): FakeEngine {
     }
 
     const all = () => [...containers.values()].filter((container) => container.install === install)
+    const hostAddress = { type: 'loopback' as const }
     const volumeNames = () => [...volumes].flatMap(([name, owner]) => (owner === install ? [name] : []))
 
     return {
@@ -137,14 +138,10 @@ export function createFakeEngine(options: FakeOptions = {}): FakeEngine {
       ping: call('ping', () => ({ name: 'fake', version: '1', cpus: 4, memoryBytes: 8 * 2 ** 30 })),
       hasImage: call('hasImage', (image: string) => images.includes(image)),
       closing: { can: true, always: false, notes: [] },
-      ensureClosedNetwork: call('ensureClosedNetwork', () => ({
-        hostAddress: { type: 'loopback' as const },
-        platformUrlHost: '127.0.0.2',
-      })),
-      ensureNetwork: call('ensureNetwork', () => ({
-        hostAddress: { type: 'loopback' as const },
-        platformUrlHost: '127.0.0.1',
-      })),
+      networkFilter: { isActive: true, problem: null },
+      filterNetwork: async () => {},
+      ensureClosedNetwork: call('ensureClosedNetwork', () => ({ hostAddress, platformUrlHost: '127.0.0.2' })),
+      ensureNetwork: call('ensureNetwork', () => ({ hostAddress, platformUrlHost: '127.0.0.1' })),
 
       create: call('create', (spec: ContainerSpec) => {
         if (!images.includes(spec.image)) throw new ContainerError('image_missing', `no image ${spec.image}`)

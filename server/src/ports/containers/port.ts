@@ -34,6 +34,14 @@ export interface Containers {
    * it.
    */
   ensureClosedNetwork(): Promise<AgentsNetwork>
+  /** Whether agents are kept from the networks around this machine, as of the last `filterNetwork`. */
+  readonly networkFilter: NetworkFilter
+  /**
+   * Keeps agents from private networks, metadata addresses and this machine, running ones too. Replaces the
+   * previous rules. Called repeatedly, because a firewall may drop them. Without networks it removes all rules.
+   * Never throws; `networkFilter` has the reason.
+   */
+  filterNetwork(rules: FilterRules): Promise<void>
 
   /**
    * Creates without starting. Throws `ContainerError`: name_taken, port_taken, image_missing, runtime_missing,
@@ -99,8 +107,23 @@ export type Closing = {
   notes: readonly string[]
 }
 
+export type FilterRules = {
+  /** Port of the platform on the agents' networks. */
+  platformPort: number
+  opened: readonly OpenedNetwork[]
+}
+/** One address if `prefix` has all its bits; `port` null for all ports. */
+export type OpenedNetwork = { address: string; prefix: number; port: number | null }
+/** `problem`: why there is none, and what to do, as sentences for people; null while it is active. */
+export type NetworkFilter = { isActive: boolean; problem: string | null }
+
 /** A TCP address may exist only once the first container runs (Podman), so binding is retried. */
-export type AgentsNetwork = { hostAddress: HostAddress; platformUrlHost: string }
+export type AgentsNetwork = {
+  hostAddress: HostAddress
+  platformUrlHost: string
+  /** Addresses under which containers made before an update reach the platform. */
+  formerAddresses?: readonly string[]
+}
 /** A TCP address to bind in addition to loopback, a unix socket path (sandbox), or only loopback. */
 export type HostAddress =
   | { type: 'tcp'; address: string }

@@ -8,19 +8,27 @@ import { SaveRow } from '../../ui/save-row.tsx'
 import { Section } from '../../ui/section.tsx'
 import { toast } from '../../ui/toast.tsx'
 import { DiskDefaultSection } from './disk-default-section.tsx'
-import { ceilingQuery, defaultDiskQuery, defaultResourcesQuery, settingKeys } from './queries.ts'
+import { InnerNetworksSection } from './inner-networks-section.tsx'
+import {
+  ceilingQuery,
+  defaultDiskQuery,
+  defaultResourcesQuery,
+  innerNetworksQuery,
+  settingKeys,
+} from './queries.ts'
 
 /** Defaults of new agents and limits of all agents. */
 export function AgentDefaultsTab() {
   const { api } = useApp()
-  const [ceiling, resources, disk] = useSuspenseQueries({
-    queries: [ceilingQuery(api), defaultResourcesQuery(api), defaultDiskQuery(api)],
+  const [ceiling, resources, disk, inner] = useSuspenseQueries({
+    queries: [ceilingQuery(api), defaultResourcesQuery(api), defaultDiskQuery(api), innerNetworksQuery(api)],
   })
   return (
     <>
       <CeilingSection {...ceiling.data} />
       <ResourcesSection {...resources.data} />
       <DiskDefaultSection {...disk.data} />
+      <InnerNetworksSection {...inner.data} />
     </>
   )
 }

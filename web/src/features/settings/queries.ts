@@ -1,4 +1,5 @@
 import { getAgentDefaultDisk } from '@roost/contracts/agents/disk'
+import { getInnerNetworks } from '@roost/contracts/agents/inner-networks'
 import type { Client } from '@roost/contracts/client'
 import { getAgentQuotas } from '@roost/contracts/foundation/platform-settings'
 import {
@@ -20,6 +21,7 @@ export const settingKeys = {
   ceiling: ['settings', 'ceiling'] as const,
   resources: ['settings', 'resources'] as const,
   disk: ['settings', 'disk'] as const,
+  innerNetworks: ['settings', 'inner-networks'] as const,
   ops: ['settings', 'ops'] as const,
   quotas: ['settings', 'quotas'] as const,
   usageSharing: ['settings', 'usage-sharing'] as const,
@@ -60,6 +62,12 @@ export const defaultDiskQuery = (api: Client) =>
   queryOptions({
     queryKey: settingKeys.disk,
     queryFn: ({ signal }) => api.call(getAgentDefaultDisk, { signal }),
+  })
+
+export const innerNetworksQuery = (api: Client) =>
+  queryOptions({
+    queryKey: settingKeys.innerNetworks,
+    queryFn: ({ signal }) => api.call(getInnerNetworks, { signal }),
   })
 
 export const opsConfigQuery = (api: Client) =>

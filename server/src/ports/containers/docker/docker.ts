@@ -12,7 +12,8 @@ import { connect, createAsk, get, httpStatusOf } from './connect.ts'
 import { type DiskAnswer, diskFigures, diskPath } from './disk.ts'
 import { followEngineEvents } from './events.ts'
 import { readLogFrames } from './logs.ts'
-import { closedNetwork, ensureAgentsNetwork } from './network.ts'
+import { closedNetwork, ensureAgentsNetwork, gatewayOf, nameOfOwn } from './network.ts'
+import { createPacketFilter } from './packet-filter.ts'
 import { createSampler } from './sample.ts'
 import { createOptions } from './spec.ts'
 import { containerState } from './state.ts'
@@ -28,6 +29,8 @@ export type DockerOptions = {
   clock?: Clock
 }
 
+type OwnNetwork = { name: string; network: AgentsNetwork }
+
 /** Containers of a Docker engine, or of Podman through its compatible socket. See `connect` for the URLs. */
 export function createDockerContainers(url: string, options: DockerOptions): Containers {
   const docker = connect(url)
@@ -35,7 +38,15 @@ export function createDockerContainers(url: string, options: DockerOptions): Con
   const traits = createTraits(docker, ask)
   const { install, network } = options
   const ownFilter = JSON.stringify({ label: [`roost.install=${install}`] })
-  const pendingNetworks = new Map<boolean, Promise<AgentsNetwork>>()
+  const pendingNetworks = new Map<boolean, Promise<OwnNetwork>>()
+  const packetFilter = createPacketFilter({
+    docker,
+    ask,
+    install,
+    isPodman: async () => !(await traits.get()).canSeparate,
+  })
+  /** Networks that the packet filter knows; a new one of the same name has another id. */
+  const readyNetworks = new Set<string>()
   const sampler = createSampler({
     inspect,
     stats: (id) =>
@@ -53,7 +64,9 @@ export function createDockerContainers(url: string, options: DockerOptions): Con
     kind: 'docker',
     publishesSsh: true,
     get isolation() {
-      return traits.isolation()
+      const { level, weaker } = traits.isolation()
+      const { problem } = packetFilter.state
+      return { level, weaker: problem === null ? weaker : [...weaker, problem] }
     },
     get runtimes() {
       return traits.runtimes()
@@ -70,23 +83,22 @@ export function createDockerContainers(url: string, options: DockerOptions): Con
         },
       ),
 
-    ensureNetwork: () => ensure(false),
+    ensureNetwork: async () => (await ensure(false)).network,
     get closing() {
-      return traits.closing()
+      return traits.closing(packetFilter.state.isActive)
     },
-    ensureClosedNetwork: () => ensure(true),
+    ensureClosedNetwork: async () => (await ensure(true)).network,
+    get networkFilter() {
+      return packetFilter.state
+    },
+    filterNetwork: packetFilter.apply,
 
     async create(spec) {
       const isClosed = spec.isClosed ?? false
-      await ensure(isClosed)
+      const own = await ensure(isClosed)
       await refuseForeignVolumes(spec)
       requireRuntime(spec.runtime, traits.runtimes())
-      const body = createOptions(
-        spec,
-        install,
-        isClosed ? closedNetwork(network) : network,
-        await traits.get(),
-      )
+      const body = createOptions(spec, install, own.name, await traits.get())
       const container = await ask(
         `create ${spec.name}`,
         (abortSignal) =>
@@ -213,16 +225,34 @@ export function createDockerContainers(url: string, options: DockerOptions): Con
   }
 
   /** Serialized, because the engine lets concurrent requests create two networks of one name. */
-  function ensure(isClosed: boolean): Promise<AgentsNetwork> {
+  function ensure(isClosed: boolean): Promise<OwnNetwork> {
     const pending = pendingNetworks.get(isClosed)
     if (pending) return pending
-    const name = isClosed ? closedNetwork(network) : network
-    const creation = traits
-      .get()
-      .then(({ canSeparate }) => ensureAgentsNetwork(docker, ask, name, install, { canSeparate, isClosed }))
-      .finally(() => pendingNetworks.delete(isClosed))
+    const creation = ensureOwn(isClosed).finally(() => pendingNetworks.delete(isClosed))
     pendingNetworks.set(isClosed, creation)
     return creation
+  }
+
+  async function ensureOwn(isClosed: boolean): Promise<OwnNetwork> {
+    const { canSeparate } = await traits.get()
+    const plain = isClosed ? closedNetwork(network) : network
+    const { name, foreign } = await nameOfOwn(docker, ask, plain, install)
+    const found = await ensureAgentsNetwork(docker, ask, name, install, { canSeparate, isClosed })
+    const isNew = !readyNetworks.has(found.id)
+    readyNetworks.add(found.id)
+    if (isNew) await packetFilter.reapply()
+    // Earlier versions used one network for all installations.
+    const hasFormer = foreign !== null && (await hasOwnContainers(foreign))
+    const formerAddresses = hasFormer ? [gatewayOf(foreign)] : []
+    return { name, network: { ...found.network, formerAddresses } }
+  }
+
+  async function hasOwnContainers({ Id, Name }: { Id: string; Name: string }): Promise<boolean> {
+    const filters = JSON.stringify({ label: [`roost.install=${install}`], network: [Id, Name] })
+    const found = await ask('list containers of a network', (abortSignal) =>
+      docker.listContainers({ all: true, filters, abortSignal }),
+    )
+    return found.length > 0
   }
 
   function inspect(id: string): Promise<ContainerInspectInfo | null> {

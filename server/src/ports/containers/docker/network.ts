@@ -3,11 +3,30 @@ import type Docker from 'dockerode'
 import type { NetworkInspectInfo } from 'dockerode'
 import { type AgentsNetwork, ContainerError } from '../port.ts'
 import type { Ask } from './connect.ts'
+import { shortMark } from './filter-rules.ts'
 
 const trafficBetweenContainers = 'com.docker.network.bridge.enable_icc'
 
 /** A second bridge without a route out. */
 export const closedNetwork = (name: string) => `${name}-closed`
+
+/** The first installation on an engine has the plain name, others have a suffix. */
+export async function nameOfOwn(
+  docker: Docker,
+  ask: Ask,
+  name: string,
+  install: string,
+): Promise<{ name: string; foreign: NetworkInspectInfo | null }> {
+  const existing = await oldest(docker, ask, name)
+  if (!existing || existing.Labels?.['roost.install'] === install) return { name, foreign: null }
+  return { name: `${name}-${shortMark(install)}`, foreign: existing }
+}
+
+export function gatewayOf(network: NetworkInspectInfo): string {
+  const gateway = (network.IPAM?.Config ?? []).map((pool) => pool.Gateway).find((address) => address)
+  if (gateway) return gateway
+  throw new ContainerError('engine_fault', `network ${network.Name} has no gateway address`)
+}
 
 /**
  * Creates the agents' bridge if missing and returns the platform's address on it. Traffic between its
@@ -20,11 +39,11 @@ export async function ensureAgentsNetwork(
   name: string,
   install: string,
   { canSeparate, isClosed }: { canSeparate: boolean; isClosed: boolean },
-): Promise<AgentsNetwork> {
+): Promise<{ id: string; network: AgentsNetwork }> {
   if (isClosed && !canSeparate)
     throw new ContainerError('engine_fault', 'Podman does not keep agents of a closed network apart')
-  const network =
-    (await oldest(docker, ask, name)) ?? (await createNetwork(docker, ask, name, install, isClosed))
+  const existing = await oldest(docker, ask, name)
+  const network = existing ?? (await createNetwork(docker, ask, name, install, isClosed))
   if (isClosed && !network.Internal) {
     throw new ContainerError(
       'engine_fault',
@@ -37,8 +56,7 @@ export async function ensureAgentsNetwork(
       `network ${name} exists and lets its containers reach each other; remove it, so that it is created again`,
     )
   }
-  const gateway = (network.IPAM?.Config ?? []).map((pool) => pool.Gateway).find((address) => address)
-  if (!gateway) throw new ContainerError('engine_fault', `network ${name} has no gateway address`)
+  const gateway = gatewayOf(network)
   // Podman creates the bridge with its first container, so its address may not exist yet. An engine in a
   // virtual machine has its bridge there; such engines provide a name for this machine's loopback.
   if (canSeparate && !(await isOwnAddress(gateway))) {
@@ -48,9 +66,11 @@ export async function ensureAgentsNetwork(
         'engine_fault',
         'this engine runs in a virtual machine, and agents in a closed network would not reach the platform',
       )
-    return { hostAddress: { type: 'loopback' }, platformUrlHost: 'host.docker.internal' }
+    const hostAddress = { type: 'loopback' as const }
+    return { id: network.Id, network: { hostAddress, platformUrlHost: 'host.docker.internal' } }
   }
-  return { hostAddress: { type: 'tcp', address: gateway }, platformUrlHost: gateway }
+  const hostAddress = { type: 'tcp' as const, address: gateway }
+  return { id: network.Id, network: { hostAddress, platformUrlHost: gateway } }
 }
 
 async function createNetwork(
@@ -93,7 +113,7 @@ async function oldest(docker: Docker, ask: Ask, name: string): Promise<NetworkIn
 }
 
 /** Tests by binding, because the system's list omits a bridge without containers. */
-function isOwnAddress(address: string): Promise<boolean> {
+export function isOwnAddress(address: string): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer()
     server.once('error', () => resolve(false))

@@ -73,6 +73,7 @@ async function importBusybox(docker: Docker, repo: string): Promise<void> {
     'cat',
     'sleep',
     'nc',
+    'nslookup',
     'id',
     'mount',
     'touch',

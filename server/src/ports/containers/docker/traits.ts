@@ -11,7 +11,7 @@ export type Traits = {
   get(): Promise<EngineTraits>
   isolation(): Isolation
   runtimes(): OciRuntimes
-  closing(): Closing
+  closing(isFiltered: boolean): Closing
 }
 
 type VersionAnswer = { Version: string; Components?: { Name: string }[] }
@@ -56,7 +56,7 @@ export function createTraits(docker: Docker, ask: Ask): Traits {
     },
     runtimes: () => runtimes,
     // Fail closed: neighbours and DNS queries would leak data.
-    closing: () =>
+    closing: (isFiltered) =>
       known?.canSeparate === false
         ? {
             can: false,
@@ -69,7 +69,9 @@ export function createTraits(docker: Docker, ask: Ask): Traits {
             can: true,
             always: false,
             notes: [
-              'Agents reach programs of this host that listen on all addresses, in every mode.',
+              ...(isFiltered
+                ? []
+                : ['Agents reach programs of this host that listen on all addresses, in every mode.']),
               'SSH access is unavailable while egress is enforced.',
             ],
           },

@@ -96,6 +96,9 @@ export async function createSandboxContainers(options: SandboxOptions): Promise<
 
     hasImage: async (image) => (await resolve(image)) !== null,
 
+    // A sandbox has no network: only the platform's proxy leads out, and it refuses inner addresses.
+    networkFilter: { isActive: true, problem: null },
+    filterNetwork: async () => {},
     closing: {
       can: true,
       always: true,
