@@ -56,3 +56,25 @@ test('a pinned connection makes no further lookup', async () => {
   assert.equal(said, 'here')
   server.close()
 })
+
+test('an opened inner address is used; the caller knows whether it belongs to this machine', async () => {
+  const requests: unknown[] = []
+  const locate = createLocate({
+    lookup: async () => ['10.0.0.5', '192.168.1.2'],
+    isOwn: (address) => address === '192.168.1.2',
+  })
+  const opens = (...opened: string[]) =>
+    locate('intranet.example.com', 443, (address, port, isOwn) => {
+      requests.push([address, port, isOwn])
+      return opened.includes(address)
+    })
+  assert.deepEqual(await opens('10.0.0.5'), { ok: false, fault: 'inner_address' })
+  assert.deepEqual(requests, [
+    ['10.0.0.5', 443, false],
+    ['192.168.1.2', 443, true],
+  ])
+  assert.deepEqual(await opens('10.0.0.5', '192.168.1.2'), {
+    ok: true,
+    addresses: ['10.0.0.5', '192.168.1.2'],
+  })
+})

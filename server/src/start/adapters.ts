@@ -56,7 +56,7 @@ export type Adapters = {
   payments: Payments | null
 }
 
-/** One network for the agents of all installations on an engine, which isolates the agents from each other. */
+/** The network of the agents, which isolates them from each other; further installations get a suffix. */
 const agentsNetwork = 'roost-agents'
 
 export async function openAdapters(config: Config, log: Log, env: NodeJS.ProcessEnv): Promise<Adapters> {

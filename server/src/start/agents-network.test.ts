@@ -54,3 +54,24 @@ test('closing ends the search', async () => {
   await finder.open(() => assert.fail('there is no address to listen on'))
   await finder.close()
 })
+
+test('agents made before an update connect under their former address; a failure there is not fatal', async () => {
+  const found = { ...there, formerAddresses: ['172.19.0.1', '172.21.0.1'] }
+  const ensureNetwork = async () => found
+  const finder = await findAgentsNetwork({
+    containers: { kind: 'docker', ensureNetwork, ensureClosedNetwork: ensureNetwork },
+    clock: createTestClock(),
+    log: silentLog,
+  })
+  const listened: unknown[] = []
+  await finder.open(async (address) => {
+    listened.push(address)
+    if ('address' in address && address.address === '172.19.0.1') throw new Error('in use')
+  })
+  assert.deepEqual(listened, [
+    there.hostAddress,
+    { type: 'tcp', address: '172.19.0.1' },
+    { type: 'tcp', address: '172.21.0.1' },
+  ])
+  await finder.close()
+})

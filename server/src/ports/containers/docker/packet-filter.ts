@@ -17,6 +17,8 @@ export type PacketFilter = {
 }
 
 const runMs = 10_000
+/** Ordinary users often lack the first two in their own PATH. */
+const programFolders = '/usr/sbin:/sbin:/usr/bin:/bin:/usr/local/sbin:/run/current-system/sw/bin'
 const sharedNetwork =
   'their network also has containers of another installation. Update that installation, and start its agents again.'
 const notHere =
@@ -107,10 +109,9 @@ function bridgeOf(network: NetworkInspectInfo): Bridge {
 class NftError extends Error {}
 
 async function runNft(script: string): Promise<void> {
-  const path = `${process.env.PATH ?? ''}:/usr/sbin:/sbin`
   const { code, stderr } = await new Promise<{ code: number | null; stderr: string }>((resolve, reject) => {
     const nft = spawn('nft', ['-f', '-'], {
-      env: { PATH: path, LC_ALL: 'C' },
+      env: { PATH: programFolders, LC_ALL: 'C' },
       stdio: ['pipe', 'ignore', 'pipe'],
       timeout: runMs,
     })
