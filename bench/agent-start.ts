@@ -17,7 +17,8 @@ await using platform = await startPlatform()
 const created = await platform.request('POST', '/api/agents', { name: 'bench-start' })
 if (created.status !== 200) throw new Error(created.text)
 const inspected = JSON.parse((await run('docker', ['inspect', 'agent-bench-start'])).stdout)[0]
-const gateway = Object.values<{ Gateway: string }>(inspected.NetworkSettings.Networks)[0]?.Gateway ?? ''
+const [network = '', { Gateway: gateway = '' } = {}] =
+  Object.entries<{ Gateway?: string }>(inspected.NetworkSettings.Networks)[0] ?? []
 
 /** Listener for the peer's program: it is ready when its first request arrives. */
 let arrived: (() => void) | null = null
@@ -25,6 +26,8 @@ const readyListener = createServer((_request, response) => response.writeHead(50
 readyListener.on('connection', () => arrived?.())
 await new Promise<void>((resolve) => readyListener.listen(0, gateway, resolve))
 const port = (readyListener.address() as { port: number }).port
+// The peer is on the agents' network, from which only the platform answers by default.
+await platform.request('PUT', '/api/settings/agent-defaults/network', { opened: [`${gateway}:${port}`] })
 const peerName = 'bench-start-peer'
 // The keeper removes the container by its label.
 const label = ['--label', `roost.install=${process.env[installsVariable]}peer`]
@@ -39,7 +42,7 @@ await run('docker', [
   '--name',
   peerName,
   '--network',
-  'roost-agents',
+  network,
   '--cap-drop',
   'ALL',
   ...capabilities,

@@ -22,6 +22,10 @@ const inspected = JSON.parse((await run('docker', ['inspect', `agent-${agent}`])
 const gateway =
   Object.values<{ Gateway: string }>(inspected.NetworkSettings.Networks)[0]?.Gateway ?? '127.0.0.1'
 const model = await startModelServer({ host: gateway })
+// The bare CLI calls the model server itself; the platform's broker does so otherwise.
+await platform.request('PUT', '/api/settings/agent-defaults/network', {
+  opened: [new URL(model.url).host],
+})
 
 type Times = { first: number; total: number }
 

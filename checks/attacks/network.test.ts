@@ -58,13 +58,13 @@ async function targets(): Promise<[string, number][]> {
 }
 
 test('a turn reaches no metadata service, private network or listener of the host', only, async () => {
-  const view = await succeed(scene.platform.request('GET', setting))
   const reached: string[] = []
   for (const [host, port] of await targets()) {
     const answer = await answerOf(scene.platform, agent, `[[tool:Bash:${attempt(host, port)}]]`)
     if (answer.includes('hello')) reached.push(`${host}:${port}`)
   }
   assert.deepEqual(reached, [])
+  const view = await succeed(scene.platform.request('GET', setting))
   assert.deepEqual(view, { opened: [], is_closed: true, problem: null })
 })
 
@@ -108,10 +108,13 @@ test('what the platform knows about the filter is in agent details', only, async
 test('in enforce mode not even opened listeners of the host answer; the platform does', only, async () => {
   await succeed(scene.call(scene.owner, 'PUT', '/egress', { mode: 'enforce' }))
   for (const step of ['stop', 'start']) await succeed(scene.call(scene.owner, 'POST', `/${step}`))
-  const gateway = await gatewayOf(agent)
-  await open(gateway, inner.ownAddress, inner.privateAddress)
-  const reached: string[] = []
-  for (const [host, port] of await targets()) if (await reaches(host, port)) reached.push(host)
-  assert.deepEqual(reached, [])
+  const reachedNow = async () => {
+    const reached: string[] = []
+    for (const [host, port] of await targets()) if (await reaches(host, port)) reached.push(host)
+    return reached
+  }
+  assert.deepEqual(await reachedNow(), [])
+  await open(await gatewayOf(agent), inner.ownAddress, inner.privateAddress)
+  assert.deepEqual(await reachedNow(), [])
   assert.match(await answerOf(scene.platform, agent, '[[tool:Bash:echo still here]]'), /still here/)
 })

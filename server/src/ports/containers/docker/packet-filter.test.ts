@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
+import { stat } from 'node:fs/promises'
 import { createServer, type Server } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
@@ -202,5 +203,32 @@ describe('networks around the machine, from inside a container', { skip: !isRoot
     await containers.filterNetwork(rules(platformPort))
     assert.deepEqual(containers.networkFilter, { isActive: true, problem: null })
     assert.deepEqual(containers.isolation.weaker, [])
+  })
+
+  test('a user of the group docker gets the reason and the remedy; one capability is enough', async () => {
+    const socket = '/var/run/docker.sock'
+    const { gid } = await stat(socket)
+    const program = `
+      import { createDockerContainers } from ${JSON.stringify(import.meta.resolve('./docker.ts'))}
+      const own = { install: ${JSON.stringify(engine.mark)}, network: ${JSON.stringify(engine.mark)} }
+      const containers = createDockerContainers('docker://${socket}', own)
+      await containers.filterNetwork({ platformPort: 1, opened: [] })
+      console.log(JSON.stringify([containers.networkFilter, containers.isolation.weaker, containers.closing.notes]))
+    `
+    const asUser = async (...more: string[]) => {
+      const user = ['--reuid=61234', `--regid=${gid}`, '--clear-groups', ...more]
+      const node = [process.execPath, '--input-type=module', '-e', program]
+      return JSON.parse((await run('setpriv', [...user, ...node])).stdout)
+    }
+    const [filter, weaker, notes] = await asUser()
+    assert.equal(filter.isActive, false)
+    assert.match(
+      filter.problem,
+      /^Agents reach private networks, .* may not change the packet filter\. Run it as/,
+    )
+    assert.deepEqual(weaker, [filter.problem])
+    assert.match(notes.join(), /listen on all addresses/)
+    const [withCapability] = await asUser('--inh-caps=+net_admin', '--ambient-caps=+net_admin')
+    assert.deepEqual(withCapability, { isActive: true, problem: null })
   })
 })
