@@ -136,6 +136,16 @@ describe('agents and runs', () => {
     assert.ok(!refused.out.includes('[y/N]'))
   })
 
+  test('agents networks: opens and closes private addresses; the platform names an invalid one', async () => {
+    assert.match(await ok('agents', 'networks'), /except:\s+none/)
+    const opened = await ok('agents', 'networks', '--open', '10.0.0.5:443,10.1.0.0/16')
+    assert.match(opened, /except:\s+10\.0\.0\.5:443 10\.1\.0\.0\/16/)
+    assert.match(await ok('agents', 'networks', '--close', '10.0.0.5:443'), /except:\s+10\.1\.0\.0\/16/)
+    const wrong = await roost(['agents', 'networks', '--open', 'example.com'])
+    assert.match(wrong.err, /must be an address or a network/)
+    assert.match((await roost(['agents', 'networks', '--close', '10.9.9.9'])).err, /not in the list/)
+  })
+
   test('agents: list, show, create, stop, start, rename, delete; 4 for an unknown one', async () => {
     assert.equal((await json('agents')).filter(({ name }: Loose) => name === agent).length, 1)
     assert.match(await ok('agents', 'show', agent), /status:\s+running/)

@@ -1,5 +1,6 @@
 import type { AgentDetails } from '@roost/contracts/agents/agent'
 import type { DiskUsage } from '@roost/contracts/agents/disk'
+import { getInnerNetworks, putInnerNetworks } from '@roost/contracts/agents/inner-networks'
 import { getIsolation, putIsolation } from '@roost/contracts/agents/isolation'
 import { startAgent, stopAgent } from '@roost/contracts/agents/lifecycle'
 import { createAgent, deleteAgent, getAgent, listAgents, renameAgent } from '@roost/contracts/agents/registry'
@@ -7,6 +8,7 @@ import type { CallReply } from '@roost/contracts/client'
 import { bytesText } from '@roost/contracts/kit/bytes'
 import { commandGroup } from './client/client-command.ts'
 import { facts, table, time } from './client/output.ts'
+import { UsageError } from './command.ts'
 import { consents, needsYes } from './terminal/ask.ts'
 
 export const agents = commandGroup('agents', 'List, create, start, stop, rename and delete agents.', {
@@ -111,6 +113,32 @@ export const agents = commandGroup('agents', 'List, create, start, stop, rename 
           'next container': reply.effective_runtime ?? 'the engine has no OCI runtimes',
           'available runtimes': reply.available_runtimes.join(' '),
           'restart needed': reply.restart_needed ? 'yes' : 'no',
+        }),
+      )
+    },
+  },
+  networks: {
+    parameters: '',
+    summary: 'Show the private addresses that all agents may reach, or change them (admins only).',
+    options: { open: { type: 'string' }, close: { type: 'string' } },
+    optionLines: [
+      '--open A,B       add addresses or networks: 10.0.0.5, 10.0.0.5:443, 10.1.0.0/16',
+      '--close A,B      remove entries; running agents follow immediately',
+    ],
+    async run({ api, text, print }) {
+      const listOf = (option: string) =>
+        (text(option) ?? '').split(',').filter((entry) => entry.trim() !== '')
+      const [added, removed] = [listOf('open'), listOf('close')]
+      const before = await api.call(getInnerNetworks, {})
+      const missing = removed.find((entry) => !before.opened.includes(entry))
+      if (missing !== undefined) throw new UsageError(`${missing} is not in the list.`)
+      const opened = [...before.opened.filter((entry) => !removed.includes(entry)), ...added]
+      const isChange = added.length + removed.length > 0
+      const reply = isChange ? await api.call(putInnerNetworks, { body: { opened } }) : before
+      print(reply, () =>
+        facts({
+          'private networks': reply.is_closed ? 'closed to agents' : (reply.problem ?? 'not checked yet'),
+          except: reply.opened.join(' ') || 'none',
         }),
       )
     },
