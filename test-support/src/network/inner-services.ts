@@ -17,6 +17,8 @@ export type InnerServices = {
   network: string
   port: number
   otherPort: number
+  /** What the name server on `privateAddress` answers for every name. */
+  resolvedAddress: string
   /** Routes the metadata address into the namespace for traffic that arrives on this bridge. */
   routeFrom(bridge: string): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
@@ -26,14 +28,25 @@ const run = promisify(execFile)
 const port = 8080
 const otherPort = 8081
 const metadataAddress = '169.254.169.254'
+const resolvedAddress = '203.0.113.9'
+/** The name server copies the question and answers with one address. */
 const listener = `
   const { createServer } = require('node:net')
   let open = 0
+  const ready = () => {
+    open += 1
+    if (open === 3) console.log('ready')
+  }
+  const names = require('node:dgram').createSocket('udp4')
+  names.on('message', (query, { port, address }) => {
+    const question = query.subarray(12, query.indexOf(0, 12) + 5)
+    const header = Buffer.from([query[0], query[1], 0x81, 0x80, 0, 1, 0, 1, 0, 0, 0, 0])
+    const answer = [0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, ${resolvedAddress.split('.').join(', ')}]
+    names.send(Buffer.concat([header, question, Buffer.from(answer)]), port, address)
+  })
+  names.bind(53, '0.0.0.0', ready)
   for (const port of [${port}, ${otherPort}])
-    createServer((socket) => socket.on('error', () => {}).end('hello from inside')).listen(port, '0.0.0.0', () => {
-      open += 1
-      if (open === 2) console.log('ready')
-    })
+    createServer((socket) => socket.on('error', () => {}).end('hello from inside')).listen(port, '0.0.0.0', ready)
 `
 
 export async function openInnerServices(): Promise<InnerServices> {
@@ -87,6 +100,7 @@ export async function openInnerServices(): Promise<InnerServices> {
     network: `${base}.${fourth}/30`,
     port,
     otherPort,
+    resolvedAddress,
     async routeFrom(bridge) {
       await ip('route', 'replace', metadataAddress, 'via', privateAddress, 'table', table)
       bridges.push(bridge)

@@ -17,9 +17,11 @@ export async function nameOfOwn(
   name: string,
   install: string,
 ): Promise<{ name: string; foreign: NetworkInspectInfo | null }> {
-  const existing = await oldest(docker, ask, name)
-  if (!existing || existing.Labels?.['roost.install'] === install) return { name, foreign: null }
-  return { name: `${name}-${shortMark(install)}`, foreign: existing }
+  const suffixed = `${name}-${shortMark(install)}`
+  const [plain, own] = await Promise.all([oldest(docker, ask, name), oldest(docker, ask, suffixed)])
+  const foreign = plain && plain.Labels?.['roost.install'] !== install ? plain : null
+  // Agents are on the suffixed one even after the other installation is gone.
+  return { name: foreign || own ? suffixed : name, foreign }
 }
 
 export function gatewayOf(network: NetworkInspectInfo): string {

@@ -8,7 +8,7 @@ import { type InnerServices, openInnerServices } from '@roost/test-support/netwo
 import type { AgentsNetwork, Containers, FilterRules } from '../port.ts'
 import { specOf } from '../test/harness.ts'
 import { createDockerContainers } from './docker.ts'
-import { tableOf } from './filter-rules.ts'
+import { filterScript, tableOf } from './filter-rules.ts'
 import { openTestEngine, type TestEngine } from './test-engine.ts'
 
 const url = process.env.ROOST_TEST_CONTAINERS_URL ?? 'docker:'
@@ -142,6 +142,27 @@ describe('networks around the machine, from inside a container', { skip: !isRoot
     assert.equal(await reaches(agent, inner.privateAddress, inner.port), false)
   })
 
+  test('the engine resolves names through a name server in a private network only with its rule', async () => {
+    const asking = await engine.docker.createContainer({
+      Image: engine.image,
+      Labels: { 'roost.install': engine.mark },
+      Env: ['ROOST_TEST_SCRIPT=while :; do sleep 3600; done'],
+      HostConfig: { NetworkMode: engine.mark, Dns: [inner.privateAddress] },
+    })
+    await asking.start()
+    const bridge = { name: await bridgeOf(engine.mark), gateway: network.platformUrlHost, isClosed: false }
+    const resolves = async (name: string, nameServers: readonly string[]) => {
+      const applied = run('nft', ['-f', '-'])
+      applied.child.stdin?.end(filterScript(tableOf(engine.mark), [bridge], rules(1), nameServers))
+      await applied
+      return (await output(asking.id, `nslookup ${name} 127.0.0.11`)).includes(inner.resolvedAddress)
+    }
+    assert.equal(await resolves('one.example.test', []), false)
+    assert.equal(await resolves('two.example.test', [inner.privateAddress]), true)
+    assert.equal(await reaches(asking.id, inner.privateAddress, inner.port), false, 'its other ports')
+    await asking.remove({ force: true })
+  })
+
   test('a closed container reaches the platform, and no listener of the host on all addresses', async () => {
     const everywhere = await listen('0.0.0.0')
     const platformPort = await listen(closedNetwork.platformUrlHost)
@@ -181,6 +202,46 @@ describe('networks around the machine, from inside a container', { skip: !isRoot
     assert.ok(!left.includes(`table inet ${tableOf(mark)}`), 'removed with the last network')
     assert.ok(left.includes(`table inet ${tableOf(engine.mark)}`), 'the other one stays')
     assert.equal(await reaches(agent, inner.privateAddress, inner.port), false)
+  })
+
+  test('agents from before an update keep their address until their next start, and are reported', async () => {
+    const [mark, shared] = [`${engine.mark}-c`, `${engine.mark}-shared`]
+    const created = await engine.docker.createNetwork({
+      Name: shared,
+      Labels: { 'roost.install': engine.mark },
+      Options: { 'com.docker.network.bridge.enable_icc': 'false' },
+    })
+    const late = install(mark, shared)
+    const former = await engine.docker.createContainer({
+      Image: engine.image,
+      Labels: { 'roost.install': mark },
+      Env: ['ROOST_TEST_SCRIPT=while :; do sleep 3600; done'],
+      HostConfig: { NetworkMode: shared },
+    })
+    try {
+      await former.start()
+      const { IPAM } = await created.inspect()
+      const first = await late.ensureNetwork()
+      assert.deepEqual(first.formerAddresses, [IPAM?.Config?.[0]?.Gateway])
+      await late.filterNetwork(rules(1))
+      assert.equal(late.networkFilter.isActive, false)
+      assert.match(String(late.networkFilter.problem), /some still use the network of another installation/)
+
+      await former.remove({ force: true })
+      await created.remove()
+      const second = await late.ensureNetwork()
+      assert.deepEqual(second, { ...first, formerAddresses: [] }, 'its own network stays')
+      await late.filterNetwork(rules(1))
+      assert.deepEqual(late.networkFilter, { isActive: true, problem: null })
+    } finally {
+      await former.remove({ force: true }).catch(() => {})
+      await created.remove().catch(() => {})
+      const filters = JSON.stringify({ label: [`roost.install=${mark}`] })
+      for (const { Id } of await engine.docker.listNetworks({ filters }))
+        await engine.docker.getNetwork(Id).remove()
+      await late.filterNetwork(rules(1))
+    }
+    assert.ok(!(await tables()).includes(`table inet ${tableOf(mark)}`))
   })
 
   test('a network with containers of another installation is left alone, and the problem is named', async () => {

@@ -21,6 +21,7 @@ const runMs = 10_000
 const programFolders = '/usr/sbin:/sbin:/usr/bin:/bin:/usr/local/sbin:/run/current-system/sw/bin'
 const sharedNetwork =
   'their network also has containers of another installation. Update that installation, and start its agents again.'
+const strayAgents = 'some still use the network of another installation. Start these agents again.'
 const notHere =
   'their network is not on this machine, or belongs to a rootless engine. Use a firewall where the engine runs.'
 const withoutName = 'Podman does not name their bridge. Use Docker, or a firewall.'
@@ -56,6 +57,8 @@ export function createPacketFilter(deps: {
         return { isActive: false, problem: sentence(problem) }
       }
       await runNft(filterScript(tableOf(install), networks.map(bridgeOf), rules, await nameServers()))
+      if (networks.length > 0 && (await hasStrays(networks)))
+        return { isActive: false, problem: sentence(strayAgents) }
       return { isActive: networks.length > 0, problem: null }
     } catch (error) {
       if (error instanceof NftError) return { isActive: false, problem: sentence(error.message) }
@@ -81,6 +84,18 @@ export function createPacketFilter(deps: {
       docker.listContainers({ all: true, filters: JSON.stringify(filters), abortSignal }),
     )
     return attached.some(({ Labels }) => Labels['roost.install'] !== install) ? sharedNetwork : null
+  }
+
+  /** Earlier versions used one network for all installations. */
+  async function hasStrays(networks: readonly NetworkInspectInfo[]): Promise<boolean> {
+    const filters = JSON.stringify({ label: [`roost.install=${install}`] })
+    const running = await ask('list running containers', (abortSignal) =>
+      docker.listContainers({ filters, abortSignal }),
+    )
+    const names = networks.map(({ Name }) => Name)
+    return running.some(
+      ({ NetworkSettings }) => !names.some((name) => name in (NetworkSettings?.Networks ?? {})),
+    )
   }
 
   function ownNetworks(): Promise<NetworkInspectInfo[]> {
