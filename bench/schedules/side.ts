@@ -126,6 +126,7 @@ function scheduleRow(number: number, of: { agentId: string; cron: string }): Sch
     validation_timeout_seconds: 120,
     created_by: 'bench',
     created_by_id: null,
+    principal: `agent:${of.agentId}`,
     created_at: at,
     updated_at: at,
     armed_at: at,

@@ -263,6 +263,7 @@ export function aRun(overrides: globalThis.Partial<Run> = {}): Run {
     resume_session_id: null,
     attachments: [],
     broker: { url: 'http://127.0.0.1:9', token: 'token' },
+    principal: { id: 'user:u1', access: 'owner', credentials: true },
     ...overrides,
   }
 }

@@ -118,10 +118,18 @@ export const recreateReasons = [
 ] as const
 export type RecreateReason = (typeof recreateReasons)[number]
 
+/** What a person's turns may do with the workspace. With `read`, turns have a scratch folder of their own. */
+export const shareAccesses = ['read', 'write'] as const
+export type ShareAccess = (typeof shareAccesses)[number]
+/** The same for people who are unknown to the platform: visitors, payers, people in Slack. */
+export const strangersAccesses = ['none', 'read', 'write'] as const
+export type StrangersAccess = (typeof strangersAccesses)[number]
+
 export const Share = z.object({
   id: z.string(),
   agent_name: z.string(),
   shared_with_email: z.string(),
+  access: z.enum(shareAccesses),
   shared_by_id: z.string(),
   shared_by_email: z.string().nullable(),
   created_at: Timestamp,

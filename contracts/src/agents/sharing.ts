@@ -4,7 +4,7 @@ import { roles } from '../kit/access.ts'
 import { endpoint } from '../kit/endpoint.ts'
 import { eventType } from '../kit/event.ts'
 import { AgentParams, Timestamp } from '../kit/primitives.ts'
-import { Share } from './agent.ts'
+import { Share, shareAccesses } from './agent.ts'
 
 const tag = 'Sharing'
 
@@ -32,7 +32,7 @@ export const shareAgent = endpoint({
   tag,
   access: { who: 'owner', gate: 'person' },
   params: AgentParams,
-  body: z.object({ email: EmailAddress }),
+  body: z.object({ email: EmailAddress, access: z.enum(shareAccesses).default('write') }),
   returns: Share,
   fails: ['agent_not_found', 'self_share', 'already_shared', 'system_agent_protected'],
   audit: { type: 'sharing', action: 'share' },

@@ -5,6 +5,16 @@ import type { TranscriptLine } from './transcript.ts'
 export type Claim = { t: 'claim'; free: number }
 export type ClaimAnswer = { runs: Run[] }
 
+/** On whose behalf a run works. Decides the Unix user and the home of its turns. */
+export type Principal = {
+  /** Stable and never given to anybody else, for example `user:<id>`, `email:<address>`, `visitor:<session id>`. */
+  id: string
+  /** What its turns may do with the workspace. Only `owner` runs as the workspace's own user. */
+  access: 'owner' | 'write' | 'read' | 'none'
+  /** Whether its turns may read files with credentials (`.env`, `.mcp.json`, `credentials/`, keys). Never true for strangers. */
+  credentials: boolean
+}
+
 /** A run assigned to an agent under a lease. */
 export type Run = {
   execution_id: string
@@ -24,6 +34,7 @@ export type Run = {
   resume_session_id: string | null
   attachments: RunAttachment[]
   broker: { url: string; token: string }
+  principal: Principal
 }
 /**
  * Images go to the model; the agent writes other files to `/home/developer/uploads/` before the turn.

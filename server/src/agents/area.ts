@@ -1,7 +1,7 @@
 import type { Loop } from '../background/loops.ts'
 import type { Route } from '../http/route.ts'
 import type { SocketRoute } from '../http/sockets.ts'
-import { type AgentAccess, createAgentAccess } from './access/index.ts'
+import { type AgentAccess, createAgentAccess, createAgentPrincipals } from './access/index.ts'
 import type { AgentsAreaDeps } from './area-deps.ts'
 import { avatarRoutes, createAvatars } from './avatars/index.ts'
 import { type Credentials, createCredentials, credentialRoutes } from './credentials/index.ts'
@@ -209,6 +209,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     runContextCache,
     secretsOf,
     skillsBlock: needs.skillsBlock,
+    principals: createAgentPrincipals({ ...deps, ...needs, agentRecords, isConnectorOn: connectors.isOn }),
   })
 
   async function credentialsConnected(agentId: string): Promise<void> {

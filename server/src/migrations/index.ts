@@ -44,6 +44,7 @@ import { idempotencyResources } from './0048-idempotency-resources.ts'
 import { messageTurns } from './0049-message-turns.ts'
 import { containerRuntime } from './0050-container-runtime.ts'
 import { agentDisk } from './0052-agent-disk.ts'
+import { principals } from './0054-principals.ts'
 import checksums from './checksums.json' with { type: 'json' }
 
 const checksumOf = new Map<string, string>(Object.entries(checksums))
@@ -94,6 +95,7 @@ const inThisVersion: Migration[] = [
   messageTurns,
   containerRuntime,
   agentDisk,
+  principals,
 ]
 
 /**

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
 import type { AgentSettings } from '@roost/contracts/link/messages'
+import type { Resolved } from '../agents/access/index.ts'
 import { createOutbox, type Outbox } from '../foundation/outbox/index.ts'
 import type { Settings } from '../foundation/settings/index.ts'
 import { createThrowawayVault } from '../foundation/vault/index.ts'
@@ -58,6 +59,8 @@ export type RunPlatform = {
   stopRequested: Set<string>
   /** Agents that may not start runs yet, because their skills are not delivered. */
   awaitsSkills: Set<string>
+  /** Principals by id; others may write. */
+  principals: Map<string, Resolved>
   /** Texts to mask in transcripts. */
   secrets: string[]
   row(id: string): Promise<ExecutionRow>
@@ -93,6 +96,7 @@ export async function startRunPlatform(options: RunPlatformOptions): Promise<Run
   const { alerts = createTestAlerts().alerts } = options
   const awaitsSkills = new Set<string>()
   const secrets: string[] = []
+  const principals = new Map<string, Resolved>()
   const { providerKey = 'provider-key-1' } = options
   const spendCaps = createSpendCaps({ db, clock, events })
   const keyOf = () => (providerKey === null ? null : secret(providerKey))
@@ -136,6 +140,7 @@ export async function startRunPlatform(options: RunPlatformOptions): Promise<Run
       skillsBlock: async () => null,
       settings: async (id) => (agents.has(id) ? agentSettings : null),
       secrets: async () => secrets,
+      principal: async (_agentId, id) => principals.get(id) ?? { id, access: 'write', credentials: true },
     },
     brokerAccess: (row) => broker.access(row),
     platformPrompt: async () => null,
@@ -166,6 +171,7 @@ export async function startRunPlatform(options: RunPlatformOptions): Promise<Run
     agents,
     stopRequested,
     awaitsSkills,
+    principals,
     secrets,
     async row(id) {
       const row = await executionStore(db).byId(id)

@@ -70,6 +70,7 @@ export function runRow(over: Partial<ExecutionRow> = {}): ExecutionRow {
     session_id: null,
     parent_execution_id: null,
     chain_depth: 0,
+    principal: null,
     source_user_id: null,
     source_user_email: null,
     source_agent_id: null,

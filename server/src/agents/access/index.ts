@@ -4,7 +4,8 @@
  * An agent without access looks like an unknown one. What a relation permits is defined by each endpoint's
  * access in `identity/access`.
  */
-export { isSharedWith, relationOf } from './rules.ts'
+export { type AgentPrincipals, createAgentPrincipals, type Resolved } from './principals.ts'
+export { isSharedWith, relationOf, shareOf } from './rules.ts'
 export {
   type AgentAccess,
   type AgentAccessDeps,

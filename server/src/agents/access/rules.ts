@@ -29,6 +29,13 @@ export function relationOf(
 
 /** Stored addresses are lower case. */
 export function isSharedWith(agent: Shared, email: string): boolean {
+  return shareOf(agent, email) !== undefined
+}
+
+export function shareOf<S extends { email: string }>(
+  { shares }: { shares: readonly S[] },
+  email: string,
+): S | undefined {
   const address = email.toLowerCase()
-  return agent.shares.some((share) => share.email === address)
+  return shares.find((share) => share.email === address)
 }

@@ -55,5 +55,6 @@ export function blankRow(name: string, created: string): AgentsTable {
     container_runtime: null,
     disk_quota_bytes: null,
     disk_state: 'ok',
+    strangers: 'read',
   }
 }

@@ -1,4 +1,4 @@
-import type { AgentStatus, Runtime } from '@roost/contracts/agents/agent'
+import type { AgentStatus, Runtime, ShareAccess, StrangersAccess } from '@roost/contracts/agents/agent'
 import type { DiskState } from '@roost/contracts/agents/disk'
 import type { EgressMode } from '@roost/contracts/agents/egress'
 
@@ -71,6 +71,8 @@ export type AgentsTable = {
   disk_quota_bytes: number | null
   /** `full`: its runs wait, and the platform refuses to write into its workspace. */
   disk_state: DiskState
+  /** What turns of strangers may do with the workspace. */
+  strangers: StrangersAccess
 }
 
 export type SshPortsTable = { port: number; agent_id: string }
@@ -79,6 +81,8 @@ export type SharesTable = {
   agent_id: string
   /** Lower case. */
   email: string
+  /** What the person's turns, and the person through the API, may do with the workspace. */
+  access: ShareAccess
   id: string
   shared_by_id: string
   shared_by_email: string | null

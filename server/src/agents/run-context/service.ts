@@ -1,6 +1,7 @@
 import type { DiskState } from '@roost/contracts/agents/disk'
 import type { AgentSettings } from '@roost/contracts/link/messages'
 import type { Tx } from '../../ports/database/port.ts'
+import type { AgentPrincipals, Resolved } from '../access/index.ts'
 import { type Agent, type AgentRecords, agentStore } from '../records/index.ts'
 import type { Settings } from '../settings/index.ts'
 import type { RunContextCache } from './cache.ts'
@@ -38,6 +39,8 @@ export type RunContexts = {
   settings(agentId: string): Promise<AgentSettings | null>
   /** Texts that must not appear in transcripts: the agent's key and its credentials. */
   secrets(agentId: string): Promise<readonly string[]>
+  /** For whom a run works, with the rights of this moment; `ended` if it may not start any more. */
+  principal(agentId: string, principal: string): Promise<Resolved>
 }
 
 export type RunContextsDeps = {
@@ -46,6 +49,7 @@ export type RunContextsDeps = {
   runContextCache: Pick<RunContextCache, 'targetsOf'>
   secretsOf(agentId: string): Promise<readonly string[]>
   skillsBlock(agentId: string): Promise<string | null>
+  principals: AgentPrincipals
 }
 
 export function createRunContexts({
@@ -54,6 +58,7 @@ export function createRunContexts({
   runContextCache,
   secretsOf,
   skillsBlock,
+  principals,
 }: RunContextsDeps): RunContexts {
   /** Includes agents being created: the program may connect before its creation is recorded. */
   async function rowOf(agentId: string): Promise<Agent | null> {
@@ -92,6 +97,10 @@ export function createRunContexts({
       return (await agentRecords.all()).filter(({ id }) => targets.has(id)).map(({ name }) => name)
     },
     secrets: secretsOf,
+    async principal(agentId, principal) {
+      const agent = await rowOf(agentId)
+      return agent ? principals.resolve(agent, principal) : { ended: 'The agent was deleted.' }
+    },
   }
 }
 

@@ -8,9 +8,9 @@ export function sharingRoutes(sharing: Sharing, agentRecords: Pick<AgentRecords,
   const agentOf = ({ agent }: { agent: { id: string } }) => requireAgent(agentRecords, agent.id)
   return [
     agentRoute(shareAgent, async (call) => {
-      const { email } = call.body
-      call.request.note({ shared_with: email })
-      return sharing.share(await agentOf(call), email, call.caller)
+      const { email, access } = call.body
+      call.request.note({ shared_with: email, access })
+      return sharing.share(await agentOf(call), { email, access }, call.caller)
     }),
     agentRoute(unshareAgent, async (call) => {
       const email = call.params.email.trim().toLowerCase()

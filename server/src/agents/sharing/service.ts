@@ -1,4 +1,4 @@
-import type { Share } from '@roost/contracts/agents/agent'
+import type { Share, ShareAccess } from '@roost/contracts/agents/agent'
 import type { AgentAccess } from '@roost/contracts/agents/sharing'
 import type { z } from 'zod'
 import type { NewEvent, Outbox } from '../../foundation/outbox/index.ts'
@@ -27,7 +27,7 @@ export type SharingDeps = {
 
 export type Sharing = {
   /** Throws `system_agent_protected`, `self_share` (the owner's own address), `already_shared`. */
-  share(agent: Agent, email: string, by: SignedIn): Promise<z.output<typeof Share>>
+  share(agent: Agent, to: { email: string; access: ShareAccess }, by: SignedIn): Promise<z.output<typeof Share>>
   /** Throws `not_found` when the agent is not shared with this address. */
   unshare(agent: Agent, email: string): Promise<void>
   /** The owner, then the people it is shared with, newest first. */
@@ -49,13 +49,14 @@ export function createSharing(deps: SharingDeps): Sharing {
   }
 
   return {
-    async share(agent, email, by) {
+    async share(agent, { email, access }, by) {
       if (agent.is_system) throw new Fault('system_agent_protected')
       await rejectOwner(agent, email)
       const now = clock.now()
       const share = {
         id: newId(),
         email,
+        access,
         shared_by_id: by.user.id,
         shared_by_email: by.user.email,
         created_at: timestamp(now),

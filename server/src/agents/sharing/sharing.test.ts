@@ -31,6 +31,7 @@ forEachDialect((_name, open) => {
     assert.deepEqual(rest, {
       agent_name: 'one',
       shared_with_email: 'ben@example.com',
+      access: 'write',
       shared_by_id: it.ann.id,
       shared_by_email: 'ann@example.com',
     })

@@ -1,5 +1,5 @@
 import { isFault } from '../../kit/fault.ts'
-import type { Dispatch, Source } from '../../runs/dispatch/index.ts'
+import { type Dispatch, readSource } from '../../runs/dispatch/index.ts'
 import type { Executions } from '../../runs/executions/index.ts'
 import { maxOpenRequests, maxRequestLength, requestOf } from '../voice/index.ts'
 import type { CallRow } from './store.ts'
@@ -28,8 +28,7 @@ export function createAskAgent({ dispatch, executions }: AskAgentDeps, call: Cal
         triggeredBy: 'voip',
         message,
         systemPrompt: `You are asked in the middle of a telephone call to ${call.to_number}: answer in a few spoken sentences.`,
-        // Written by this feature when the call was made.
-        source: JSON.parse(call.source) as Source,
+        source: readSource(call.source),
         links: { parentExecutionId: call.execution_id },
       }),
     )

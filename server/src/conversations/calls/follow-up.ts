@@ -2,7 +2,7 @@ import { type Clock, secondsLater, timestamp } from '../../kit/clock.ts'
 import { isFault } from '../../kit/fault.ts'
 import type { Db } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
-import type { Dispatch, Source } from '../../runs/dispatch/index.ts'
+import { type Dispatch, readSource } from '../../runs/dispatch/index.ts'
 import { executionStore } from '../../runs/executions/index.ts'
 import { followUpMessage } from './rules.ts'
 import { type CallRow, callStore } from './store.ts'
@@ -33,8 +33,7 @@ export function createFollowUp({ db, clock, log, dispatch }: FollowUpDeps) {
           kind: 'task',
           triggeredBy: 'voip',
           message: followUpMessage(call, row?.response ?? ''),
-          // Written by this feature when the call was made.
-          source: JSON.parse(call.source) as Source,
+          source: readSource(call.source),
           links: { parentExecutionId: call.execution_id },
           chainDepth: row?.chain_depth ?? 0,
         })

@@ -139,7 +139,7 @@ export function createRedeemProof(deps: RedeemProofDeps) {
       const { row } = await acceptSerialTurn(tx, agentContext, session, {
         triggeredBy: 'paid',
         message,
-        source: { userId: null, userEmail: null, agent: null, key: null },
+        source: { principal: session.holder_id, userId: null, userEmail: null, agent: null, key: null },
         systemPrompt: strangerPrompt('somebody who pays for each message'),
         model: null,
         files: [],

@@ -100,7 +100,13 @@ export function createTalk(deps: TalkDeps): Talk {
           const turn = await acceptSerialTurn(tx, agentContext, session, {
             triggeredBy: 'public',
             message,
-            source: { userId: null, userEmail: visitor.row.email, agent: null, key: null },
+            source: {
+              principal: session.holder_id,
+              userId: null,
+              userEmail: visitor.row.email,
+              agent: null,
+              key: null,
+            },
             systemPrompt: strangerPrompt('a visitor of a public link'),
             model: null,
             files,

@@ -28,8 +28,8 @@ export type SlackEvent = Signed & {
   read(): { type: string; challenge?: string | undefined }
 }
 
-/** No account: everyone in the channel may send messages. */
-const noSource = { userId: null, userEmail: null, agent: null, key: null }
+/** Everyone in the channel may send messages. */
+const noAccount = { userId: null, userEmail: null, agent: null, key: null }
 
 /**
  * Handles Slack's events. Stores a message and its run in one transaction before it responds, so accepted messages
@@ -80,7 +80,7 @@ export function createReceive(deps: ReceiveDeps) {
         kind: 'chat',
         triggeredBy: 'slack',
         message: message.text,
-        source: noSource,
+        source: { principal: session.holder_id, ...noAccount },
         sessionId: session.id,
         metadata: {
           slack: {

@@ -15,7 +15,14 @@ export type KeyCaller = {
   kind: 'key'
   /** The key's owner. A key has its owner's role and never exceeds the owner's rights. */
   user: CallerUser
-  key: { id: string; name: string; scope: KeyScope; agent_id: string | null }
+  key: {
+    id: string
+    name: string
+    scope: KeyScope
+    agent_id: string | null
+    /** Of a key that belongs to a run: the run's principal. Absent on every other key. */
+    principal?: string
+  }
 }
 
 export type CallerUser = { id: string; username: string; email: string | null; role: Role }

@@ -5,4 +5,12 @@
 export * from './caller.ts'
 export { type IdentityChange, type IdentityChanges, isTouched, openIdentityChanges } from './changes.ts'
 export { createIdentify, type Identify, type IdentifyDeps, keyTextPrefix } from './identify.ts'
+export {
+  accountPrincipal,
+  agentPrincipal,
+  principalOf,
+  principalOn,
+  type ReadPrincipal,
+  readPrincipal,
+} from './principal.ts'
 export { may, refuseAfter, refuseBefore, roleAtLeast, type Verdict } from './rules.ts'

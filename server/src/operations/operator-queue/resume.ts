@@ -1,3 +1,4 @@
+import { accountPrincipal, agentPrincipal } from '../../identity/access/index.ts'
 import { type Clock, secondsLater, timestamp } from '../../kit/clock.ts'
 import { isFault } from '../../kit/fault.ts'
 import type { Db } from '../../ports/database/port.ts'
@@ -54,6 +55,10 @@ export function createResume(deps: ResumeDeps): Resume {
         triggeredBy: 'operator_response',
         message: resumeMessage(row),
         source: {
+          principal:
+            row.responded_by_id === null
+              ? agentPrincipal(agentId, null)
+              : accountPrincipal(row.responded_by_id),
           userId: row.responded_by_id,
           userEmail: row.responded_by_email,
           agent: null,

@@ -133,6 +133,12 @@ export function createClaim(deps: ClaimDeps) {
     )
   }
 
+  /** Ends a run whose principal has lost its access since it was accepted. */
+  async function cancelRun(row: ExecutionRow, error: string): Promise<void> {
+    const held = { statuses: ['running'], claimToken: row.claim_token ?? 0 } as const
+    await db.atomically((tx) => settle(tx, row, held, { status: 'cancelled', error }))
+  }
+
   return {
     findClaimable,
     claim,
@@ -157,12 +163,17 @@ export function createClaim(deps: ClaimDeps) {
       for (const { row, turn } of claimed) {
         try {
           if (turn instanceof Error) throw turn
+          const principal = await runContexts.principal(agent.id, row.principal ?? '')
+          if ('ended' in principal) {
+            await cancelRun(row, principal.ended)
+            continue
+          }
           // Written by this feature when the run was accepted.
           const request = JSON.parse(row.request) as RequestSnapshot
           const attachments = request.attachments === 0 ? noAttachments : await attachmentsOf(db, row, room)
           room -= attachments.inlineBytes
           const broker = deps.brokerAccess(row)
-          const parts = { request, platformPrompt, callable, skills, attachments, broker }
+          const parts = { request, platformPrompt, callable, skills, attachments, broker, principal }
           runs.push(runOf(row, turn, agent, parts))
         } catch (error) {
           await failRun(row, error)
@@ -205,6 +216,7 @@ function runOf(
     skills: string | null
     attachments: Attachments
     broker: Run['broker']
+    principal: Run['principal']
   },
 ): Run {
   const { request } = parts
@@ -230,6 +242,7 @@ function runOf(
     resume_session_id: turn ? turn.resumeSessionId : request.resume_session_id,
     attachments: parts.attachments.list,
     broker: parts.broker,
+    principal: parts.principal,
   }
 }
 

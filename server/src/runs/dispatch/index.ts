@@ -19,6 +19,7 @@ export {
   type Links,
   modelOf,
   type RunRequest,
+  readSource,
   type Source,
   sourceOf,
   triggerOf,

@@ -1,6 +1,6 @@
 import { parseModelOverride } from '@roost/contracts/kit/model'
 import type { Trigger } from '@roost/contracts/runs/executions'
-import type { SignedIn } from '../../identity/access/caller.ts'
+import { accountPrincipal, agentPrincipal, principalOf, type SignedIn } from '../../identity/access/index.ts'
 import { Fault } from '../../kit/fault.ts'
 
 /** A run as features request it: chats, tasks, schedules, loops and all others use this one form. */
@@ -42,6 +42,8 @@ export type RunRequest = {
 
 /** The cause of a run. */
 export type Source = {
+  /** On whose behalf the run works, see `identity/access/principal.ts`. */
+  principal: string
   userId: string | null
   userEmail: string | null
   /** The calling agent, with its current name. */
@@ -108,12 +110,15 @@ export function isViaMcp(request: { header(name: string): string | undefined }):
 /**
  * The identity that owns idempotency keys and conversations. A person's sessions and user keys are one
  * holder. Agents and connectors are separate, so that their messages stay out of their owner's conversations.
+ * An agent is one holder for each principal of its runs: one visitor's calls never continue those of another.
  */
 export function holderOf(caller: SignedIn): string {
-  if (caller.kind === 'key' && caller.key.scope === 'agent')
-    return `agent:${caller.key.agent_id ?? caller.key.id}`
-  if (caller.kind === 'key' && caller.key.scope === 'connector') return `key:${caller.key.id}`
-  return `user:${caller.user.id}`
+  if (caller.kind !== 'key') return `user:${caller.user.id}`
+  const { id, scope, agent_id, principal } = caller.key
+  if (scope === 'connector') return `key:${id}`
+  if (scope !== 'agent') return `user:${caller.user.id}`
+  const isOwners = principal === undefined || principal === accountPrincipal(caller.user.id)
+  return agentPrincipal(agent_id ?? id, isOwners ? null : principal)
 }
 
 /** The source of a run started over HTTP; `agentName` is the name of an agent key's agent. */
@@ -121,9 +126,23 @@ export function sourceOf(caller: SignedIn, agentName: string | null): Source {
   const key = caller.kind === 'key' ? caller.key : null
   const agentId = key?.scope === 'agent' ? key.agent_id : null
   return {
+    principal: principalOf(caller),
     userId: caller.user.id,
     userEmail: caller.user.email,
     agent: agentId === null ? null : { id: agentId, name: agentName ?? agentId },
     key: key && { id: key.id, name: key.name, scope: key.scope },
   }
+}
+
+/** A `Source` that a feature stored as JSON; those of releases without principals get theirs here. */
+export function readSource(json: string): Source {
+  const source = JSON.parse(json) as Omit<Source, 'principal'> & { principal?: string }
+  return { ...source, principal: source.principal ?? derivedPrincipal(source) }
+}
+
+function derivedPrincipal({ userId, agent, key }: Omit<Source, 'principal'>): string {
+  if (agent) return agentPrincipal(agent.id, null)
+  if (key?.scope === 'connector') return `key:${key.id}`
+  if (userId === null) throw new Error('A stored source names neither an agent nor a person.')
+  return accountPrincipal(userId)
 }

@@ -1,4 +1,5 @@
 import type { RunContext } from '../../agents/run-context/index.ts'
+import { principalOn } from '../../identity/access/index.ts'
 import { timestamp } from '../../kit/clock.ts'
 import type { ExecutionRow } from '../executions/index.ts'
 import { storableText } from '../transcripts/index.ts'
@@ -60,6 +61,7 @@ export function rowOf(agent: RunContext, request: RunRequest, place: Place): Exe
     parent_execution_id: links.parentExecutionId ?? null,
     validates_execution_id: links.validatesExecutionId ?? null,
     chain_depth: place.chain_depth,
+    principal: principalOn(agent.id, source.principal),
     source_user_id: source.userId,
     source_user_email: source.userEmail,
     source_agent_id: source.agent?.id ?? null,

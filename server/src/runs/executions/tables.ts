@@ -87,6 +87,8 @@ export type ExecutionsTable = {
   session_id: string | null
   parent_execution_id: string | null
   chain_depth: number
+  /** On whose behalf it works; null for runs of releases without principals. */
+  principal: string | null
   source_user_id: string | null
   source_user_email: string | null
   source_agent_id: string | null

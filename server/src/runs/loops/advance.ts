@@ -6,7 +6,7 @@ import { type Clock, secondsLater, timestamp } from '../../kit/clock.ts'
 import { isFault } from '../../kit/fault.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
-import type { Dispatch, RunContext, Source } from '../dispatch/index.ts'
+import { type Dispatch, type RunContext, readSource } from '../dispatch/index.ts'
 import { dollars, executionStore, isFinal } from '../executions/index.ts'
 import {
   type End,
@@ -136,7 +136,7 @@ export function createAdvance(deps: AdvanceDeps) {
    */
   async function ready(loop: LoopRow): Promise<RunContext | 'not_permitted' | null> {
     // Written by this feature.
-    const { agent: starter } = JSON.parse(loop.source) as Source
+    const { agent: starter } = readSource(loop.source)
     if (starter && starter.id !== loop.agent_id) {
       const permitted = await deps.permittedTargets(starter.id)
       if (!permitted.has(loop.agent_id)) return 'not_permitted'

@@ -1,4 +1,4 @@
-import type { RunRequest, Source } from '../dispatch/index.ts'
+import { type RunRequest, readSource } from '../dispatch/index.ts'
 import { messageOf } from './rules.ts'
 import type { LoopRow } from './store.ts'
 
@@ -19,10 +19,10 @@ export function runRequest(
     kind: 'task',
     triggeredBy: 'loop',
     message: messageOf(loop.message, number, previous),
-    // Written by this feature from a `Source` and a list of names.
-    source: JSON.parse(loop.source) as Source,
+    source: readSource(loop.source),
     model: loop.model,
     timeoutSeconds,
+    // Written by this feature from a list of names.
     allowedTools: loop.allowed_tools === null ? null : (JSON.parse(loop.allowed_tools) as string[]),
     links: { loopId: loop.id },
     chainDepth: loop.chain_depth,

@@ -7,7 +7,7 @@ import type {
 import type { AgentAccess } from '../../agents/access/index.ts'
 import type { Agent, AgentRecords } from '../../agents/records/index.ts'
 import { type Idempotency, scopeOf } from '../../foundation/idempotency/index.ts'
-import type { Caller, SignedIn } from '../../identity/access/index.ts'
+import { accountPrincipal, type Caller, type SignedIn } from '../../identity/access/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault, invalidField } from '../../kit/fault.ts'
 import { newId } from '../../kit/ids.ts'
@@ -141,7 +141,13 @@ export function createExecute(deps: ExecuteDeps): Execute {
     if (schedule_id && schedule?.agent_id !== agent.id) throw new Fault('schedule_not_found')
     const as: Run = {
       triggeredBy: body.triggered_by,
-      source: { userId: null, userEmail: null, agent: null, key: null },
+      source: {
+        principal: schedule?.principal ?? accountPrincipal(agent.owner_id),
+        userId: null,
+        userEmail: null,
+        agent: null,
+        key: null,
+      },
       links: { scheduleId: schedule_id ?? null },
       schedule: body.schedule_name
         ? { name: body.schedule_name, nextRunAt: body.schedule_next_run ?? null }

@@ -11,7 +11,7 @@ export type FireRequestsDeps = {
   reachesAgent: ReachesAgent
 }
 
-const nobody: Source = { userId: null, userEmail: null, agent: null, key: null }
+const noCaller = { userId: null, userEmail: null, agent: null, key: null }
 
 export function createFireRequests({ clock, times, reachesAgent }: FireRequestsDeps) {
   /** Null for a schedule without a due time. */
@@ -37,7 +37,8 @@ export function createFireRequests({ clock, times, reachesAgent }: FireRequestsD
       kind: 'task',
       triggeredBy: run.trigger,
       message: run.message,
-      source: run.by ?? nobody,
+      // Whoever fires it by hand or webhook is recorded, but it works for the one who set it up.
+      source: { ...(run.by ?? noCaller), principal: schedule.principal },
       model: schedule.model,
       timeoutSeconds: schedule.timeout_seconds,
       // Written by the feature that owns schedules.

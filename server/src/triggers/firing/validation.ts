@@ -37,7 +37,7 @@ export type Validation = {
 }
 
 const pageRows = 100
-const nobody = { userId: null, userEmail: null, agent: null, key: null }
+const noCaller = { userId: null, userEmail: null, agent: null, key: null }
 
 /** After a successful scheduled run, asks the same agent in a clean context whether the run did its task. */
 export function createValidation(deps: ValidationDeps): Validation {
@@ -81,7 +81,7 @@ export function createValidation(deps: ValidationDeps): Validation {
         kind: 'task',
         triggeredBy: 'validation',
         message,
-        source: nobody,
+        source: { principal: schedule.principal, ...noCaller },
         model: schedule.model,
         timeoutSeconds: schedule.validation_timeout_seconds,
         links: { scheduleId: schedule.id, validatesExecutionId: run.id },

@@ -6,7 +6,7 @@ import { type Clock, secondsLater, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
-import type { Dispatch, RunContext, Source } from '../../runs/dispatch/index.ts'
+import { type Dispatch, type RunContext, readSource } from '../../runs/dispatch/index.ts'
 import { retryAfter } from './rules.ts'
 import { type ReminderRow, reminderStore } from './store.ts'
 
@@ -37,10 +37,10 @@ export function createFire(deps: FireDeps) {
       kind: 'task',
       triggeredBy: 'reminder',
       message: row.message,
-      // Both casts: stored by this feature from a `Source` and a list of names.
-      source: JSON.parse(row.source) as Source,
+      source: readSource(row.source),
       model: row.model,
       timeoutSeconds: row.timeout_seconds,
+      // Stored by this feature from a list of names.
       allowedTools: row.allowed_tools === null ? null : (JSON.parse(row.allowed_tools) as string[]),
       links: { reminderId: row.id },
     })

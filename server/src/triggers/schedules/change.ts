@@ -7,6 +7,7 @@ import {
 } from '@roost/contracts/triggers/schedules'
 import { type Agent, agentStore } from '../../agents/records/index.ts'
 import type { Outbox } from '../../foundation/outbox/index.ts'
+import { principalOf, principalOn } from '../../identity/access/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import { newId } from '../../kit/ids.ts'
@@ -78,6 +79,7 @@ export function createChanges({ db, clock, events, deleted }: ChangeDeps): Chang
           deliver_to_workspace_email: recipient,
           created_by: person?.username ?? agent.name,
           created_by_id: person?.id ?? null,
+          principal: principalOn(agent.id, principalOf(by.caller)),
           ...newTimes(now),
         })
         await appendEvent(tx, agent, scheduleCreated.name, created)
@@ -99,7 +101,12 @@ export function createChanges({ db, clock, events, deleted }: ChangeDeps): Chang
         // A disabled schedule may exceed a cap that was lowered since; an enabled one may not.
         const isEnabling = fields.enabled === true && fields.timeout_seconds === undefined
         checkCap(isEnabling ? stored.timeout_seconds : fields.timeout_seconds, await capOf(tx, agent))
-        return update(tx, agent, stored, patchOf(stored, fields, recipient, timestamp(clock.now())))
+        const patch = patchOf(stored, fields, recipient, timestamp(clock.now()))
+        // A run works for whoever wrote its prompts, so nobody's words run with another person's access.
+        const principal = changesPrompt(stored, fields)
+          ? principalOn(agent.id, principalOf(by.caller))
+          : stored.principal
+        return update(tx, agent, stored, { ...patch, principal })
       })
     },
 
@@ -189,6 +196,11 @@ function patchOf(
     ...(isRearmed ? { armed_at: now } : {}),
     updated_at: now,
   })
+}
+
+function changesPrompt(stored: Schedule, { message, validation_prompt }: UpdateSchedule): boolean {
+  if (message !== undefined && message !== stored.message) return true
+  return validation_prompt !== undefined && validation_prompt !== stored.validation_prompt
 }
 
 function jsonOf(values: string[] | null | undefined): string | null {

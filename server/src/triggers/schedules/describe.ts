@@ -45,6 +45,7 @@ function fieldsOf(row: Schedule) {
     number: _number,
     agent_id: _agent,
     created_by_id: _creator,
+    principal: _principal,
     is_paused: _paused,
     armed_at: _armed,
     position: _position,

@@ -8,7 +8,7 @@ import type { ResolvedAgent } from '../../agents/access/index.ts'
 import type { AgentHooks } from '../../agents/management/index.ts'
 import type { AgentRecords } from '../../agents/records/index.ts'
 import type { Outbox } from '../../foundation/outbox/index.ts'
-import type { Caller, SignedIn } from '../../identity/access/index.ts'
+import { accountPrincipal, type Caller, type SignedIn } from '../../identity/access/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import { newId } from '../../kit/ids.ts'
@@ -150,6 +150,7 @@ function registerAgentHooks(hooks: Pick<AgentHooks, 'onCreated' | 'onDeleting'>,
         deliver_to_workspace_email: null,
         created_by: agent.owner,
         created_by_id: ownerId,
+        principal: accountPrincipal(ownerId),
         ...newTimes(timestamp(now)),
       })
     }

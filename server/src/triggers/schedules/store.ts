@@ -31,6 +31,7 @@ export const scheduleColumns = [
   'validation_timeout_seconds',
   'created_by',
   'created_by_id',
+  'principal',
   'created_at',
   'updated_at',
   'armed_at',

@@ -35,6 +35,8 @@ export type SchedulesTable = {
   created_by: string
   /** The person who created it; null for an agent or a template. */
   created_by_id: string | null
+  /** Who set it up: the principal of its runs. */
+  principal: string
   created_at: string
   updated_at: string
   /** Due times count from here: set on creation, on enabling, and when cron or time zone change. */

@@ -6,7 +6,7 @@ import { type Clock, timestamp } from '../../kit/clock.ts'
 import { isFault } from '../../kit/fault.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import { type Log, redactText } from '../../ports/log.ts'
-import type { Dispatch, RunContext, RunContexts, Source } from '../../runs/dispatch/index.ts'
+import { type Dispatch, type RunContext, type RunContexts, readSource } from '../../runs/dispatch/index.ts'
 import { maskText } from '../../runs/transcripts/index.ts'
 import { type DeliveryRow, type EventRow, eventStore } from './event-store.ts'
 import type { Match, Matching } from './matching.ts'
@@ -89,8 +89,7 @@ export function createDeliver(deps: DeliverDeps & { matching: Matching }) {
       kind: 'task',
       triggeredBy: 'event',
       message,
-      // Written by this feature.
-      source: JSON.parse(event.source) as Source,
+      source: readSource(event.source),
       chainDepth: event.chain_depth + 1,
     })
     await eventStore(tx).outcome(delivery, { execution_id: row.id })

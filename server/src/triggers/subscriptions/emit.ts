@@ -1,6 +1,6 @@
 import type { EmitEvent } from '@roost/contracts/triggers/events'
 import { type RateLimits, rateRules } from '../../foundation/rate-limits/index.ts'
-import type { Relation, SignedIn } from '../../identity/access/index.ts'
+import { agentPrincipal, type Relation, type SignedIn } from '../../identity/access/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import { newId } from '../../kit/ids.ts'
@@ -52,12 +52,15 @@ export function createEmit(deps: EmitDeps & { matching: Matching; deliver: Deliv
     const type = emittedType(request.event_type)
     await limits.use(rateRules.event, `agent:${agent.id}`)
     const isItself = caller.kind === 'key' && caller.key.scope === 'agent'
+    const source = sourceOf(caller, isItself ? agent.name : null)
+    // For the agent's key, the principal already names the agent.
+    const principal = isItself ? source.principal : agentPrincipal(agent.id, source.principal)
     const row = {
       ...rowOf(request, type, timestamp(clock.now())),
       source_agent: agent.name,
       source_agent_id: agent.id,
       source_user_id: null,
-      source: JSON.stringify(sourceOf(caller, isItself ? agent.name : null)),
+      source: JSON.stringify({ ...source, principal }),
       chain_depth: isItself ? await depthOf(agent.id) : 0,
     }
     return emit(row, await matching.ofAgent(type, agent.id))

@@ -1,4 +1,5 @@
 import { taskCompleted, taskFailed } from '@roost/contracts/triggers/events'
+import { agentPrincipal } from '../../identity/access/index.ts'
 import { timestamp } from '../../kit/clock.ts'
 import { newId } from '../../kit/ids.ts'
 import type { Source } from '../../runs/dispatch/index.ts'
@@ -28,6 +29,7 @@ function typeOf({ status }: ExecutionRow): string | null {
 
 function eventOf(row: ExecutionRow, event_type: string, created_at: string): EventRow {
   const source: Source = {
+    principal: agentPrincipal(row.agent_id, row.principal),
     userId: row.source_user_id,
     userEmail: row.source_user_email,
     agent: { id: row.agent_id, name: row.agent_name },

@@ -145,6 +145,7 @@ const blankSchedule: Schedule = {
   validation_timeout_seconds: 120,
   created_by: 'ann',
   created_by_id: 'u1',
+  principal: 'user:u1',
   created_at: '2026-01-01T00:00:00.000Z',
   updated_at: '2026-01-01T00:00:00.000Z',
   armed_at: '2026-01-01T00:00:00.000Z',

@@ -1,0 +1,87 @@
+import type { Principal } from '@roost/contracts/link/runs'
+import { readPrincipal } from '../../identity/access/index.ts'
+import type { Users } from '../../identity/users/index.ts'
+import type { Agent, AgentRecords } from '../records/index.ts'
+import { shareOf } from './rules.ts'
+
+/** What a principal may do now; `ended` is the reason why its runs no longer start. */
+export type Resolved = Principal | { ended: string }
+
+export type AgentPrincipals = {
+  /** Reads shares, owners, accounts and settings as they are now. */
+  resolve(agent: Agent, principal: string): Promise<Resolved>
+}
+
+export type AgentPrincipalsDeps = {
+  agentRecords: Pick<AgentRecords, 'byId'>
+  users: Pick<Users, 'find'>
+  isConnectorOn(agentId: string): Promise<boolean>
+}
+
+type Rights = Omit<Principal, 'id'>
+
+export function createAgentPrincipals({
+  agentRecords,
+  users,
+  isConnectorOn,
+}: AgentPrincipalsDeps): AgentPrincipals {
+  async function rightsOf(agent: Agent, principal: string): Promise<Rights | { ended: string }> {
+    const read = readPrincipal(principal)
+    if (read?.kind === 'user') return ofAccount(agent, read.id)
+    if (read?.kind === 'email') return ofAddress(agent, read.id)
+    if (read?.kind === 'stranger') return { access: agent.strangers, credentials: false }
+    if (read?.kind === 'key') return (await isConnectorOn(agent.id)) ? written : ended('the connector is off')
+    if (read?.kind === 'agent') return ofAgent(agent, read)
+    return ended('it is unknown for whom the run works')
+  }
+
+  async function ofAccount(agent: Agent, userId: string): Promise<Rights | { ended: string }> {
+    const account = await users.find(userId)
+    if (!account) return ended('the account was deleted')
+    if (account.suspended_at) return ended('the account is suspended')
+    if (account.id === agent.owner_id || account.role === 'admin')
+      return { access: 'owner', credentials: true }
+    return account.email === null ? notShared : ofAddress(agent, account.email)
+  }
+
+  /** An agent never has more than the principal that its own run works for. */
+  async function ofAgent(
+    agent: Agent,
+    { id, origin }: { id: string; origin: string | null },
+  ): Promise<Rights | { ended: string }> {
+    const caller = await agentRecords.byId(id)
+    if (!caller) return ended('the calling agent was deleted')
+    const own = caller.owner_id === agent.owner_id ? written : readOnly
+    const of = origin === null ? own : await rightsOf(caller, origin)
+    return 'ended' in of ? of : lesser(own, of)
+  }
+
+  return {
+    async resolve(agent, id) {
+      const rights = await rightsOf(agent, id)
+      return 'ended' in rights ? rights : { id, ...rights }
+    },
+  }
+}
+
+const written: Rights = { access: 'write', credentials: true }
+const readOnly: Rights = { access: 'read', credentials: false }
+
+function ofAddress(agent: Agent, email: string): Rights | { ended: string } {
+  const share = shareOf(agent, email)
+  if (!share) return notShared
+  return share.access === 'write' ? written : readOnly
+}
+
+const ascending = ['none', 'read', 'write', 'owner'] as const
+
+function lesser(one: Rights, other: Rights): Rights {
+  const level = Math.min(ascending.indexOf(one.access), ascending.indexOf(other.access))
+  return { access: ascending[level] ?? 'none', credentials: one.credentials && other.credentials }
+}
+
+function ended(reason: string): { ended: string } {
+  return { ended: `The run was not started: ${reason}.` }
+}
+
+const notShared = ended('the agent is no longer shared with the person for whom it works')
