@@ -24,6 +24,7 @@ const refusals = [
   'admin_required',
   'owner_required',
   'role_required',
+  'workspace_read_only',
   'agent_not_found',
   'agent_not_permitted',
   'agent_access_denied',
@@ -53,6 +54,11 @@ async function credentials(): Promise<typeof credentialsOf> {
   const shared = await person('shared@example.org', 'user')
   const email = 'shared@example.org'
   await world.ok('POST', `/api/agents/${target}/share`, { token: ownerSession, body: { email } })
+  const reader = await person('reader@example.org', 'user')
+  await world.ok('POST', `/api/agents/${target}/share`, {
+    token: ownerSession,
+    body: { email: 'reader@example.org', access: 'read' },
+  })
   const unshared = await person('unshared@example.org', 'user')
   await world.ok('POST', `/api/agents/${target}/share`, {
     token: ownerSession,
@@ -68,6 +74,7 @@ async function credentials(): Promise<typeof credentialsOf> {
     ['refused', refused],
     ['stranger', { session: await person('stranger@example.org', 'user'), 'ex-admin': exAdmin, unshared }],
     ['shared', { session: shared }],
+    ['reader', { session: reader }],
     ['owner', { session: ownerSession }],
     ['demoted owner', { session: ownerSession }],
     ['admin', { session: admin }],

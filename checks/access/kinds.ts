@@ -12,6 +12,8 @@ export type Kind = {
    * owner.
    */
   relation: Relation | 'unpermitted' | null
+  /** The agent is shared for reading. */
+  isReader?: true
 }
 
 /** Each of these is sent wherever the table says `refused`. */
@@ -51,6 +53,13 @@ export const kinds: readonly Kind[] = [
     description: 'role `user`, the agent is shared with this person',
     caller: session('user'),
     relation: 'shared',
+  },
+  {
+    id: 'reader',
+    description: 'role `user`, the agent is shared with this person with the access `read`',
+    caller: session('user'),
+    relation: 'shared',
+    isReader: true,
   },
   {
     id: 'owner',

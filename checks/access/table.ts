@@ -30,7 +30,7 @@ export async function verdictOf(endpoint: Endpoint, kind: Kind): Promise<Verdict
     },
     async agentAccess() {
       if (kind.relation === 'unpermitted') throw new Fault('agent_not_permitted')
-      return kind.relation === null ? null : { agent, relation: kind.relation }
+      return kind.relation === null ? null : { agent, relation: kind.relation, mayWrite: !kind.isReader }
     },
     refuseBefore,
     refuseAfter,

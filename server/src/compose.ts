@@ -85,6 +85,10 @@ export async function compose(
     events: outbox,
     settings,
     hub,
+    accountName: async (id) => {
+      const account = await users.find(id)
+      return account && (account.email ?? account.username)
+    },
     isPlatformEnabled: () => settings.value('dispatch_breaker_enabled'),
     mac: (text) => vault.mac(text, 'broker'),
     brokerUrl: () => `http://${agentsHost()}:${config.internalPort}/broker`,

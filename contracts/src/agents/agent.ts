@@ -153,6 +153,8 @@ export const AgentIsolation = z.object({
 export const AgentDetails = AgentRow.extend({
   can_share: z.boolean(),
   can_delete: z.boolean(),
+  /** Whether the caller may change files of the workspace. */
+  workspace_access: z.enum(shareAccesses),
   /** Owner and admins only. */
   shares: z.array(Share).optional(),
   execution_timeout_seconds: z.number().int(),

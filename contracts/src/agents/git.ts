@@ -210,7 +210,7 @@ export const pullGit = endpoint({
   path: `${path}/pull`,
   summary: 'Pull the remote changes into the workspace',
   tag,
-  access: { who: 'access' },
+  access: { who: 'access', writesWorkspace: true },
   strict: true,
   params: AgentParams,
   query: inQuery(PullBody),

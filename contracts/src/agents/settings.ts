@@ -3,7 +3,7 @@ import { endpoint } from '../kit/endpoint.ts'
 import { eventType } from '../kit/event.ts'
 import { ModelOverride } from '../kit/model.ts'
 import { AgentParams, Timestamp } from '../kit/primitives.ts'
-import { Cpu, Instructions, Memory, runtimes, SelectableRuntime } from './agent.ts'
+import { Cpu, Instructions, Memory, runtimes, SelectableRuntime, strangersAccesses } from './agent.ts'
 
 const tag = 'Agent configuration'
 const path = (last: string) => `/api/agents/{name}/${last}`
@@ -308,6 +308,28 @@ export const putOperatorResume = endpoint({
   returns: OperatorResume,
   fails: ['agent_not_found'],
   audit: configures('set_operator_resume'),
+})
+
+export const Strangers = z.object({ agent_name: z.string(), access: z.enum(strangersAccesses) })
+export const getStrangers = endpoint({
+  ...read,
+  id: 'getStrangers',
+  path: path('strangers'),
+  summary: 'What turns of strangers may do with the workspace',
+  returns: Strangers,
+})
+export const putStrangers = endpoint({
+  ...write,
+  id: 'putStrangers',
+  path: path('strangers'),
+  summary: 'Set what turns of strangers may do with the workspace',
+  description:
+    'Strangers are visitors of public links, payers and people in Slack. Applies to their next turn. They never ' +
+    'read files with credentials.',
+  body: z.object({ access: z.enum(strangersAccesses) }),
+  returns: Strangers,
+  fails: ['agent_not_found'],
+  audit: configures('set_strangers'),
 })
 
 export const McpExposed = z.object({ agent_name: z.string(), enabled: z.boolean(), tool_name: z.string() })

@@ -16,6 +16,7 @@ export const AgentAccess = z.object({
   username: z.string().nullable(),
   role: z.enum(roles).nullable(),
   relation: z.enum(['owner', 'shared']),
+  access: z.enum(['owner', ...shareAccesses]),
   /** Time of the person's last request to this agent. */
   last_active_at: Timestamp.nullable(),
   /** `pending` until the first sign-in with this address. */
@@ -28,7 +29,9 @@ export const shareAgent = endpoint({
   method: 'POST',
   path: '/api/agents/{name}/share',
   summary: 'Share an agent with a person',
-  description: 'The address may sign in from now on. It is compared in lower case.',
+  description:
+    'The address may sign in from now on. It is compared in lower case. With the access `read`, turns and requests ' +
+    'of the person do not change the workspace, and read no credentials.',
   tag,
   access: { who: 'owner', gate: 'person' },
   params: AgentParams,
@@ -36,6 +39,21 @@ export const shareAgent = endpoint({
   returns: Share,
   fails: ['agent_not_found', 'self_share', 'already_shared', 'system_agent_protected'],
   audit: { type: 'sharing', action: 'share' },
+})
+
+export const changeShare = endpoint({
+  id: 'changeShare',
+  method: 'PUT',
+  path: '/api/agents/{name}/share/{email}',
+  summary: 'Change what a share permits',
+  description: 'Applies to the next turn of the person and to their next request.',
+  tag,
+  access: { who: 'owner', gate: 'person' },
+  params: AgentParams.extend({ email: z.string() }),
+  body: z.object({ access: z.enum(shareAccesses) }),
+  returns: Share,
+  fails: ['agent_not_found', 'not_found'],
+  audit: { type: 'sharing', action: 'change_share' },
 })
 
 export const unshareAgent = endpoint({
@@ -80,7 +98,10 @@ export const listAccess = endpoint({
 export const agentShared = eventType({
   name: 'agent.shared',
   stored: true,
-  fields: z.object({ event: z.string(), data: z.object({ name: z.string(), shared_with: z.string() }) }),
+  fields: z.object({
+    event: z.string(),
+    data: z.object({ name: z.string(), shared_with: z.string(), access: z.enum(shareAccesses) }),
+  }),
 })
 export const agentUnshared = eventType({
   name: 'agent.unshared',

@@ -47,7 +47,7 @@ export const uploadDocument = endpoint({
   bodyLimit: maxDocumentBytes + megabyte,
   status: 201,
   returns: WorkspaceDocument,
-  fails: [...fileFails, 'disk_quota_reached', 'rate_limited', 'validation_error'],
+  fails: [...fileFails, 'disk_quota_reached', 'rate_limited', 'validation_error', 'workspace_read_only'],
   audit: { type: 'execution', action: 'upload_document' },
 })
 
@@ -73,6 +73,6 @@ export const deleteDocument = endpoint({
   access,
   params: ItemParams,
   status: 204,
-  fails: fileFails,
+  fails: [...fileFails, 'workspace_read_only'],
   audit: { type: 'execution', action: 'delete_document' },
 })

@@ -36,6 +36,8 @@ export type Access = {
   scopes?: readonly FencedScope[]
   /** Scopes that are refused although `who` admits them (routes about keys and accounts). */
   refuses?: readonly KeyScope[]
+  /** Changes the workspace: refused to a person with whom the agent is shared for reading. */
+  writesWorkspace?: true
   /** Also admits a session that has logged out, so that logging out twice succeeds. */
   acceptsLoggedOut?: true
 }

@@ -47,6 +47,7 @@ export const errorCatalogue = {
   mfa_required: [403, 'mfa_required'],
   admin_required: [403, 'Only an admin may do this.'],
   owner_required: [403, "Only the agent's owner or an admin may do this."],
+  workspace_read_only: [403, 'The agent is shared with you for reading: you cannot change its files.'],
   human_only: [403, 'Only a signed-in person may do this; API keys are refused.'],
   person_required: [403, 'Only a signed-in person or a user key may do this.'],
   agent_identity_required: [403, "Only the agent's own key may do this."],

@@ -48,6 +48,7 @@ export function accessFailures(access: Access): ErrorCode[] {
   if (who === 'owner') codes.push('owner_required')
   if (who === 'admin') codes.push('admin_required')
   if (role) codes.push('role_required')
+  if (access.writesWorkspace) codes.push('workspace_read_only')
   return codes
 }
 

@@ -139,6 +139,7 @@ export const CompactEvent = z.object({ at: z.string(), before_tokens: count, aft
 export type CompactEvent = z.output<typeof CompactEvent>
 
 export const ExecutionDetails = ExecutionSummary.extend({
+  principal: text.describe('On whose behalf the run works, in words; null for runs of older releases.'),
   response: text,
   error: text,
   error_code: z.enum(executionErrorCodes).nullable(),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Access } from '@roost/contracts/kit/access'
 import { anonymous, type Caller } from '../identity/access/caller.ts'
-import { Fault } from '../kit/fault.ts'
+import { Fault, isFault } from '../kit/fault.ts'
 import { secret } from '../kit/secret.ts'
 import { createGuard, type GuardDeps } from './guard.ts'
 import { createInternalCredentials } from './internal-credentials.ts'
@@ -26,7 +26,7 @@ function guardWith(overrides: Partial<GuardDeps>) {
   const deps: GuardDeps = {
     identify: async () => caller,
     refuseBefore: () => null,
-    agentAccess: async () => ({ agent, relation: 'owner' }),
+    agentAccess: async () => ({ agent, relation: 'owner', mayWrite: true }),
     refuseAfter: () => null,
     ...overrides,
   }
@@ -125,4 +125,13 @@ test('an internal endpoint admits the internal secret alone, unless it names ano
   assert.equal(await outcome(none, 'the-secret'), 'invalid_token')
   assert.equal(await outcome(agents, 'Bearer agent'), 'session')
   await assert.rejects(withoutCredentials(none), { code: 'invalid_token' })
+})
+
+test('403 workspace_read_only for a reader, only where the endpoint changes the workspace', async () => {
+  const reads = { agentAccess: async () => ({ agent, relation: 'shared' as const, mayWrite: false }) }
+  const { run } = guardWith(reads)
+  await run({ who: 'access' }, 'scout')
+  await assert.rejects(run({ who: 'access', writesWorkspace: true }, 'scout'), (error) =>
+    isFault(error, 'workspace_read_only'),
+  )
 })

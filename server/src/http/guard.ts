@@ -17,7 +17,10 @@ export type GuardDeps = {
   /** Undefined: no credential. Throws `not_authenticated`, `invalid_token`, `account_suspended`. */
   identify(authorization: string | undefined, options?: { acceptsLoggedOut?: boolean }): Promise<Caller>
   /** Returns null if the agent does not exist or is not visible to the caller. */
-  agentAccess(caller: Caller, agentName: string): Promise<{ agent: RouteAgent; relation: Relation } | null>
+  agentAccess(
+    caller: Caller,
+    agentName: string,
+  ): Promise<{ agent: RouteAgent; relation: Relation; mayWrite: boolean } | null>
   /** Absent: internal endpoints admit nobody. */
   internal?: InternalCredentials
   /** The rules that need no lookup: credential, scope fence, gate. Null means allowed. */
@@ -61,6 +64,7 @@ export function createGuard(deps: GuardDeps): Guard {
       throw new Fault('agent_not_found', `There is no agent named "${agentName?.slice(0, 80) ?? ''}".`)
     const after = deps.refuseAfter(caller, access, resolved.relation)
     if (after) throw new Fault(after)
+    if (access.writesWorkspace && !resolved.mayWrite) throw new Fault('workspace_read_only')
     return { caller, agent: resolved.agent, relation: resolved.relation }
   }
 }

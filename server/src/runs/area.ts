@@ -34,6 +34,7 @@ import {
   createExecutions,
   createRunHooks,
   type Executions,
+  type ExecutionsDeps,
   executionRoutes,
   type RunHooks,
 } from './executions/index.ts'
@@ -83,6 +84,7 @@ export type RunRecordsDeps = Omit<
     ephemeral: Ephemeral
     events: Pick<Outbox, 'append' | 'signal' | 'on'>
     hub: AgentLink
+    accountName: ExecutionsDeps['accountName']
     /** Whether the platform setting enables dispatch breakers at all. */
     isPlatformEnabled(): boolean
   }
@@ -94,7 +96,10 @@ export function createRunRecords(deps: RunRecordsDeps): RunRecords {
   const link = transportBreaker.watch(hub)
   const live = createLive({ ephemeral, log })
   const hooks = createRunHooks()
-  const executions = createExecutions({ db, clock, events, link, live, hooks })
+  const executions = createExecutions({
+    ...{ db, clock, events, link, live, hooks },
+    accountName: deps.accountName,
+  })
   const spendCaps = createSpendCaps({ db, clock, events })
   const providerSubscriptions = createProviderSubscriptions(deps)
   const prices = createPrices(deps)

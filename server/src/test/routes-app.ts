@@ -28,7 +28,8 @@ export function routesApp(routes: Route[], callers: Callers, agentId = 'a1'): Fa
       async agentAccess(caller, name) {
         const relation = of(caller)?.relation
         if (name !== 'scout' || !relation) return null
-        return { agent: { id: agentId, name: 'scout', owner_id: 'u-owner', is_system: false }, relation }
+        const agent = { id: agentId, name: 'scout', owner_id: 'u-owner', is_system: false }
+        return { agent, relation, mayWrite: true }
       },
       internal: createInternalCredentials({ secret: secret('platform'), metricsToken: null }),
       refuseBefore,

@@ -124,7 +124,10 @@ export async function startRunPlatform(options: RunPlatformOptions): Promise<Run
     monotonic: () => performance.now(),
     spendRefusal: (run) => spendCaps.refusal(run),
   })
-  const executions = createExecutions({ db, clock, events, link, live, hooks })
+  const executions = createExecutions({
+    ...{ db, clock, events, link, live, hooks },
+    accountName: async (id) => `account ${id}`,
+  })
   const dispatch = createDispatch({
     db,
     clock,

@@ -5,7 +5,7 @@
  * access in `identity/access`.
  */
 export { type AgentPrincipals, createAgentPrincipals, type Resolved } from './principals.ts'
-export { isSharedWith, relationOf, shareOf } from './rules.ts'
+export { isSharedWith, mayWrite, relationOf, shareOf } from './rules.ts'
 export {
   type AgentAccess,
   type AgentAccessDeps,

@@ -31,7 +31,7 @@ export function createAgentPrincipals({
     if (read?.kind === 'email') return ofAddress(agent, read.id)
     if (read?.kind === 'stranger') return { access: agent.strangers, credentials: false }
     if (read?.kind === 'key') return (await isConnectorOn(agent.id)) ? written : ended('the connector is off')
-    if (read?.kind === 'agent') return ofAgent(agent, read)
+    if (read?.kind === 'agent') return ofAgent(agent, principal)
     return ended('it is unknown for whom the run works')
   }
 
@@ -44,16 +44,26 @@ export function createAgentPrincipals({
     return account.email === null ? notShared : ofAddress(agent, account.email)
   }
 
-  /** An agent never has more than the principal that its own run works for. */
-  async function ofAgent(
-    agent: Agent,
-    { id, origin }: { id: string; origin: string | null },
-  ): Promise<Rights | { ended: string }> {
-    const caller = await agentRecords.byId(id)
-    if (!caller) return ended('the calling agent was deleted')
-    const own = caller.owner_id === agent.owner_id ? written : readOnly
-    const of = origin === null ? own : await rightsOf(caller, origin)
-    return 'ended' in of ? of : lesser(own, of)
+  /**
+   * An agent has no more than the principal that it works for, neither on itself nor on the agent that it calls:
+   * nobody reaches more by asking one agent to ask another one.
+   */
+  async function ofAgent(agent: Agent, principal: string): Promise<Rights | { ended: string }> {
+    const { agentIds, origin } = chainOf(principal)
+    let rights: Rights | null = null
+    for (const id of agentIds) {
+      const caller = await agentRecords.byId(id)
+      if (!caller) return ended('the calling agent was deleted')
+      rights = lesser(rights, caller.owner_id === agent.owner_id ? written : readOnly)
+      if (origin === null) continue
+      const there = await rightsOf(caller, origin)
+      if ('ended' in there) return there
+      rights = lesser(rights, there)
+    }
+    if (origin === null) return rights ?? readOnly
+    const direct = await rightsOf(agent, origin)
+    // The owner of the agents lets one call the other; the person needs no share of both.
+    return lesser(rights, 'ended' in direct ? readOnly : direct)
   }
 
   return {
@@ -75,7 +85,20 @@ function ofAddress(agent: Agent, email: string): Rights | { ended: string } {
 
 const ascending = ['none', 'read', 'write', 'owner'] as const
 
-function lesser(one: Rights, other: Rights): Rights {
+/** The calling agents, the last one first, and the person or stranger at the start if it is known. */
+function chainOf(principal: string): { agentIds: string[]; origin: string | null } {
+  const agentIds: string[] = []
+  let origin: string | null = principal
+  for (let read = readPrincipal(principal); read?.kind === 'agent'; read = readPrincipal(origin)) {
+    agentIds.push(read.id)
+    origin = read.origin
+    if (origin === null) break
+  }
+  return { agentIds, origin }
+}
+
+function lesser(one: Rights | null, other: Rights): Rights {
+  if (one === null) return other
   const level = Math.min(ascending.indexOf(one.access), ascending.indexOf(other.access))
   return { access: ascending[level] ?? 'none', credentials: one.credentials && other.credentials }
 }

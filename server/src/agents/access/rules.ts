@@ -1,3 +1,4 @@
+import type { ShareAccess } from '@roost/contracts/agents/agent'
 import type { Caller, Relation } from '../../identity/access/caller.ts'
 
 type Shared = { shares: readonly { email: string }[] }
@@ -38,4 +39,16 @@ export function shareOf<S extends { email: string }>(
 ): S | undefined {
   const address = email.toLowerCase()
   return shares.find((share) => share.email === address)
+}
+
+/** False for a person with whom the agent is shared for reading. */
+export function mayWrite(
+  caller: Caller,
+  agent: { shares: readonly { email: string; access: ShareAccess }[] },
+  relation: Relation,
+): boolean {
+  if (relation !== 'shared' || caller.kind === 'anonymous') return true
+  const isConnector = caller.kind === 'key' && caller.key.scope === 'connector'
+  const { email } = caller.user
+  return isConnector || (email !== null && shareOf(agent, email)?.access === 'write')
 }

@@ -1,9 +1,11 @@
 import type { Caller, Relation, SignedIn } from '../../identity/access/index.ts'
 import { Fault } from '../../kit/fault.ts'
 import type { Agent, AgentRecords } from '../records/index.ts'
-import { relationOf } from './rules.ts'
+import { mayWrite, relationOf } from './rules.ts'
 
 export type ResolvedAgent = { agent: Agent; relation: Relation }
+/** `mayWrite`: whether the caller may change the workspace, where the endpoint admits the relation at all. */
+export type AdmittedAgent = ResolvedAgent & { mayWrite: boolean }
 
 export type AgentAccess = {
   /**
@@ -11,7 +13,7 @@ export type AgentAccess = {
    * cannot tell them apart. Throws `agent_not_permitted` for an agent key without the matrix edge to another
    * agent of its owner.
    */
-  resolveAgent(caller: Caller, agentName: string): Promise<ResolvedAgent | null>
+  resolveAgent(caller: Caller, agentName: string): Promise<AdmittedAgent | null>
   /** The relation to an agent found by other means than its name; null without access. */
   relationTo(caller: Caller, agent: Agent): Promise<Relation | null>
   /** All agents that the caller can access, newest first. */
@@ -70,7 +72,7 @@ export function createAgentAccess({
       const agent = await agentRecords.byName(agentName)
       if (!agent) return null
       const relation = await relationTo(caller, agent)
-      if (relation) return { agent, relation }
+      if (relation) return { agent, relation, mayWrite: mayWrite(caller, agent, relation) }
       if (caller.kind === 'key' && caller.key.scope === 'agent' && agent.owner_id === caller.user.id) {
         throw new Fault('agent_not_permitted')
       }

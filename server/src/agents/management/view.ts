@@ -1,6 +1,7 @@
 import type { AgentDetails, AgentRow, RecreateReason, Resources } from '@roost/contracts/agents/agent'
 import type { DiskUsage } from '@roost/contracts/agents/disk'
 import type { Relation, SignedIn } from '../../identity/access/index.ts'
+import { mayWrite } from '../access/index.ts'
 import type { BeatState } from '../health/index.ts'
 import type { Agent } from '../records/index.ts'
 import { sharesOf } from '../sharing/index.ts'
@@ -54,6 +55,7 @@ export function detailsOf(agent: Agent, facts: DetailFacts): AgentDetails {
     ...rowOf(agent, relation),
     can_share: mayEnd,
     can_delete: mayEnd,
+    workspace_access: mayWrite(caller, agent, relation) ? 'write' : 'read',
     ...(actsAsOwner
       ? {
           shares: sharesOf(agent),

@@ -1,3 +1,4 @@
+import type { ShareAccess } from '@roost/contracts/agents/agent'
 import type { Executor } from '../../ports/database/port.ts'
 import { type Agent, type AgentShare, type Leftover, readAgent, readLeftover } from './agent.ts'
 import type { AgentsTable, AgentTables } from './tables.ts'
@@ -229,6 +230,17 @@ export function agentStore(executor: Executor) {
         .onConflict((c) => c.columns(['agent_id', 'email']).doNothing())
         .executeTakeFirst()
       return Number(result.numInsertedOrUpdatedRows ?? 0) === 1
+    },
+    /** Null if the agent is not shared with this address. */
+    async changeShare(agentId: string, email: string, access: ShareAccess): Promise<AgentShare | null> {
+      const row = await db
+        .updateTable('agent_shares')
+        .set({ access })
+        .where('agent_id', '=', agentId)
+        .where('email', '=', email)
+        .returning(['id', 'email', 'access', 'shared_by_id', 'shared_by_email', 'created_at'])
+        .executeTakeFirst()
+      return row ?? null
     },
     /** Returns false if the agent is not shared with this address. */
     async removeShare(agentId: string, email: string): Promise<boolean> {

@@ -63,6 +63,7 @@ export function settingsRoutes({ settings, agentRecords, lifecycle }: SettingsRo
     agent_name: name,
     enabled: operator_resume,
   })
+  const strangers = ({ name, strangers: access }: Agent) => ({ agent_name: name, access })
   /** For an unpublished agent, the name its tool would have. */
   const mcpExposed = async (agent: Agent) => {
     const published = (await agentRecords.all()).filter(({ mcp_exposed }) => mcp_exposed)
@@ -162,6 +163,13 @@ export function settingsRoutes({ settings, agentRecords, lifecycle }: SettingsRo
       call.request.note({ enabled })
       const patch = { operator_resume: enabled ? 1 : 0 }
       return operatorResume((await settings.change(await agentOf(call), 'operator-resume', patch)).agent)
+    }),
+
+    agentRoute(endpoints.getStrangers, async (call) => strangers(await agentOf(call))),
+    agentRoute(endpoints.putStrangers, async (call) => {
+      const { access } = call.body
+      call.request.note({ access })
+      return strangers((await settings.change(await agentOf(call), 'strangers', { strangers: access })).agent)
     }),
 
     agentRoute(endpoints.getMcpExposed, async (call) => mcpExposed(await agentOf(call))),

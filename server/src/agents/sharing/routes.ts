@@ -1,4 +1,10 @@
-import { listAccess, listShares, shareAgent, unshareAgent } from '@roost/contracts/agents/sharing'
+import {
+  changeShare,
+  listAccess,
+  listShares,
+  shareAgent,
+  unshareAgent,
+} from '@roost/contracts/agents/sharing'
 import { agentRoute, type Route } from '../../http/route.ts'
 import { type AgentRecords, requireAgent } from '../records/index.ts'
 import type { Sharing } from './service.ts'
@@ -11,6 +17,12 @@ export function sharingRoutes(sharing: Sharing, agentRecords: Pick<AgentRecords,
       const { email, access } = call.body
       call.request.note({ shared_with: email, access })
       return sharing.share(await agentOf(call), { email, access }, call.caller)
+    }),
+    agentRoute(changeShare, async (call) => {
+      const email = call.params.email.trim().toLowerCase()
+      const { access } = call.body
+      call.request.note({ shared_with: email.slice(0, 254), access })
+      return sharing.change(await agentOf(call), { email, access })
     }),
     agentRoute(unshareAgent, async (call) => {
       const email = call.params.email.trim().toLowerCase()

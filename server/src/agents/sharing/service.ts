@@ -27,7 +27,13 @@ export type SharingDeps = {
 
 export type Sharing = {
   /** Throws `system_agent_protected`, `self_share` (the owner's own address), `already_shared`. */
-  share(agent: Agent, to: { email: string; access: ShareAccess }, by: SignedIn): Promise<z.output<typeof Share>>
+  share(
+    agent: Agent,
+    to: { email: string; access: ShareAccess },
+    by: SignedIn,
+  ): Promise<z.output<typeof Share>>
+  /** Throws `not_found` when the agent is not shared with this address. */
+  change(agent: Agent, to: { email: string; access: ShareAccess }): Promise<z.output<typeof Share>>
   /** Throws `not_found` when the agent is not shared with this address. */
   unshare(agent: Agent, email: string): Promise<void>
   /** The owner, then the people it is shared with, newest first. */
@@ -66,8 +72,21 @@ export function createSharing(deps: SharingDeps): Sharing {
         if (!(await store.lock(agent.id))) throw new Fault('agent_not_found')
         if (!(await store.addShare(agent.id, share))) throw new Fault('already_shared')
         await allowAddress(tx, email, by)
-        await events.append(tx, sharingEvent(agent, 'shared', { shared_with: email }), now)
+        await events.append(tx, sharingEvent(agent, 'shared', { shared_with: email, access }), now)
         agentRecords.changed(tx, agent.id)
+      })
+      return shareView(agent.name, share)
+    },
+
+    async change(agent, { email, access }) {
+      const share = await db.atomically(async (tx) => {
+        const store = agentStore(tx)
+        if (!(await store.lock(agent.id))) throw new Fault('agent_not_found')
+        const changed = await store.changeShare(agent.id, email, access)
+        if (!changed) throw notShared(email)
+        await events.append(tx, sharingEvent(agent, 'shared', { shared_with: email, access }), clock.now())
+        agentRecords.changed(tx, agent.id)
+        return changed
       })
       return shareView(agent.name, share)
     },
@@ -89,11 +108,15 @@ export function createSharing(deps: SharingDeps): Sharing {
     async access(agent) {
       const lastUse = await lastUseBy(agent.id)
       const shares = await Promise.all(
-        agent.shares.toReversed().map(async ({ email }) => ({ email, holder: await holderOf(email) })),
+        agent.shares.toReversed().map(async ({ email, access }) => ({
+          email,
+          access,
+          holder: await holderOf(email),
+        })),
       )
       return [
         accessView('owner', null, await users.find(agent.owner_id), lastUse),
-        ...shares.map(({ email, holder }) => accessView('shared', email, holder, lastUse)),
+        ...shares.map(({ email, access, holder }) => accessView(access, email, holder, lastUse)),
       ]
     },
   }
@@ -102,7 +125,7 @@ export function createSharing(deps: SharingDeps): Sharing {
 function sharingEvent(
   { id, name }: Agent,
   change: 'shared' | 'unshared',
-  fields: { shared_with: string } | { removed_user: string },
+  fields: { shared_with: string; access: ShareAccess } | { removed_user: string },
 ): NewEvent {
   const data = { name, ...fields }
   return {

@@ -17,7 +17,7 @@ export function sharesOf(agent: Pick<Agent, 'name' | 'shares'>): ShareView[] {
 
 /** `email` is the shared address, or null for the owner, whose account may have one. */
 export function accessView(
-  relation: AgentAccess['relation'],
+  access: AgentAccess['access'],
   email: string | null,
   account: Account | null,
   lastUse: ReadonlyMap<string, string>,
@@ -26,7 +26,8 @@ export function accessView(
     email: email ?? account?.email ?? null,
     username: account?.username ?? null,
     role: account?.role ?? null,
-    relation,
+    relation: access === 'owner' ? 'owner' : 'shared',
+    access,
     last_active_at: account ? (lastUse.get(account.id) ?? null) : null,
     status: account ? 'active' : 'pending',
   }

@@ -54,12 +54,15 @@ forEachDialect((_name, open) => {
     await using world = await openPublicWorld(open)
     const { id, token } = await world.newLink()
     const other = await world.newLink()
-    const ann = (await world.turn(token, { message: 'I am Ann' }, { runtime_session_id: 'ra' })).json
-      .session_id
+    const annsTurn = await world.turn(token, { message: 'I am Ann' }, { runtime_session_id: 'ra' })
+    const ann = annsTurn.json.session_id
     const unknownId = 'x'.repeat(43)
     const bob = await world.turn(token, { message: 'I am Bob', session_id: unknownId })
     assert.equal(bob.run.resume_session_id, null)
     assert.notEqual(bob.json.session_id, unknownId)
+    assert.notEqual(bob.run.principal.id, annsTurn.run.principal.id)
+    const again = await world.turn(token, { message: 'Ann again', session_id: ann })
+    assert.deepEqual(again.run.principal, annsTurn.run.principal)
     assert.equal(bob.json.message_count, 2)
     const history = await world.history(token, `?session_id=${bob.json.session_id}`)
     assert.deepEqual(

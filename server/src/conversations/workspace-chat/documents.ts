@@ -3,6 +3,7 @@ import {
   maxInboxBytes,
   type WorkspaceDocument,
 } from '@roost/contracts/conversations/workspace-documents'
+import { shareOf } from '../../agents/access/index.ts'
 import { type Agent, agentStore } from '../../agents/records/index.ts'
 import type { Workspace } from '../../agents/workspace/index.ts'
 import { type RateLimits, rateRules } from '../../foundation/rate-limits/index.ts'
@@ -19,6 +20,12 @@ export type DocumentsDeps = {
   clock: Pick<Clock, 'now'>
   limits: Pick<RateLimits, 'use'>
   workspace: Pick<Workspace, 'upload' | 'open' | 'remove'>
+}
+
+/** Throws `workspace_read_only`. */
+function requireWrite({ owns, email }: Principal, agent: Agent): void {
+  if (owns === agent.owner_id) return
+  if (email === null || shareOf(agent, email)?.access !== 'write') throw new Fault('workspace_read_only')
 }
 
 export type Documents = ReturnType<typeof createDocuments>
@@ -47,6 +54,7 @@ export function createDocuments({ db, clock, limits, workspace }: DocumentsDeps)
       { body, contentType }: { body: Buffer; contentType: string | undefined },
       signal: AbortSignal,
     ): Promise<WorkspaceDocument> {
+      requireWrite(principal, agent)
       await limits.use(rateRules.workspaceUpload, `${principal.holder}:${agent.id}`)
       const { name, bytes } = await fileOf(body, contentType)
       if (bytes.length > maxDocumentBytes) throw new Fault('file_too_large', 'A document has at most 25 MB.')
@@ -92,6 +100,7 @@ export function createDocuments({ db, clock, limits, workspace }: DocumentsDeps)
     /** Also succeeds when the agent has removed the file already. */
     async remove(principal: Principal, agent: Agent, id: string, signal: AbortSignal): Promise<void> {
       const { path } = await own(principal, agent, id)
+      requireWrite(principal, agent)
       await workspace.remove(agent, { path, isOwner: false }, signal).catch((error: unknown) => {
         if (!isFault(error, 'file_not_found')) throw error
       })

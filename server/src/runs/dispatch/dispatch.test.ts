@@ -29,6 +29,27 @@ forEachDialect((_, open) => {
     assert.deepEqual(await eventsOf(platform), ['execution.created', 'execution.started'])
   })
 
+  test('a claim sends the principal with the rights of that moment', async () => {
+    const { platform } = await start()
+    const { id } = await accept(platform)
+    assert.equal((await platform.row(id)).principal, 'user:u1')
+    platform.principals.set('user:u1', { id: 'user:u1', access: 'read', credentials: false })
+    const { principal } = await claimOne(platform)
+    assert.deepEqual(principal, { id: 'user:u1', access: 'read', credentials: false })
+  })
+
+  test('a run whose principal has lost its access is cancelled with the reason, and others start', async () => {
+    const { platform } = await start()
+    const ended = await accept(platform)
+    platform.principals.set('user:u1', { ended: 'The share has ended.' })
+    assert.deepEqual(await claim(platform, 1), [])
+    const row = await platform.row(ended.id)
+    assert.deepEqual([row.status, row.error, row.spawned_at], ['cancelled', 'The share has ended.', null])
+    platform.principals.clear()
+    const next = await accept(platform)
+    assert.equal((await claimOne(platform)).execution_id, next.id)
+  })
+
   test('queued runs keep their order when the clock is set back', async () => {
     const { platform, clock } = await start({ slots: 20 })
     const { dispatch } = platform

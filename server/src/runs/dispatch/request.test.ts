@@ -4,7 +4,7 @@ import type { KeyScope } from '@roost/contracts/kit/access'
 import type { KeyCaller } from '../../identity/access/caller.ts'
 import { isFault } from '../../kit/fault.ts'
 import { person } from '../../test/run-platform.ts'
-import { holderOf, modelOf, triggerOf } from './request.ts'
+import { holderOf, modelOf, readSource, sourceOf, triggerOf } from './request.ts'
 
 const key = (scope: KeyScope): KeyCaller => ({
   kind: 'key',
@@ -45,4 +45,35 @@ test('an empty model is the default; invalid_model names an unknown one', () => 
     (error) =>
       isFault(error, 'invalid_model') && /llama-3/.test(error.message) && error.fields.value === 'llama-3',
   )
+})
+
+const runKey = (principal: string): KeyCaller => {
+  const { user, key: agentKey } = key('agent')
+  return { kind: 'key', user, key: { ...agentKey, principal } }
+}
+
+test('the source of a run names its principal', () => {
+  const principal = (caller: Parameters<typeof sourceOf>[0]) => sourceOf(caller, null).principal
+  assert.equal(principal(person()), 'user:u1')
+  assert.equal(principal(person({ id: 'email:ann@example.com' })), 'email:ann@example.com')
+  assert.equal(principal(key('user')), 'user:u1')
+  assert.equal(principal(key('connector')), 'key:k1')
+  assert.equal(principal(key('agent')), 'agent:a7')
+  assert.equal(principal(runKey('public:l1:v1')), 'agent:a7/public:l1:v1')
+})
+
+test('an agent holds one conversation for its owner, and another one for each principal of its runs', () => {
+  assert.equal(holderOf(runKey('user:u1')), 'agent:a7')
+  assert.notEqual(holderOf(runKey('public:l1:v1')), holderOf(runKey('public:l1:v2')))
+})
+
+test('a source that was stored without a principal gets the one that its fields name', () => {
+  const stored = (source: object) =>
+    readSource(JSON.stringify({ userId: 'u1', userEmail: null, agent: null, key: null, ...source })).principal
+  assert.equal(stored({}), 'user:u1')
+  assert.equal(stored({ userId: 'email:ann@example.com' }), 'email:ann@example.com')
+  assert.equal(stored({ agent: { id: 'a7', name: 'scout' } }), 'agent:a7')
+  assert.equal(stored({ key: { id: 'k1', name: 'k', scope: 'connector' } }), 'key:k1')
+  assert.equal(stored({ key: { id: 'k1', name: 'k', scope: 'user' } }), 'user:u1')
+  assert.equal(stored({ principal: 'public:l1:v1' }), 'public:l1:v1')
 })

@@ -157,11 +157,15 @@ export function summaryOf(row: ExecutionsTable, caller: SignedIn): ExecutionSumm
 }
 
 /** The row with its large fields, as this caller may see them. */
-export function detailsOf(row: ExecutionsTable, tools: ToolCall[], caller: SignedIn): ExecutionDetails {
+export function detailsOf(
+  row: ExecutionsTable,
+  { tools, principal, caller }: { tools: ToolCall[]; principal: string | null; caller: SignedIn },
+): ExecutionDetails {
   const isShown = mayRead(caller, row)
   const request = parseJson<StoredRequest>(row.request)
   return {
     ...summaryOf(row, caller),
+    principal,
     response: isShown ? row.response : null,
     error: isShown ? row.error : null,
     error_code: row.error_code,

@@ -12,6 +12,7 @@ import { Fault } from '../../kit/fault.ts'
 import type { AgentLink } from '../../ports/agent-link/port.ts'
 import type { Db, Executor, Tx } from '../../ports/database/port.ts'
 import { type ExecutionToolsTable, type Live, transcriptStore } from '../transcripts/index.ts'
+import { describePrincipal } from './describe-principal.ts'
 import type { RunHooks } from './hooks.ts'
 import { logText, storedLines } from './log.ts'
 import {
@@ -38,6 +39,8 @@ export type ExecutionsDeps = {
   link: Pick<AgentLink, 'call'>
   live: Live
   hooks: RunHooks
+  /** The address or user name of an account; null for a deleted one. */
+  accountName(userId: string): Promise<string | null>
 }
 
 /** The caller, and the agent that it was admitted to. */
@@ -119,7 +122,11 @@ export function createExecutions(deps: ExecutionsDeps): Executions {
     },
     async details(reader, id) {
       const row = await find(reader, id)
-      return detailsOf(row, await transcriptStore(db).toolCalls(id), reader.caller)
+      const [tools, principal] = await Promise.all([
+        transcriptStore(db).toolCalls(id),
+        describePrincipal(row, deps.accountName),
+      ])
+      return detailsOf(row, { tools, principal, caller: reader.caller })
     },
     async log(reader, id, signal) {
       const row = await find(reader, id)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { forEachDialect, openTestDatabase } from '../../test/dialects.ts'
 import { openHelper } from '../test/schedules-world.ts'
+import { scheduleStore } from './store.ts'
 
 const base = { name: 'nightly', cron_expression: '0 3 * * *', message: 'tidy up' }
 const url = '/api/agents/helper/schedules'
@@ -293,6 +294,27 @@ forEachDialect((_dialect, open) => {
     assert.equal((await put(admin.key, sams.id, owner.email)).status, 200)
     assert.equal((await put(agentKey, sams.id, shared.email)).status, 403)
     assert.equal((await put(agentKey, sams.id, owner.email)).status, 200)
+  })
+
+  test('a schedule belongs to the one who wrote its prompts last', async () => {
+    const db = await open()
+    await using it = await openHelper(db)
+    const { owner, shared, agentKey } = it
+    const principal = async (id: string) => (await scheduleStore(db).byId(id))?.principal
+    const put = async (key: string, id: string, body: object) =>
+      assert.equal((await it.request(key, 'PUT', `${url}/${id}`, body)).status, 200)
+    const { id } = await it.create({}, shared.key)
+    assert.equal(await principal(id), `user:${shared.id}`)
+    await put(owner.key, id, { name: 'renamed', message: base.message, enabled: false })
+    assert.equal(await principal(id), `user:${shared.id}`, 'the message is the same')
+    await put(owner.key, id, { message: 'other words' })
+    assert.equal(await principal(id), `user:${owner.id}`)
+    await put(shared.key, id, { message: 'my words' })
+    assert.equal(await principal(id), `user:${shared.id}`)
+    await put(owner.key, id, { validation_prompt: 'was it done?' })
+    assert.equal(await principal(id), `user:${owner.id}`)
+    await put(agentKey, id, { message: 'words of the agent' })
+    assert.match((await principal(id)) ?? '', /^agent:/)
   })
 
   test('enabling or a new time restarts the due times; other changes do not', async () => {

@@ -19,14 +19,17 @@ export function RunFacts({ run }: { run: ExecutionDetails }) {
     <aside aria-label="About this run" className="flex min-w-0 flex-col gap-5">
       <Part title="Cause">
         <KeyValues
-          items={causesOf(run, me.id).map(({ label, text, target }) => ({
-            label,
-            value: (
-              <CauseLink name={run.agent_name} target={target}>
-                {text}
-              </CauseLink>
-            ),
-          }))}
+          items={[
+            ...causesOf(run, me.id).map(({ label, text, target }) => ({
+              label,
+              value: (
+                <CauseLink name={run.agent_name} target={target}>
+                  {text}
+                </CauseLink>
+              ),
+            })),
+            run.principal !== null && { label: 'Works for', value: run.principal },
+          ]}
         />
       </Part>
       <RunFamily run={run} />

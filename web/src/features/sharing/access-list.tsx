@@ -1,12 +1,15 @@
-import { type AgentAccess, unshareAgent } from '@roost/contracts/agents/sharing'
+import type { ShareAccess } from '@roost/contracts/agents/agent'
+import { type AgentAccess, changeShare, unshareAgent } from '@roost/contracts/agents/sharing'
 import { describeFault } from '../../lib/fault.ts'
 import { useApp } from '../../shell/app-context.ts'
 import { AgentAvatar } from '../../ui/avatar.tsx'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
+import { Select } from '../../ui/select.tsx'
 import { RelativeTime } from '../../ui/time.tsx'
 import { toast } from '../../ui/toast.tsx'
 import { useUndo } from '../../ui/use-undo.ts'
+import { accessOptions } from './access-options.ts'
 import { accessKey } from './queries.ts'
 
 /** Everyone with access to the agent, the owner first. */
@@ -25,6 +28,15 @@ export function AccessList({ name, people }: { name: string; people: readonly Ag
         await queries.invalidateQueries({ queryKey: accessKey(name) })
       },
     })
+  const change = async (email: string, access: ShareAccess) => {
+    try {
+      await api.call(changeShare, { params: { name, email }, body: { access } })
+      toast({ title: `Changed what ${email} may do with files.`, tone: 'success' })
+    } catch (error) {
+      toast({ title: describeFault(error).sentence, tone: 'danger' })
+    }
+    await queries.invalidateQueries({ queryKey: accessKey(name) })
+  }
   const shown = people.filter(({ email }) => email === null || !pending.has(email))
   return (
     <div>
@@ -33,7 +45,12 @@ export function AccessList({ name, people }: { name: string; people: readonly Ag
         aria-label="Users with access"
       >
         {shown.map((person) => (
-          <PersonRow key={person.email ?? person.username} person={person} onRemove={remove} />
+          <PersonRow
+            key={person.email ?? person.username}
+            person={person}
+            onChange={change}
+            onRemove={remove}
+          />
         ))}
       </ul>
       {shown.every(({ relation }) => relation === 'owner') && (
@@ -45,8 +62,16 @@ export function AccessList({ name, people }: { name: string; people: readonly Ag
   )
 }
 
-function PersonRow({ person, onRemove }: { person: AgentAccess; onRemove: (email: string) => void }) {
-  const { email, username, relation, status } = person
+function PersonRow({
+  person,
+  onChange,
+  onRemove,
+}: {
+  person: AgentAccess
+  onChange: (email: string, access: ShareAccess) => void
+  onRemove: (email: string) => void
+}) {
+  const { email, username, relation, access, status } = person
   const title = email ?? username ?? 'somebody'
   return (
     <li className="flex flex-wrap items-center gap-x-3 gap-y-2 px-3 py-2.5">
@@ -70,6 +95,14 @@ function PersonRow({ person, onRemove }: { person: AgentAccess; onRemove: (email
           {person.role && relation !== 'owner' && ` · ${person.role}`}
         </p>
       </div>
+      {access !== 'owner' && email !== null && (
+        <Select
+          label={`Files for ${email}`}
+          value={access}
+          options={accessOptions}
+          onValueChange={(chosen) => onChange(email, chosen)}
+        />
+      )}
       {relation === 'shared' && email !== null && (
         <Button size="sm" variant="ghost" aria-label={`Remove ${email}`} onClick={() => onRemove(email)}>
           Remove

@@ -1,3 +1,4 @@
+import { getStrangers } from '@roost/contracts/agents/settings'
 import { listAccess } from '@roost/contracts/agents/sharing'
 import type { Client } from '@roost/contracts/client'
 import { queryOptions } from '@tanstack/react-query'
@@ -11,4 +12,12 @@ export const accessQuery = (api: Client, name: string) =>
   queryOptions({
     queryKey: accessKey(name),
     queryFn: ({ signal }) => api.call(listAccess, { params: { name }, signal }),
+  })
+
+export const strangersKey = (name: string) => [...agentKeys.settings(name), 'strangers'] as const
+
+export const strangersQuery = (api: Client, name: string) =>
+  queryOptions({
+    queryKey: strangersKey(name),
+    queryFn: ({ signal }) => api.call(getStrangers, { params: { name }, signal }),
   })

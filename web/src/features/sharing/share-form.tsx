@@ -1,25 +1,27 @@
+import { shareAccesses } from '@roost/contracts/agents/agent'
 import { shareAgent } from '@roost/contracts/agents/sharing'
 import { EmailAddress } from '@roost/contracts/identity/users'
 import { z } from 'zod'
 import { describeFault } from '../../lib/fault.ts'
 import { useApp } from '../../shell/app-context.ts'
 import { Button } from '../../ui/button.tsx'
-import { Form, TextField, useZodForm } from '../../ui/form.tsx'
+import { Form, SelectField, TextField, useZodForm } from '../../ui/form.tsx'
 import { toast } from '../../ui/toast.tsx'
 import { agentKeys } from '../agents/queries.ts'
+import { accessOptions } from './access-options.ts'
 import { accessKey } from './queries.ts'
 
-const ShareBody = z.object({ email: EmailAddress })
+const ShareBody = z.object({ email: EmailAddress, access: z.enum(shareAccesses) })
 
 /** Shares the agent with an e-mail address, with or without an existing account. */
 export function ShareForm({ name }: { name: string }) {
   const { api, queries } = useApp()
-  const form = useZodForm(ShareBody, { defaultValues: { email: '' }, mode: 'onSubmit' })
-  async function share({ email }: z.output<typeof ShareBody>): Promise<void> {
+  const form = useZodForm(ShareBody, { defaultValues: { email: '', access: 'write' }, mode: 'onSubmit' })
+  async function share({ email, access }: z.output<typeof ShareBody>): Promise<void> {
     try {
-      await api.call(shareAgent, { params: { name }, body: { email } })
+      await api.call(shareAgent, { params: { name }, body: { email, access } })
     } catch (error) {
-      // The form has one field, so every error belongs to it.
+      // Only the address can be refused.
       form.setError('email', { message: describeFault(error).sentence }, { shouldFocus: true })
       return
     }
@@ -42,6 +44,7 @@ export function ShareForm({ name }: { name: string }) {
           placeholder="name@example.com"
           className="flex-1 basis-56"
         />
+        <SelectField name="access" label="Files" options={accessOptions} />
         <Button type="submit" variant="primary" pending={form.formState.isSubmitting} className="mt-6.5">
           Share
         </Button>

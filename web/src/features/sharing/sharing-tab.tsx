@@ -9,6 +9,7 @@ import { Skeleton } from '../../ui/skeleton.tsx'
 import { AccessList } from './access-list.tsx'
 import { accessQuery } from './queries.ts'
 import { ShareForm } from './share-form.tsx'
+import { StrangersSetting } from './strangers-setting.tsx'
 import { UserPermissions } from './user-permissions.tsx'
 
 const PublicLinks = lazyPart(
@@ -52,14 +53,19 @@ export function SharingTab({ agent }: { agent: AgentDetails }) {
         </Section>
       )}
       {!agent.is_system && (
+        <Section
+          title="Strangers and files"
+          description="What the agent may do with its workspace when it answers visitors of public links, payers and people in Slack. It never reads files with credentials for them."
+        >
+          <StrangersSetting name={agent.name} />
+        </Section>
+      )}
+      {!agent.is_system && (
         <Section title="Slack" description="A Slack channel where everyone can chat with this agent.">
           <SlackChannel name={agent.name} />
         </Section>
       )}
-      <Section
-        title="Permissions of users"
-        description="All users that an agent is shared with have the same permissions."
-      >
+      <Section title="Permissions of users" description="What users may do that the agent is shared with.">
         <UserPermissions />
       </Section>
     </div>

@@ -5,7 +5,8 @@ const may = [
   'View files, logs, schedules, skills and runs',
   'Chat, send tasks, and start fan-outs and loops',
   'Start and stop the agent and its runs',
-  'Edit files and create own schedules',
+  'Edit files, unless they may only read',
+  'Create own schedules, which run with the permissions of their creator',
   'Answer questions of the agent (operators and above)',
 ]
 

@@ -63,6 +63,11 @@ export function Workspace({ agent, place, desk, onGo }: WorkspaceProps) {
             The agent is no longer running. Start it to save your changes.
           </Banner>
         )}
+        {agent.workspace_access === 'read' && (
+          <Banner className="mx-4 mt-3" title="Read only">
+            The agent is shared with you for reading. You cannot change its files.
+          </Banner>
+        )}
         {place.kind === 'file' ? (
           <FileView
             key={place.path}
