@@ -20,6 +20,7 @@ import { prices } from './prices.ts'
 import { regainAdmin } from './regain-admin.ts'
 import { reports } from './reports.ts'
 import { schedules } from './schedules.ts'
+import { shares } from './shares.ts'
 import { skills } from './skills.ts'
 import { task } from './task.ts'
 import { systemErrorMessage } from './terminal/system-error.ts'
@@ -42,6 +43,7 @@ const commands: Command[] = [
   skills,
   notifications,
   reports,
+  shares,
   logs,
   events,
   keys,

@@ -38,7 +38,7 @@ forEachDialect((_name, open) => {
     assert.equal((await it.call(it.ben.key, 'GET', '')).json.is_shared, true)
     assert.deepEqual(await it.world.lastEvent('agent.shared'), {
       event: 'agent_shared',
-      data: { name: 'one', shared_with: 'ben@example.com' },
+      data: { name: 'one', shared_with: 'ben@example.com', access: 'write' },
     })
     const entry = await entryOf(it.world, 'ben@example.com')
     assert.deepEqual(
@@ -109,10 +109,48 @@ forEachDialect((_name, open) => {
     assert.equal((await it.call(it.ann.key, 'DELETE', '/share/nobody')).json.error, 'not_found')
   })
 
+  test('the owner changes what a share permits; it applies to the next request', async () => {
+    await using it = await start()
+    await it.share('ben@example.com')
+    const put = (access: string, key = it.ann.key, email = 'Ben%40Example.com') =>
+      it.call(key, 'PUT', `/share/${email}`, { access })
+    const ownAccess = async () => (await it.call(it.ben.key, 'GET', '')).json.workspace_access
+    const mkdir = async () =>
+      (await it.call(it.ben.key, 'POST', '/files/mkdir', { path: '.roost/x' })).json.error
+    assert.equal(await ownAccess(), 'write')
+    assert.equal(await mkdir(), 'protected_path')
+    const changed = await put('read')
+    assert.deepEqual([changed.status, changed.json.access], [200, 'read'])
+    assert.equal(await ownAccess(), 'read')
+    assert.equal(await mkdir(), 'workspace_read_only')
+    assert.deepEqual((await it.world.lastEvent('agent.shared'))?.data, {
+      ...{ name: 'one', shared_with: 'ben@example.com', access: 'read' },
+    })
+    assert.equal((await put('owner')).status, 422)
+    assert.equal((await put('write', it.ben.key)).json.error, 'owner_required')
+    assert.equal((await put('write', it.ann.key, 'other@example.com')).json.error, 'not_found')
+    assert.equal((await put('write')).status, 200)
+    assert.equal(await ownAccess(), 'write')
+  })
+
+  test('strangers read by default; only the owner changes it', async () => {
+    await using it = await start()
+    await it.share('ben@example.com')
+    const put = (access: string, key = it.ann.key) => it.call(key, 'PUT', '/strangers', { access })
+    assert.deepEqual((await it.call(it.ben.key, 'GET', '/strangers')).json, {
+      agent_name: 'one',
+      access: 'read',
+    })
+    assert.equal((await put('write', it.ben.key)).json.error, 'owner_required')
+    assert.equal((await put('owner')).status, 422)
+    for (const access of ['none', 'write', 'read'])
+      assert.deepEqual((await put(access)).json, { agent_name: 'one', access })
+  })
+
   test('access list: the owner, then people by newest share; pending until they sign in', async () => {
     const lastUse = new Map<string, string>()
     await using it = await start({ needs: { lastUseBy: async () => lastUse } })
-    await it.share('ben@example.com')
+    await it.call(it.ann.key, 'POST', '/share', { email: 'ben@example.com', access: 'read' })
     it.world.clock.set('2030-01-02T00:00:00.000Z')
     await it.share('new@example.com')
     lastUse.set(it.ben.id, '2030-01-03T00:00:00.000Z')
@@ -124,12 +162,14 @@ forEachDialect((_name, open) => {
         email: 'ann@example.com',
         username: 'ann@example.com',
         relation: 'owner',
+        access: 'owner',
         last_active_at: null,
         ...creator,
       },
-      { email: 'new@example.com', relation: 'shared', ...nobody },
+      { email: 'new@example.com', relation: 'shared', access: 'write', ...nobody },
       {
         ...{ email: 'ben@example.com', username: 'ben@example.com', relation: 'shared' },
+        access: 'read',
         last_active_at: '2030-01-03T00:00:00.000Z',
         ...creator,
       },

@@ -21,6 +21,7 @@ export type Run = {
   claim_token: number
   message: string
   resume_session_id?: string | null
+  principal: { id: string }
 }
 
 /** An agent `scout` of the creator `ann`, with runs, mail and public links. */
