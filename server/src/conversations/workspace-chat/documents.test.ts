@@ -81,6 +81,26 @@ async function upload(world: WorkspaceWorld, token: string, name: string, bytes:
   return world.request(token, 'POST', '/agents/scout/documents', body, headers)
 }
 
+test('403 workspace_read_only for a reader, who neither uploads nor deletes and still reads', async () => {
+  await using world = await openWorkspaceWorld(openTestDatabase)
+  const files = new Map<string, Buffer>()
+  world.agentLink.link(world.agentId, fakeFiles(files))
+  await world.share(sam)
+  const token = await world.signIn(sam)
+  const { json } = await upload(world, token, 'plan.txt', Buffer.from('the plan'))
+  assert.equal((await world.setAccess(sam, 'read')).status, 200)
+  const refused = [
+    await upload(world, token, 'more.txt', Buffer.from('more')),
+    await world.request(token, 'DELETE', `/agents/scout/documents/${json.id}`),
+  ]
+  assert.deepEqual(
+    refused.map((reply) => [reply.status, reply.json.error]),
+    Array(2).fill([403, 'workspace_read_only']),
+  )
+  assert.deepEqual([...files.keys()], ['/home/developer/uploads/plan.txt'])
+  assert.equal((await world.request(token, 'GET', `/agents/scout/documents/${json.id}`)).status, 200)
+})
+
 test('a document that reuses the path of a removed file belongs only to its new owner', async () => {
   await using world = await openWorkspaceWorld(openTestDatabase)
   const files = new Map<string, Buffer>()

@@ -188,6 +188,8 @@ export async function openWorkspaceWorld(
     finish: (run: { execution_id: string; claim_token: number }, overrides: object = {}) =>
       dispatch.handlers.result(linked, resultOf(run, { response: 'hello', ...overrides })),
     share: (email: string) => world.request(owner.key, 'POST', '/api/agents/scout/share', { email }),
+    setAccess: (email: string, access: 'read' | 'write') =>
+      world.request(owner.key, 'PUT', `/api/agents/scout/share/${email}`, { access }),
     unshare: (email: string) => world.request(owner.key, 'DELETE', `/api/agents/scout/share/${email}`),
     /** Sends a message and lets the agent answer it. */
     async turn(token: string, body: object, overrides: object = {}, headers = {}) {
