@@ -82,7 +82,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     home,
     owner,
     parts: join(home, '.roost', 'sealed-parts'),
-    own: config.mcpUrl ? { url: config.mcpUrl, key: config.agentKey } : null,
+    own: config.mcpUrl ? { url: config.mcpUrl } : null,
     variables: { AGENT_NAME: config.agentName, ...(config.mcpUrl ? { ROOST_MCP_URL: config.mcpUrl } : {}) },
     clock,
   }
@@ -179,7 +179,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
         runtime,
         places: { home, state: join(home, '.roost', 'state', config.runtime), scratch: config.scratch },
         owner,
-        mcp: config.mcpUrl ? { url: config.mcpUrl, key: config.agentKey } : null,
+        mcpUrl: config.mcpUrl,
         identities,
         permissions,
         live,

@@ -20,13 +20,16 @@ export type KeyCheck = {
 /** Cache time of a check. The API checks the key of every call again. */
 const cacheSeconds = 30
 const maxEntries = 10_000
+const runKeyPrefix = 'svc_mcp_run_'
 
-/** Checks keys with the API, at most once per key and half a minute. */
+/** Checks keys with the API, at most once per key and half a minute; keys of runs each time. */
 export function createKeyCheck(api: Client, clock: { now(): number }): KeyCheck {
   const checks = new Map<string, { until: number; result: Promise<CheckedKey | null> }>()
   return {
     check(token) {
       const id = createHash('sha256').update(token).digest('base64url')
+      // The key of a run ends with it, so its check is never reused.
+      if (token.startsWith(runKeyPrefix)) return validate(api.withToken(token), id)
       const now = clock.now()
       const cached = checks.get(id)
       if (cached && cached.until > now) return cached.result

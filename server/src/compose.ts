@@ -73,10 +73,18 @@ export async function compose(
     mail: adapters.mail,
     baseUrl: config.baseUrl,
     agentNames,
+    runs: {
+      running: (run) => records.executions.runningOf(run),
+      agent: (id) => agents.agentRecords.byId(id),
+      principalFor: (agentId, principal) => agents.runContexts.principal(agentId, principal),
+    },
   })
   const { changes, users, allowList, sessions, keys, identify } = identity
 
   const accessRevocation = createAccessRevocation()
+  outbox.on('execution.finished', ({ fields: { execution_id } }) => {
+    if (typeof execution_id === 'string') changes.notice({ execution_id })
+  })
   changes.on((change) => accessRevocation.recheckCallers((caller) => isTouched(caller, change)))
   const hub = createAgentLinkHub({ ephemeral, clock, log })
   const records = createRunRecords({
@@ -94,6 +102,7 @@ export async function compose(
     brokerUrl: () => `http://${agentsHost()}:${config.internalPort}/broker`,
     providerKey: (provider) => settings.providerKey(provider),
     providerBaseUrl: (provider) => providers[provider],
+    runtimeOf: async (agentId) => (await agents.agentRecords.byId(agentId))?.runtime ?? null,
     vault,
     isAutoSwitchOn: () => settings.value('subscription_auto_switch'),
     alerts,
@@ -164,6 +173,7 @@ export async function compose(
     idempotency,
     works,
     records,
+    runKeys: identity.runKeys,
     agents,
     testProvider: foundation.testProvider,
     platformSettings: settings,

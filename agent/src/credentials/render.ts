@@ -15,7 +15,7 @@ export type RenderInput = {
   rendered: Readonly<Record<string, string>>
   values: Readonly<Record<string, string>>
   /** Null when the platform offers no tools. */
-  own: { url: string; key: string } | null
+  own: { url: string } | null
 }
 export type Rendered = { text: string; rendered: Record<string, string>; leftOut: LeftOutServer[] }
 
@@ -48,8 +48,9 @@ export function renderMcp({ template, present, rendered, values, own }: RenderIn
   return { text: `${JSON.stringify({ mcpServers: all }, null, 2)}\n`, rendered: { ...fresh }, leftOut }
 }
 
-function ownEntry({ url, key }: { url: string; key: string }) {
-  return { type: 'http', url, headers: { Authorization: `Bearer ${key}` } }
+/** Names the variable that each turn gets its key in. The file outlives turns, so it holds no key. */
+function ownEntry({ url }: { url: string }) {
+  return { type: 'http', url, headers: { Authorization: `Bearer \${ROOST_MCP_KEY}` } }
 }
 
 type Filled = { server: unknown } | { names: string[]; reason: string }

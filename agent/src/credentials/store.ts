@@ -44,7 +44,7 @@ export type CredentialStoreDeps = {
   /** Private staging folder on the workspace's volume, used for nothing else. */
   parts: string
   /** Null when the platform offers no tools. */
-  own: { url: string; key: string } | null
+  own: { url: string } | null
   /** Variables that a template may use in addition to `.env`. */
   variables: Readonly<Record<string, string>>
   clock: Clock

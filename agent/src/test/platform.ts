@@ -264,6 +264,7 @@ export function aRun(overrides: globalThis.Partial<Run> = {}): Run {
     attachments: [],
     broker: { url: 'http://127.0.0.1:9', token: 'token' },
     principal: { id: 'user:u1', access: 'owner', credentials: true },
+    key: `svc_mcp_run_${randomUUID()}`,
     ...overrides,
   }
 }

@@ -15,7 +15,8 @@ export type PrepareDeps = {
   runtime: Runtime
   places: { home: string; state: string; scratch: string }
   owner: { uid: number; gid: number }
-  mcp: Setup['mcp']
+  /** Address of the platform's MCP server; null without one. */
+  mcpUrl: string | null
   identities: Identities
   permissions: Permissions
   live: LivePool
@@ -84,7 +85,7 @@ async function fill(
     resumeSessionId: run.resume_session_id,
     readOnly,
     broker: run.broker,
-    mcp: deps.mcp,
+    mcp: deps.mcpUrl === null ? null : { url: deps.mcpUrl, key: run.key },
     servers: await deps.servers(),
     imagePaths: input.images.map(({ path }) => path),
     places: { home, state: deps.places.state, scratch: scratch.path },

@@ -29,7 +29,7 @@ export const postHeartbeat = endpoint({
   path: '/api/agents/{name}/heartbeat',
   summary: 'Heartbeat of an agent, every 5 seconds',
   tag,
-  access: { who: 'agent' },
+  access: { who: 'agent', refuses: ['run'] },
   params: AgentParams,
   body: Heartbeat,
   bodyOptional: true,

@@ -99,7 +99,7 @@ export const listAgents = endpoint({
   path: '/api/agents',
   summary: 'List the agents that you can access',
   tag,
-  access: { who: 'any', scopes: ['ops'] },
+  access: { who: 'any', scopes: ['ops'], guests: true },
   query: z.object({
     tags: z
       .string()
@@ -142,7 +142,7 @@ export const getAgent = endpoint({
   path: '/api/agents/{name}',
   summary: 'Get the details of an agent',
   tag,
-  access: { who: 'access' },
+  access: { who: 'access', guests: true },
   params: AgentParams,
   returns: AgentDetails,
   fails: ['agent_not_found'],

@@ -140,7 +140,7 @@ export const sendChat = endpoint({
   summary: 'Run a turn in your current conversation with the agent',
   description: turnForms,
   tag,
-  access: { who: 'access', scopes: ['connector'] },
+  access: { who: 'access', scopes: ['connector'], guests: true },
   params: AgentParams,
   body: ChatBody,
   ...turn,

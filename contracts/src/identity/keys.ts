@@ -137,7 +137,7 @@ export const validateKey = endpoint({
   path: '/api/mcp/validate',
   summary: 'Validate the key of the call',
   tag,
-  access: { who: 'any', gate: 'key', scopes: ['connector'] },
+  access: { who: 'any', gate: 'key', scopes: ['connector'], guests: true },
   returns: z.object({
     valid: z.literal(true),
     key_id: Id,

@@ -34,8 +34,12 @@ export type Access = {
   alsoAdmits?: 'agent' | 'metrics_token'
   /** Fenced scopes that may call this endpoint. */
   scopes?: readonly FencedScope[]
-  /** Scopes that are refused although `who` admits them (routes about keys and accounts). */
-  refuses?: readonly KeyScope[]
+  /**
+   * Scopes that are refused although `who` admits them (routes about keys and accounts). `run`: the keys of runs.
+   */
+  refuses?: readonly (KeyScope | 'run')[]
+  /** Admits the key of a run that works for a stranger or a reader. */
+  guests?: true
   /** Changes the workspace: refused to a person with whom the agent is shared for reading. */
   writesWorkspace?: true
   /** Also admits a session that has logged out, so that logging out twice succeeds. */

@@ -32,6 +32,7 @@ export const errorCatalogue = {
   // 401, 402
   not_authenticated: [401, 'A bearer token is required.'],
   invalid_token: [401, 'The token is not valid.'],
+  run_key_ended: [401, 'The run of this key has ended.'],
   invalid_credentials: [401, 'User name or password is wrong.'],
   setup_required: [401, 'The platform has no admin yet: set the admin password first.'],
   invalid_code: [401, 'The code is wrong or has expired.'],
@@ -46,6 +47,7 @@ export const errorCatalogue = {
   // 403
   mfa_required: [403, 'mfa_required'],
   admin_required: [403, 'Only an admin may do this.'],
+  principal_not_allowed: [403, 'The person that this run works for may not do this.'],
   owner_required: [403, "Only the agent's owner or an admin may do this."],
   workspace_read_only: [403, 'The agent is shared with you for reading: you cannot change its files.'],
   human_only: [403, 'Only a signed-in person may do this; API keys are refused.'],

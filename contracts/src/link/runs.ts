@@ -35,6 +35,8 @@ export type Run = {
   attachments: RunAttachment[]
   broker: { url: string; token: string }
   principal: Principal
+  /** Key for the platform's MCP server and API, valid for this principal while this run (a chat: a turn of this conversation) is running. */
+  key: string
 }
 /**
  * Images go to the model; the agent writes other files to `/home/developer/uploads/` before the turn.

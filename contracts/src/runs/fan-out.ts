@@ -147,7 +147,7 @@ export const startFanOut = endpoint({
   description:
     'Accepts all tasks or none. The reply waits until every task has ended or `timeout_seconds` have passed. With `async_mode` it returns immediately; poll the fan-out. Neither a failed task nor a client disconnect stops the other tasks.',
   tag,
-  access: { who: 'access' },
+  access: { who: 'access', guests: true },
   params: AgentParams,
   body: FanOutBody,
   bodyLimit: messageBodyLimit,
@@ -172,7 +172,7 @@ export const getFanOut = endpoint({
   path: '/api/agents/{name}/fan-out/{fan_out_id}',
   summary: 'A fan-out with the current state of its tasks',
   tag,
-  access: { who: 'access' },
+  access: { who: 'access', guests: true },
   params: z.object({ name: z.string(), fan_out_id: z.string() }),
   returns: FanOut,
   fails: ['agent_not_found', 'not_found'],

@@ -93,7 +93,7 @@ export const runTask = endpoint({
   description:
     'Stateless and parallel up to the slots of the agent. The reply waits until the task has ended, including the time in the queue. With `async_mode` it returns immediately; poll the execution. The header `X-Execution-Id` names the run. A client disconnect does not stop it.',
   tag: 'Tasks',
-  access: { who: 'access' },
+  access: { who: 'access', guests: true },
   params: AgentParams,
   body: TaskBody,
   bodyLimit: messageBodyLimit,

@@ -153,7 +153,8 @@ function linkRoute(
       if (caller.kind === 'anonymous') throw new Fault('not_authenticated')
       // The key of the system agent has a scope of its own.
       const isOfAgent = caller.kind === 'key' && ['agent', 'system'].includes(caller.key.scope)
-      if (!isOfAgent || caller.key.agent_id === null) {
+      // The keys of runs stay out: only the agent program opens links.
+      if (!isOfAgent || caller.key.agent_id === null || caller.run) {
         return { close: 4003, reason: 'only an agent key opens a link', caller }
       }
       const agent = { agentId: caller.key.agent_id, agentName: caller.key.name, keyId: caller.key.id }

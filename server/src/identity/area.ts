@@ -14,6 +14,7 @@ import { createEmailCodes, createEmailLogin, type EmailCodes, emailLoginRoutes }
 import { createGitTokens, type GitTokens, gitTokenRoutes } from './git-tokens/index.ts'
 import { createKeys, type Keys, type KeysDeps, keyRoutes } from './keys/index.ts'
 import { createPreferences, preferenceRoutes } from './preferences/index.ts'
+import { createRunKeys, type RunKeys, type RunKeysDeps } from './run-keys/index.ts'
 import { createSecondFactor, factorRoutes } from './second-factor/index.ts'
 import { createSessions, openSigningKeys, type Sessions, sessionRoutes } from './sessions/index.ts'
 import {
@@ -37,6 +38,8 @@ export type IdentityAreaDeps = Pick<KeysDeps, 'agentNames'> & {
   vault: Vault
   limits: RateLimits
   settings: Pick<Settings, 'value' | 'providerKey' | 'secondFactorRoles' | 'putSecondFactorRoles'>
+  /** What run keys need from the areas that follow. */
+  runs: Pick<RunKeysDeps, 'running' | 'agent' | 'principalFor'>
   /** Null: sign-in by e-mail is off. */
   mail: Mailer | null
   /** The public address of the platform. */
@@ -50,6 +53,7 @@ export type IdentityArea = {
   allowList: AllowList
   sessions: Sessions
   keys: Keys
+  runKeys: RunKeys
   codes: EmailCodes
   devices: Devices
   gitTokens: GitTokens
@@ -119,7 +123,8 @@ export async function openIdentityArea(deps: IdentityAreaDeps): Promise<Identity
       for (const hook of suspensionHooks) await hook(tx, account)
     },
   })
-  const keys = createKeys({ db, clock, changes, users, limits, agentNames: deps.agentNames })
+  const runKeys = createRunKeys({ ...deps.runs, users, mac: (text) => vault.mac(text, 'run-key') })
+  const keys = createKeys({ db, clock, changes, users, limits, runKeys, agentNames: deps.agentNames })
   const hasGlobal = () => settings.providerKey('github') !== null
   const gitTokens = createGitTokens({ db, clock, vault, hasGlobal })
 
@@ -129,11 +134,16 @@ export async function openIdentityArea(deps: IdentityAreaDeps): Promise<Identity
     allowList,
     sessions,
     keys,
+    runKeys,
     codes,
     devices,
     gitTokens,
     onSuspended: (hook) => void suspensionHooks.push(hook),
-    identify: createIdentify({ verifySession: sessions.verifySession, verifyKey: keys.verifyKey }),
+    identify: createIdentify({
+      verifySession: sessions.verifySession,
+      verifyKey: keys.verifyKey,
+      isRunKey: runKeys.isGenuine,
+    }),
     routes: [
       ...sessionRoutes(sessions, devices),
       ...emailLoginRoutes(emailLogin, sessions, devices),

@@ -5,6 +5,7 @@ import type { Outbox } from '../foundation/outbox/index.ts'
 import type { Settings, SweepDeps, TestProvider } from '../foundation/settings/index.ts'
 import type { Route } from '../http/route.ts'
 import type { SignedIn } from '../identity/access/index.ts'
+import { type RunKeys, runOf } from '../identity/run-keys/index.ts'
 import type { Clock } from '../kit/clock.ts'
 import type { AgentLink } from '../ports/agent-link/port.ts'
 import type { Db } from '../ports/database/port.ts'
@@ -138,6 +139,7 @@ export type RunsAreaDeps = Pick<TasksDeps, 'joinConversation' | 'agentName'> &
     idempotency: Pick<Idempotency, 'enter'>
     works: Pick<WorkStates, 'register'>
     records: RunRecords
+    runKeys: Pick<RunKeys, 'mint'>
     /** Settings of the platform; those of agents are in `agents`. */
     platformSettings: SweepDeps['settings']
     agents: Pick<
@@ -185,6 +187,10 @@ export function createRunsArea(deps: RunsAreaDeps): RunsArea {
       alerts: deps.alerts,
     }),
     brokerAccess: (row) => broker.access(row),
+    async runKeysOf(agentId) {
+      const keyId = (await agentRecords.byId(agentId))?.agent_key_id ?? null
+      return (row) => (keyId === null ? '' : deps.runKeys.mint(runOf(row), keyId, row.principal ?? ''))
+    },
   })
   const loops = createLoops({
     ...deps,

@@ -1,5 +1,5 @@
 import type { ShareAccess } from '@roost/contracts/agents/agent'
-import type { Caller, Relation } from '../../identity/access/caller.ts'
+import type { Caller, CallerUser, KeyCaller, Reach, Relation } from '../../identity/access/caller.ts'
 
 type Shared = { shares: readonly { email: string }[] }
 type Reachable = Shared & { id: string; owner_id: string }
@@ -16,13 +16,32 @@ export function relationOf(
   if (caller.kind === 'anonymous') return null
   if (caller.kind === 'key') {
     const { scope, agent_id } = caller.key
-    if (scope === 'agent')
-      return agent_id === agent.id ? 'self' : permitted.has(agent.id) ? 'permitted' : null
+    if (scope === 'agent') {
+      const relation = agent_id === agent.id ? 'self' : permitted.has(agent.id) ? 'permitted' : null
+      return caller.run ? relationOfRun(caller, caller.run.reach, agent, relation) : relation
+    }
     // Bound to one agent and never its owner. The endpoints that accept this scope limit what it may do.
     if (scope === 'connector') return agent_id === agent.id ? 'shared' : null
     if (scope === 'system') return 'admin'
   }
-  const { id, role, email } = caller.user
+  return relationOfUser(caller.user, agent)
+}
+
+/** The relation of the agent's own key, limited to what the principal of the run reaches. */
+function relationOfRun(
+  { user }: KeyCaller,
+  reach: Reach,
+  agent: Reachable,
+  relation: 'self' | 'permitted' | null,
+): Relation | null {
+  if (relation === null || reach === 'owner') return relation
+  if (reach === 'guest') return 'guest'
+  const own = relationOfUser(user, agent)
+  if (relation === 'self') return own && 'shared'
+  return own ? 'permitted' : 'guest'
+}
+
+function relationOfUser({ id, role, email }: CallerUser, agent: Reachable): 'owner' | 'admin' | 'shared' | null {
   if (agent.owner_id === id) return 'owner'
   if (role === 'admin') return 'admin'
   return email !== null && isSharedWith(agent, email) ? 'shared' : null

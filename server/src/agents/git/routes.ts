@@ -15,6 +15,7 @@ import {
   syncGit,
 } from '@roost/contracts/agents/git'
 import { agentRoute, type Route, signedInRoute } from '../../http/route.ts'
+import { isCallOnly } from '../../identity/access/caller.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import type { AgentAccess } from '../access/index.ts'
@@ -90,7 +91,7 @@ export function gitRoutes({ git, agentRecords, agentAccess, clock }: GitRouteDep
     agentRoute(pullGit, async (call) => {
       // An agent with permission to call may read. `force_reset` would discard the other agent's uncommitted
       // work.
-      if (call.relation === 'permitted') throw new Fault('agent_not_permitted', noPull)
+      if (isCallOnly(call.relation)) throw new Fault('agent_not_permitted', noPull)
       const { commit_sha, files_changed } = await git.pull(await agentOf(call), call.body.strategy)
       call.request.note({ strategy: call.body.strategy, commit_sha })
       const message = files_changed === 0 ? 'Nothing new.' : `${files_changed} files were changed.`

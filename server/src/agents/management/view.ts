@@ -22,7 +22,8 @@ export function rowOf(agent: Agent, relation: Relation): AgentRow {
     container_id: agent.container_id,
     tags: [...agent.tags],
     label: agent.label,
-    owner: agent.owner,
+    // A stranger could read the name through a turn, and it may be an address.
+    owner: relation === 'guest' ? '' : agent.owner,
     is_owner: relation === 'owner',
     is_shared: relation === 'shared',
     is_system: agent.is_system,

@@ -23,13 +23,13 @@ export function canvasRoutes({ canvases, shares, workspace }: CanvasFeature): Ro
       return { agent_name: agent.name, requested: body.canvas_ids.length, deleted }
     }),
     agentRoute(endpoints.getCanvas, ({ agent, params }) => canvases.read(agent, params.canvas_id)),
-    agentRoute(endpoints.putCanvas, async ({ agent, caller, relation, params, body, request }) => {
-      requireWriter(caller, relation)
+    agentRoute(endpoints.putCanvas, async ({ agent, caller, params, body, request }) => {
+      requireWriter(caller, agent)
       request.note({ canvas_id: params.canvas_id })
       return canvases.put(agent, params.canvas_id, body)
     }),
-    agentRoute(endpoints.patchCanvas, async ({ agent, caller, relation, params, body, request }) => {
-      requireWriter(caller, relation)
+    agentRoute(endpoints.patchCanvas, async ({ agent, caller, params, body, request }) => {
+      requireWriter(caller, agent)
       request.note({ canvas_id: params.canvas_id })
       return canvases.patch(agent, params.canvas_id, body)
     }),
@@ -64,7 +64,7 @@ export function canvasRoutes({ canvases, shares, workspace }: CanvasFeature): Ro
 }
 
 /** People with access and the agent itself write; other permitted agents only read. */
-function requireWriter(caller: SignedIn, relation: Relation): void {
+function requireWriter(caller: SignedIn, agent: { id: string }): void {
   const isAgent = caller.kind === 'key' && caller.key.scope === 'agent'
-  if (isAgent && relation !== 'self') throw new Fault('agent_identity_required')
+  if (isAgent && caller.key.agent_id !== agent.id) throw new Fault('agent_identity_required')
 }

@@ -34,7 +34,7 @@ export const personOf = (caller: SignedIn): CallPerson => ({
   identity:
     caller.kind === 'session'
       ? { via: 'platform', session: caller.session.jti }
-      : { via: 'platform', key: caller.key.id },
+      : { via: 'platform', key: caller.run?.ref ?? caller.key.id },
 })
 
 export const workspacePersonOf = (principal: Principal): CallPerson => ({

@@ -7,6 +7,8 @@ export type IdentityChange =
   | { key_id: string }
   | { agent_id: string }
   | { session_id: string }
+  /** The run has ended, and its key with it. */
+  | { execution_id: string }
 
 /** True if the change may alter this caller or end its validity. */
 export function isTouched(caller: Caller, change: IdentityChange | 'all'): boolean {
@@ -15,12 +17,15 @@ export function isTouched(caller: Caller, change: IdentityChange | 'all'): boole
   if ('user_id' in change) return caller.user.id === change.user_id
   if ('session_id' in change) return caller.kind === 'session' && caller.session.jti === change.session_id
   if (caller.kind !== 'key') return false
+  if ('execution_id' in change) return caller.run?.execution_id === change.execution_id
   return 'key_id' in change ? caller.key.id === change.key_id : caller.key.agent_id === change.agent_id
 }
 
 export type IdentityChanges = {
   /** Call after the commit. Notifies the listeners of this process synchronously, other processes later. */
   announce(change: IdentityChange): void
+  /** Notifies this process only, of a change that every process notices by itself. */
+  notice(change: IdentityChange): void
   /** `all`: messages of other processes may have been lost, so drop everything. */
   on(listener: (change: IdentityChange | 'all') => void): void
   close(): Promise<void>
@@ -55,6 +60,7 @@ export async function openIdentityChanges(deps: {
       notify(change)
       deps.ephemeral.publish(topic, JSON.stringify(change)).catch(onLost)
     },
+    notice: notify,
     on: (listener) => {
       listeners.push(listener)
     },

@@ -15,6 +15,7 @@ const identify = createIdentify({
     return token === 'good' ? session : null
   },
   verifyKey: async (text) => (text === 'svc_mcp_good' ? key : null),
+  isRunKey: (text) => text === 'svc_mcp_run_ended',
 })
 
 test('a request without an Authorization header is anonymous', async () => {
@@ -29,6 +30,10 @@ test('a credential with the key prefix is looked up as a key, any other as a ses
   assert.equal(await identify('Bearer svc_mcp_good'), key)
   await assert.rejects(identify('Bearer svc_mcp_bad'), (error) => isFault(error, 'invalid_token'))
   assert.ok(!lookups.includes('svc_mcp_bad'))
+})
+
+test('401 run_key_ended for the key of an ended run', async () => {
+  await assert.rejects(identify('Bearer svc_mcp_run_ended'), (error) => isFault(error, 'run_key_ended'))
 })
 
 test('401 not_authenticated for another scheme and for an empty bearer token', async () => {

@@ -6,6 +6,8 @@ export type IdentifyDeps = {
   verifySession(token: string, options?: { acceptsLoggedOut?: boolean }): Promise<SessionCaller | null>
   /** Returns null if the key is not one of ours or no longer works. */
   verifyKey(presented: string): Promise<KeyCaller | null>
+  /** True for the key of a run that has ended, or that is running. */
+  isRunKey(presented: string): boolean
 }
 
 /** `acceptsLoggedOut`: accepts a logged-out session too, until it would have expired. */
@@ -21,9 +23,10 @@ const maxCredentialLength = 2048
 
 /**
  * Resolves an `Authorization` header to its caller, anonymous without one. Throws `not_authenticated` for
- * a header that is not a bearer token, `invalid_token` for a token that is refused.
+ * a header that is not a bearer token, `run_key_ended` for the key of an ended run, and `invalid_token` for any
+ * other token that is refused.
  */
-export function createIdentify({ verifySession, verifyKey }: IdentifyDeps): Identify {
+export function createIdentify({ verifySession, verifyKey, isRunKey }: IdentifyDeps): Identify {
   return async (authorization, options) => {
     if (authorization === undefined) return anonymous
     if (authorization.slice(0, 7).toLowerCase() !== 'bearer ') throw new Fault('not_authenticated')
@@ -31,7 +34,7 @@ export function createIdentify({ verifySession, verifyKey }: IdentifyDeps): Iden
     if (token === '') throw new Fault('not_authenticated')
     if (token.length > maxCredentialLength) throw new Fault('invalid_token')
     const caller = await (token.startsWith(keyTextPrefix) ? verifyKey(token) : verifySession(token, options))
-    if (!caller) throw new Fault('invalid_token')
+    if (!caller) throw new Fault(isRunKey(token) ? 'run_key_ended' : 'invalid_token')
     return caller
   }
 }

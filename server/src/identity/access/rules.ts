@@ -18,13 +18,14 @@ export function may(caller: Caller, access: Access, relation: Relation | null): 
 export function refuseBefore(caller: Caller, access: Access): ErrorCode | null {
   if (isOpen(access)) return null
   if (caller.kind === 'anonymous') return 'not_authenticated'
-  return refuseAtFence(caller, access) ?? refuseAtGate(caller, access)
+  return refuseAtFence(caller, access) ?? refuseAtGate(caller, access) ?? refuseRun(caller, access)
 }
 
 /** The checks after the agent lookup: visibility, relation, role. Null means allowed. */
 export function refuseAfter(caller: Caller, access: Access, relation: Relation | null): ErrorCode | null {
   if (isOpen(access)) return null
   if (caller.kind === 'anonymous') return 'not_authenticated'
+  if (relation === 'guest' && !access.guests) return 'principal_not_allowed'
   return refuseByRelation(caller, access, relation) ?? refuseByRole(caller, access)
 }
 
@@ -56,6 +57,13 @@ function refuseAtGate(caller: SignedIn, access: Access): ErrorCode | null {
   return null
 }
 
+/** An allow list, so that endpoints added later are refused to guests. */
+function refuseRun(caller: SignedIn, access: Access): ErrorCode | null {
+  if (caller.kind !== 'key' || !caller.run) return null
+  if (access.refuses?.includes('run')) return 'scope_not_allowed'
+  return caller.run.reach === 'guest' && !access.guests ? 'principal_not_allowed' : null
+}
+
 function refuseByRelation(caller: SignedIn, access: Access, relation: Relation | null): ErrorCode | null {
   switch (access.who) {
     case 'access':
@@ -65,7 +73,7 @@ function refuseByRelation(caller: SignedIn, access: Access, relation: Relation |
       return countsAsOwner(caller, access, relation) ? null : 'owner_required'
     case 'agent':
       if (!relation) return 'agent_not_found'
-      return relation === 'self' ? null : 'agent_identity_required'
+      return relation === 'self' || isSharedRun(caller, relation) ? null : 'agent_identity_required'
     case 'any':
     case 'admin':
     case 'workspace':
@@ -73,6 +81,11 @@ function refuseByRelation(caller: SignedIn, access: Access, relation: Relation |
     case 'internal':
       return null
   }
+}
+
+/** A turn acts as its agent, for example when it asks a person, also for somebody who shares the agent. */
+function isSharedRun(caller: SignedIn, relation: Relation): boolean {
+  return caller.kind === 'key' && caller.run?.reach === 'shared' && relation === 'shared'
 }
 
 /** An agent key has its owner's role, but acts as the owner of its own agent only. */

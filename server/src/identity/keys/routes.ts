@@ -44,7 +44,8 @@ export function keyRoutes(keys: Keys): Route[] {
         key_name: key.name,
         scope: key.scope,
         user_id: user.id,
-        user_email: user.email,
+        // A stranger could read it through a turn.
+        user_email: caller.run?.reach === 'guest' ? null : user.email,
         role: user.role,
         agent_name: await keys.agentNameOf(caller),
       }

@@ -6,6 +6,7 @@ import { Fault } from '../../kit/fault.ts'
 import { newId } from '../../kit/ids.ts'
 import type { Db, Executor, Tx } from '../../ports/database/port.ts'
 import type { IdentityChanges, KeyCaller, SignedIn } from '../access/index.ts'
+import type { RunKeys } from '../run-keys/index.ts'
 import type { Account, Users } from '../users/index.ts'
 import { hashOfKey, isKeyText, newKeyText, visiblePrefix } from './key-text.ts'
 import { isActive, requestableScope } from './rules.ts'
@@ -19,6 +20,7 @@ export type KeysDeps = {
   changes: IdentityChanges
   users: Pick<Users, 'find' | 'findAll'>
   limits: Pick<RateLimits, 'use'>
+  runKeys: Pick<RunKeys, 'verify' | 'callerOf'>
   /** Returns the current names of agents by id, without deleted agents. */
   agentNames(ids: string[]): Promise<ReadonlyMap<string, string>>
 }
@@ -35,7 +37,7 @@ export type Keys = {
   ensureDefault(caller: SignedIn): Promise<{ id: string; name: string; key: string | null }>
   /** Returns the caller of a presented key, or null. Cached; a change takes effect immediately. */
   verifyKey(presented: string): Promise<KeyCaller | null>
-  /** Returns the current caller of a key, or null if it stopped. For work that outlives its request. */
+  /** Returns the current caller of a key or of a run's `ref`, or null if it stopped. For work that outlives its request. */
   callerOf(keyId: string): Promise<KeyCaller | null>
   agentNameOf(caller: KeyCaller): Promise<string | null>
   /** Mints the key of an agent. Its text is not stored and cannot be read again. */
@@ -187,9 +189,10 @@ export function createKeys(deps: KeysDeps): Keys {
       return { id: winner.id, name: winner.name, key: null }
     },
 
-    verifyKey: createVerifyKey({ db, clock, changes, users, record: usage.record }),
+    verifyKey: createVerifyKey({ ...deps, record: usage.record }),
 
-    callerOf: async (id) => keyCaller(await keyStore(db).byId(id), users, clock.now()),
+    callerOf: async (id) =>
+      (await deps.runKeys.callerOf(id)) ?? keyCaller(await keyStore(db).byId(id), users, clock.now()),
 
     async agentNameOf({ key }) {
       if (key.agent_id === null) return null

@@ -3,6 +3,7 @@ import type { Clock } from '../../kit/clock.ts'
 import type { Db } from '../../ports/database/port.ts'
 import type { IdentityChanges, KeyCaller } from '../access/index.ts'
 import { callerUser, type Users } from '../users/index.ts'
+import { isRunKeyText, type RunKeys } from '../run-keys/index.ts'
 import { hashOfKey, isKeyText } from './key-text.ts'
 import { isActive, works } from './rules.ts'
 import { type KeyRow, keyStore } from './store.ts'
@@ -28,10 +29,11 @@ export function createVerifyKey(deps: {
   clock: Clock
   changes: Pick<IdentityChanges, 'on'>
   users: Pick<Users, 'find'>
+  runKeys: Pick<RunKeys, 'verify'>
   /** Called for each use of a working key. */
   record(keyId: string): void
 }): (presented: string) => Promise<KeyCaller | null> {
-  const { db, clock, changes, users, record } = deps
+  const { db, clock, changes, users, runKeys, record } = deps
   const cache = createCache<CachedKey>({
     clock,
     maxAgeSeconds: 5,
@@ -49,6 +51,7 @@ export function createVerifyKey(deps: {
     else if ('agent_id' in change) cache.forget(({ caller }) => caller.key.agent_id === change.agent_id)
   })
   return async (presented) => {
+    if (isRunKeyText(presented)) return runKeys.verify(presented)
     if (!isKeyText(presented)) return null
     const cached = await cache.get(presented)
     if (!cached || !isActive(cached, clock.now())) return null

@@ -14,6 +14,7 @@ import { createIdentify, openIdentityChanges } from '../access/index.ts'
 import { createDevices } from '../devices/index.ts'
 import { createEmailCodes, createEmailLogin } from '../email-login/index.ts'
 import { createKeys } from '../keys/index.ts'
+import { createRunKeys, type RunKeysDeps } from '../run-keys/index.ts'
 import { createSecondFactor } from '../second-factor/index.ts'
 import { createSessions, openSigningKeys } from '../sessions/index.ts'
 import type { SigningKeys } from '../sessions/signing-key.ts'
@@ -25,6 +26,8 @@ export type World = {
   ephemeral: Ephemeral
   vault: Vault
   agents: Map<string, string>
+  /** What run keys are checked against. */
+  runs: Pick<RunKeysDeps, 'running' | 'agent' | 'principalFor'>
   /** Shared keys for processes without Redis. Absent: each process has its own. */
   signingKeys?: SigningKeys
 }
@@ -37,6 +40,11 @@ export function createWorld(): World {
     ephemeral: memoryEphemeral({ clock, log: silentLog }),
     vault: createVault(randomBytes(32)),
     agents: new Map(),
+    runs: {
+      running: async () => null,
+      agent: async () => null,
+      principalFor: async () => ({ ended: 'No run is running.' }),
+    },
   }
 }
 
@@ -105,15 +113,21 @@ export async function openIdentity(db: Db, world: World = createWorld()) {
     },
     baseUrl: 'https://roost.example.com',
   })
+  const runKeys = createRunKeys({ ...world.runs, users, mac: (text) => vault.mac(text, 'run-key') })
   const keys = createKeys({
     db,
     clock,
     changes,
     users,
     limits,
+    runKeys,
     agentNames: async (ids) => new Map([...agents].filter(([id]) => ids.includes(id))),
   })
-  const identify = createIdentify({ verifySession: sessions.verifySession, verifyKey: keys.verifyKey })
+  const identify = createIdentify({
+    verifySession: sessions.verifySession,
+    verifyKey: keys.verifyKey,
+    isRunKey: runKeys.isGenuine,
+  })
   return {
     ...world,
     db,

@@ -1,6 +1,6 @@
 import { roles } from '@roost/contracts/kit/access'
 import { type AskBody, agingHours, type QueueItem } from '@roost/contracts/operations/operator-queue'
-import type { Relation, SignedIn } from '../../identity/access/caller.ts'
+import { isCallOnly, type Relation, type SignedIn } from '../../identity/access/caller.ts'
 import type { OperatorItemsTable } from './tables.ts'
 
 /** Content of an entry or an ask. */
@@ -84,7 +84,7 @@ export function optionsOf(row: OperatorItemsTable): string[] {
  */
 export function seesItemsOf(caller: SignedIn, relation: Relation): boolean {
   if (relation === 'self') return true
-  if (relation === 'permitted' || !actsForPerson(caller)) return false
+  if (isCallOnly(relation) || !actsForPerson(caller)) return false
   return relation === 'owner' || relation === 'admin' || isOperator(caller)
 }
 

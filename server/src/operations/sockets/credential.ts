@@ -1,10 +1,12 @@
 import type { KeyCaller, SessionCaller, SignedIn } from '../../identity/access/index.ts'
 
-/** The credential of a socket. When it ends, so does the socket. */
+/** The credential of a socket: a session, a key, or the run of a key. When it ends, so does the socket. */
 export type Credential = { session: string } | { key: string }
 
 export function credentialOf(caller: SignedIn): Credential {
-  return caller.kind === 'session' ? { session: caller.session.jti } : { key: caller.key.id }
+  return caller.kind === 'session'
+    ? { session: caller.session.jti }
+    : { key: caller.run?.ref ?? caller.key.id }
 }
 
 /** Key of a credential, which its sockets share. */

@@ -21,6 +21,11 @@ const allowedScopes: readonly KeyScope[] = ['user', 'agent', 'system']
 /** Clients send only short messages. */
 const maxPayload = 4 * 1024
 
+/** Runs for people other than the owner would see what these people may not. */
+function maySubscribe({ key, run }: KeyCaller): boolean {
+  return allowedScopes.includes(key.scope) && (run === undefined || run.reach === 'owner')
+}
+
 const unauthorized = { close: socketCloseCodes.unauthorized, reason: 'the credential is not valid' }
 
 /**
@@ -59,7 +64,7 @@ export function liveSocketRoutes(deps: SocketRouteDeps): SocketRoute[] {
         const query = queryOf(request)
         const caller = await verifyKey(query.get('token') ?? '')
         if (!caller) return unauthorized
-        if (!allowedScopes.includes(caller.key.scope) || (await isEphemeral(caller))) {
+        if (!maySubscribe(caller) || (await isEphemeral(caller))) {
           return { close: socketCloseCodes.forbidden, reason: 'this key opens no sockets', caller }
         }
         return accept(caller, query)

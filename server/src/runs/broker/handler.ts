@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { RuntimeName } from '@roost/contracts/link/messages'
 import type { Clock } from '../../kit/clock.ts'
 import { credentialHeaders } from '../../kit/provider-credential.ts'
 import type { Db } from '../../ports/database/port.ts'
@@ -17,6 +18,7 @@ import {
   isOfferedModel,
   isProvider,
   type Provider,
+  providerOfRuntime,
   type RequestTarget,
   readTarget,
   retryHeaders,
@@ -35,6 +37,8 @@ export type HandlerDeps = Omit<WireCredentialDeps, 'log'> & {
   prices: Pick<Prices, 'lookup'>
   tokens: Pick<BrokerTokens, 'read'>
   providerBaseUrl(provider: Provider): string
+  /** The runtime of an agent; null for an unknown one. Served from memory. */
+  runtimeOf(agentId: string): Promise<RuntimeName | null>
   /** Returns why a run may not spend more; null when it may. */
   spendRefusal(run: { agentId: string; executionId: string }): Promise<string | null>
   /** Monotonic clock in milliseconds, for latencies. */
@@ -61,15 +65,13 @@ export function createHandler(deps: HandlerDeps): BrokerHandler {
     const grant = token === null ? null : tokens.read(token)
     if (!grant) throw new Refused(401, 'The broker token is not valid.')
     const store = executionStore(db)
-    const { agentId, kind, id } = grant
-    const running = await (kind === 'session'
-      ? store.runningTurn(agentId, id)
-      : store.runningRun(agentId, id))
-    if (running === null) throw new Refused(403, 'The run of this token is not running.')
+    const { agentId } = grant
+    const run = await store.runningOf(grant)
+    if (run === null) throw new Refused(403, 'The run of this token is not running.')
     // Fails closed: without the database a run cannot be found either.
-    const refusal = await deps.spendRefusal({ agentId, executionId: running })
+    const refusal = await deps.spendRefusal({ agentId, executionId: run.id })
     if (refusal !== null) throw new Refused(402, `cap_reached: ${refusal}`, 'cap_reached')
-    return { agentId, executionId: running }
+    return { agentId, executionId: run.id }
   }
 
   function checkRequest(request: IncomingMessage, target: RequestTarget | null): RequestTarget {
@@ -90,6 +92,9 @@ export function createHandler(deps: HandlerDeps): BrokerHandler {
     const { agentId, executionId } = await runOf(credentialOf(request.headers, url))
     const target = checkRequest(request, readTarget(request.method ?? '', url))
     const { provider } = target
+    const runtime = await deps.runtimeOf(agentId)
+    if (runtime === null || providerOfRuntime[runtime] !== provider)
+      throw new Refused(403, 'The token of this run is for another model provider.')
     const credential = await wireCredentialOf(deps, { agentId, provider })
     const abort = track(executionId)
     const onClose = () => abort.abort(new Aborted())

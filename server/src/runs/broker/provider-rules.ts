@@ -1,8 +1,16 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { parseModelOverride } from '@roost/contracts/kit/model'
+import type { RuntimeName } from '@roost/contracts/link/messages'
 import type { ModelProvider } from '@roost/contracts/runs/provider-subscriptions'
 
 export type Provider = ModelProvider
+
+/** The only provider that the runs of a runtime may use. */
+export const providerOfRuntime: Record<RuntimeName, Provider> = {
+  'claude-code': 'anthropic',
+  'gemini-cli': 'google',
+  codex: 'openai',
+}
 
 /** The provider, path and model of a request, from its method and URL. */
 export type RequestTarget = {

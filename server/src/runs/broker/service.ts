@@ -1,5 +1,6 @@
 import type { Run } from '@roost/contracts/link/runs'
 import type { Outbox } from '../../foundation/outbox/index.ts'
+import { runOf } from '../../identity/run-keys/index.ts'
 import type { ExecutionRow } from '../executions/index.ts'
 import { createHandler, type HandlerDeps } from './handler.ts'
 import { createBrokerTokens } from './tokens.ts'
@@ -33,13 +34,7 @@ export function createBroker(deps: BrokerDeps): Broker {
   return {
     handle: handler.handle,
     access(row) {
-      const isTurn = row.kind === 'chat' && row.session_id !== null
-      const token = tokens.mint({
-        agentId: row.agent_id,
-        kind: isTurn ? 'session' : 'execution',
-        id: isTurn && row.session_id !== null ? row.session_id : row.id,
-      })
-      return { url: deps.brokerUrl(), token }
+      return { url: deps.brokerUrl(), token: tokens.mint(runOf(row)) }
     },
     close() {
       stopListening()

@@ -1,7 +1,8 @@
+import type { RunOf } from '../../identity/run-keys/index.ts'
 import { isSameSecret } from '../../kit/same-secret.ts'
 
 /** The scope of a broker token: one execution or one conversation of an agent. */
-export type Grant = { agentId: string; kind: 'execution' | 'session'; id: string }
+export type Grant = RunOf
 
 export type BrokerTokens = {
   /** A grant always has the same token, so none is stored and every replica knows all of them. */

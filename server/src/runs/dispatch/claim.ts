@@ -33,9 +33,13 @@ export type ClaimDeps = Settle & {
   link: Pick<AgentLink, 'wake'>
   /** Address for the run's model traffic, with a token that is valid only for this run. */
   brokerAccess(row: ExecutionRow): Run['broker']
+  runKeysOf(agentId: string): Promise<RunKeyOf>
   /** The operator's part of every system prompt. */
   platformPrompt(): Promise<string | null>
 }
+
+/** The key that a run uses for the platform; empty for an agent without a key of its own. */
+export type RunKeyOf = (row: Pick<ExecutionRow, 'id' | 'agent_id' | 'kind' | 'session_id' | 'principal'>) => string
 
 /** Queued runs that a claim reads first. */
 const firstReadLimit = 20
@@ -153,10 +157,11 @@ export function createClaim(deps: ClaimDeps) {
     /** Assembles the claimed runs; those that cannot be assembled fail. */
     async answer(agent: RunContext, claimed: ClaimedRuns): Promise<ClaimAnswer> {
       if (claimed.length === 0) return { runs: [] }
-      const [platformPrompt, callable, skills] = await Promise.all([
+      const [platformPrompt, callable, skills, keyOf] = await Promise.all([
         deps.platformPrompt(),
         runContexts.callableAgentNames(agent.id),
         runContexts.skillsBlock(agent.id),
+        deps.runKeysOf(agent.id),
       ])
       const runs: Run[] = []
       let room = inlineAttachmentBytes
@@ -173,7 +178,7 @@ export function createClaim(deps: ClaimDeps) {
           const attachments = request.attachments === 0 ? noAttachments : await attachmentsOf(db, row, room)
           room -= attachments.inlineBytes
           const broker = deps.brokerAccess(row)
-          const parts = { request, platformPrompt, callable, skills, attachments, broker, principal }
+          const parts = { request, platformPrompt, callable, skills, attachments, broker, principal, key: keyOf(row) }
           runs.push(runOf(row, turn, agent, parts))
         } catch (error) {
           await failRun(row, error)
@@ -217,6 +222,7 @@ function runOf(
     attachments: Attachments
     broker: Run['broker']
     principal: Run['principal']
+    key: string
   },
 ): Run {
   const { request } = parts
@@ -243,6 +249,7 @@ function runOf(
     attachments: parts.attachments.list,
     broker: parts.broker,
     principal: parts.principal,
+    key: parts.key,
   }
 }
 

@@ -17,7 +17,7 @@ import {
 import { type Live, pieceKinds, wholeKinds } from '../transcripts/index.ts'
 import { type Accept, createAccept } from './accept.ts'
 import { type Batch, createBatch } from './batch.ts'
-import { createClaim, readAttachment } from './claim.ts'
+import { createClaim, type RunKeyOf, readAttachment } from './claim.ts'
 import { createFinish, type Reported } from './finish.ts'
 import { createHold } from './hold.ts'
 import { createLines, isHeld, type SecretsOf } from './lines.ts'
@@ -40,6 +40,8 @@ export type DispatchDeps = Settle & {
   breaker: DispatchBreaker
   /** Address for the run's model traffic, with a token that is valid only for this run. */
   brokerAccess(row: ExecutionRow): Run['broker']
+  /** Makes the run keys of an agent; null without an agent that has a key of its own. */
+  runKeysOf(agentId: string): Promise<RunKeyOf>
   platformPrompt(): Promise<string | null>
   mayBegin: TurnoverDeps['mayBegin']
   /** Maximum number of runs that wait for one agent. */
@@ -68,8 +70,8 @@ export type Dispatch = Accept &
 export function createDispatch(deps: DispatchDeps): Dispatch {
   const { db, link, hooks, runContexts } = deps
   const secretsOf: SecretsOf = async (agentId) => {
-    const own = await runContexts.secrets(agentId)
-    return (row) => [...own, deps.brokerAccess(row).token]
+    const [own, keyOf] = await Promise.all([runContexts.secrets(agentId), deps.runKeysOf(agentId)])
+    return (row) => [...own, deps.brokerAccess(row).token, keyOf(row)]
   }
   const lines = createLines({ ...deps, secretsOf })
   const claims = createClaim(deps)

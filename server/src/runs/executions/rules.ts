@@ -9,7 +9,7 @@ import {
   type Trigger,
   triggers,
 } from '@roost/contracts/runs/executions'
-import type { Relation, SignedIn } from '../../identity/access/caller.ts'
+import { isCallOnly, type Relation, type SignedIn } from '../../identity/access/caller.ts'
 import { Fault } from '../../kit/fault.ts'
 import type { ExecutionsTable } from './tables.ts'
 
@@ -48,7 +48,7 @@ export function maySee(
 }
 
 export function seesOwnRunsOnly(caller: SignedIn, relation: Relation): boolean {
-  return relation === 'permitted' || (caller.kind === 'key' && caller.key.scope === 'connector')
+  return isCallOnly(relation) || (caller.kind === 'key' && caller.key.scope === 'connector')
 }
 
 /** The private conversations that a caller may read; message searches use it too. */

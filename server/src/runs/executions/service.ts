@@ -7,6 +7,7 @@ import type {
 } from '@roost/contracts/runs/executions'
 import type { Outbox } from '../../foundation/outbox/index.ts'
 import type { Relation, SignedIn } from '../../identity/access/caller.ts'
+import type { RunOf } from '../../identity/run-keys/index.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import type { AgentLink } from '../../ports/agent-link/port.ts'
@@ -69,6 +70,8 @@ export type Executions = {
   terminate(reader: Reader, id: string): Promise<Terminated>
   /** Returns the row if this reader may see it. Throws `execution_not_found`. */
   find(reader: RunReader, id: string): Promise<ExecutionRow>
+  /** The run if it is running; of a conversation, its running turn. */
+  runningOf(run: RunOf): Promise<Pick<ExecutionRow, 'id' | 'principal'> | null>
   watch: Watch
   settle: Settle['settle']
   /** The running or first queued run of each session. */
@@ -96,6 +99,7 @@ export function createExecutions(deps: ExecutionsDeps): Executions {
 
   return {
     find,
+    runningOf: store.runningOf,
     watch,
     settle,
     async list(reader, query) {

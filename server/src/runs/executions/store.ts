@@ -1,5 +1,6 @@
 import type { ExecutionStatus, Trigger } from '@roost/contracts/runs/executions'
 import { type InsertResult, type SelectQueryBuilder, sql } from 'kysely'
+import type { RunOf } from '../../identity/run-keys/index.ts'
 import type { Executor, RowStatement } from '../../ports/database/port.ts'
 import { concurrentColumns, insertValues } from './columns.ts'
 import type { ExecutionsTable, ExecutionTables } from './tables.ts'
@@ -246,29 +247,18 @@ export function executionStore(executor: Executor) {
         .execute()
     },
 
-    /** The id of the run if it is running for this agent. */
-    async runningRun(agentId: string, executionId: string): Promise<string | null> {
-      const row = await db
+    /** The run if it is running for this agent, or the running turn of the conversation: turns are serial. */
+    async runningOf({ kind, id, agentId }: RunOf): Promise<Pick<ExecutionRow, 'id' | 'principal'> | null> {
+      const query = db
         .selectFrom('executions')
-        .select('id')
-        .where('id', '=', executionId)
-        .where('agent_id', '=', agentId)
-        .where('status', '=', 'running')
-        .executeTakeFirst()
-      return row?.id ?? null
-    },
-
-    /** The running turn of a conversation for this agent; turns are serial, so there is at most one. */
-    async runningTurn(agentId: string, sessionId: string): Promise<string | null> {
-      const row = await db
-        .selectFrom('executions')
-        .select('id')
-        .where('session_id', '=', sessionId)
-        .where('kind', '=', 'chat')
+        .select(['id', 'principal'])
         .where('status', '=', 'running')
         .where('agent_id', '=', agentId)
-        .executeTakeFirst()
-      return row?.id ?? null
+      const row = await (kind === 'session'
+        ? query.where('session_id', '=', id).where('kind', '=', 'chat')
+        : query.where('id', '=', id)
+      ).executeTakeFirst()
+      return row ?? null
     },
 
     async rename(agentId: string, name: string): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Relation, SignedIn } from '../../identity/access/caller.ts'
+import { isCallOnly, type Relation, type SignedIn } from '../../identity/access/caller.ts'
 
 /**
  * Whether a caller may name a run as the parent of its task. It may be a run of the target agent for callers
@@ -16,5 +16,5 @@ export function mayName(
     if (key.scope !== 'user') return false
   }
   if (caller.user.role === 'admin' || parent.source_user_id === caller.user.id) return true
-  return parent.agent_id === agentId && relation !== 'permitted'
+  return parent.agent_id === agentId && !isCallOnly(relation)
 }

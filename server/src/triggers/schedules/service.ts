@@ -8,7 +8,7 @@ import type { ResolvedAgent } from '../../agents/access/index.ts'
 import type { AgentHooks } from '../../agents/management/index.ts'
 import type { AgentRecords } from '../../agents/records/index.ts'
 import type { Outbox } from '../../foundation/outbox/index.ts'
-import { accountPrincipal, type Caller, type SignedIn } from '../../identity/access/index.ts'
+import { accountPrincipal, type Caller, isCallOnly, type SignedIn } from '../../identity/access/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import { newId } from '../../kit/ids.ts'
@@ -107,7 +107,7 @@ export function createSchedules(deps: SchedulesDeps): Schedules {
     list: async (agent) => describe(await store.ofAgent(agent.id), () => agent.name),
     async agentFor(caller, name) {
       const target = await deps.agentAccess(caller, name)
-      if (target && target.relation !== 'permitted') return target
+      if (target && !isCallOnly(target.relation)) return target
       throw new Fault((await deps.agentRecords.byName(name)) ? 'agent_access_denied' : 'agent_not_found')
     },
     async executions(agent, { caller, relation }, id, page) {

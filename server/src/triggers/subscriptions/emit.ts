@@ -20,7 +20,7 @@ export type EmitDeps = {
 }
 
 /** The agent in whose name an event is emitted. */
-export type EmittingAgent = { id: string; name: string; relation: Relation }
+export type EmittingAgent = { id: string; name: string }
 
 /**
  * Emits events of callers. Both return the event's id after every delivery was made or dropped, and throw
@@ -69,7 +69,8 @@ export function createEmit(deps: EmitDeps & { matching: Matching; deliver: Deliv
   return {
     /** As an agent: by the agent itself or a person with access. Throws `agent_identity_required`. */
     async asAgent(caller: SignedIn, agent: EmittingAgent, request: EmitEvent): Promise<string> {
-      const isOtherAgent = caller.kind === 'key' && caller.key.scope === 'agent' && agent.relation !== 'self'
+      const isOtherAgent =
+        caller.kind === 'key' && caller.key.scope === 'agent' && caller.key.agent_id !== agent.id
       if (isOtherAgent) throw new Fault('agent_identity_required')
       return asAgent(caller, agent, request)
     },

@@ -21,8 +21,8 @@ export function subscriptionRoutes(
       request.note({ event_id: event.id, event_type: event.event_type })
       return event
     }),
-    agentRoute(emitAgentEvent, async ({ caller, agent, relation, body, request }) => {
-      const event = await subscriptions.emitAs(caller, { ...agent, relation }, body)
+    agentRoute(emitAgentEvent, async ({ caller, agent, body, request }) => {
+      const event = await subscriptions.emitAs(caller, agent, body)
       request.note({ event_id: event.id, event_type: event.event_type })
       return event
     }),

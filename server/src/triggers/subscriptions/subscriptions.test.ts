@@ -110,11 +110,10 @@ forEachDialect((_, openDb) => {
   test('a person with access may emit as an agent, another agent may not', async () => {
     const on = await start()
     await subscribe(on, ends.a2, { source_agent: 'scout' })
-    const asScout = { ...ends.a1, relation: 'shared' as const }
-    const event = await on.subscriptions.emitAs(owner, asScout, emitted('news'))
+    const event = await on.subscriptions.emitAs(owner, ends.a1, emitted('news'))
     assert.deepEqual([event.source_agent, event.subscriptions_triggered], ['scout', 1])
     await assert.rejects(
-      on.subscriptions.emitAs(agentKey('a2'), { ...ends.a1, relation: 'permitted' }, emitted('news')),
+      on.subscriptions.emitAs(agentKey('a2'), ends.a1, emitted('news')),
       refused('agent_identity_required'),
     )
     await assert.rejects(
