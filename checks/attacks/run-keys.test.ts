@@ -10,6 +10,7 @@ const agent = 'att-keys'
 let scene: Scene
 before(async () => {
   scene = await openScene(agent)
+  await scene.platform.startBeside('mcp/src/start.ts')
 })
 after(() => scene?.[Symbol.asyncDispose]())
 
@@ -20,7 +21,8 @@ type OpenTurn = { keys: Attacker[]; end(): Promise<void> }
 
 /** Starts a turn of this person that hands out all keys it finds, and waits until it is told to end. */
 async function stealFrom(person: Attacker, path: 'chat' | 'task' = 'chat'): Promise<OpenTurn> {
-  const name = `stolen-${(turns += 1)}`
+  turns += 1
+  const name = `stolen-${turns}`
   const script = `(printenv; cat .mcp.json) > ${name}.part; mv ${name}.part ${name}; until [ -e ${name}.end ]; do sleep 0.1; done`
   const message = `[[tool:Bash:${script}]][[reply:done]]`
   const response = await fetch(`${scene.platform.url}/api/agents/${agent}/${path}`, {
@@ -59,7 +61,12 @@ const internal = (token: string) =>
   fetch(`http://127.0.0.1:${scene.platform.internalPort}/api/internal/execute-task`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ agent_name: agent, message: '[[reply:taken]]', triggered_by: 'manual', async_mode: true }),
+    body: JSON.stringify({
+      agent_name: agent,
+      message: '[[reply:taken]]',
+      triggered_by: 'manual',
+      async_mode: true,
+    }),
   }).then(({ status }) => status)
 
 const link = (token: string) => closing(`ws://127.0.0.1:${scene.platform.internalPort}/link`, token)
@@ -86,7 +93,10 @@ test('a turn finds no key that works after it', async () => {
     const turn = await stealFrom(scene.owner, path)
     assert.ok(turn.keys.length > 0, 'the turn has a key')
     const during = await Promise.all(turn.keys.map((key) => scene.call(key, 'GET', '')))
-    assert.ok(during.some(({ status }) => status === 200), 'the key works during the turn')
+    assert.ok(
+      during.some(({ status }) => status === 200),
+      'the key works during the turn',
+    )
     await turn.end()
     for (const key of turn.keys) {
       const { status, json } = await scene.call(key, 'GET', '')

@@ -10,8 +10,8 @@ import { renderMcp } from './render.ts'
 import { readMcpServers } from './servers.ts'
 import { createCredentialStore } from './store.ts'
 
-const own = { url: 'http://platform/mcp', key: 'svc_mcp_own' }
-const entry = { type: 'http', url: own.url, headers: { Authorization: 'Bearer svc_mcp_own' } }
+const own = { url: 'http://platform/mcp' }
+const entry = { type: 'http', url: own.url, headers: { Authorization: `Bearer \${ROOST_MCP_KEY:-}` } }
 
 function setUp() {
   const place = makeTestHome()

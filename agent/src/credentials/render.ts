@@ -48,9 +48,12 @@ export function renderMcp({ template, present, rendered, values, own }: RenderIn
   return { text: `${JSON.stringify({ mcpServers: all }, null, 2)}\n`, rendered: { ...fresh }, leftOut }
 }
 
-/** Names the variable that each turn gets its key in. The file outlives turns, so it holds no key. */
+/**
+ * Names the variable that each turn gets its key in. The file outlives turns, so it holds no key. The empty default
+ * is for terminals: a CLI refuses the whole file when a variable is missing.
+ */
 function ownEntry({ url }: { url: string }) {
-  return { type: 'http', url, headers: { Authorization: `Bearer \${ROOST_MCP_KEY}` } }
+  return { type: 'http', url, headers: { Authorization: `Bearer \${ROOST_MCP_KEY:-}` } }
 }
 
 type Filled = { server: unknown } | { names: string[]; reason: string }

@@ -253,7 +253,7 @@ export function runtimeSuite(subject: SuiteSubject): void {
       })
 
   if (subject.isReal) {
-    test(`${name}: the platform's MCP server is offered, with the agent's key`, subject.options, async () => {
+    test(`${name}: the platform's MCP server is offered, with the run's key`, subject.options, async () => {
       await using mcp = await startTestMcp()
       await using t = await startTestAgent({
         runtime,
@@ -266,7 +266,9 @@ export function runtimeSuite(subject: SuiteSubject): void {
         mcp.requests.some(({ method }) => method === 'tools/list'),
         JSON.stringify(mcp.requests),
       )
-      assert.ok(mcp.requests.every(({ bearer }) => bearer === t.platform.key))
+      const keys = new Set(mcp.requests.map(({ bearer }) => bearer))
+      assert.equal(keys.size, 1)
+      assert.ok([...keys].every((key) => key?.startsWith('svc_mcp_run_')))
     })
 
     promise('tools that the run does not allow are not used', async (t) => {

@@ -68,6 +68,7 @@ export const executionErrorCodes = [
   'agent_lost',
   'agent_stopped',
   'agent_deleted',
+  'access_ended',
   'user_cancelled',
 ] as const
 export type ExecutionErrorCode = (typeof executionErrorCodes)[number]

@@ -121,6 +121,7 @@ export const Schedule = z
     registration_error: text.describe(
       '`Invalid cron expression` or `Invalid timezone`: the schedule never fires.',
     ),
+    disabled_reason: text.describe('Why the platform disabled it; null after the next change of `enabled`.'),
     webhook_enabled: z.boolean(),
     created_by: z.string(),
     created_at: Timestamp,

@@ -83,7 +83,8 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     isConnectorOn: connectors.isOn,
   })
   const permissions = createPermissions({ ...deps, agentRecords, agentAccess, edges })
-  const sharing = createSharing({ ...deps, ...needs, agentRecords, edges })
+  const hooks = createAgentHooks()
+  const sharing = createSharing({ ...deps, ...needs, agentRecords, edges, hooks })
   const ask = createAgentRpc({ link, clock })
   const health = createHealth({ ...deps, ...needs, agentRecords, agentAccess })
   const disk = createDisk({ ...deps, ...platform, ...options, agentRecords })
@@ -130,7 +131,6 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     foldersFor: createFoldersFor({ db, edges }),
     undoCreation: deps.keys.deleteAgentKeys,
   })
-  const hooks = createAgentHooks()
   const agentManagement = createAgentManagement({
     ...deps,
     ...platform,

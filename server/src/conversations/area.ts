@@ -139,6 +139,7 @@ export function createConversationsArea(deps: ConversationsAreaDeps): Conversati
     ...deps,
     ...records,
     ...deps.publicLinks,
+    accessEnded: agents.hooks.accessEnded,
     descriptionOf: agents.agentManagement.descriptionOf,
     retentionDays: () => Number(deps.retention.settings.value(visitorRetentionKey)),
     codes: identity.codes,

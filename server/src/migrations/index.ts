@@ -45,6 +45,7 @@ import { messageTurns } from './0049-message-turns.ts'
 import { containerRuntime } from './0050-container-runtime.ts'
 import { agentDisk } from './0052-agent-disk.ts'
 import { principals } from './0054-principals.ts'
+import { disabledReasons } from './0056-disabled-reasons.ts'
 import checksums from './checksums.json' with { type: 'json' }
 
 const checksumOf = new Map<string, string>(Object.entries(checksums))
@@ -96,6 +97,7 @@ const inThisVersion: Migration[] = [
   containerRuntime,
   agentDisk,
   principals,
+  disabledReasons,
 ]
 
 /**

@@ -198,11 +198,13 @@ export function createRunsArea(deps: RunsAreaDeps): RunsArea {
     hooks,
     agentRecords,
     agentAccess: agents.agentAccess,
+    runContexts: agents.runContexts,
   })
   agents.lifecycle.hooks.onStopping((tx, agent) => dispatch.agentStopped(tx, agent.id))
   // Loops before their runs, the same lock order as in their steps.
   agents.hooks.onDeleting((tx, { agent }) => loops.agentDeleted(tx, agent.id))
   agents.hooks.onDeleting((tx, { agent }) => dispatch.agentDeleted(tx, agent.id))
+  agents.hooks.onAccessEnded(dispatch.accessEnded)
   agents.hooks.onDeleting((tx, { agent }) => breakers.forget(tx, agent.id))
   agents.hooks.onRenamed((tx, { agent, newName }) => executions.agentRenamed(tx, agent.id, newName))
 

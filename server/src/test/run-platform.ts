@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import type { AgentSettings } from '@roost/contracts/link/messages'
+import type { AgentSettings, RuntimeName } from '@roost/contracts/link/messages'
 import type { Resolved } from '../agents/access/index.ts'
 import { createOutbox, type Outbox } from '../foundation/outbox/index.ts'
 import type { Settings } from '../foundation/settings/index.ts'
@@ -19,6 +19,7 @@ import {
   createDispatch,
   type Dispatch,
   type RunContext,
+  type RunContexts,
   type RunRequest,
   sourceOf,
 } from '../runs/dispatch/index.ts'
@@ -55,6 +56,9 @@ export type RunPlatform = {
   prices: Prices
   providerSubscriptions: ProviderSubscriptions
   agents: Map<string, RunContext>
+  runContexts: RunContexts
+  /** The runtime of all agents. */
+  runtime: { name: RuntimeName }
   /** Agents with a stop request in their record, even if `agents` still lists them as running. */
   stopRequested: Set<string>
   /** Agents that may not start runs yet, because their skills are not delivered. */
@@ -98,6 +102,7 @@ export async function startRunPlatform(options: RunPlatformOptions): Promise<Run
   const secrets: string[] = []
   const principals = new Map<string, Resolved>()
   const { providerKey = 'provider-key-1' } = options
+  const runtime: RunPlatform['runtime'] = { name: 'claude-code' }
   const spendCaps = createSpendCaps({ db, clock, events })
   const keyOf = () => (providerKey === null ? null : secret(providerKey))
   const providerSubscriptions = createProviderSubscriptions({
@@ -120,6 +125,7 @@ export async function startRunPlatform(options: RunPlatformOptions): Promise<Run
     brokerUrl: () => 'http://platform/broker',
     providerKey: keyOf,
     subscription: providerSubscriptions.inUse,
+    runtimeOf: async () => runtime.name,
     providerBaseUrl: () => options.providerUrl ?? 'http://127.0.0.1:1',
     monotonic: () => performance.now(),
     spendRefusal: (run) => spendCaps.refusal(run),
@@ -128,6 +134,15 @@ export async function startRunPlatform(options: RunPlatformOptions): Promise<Run
     ...{ db, clock, events, link, live, hooks },
     accountName: async (id) => `account ${id}`,
   })
+  const runContexts: RunContexts = {
+    find: async (id) => agents.get(id) ?? null,
+    isClosedForRuns: async (_tx, id) => stopRequested.has(id),
+    callableAgentNames: async () => [],
+    skillsBlock: async () => null,
+    settings: async (id) => (agents.has(id) ? agentSettings : null),
+    secrets: async () => secrets,
+    principal: async (_agentId, id) => principals.get(id) ?? { id, access: 'write', credentials: true },
+  }
   const dispatch = createDispatch({
     db,
     clock,
@@ -136,16 +151,9 @@ export async function startRunPlatform(options: RunPlatformOptions): Promise<Run
     live,
     link,
     hooks,
-    runContexts: {
-      find: async (id) => agents.get(id) ?? null,
-      isClosedForRuns: async (_tx, id) => stopRequested.has(id),
-      callableAgentNames: async () => [],
-      skillsBlock: async () => null,
-      settings: async (id) => (agents.has(id) ? agentSettings : null),
-      secrets: async () => secrets,
-      principal: async (_agentId, id) => principals.get(id) ?? { id, access: 'write', credentials: true },
-    },
+    runContexts,
     brokerAccess: (row) => broker.access(row),
+    runKeysOf: async (agentId) => (row) => `svc_mcp_run_${agentId}.${row.id}`,
     platformPrompt: async () => null,
     queueDepth,
     mayBegin: (id) => !awaitsSkills.has(id),
@@ -172,6 +180,8 @@ export async function startRunPlatform(options: RunPlatformOptions): Promise<Run
     prices,
     providerSubscriptions,
     agents,
+    runtime,
+    runContexts,
     stopRequested,
     awaitsSkills,
     principals,

@@ -143,6 +143,7 @@ export function createTriggersArea(deps: TriggersAreaDeps): TriggersArea {
   agents.hooks.onDeleting((tx, { agent }) => subscriptions.agentDeleted(tx, agent.id))
   const reminders = createReminders({ ...shared, deliver: deps.deliverResult })
   agents.hooks.onDeleting((tx, { agent }) => reminders.agentDeleted(tx, agent.id))
+  agents.hooks.onAccessEnded(reminders.accessEnded)
 
   return {
     schedules,

@@ -41,7 +41,10 @@ function relationOfRun(
   return own ? 'permitted' : 'guest'
 }
 
-function relationOfUser({ id, role, email }: CallerUser, agent: Reachable): 'owner' | 'admin' | 'shared' | null {
+function relationOfUser(
+  { id, role, email }: CallerUser,
+  agent: Reachable,
+): 'owner' | 'admin' | 'shared' | null {
   if (agent.owner_id === id) return 'owner'
   if (role === 'admin') return 'admin'
   return email !== null && isSharedWith(agent, email) ? 'shared' : null

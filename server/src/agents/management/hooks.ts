@@ -19,24 +19,42 @@ export type CreatedFacts = { schedules_created?: number; warnings?: string[] }
 type Created = (tx: Tx, created: AgentCreated) => Promise<CreatedFacts>
 type Renamed = (tx: Tx, renamed: { agent: Agent; newName: string; now: Date }) => Promise<void>
 type Deleting = (tx: Tx, deleting: { agent: Agent; now: Date }) => Promise<void>
+/** Principals that lose the access that a share or a public link gave them. */
+export type AccessEnd = {
+  agent: Pick<Agent, 'id' | 'name'>
+  isOf(principal: string): boolean
+  /** A full sentence, shown with what ends. */
+  reason: string
+  now: Date
+}
+type AccessEnded = (tx: Tx, end: AccessEnd) => Promise<void>
 
-/** Work in the transaction that creates, renames or deletes an agent; features register at startup. */
+/** Work in the transaction that creates, renames or deletes an agent, or ends somebody's access to it; features register at startup. */
 export type AgentHooks = {
   onCreated(act: Created): void
   onRenamed(act: Renamed): void
   /** Cancels running and queued executions, and deletes what belongs to the agent. */
   onDeleting(act: Deleting): void
+  /** Ends what these principals started or set up on the agent. */
+  onAccessEnded(act: AccessEnded): void
   created(tx: Tx, created: AgentCreated): Promise<{ schedules_created: number; warnings: string[] }>
   renamed: Renamed
   deleting: Deleting
+  accessEnded: AccessEnded
 }
 
 export function createAgentHooks(): AgentHooks {
-  const hooks = { created: [] as Created[], renamed: [] as Renamed[], deleting: [] as Deleting[] }
+  const hooks = {
+    created: [] as Created[],
+    renamed: [] as Renamed[],
+    deleting: [] as Deleting[],
+    accessEnded: [] as AccessEnded[],
+  }
   return {
     onCreated: (act) => void hooks.created.push(act),
     onRenamed: (act) => void hooks.renamed.push(act),
     onDeleting: (act) => void hooks.deleting.push(act),
+    onAccessEnded: (act) => void hooks.accessEnded.push(act),
     async created(tx, created) {
       const facts = { schedules_created: 0, warnings: [] as string[] }
       for (const act of hooks.created) {
@@ -51,6 +69,9 @@ export function createAgentHooks(): AgentHooks {
     },
     async deleting(tx, deleting) {
       for (const act of hooks.deleting) await act(tx, deleting)
+    },
+    async accessEnded(tx, end) {
+      for (const act of hooks.accessEnded) await act(tx, end)
     },
   }
 }

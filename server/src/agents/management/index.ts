@@ -4,7 +4,13 @@
  * A failed creation leaves nothing behind. Of concurrent requests for one name, one succeeds. Deleting an
  * agent frees its name and port immediately. Schedules, skills and runs register with `createAgentHooks`.
  */
-export { type AgentCreated, type AgentHooks, type CreatedFacts, createAgentHooks } from './hooks.ts'
+export {
+  type AccessEnd,
+  type AgentCreated,
+  type AgentHooks,
+  type CreatedFacts,
+  createAgentHooks,
+} from './hooks.ts'
 export { managementRoutes } from './routes.ts'
 export { type AgentManagement, type AgentManagementDeps, createAgentManagement } from './service.ts'
 export { ensureSystemAgent } from './system-agent.ts'

@@ -118,6 +118,7 @@ forEachDialect((_name, open) => {
     const bearer = (key: string) => ({ headers: { Authorization: `Bearer ${key}` } })
     assert.equal((await verifyWith({ roost: bearer(own) })).verdict, 'ok')
     assert.equal((await verifyWith({ roost: bearer('$' + '{ROOST_AGENT_KEY}') })).verdict, 'ok')
+    assert.equal((await verifyWith({ roost: bearer('$' + '{ROOST_MCP_KEY:-}') })).verdict, 'ok')
     assert.equal((await verifyWith({ roost: { url: 'x' } })).verdict, 'not_configured')
     assert.equal(
       (await verifyWith({ other: { url: 'https://elsewhere.example.org' } })).verdict,

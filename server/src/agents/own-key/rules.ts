@@ -50,7 +50,8 @@ export function entriesOf(text: string, mcpUrls: readonly string[]): Entry[] | n
   return Object.entries(servers).flatMap(([server_name, server]) => {
     const serialized = JSON.stringify(server) ?? ''
     const keys = [...new Set(serialized.match(keyText) ?? [])]
-    const usesOwnVariable = serialized.includes('ROOST_AGENT_KEY')
+    // The second one holds the key of the current run, the first one none.
+    const usesOwnVariable = /ROOST_(AGENT|MCP)_KEY/.test(serialized)
     const pointsHere = mcpUrls.some((url) => serialized.includes(JSON.stringify(url).slice(1, -1)))
     const isForPlatform = server_name === ownEntry || keys.length > 0 || usesOwnVariable || pointsHere
     return isForPlatform ? [{ server_name, keys, usesOwnVariable }] : []

@@ -2,12 +2,13 @@ import type { Share, ShareAccess } from '@roost/contracts/agents/agent'
 import type { AgentAccess } from '@roost/contracts/agents/sharing'
 import type { z } from 'zod'
 import type { NewEvent, Outbox } from '../../foundation/outbox/index.ts'
-import type { SignedIn } from '../../identity/access/index.ts'
+import { accountPrincipal, type SignedIn } from '../../identity/access/index.ts'
 import type { Account, Users } from '../../identity/users/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import { newId } from '../../kit/ids.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
+import type { AgentHooks } from '../management/index.ts'
 import type { Edges } from '../permissions/index.ts'
 import { type Agent, type AgentRecords, agentStore } from '../records/index.ts'
 import { accessView, shareView } from './view.ts'
@@ -19,6 +20,7 @@ export type SharingDeps = {
   agentRecords: Pick<AgentRecords, 'changed'>
   users: Pick<Users, 'find' | 'findLogin'>
   edges: Pick<Edges, 'withdrawFromOwner'>
+  hooks: Pick<AgentHooks, 'accessEnded'>
   /** Adds the address to the allow list as a plain user; an existing entry stays unchanged. */
   allowAddress(tx: Tx, email: string, by: SignedIn): Promise<void>
   /** When each person last used the agent, by user id. */
@@ -42,7 +44,7 @@ export type Sharing = {
 
 /** Callers pass addresses in lower case. */
 export function createSharing(deps: SharingDeps): Sharing {
-  const { db, clock, events, agentRecords, users, edges, allowAddress, lastUseBy } = deps
+  const { db, clock, events, agentRecords, users, edges, hooks, allowAddress, lastUseBy } = deps
 
   /** The account with this verified address. */
   async function holderOf(email: string): Promise<Account | null> {
@@ -100,7 +102,15 @@ export function createSharing(deps: SharingDeps): Sharing {
         // A person's agents lose access together with the person, unless the person is an admin.
         const losesAccess = holder && holder.role !== 'admin' && holder.id !== agent.owner_id
         if (losesAccess) await edges.withdrawFromOwner(tx, agent.id, holder.id)
-        await events.append(tx, sharingEvent(agent, 'unshared', { removed_user: email }), clock.now())
+        const now = clock.now()
+        const lost = new Set([`email:${email}`, ...(losesAccess ? [accountPrincipal(holder.id)] : [])])
+        await hooks.accessEnded(tx, {
+          agent,
+          isOf: (principal) => lost.has(principal),
+          reason: `The agent is no longer shared with ${email}.`,
+          now,
+        })
+        await events.append(tx, sharingEvent(agent, 'unshared', { removed_user: email }), now)
         agentRecords.changed(tx, agent.id)
       })
     },

@@ -1,7 +1,7 @@
 import * as endpoints from '@roost/contracts/conversations/canvas'
 import * as shareEndpoints from '@roost/contracts/conversations/canvas-shares'
 import { agentRoute, answer, type Route, route } from '../../http/route.ts'
-import type { Relation, SignedIn } from '../../identity/access/index.ts'
+import type { SignedIn } from '../../identity/access/index.ts'
 import { Fault } from '../../kit/fault.ts'
 import { createBinding } from '../workspace-chat/index.ts'
 import type { CanvasFeature } from './service.ts'

@@ -5,6 +5,8 @@ import {
   publicLinkDeleted,
   publicLinkUpdated,
 } from '@roost/contracts/conversations/public-links'
+import type { AgentHooks } from '../../agents/management/index.ts'
+import type { AgentRecords } from '../../agents/records/index.ts'
 import type { Outbox } from '../../foundation/outbox/index.ts'
 import type { Vault } from '../../foundation/vault/index.ts'
 import type { SignedIn } from '../../identity/access/caller.ts'
@@ -13,7 +15,7 @@ import { Fault, invalidField } from '../../kit/fault.ts'
 import { newId, newSecretText } from '../../kit/ids.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import { chatStore } from '../chat/index.ts'
-import { hashOf } from './rules.ts'
+import { hashOf, isOpen } from './rules.ts'
 import { type LinkPatch, type LinkRow, publicStore } from './store.ts'
 import { holdersOf } from './visitors.ts'
 
@@ -22,11 +24,16 @@ export type LinksDeps = {
   clock: Pick<Clock, 'now'>
   vault: Pick<Vault, 'seal' | 'open'>
   events: Pick<Outbox, 'append'>
+  /** Ends what people started who have lost access. */
+  accessEnded: AgentHooks['accessEnded']
+  agentRecords: Pick<AgentRecords, 'byId'>
   /** Base address of the visitors' pages, without a trailing slash. */
   publicUrl(): string
 }
 
 type LinkAgent = { id: string; name: string; is_system: boolean }
+
+const linkClosed = 'The public link was closed.'
 
 /** The links of one agent; methods for one link throw `link_not_found`. */
 export type Links = {
@@ -36,10 +43,20 @@ export type Links = {
   create(agent: LinkAgent, body: PublicLinkBody, creator: SignedIn): Promise<PublicLink>
   update(agent: LinkAgent, id: string, body: PublicLinkBody): Promise<PublicLink>
   remove(agent: LinkAgent, id: string): Promise<void>
+  /** Ends the open runs of links that have expired. */
+  endExpired(): Promise<void>
 }
 
 /** Manages links for their owners. */
-export function createLinks({ db, clock, vault, events, publicUrl }: LinksDeps): Links {
+export function createLinks({
+  db,
+  clock,
+  vault,
+  events,
+  accessEnded,
+  agentRecords,
+  publicUrl,
+}: LinksDeps): Links {
   const store = publicStore(db)
 
   function linkView(row: LinkRow, agentName: string, people: number): PublicLink {
@@ -75,6 +92,12 @@ export function createLinks({ db, clock, vault, events, publicUrl }: LinksDeps):
       fields: { link_id: row.id, name: row.name, enabled: row.enabled === 1 },
     }
     await events.append(tx, event, clock.now())
+  }
+
+  /** Ends what the link's visitors have started. */
+  async function endTurns(tx: Tx, agent: LinkAgent, { id }: LinkRow, reason: string): Promise<void> {
+    const isOf = (principal: string) => principal.startsWith(holdersOf(id))
+    await accessEnded(tx, { agent, isOf, reason, now: clock.now() })
   }
 
   function requireFuture(expires_at: string | null | undefined, current: string | null): void {
@@ -119,20 +142,33 @@ export function createLinks({ db, clock, vault, events, publicUrl }: LinksDeps):
     },
 
     async update(agent, id, body) {
-      requireFuture(body.expires_at, (await rowOf(agent, id)).expires_at)
+      const before = await rowOf(agent, id)
+      requireFuture(body.expires_at, before.expires_at)
       const row = await db.atomically(async (tx) => {
         const changed = await publicStore(tx).updateLink(agent.id, id, patchOf(body))
         if (!changed) throw new Fault('link_not_found')
         await announce(tx, publicLinkUpdated.name, agent, changed)
+        // Visitors without a verified address have no session any more.
+        const mustVerify = changed.require_email === 1 && before.require_email === 0
+        if (mustVerify || !isOpen(changed, timestamp(clock.now())))
+          await endTurns(tx, agent, changed, linkClosed)
         return changed
       })
       return linkViewWithPeople(agent, row)
+    },
+
+    async endExpired() {
+      for (const row of await store.expiredWithTurns(timestamp(clock.now()))) {
+        const agent = await agentRecords.byId(row.agent_id)
+        if (agent) await db.atomically((tx) => endTurns(tx, agent, row, 'The public link has expired.'))
+      }
     },
 
     async remove(agent, id) {
       const row = await rowOf(agent, id)
       await db.atomically(async (tx) => {
         await publicStore(tx).removeLink(row.id)
+        await endTurns(tx, agent, row, linkClosed)
         await chatStore(tx).removeOfHolders(agent.id, holdersOf(row.id))
         await announce(tx, publicLinkDeleted.name, agent, { ...row, enabled: 0 })
       })

@@ -66,6 +66,7 @@ export function createPublicChat(deps: PublicChatDeps): PublicChat {
   const visitors = createVisitors(deps)
   const verification = createVerification({ ...deps, visitors })
   const talk = createTalk({ ...deps, visitors })
+  const links = createLinks(deps)
   const longReplies = createLongReplies(accessRevocation)
 
   function requireEnabled(): void {
@@ -90,7 +91,7 @@ export function createPublicChat(deps: PublicChatDeps): PublicChat {
   }
 
   return {
-    links: createLinks(deps),
+    links,
     visitors,
     verification,
     talk,
@@ -126,6 +127,7 @@ export function createPublicChat(deps: PublicChatDeps): PublicChat {
     agentDeleted: (tx, agentId) => publicStore(tx).removeOfAgent(agentId),
     loops: [
       { name: 'public-chat.sessions', everySeconds: 3600, run: visitors.sweep },
+      { name: 'public-chat.expired', everySeconds: 10, run: () => links.endExpired() },
       { name: 'public-chat.turns', everySeconds: 86_400, run: () => publicStore(db).removeLostTurns() },
     ],
     async close() {

@@ -53,7 +53,7 @@ export type PublicTables = {
   public_session_tokens: PublicSessionTokensTable
   public_turns: PublicTurnsTable
   /** Columns of other features, read only to check existence. */
-  executions: { id: string }
+  executions: { id: string; status: string }
   chat_sessions: { id: string; current_key: string | null }
 }
 
@@ -303,6 +303,21 @@ export function publicStore(executor: Executor) {
         .where('token_hash', tokenHash === null ? 'is' : '=', tokenHash)
         .executeTakeFirst()
       return row !== undefined
+    },
+    /** Links past their expiry with runs that have not ended. */
+    async expiredWithTurns(now: string): Promise<LinkRow[]> {
+      return db
+        .selectFrom('public_links')
+        .selectAll()
+        .where('expires_at', '<=', now)
+        .where('id', 'in', (e) =>
+          e
+            .selectFrom('public_turns')
+            .innerJoin('executions', 'executions.id', 'public_turns.execution_id')
+            .select('public_turns.link_id')
+            .where('executions.status', 'in', ['queued', 'running', 'pending_retry']),
+        )
+        .execute()
     },
     /** Deletes the turns whose executions no longer exist. */
     async removeLostTurns(): Promise<void> {

@@ -8,6 +8,7 @@ export { createIdentify, type Identify, type IdentifyDeps, keyTextPrefix } from 
 export {
   accountPrincipal,
   agentPrincipal,
+  principalAt,
   principalOf,
   principalOn,
   type ReadPrincipal,

@@ -31,6 +31,17 @@ export function principalOn(agentId: string, principal: string): string {
   return principal.startsWith(self) ? principalOn(agentId, principal.slice(self.length)) : principal
 }
 
+/**
+ * The principal for whom this run works at `agentId`: its own there, or that of the run of this agent that led to it.
+ * Null for a run without one at that agent.
+ */
+export function principalAt(agentId: string, run: { agent_id: string; principal: string }): string | null {
+  const path = `agent:${agentId}/`
+  const at = run.principal.indexOf(path)
+  if (at >= 0) return run.principal.slice(at + path.length)
+  return run.agent_id === agentId ? run.principal : null
+}
+
 export type ReadPrincipal =
   | { kind: 'user' | 'email' | 'key' | 'stranger'; id: string }
   | { kind: 'agent'; id: string; origin: string | null }

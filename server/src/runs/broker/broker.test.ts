@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { request as httpRequest } from 'node:http'
 import { test } from 'node:test'
+import { runtimes } from '@roost/contracts/agents/agent'
 import { startModelServer } from '@roost/test-support/model/index'
 import { accept, linked, resultOf } from '../../test/run-platform.ts'
 import { bodyOf, listen, respond, start, type Upstream } from './test/broker-world.ts'
@@ -21,8 +22,9 @@ test("the provider gets the platform's key and no credential of the container", 
 })
 
 test('Google and OpenAI get their keys in their own headers', async () => {
-  const { ask, requests, run, url } = await start()
+  const { ask, requests, run, url, platform } = await start()
   const body = JSON.stringify({ contents: [] })
+  platform.runtime.name = 'gemini-cli'
   await fetch(`${url}/broker/google/v1beta/models/gemini-x:generateContent?key=${run.broker.token}`, {
     method: 'POST',
     body,
@@ -97,6 +99,28 @@ test("a conversation's token is valid while any of its turns runs", async () => 
     assert.equal(await ask(run.broker.token), 403)
   }
   assert.equal(tokens[0], tokens[1])
+})
+
+test("403 for a provider other than that of the agent's runtime, which is never asked", async () => {
+  const { platform, url, run, requests } = await start()
+  const targets = {
+    'claude-code': 'anthropic/v1/messages',
+    'gemini-cli': 'google/v1beta/models/gemini-x:generateContent',
+    codex: 'openai/v1/responses',
+  } as const
+  for (const runtime of runtimes) {
+    platform.runtime.name = runtime
+    for (const [owner, path] of Object.entries(targets)) {
+      const reply = await fetch(`${url}/broker/${path}`, {
+        method: 'POST',
+        body: JSON.stringify({ model: owner === 'codex' ? 'gpt-5' : 'claude-x', messages: [] }),
+        headers: { 'x-api-key': run.broker.token, 'content-type': 'application/json' },
+      })
+      assert.equal(reply.status, owner === runtime ? 200 : 403, `${runtime} ${path}`)
+      await reply.text()
+    }
+  }
+  assert.equal(requests.length, runtimes.length)
 })
 
 test('404 for models outside the offered families, which never reach the provider', async () => {

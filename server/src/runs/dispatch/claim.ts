@@ -39,7 +39,9 @@ export type ClaimDeps = Settle & {
 }
 
 /** The key that a run uses for the platform; empty for an agent without a key of its own. */
-export type RunKeyOf = (row: Pick<ExecutionRow, 'id' | 'agent_id' | 'kind' | 'session_id' | 'principal'>) => string
+export type RunKeyOf = (
+  row: Pick<ExecutionRow, 'id' | 'agent_id' | 'kind' | 'session_id' | 'principal'>,
+) => string
 
 /** Queued runs that a claim reads first. */
 const firstReadLimit = 20
@@ -140,7 +142,9 @@ export function createClaim(deps: ClaimDeps) {
   /** Ends a run whose principal has lost its access since it was accepted. */
   async function cancelRun(row: ExecutionRow, error: string): Promise<void> {
     const held = { statuses: ['running'], claimToken: row.claim_token ?? 0 } as const
-    await db.atomically((tx) => settle(tx, row, held, { status: 'cancelled', error }))
+    await db.atomically((tx) =>
+      settle(tx, row, held, { status: 'cancelled', error, error_code: 'access_ended' }),
+    )
   }
 
   return {
@@ -178,7 +182,16 @@ export function createClaim(deps: ClaimDeps) {
           const attachments = request.attachments === 0 ? noAttachments : await attachmentsOf(db, row, room)
           room -= attachments.inlineBytes
           const broker = deps.brokerAccess(row)
-          const parts = { request, platformPrompt, callable, skills, attachments, broker, principal, key: keyOf(row) }
+          const parts = {
+            request,
+            platformPrompt,
+            callable,
+            skills,
+            attachments,
+            broker,
+            principal,
+            key: keyOf(row),
+          }
           runs.push(runOf(row, turn, agent, parts))
         } catch (error) {
           await failRun(row, error)

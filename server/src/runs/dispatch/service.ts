@@ -1,13 +1,16 @@
 import type { AgentCalls } from '@roost/contracts/link/messages'
 import type { Partial as PartialSignal, Run } from '@roost/contracts/link/runs'
+import type { AccessEnd } from '../../agents/management/index.ts'
 import type { RunContexts } from '../../agents/run-context/index.ts'
 import type { Outbox } from '../../foundation/outbox/index.ts'
+import { principalAt } from '../../identity/access/index.ts'
 import type { Clock } from '../../kit/clock.ts'
 import type { AgentLink, LinkHandlers } from '../../ports/agent-link/port.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
 import type { DispatchBreaker } from '../breaker/index.ts'
 import {
+  cancelOnAgent,
   type ExecutionRow,
   executionStore,
   queueStore,
@@ -64,6 +67,8 @@ export type Dispatch = Accept &
     report: ReturnType<typeof createFinish>['report']
     agentStopped(tx: Tx, agentId: string): Promise<void>
     agentDeleted(tx: Tx, agentId: string): Promise<void>
+    /** Cancels the open runs of these principals, also those that they led to on other agents. */
+    accessEnded(tx: Tx, end: AccessEnd): Promise<void>
     loops: { name: string; everySeconds: number; run(signal: AbortSignal): Promise<void> }[]
   }
 
@@ -188,15 +193,16 @@ function createLastClaims() {
   }
 }
 
-/** Ends the runs of an agent that is stopped or deleted; hooks of the agents area. */
-export function createAgentEnd({ settle }: Settle) {
+/** Ends the runs of an agent that is stopped or deleted, or of people who lost access; hooks of the agents area. */
+export function createAgentEnd({ settle, link }: Settle & { link: Pick<AgentLink, 'call'> }) {
   async function cancel(
     tx: Tx,
     rows: readonly ExecutionRow[],
-    ending: { error: string; error_code: 'agent_stopped' | 'agent_deleted' },
-  ): Promise<void> {
+    ending: { error: string; error_code: 'agent_stopped' | 'agent_deleted' | 'access_ended' },
+  ): Promise<ExecutionRow[]> {
+    const cancelled: ExecutionRow[] = []
     for (const row of rows) {
-      await settle(
+      const isSettled = await settle(
         tx,
         row,
         { statuses: [row.status] },
@@ -206,7 +212,9 @@ export function createAgentEnd({ settle }: Settle) {
           ...ending,
         },
       )
+      if (isSettled) cancelled.push(row)
     }
+    return cancelled
   }
 
   return {
@@ -228,6 +236,17 @@ export function createAgentEnd({ settle }: Settle) {
       await cancel(tx, open, { error: 'The agent was deleted.', error_code: 'agent_deleted' })
       await executionStore(tx).markAgentDeleted(agentId)
       await queue.removeQueue(agentId)
+    },
+
+    async accessEnded(tx: Tx, { agent, isOf, reason }: AccessEnd): Promise<void> {
+      const rows = (await queueStore(tx).openWithPrincipal(agent.id)).filter(({ agent_id, principal }) => {
+        const origin = principal === null ? null : principalAt(agent.id, { agent_id, principal })
+        return origin !== null && isOf(origin)
+      })
+      for (const row of await cancel(tx, rows, { error: reason, error_code: 'access_ended' })) {
+        // An unreachable agent drops the run when it connects again.
+        if (row.claim_token !== null) tx.onCommitted(() => void cancelOnAgent(link, row).catch(() => {}))
+      }
     },
   }
 }

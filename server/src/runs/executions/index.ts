@@ -48,6 +48,6 @@ export {
   type Usage,
 } from './store.ts'
 export { executionEvents, resumeAfter, streamHeaders } from './stream.ts'
-export { nameOf } from './terminate.ts'
+export { cancelOnAgent, nameOf } from './terminate.ts'
 export { createWait, runErrorCode, type Wait, type WaitOptions } from './wait.ts'
 export type { Watch, Watched } from './watch.ts'

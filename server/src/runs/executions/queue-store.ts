@@ -328,6 +328,18 @@ export function queueStore(executor: Executor) {
         .execute()
     },
 
+    /** Open runs of an agent, and those of other agents that may have come from its runs. */
+    async openWithPrincipal(agentId: string): Promise<ExecutionRow[]> {
+      return db
+        .selectFrom('executions')
+        .selectAll()
+        .where(isOpen)
+        .where('status', 'in', ['queued', 'running', 'pending_retry'])
+        .where('principal', 'is not', null)
+        .where((e) => e.or([e('agent_id', '=', agentId), e('principal', 'like', `%agent:${agentId}/%`)]))
+        .execute()
+    },
+
     async removeQueue(agentId: string): Promise<void> {
       await db.deleteFrom('agent_queues').where('agent_id', '=', agentId).execute()
     },

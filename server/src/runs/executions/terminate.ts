@@ -44,7 +44,8 @@ export function createTerminate({ db, link, settle }: TerminateDeps) {
   }
 }
 
-async function cancelOnAgent(
+/** Stops a claimed run on its agent. Its row has ended before. */
+export async function cancelOnAgent(
   link: Pick<AgentLink, 'call'>,
   row: ExecutionRow,
 ): Promise<Omit<Terminated, 'execution_id'>> {

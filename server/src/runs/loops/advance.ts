@@ -2,11 +2,12 @@ import type { FieldsOf } from '@roost/contracts/kit/event'
 import type { loopCompleted, loopRunCompleted } from '@roost/contracts/runs/loops'
 import { createFollowUps } from '../../background/follow-ups.ts'
 import type { NewEvent, Outbox } from '../../foundation/outbox/index.ts'
+import { principalOn } from '../../identity/access/index.ts'
 import { type Clock, secondsLater, timestamp } from '../../kit/clock.ts'
 import { isFault } from '../../kit/fault.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
-import { type Dispatch, type RunContext, readSource } from '../dispatch/index.ts'
+import { type Dispatch, type RunContext, type RunContexts, readSource } from '../dispatch/index.ts'
 import { dollars, executionStore, isFinal } from '../executions/index.ts'
 import {
   type End,
@@ -29,6 +30,7 @@ export type AdvanceDeps = {
   events: Pick<Outbox, 'append'>
   dispatch: Pick<Dispatch, 'checkAgent' | 'enqueue'>
   agentName(agentId: string): Promise<string | null>
+  runContexts: Pick<RunContexts, 'principal'>
   /** Ids of the agents that this agent may call. */
   permittedTargets(agentId: string): Promise<ReadonlySet<string>>
 }
@@ -134,9 +136,12 @@ export function createAdvance(deps: AdvanceDeps) {
    * The agent, when it takes runs. The loop waits for a stopped one, as queued runs do. An agent that started
    * the loop needs its permission for each run.
    */
-  async function ready(loop: LoopRow): Promise<RunContext | 'not_permitted' | null> {
+  async function ready(loop: LoopRow): Promise<RunContext | 'not_permitted' | { ended: string } | null> {
     // Written by this feature.
-    const { agent: starter } = readSource(loop.source)
+    const { agent: starter, principal } = readSource(loop.source)
+    const on = principalOn(loop.agent_id, principal)
+    const present = await deps.runContexts.principal(loop.agent_id, on)
+    if ('ended' in present) return present
     if (starter && starter.id !== loop.agent_id) {
       const permitted = await deps.permittedTargets(starter.id)
       if (!permitted.has(loop.agent_id)) return 'not_permitted'
@@ -152,7 +157,10 @@ export function createAdvance(deps: AdvanceDeps) {
   async function dispatchIn(
     tx: Tx,
     id: string,
-    { agent, agentName }: { agent: RunContext | 'not_permitted' | null; agentName: string },
+    {
+      agent,
+      agentName,
+    }: { agent: RunContext | 'not_permitted' | { ended: string } | null; agentName: string },
   ): Promise<void> {
     const store = loopStore(tx)
     const loop = await store.holdIdle(id)
@@ -165,6 +173,7 @@ export function createAdvance(deps: AdvanceDeps) {
       const reason = 'The agent that started the loop may no longer call this one.'
       return endIn(tx, loop, { runs, end: failed(reason), agentName })
     }
+    if (agent && 'ended' in agent) return endIn(tx, loop, { runs, end: failed(agent.ended), agentName })
     if (!agent) return store.checkAgainAt(id, timestamp(secondsLater(now, unavailableSeconds)))
     // Another process has postponed it meanwhile.
     if (millisecondsUntil(loop.next_run_at) > 0) return

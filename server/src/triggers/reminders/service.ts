@@ -1,5 +1,6 @@
 import type { DueReminder } from '@roost/contracts/triggers/firing'
 import { type CreateReminder, type Reminder, reminderStatuses } from '@roost/contracts/triggers/reminders'
+import type { AccessEnd } from '../../agents/management/index.ts'
 import type { AgentRecords } from '../../agents/records/index.ts'
 import type { Loop } from '../../background/loops.ts'
 import {
@@ -9,11 +10,11 @@ import {
   scopeOf,
 } from '../../foundation/idempotency/index.ts'
 import { createSweep, type SweepDeps } from '../../foundation/settings/index.ts'
-import type { SignedIn } from '../../identity/access/index.ts'
+import { principalOn, type SignedIn } from '../../identity/access/index.ts'
 import { type Clock, secondsLater, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import type { Tx } from '../../ports/database/port.ts'
-import { holderOf } from '../../runs/dispatch/index.ts'
+import { holderOf, readSource } from '../../runs/dispatch/index.ts'
 import { offered } from '../../runs/executions/index.ts'
 import { type CreateDeps, createCreate } from './create.ts'
 import { createDeliver, type DeliverDeps } from './deliver.ts'
@@ -49,6 +50,8 @@ export type Reminders = {
   due(limit: number): Promise<DueReminder[]>
   /** Hook of agent deletion. */
   agentDeleted(tx: Tx, agentId: string): Promise<void>
+  /** Cancels the pending reminders that these principals set. */
+  accessEnded(tx: Tx, end: AccessEnd): Promise<void>
   loops: Loop[]
   /** Resolves when the results of ended runs are delivered; call it before the database closes. */
   settled(): Promise<void>
@@ -129,6 +132,13 @@ export function createReminders(deps: RemindersDeps): Reminders {
     },
 
     agentDeleted: (tx, agentId) => reminderStore(tx).removeOfAgent(agentId),
+    async accessEnded(tx, { agent, isOf, reason, now }) {
+      const inTx = reminderStore(tx)
+      for (const { id, agent_id, source } of await inTx.pendingOf(agent.id)) {
+        if (isOf(principalOn(agent_id, readSource(source).principal)))
+          await inTx.cancel(id, timestamp(now), reason)
+      }
+    },
     loops: [
       { name: 'triggers.reminders', everySeconds: 2, run: fireDue },
       { name: 'triggers.reminder-results', everySeconds: 2, run: (signal) => deliver.all(signal) },

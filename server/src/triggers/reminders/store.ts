@@ -64,6 +64,10 @@ export function reminderStore(executor: Executor) {
       return row ?? null
     },
 
+    async pendingOf(agentId: string): Promise<ReminderRow[]> {
+      return all().where('agent_id', '=', agentId).where('status', '=', 'pending').execute()
+    },
+
     async countPending(agentId: string): Promise<number> {
       const row = await db
         .selectFrom('reminders')
@@ -150,9 +154,9 @@ export function reminderStore(executor: Executor) {
     },
 
     /** pending → cancelled; null if it is not pending. */
-    async cancel(id: string, at: string): Promise<ReminderRow | null> {
+    async cancel(id: string, at: string, error: string | null = null): Promise<ReminderRow | null> {
       const row = await pending(id)
-        .set({ status: 'cancelled', cancelled_at: at, derived_key: null })
+        .set({ status: 'cancelled', cancelled_at: at, derived_key: null, error })
         .returningAll()
         .executeTakeFirst()
       return row ?? null

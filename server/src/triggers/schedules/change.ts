@@ -5,6 +5,7 @@ import {
   scheduleUpdated,
   type UpdateSchedule,
 } from '@roost/contracts/triggers/schedules'
+import type { AccessEnd } from '../../agents/management/index.ts'
 import { type Agent, agentStore } from '../../agents/records/index.ts'
 import type { Outbox } from '../../foundation/outbox/index.ts'
 import { principalOf, principalOn } from '../../identity/access/index.ts'
@@ -35,6 +36,8 @@ export type Changes = {
   /** Throws `schedule_timeout_exceeds_agent_cap` if the cap was lowered while the schedule was disabled. */
   setEnabled(agent: Owned, id: string, enabled: boolean): Promise<Schedule>
   remove(agent: Owned, id: string): Promise<void>
+  /** Disables the schedules that these principals set up. */
+  accessEnded(tx: Tx, end: AccessEnd): Promise<void>
 }
 
 export function createChanges({ db, clock, events, deleted }: ChangeDeps): Changes {
@@ -122,6 +125,14 @@ export function createChanges({ db, clock, events, deleted }: ChangeDeps): Chang
       })
     },
 
+    async accessEnded(tx, { agent, isOf, reason, now }) {
+      for (const stored of await scheduleStore(tx).ofAgent(agent.id)) {
+        if (!isOf(stored.principal) || (stored.enabled === 0 && stored.is_paused === 0)) continue
+        const at = timestamp(now)
+        await update(tx, agent, stored, { ...switched(false, at), disabled_reason: reason, updated_at: at })
+      }
+    },
+
     remove(agent, id) {
       return db.atomically(async (tx) => {
         await find(tx, agent, id)
@@ -137,12 +148,24 @@ export function createChanges({ db, clock, events, deleted }: ChangeDeps): Chang
 
 /** A schedule that is enabled counts its due times from now. */
 function switched(enabled: boolean, now: string): SchedulePatch {
-  return { enabled: enabled ? 1 : 0, is_paused: 0, ...(enabled ? { armed_at: now } : {}) }
+  return {
+    enabled: enabled ? 1 : 0,
+    is_paused: 0,
+    disabled_reason: null,
+    ...(enabled ? { armed_at: now } : {}),
+  }
 }
 
 /** The times of a new schedule. */
 export function newTimes(now: string) {
-  return { is_paused: 0, created_at: now, updated_at: now, armed_at: now, deleted_at: null }
+  return {
+    is_paused: 0,
+    disabled_reason: null,
+    created_at: now,
+    updated_at: now,
+    armed_at: now,
+    deleted_at: null,
+  }
 }
 
 /** The agent's cap; call it after `lockChanges`. Throws `agent_not_found` while the agent is being deleted. */
@@ -192,7 +215,7 @@ function patchOf(
     model: model === undefined ? undefined : modelOf(model),
     deliver_to_workspace_email: recipient,
     validation_enabled: validation_enabled === undefined ? undefined : validation_enabled ? 1 : 0,
-    ...(enabled === undefined ? {} : { enabled: enabled ? 1 : 0, is_paused: 0 }),
+    ...(enabled === undefined ? {} : { enabled: enabled ? 1 : 0, is_paused: 0, disabled_reason: null }),
     ...(isRearmed ? { armed_at: now } : {}),
     updated_at: now,
   })

@@ -28,14 +28,14 @@ export type SchedulesDeps = {
   events: Pick<Outbox, 'append'>
   agentRecords: Pick<AgentRecords, 'all' | 'byName'>
   agentAccess(caller: Caller, agentName: string): Promise<ResolvedAgent | null>
-  hooks: Pick<AgentHooks, 'onCreated' | 'onDeleting'>
+  hooks: Pick<AgentHooks, 'onCreated' | 'onDeleting' | 'onAccessEnded'>
   /** Days until a deleted schedule is purged. */
   retentionDays(): number
   /** The outcome of the newest due time of each schedule; schedules without one are omitted. */
   lastFires(scheduleIds: readonly string[]): Promise<ReadonlyMap<string, LastFire>>
 }
 
-export type Schedules = Changes &
+export type Schedules = Omit<Changes, 'accessEnded'> &
   Analytics & {
     admin: ScheduleAdmin
     describe: Describe
@@ -87,6 +87,8 @@ export function createSchedules(deps: SchedulesDeps): Schedules {
     for (const act of onDeleted) await act(tx, schedule, now)
   }
   registerAgentHooks(deps.hooks, deleted)
+  const { accessEnded, ...changes } = createChanges({ ...deps, deleted })
+  deps.hooks.onAccessEnded(accessEnded)
 
   async function find(agent: Owned, id: string): Promise<Schedule> {
     const schedule = await store.byId(id)
@@ -95,7 +97,7 @@ export function createSchedules(deps: SchedulesDeps): Schedules {
   }
 
   return {
-    ...createChanges({ ...deps, deleted }),
+    ...changes,
     ...createScheduleAnalytics({ clock, store, runs }),
     admin: createScheduleAdmin({ ...deps, runs, describe }),
     describe,

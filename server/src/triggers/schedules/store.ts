@@ -32,6 +32,7 @@ export const scheduleColumns = [
   'created_by',
   'created_by_id',
   'principal',
+  'disabled_reason',
   'created_at',
   'updated_at',
   'armed_at',

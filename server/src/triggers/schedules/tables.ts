@@ -37,6 +37,8 @@ export type SchedulesTable = {
   created_by_id: string | null
   /** Who set it up: the principal of its runs. */
   principal: string
+  /** Why the platform disabled it; null when it is enabled or a person disabled it. */
+  disabled_reason: string | null
   created_at: string
   updated_at: string
   /** Due times count from here: set on creation, on enabling, and when cron or time zone change. */

@@ -46,9 +46,20 @@ export async function openPublicWorld(open: OpenTestDb, { hasMail = true } = {})
   const built: { publicChat?: PublicChat } = {}
   const world = await openAgents(db, {
     shared,
-    routes: ({ agentRecords, agentManagement }) => {
+    routes: ({ agentRecords, agentManagement, hooks: { accessEnded } }) => {
       built.publicChat = createPublicChat({
-        ...{ db, clock, link, events, dispatch, executions, agentRecords, vault, accessRevocation },
+        ...{
+          db,
+          clock,
+          link,
+          events,
+          dispatch,
+          executions,
+          agentRecords,
+          accessEnded,
+          vault,
+          accessRevocation,
+        },
         log: silentLog,
         limits: createRateLimits({ ephemeral, clock }),
         codes: createEmailCodes({ db, clock, vault }),
@@ -63,6 +74,7 @@ export async function openPublicWorld(open: OpenTestDb, { hasMail = true } = {})
     },
   })
   const publicChat = built.publicChat ?? assert.fail('public chat was not built')
+  world.area.hooks.onAccessEnded(dispatch.accessEnded)
   world.area.hooks.onDeleting((tx, { agent }) => publicChat.agentDeleted(tx, agent.id))
   world.area.hooks.onDeleting((tx, { agent }) => chat.agentDeleted(tx, agent.id))
   const owner = await world.person('creator', 'ann@example.org')

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerOptions, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after } from 'node:test'
+import type { RuntimeName } from '@roost/contracts/link/messages'
 import { openTestDatabase } from '../../../test/dialects.ts'
 import { accept, linked, startRunPlatform } from '../../../test/run-platform.ts'
 
@@ -54,14 +55,22 @@ export async function start(
   const row = await accept(platform)
   const { runs } = await platform.dispatch.handlers.claim(linked, { t: 'claim', free: 1 })
   const run = runs[0] ?? assert.fail('no run was claimed')
-  const ask = (path: string, init: RequestInit & { headers?: Record<string, string> } = {}) =>
-    fetch(`${url}/broker/${path}`, {
+  /** A request of an agent whose runtime uses this provider. */
+  const ask = (path: string, init: RequestInit & { headers?: Record<string, string> } = {}) => {
+    platform.runtime.name = runtimeFor(path)
+    return fetch(`${url}/broker/${path}`, {
       method: 'POST',
       body: JSON.stringify({ model: 'claude-x', messages: [] }),
       ...init,
       headers: { 'x-api-key': run.broker.token, 'content-type': 'application/json', ...init.headers },
     })
+  }
   return { platform, url, row, run, ask, requests }
+}
+
+function runtimeFor(path: string): RuntimeName {
+  if (path.startsWith('google/')) return 'gemini-cli'
+  return path.startsWith('openai/') ? 'codex' : 'claude-code'
 }
 
 type ProviderError = {

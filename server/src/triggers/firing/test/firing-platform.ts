@@ -33,7 +33,7 @@ export async function startFiringPlatform(db: Db, over: Partial<RunPlatformOptio
   const agentRecords = createAgentRecords({ db, ephemeral, clock })
   const row = { ...blankRow('scout', dueAt), id: 'a1', state: 'ready' as const, owner_id: 'u1', owner: 'ann' }
   await db.atomically((tx) => agentStore(tx).insert(row))
-  const noHooks = { onCreated() {}, onDeleting() {} }
+  const noHooks = { onCreated() {}, onDeleting() {}, onAccessEnded() {} }
   const schedules = createSchedules({
     db,
     clock,
@@ -146,6 +146,7 @@ const blankSchedule: Schedule = {
   created_by: 'ann',
   created_by_id: 'u1',
   principal: 'user:u1',
+  disabled_reason: null,
   created_at: '2026-01-01T00:00:00.000Z',
   updated_at: '2026-01-01T00:00:00.000Z',
   armed_at: '2026-01-01T00:00:00.000Z',
