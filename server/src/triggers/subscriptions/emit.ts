@@ -1,6 +1,6 @@
 import type { EmitEvent } from '@roost/contracts/triggers/events'
 import { type RateLimits, rateRules } from '../../foundation/rate-limits/index.ts'
-import type { SignedIn } from '../../identity/access/index.ts'
+import { agentPrincipal, type SignedIn } from '../../identity/access/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import { newId } from '../../kit/ids.ts'

@@ -68,9 +68,10 @@ export async function start(
   return { platform, url, row, run, ask, requests }
 }
 
-function runtimeFor(path: string): RuntimeName {
-  if (path.startsWith('google/')) return 'gemini-cli'
-  return path.startsWith('openai/') ? 'codex' : 'claude-code'
+/** The runtime whose provider has this path. */
+export function runtimeFor(path: string): RuntimeName {
+  if (path.startsWith('google')) return 'gemini-cli'
+  return path.startsWith('openai') ? 'codex' : 'claude-code'
 }
 
 type ProviderError = {

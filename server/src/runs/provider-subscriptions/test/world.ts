@@ -12,6 +12,7 @@ import { createTestAlerts } from '../../../test/alerts.ts'
 import { createTestClock } from '../../../test/clock.ts'
 import { as, routesApp } from '../../../test/routes-app.ts'
 import { accept, person } from '../../../test/run-platform.ts'
+import { runtimeFor } from '../../broker/test/broker-world.ts'
 import { providerSubscriptionRoutes } from '../routes.ts'
 
 export type ProviderRequest = { key: string; beta: string | undefined; path: string }
@@ -94,6 +95,7 @@ export async function startWorld({ db, agents, ...options }: WorldOptions) {
     const { runs } = await platform.dispatch.handlers.claim(linked, { t: 'claim', free: 1 })
     const claimed = runs[0] ?? assert.fail('no run was claimed')
     return async (path = '/v1/messages', content = 'hello', provider = 'anthropic') => {
+      platform.runtime.name = runtimeFor(provider)
       const reply = await fetch(`${broker.url}/broker/${provider}${path}`, {
         method: 'POST',
         headers: { 'x-api-key': claimed.broker.token, 'content-type': 'application/json' },
