@@ -4,6 +4,7 @@ import { endpoints } from '@roost/contracts'
 import type { Endpoint } from '@roost/contracts/kit/endpoint'
 import { type EntryPoint, entryPoints } from './entry-points.ts'
 import { kinds, type RefusedCredential } from './kinds.ts'
+import { runsOf } from './runs.ts'
 import { accessPage, byFeature, nameOf, readPage } from './table.ts'
 import { tryToConnect } from './try-to-connect.ts'
 import { openWorld, type Reply, type World } from './world.ts'
@@ -14,6 +15,8 @@ const page = readPage(await accessPage())
 const refusals = [
   'not_authenticated',
   'invalid_token',
+  'run_key_ended',
+  'principal_not_allowed',
   'session_expired',
   'sign_in_required',
   'account_suspended',
@@ -90,6 +93,26 @@ async function credentials(): Promise<typeof credentialsOf> {
   ])
 }
 
+/** Started last, because other kinds of callers stop and delete the agent. */
+async function startRuns(): Promise<void> {
+  const token = (kind: string) => credentialsOf.get(kind)?.session ?? assert.fail(kind)
+  const agentKey = credentialsOf.get('agent key')?.key ?? assert.fail('no key')
+  const body = { email: 'reader@example.org', access: 'read' }
+  await world.ask('POST', `/api/agents/${target}/share`, { token: token('owner'), body })
+  await world.ok('POST', `/api/agents/${target}/start`, { token: token('owner') })
+  const start = (...people: string[]) => runsOf(world, { agent: target, agentKey, tokens: people.map(token) })
+  const ended = await start('owner')
+  const path = `/api/agents/${target}/executions/${ended.ids[0]}/terminate`
+  await world.ok('POST', path, { token: token('owner') })
+  const [ownerRun, sharedRun, guestRun] = (await start('owner', 'shared', 'reader')).keys
+  credentialsOf.set('owner run', { key: ownerRun })
+  credentialsOf.set('shared run', { key: sharedRun })
+  credentialsOf.set('guest run', { key: guestRun })
+  credentialsOf.set('ended run', { key: ended.keys[0] })
+  // The table describes a stopped agent. A stop would end the runs.
+  await world.setStopped(target)
+}
+
 async function connectorKey(token: string, agent: string): Promise<string> {
   return (await world.ok('POST', `/api/agents/${agent}/connector/key`, { token })).key
 }
@@ -102,6 +125,7 @@ test('the table has exactly one row for each endpoint and entry point', () => {
 for (const kind of kinds) {
   test(`${kind.id}: every route answers as the table says`, async () => {
     if (kind.id === 'demoted owner') await world.setRole('owner@example.org', 'user')
+    if (kind.id === 'owner run') await startRuns()
     const mismatches: string[] = []
     let calls = 0
     for (const endpoint of inOrder(endpoints)) {
@@ -181,6 +205,7 @@ async function signInAgain(kind: string): Promise<void> {
   const session = async (name: string) => (await world.signIn(`${name}@example.org`)).access_token
   if (kind === 'admin') credentialsOf.set(kind, { session: await world.renewAdmin() })
   if (kind === 'shared') credentialsOf.set(kind, { session: await session('shared') })
+  if (kind === 'reader') credentialsOf.set(kind, { session: await session('reader') })
   if (kind === 'owner' || kind === 'demoted owner') {
     const renewed = { session: await session('owner') }
     credentialsOf.set('owner', renewed).set('demoted owner', renewed)
@@ -208,6 +233,8 @@ async function recreateAgent(): Promise<void> {
 }
 
 test('every entry point answers as the table says', async () => {
+  // Callers in between have ended the runs.
+  await startRuns()
   const mismatches: string[] = []
   for (const entry of entryPoints)
     for (const [kind, credentials] of credentialsOf)

@@ -9,7 +9,7 @@ export type EntryPoint = {
   answers(kind: string): string
 }
 
-const people = ['stranger', 'shared', 'owner', 'demoted owner', 'admin']
+const people = ['stranger', 'shared', 'reader', 'owner', 'demoted owner', 'admin']
 const agents = ['agent key', 'permitted agent', 'other agent']
 const everybody = () => 'ok'
 const notFound = () => '404 not_found'
@@ -34,8 +34,8 @@ export const entryPoints: readonly EntryPoint[] = [
     method: 'WS',
     path: '/ws/events',
     answers(kind) {
-      if (['nobody', 'refused', ...people].includes(kind)) return 'close 4001'
-      return [...agents, 'user key', 'system key'].includes(kind) ? 'ok' : 'close 4003'
+      if (['nobody', 'refused', 'ended run', ...people].includes(kind)) return 'close 4001'
+      return [...agents, 'owner run', 'user key', 'system key'].includes(kind) ? 'ok' : 'close 4003'
     },
   },
   {
@@ -54,7 +54,9 @@ export const entryPoints: readonly EntryPoint[] = [
     path: '/api/agents/scout/terminal',
     answers(kind) {
       if (['owner', 'demoted owner', 'admin'].includes(kind)) return 'close 4004'
-      return ['stranger', 'shared', 'user key', 'system key'].includes(kind) ? 'close 4003' : 'close 4001'
+      return ['stranger', 'shared', 'reader', 'user key', 'system key'].includes(kind)
+        ? 'close 4003'
+        : 'close 4001'
     },
   },
   hidden('WS', '/link'),
@@ -70,6 +72,7 @@ export const entryPoints: readonly EntryPoint[] = [
     answers(kind) {
       if (kind === 'nobody') return '401 not_authenticated'
       if (kind === 'refused') return '401 invalid_token'
+      if (kind === 'ended run') return '401 run_key_ended'
       return agents.includes(kind) ? 'ok' : 'close 4003'
     },
   },

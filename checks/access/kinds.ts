@@ -1,12 +1,12 @@
 /** The kinds of callers: the columns of the access table. */
 import type { KeyScope, Role } from '@roost/contracts/kit/access'
-import type { Caller, Relation, SignedIn } from '../../server/src/identity/access/index.ts'
+import type { Caller, Reach, Relation, SignedIn } from '../../server/src/identity/access/index.ts'
 
 export type Kind = {
   id: string
   /** The description on the page. */
   description: string
-  caller: Caller | 'refused'
+  caller: Caller | 'refused' | 'ended run'
   /**
    * Relation to the agent in the path; `unpermitted`: an agent key without permission to call another agent of its
    * owner.
@@ -98,6 +98,31 @@ export const kinds: readonly Kind[] = [
     caller: key('agent', 'creator'),
     relation: 'unpermitted',
   },
+  {
+    id: 'owner run',
+    description: "the key of a running turn of the agent's owner",
+    caller: runKey('owner', 'creator'),
+    relation: 'self',
+  },
+  {
+    id: 'shared run',
+    description: 'the key of a running turn of a person that the agent is shared with for writing',
+    caller: runKey('shared', 'user'),
+    relation: 'shared',
+  },
+  {
+    id: 'guest run',
+    description:
+      'the key of a running turn of a stranger, or of a person that the agent is shared with for reading',
+    caller: runKey('guest', 'user'),
+    relation: 'guest',
+  },
+  {
+    id: 'ended run',
+    description: 'the key of a turn that has ended',
+    caller: 'ended run',
+    relation: null,
+  },
   { id: 'system key', description: 'scope `system`', caller: key('system', 'admin'), relation: 'admin' },
   { id: 'ops key', description: 'scope `ops`, of an admin', caller: key('ops', 'admin'), relation: 'admin' },
   {
@@ -123,6 +148,12 @@ export const kinds: readonly Kind[] = [
 function session(role: Role): SignedIn {
   const user = { id: role, username: role, email: null, role }
   return { kind: 'session', user, session: { jti: role, mode: 'email', expires_at: '' } }
+}
+
+function runKey(reach: Reach, role: Role): SignedIn {
+  const user = { id: role, username: role, email: null, role }
+  const run = { ref: 'run', execution_id: 'run', reach }
+  return { kind: 'key', user, key: { id: 'run', name: 'run', scope: 'agent', agent_id: null }, run }
 }
 
 function key(scope: KeyScope, role: Role): SignedIn {

@@ -26,6 +26,7 @@ export async function verdictOf(endpoint: Endpoint, kind: Kind): Promise<Verdict
   const guard = createGuard({
     async identify(): Promise<Caller> {
       if (kind.caller === 'refused') throw new Fault('invalid_token')
+      if (kind.caller === 'ended run') throw new Fault('run_key_ended')
       return kind.caller
     },
     async agentAccess() {

@@ -191,9 +191,22 @@ export async function openWorld(options: Options = {}) {
     return row.id
   }
 
+  /** Changes the record alone; nothing that runs is ended. */
+  async function setStopped(name: string): Promise<void> {
+    await db
+      .withTables<{ agents: { name: string; status: string; desired: string } }>()
+      .updateTable('agents')
+      .set({ status: 'stopped', desired: 'stopped' })
+      .where('name', '=', name)
+      .execute()
+    // The records of agents are read again.
+    await clock.advance(60)
+  }
+
   return {
     db,
     engine,
+    setStopped,
     clock,
     mail,
     ask,

@@ -34,8 +34,11 @@ export const platformFailures = [
 export function accessFailures(access: Access): ErrorCode[] {
   const { who, gate, role, scopes = [], refuses = [] } = access
   if (who === 'none') return []
-  if (who === 'internal') return ['not_authenticated', 'invalid_token', 'foreign_request']
-  const codes: ErrorCode[] = ['not_authenticated', 'invalid_token']
+  if (who === 'internal') {
+    const ofRuns = access.alsoAdmits === 'agent' ? (['run_key_ended'] as const) : []
+    return ['not_authenticated', 'invalid_token', ...ofRuns, 'foreign_request']
+  }
+  const codes: ErrorCode[] = ['not_authenticated', 'invalid_token', 'run_key_ended']
   if (who === 'workspace') codes.push('session_expired')
   const isFenced = fencedScopes.some((scope) => !scopes.includes(scope))
   if (isFenced || (!gate && refuses.length > 0)) codes.push('scope_not_allowed')
@@ -45,6 +48,7 @@ export function accessFailures(access: Access): ErrorCode[] {
   if (who === 'access' || who === 'owner' || who === 'agent') codes.push('agent_not_found')
   const admitsAgents = (!gate || gate === 'key') && !refuses.includes('agent')
   if (admitsAgents && (who === 'access' || who === 'owner')) codes.push('agent_not_permitted')
+  if (admitsAgents && !access.guests && !refuses.includes('run')) codes.push('principal_not_allowed')
   if (who === 'owner') codes.push('owner_required')
   if (who === 'admin') codes.push('admin_required')
   if (role) codes.push('role_required')

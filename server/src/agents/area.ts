@@ -84,7 +84,13 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
   })
   const permissions = createPermissions({ ...deps, agentRecords, agentAccess, edges })
   const hooks = createAgentHooks()
-  const sharing = createSharing({ ...deps, ...needs, agentRecords, edges, hooks })
+  const sharing = createSharing({
+    ...deps,
+    ...needs,
+    agentRecords,
+    edges,
+    accessEnded: hooks.accessEnded,
+  })
   const ask = createAgentRpc({ link, clock })
   const health = createHealth({ ...deps, ...needs, agentRecords, agentAccess })
   const disk = createDisk({ ...deps, ...platform, ...options, agentRecords })

@@ -1,4 +1,5 @@
 import type { TemplateSchedule } from '@roost/contracts/agents/templates'
+import type { AccessEnd } from '../../identity/access/index.ts'
 import type { Tx } from '../../ports/database/port.ts'
 import type { Agent } from '../records/index.ts'
 
@@ -19,14 +20,6 @@ export type CreatedFacts = { schedules_created?: number; warnings?: string[] }
 type Created = (tx: Tx, created: AgentCreated) => Promise<CreatedFacts>
 type Renamed = (tx: Tx, renamed: { agent: Agent; newName: string; now: Date }) => Promise<void>
 type Deleting = (tx: Tx, deleting: { agent: Agent; now: Date }) => Promise<void>
-/** Principals that lose the access that a share or a public link gave them. */
-export type AccessEnd = {
-  agent: Pick<Agent, 'id' | 'name'>
-  isOf(principal: string): boolean
-  /** A full sentence, shown with what ends. */
-  reason: string
-  now: Date
-}
 type AccessEnded = (tx: Tx, end: AccessEnd) => Promise<void>
 
 /** Work in the transaction that creates, renames or deletes an agent, or ends somebody's access to it; features register at startup. */

@@ -5,7 +5,6 @@
  * agent frees its name and port immediately. Schedules, skills and runs register with `createAgentHooks`.
  */
 export {
-  type AccessEnd,
   type AgentCreated,
   type AgentHooks,
   type CreatedFacts,

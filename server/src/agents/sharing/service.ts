@@ -2,13 +2,12 @@ import type { Share, ShareAccess } from '@roost/contracts/agents/agent'
 import type { AgentAccess } from '@roost/contracts/agents/sharing'
 import type { z } from 'zod'
 import type { NewEvent, Outbox } from '../../foundation/outbox/index.ts'
-import { accountPrincipal, type SignedIn } from '../../identity/access/index.ts'
+import { type AccessEnd, accountPrincipal, type SignedIn } from '../../identity/access/index.ts'
 import type { Account, Users } from '../../identity/users/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import { newId } from '../../kit/ids.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
-import type { AgentHooks } from '../management/index.ts'
 import type { Edges } from '../permissions/index.ts'
 import { type Agent, type AgentRecords, agentStore } from '../records/index.ts'
 import { accessView, shareView } from './view.ts'
@@ -20,7 +19,8 @@ export type SharingDeps = {
   agentRecords: Pick<AgentRecords, 'changed'>
   users: Pick<Users, 'find' | 'findLogin'>
   edges: Pick<Edges, 'withdrawFromOwner'>
-  hooks: Pick<AgentHooks, 'accessEnded'>
+  /** Ends what people started or set up who have lost access. */
+  accessEnded(tx: Tx, end: AccessEnd): Promise<void>
   /** Adds the address to the allow list as a plain user; an existing entry stays unchanged. */
   allowAddress(tx: Tx, email: string, by: SignedIn): Promise<void>
   /** When each person last used the agent, by user id. */
@@ -44,7 +44,7 @@ export type Sharing = {
 
 /** Callers pass addresses in lower case. */
 export function createSharing(deps: SharingDeps): Sharing {
-  const { db, clock, events, agentRecords, users, edges, hooks, allowAddress, lastUseBy } = deps
+  const { db, clock, events, agentRecords, users, edges, accessEnded, allowAddress, lastUseBy } = deps
 
   /** The account with this verified address. */
   async function holderOf(email: string): Promise<Account | null> {
@@ -104,7 +104,7 @@ export function createSharing(deps: SharingDeps): Sharing {
         if (losesAccess) await edges.withdrawFromOwner(tx, agent.id, holder.id)
         const now = clock.now()
         const lost = new Set([`email:${email}`, ...(losesAccess ? [accountPrincipal(holder.id)] : [])])
-        await hooks.accessEnded(tx, {
+        await accessEnded(tx, {
           agent,
           isOf: (principal) => lost.has(principal),
           reason: `The agent is no longer shared with ${email}.`,

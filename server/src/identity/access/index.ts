@@ -6,6 +6,7 @@ export * from './caller.ts'
 export { type IdentityChange, type IdentityChanges, isTouched, openIdentityChanges } from './changes.ts'
 export { createIdentify, type Identify, type IdentifyDeps, keyTextPrefix } from './identify.ts'
 export {
+  type AccessEnd,
   accountPrincipal,
   agentPrincipal,
   principalAt,

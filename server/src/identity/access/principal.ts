@@ -61,3 +61,12 @@ export function readPrincipal(principal: string): ReadPrincipal | null {
 }
 
 const strangers = new Set(['public', 'payer', 'slack', 'session'])
+
+/** Principals that lose the access that a share or a public link gave them. */
+export type AccessEnd = {
+  agent: { id: string; name: string }
+  isOf(principal: string): boolean
+  /** A full sentence, shown with what ends. */
+  reason: string
+  now: Date
+}

@@ -1,6 +1,5 @@
 import type { DueReminder } from '@roost/contracts/triggers/firing'
 import { type CreateReminder, type Reminder, reminderStatuses } from '@roost/contracts/triggers/reminders'
-import type { AccessEnd } from '../../agents/management/index.ts'
 import type { AgentRecords } from '../../agents/records/index.ts'
 import type { Loop } from '../../background/loops.ts'
 import {
@@ -10,7 +9,7 @@ import {
   scopeOf,
 } from '../../foundation/idempotency/index.ts'
 import { createSweep, type SweepDeps } from '../../foundation/settings/index.ts'
-import { principalOn, type SignedIn } from '../../identity/access/index.ts'
+import { type AccessEnd, principalOn, type SignedIn } from '../../identity/access/index.ts'
 import { type Clock, secondsLater, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import type { Tx } from '../../ports/database/port.ts'

@@ -5,10 +5,9 @@ import {
   scheduleUpdated,
   type UpdateSchedule,
 } from '@roost/contracts/triggers/schedules'
-import type { AccessEnd } from '../../agents/management/index.ts'
 import { type Agent, agentStore } from '../../agents/records/index.ts'
 import type { Outbox } from '../../foundation/outbox/index.ts'
-import { principalOf, principalOn } from '../../identity/access/index.ts'
+import { type AccessEnd, principalOf, principalOn } from '../../identity/access/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import { newId } from '../../kit/ids.ts'

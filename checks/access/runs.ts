@@ -1,0 +1,52 @@
+/** Keys of runs, obtained as the agent program obtains them: by claiming the runs over a link. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import type { Run } from '@roost/contracts/link/runs'
+import { WebSocket } from 'ws'
+import type { World } from './world.ts'
+
+export type RunKeys = {
+  /** The keys of runs of these people, in their order. */
+  keys: string[]
+  /** Their executions. */
+  ids: string[]
+}
+
+/** Starts a task for each of these people and claims them; they run until they are ended. */
+export async function runsOf(
+  world: World,
+  { agent, agentKey, tokens }: { agent: string; agentKey: string; tokens: readonly string[] },
+): Promise<RunKeys> {
+  const ids: string[] = []
+  for (const token of tokens) {
+    const body = { message: 'work', async_mode: true }
+    ids.push((await world.ok('POST', `/api/agents/${agent}/task`, { token, body })).execution_id)
+  }
+  const socket = new WebSocket(`${world.internalUrl.replace('http', 'ws')}/link`, {
+    headers: { authorization: `Bearer ${agentKey}` },
+  })
+  await once(socket, 'open')
+  const claimed = new Map<string, Run>()
+  const answered = Promise.withResolvers<void>()
+  const claim = () => socket.send(JSON.stringify({ id: 'claim', t: 'claim', free: 20 }))
+  socket.on('message', (data) => {
+    const message = JSON.parse(String(data))
+    if (message.re === 'hello') claim()
+    if (message.re === 'claim') {
+      if (message.error) return answered.reject(new Error(JSON.stringify(message)))
+      for (const run of message.runs as Run[]) claimed.set(run.execution_id, run)
+      if (ids.every((id) => claimed.has(id))) answered.resolve()
+      else answered.reject(new Error(`claimed ${claimed.size} of ${ids.length} runs`))
+    }
+  })
+  const hello = {
+    ...{ protocol: 1, agent_name: agent, image_version: null, runtime: 'claude-code', runtime_version: null },
+    ...{ started_at: '2030-01-01T00:00:00.000Z', held: [] },
+  }
+  socket.send(JSON.stringify({ id: 'hello', t: 'hello', ...hello }))
+  await answered.promise.finally(() => socket.terminate())
+  return {
+    keys: ids.map((id) => claimed.get(id)?.key ?? assert.fail('not claimed')),
+    ids,
+  }
+}
