@@ -33,6 +33,7 @@ const refusals = [
   'agent_access_denied',
 ]
 const target = 'scout'
+const readerShare = { email: 'reader@example.org', access: 'read' }
 
 let world: World
 /** The credentials of each kind of caller; several for refused ones. */
@@ -60,7 +61,7 @@ async function credentials(): Promise<typeof credentialsOf> {
   const reader = await person('reader@example.org', 'user')
   await world.ok('POST', `/api/agents/${target}/share`, {
     token: ownerSession,
-    body: { email: 'reader@example.org', access: 'read' },
+    body: readerShare,
   })
   const unshared = await person('unshared@example.org', 'user')
   await world.ok('POST', `/api/agents/${target}/share`, {
@@ -97,8 +98,6 @@ async function credentials(): Promise<typeof credentialsOf> {
 async function startRuns(): Promise<void> {
   const token = (kind: string) => credentialsOf.get(kind)?.session ?? assert.fail(kind)
   const agentKey = credentialsOf.get('agent key')?.key ?? assert.fail('no key')
-  const body = { email: 'reader@example.org', access: 'read' }
-  await world.ask('POST', `/api/agents/${target}/share`, { token: token('owner'), body })
   await world.ok('POST', `/api/agents/${target}/start`, { token: token('owner') })
   const start = (...people: string[]) => runsOf(world, { agent: target, agentKey, tokens: people.map(token) })
   const ended = await start('owner')
@@ -204,8 +203,7 @@ async function signInAgain(kind: string): Promise<void> {
   await world.clock.advance(601)
   const session = async (name: string) => (await world.signIn(`${name}@example.org`)).access_token
   if (kind === 'admin') credentialsOf.set(kind, { session: await world.renewAdmin() })
-  if (kind === 'shared') credentialsOf.set(kind, { session: await session('shared') })
-  if (kind === 'reader') credentialsOf.set(kind, { session: await session('reader') })
+  if (kind === 'shared' || kind === 'reader') credentialsOf.set(kind, { session: await session(kind) })
   if (kind === 'owner' || kind === 'demoted owner') {
     const renewed = { session: await session('owner') }
     credentialsOf.set('owner', renewed).set('demoted owner', renewed)
@@ -226,6 +224,7 @@ async function recreateAgent(): Promise<void> {
   const id = await world.makeAgent(ownerSession, target)
   const email = 'shared@example.org'
   await world.ok('POST', `/api/agents/${target}/share`, { token: ownerSession, body: { email } })
+  await world.ok('POST', `/api/agents/${target}/share`, { token: ownerSession, body: readerShare })
   await world.ok('POST', `/api/agents/permitted/permissions/${target}`, { token: ownerSession })
   const ownerId = await world.idOf(ownerSession)
   credentialsOf.set('agent key', { key: await world.plantKey('agent', ownerId, id) })

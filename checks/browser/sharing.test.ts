@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
 import { type MailServer, startMailServer } from '@roost/test-support/mail/index'
 import type { Page } from 'playwright-core'
-import { eventually } from '../acceptance/platform.ts'
+import { eventually, type Loose } from '../acceptance/platform.ts'
 import { createAgent, docker } from '../acceptance/steps.ts'
 import {
   assertAccessible,
@@ -86,6 +86,28 @@ describe('sharing', () => {
     await userTab.page.getByRole('link', { name: scout, exact: true }).waitFor()
     await closeTab(userTab)
     await closeTab(tab)
+  })
+
+  test('the owner narrows a share, and decides what strangers may do with files', async () => {
+    await bench.platform.request('POST', `/api/agents/${scout}/share`, { email: ann })
+    const tab = await open(path)
+    const { page } = tab
+    await page.getByLabel(`Files for ${ann}`).click()
+    await page.getByRole('option', { name: 'Read only' }).click()
+    await page.getByText(`Changed what ${ann} may do with files.`).first().waitFor()
+    await page.getByLabel('Files for strangers').click()
+    await page.getByRole('option', { name: 'No access' }).click()
+    await page.getByText('Saved. It applies to their next turn.').first().waitFor()
+    const get = async (what: string) =>
+      (await bench.platform.request('GET', `/api/agents/${scout}/${what}`)).json
+    assert.equal((await get('strangers')).access, 'none')
+    const [share] = (await get('shares')).filter((each: Loose) => each.shared_with_email === ann)
+    assert.equal(share.access, 'read')
+    await closeTab(tab)
+    const userTab = await open(`/agents/${scout}?tab=files`, { token: annToken })
+    await userTab.page.getByText('You cannot change its files.').waitFor()
+    await assertAccessible(userTab, 'files of a reader')
+    await closeTab(userTab)
   })
 
   test('has no axe violations and no overflow in both themes and widths', async () => {

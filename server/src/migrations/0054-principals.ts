@@ -33,5 +33,11 @@ export const principals: Migration = {
       when source_user_id is not null then 'user:' || source_user_id
       else 'agent:' || agent_id end
       where status in ('queued', 'running', 'pending_retry')`.execute(db)
+
+    // An agent continues its conversations when it works for its owner.
+    const owner = sql`(select '/user:' || owner_id from agents where 'agent:' || agents.id = holder_id)`
+    await sql`update chat_sessions set
+      current_key = current_key || ${owner}, holder_id = holder_id || ${owner}
+      where holder_id in (select 'agent:' || id from agents where owner_id <> '')`.execute(db)
   },
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KeyScope, Role } from '@roost/contracts/kit/access'
 import { anonymous, type Caller, type Relation } from '../../identity/access/index.ts'
-import { relationOf } from './rules.ts'
+import { mayWrite, relationOf } from './rules.ts'
 
 const agent = { id: 'a1', owner_id: 'owner', shares: [{ email: 'ben@example.com' }] }
 const user = (id: string, role: Role = 'user', email: string | null = null) => ({
@@ -56,3 +56,14 @@ for (const [title, caller, permitted, expected] of cases) {
     assert.equal(relationOf(caller, agent, permitted), expected)
   })
 }
+
+test('of the people whom an agent is shared with, those with the access write change its files', () => {
+  const shared = (access: 'read' | 'write') => ({ shares: [{ email: 'ben@example.com', access }] })
+  const ben = session(user('ben', 'user', 'BEN@example.com'))
+  assert.equal(mayWrite(ben, shared('write'), 'shared'), true)
+  assert.equal(mayWrite(ben, shared('read'), 'shared'), false)
+  assert.equal(mayWrite(session(user('x')), shared('write'), 'shared'), false)
+  assert.equal(mayWrite(key(user('owner'), 'connector', 'a1'), shared('read'), 'shared'), true)
+  for (const relation of ['owner', 'admin', 'self'] as const)
+    assert.equal(mayWrite(ben, shared('read'), relation), true)
+})

@@ -70,7 +70,8 @@ export function mayWrite(
   relation: Relation,
 ): boolean {
   if (relation !== 'shared' || caller.kind === 'anonymous') return true
-  const isConnector = caller.kind === 'key' && caller.key.scope === 'connector'
+  // A run has this relation only if its principal may write, see `reachOf` of the run keys.
+  const needsNoShare = caller.kind === 'key' && ['connector', 'agent'].includes(caller.key.scope)
   const { email } = caller.user
-  return isConnector || (email !== null && shareOf(agent, email)?.access === 'write')
+  return needsNoShare || (email !== null && shareOf(agent, email)?.access === 'write')
 }

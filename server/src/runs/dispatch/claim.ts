@@ -8,6 +8,7 @@ import type { Db, Tx } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
 import {
   activitySignal,
+  type Ending,
   type ExecutionRow,
   queueStore,
   type RunHooks,
@@ -125,26 +126,20 @@ export function createClaim(deps: ClaimDeps) {
       { execution_id: row.id, agent: row.agent_name, err: error },
       'a claimed run could not be assembled',
     )
-    await db.atomically((tx) =>
-      settle(
-        tx,
-        row,
-        { statuses: ['running'], claimToken: row.claim_token ?? 0 },
-        {
-          status: 'failed',
-          error: 'The platform could not hand the run out.',
-          error_code: 'agent_error',
-        },
-      ),
-    )
+    await endRun(row, {
+      status: 'failed',
+      error: 'The platform could not hand the run out.',
+      error_code: 'agent_error',
+    })
   }
 
-  /** Ends a run whose principal has lost its access since it was accepted. */
-  async function cancelRun(row: ExecutionRow, error: string): Promise<void> {
-    const held = { statuses: ['running'], claimToken: row.claim_token ?? 0 } as const
-    await db.atomically((tx) =>
-      settle(tx, row, held, { status: 'cancelled', error, error_code: 'access_ended' }),
-    )
+  /** Ends a claimed run that the agent does not get, and lets the agent claim its slot again. */
+  async function endRun(row: ExecutionRow, ending: Ending): Promise<void> {
+    const claimed = { statuses: ['running'], claimToken: row.claim_token ?? 0 } as const
+    await db.atomically(async (tx) => {
+      await settle(tx, row, claimed, ending)
+      tx.onCommitted(() => deps.link.wake(row.agent_id))
+    })
   }
 
   return {
@@ -174,7 +169,12 @@ export function createClaim(deps: ClaimDeps) {
           if (turn instanceof Error) throw turn
           const principal = await runContexts.principal(agent.id, row.principal ?? '')
           if ('ended' in principal) {
-            await cancelRun(row, principal.ended)
+            // The principal has lost its access since the run was accepted.
+            await endRun(row, {
+              status: 'cancelled',
+              error: principal.ended,
+              error_code: 'access_ended',
+            })
             continue
           }
           // Written by this feature when the run was accepted.

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isFault } from '../../kit/fault.ts'
+import { createFakeAgentLink } from '../../ports/agent-link/fake.ts'
 import { forEachDialect } from '../../test/dialects.ts'
 import { accept, agentFact, linked, person, resultOf, startRunPlatform } from '../../test/run-platform.ts'
 import { transcriptStore } from '../transcripts/index.ts'
@@ -39,14 +40,18 @@ forEachDialect((_, open) => {
   })
 
   test('a run whose principal has lost its access is cancelled with the reason, and others start', async () => {
-    const { platform } = await start()
+    const link = createFakeAgentLink()
+    const platform = await startRunPlatform({ db: await open(), link })
+    platform.agents.set('a1', agentFact({ effective_slots: 1 }))
     const ended = await accept(platform)
+    const next = await accept(platform, { source: sourceOf(person({ id: 'u2' }), null) })
     platform.principals.set('user:u1', { ended: 'The share has ended.' })
+    const wakes = () => link.calls.filter(({ t }) => t === 'wake').length
+    const before = wakes()
     assert.deepEqual(await claim(platform, 1), [])
     const row = await platform.row(ended.id)
     assert.deepEqual([row.status, row.error, row.spawned_at], ['cancelled', 'The share has ended.', null])
-    platform.principals.clear()
-    const next = await accept(platform)
+    assert.equal(wakes(), before + 1, 'the agent claims the slot again')
     assert.equal((await claimOne(platform)).execution_id, next.id)
   })
 

@@ -62,8 +62,8 @@ test('the source of a run names its principal', () => {
   assert.equal(principal(runKey('public:l1:v1')), 'agent:a7/public:l1:v1')
 })
 
-test('an agent holds one conversation for its owner, and another one for each principal of its runs', () => {
-  assert.equal(holderOf(runKey('user:u1')), 'agent:a7')
+test('an agent holds a conversation for each principal of its runs', () => {
+  assert.equal(holderOf(runKey('user:u1')), 'agent:a7/user:u1')
   assert.notEqual(holderOf(runKey('public:l1:v1')), holderOf(runKey('public:l1:v2')))
 })
 

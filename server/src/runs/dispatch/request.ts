@@ -113,12 +113,9 @@ export function isViaMcp(request: { header(name: string): string | undefined }):
  * An agent is one holder for each principal of its runs: one visitor's calls never continue those of another.
  */
 export function holderOf(caller: SignedIn): string {
-  if (caller.kind !== 'key') return `user:${caller.user.id}`
-  const { id, scope, agent_id, principal } = caller.key
-  if (scope === 'connector') return `key:${id}`
-  if (scope !== 'agent') return `user:${caller.user.id}`
-  const isOwners = principal === undefined || principal === accountPrincipal(caller.user.id)
-  return agentPrincipal(agent_id ?? id, isOwners ? null : principal)
+  const isAgent = caller.kind === 'key' && caller.key.scope === 'agent'
+  if (isAgent || (caller.kind === 'key' && caller.key.scope === 'connector')) return principalOf(caller)
+  return `user:${caller.user.id}`
 }
 
 /** The source of a run started over HTTP; `agentName` is the name of an agent key's agent. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { blankRow } from '../../agents/records/index.ts'
 import { migrations } from '../../migrations/index.ts'
 import { migrate } from '../../ports/database/migrator.ts'
 import { forEachDialect } from '../../test/dialects.ts'
@@ -15,6 +16,50 @@ const schedule = {
 const source = { source_user_id: null, source_agent_id: null, source_mcp_scope: null }
 
 forEachDialect((_, open) => {
+  test('an agent keeps its conversations for its owner', async () => {
+    await using db = await open({ migrated: false })
+    const now = () => new Date(at)
+    await migrate(
+      db,
+      migrations.filter(({ name }) => name < '0054'),
+      { now },
+    )
+    const old = db.withTables<Record<string, object>>()
+    const { strangers: _, ...agent } = { ...blankRow('caller', at), id: 'a', owner_id: 'u1' }
+    await old.insertInto('agents').values(agent).execute()
+    const session = {
+      ...{ user_id: 'u1', kind: 'chat', status: 'active', started_at: at, message_count: 0 },
+      ...{ total_cost_micros: 0, context_used: 0, context_max: 0, remembers_from: 0, agent_id: 'b' },
+    }
+    for (const [id, holder_id, current_key] of [
+      ['current', 'agent:a', 'b:agent:a'],
+      ['earlier', 'agent:a', null],
+      ['of a deleted agent', 'agent:gone', null],
+      ['of a person', 'user:a', 'b:user:a'],
+    ]) {
+      await old
+        .insertInto('chat_sessions')
+        .values({ ...session, id, holder_id, current_key })
+        .execute()
+    }
+    await migrate(db, migrations, { now })
+    const rows = await db
+      .withTables<{ chat_sessions: { id: string; holder_id: string; current_key: string | null } }>()
+      .selectFrom('chat_sessions')
+      .select(['id', 'holder_id', 'current_key'])
+      .orderBy('id')
+      .execute()
+    assert.deepEqual(
+      rows.map(({ id, holder_id, current_key }) => [id, holder_id, current_key]),
+      [
+        ['current', 'agent:a/user:u1', 'b:agent:a/user:u1'],
+        ['earlier', 'agent:a/user:u1', null],
+        ['of a deleted agent', 'agent:gone', null],
+        ['of a person', 'user:a', 'b:user:a'],
+      ],
+    )
+  })
+
   test('schedules and runs that may still start get their principal from what the row says', async () => {
     await using db = await open({ migrated: false })
     const now = () => new Date(at)
