@@ -113,7 +113,7 @@ test('a run that the platform drops in its hello response is stopped and dropped
 
 test('after a restart, a run that never started is dropped so that the platform can assign it again', async () => {
   await using first = await startTestAgent()
-  const spool = openSpool(join(first.place.home, '.roost', 'spool'), systemClock)
+  const spool = openSpool(join(first.place.root, 'volume', 'program', 'spool'), systemClock)
   const [waiting, spawned] = [aRun(), aRun()]
   for (const run of [waiting, spawned])
     spool.open({ executionId: run.execution_id, claimToken: 1, kind: 'task' })

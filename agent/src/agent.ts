@@ -18,8 +18,12 @@ import { faultText, type Log } from './kit/log.ts'
 import { createLink } from './link/link.ts'
 import { createQueueFile } from './operator-queue/file.ts'
 import { watchQueueFile } from './operator-queue/watch.ts'
+import { createPlaces, type TurnPlace } from './principals/places.ts'
+import { createSharing } from './principals/sharing.ts'
+import { openUids, type Uids, uidsFile } from './principals/uids.ts'
+import { migrateSpool, migrateState, prepareVolume, volumeOf } from './principals/volume.ts'
 import { childEnvironment } from './processes/environment.ts'
-import { createIdentities, joinReaderGroup, readIdentityFacts } from './processes/identity.ts'
+import { createIdentities, joinGroups, readIdentityFacts } from './processes/identity.ts'
 import { memoryUsedMb } from './processes/memory.ts'
 import { readVersion } from './runtimes/open.ts'
 import type { Runtime } from './runtimes/port.ts'
@@ -30,6 +34,7 @@ import type { Terminals } from './terminal/terminals.ts'
 import { startExecution } from './turns/execution.ts'
 import { clearLeftovers } from './turns/leftovers.ts'
 import { createLivePool } from './turns/live.ts'
+import { createUserCount } from './turns/prepare.ts'
 import { createRuns } from './turns/runs.ts'
 import { readWorkspaceInfo } from './workspace/info.ts'
 import { initializeWorkspace, runSetup } from './workspace/initialize.ts'
@@ -60,7 +65,11 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
   const { config, variables, runtime, clock, log, whenIdle = () => {} } = deps
   const { home } = config
   const owner = await stat(home)
+  joinGroups()
   const identities = createIdentities(readIdentityFacts(owner))
+  const volume = volumeOf(config.volume)
+  await prepareVolume(volume)
+  migrateSpool(home, volume)
   const startedAt = timestamp(clock)
   let settings: AgentSettings = settingsOf({ agent_name: config.agentName, model: config.runtimeModel })
   const version = readVersion(runtime, variables.PATH ?? '')
@@ -68,12 +77,26 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
   const initialized = Promise.withResolvers<void>()
   let cancelRest = () => {}
 
-  const spool = openSpool(join(home, '.roost', 'spool'), clock)
+  const spool = openSpool(join(volume.program, 'spool'), clock)
   const unfinished = spool.all().filter((run) => run.state() !== 'finished')
   const live = createLivePool(clock)
-  const permissions = createPermissions(home, identities)
+  const users = createUserCount()
+  const sharing = createSharing(home, identities)
+  let loadedUids: Promise<Uids> | null = null
+  const places = createPlaces({
+    home,
+    volume,
+    identities,
+    runtime: config.runtime,
+    agentName: config.agentName,
+    uids() {
+      loadedUids ??= openUids(uidsFile(volume.program), volume.homes)
+      return loadedUids
+    },
+  })
+  const permissions = createPermissions(home, join(volume.owner, 'state'), identities)
   const egressProxy = createEgressProxy({
-    folder: join(home, '.roost', 'certificates'),
+    folder: volume.certificates,
     linkUrl: config.linkUrl,
   })
   const paths = await createPaths(home)
@@ -81,7 +104,8 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
   const credentialDeps = {
     home,
     owner,
-    parts: join(home, '.roost', 'sealed-parts'),
+    parts: join(volume.program, 'sealed-parts'),
+    digests: join(volume.program, 'mcp-rendered.json'),
     own: config.mcpUrl ? { url: config.mcpUrl } : null,
     variables: { AGENT_NAME: config.agentName, ...(config.mcpUrl ? { ROOST_MCP_URL: config.mcpUrl } : {}) },
     clock,
@@ -156,6 +180,8 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     async onCall(t, message) {
       // A request before initialization could be deleted as a leftover or overwritten by the template.
       if (/^(fs|credentials|skills|git)\./.test(t)) await initialized.promise
+      // Files, terminals and logins are the owner's.
+      if (/^(fs|credentials|skills|git|exec|ssh)\./.test(t)) sharing.noteOwner()
       return await onCall(t, withOwnTransfer(message, config.linkUrl))
     },
     onSignal: (t) => t === 'wake' && runs.claim(),
@@ -177,8 +203,12 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     start: (run, opened, after) =>
       startExecution(withReachableBroker(run), opened, after, {
         runtime,
-        places: { home, state: join(home, '.roost', 'state', config.runtime), scratch: config.scratch },
-        owner,
+        home,
+        parts: join(volume.program, 'parts'),
+        scratch: config.scratch,
+        places,
+        users,
+        sharing,
         mcpUrl: config.mcpUrl,
         identities,
         permissions,
@@ -205,10 +235,11 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     runs,
     queue,
     paths,
+    ssh: volume.ssh,
     git,
     credentials,
-    writer: createWriter(paths, join(home, '.roost', 'parts'), clock),
-    packer: createPacker(paths, join(home, '.roost', 'packs'), clock),
+    writer: createWriter(paths, join(volume.program, 'parts'), clock),
+    packer: createPacker(paths, join(volume.program, 'packs'), clock),
     skills,
     terminals,
     applySettings,
@@ -244,15 +275,17 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     cancelRest = clock.after(idleDelayMs, () => runs.active() === 0 && whenIdle())
   }
 
-  async function environment(over: Record<string, string | null>) {
-    const text = await readFile(join(home, '.env'), 'utf8').catch(() => '')
+  async function environment(over: Record<string, string | null>, place?: TurnPlace) {
+    const mayRead = place?.credentials ?? true
+    const text = mayRead ? await readFile(join(home, '.env'), 'utf8').catch(() => '') : ''
     const workspace = parseDotenv(text)
     const egress = await egressProxy.variables(settings.way_out)
     return childEnvironment({
       own: variables,
       workspace,
       egress,
-      home,
+      home: place?.home ?? home,
+      temporary: place?.temporary ?? null,
       isRoot: identities.isRoot,
       overrides: over,
     })
@@ -265,13 +298,15 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
   }
 
   async function prepare() {
-    joinReaderGroup()
     await clearLeftovers(
       unfinished.map(({ executionId }) => executionId),
       config.scratch,
       identities,
     ).catch((fault: unknown) => log.warn('leftovers not cleared', { reason: faultText(fault) }))
-    await initializeWorkspace({ home, template: config.template, clock, log })
+    await migrateState(home, volume).catch((fault: unknown) =>
+      log.warn('sessions not moved', { reason: faultText(fault) }),
+    )
+    await initializeWorkspace({ home, staging: volume.program, template: config.template, clock, log })
     await renderFiles().catch((fault: unknown) =>
       log.warn('.gitignore or .mcp.json not written', { reason: faultText(fault) }),
     )

@@ -21,6 +21,8 @@ export type CallDeps = {
   runs: Pick<Runs, 'cancel'>
   queue: Pick<QueueWatch, 'report'>
   paths: Paths
+  /** Folder of the login keys. */
+  ssh: string
   git(): Promise<WorkspaceGit>
   writer: Writer
   packer: Packer
@@ -40,7 +42,7 @@ type Handlers = {
 /** Handles every request that the platform may send to this agent. */
 export function createCallHandler(deps: CallDeps): (t: string, message: Json) => Promise<object> {
   const { paths } = deps
-  const setAuthorizedKeys = createAuthorizedKeys(paths.home)
+  const setAuthorizedKeys = createAuthorizedKeys(deps.ssh)
   const handlers: Handlers = {
     cancel: (message) =>
       deps.runs.cancel(

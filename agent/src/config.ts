@@ -11,6 +11,8 @@ export type Config = {
   imageVersion: string | null
   gateway: { socket: string; port: number } | null
   home: string
+  /** Mount point of the agent's second volume. */
+  volume: string
   template: string
   /** Parent of the temporary folders of single processes; outside the workspace. */
   scratch: string
@@ -37,6 +39,7 @@ export function readConfig(variables: Variables): Config {
     imageVersion: optional('ROOST_IMAGE_VERSION'),
     gateway: socket ? { socket, port: portOf(required('ROOST_GATEWAY_PORT')) } : null,
     home: variables.ROOST_HOME ?? '/home/developer',
+    volume: variables.ROOST_VOLUME ?? '/var/lib/roost',
     template: variables.ROOST_TEMPLATE ?? '/template',
     scratch: variables.ROOST_SCRATCH ?? '/tmp',
   }

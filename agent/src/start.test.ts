@@ -1,7 +1,19 @@
 import assert from 'node:assert/strict'
-import { chmodSync, chownSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import type { Principal } from '@roost/contracts/link/runs'
 import { markedProcesses } from './processes/tree.ts'
 import { seenRun } from './runtimes/suite.ts'
 import { aRun, type TestPlatform } from './test/platform.ts'
@@ -9,12 +21,12 @@ import { prepareProgram } from './test/process.ts'
 
 test('the program connects, holds less than 24 MB of its own memory and exits cleanly', async () => {
   await using t = await prepareProgram()
+  t.warm()
   const first = t.start('start.ts')
   const hello = await t.hello(1)
   assert.equal(hello.protocol, 1)
   assert.equal(hello.runtime, 'claude-code')
   assert.deepEqual(hello.held, [])
-  // The compile cache, which an image includes, is written at exit.
   assert.equal(await t.end(first, 'SIGTERM'), 0)
   const second = t.start('start.ts')
   await t.hello(2)
@@ -107,7 +119,9 @@ test(
       'echo x > new.py',
       'cat .env',
       'chmod 777 src/app.py',
-      'echo x > .roost/spool/x',
+      'echo x > ../volume/program/spool/x',
+      'ls ../volume/program',
+      'ls ../volume/homes',
     ])
       assert.match(await shell(t, command), /denied|not permitted/i, command)
     assert.equal(readFileSync(join(home, 'src', 'app.py'), 'utf8'), 'original')
@@ -126,6 +140,87 @@ test(
     assert.equal(developer.exitCode, null)
   },
 )
+
+const visitor: Principal = { id: 'visitor:one', access: 'read', credentials: false }
+const writer: Principal = { id: 'user:writer', access: 'write', credentials: true }
+
+test(
+  'an agent of an earlier version keeps all conversations, each in its person’s place',
+  asRoot,
+  async () => {
+    await using t = await prepareProgram()
+    const { home, root } = t.place
+    const state = join(home, '.roost', 'state', 'claude-code')
+    mkdirSync(state, { recursive: true })
+    const sessions = { owner: '11111111-0000', visitor: '22222222-0000' }
+    for (const [who, id] of Object.entries(sessions))
+      writeFileSync(join(state, `${id}.txt`), `word of ${who}\n`)
+    execFileSync('chown', ['-R', '1000:1000', join(home, '.roost')])
+    t.start('test/program.ts')
+    await t.hello(1)
+    const resume = async (principal: Principal | null, id: string, word: string) => {
+      const run = aRun({
+        message: `[[recall:${word}]]`,
+        resume_session_id: id,
+        ...(principal ? { principal } : {}),
+      })
+      t.platform.enqueue(run)
+      return (await t.platform.result(run.execution_id)).response
+    }
+    assert.equal(await resume(visitor, sessions.visitor, 'word of visitor'), 'recall=yes')
+    assert.equal(await resume(null, sessions.owner, 'word of owner'), 'recall=yes')
+    assert.equal(existsSync(state), false)
+    const own = join(root, 'volume', 'homes', '20001', '.state', 'claude-code')
+    assert.deepEqual(readdirSync(own), [`${sessions.visitor}.txt`])
+    assert.equal(statSync(join(own, `${sessions.visitor}.txt`)).uid, 20_001)
+  },
+)
+
+test('the uid of a principal survives the program and is never given to another one', asRoot, async () => {
+  await using t = await prepareProgram()
+  const uidOf = async (principal: Principal) => {
+    const run = aRun({ message: '[[tool:Bash:id -u]]', principal })
+    t.platform.enqueue(run)
+    return Number(/\d+/.exec((await t.platform.result(run.execution_id)).response ?? '')?.[0])
+  }
+  const first = t.start('test/program.ts')
+  await t.hello(1)
+  const before = [await uidOf(visitor), await uidOf(writer)]
+  await t.end(first, 'SIGKILL')
+  // Half-written, and then lost.
+  const map = join(t.place.root, 'volume', 'program', 'principals.json')
+  writeFileSync(`${map}.part`, '{"visitor:')
+  const second = t.start('test/program.ts')
+  await t.hello(2)
+  assert.deepEqual([await uidOf(visitor), await uidOf(writer)], before)
+  await t.end(second, 'SIGKILL')
+  rmSync(map)
+  t.start('test/program.ts')
+  await t.hello(3)
+  assert.ok(!before.includes(await uidOf({ ...visitor, id: 'visitor:two' })))
+})
+
+test('folders taken off the allowed patterns are closed for the next read-only turn', asRoot, async () => {
+  await using t = await prepareProgram()
+  const { home } = t.place
+  const allow = (...allowed_patterns: string[]) => ({ enabled: true, allowed_patterns, blocked_patterns: [] })
+  Object.assign(t.platform.settings, { read_only: allow('content/**', 'output/**', '*.log') })
+  t.start('test/program.ts')
+  await t.hello(1)
+  const make = 'mkdir -p content/deep && echo 1 > content/deep/a && echo 1 > output/a && echo made'
+  assert.match(await shell(t, make), /made/)
+  const settings = { ...t.platform.settings, read_only: allow('output/**') }
+  await t.platform.call('settings', { settings })
+  for (const command of [
+    'echo 2 >> content/deep/a',
+    'echo 2 > content/new',
+    'rm -r content/deep',
+    'echo 2 > content/deep/b',
+  ])
+    assert.match(await shell(t, command), /denied|not permitted/i, command)
+  assert.match(await shell(t, 'echo 2 >> output/a && cat content/deep/a && echo kept'), /1\nkept/)
+  assert.equal(statSync(join(home, 'content', 'deep', 'a')).uid, 1000)
+})
 
 test('a cancelled read-only turn leaves no process behind', asRoot, async () => {
   await using t = await prepareProgram()

@@ -4,6 +4,7 @@ import { startGateway } from './gateway.ts'
 import { systemClock } from './kit/clock.ts'
 import { createLog, faultText } from './kit/log.ts'
 import { saveMemory } from './kit/memory-saving.ts'
+import { workAsDeveloper } from './processes/identity.ts'
 import { openRuntime } from './runtimes/open.ts'
 
 /** The program of an agent's container, running from the container's start to its end. */
@@ -13,8 +14,9 @@ const log = createLog((line) => process.stderr.write(line))
 const stopGraceMs = 5000
 
 try {
+  workAsDeveloper()
   const config = readConfig(process.env)
-  // The reader of read-only turns shares files with the developer through their group.
+  // Several users share the workspace through its group.
   process.umask(0o002)
   if (config.gateway) await startGateway(config.gateway.socket, config.gateway.port)
   const agent = await startAgent({

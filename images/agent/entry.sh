@@ -1,23 +1,29 @@
 #!/bin/sh
 # First process of an agent's container. It runs as root with few capabilities, so it cannot read or write files of
-# other users. Then it starts the agent program as `developer`.
+# other users. Then it starts the agent program as `roost-agent`.
 #
-# The agent program keeps the capabilities SETUID and SETGID to start a read-only turn as another user. Its other
-# children get none: setpriv --ambient-caps=-all --inh-caps=-all.
+# The agent program keeps the capabilities SETUID, SETGID and CHOWN to run each person's turns as another user.
+# Its children get none.
 home=/home/developer
-keys=$home/.roost/keys
+volume=/var/lib/roost
+keys=$volume/keys
 umask 022
 
-# Root owns a volume that was not filled from the image.
+# Root owns a volume that was not filled from the image, and a new second volume.
 [ ! -O "$home" ] || chown 1000:1000 "$home"
+if [ -O "$volume" ]; then
+  mkdir -p "$keys"
+  chmod 0700 "$keys"
+  chmod 0771 "$volume"
+  chown 900:900 "$volume"
+fi
 
 # In the background, so that the agent's start neither waits for its SSH server nor fails with it.
 (
-  # `developer` owns the parent folder, so this path may be missing or anything else.
-  if [ -L "$keys" ] || [ ! -d "$keys" ] || [ ! -O "$keys" ]; then
-    setpriv --reuid 1000 --regid 1000 --clear-groups \
-      sh -c 'umask 022 && { [ ! -e "$1" ] && [ ! -L "$1" ] || mv "$1" "$1.$$"; } && mkdir -p "$1"' sh "$keys"
-    chown -h 0:0 "$keys" && chmod 0700 "$keys"
+  # Agents of earlier versions kept their host key in the workspace.
+  earlier=$home/.roost/keys
+  if [ ! -s "$keys/ssh_host_ed25519_key" ] && [ -O "$earlier" ] && [ ! -L "$earlier" ]; then
+    cp -p "$earlier"/ssh_host_ed25519_key* "$keys/" && rm -f "$earlier"/*
   fi
   [ -s "$keys/ssh_host_ed25519_key" ] ||
     { rm -f "$keys"/ssh_host_ed25519_key* && ssh-keygen -q -t ed25519 -N '' -C '' -f "$keys/ssh_host_ed25519_key"; }
@@ -27,7 +33,15 @@ umask 022
 
 export HOME=$home USER=developer LOGNAME=developer SHELL=/bin/bash
 # A signal must not open the debugger, which would give its caller the program's rights.
-# tini runs as `developer` too: as root without the capability KILL it could not forward signals.
-exec setpriv --reuid 1000 --regid 1000 --init-groups \
-  --inh-caps=+setuid,+setgid --ambient-caps=+setuid,+setgid \
-  tini -- node --disable-sigusr1 /opt/roost/agent/src/start.ts "$@"
+# tini runs as `roost-agent` too: as root without the capability KILL it could not forward signals.
+as_program='--reuid 900 --regid 1000 --groups 900,901,902,903,1001'
+rights='--inh-caps=+setuid,+setgid,+chown --ambient-caps=+setuid,+setgid,+chown'
+program='tini -- node --disable-sigusr1 /opt/roost/agent/src/start.ts'
+# shellcheck disable=SC2086
+if setpriv $as_program $rights /bin/true 2>/dev/null; then
+  exec setpriv $as_program $rights $program "$@"
+fi
+# A runtime such as gVisor may have no ambient capabilities. Everything then runs as one user.
+echo 'roost: this container runtime cannot keep the people who share an agent apart' >&2
+# shellcheck disable=SC2086
+exec setpriv --reuid 1000 --regid 1000 --init-groups $program "$@"

@@ -22,6 +22,7 @@ function setUp() {
     home,
     owner,
     parts: join(home, '.roost', 'parts'),
+    digests: join(home, '.roost', 'mcp-rendered.json'),
     own,
     variables: { AGENT_NAME: 'tester' },
     clock: createFakeClock(),
@@ -40,13 +41,13 @@ function setUp() {
 }
 
 describe('credentials in the workspace', () => {
-  test('written files are complete after the commit and private to the owner', async () => {
+  test('written files are complete after the commit and closed to strangers', async () => {
     using t = setUp()
     const files = { '.env': 'A=1\n', 'credentials/deep/key.bin': 'k', 'server.pem': 'p' }
     assert.deepEqual(await t.put(files), { written: Object.keys(files), left_out: [] })
     for (const [path, text] of Object.entries(files)) {
       assert.equal(t.read(path), text)
-      assert.equal(lstatSync(join(t.home, path)).mode & 0o777, 0o600, path)
+      assert.equal(lstatSync(join(t.home, path)).mode & 0o137, 0, path)
     }
     const { files: found, variables } = await t.store.status()
     assert.deepEqual(found.map(({ path }) => path).sort(), [

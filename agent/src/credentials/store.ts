@@ -20,9 +20,11 @@ import type { FileReadAnswer } from '@roost/contracts/link/files'
 import type { Clock } from '../kit/clock.ts'
 import { isObject } from '../kit/json.ts'
 import { LinkFault } from '../link/link.ts'
+import { closeToStrangers } from '../principals/closed-files.ts'
 import { readSmall } from '../workspace/info.ts'
 import { asFault, codeOf } from '../workspace/paths.ts'
 import { readPiece } from '../workspace/read.ts'
+import { move } from '../workspace/write.ts'
 import { findCredentials } from './find.ts'
 import { renderMcp } from './render.ts'
 import { createStaging } from './staging.ts'
@@ -41,8 +43,10 @@ export type CredentialStore = {
 export type CredentialStoreDeps = {
   home: string
   owner: { uid: number; gid: number }
-  /** Private staging folder on the workspace's volume, used for nothing else. */
+  /** Private staging folder, used for nothing else. */
   parts: string
+  /** File with the digests of rendered servers. */
+  digests: string
   /** Null when the platform offers no tools. */
   own: { url: string } | null
   /** Variables that a template may use in addition to `.env`. */
@@ -51,9 +55,8 @@ export type CredentialStoreDeps = {
 }
 
 export function createCredentialStore(deps: CredentialStoreDeps): CredentialStore {
-  const { home, owner, parts, own, variables, clock } = deps
+  const { home, owner, parts, digests, own, variables, clock } = deps
   const staging = createStaging(parts, clock)
-  const digestsFile = join(home, '.roost', 'mcp-rendered.json')
   let last: Promise<unknown> = Promise.resolve()
 
   /** Runs changes one after another: concurrent ones would mix their files. */
@@ -65,7 +68,8 @@ export function createCredentialStore(deps: CredentialStoreDeps): CredentialStor
 
   async function place(part: string, path: string): Promise<void> {
     if (process.getuid?.() === 0 && owner.uid !== 0) await chown(part, owner.uid, owner.gid)
-    await rename(part, join(home, path))
+    await closeToStrangers(part)
+    await move(part, join(home, path))
   }
 
   async function values(): Promise<Record<string, string>> {
@@ -82,7 +86,7 @@ export function createCredentialStore(deps: CredentialStoreDeps): CredentialStor
   }
 
   async function writeDigests(rendered: Record<string, string>): Promise<void> {
-    await rename(await partOf(JSON.stringify(rendered)), digestsFile)
+    await rename(await partOf(JSON.stringify(rendered)), digests)
   }
 
   async function render(): Promise<LeftOutServer[]> {
@@ -95,7 +99,7 @@ export function createCredentialStore(deps: CredentialStoreDeps): CredentialStor
     const result = renderMcp({
       template: await readSmall(join(home, mcpTemplateFile)),
       present,
-      rendered: await readDigests(digestsFile),
+      rendered: await readDigests(digests),
       values: { ...variables, ...(await values()) },
       own,
     })
@@ -115,7 +119,7 @@ export function createCredentialStore(deps: CredentialStoreDeps): CredentialStor
         const backup = join(parts, randomUUID())
         const target = join(home, path)
         const isThere = await moveToBackup(target, backup)
-        undo.push(() => (isThere ? rename(backup, target) : rm(target, { force: true })))
+        undo.push(() => (isThere ? move(backup, target) : rm(target, { force: true })))
         await place(part, path)
         // The backup is deleted once all files are in place.
         if (isThere) files.set(`${path}\0before`, backup)
@@ -194,7 +198,7 @@ async function makeParents(home: string, path: string, owner: { uid: number; gid
 /** Moves the current file to `backup`. Returns false when there is none. */
 async function moveToBackup(target: string, backup: string): Promise<boolean> {
   try {
-    await rename(target, backup)
+    await move(target, backup)
     return true
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return false

@@ -199,7 +199,7 @@ export function createWorkspaceGit({ git, home }: { git: RunGit; home: string })
     const staged = await git(['diff', '--cached', '--name-only', '-z'])
     const count = staged.output.split('\0').filter(Boolean).length
     if (count === 0) return 0
-    const result = await git(['commit', '--quiet', '-m', message])
+    const result = await git(['commit', '--quiet', '--file=-'], { input: message })
     return result.ok ? count : reasonOf(result.error)
   }
 

@@ -25,7 +25,9 @@ export function createOwnRemote({ git, prepare, startAt, commit }: OwnRemoteTool
     if (failure) return failure
     const changed = await commit(message)
     if (typeof changed === 'string') return failed(changed)
-    if ((await headOf(git)) === null) await git(['commit', '--quiet', '--allow-empty', '-m', message])
+    if ((await headOf(git)) === null) {
+      await git(['commit', '--quiet', '--allow-empty', '--file=-'], { input: message })
+    }
     const targets = isEmpty ? [source, working] : [working]
     const specs = targets.map((branch) => `HEAD:refs/heads/${branch}`)
     const pushed = await git(['push', '--quiet', '--', transfer.url, ...specs], { transfer })

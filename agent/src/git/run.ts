@@ -17,6 +17,8 @@ export type RunGit = (
   options?: {
     transfer?: GitTransfer
     signal?: AbortSignal
+    /** Text for its standard input, such as a commit message: command lines are visible to all users. */
+    input?: string
     /** Stops git after this many bytes of output; that counts as success. */
     maxBytes?: number
   },
@@ -30,18 +32,22 @@ const maxErrorLength = 4000
  * the platform. The ticket is passed in the environment, not in the arguments.
  */
 export function createRunGit({ home, path, identities, author }: RunGitOptions): RunGit {
-  return (args, { transfer, signal, maxBytes } = {}) =>
+  return (args, { transfer, signal, input, maxBytes } = {}) =>
     new Promise((resolve) => {
-      const { command, args: all } = identities.as('developer', 'git', args)
+      const { command, args: all, options: asUser } = identities.as(identities.developer, 'git', args)
       const child = spawn(command, all, {
+        ...asUser,
         cwd: home,
         env: environment({ home, path, author, transfer }),
-        stdio: ['ignore', 'pipe', 'pipe'],
+        stdio: ['pipe', 'pipe', 'pipe'],
         detached: true,
         timeout: (gitCallSeconds - 10) * 1000,
         killSignal: 'SIGKILL',
         ...(signal ? { signal } : {}),
       })
+      // Git may end before it has read everything.
+      child.stdin.on('error', () => {})
+      child.stdin.end(input ?? '')
       const output: Buffer[] = []
       let size = 0
       let error = ''
@@ -70,6 +76,7 @@ type Facts = { home: string; path: string; author: string; transfer: GitTransfer
 function environment({ home, path, author, transfer }: Facts): Record<string, string> {
   const settings: [string, string][] = [
     ['safe.directory', '*'],
+    ['core.sharedRepository', 'group'],
     ['core.hooksPath', '/dev/null'],
     ['core.fsmonitor', 'false'],
     ['core.quotePath', 'false'],

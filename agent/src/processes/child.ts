@@ -4,8 +4,8 @@ import { shorten } from '../kit/text.ts'
 import type { Exit } from '../runtimes/port.ts'
 import type { Environment } from './environment.ts'
 import type { Identities, ProcessUser } from './identity.ts'
-import { countOutOfMemory, preferForMemoryKiller } from './memory.ts'
-import { createProcessTree, markerName } from './tree.ts'
+import { countOutOfMemory } from './memory.ts'
+import { createProcessTree, markerName, quote, withMark } from './tree.ts'
 
 /** A process with all its descendants. Output is read line by line. */
 export type Child = {
@@ -19,6 +19,8 @@ export type Child = {
   stop(graceMs: number): Promise<Exit>
   /** Waits for the process to end by itself before stopping it. */
   finish(waitMs: number): Promise<Exit>
+  /** Kills what detached itself from this process, which keeps running. */
+  killDetached(): Promise<void>
 }
 
 export type ChildOptions = {
@@ -29,6 +31,8 @@ export type ChildOptions = {
   user: ProcessUser
   /** Marker value that identifies all descendants. */
   marker: string
+  /** Shell code that runs before the command, as its user. */
+  before?: string
   onLine(line: RawLine): void
   onError(text: string): void
 }
@@ -40,10 +44,14 @@ const drainMs = 500
 
 /** Throws when the process cannot be started. */
 export async function startChild(options: ChildOptions, identities: Identities): Promise<Child> {
-  const { command, args } = identities.as(options.user, options.command, options.args)
+  // The shell enters the folder, because this program may not.
+  const before = `cd ${quote(options.cwd)} || exit 126\n${options.before ?? ''}`
+  const marked = withMark(options.marker, options.command, options.args, before)
+  const { command, args, options: asUser } = identities.as(options.user, ...marked)
   const oomBefore = countOutOfMemory()
   const child = spawn(command, args, {
-    cwd: options.cwd,
+    ...asUser,
+    cwd: '/',
     env: { ...options.env, [markerName]: options.marker },
     stdio: ['pipe', 'pipe', 'pipe'],
     // A separate process group, so that one signal reaches all of it.
@@ -57,7 +65,6 @@ export async function startChild(options: ChildOptions, identities: Identities):
   child.on('error', () => {})
   const pid = child.pid ?? 0
   const tree = createProcessTree(options.user, identities)
-  preferForMemoryKiller(pid)
   let stderr = ''
   let hasEnded = false
   let wasKilledByUs = false
@@ -109,6 +116,7 @@ export async function startChild(options: ChildOptions, identities: Identities):
   return {
     pid,
     exited,
+    killDetached: () => tree.killDetached(options.marker, pid),
     isRunning: () => !hasEnded,
     write(text) {
       if (child.stdin.writable) child.stdin.write(text)

@@ -17,6 +17,8 @@ export type EnvironmentParts = {
   /** Proxy variables for egress through the platform; empty without a proxy. */
   egress?: Readonly<Record<string, string>>
   home: string
+  /** Folder for temporary files; null keeps this program's. */
+  temporary?: string | null
   isRoot: boolean
   /** Final overrides; null removes a variable. */
   overrides: Readonly<Record<string, string | null>>
@@ -27,6 +29,7 @@ export function childEnvironment({
   workspace,
   egress = {},
   home,
+  temporary = null,
   isRoot,
   overrides,
 }: EnvironmentParts): Environment {
@@ -37,7 +40,8 @@ export function childEnvironment({
   for (const [name, value] of Object.entries(workspace)) {
     if (!namesVariable(suppressedVariables, name)) environment[name] = value
   }
-  Object.assign(environment, egress, { HOME: home, ...safeGit, ...(isRoot ? { IS_SANDBOX: '1' } : {}) })
+  Object.assign(environment, egress, { HOME: home, ...sharedGit, ...(isRoot ? { IS_SANDBOX: '1' } : {}) })
+  if (temporary !== null) environment.TMPDIR = temporary
   for (const [name, value] of Object.entries(overrides)) {
     if (value === null) delete environment[name]
     else environment[name] = value
@@ -45,5 +49,14 @@ export function childEnvironment({
   return environment
 }
 
-/** The workspace belongs to another user than the reader; Git refuses such repositories by default. */
-const safeGit = { GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'safe.directory', GIT_CONFIG_VALUE_0: '*' }
+/**
+ * Several users work in the workspace. Git refuses repositories of other users by default, and would create
+ * files that only one of them can change.
+ */
+const sharedGit = {
+  GIT_CONFIG_COUNT: '2',
+  GIT_CONFIG_KEY_0: 'safe.directory',
+  GIT_CONFIG_VALUE_0: '*',
+  GIT_CONFIG_KEY_1: 'core.sharedRepository',
+  GIT_CONFIG_VALUE_1: 'group',
+}

@@ -1,29 +1,50 @@
-import { spawn } from 'node:child_process'
+import { type SpawnOptions, spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 
-/**
- * The user of a child process. `developer` owns the workspace. `reader` cannot write its sources. This
- * enforces read-only mode for shell commands too, which no hook can judge.
- */
-export type ProcessUser = 'developer' | 'reader'
+/** The Unix user of a child process. */
+export type ProcessUser = {
+  readonly uid: number
+  readonly gid: number
+  readonly groups: readonly number[]
+}
+
+/** A command line for `spawn`, with the options that its user needs. */
+export type Command = { command: string; args: string[]; options: Pick<SpawnOptions, 'uid'> }
 
 export type Identities = {
+  /** Owns the workspace. Runs the owner's turns, terminals, SSH logins and the workspace's own scripts. */
+  developer: ProcessUser
+  /** Runs the owner's turns in read-only mode. It cannot write the workspace's sources. */
+  reader: ProcessUser
   /** Wraps `command` to run as that user, without this program's capabilities. */
-  as(user: ProcessUser, command: string, args: string[]): { command: string; args: string[] }
-  /** True if this program can start processes as the reader; an unprivileged sandbox may not. */
+  as(user: ProcessUser, command: string, args: string[]): Command
+  /** True if this program can start processes as other users; an unprivileged sandbox may not. */
   canSwitch(): Promise<boolean>
   /** Children run as root, because the workspace has no other owner. */
   isRoot: boolean
 }
 
-/** Uid and gid of the reader. Files that both users write belong to this group; the developer joins it. */
+/** The user of this program. Turns run as other users, so they cannot signal, trace or read it. */
+export const programId = 900
+/** Group that may read files with credentials. */
+export const credentialsGroup = 901
+/** Group that may see the workspace. Its parent folder is closed to everybody else. */
+export const workspaceGroup = 902
+/** Group that may write the folders that read-only mode allows. */
+export const openGroup = 903
+/** Owner and group of the workspace's files. */
+export const developerId = 1000
+/** Uid and gid of the reader. */
 export const readerId = 1001
+/** Uids above this one belong to principals. */
+export const principalBase = 20_000
 
 const setpriv = '/usr/bin/setpriv'
 /** Listed by name: a setpriv older than the kernel refuses "all". */
-const withoutCapabilities = ['--inh-caps=-setuid,-setgid', '--ambient-caps=-setuid,-setgid']
+const withoutCapabilities = ['--inh-caps=-setuid,-setgid,-chown', '--ambient-caps=-setuid,-setgid,-chown']
 
 export type IdentityFacts = {
+  /** Real uid of this program. */
   uid: number
   /** True when children would inherit capabilities of this program. */
   hasAmbient: boolean
@@ -32,20 +53,33 @@ export type IdentityFacts = {
 }
 
 export function createIdentities(facts: IdentityFacts): Identities {
-  const isRoot = facts.uid === 0 && facts.homeOwner.uid === 0
-  const developer = developerOptions(facts)
+  const { uid, homeOwner, hasAmbient, hasSetpriv } = facts
+  const isRoot = uid === 0 && homeOwner.uid === 0
+  const mayChange = hasSetpriv && (uid === 0 || hasAmbient)
+  const owner = uid === 0 ? homeOwner : { uid: developerId, gid: developerId }
+  const developer = { ...owner, groups: [credentialsGroup, workspaceGroup, openGroup, readerId] }
+  const reader = { uid: readerId, gid: readerId, groups: [workspaceGroup, openGroup] }
   let probe: Promise<boolean> | null = null
 
-  function as(user: ProcessUser, command: string, args: string[]) {
-    const options = user === 'developer' ? developer : readerOptions(facts)
-    return options ? { command: setpriv, args: [...options, '--', command, ...args] } : { command, args }
+  function as(user: ProcessUser, command: string, args: string[]): Command {
+    if (!mayChange || (isRoot && user.uid === 0)) return { command, args, options: {} }
+    const change = [
+      `--reuid=${user.uid}`,
+      `--regid=${user.gid}`,
+      `--groups=${user.groups.join(',')}`,
+      ...(uid === 0 ? [] : withoutCapabilities),
+    ]
+    // With one uid in all roles the capabilities survive the start of setpriv on every kernel.
+    return { command: setpriv, args: [...change, '--', command, ...args], options: { uid } }
   }
 
   return {
+    developer,
+    reader,
     as,
     isRoot,
     canSwitch() {
-      probe ??= facts.hasSetpriv ? succeeds(as('reader', '/bin/true', [])) : Promise.resolve(false)
+      probe ??= mayChange ? succeeds(as(reader, '/bin/true', [])) : Promise.resolve(false)
       return probe
     },
   }
@@ -61,30 +95,27 @@ export function readIdentityFacts(homeOwner: { uid: number; gid: number }): Iden
   }
 }
 
-/** Lets this program and the developer's processes write files of the reader. */
-export function joinReaderGroup(): void {
+/**
+ * Works on files as `developer` from here on. The real and saved uid stay the program's, so processes of
+ * `developer` cannot signal or trace it.
+ */
+export function workAsDeveloper(): void {
+  if (process.getuid?.() === programId) process.seteuid?.(developerId)
+}
+
+/** Lets this program use files that other users share through groups. */
+export function joinGroups(): void {
   try {
-    process.setgroups?.([...new Set([...(process.getgroups?.() ?? []), readerId])])
+    const own = [programId, credentialsGroup, workspaceGroup, openGroup, readerId]
+    process.setgroups?.([...new Set([...(process.getgroups?.() ?? []), ...own])])
   } catch {
-    // Without this capability the program cannot start a reader either.
+    // Without this capability the program cannot start other users either.
   }
 }
 
-function developerOptions({ uid, hasAmbient, homeOwner, hasSetpriv }: IdentityFacts): string[] | null {
-  if (!hasSetpriv) return null
-  if (uid !== 0) return hasAmbient ? withoutCapabilities : null
-  if (homeOwner.uid === 0) return null
-  return [`--reuid=${homeOwner.uid}`, `--regid=${homeOwner.gid}`, `--groups=${readerId}`]
-}
-
-function readerOptions({ uid }: IdentityFacts): string[] {
-  const options = [`--reuid=${readerId}`, `--regid=${readerId}`, '--clear-groups']
-  return uid === 0 ? options : [...options, ...withoutCapabilities]
-}
-
-function succeeds({ command, args }: { command: string; args: string[] }): Promise<boolean> {
+function succeeds({ command, args, options }: Command): Promise<boolean> {
   return new Promise((resolve) => {
-    const child = spawn(command, args, { stdio: 'ignore', env: {} })
+    const child = spawn(command, args, { ...options, stdio: 'ignore', env: {} })
     child.once('error', () => resolve(false))
     child.once('exit', (code) => resolve(code === 0))
   })

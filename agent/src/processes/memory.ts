@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 
 /** Returns how often the kernel's out-of-memory killer acted in this container; null when unreadable. */
 export function countOutOfMemory(): number | null {
@@ -7,18 +7,6 @@ export function countOutOfMemory(): number | null {
     if (found) return Number(found)
   }
   return null
-}
-
-/**
- * Makes the kernel kill this process and its children before the program that reports it. Processes of other
- * users stay unchanged.
- */
-export function preferForMemoryKiller(pid: number): void {
-  try {
-    writeFileSync(`/proc/${pid}/oom_score_adj`, '500')
-  } catch {
-    // The process belongs to another user or has ended.
-  }
 }
 
 /** Returns the container's memory in MB as its limit counts it; else the memory of this program. */

@@ -3,22 +3,27 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { createIdentities, type ProcessUser, readIdentityFacts } from './identity.ts'
-import { createProcessTree, markerName } from './tree.ts'
+import { createIdentities, readIdentityFacts } from './identity.ts'
+import { createProcessTree, withMark } from './tree.ts'
 
 const identities = createIdentities(readIdentityFacts({ uid: 0, gid: 0 }))
 // Switching users needs root.
-const users: ProcessUser[] = process.getuid?.() === 0 ? ['developer', 'reader'] : ['developer']
+const users =
+  process.getuid?.() === 0
+    ? { developer: identities.developer, reader: identities.reader }
+    : { developer: identities.developer }
 const become = 'exec /bin/sh -c "$0" "$0"'
 
-for (const user of users)
-  test(`processes that replace themselves during the scan are killed too (${user})`, async () => {
+for (const [name, user] of Object.entries(users)) {
+  test(`processes that replace themselves during the scan are killed too (${name})`, async () => {
     const tree = createProcessTree(user, identities)
     for (let round = 0; round < 8; round += 1) {
       const marker = `becoming-${process.pid}-${round}`
-      const { command, args } = identities.as(user, '/bin/sh', ['-c', `echo begun; ${become}`, become])
+      const marked = withMark(marker, '/bin/sh', ['-c', `echo begun; ${become}`, become])
+      const { command, args, options } = identities.as(user, ...marked)
       const child = spawn(command, args, {
-        env: { [markerName]: marker },
+        ...options,
+        env: {},
         stdio: ['ignore', 'pipe', 'ignore'],
         detached: true,
       })
@@ -31,6 +36,33 @@ for (const user of users)
       assert.equal(isLeft, false, `round ${round}`)
     }
   })
+
+  test(`a daemon that clears its environment and detaches is found (${name})`, async () => {
+    const tree = createProcessTree(user, identities)
+    const marker = `detached-${process.pid}-${name}`
+    // Its parent is process 1 once the shell between them has ended, which `wait` awaits.
+    const daemon =
+      'env -i setsid sh -c "sleep 1000 >/dev/null & echo \\$!" </dev/null & wait; echo settled; exec sleep 1000'
+    const marked = withMark(marker, '/bin/sh', ['-c', daemon])
+    const { command, args, options } = identities.as(user, ...marked)
+    const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'ignore'], detached: true })
+    const exited = once(child, 'exit')
+    let output = ''
+    for await (const data of child.stdout.iterator({ destroyOnReturn: false })) {
+      output += data
+      if (output.includes('settled')) break
+    }
+    try {
+      assert.equal(isAlive(Number.parseInt(output, 10)), true)
+      await tree.killDetached(marker, child.pid ?? 0)
+      assert.equal(isAlive(Number.parseInt(output, 10)), false)
+      assert.equal(isAlive(child.pid ?? 0), true)
+    } finally {
+      await tree.killMarked(marker)
+      await exited
+    }
+  })
+}
 
 /** An ended process has no memory, even before it is reaped. */
 function isAlive(pid: number): boolean {

@@ -1,14 +1,13 @@
 import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Identities, ProcessUser } from './identity.ts'
+import { developerId, type Identities, type ProcessUser, principalBase } from './identity.ts'
 
 /**
- * Kills whole process trees. CLIs start tools in their own groups, and tools may start daemons. All of them
- * inherit the environment, which holds the marker of the execution.
+ * Kills whole process trees, including daemons that cleared their environment and detached. All descendants
+ * of a run inherit its mark: a hard limit that Linux does not use and that no ordinary process can raise.
  */
-export const markerName = 'ROOST_EXECUTION_ID'
-
 export type ProcessTree = {
   /** Sends a signal to a process group. */
   signalGroup(pid: number, signal: 'SIGINT' | 'SIGTERM' | 'SIGKILL'): Promise<void>
@@ -16,122 +15,141 @@ export type ProcessTree = {
    * Kills every process with the marker, including ones that appear meanwhile. Resolves when all are gone.
    */
   killMarked(marker: string): Promise<void>
+  /** Kills the marked processes that no longer descend from `pid`, such as daemons of an ended tool. */
+  killDetached(marker: string, pid: number): Promise<void>
+  /** Kills every process of a principal. Does nothing for users that share their uid with logins. */
+  killAll(): Promise<void>
 }
 
-type ScanResult = 'none' | 'killed' | 'unclear'
+/** Environment variable with the marker, for tools, and for kernels that refuse the limit. */
+export const markerName = 'ROOST_EXECUTION_ID'
 
 const pauseMs = 5
 /** Scans until killed processes must be gone; one blocked on a broken disk is not awaited longer. */
 const maxScans = 1000
-/** Limits scans for a process that has emptied its environment and stays unclear forever. */
-const maxUnclearScans = 20
 
-/** This program cannot see or signal another user's processes, so a shell of that user does it. */
-export function createProcessTree(user: ProcessUser, identities: Identities): ProcessTree {
-  if (user === 'reader') {
-    const shell = (script: string, argument: string) =>
-      run(identities.as('reader', '/bin/sh', ['-c', script, 'sh', argument]))
-    return {
-      async signalGroup(pid, signal) {
-        await shell(`kill -s ${signal.slice(3)} -- "-$1" 2>/dev/null`, String(pid))
-      },
-      killMarked: (marker) =>
-        repeatUntilNone(async () => resultOfShell(await shell(killScript, `${markerName}=${marker}`))),
-    }
-  }
-  return {
-    async signalGroup(pid, signal) {
-      send(-pid, signal)
-    },
-    killMarked: (marker) =>
-      repeatUntilNone(async () => {
-        const { marked, isUnclear } = findMarked(marker)
-        for (const pid of marked) send(pid, 'SIGKILL')
-        if (marked.length > 0) return 'killed'
-        return isUnclear ? 'unclear' : 'none'
-      }),
-  }
-}
-
-async function repeatUntilNone(scan: () => Promise<ScanResult>): Promise<void> {
-  let unclear = 0
-  for (let scans = 0; scans < maxScans && unclear < maxUnclearScans; scans += 1) {
-    const found = await scan()
-    if (found === 'none') return
-    unclear = found === 'unclear' ? unclear + 1 : 0
-    await sleep(pauseMs)
-  }
-}
-
-/** Returns the processes of this program's user that carry the marker. */
-export function markedProcesses(marker: string): number[] {
-  return findMarked(marker).marked
-}
-
-/** `isUnclear` is true when one more process may carry the marker. */
-function findMarked(marker: string): { marked: number[]; isUnclear: boolean } {
-  const entry = Buffer.from(`\0${markerName}=${marker}\0`)
-  const processes = readdirSync('/proc')
-    .map(Number)
-    // Process 1 is never a child of an execution.
-    .filter((pid) => Number.isInteger(pid) && pid !== process.pid && pid !== 1)
-    .map((pid) => ({ pid, environment: environmentOf(pid) }))
-  return {
-    marked: processes
-      .filter(({ environment }) => environment !== 'unclear' && environment?.includes(entry))
-      .map(({ pid }) => pid),
-    isUnclear: processes.some(({ environment }) => environment === 'unclear'),
-  }
+/** Between 2^52 and 2^53: far above every limit that a program would set, and exact in JavaScript. */
+export function markOf(marker: string): number {
+  return 2 ** 52 + createHash('sha256').update(marker).digest().readUIntBE(0, 6)
 }
 
 /**
- * Returns the environment between zero bytes. Null when the process has ended or belongs to another user.
- * During `exec` the environment is briefly empty, and a process that ends may leave an unlisted child: both
- * are unclear.
+ * Wraps `command` to start with the mark. It also makes the kernel kill these processes before the program
+ * that reports it. `before` is shell code that runs first, as the same user.
  */
-function environmentOf(pid: number): Buffer | 'unclear' | null {
-  try {
-    const environment = readFileSync(`/proc/${pid}/environ`)
-    if (environment.length > 0) return Buffer.concat([nul, environment, nul])
-    // Zombies and kernel threads have no memory.
-    return readFileSync(`/proc/${pid}/statm`, 'utf8').startsWith('0 ') ? null : 'unclear'
-  } catch (error) {
-    return hasExited(error) ? 'unclear' : null
+export function withMark(marker: string, command: string, args: string[], before = ''): [string, string[]] {
+  const mark = markOf(marker)
+  const script = `{ echo 500 >/proc/self/oom_score_adj; /usr/bin/prlimit --pid $$ --locks=${mark}:${mark}; } 2>/dev/null
+${before}
+exec "$@"`
+  return ['/bin/sh', ['-c', script, 'sh', command, ...args]]
+}
+
+/** Quotes a text for the shell. */
+export function quote(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`
+}
+
+export function createProcessTree(user: ProcessUser, identities: Identities): ProcessTree {
+  const isForeign = user.uid !== identities.developer.uid
+  const shell = (script: string, ...values: string[]) =>
+    run(identities.as(user, '/bin/sh', ['-c', script, 'sh', ...values]))
+
+  /** This program may signal only the developer's processes; a shell of the other user does the rest. */
+  async function signal(pids: number[], name: NodeJS.Signals): Promise<void> {
+    if (!isForeign) for (const pid of pids) send(pid, name)
+    else if (!(await shell(`kill -s ${name.slice(3)} -- "$@" 2>/dev/null`, ...pids.map(String))))
+      signalAs(user, pids, name)
+  }
+
+  async function killFound(find: () => number[]): Promise<void> {
+    for (let scans = 0; scans < maxScans; scans += 1) {
+      const found = find()
+      if (found.length === 0) return
+      // Stopped processes cannot fork, so a second scan finds the rest of a group that multiplies.
+      if (scans > 0) await signal(found, 'SIGSTOP')
+      await signal(scans > 0 ? find() : found, 'SIGKILL')
+      await sleep(pauseMs)
+    }
+  }
+
+  return {
+    signalGroup: (pid, name) => signal([-pid], name),
+    killMarked: (marker) => killFound(() => markedProcesses(marker)),
+    killDetached: (marker, pid) =>
+      killFound(() => markedProcesses(marker).filter((each) => !descendsFrom(each, pid))),
+    async killAll() {
+      if (!isForeign || user.uid < principalBase) return
+      for (let scans = 0; scans < maxScans && processesOf(user.uid).length > 0; scans += 1) {
+        if (!(await shell('kill -KILL -1'))) signalAs(user, [-1], 'SIGKILL')
+        await sleep(pauseMs)
+      }
+    },
   }
 }
 
-const hasExited = (error: unknown) => error instanceof Error && 'code' in error && error.code === 'ENOENT'
-
-const nul = Buffer.from([0])
-const exitCodes = { killed: 9, unclear: 8 }
-
-/** A shell that failed to start or was killed has found nothing. */
-function resultOfShell(code: number | null): ScanResult {
-  if (code === exitCodes.killed) return 'killed'
-  return code === exitCodes.unclear ? 'unclear' : 'none'
+/** Returns the living processes that carry the marker, of all users. */
+export function markedProcesses(marker: string): number[] {
+  const limit = new RegExp(`^Max file locks +${markOf(marker)} `, 'm')
+  const entry = Buffer.from(`\0${markerName}=${marker}\0`)
+  return livingProcesses().filter((pid) => {
+    const limits = read(pid, 'limits')
+    if (limits !== null && limit.test(limits.toString('latin1'))) return true
+    const environment = read(pid, 'environ')
+    return environment !== null && Buffer.concat([nul, environment]).includes(entry)
+  })
 }
 
-/** The same scan as a shell script; the shell's own environment lacks the marker. */
-const killScript = `
-line='
-'
-code=0
-for process in /proc/[0-9]*; do
-  [ -O "$process" ] && [ "$process" != /proc/1 ] || continue
-  environment=$(tr '\\0' '\\n' 2>/dev/null < "$process/environ")
-  case "$line$environment$line" in
-    *"$line$1$line"*)
-      kill -KILL "\${process#/proc/}" 2>/dev/null
-      code=${exitCodes.killed}
-      ;;
-    "$line$line")
-      read -r size rest 2>/dev/null < "$process/statm" || size=unknown
-      [ "$size" = 0 ] || [ "$code" != 0 ] || code=${exitCodes.unclear}
-      ;;
-  esac
-done
-exit $code
-`
+function descendsFrom(pid: number, ancestor: number): boolean {
+  for (let current = pid; current > 1; ) {
+    if (current === ancestor) return true
+    current = Number(/^PPid:\s+(\d+)$/m.exec(read(current, 'status')?.toString('latin1') ?? '')?.[1] ?? 0)
+  }
+  return false
+}
+
+function processesOf(uid: number): number[] {
+  const line = new RegExp(`^Uid:\\s+${uid}\\s`, 'm')
+  return livingProcesses().filter((pid) => line.test(read(pid, 'status')?.toString('latin1') ?? ''))
+}
+
+function livingProcesses(): number[] {
+  return (
+    readdirSync('/proc')
+      .map(Number)
+      // Process 1 is never a child of an execution. Zombies and kernel threads have no memory.
+      .filter((pid) => Number.isInteger(pid) && pid !== process.pid && pid !== 1)
+      .filter((pid) => !(read(pid, 'statm')?.toString('latin1') ?? '0 ').startsWith('0 '))
+  )
+}
+
+/** Null when the process has ended or belongs to another user. */
+function read(pid: number, file: string): Buffer | null {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`)
+  } catch {
+    return null
+  }
+}
+
+const nul = Buffer.from([0])
+
+/**
+ * For a container whose process limit is exhausted, in which no shell can start: this program acts as the
+ * user itself for one system call.
+ */
+function signalAs(user: ProcessUser, pids: number[], name: NodeJS.Signals): void {
+  const before = process.geteuid?.()
+  if (before === undefined || before !== developerId) return
+  try {
+    process.seteuid?.(user.uid)
+    for (const pid of pids) send(pid, name)
+  } catch {
+    // This program may not change its user, so it has started nobody else.
+  } finally {
+    process.seteuid?.(before)
+  }
+}
 
 function send(pid: number, signal: NodeJS.Signals) {
   try {
@@ -141,10 +159,16 @@ function send(pid: number, signal: NodeJS.Signals) {
   }
 }
 
-function run({ command, args }: { command: string; args: string[] }): Promise<number | null> {
+/** False when the process could not be started. */
+function run({ command, args, options }: ReturnType<Identities['as']>): Promise<boolean> {
   return new Promise((resolve) => {
-    const child = spawn(command, args, { stdio: 'ignore', env: { PATH: '/usr/bin:/bin' } })
-    child.once('error', () => resolve(null))
-    child.once('exit', resolve)
+    try {
+      const child = spawn(command, args, { ...options, stdio: 'ignore', env: { PATH: '/usr/bin:/bin' } })
+      child.once('error', () => resolve(false))
+      // A signal that the process sends to all processes of its user spares itself.
+      child.once('exit', () => resolve(true))
+    } catch {
+      resolve(false)
+    }
   })
 }

@@ -1,16 +1,20 @@
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { prepareClaudeHome } from './claude-home.ts'
+import { claudeHomeScript } from './claude-home.ts'
+
+const prepare = (places: Parameters<typeof claudeHomeScript>[0]) =>
+  execFileSync('/bin/sh', ['-ec', claudeHomeScript(places)])
 
 test("the workspace's skills are linked into the CLI's own folder, including later ones; repeating it changes nothing", async (t) => {
   const home = await mkdtemp(join(tmpdir(), 'roost-claude-'))
   t.after(() => rm(home, { recursive: true }))
   const places = { home, state: join(home, '.roost/state'), scratch: join(home, 'scratch') }
-  await prepareClaudeHome(places)
-  await prepareClaudeHome(places)
+  prepare(places)
+  prepare(places)
   const skill = join(home, '.claude/skills/report')
   await mkdir(skill, { recursive: true })
   await writeFile(join(skill, 'SKILL.md'), 'Do it.')
@@ -23,6 +27,6 @@ test('an existing folder in the CLI’s folder is kept', async (t) => {
   const state = join(home, 'state')
   await mkdir(join(state, 'commands'), { recursive: true })
   await writeFile(join(state, 'commands/own.md'), 'own')
-  await prepareClaudeHome({ home, state, scratch: join(home, 'scratch') })
+  prepare({ home, state, scratch: join(home, 'scratch') })
   assert.equal(await readFile(join(state, 'commands/own.md'), 'utf8'), 'own')
 })

@@ -1,5 +1,5 @@
-import { mkdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
+import { quote } from '../processes/tree.ts'
 import type { Setup } from './port.ts'
 
 /** Folders of the workspace's `.claude` that the CLI reads. */
@@ -10,14 +10,13 @@ const linkedFolders = ['skills', 'commands', 'agents']
  * is not a project for the CLI. Its skills then count as personal skills, which the CLI reads from its own
  * folder.
  */
-export async function prepareClaudeHome({ home, state }: Setup['places']): Promise<void> {
-  await mkdir(state, { recursive: true })
-  await Promise.all(linkedFolders.map((name) => link(join(home, '.claude', name), join(state, name))))
+export function claudeHomeScript({ home, state }: Setup['places']): string {
+  const links = linkedFolders.map((name) => linkScript(join(home, '.claude', name), join(state, name)))
+  return [`mkdir -p ${quote(state)}`, ...links].join('\n')
 }
 
 /** An existing entry is this link or a folder that somebody created there; both stay. */
-async function link(target: string, path: string): Promise<void> {
-  await symlink(target, path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EEXIST') throw error
-  })
+export function linkScript(target: string, path: string): string {
+  const [from, to] = [quote(target), quote(path)]
+  return `[ -e ${to} ] || [ -L ${to} ] || ln -s ${from} ${to}`
 }

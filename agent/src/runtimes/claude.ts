@@ -1,5 +1,5 @@
 import { type Json, objectAt, textAt } from '../kit/json.ts'
-import { prepareClaudeHome } from './claude-home.ts'
+import { claudeHomeScript } from './claude-home.ts'
 import { createClaudeTurn } from './claude-lines.ts'
 import { endedWithoutResult, failed } from './faults.ts'
 import type { Dialogue, Launch, ReadOnlyRules, Runtime, Setup, Step, TurnInput } from './port.ts'
@@ -15,8 +15,7 @@ export const claude: Runtime = {
   command: 'claude',
   keepsAlive: () => true,
   async prepare(setup) {
-    await prepareClaudeHome(setup.places)
-    return launch(setup)
+    return { ...launch(setup), before: claudeHomeScript(setup.places) }
   },
   converse,
 }
@@ -57,6 +56,10 @@ function launch(setup: Setup): Launch {
   args.push(`--model=${setup.model ?? 'default'}`)
   if (setup.maxTurns !== null) args.push(`--max-turns=${setup.maxTurns}`)
   if (setup.resumeSessionId) args.push(`--resume=${setup.resumeSessionId}`)
+  // The workspace's servers need credentials that this turn must not have.
+  if (!setup.credentials) args.push('--strict-mcp-config')
+  // With a home of its own the workspace is a project, whose settings may start hooks.
+  if (!setup.isOwner) args.push('--setting-sources=user')
   if (setup.mcp) args.push(`--mcp-config=${mcpConfig(setup.mcp.url)}`)
   return { command: 'claude', args, env: environment(setup) }
 }

@@ -1,30 +1,15 @@
-import { randomUUID } from 'node:crypto'
-import { readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { McpServer } from '@roost/contracts/link/credentials'
 
-const mark = '# Written by Roost from .mcp.json before each turn.\n'
-
 /**
- * Writes the workspace's MCP servers to the config file in Codex's home. They contain credentials, and every
+ * Returns the workspace's MCP servers as sections of Codex's config file. They contain credentials, and every
  * process can read arguments.
  */
-export async function writeCodexServers(home: string, servers: Record<string, McpServer>): Promise<void> {
-  const path = join(home, 'config.toml')
+export function codexServers(servers: Record<string, McpServer>): string {
   const sections = Object.entries(servers).flatMap(([name, server]) =>
     // Codex exits on names with other characters.
     /^[A-Za-z0-9_-]+$/.test(name) ? [section(name, server)] : [],
   )
-  const text = sections.length === 0 ? null : mark + sections.join('\n')
-  const present = await readFile(path, 'utf8').catch(() => null)
-  if (present === text) return
-  if (text === null) {
-    if (present?.startsWith(mark)) await rm(path, { force: true })
-    return
-  }
-  const part = `${path}.${randomUUID()}`
-  await writeFile(part, text, { flag: 'wx', mode: 0o600 })
-  await rename(part, path)
+  return sections.join('\n')
 }
 
 function section(name: string, server: McpServer): string {

@@ -1,15 +1,16 @@
 import { existsSync, realpathSync } from 'node:fs'
-import { mkdir, symlink } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { delimiter, dirname, join } from 'node:path'
-import { cutToBytes } from '../kit/text.ts'
+import { quote } from '../processes/tree.ts'
+import { linkScript } from './claude-home.ts'
 import { converseCodex } from './codex-lines.ts'
-import { toml, writeCodexServers } from './codex-servers.ts'
+import { codexServers, toml } from './codex-servers.ts'
 import { hookCommand } from './hook-command.ts'
 import type { Launch, Runtime, Setup } from './port.ts'
 
 /**
  * Runs Codex with one process per turn, which resumes the thread in about 0.2 s. Arguments override every
- * `config.toml`; secrets are passed only in the environment.
+ * `config.toml`. Secrets are in the environment, instructions and servers in a private file.
  */
 export function createCodex({ path }: { path: string }): Runtime {
   return {
@@ -22,8 +23,6 @@ export function createCodex({ path }: { path: string }): Runtime {
   }
 }
 
-/** A single argument holds at most 128 KiB. */
-const maxInstructionBytes = 120_000
 /** Delays double from 0.2 s to 12 s in total, which bridges a restart of the platform. */
 const retries = 6
 
@@ -42,7 +41,8 @@ function namesShell(tools: string[]): boolean {
 }
 
 async function prepare(setup: Setup, path: string): Promise<Launch> {
-  const codexHome = await prepareCodexHome(setup)
+  const codexHome = join(setup.places.scratch, 'codex')
+  const before = await prepareCodexHome(setup, codexHome)
   const settings: [string, unknown][] = [
     ['model_provider', 'roost'],
     ['sandbox_mode', 'danger-full-access'],
@@ -52,7 +52,6 @@ async function prepare(setup: Setup, path: string): Promise<Launch> {
     ['features.apps', false],
     ['analytics.enabled', false],
     ['project_doc_fallback_filenames', ['CLAUDE.md']],
-    ['developer_instructions', cutToBytes(setup.systemPrompt, maxInstructionBytes)],
   ]
   if (setup.allowedTools && !setup.allowedTools.some((tool) => /^(Bash|shell|exec_command)\b/.test(tool)))
     settings.push(['features.shell_tool', false], ['features.unified_exec', false])
@@ -66,6 +65,7 @@ async function prepare(setup: Setup, path: string): Promise<Launch> {
   return {
     command: nativeBinary(path) ?? 'codex',
     args,
+    before,
     env: {
       CODEX_HOME: codexHome,
       ROOST_BROKER_TOKEN: setup.broker.token,
@@ -77,19 +77,17 @@ async function prepare(setup: Setup, path: string): Promise<Launch> {
 }
 
 /**
- * Codex's home, which must exist. Only its owner may change modes in it, so reader and developer have
- * separate homes with the same threads.
+ * Each process has its own home, because parallel ones have different instructions. The threads are shared.
+ * Returns the shell code that links them.
  */
-async function prepareCodexHome({ places, readOnly, servers }: Setup): Promise<string> {
-  const home = join(places.state, readOnly ? 'read-only' : 'home')
-  const threads = join(places.state, 'sessions')
-  await Promise.all([home, threads].map((folder) => mkdir(folder, { recursive: true })))
-  await symlink(threads, join(home, 'sessions')).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EEXIST') throw error
-  })
+async function prepareCodexHome(setup: Setup, home: string): Promise<string> {
+  const threads = join(setup.places.state, 'sessions')
+  await mkdir(home, { recursive: true })
   // The reader gets no servers: they contain credentials that only the developer may read.
-  if (!readOnly) await writeCodexServers(home, servers)
-  return home
+  const servers = setup.readOnly ? '' : codexServers(setup.servers)
+  const instructions = `developer_instructions = ${toml(setup.systemPrompt)}\n`
+  await writeFile(join(home, 'config.toml'), instructions + servers, { mode: 0o600 })
+  return `mkdir -p ${quote(threads)}\n${linkScript(threads, join(home, 'sessions'))}`
 }
 
 function provider({ broker }: Setup): string {

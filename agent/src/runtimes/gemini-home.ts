@@ -1,28 +1,32 @@
 import { existsSync } from 'node:fs'
-import { mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { McpServer } from '@roost/contracts/link/credentials'
+import { quote } from '../processes/tree.ts'
 import { hookCommand } from './hook-command.ts'
 import type { Setup } from './port.ts'
 
 /**
  * Gemini CLI reads its settings and instructions only from a home folder. Each process gets its own outside
  * the workspace, so parallel turns can have different instructions. Sessions are linked from the volume.
+ * `before` is shell code that prepares those.
  */
-export async function prepareGeminiHome(setup: Setup): Promise<{ geminiHome: string; images: string }> {
+export async function prepareGeminiHome(
+  setup: Setup,
+): Promise<{ geminiHome: string; images: string; before: string }> {
   const { places } = setup
   const folder = join(places.scratch, '.gemini')
   const images = join(places.scratch, 'images')
   await Promise.all([folder, images].map((path) => mkdir(path, { recursive: true })))
   for (const name of ['tmp', 'history']) {
-    await mkdir(join(places.state, name), { recursive: true })
     await symlink(join(places.state, name), join(folder, name))
   }
   // Instructions in this file go into the system prompt; those of the workspace go into the first message.
   await writeFile(join(folder, 'GEMINI.md'), setup.systemPrompt)
   await writeFile(join(folder, 'settings.json'), JSON.stringify(await settings(setup)))
-  if (setup.resumeSessionId) await protectSession(places.state, setup.resumeSessionId)
-  return { geminiHome: places.scratch, images }
+  const folders = ['tmp', 'history'].map((name) => quote(join(places.state, name)))
+  const protect = setup.resumeSessionId ? protectScript(places.state, setup.resumeSessionId) : ''
+  return { geminiHome: places.scratch, images, before: `mkdir -p ${folders.join(' ')}\n${protect}` }
 }
 
 async function settings(setup: Setup): Promise<object> {
@@ -93,20 +97,16 @@ const archived = '2000-01-01T00-00'
 
 /**
  * Loading a session creates a file named by the current minute. It overwrites a session that started in the
- * same minute. Sessions are therefore renamed to an older minute first.
+ * same minute. Sessions are therefore renamed to an older minute first. Files that a load leaves next to the
+ * complete one, the largest, hold only its end.
  */
-async function protectSession(state: string, sessionId: string): Promise<void> {
-  const short = sessionId.slice(0, 8)
-  for (const project of await readdir(join(state, 'tmp')).catch(() => [])) {
-    const folder = join(state, 'tmp', project, 'chats')
-    const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith(`-${short}.jsonl`))
-    const files = await Promise.all(
-      names.map(async (name) => ({ path: join(folder, name), size: (await stat(join(folder, name))).size })),
-    )
-    const [complete, ...copies] = files.sort((a, b) => b.size - a.size)
-    if (!complete) continue
-    // Files that a load leaves next to the complete one hold only its end.
-    for (const { path } of copies) await rm(path, { force: true })
-    await rename(complete.path, join(folder, `session-${archived}-${short}.jsonl`))
-  }
+function protectScript(state: string, sessionId: string): string {
+  const short = sessionId.slice(0, 8).replace(/[^A-Za-z0-9_-]/g, '')
+  return `for folder in ${quote(join(state, 'tmp'))}/*/chats; do
+  complete=$(ls -S -- "$folder" 2>/dev/null | grep -e '-${short}\\.jsonl$' | head -n 1)
+  [ -n "$complete" ] || continue
+  for copy in "$folder"/*-${short}.jsonl; do [ "$copy" = "$folder/$complete" ] || rm -f -- "$copy"; done
+  target="$folder/session-${archived}-${short}.jsonl"
+  [ "$folder/$complete" = "$target" ] || mv -f -- "$folder/$complete" "$target"
+done`
 }

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { converseAcp } from './gemini-acp.ts'
 import { prepareGeminiHome } from './gemini-home.ts'
@@ -27,7 +28,7 @@ function isLive(setup: Setup): boolean {
 }
 
 async function prepare(setup: Setup, compileCache: string | null): Promise<Launch> {
-  const { geminiHome, images } = await prepareGeminiHome(setup)
+  const { geminiHome, images, before } = await prepareGeminiHome(setup)
   const args = ['--model', setup.model ?? defaultGeminiModel, '--skip-trust', '--yolo']
   if (isLive(setup)) args.push('--acp')
   else args.push('--output-format', 'stream-json', '--include-directories', images)
@@ -35,6 +36,7 @@ async function prepare(setup: Setup, compileCache: string | null): Promise<Launc
   return {
     command: 'gemini',
     args,
+    before,
     env: {
       GEMINI_CLI_HOME: geminiHome,
       GEMINI_CLI_SYSTEM_SETTINGS_PATH: systemSettings,
@@ -44,7 +46,8 @@ async function prepare(setup: Setup, compileCache: string | null): Promise<Launc
       // Otherwise it starts a second time, with twice the time and memory.
       GEMINI_CLI_NO_RELAUNCH: 'true',
       // Compilation takes a fifth of its start.
-      NODE_COMPILE_CACHE: compileCache,
+      // Node has one cache per user, and nobody else may fill it.
+      NODE_COMPILE_CACHE: setup.isOwner ? compileCache : join(setup.places.state, 'compile-cache'),
       GOOGLE_API_KEY: null,
       GOOGLE_GENAI_USE_VERTEXAI: null,
       GEMINI_MODEL: null,

@@ -20,6 +20,8 @@ const setup: Setup = {
   broker: { url: 'http://broker', token: 'token' },
   mcp: null,
   servers: {},
+  credentials: true,
+  isOwner: true,
   imagePaths: [],
   places: { home: '/home/developer', state: '/state', scratch: '/scratch' },
 }

@@ -16,7 +16,7 @@ export type Runtime = {
   caveats?(setup: Setup): string[]
   /** True when one process serves several turns; otherwise each turn resumes the runtime's session. */
   keepsAlive(setup: Setup): boolean
-  /** Writes files that the process needs outside the workspace and returns how to start it. */
+  /** Writes files that the process needs to its scratch folder and returns how to start it. */
   prepare(setup: Setup): Promise<Launch>
   /** Interprets the lines of one process. `now` returns milliseconds. */
   converse(setup: Setup, now: () => number): Dialogue
@@ -37,13 +37,17 @@ export type Setup = {
   mcp: { url: string; key: string } | null
   /** MCP servers of the workspace, for a CLI that does not read `.mcp.json` itself. */
   servers: Record<string, McpServer>
+  /** Whether the turn may use the servers and variables that the workspace's credentials belong to. */
+  credentials: boolean
+  /** False for the turns of other people, whose CLI has a home of its own. */
+  isOwner: boolean
   /** Image files of the first turn, for a CLI that takes them as arguments. */
   imagePaths: string[]
   places: Places
 }
 
 export type Places = {
-  /** The workspace; home and working directory of the process. */
+  /** Working folder of the process: the workspace, or a private home. */
   home: string
   /** Sessions and settings of the CLI, on the volume; conversations resume from it. */
   state: string
@@ -53,8 +57,17 @@ export type Places = {
 
 export type ReadOnlyRules = { blocked: string[]; allowed: string[] }
 
-/** Null removes a variable. */
-export type Launch = { command: string; args: string[]; env: Record<string, string | null> }
+export type Launch = {
+  command: string
+  args: string[]
+  /** Null removes a variable. */
+  env: Record<string, string | null>
+  /**
+   * Shell code that prepares the CLI's folders before it starts. It runs as the turn's user, because this
+   * program must not follow links that a turn created there.
+   */
+  before?: string
+}
 
 export type TurnInput = { text: string; images: { mimetype: string; data: string; path: string }[] }
 

@@ -13,10 +13,16 @@ export function mayWrite(rules: ReadOnlyRules, home: string, path: string): bool
   return !rules.blocked.some((pattern) => matches(pattern, inside))
 }
 
-/** The explanation for the model, so that it can choose another action. */
+/**
+ * The explanation for the model, so that it can choose another action. New files need an allowed folder; other
+ * patterns allow changes of existing files only, so they are named apart.
+ */
 export function refusal(rules: ReadOnlyRules, path: string): string {
-  const allowed = rules.allowed.slice(0, 12).join(', ') || 'nowhere'
-  return `Read-only mode: "${path}" must not be changed by this agent. It may write to: ${allowed}.`
+  const isFolder = (pattern: string) => pattern.endsWith('/**')
+  const folders = rules.allowed.filter(isFolder).slice(0, 12).join(', ') || 'nowhere'
+  const files = rules.allowed.filter((pattern) => !isFolder(pattern)).slice(0, 12)
+  const existing = files.length === 0 ? '' : ` It may change existing files: ${files.join(', ')}.`
+  return `Read-only mode: "${path}" must not be changed by this agent. It may write to: ${folders}.${existing}`
 }
 
 /**

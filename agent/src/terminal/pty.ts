@@ -5,8 +5,7 @@ import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import type { Environment } from '../processes/environment.ts'
 import type { Identities } from '../processes/identity.ts'
-import { preferForMemoryKiller } from '../processes/memory.ts'
-import { createProcessTree, markerName } from '../processes/tree.ts'
+import { createProcessTree, markerName, withMark } from '../processes/tree.ts'
 
 export type Size = { cols: number; rows: number }
 
@@ -48,8 +47,9 @@ export async function startPty(options: PtyOptions, identities: Identities): Pro
   if (!canRun) return null
   // Isolated mode: neither the workspace nor its variables affect what the interpreter loads.
   const args = ['-I', '-S', script, String(size.rows), String(size.cols), ...options.command]
-  const started = identities.as('developer', interpreter, args)
+  const started = identities.as(identities.developer, ...withMark(marker, interpreter, args))
   const child = spawn(started.command, started.args, {
+    ...started.options,
     cwd: options.cwd,
     env: { ...options.env, [markerName]: marker },
     stdio: ['pipe', 'pipe', 'ignore', 'pipe'],
@@ -63,8 +63,7 @@ export async function startPty(options: PtyOptions, identities: Identities): Pro
   const closed = new Promise<number>((resolve) => child.once('close', (code) => resolve(code ?? 255)))
   await once(child, 'spawn')
   child.on('error', () => {})
-  preferForMemoryKiller(child.pid ?? 0)
-  const tree = createProcessTree('developer', identities)
+  const tree = createProcessTree(identities.developer, identities)
   const exited = closed.then(async (code) => {
     await tree.killMarked(marker)
     return code

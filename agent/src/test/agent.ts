@@ -40,6 +40,7 @@ export async function startTestAgent(options: TestAgentOptions = {}): Promise<Te
       imageVersion: 'test',
       gateway: null,
       home: place.home,
+      volume: join(place.root, 'volume'),
       template: join(place.root, 'template'),
       scratch: place.scratch,
       ...options.config,

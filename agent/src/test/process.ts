@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { chownSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -11,19 +11,21 @@ export type TestProgram = {
   place: TestHome
   /** `script` is relative to `src/`. As root, it is started the way the container's entry starts it. */
   start(script: string, variables?: Record<string, string>): ChildProcess
+  /** Fills the program's compile cache, as the image does. */
+  warm(): void
   end(program: ChildProcess, signal: NodeJS.Signals): Promise<unknown>
   hello(count: number): Promise<TestPlatform['hellos'][number]>
   [Symbol.asyncDispose](): Promise<void>
 }
 
 /** The command prefix of the container's entry. */
-const asDeveloper = [
+const asProgram = [
   '/usr/bin/setpriv',
-  '--reuid=1000',
+  '--reuid=900',
   '--regid=1000',
   '--clear-groups',
-  '--inh-caps=+setuid,+setgid',
-  '--ambient-caps=+setuid,+setgid',
+  '--inh-caps=+setuid,+setgid,+chown',
+  '--ambient-caps=+setuid,+setgid,+chown',
 ]
 
 export async function prepareProgram(): Promise<TestProgram> {
@@ -32,8 +34,9 @@ export async function prepareProgram(): Promise<TestProgram> {
   const programs: ChildProcess[] = []
   const isRoot = process.getuid?.() === 0
   const cache = join(place.root, 'compile-cache')
-  mkdirSync(cache)
-  if (isRoot) for (const folder of [place.home, place.scratch, cache]) chownSync(folder, 1000, 1000)
+  const volume = join(place.root, 'volume')
+  for (const folder of [cache, volume]) mkdirSync(folder)
+  if (isRoot) for (const folder of [place.home, place.scratch, cache, volume]) chownSync(folder, 1000, 1000)
   const env = {
     PATH: `${dirname(process.execPath)}:/usr/bin:/bin`,
     LANG: 'C.UTF-8',
@@ -42,6 +45,7 @@ export async function prepareProgram(): Promise<TestProgram> {
     ROOST_LINK_URL: platform.url,
     ROOST_AGENT_KEY: platform.key,
     ROOST_HOME: place.home,
+    ROOST_VOLUME: volume,
     ROOST_SCRATCH: place.scratch,
     ROOST_TEMPLATE: join(place.root, 'template'),
     TMPDIR: join(place.home, '.tmp'),
@@ -55,12 +59,21 @@ export async function prepareProgram(): Promise<TestProgram> {
     platform,
     place,
     start(script, variables = {}) {
-      const prefix = isRoot ? asDeveloper : []
+      const prefix = isRoot ? asProgram : []
       const path = fileURLToPath(new URL(`../${script}`, import.meta.url))
       const [command = '', ...args] = [...prefix, process.execPath, path]
       const program = spawn(command, args, { env: { ...env, ...variables }, stdio: 'ignore' })
       programs.push(program)
       return program
+    },
+    warm() {
+      if (isRoot) chownSync(cache, 900, 1000)
+      const script = fileURLToPath(new URL('../../../images/agent/warm.ts', import.meta.url))
+      // Without capabilities it stays one user, which writes the cache at its exit.
+      const prefix = isRoot ? asProgram.filter((each) => !each.includes('-caps=')) : []
+      const [command = '', ...args] = [...prefix, process.execPath, script]
+      const { status } = spawnSync(command, args, { env, stdio: 'inherit' })
+      if (status !== 0) throw new Error('the compile cache was not filled')
     },
     end,
     hello: (count) => platform.until(() => platform.hellos[count - 1], `hello ${count}`),

@@ -91,8 +91,11 @@ export function startExecution(
       end = await converse(turn, owned, count)
       exit = end.exit
       const next = followUp(end, count)
+      // The next turn may follow at once, and waits for both.
+      const sharing = deps.sharing.after(turn.place)
       // Reported immediately: the process may take a moment to end.
       if (!next) finish(resultOf(run, end, elapsed(), stallSeconds))
+      await Promise.all([sharing, deps.users.clear(owned.process.killDetached())])
       return next
     } finally {
       if (end && canReturnToPool(turn, owned, end) && run.session_id)

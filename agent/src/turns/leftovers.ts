@@ -11,8 +11,8 @@ export async function clearLeftovers(
   identities: Identities,
 ): Promise<void> {
   if (executionIds.length > 0) {
-    const mayBeReader = await identities.canSwitch()
-    for (const user of mayBeReader ? (['developer', 'reader'] as const) : (['developer'] as const)) {
+    const { developer, reader } = identities
+    for (const user of (await identities.canSwitch()) ? [developer, reader] : [developer]) {
       const tree = createProcessTree(user, identities)
       for (const id of executionIds) await tree.killMarked(id)
     }

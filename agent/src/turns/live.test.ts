@@ -20,6 +20,7 @@ function waiting(sessionId = 'runtime-session') {
       turn: () => Promise.reject(new Error('not here')),
       interrupt: () => false,
       stop: () => end.promise,
+      killDetached: async () => {},
       finish: () => end.promise,
     },
     close: async () => {

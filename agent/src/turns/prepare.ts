@@ -2,8 +2,11 @@ import { join } from 'node:path'
 import type { AgentSettings } from '@roost/contracts/link/messages'
 import type { Run } from '@roost/contracts/link/runs'
 import type { Clock } from '../kit/clock.ts'
+import type { Places, TurnPlace } from '../principals/places.ts'
+import type { Sharing } from '../principals/sharing.ts'
 import type { Environment } from '../processes/environment.ts'
-import type { Identities, ProcessUser } from '../processes/identity.ts'
+import type { Identities } from '../processes/identity.ts'
+import { createProcessTree } from '../processes/tree.ts'
 import type { ReadOnlyRules, Runtime, Setup, TurnInput } from '../runtimes/port.ts'
 import { placeAttachments, type ReadAttachment } from '../workspace/attachments.ts'
 import type { Permissions } from '../workspace/permissions.ts'
@@ -13,19 +16,54 @@ import { makeScratch, type Scratch } from './scratch.ts'
 
 export type PrepareDeps = {
   runtime: Runtime
-  places: { home: string; state: string; scratch: string }
-  owner: { uid: number; gid: number }
+  home: string
+  /** Staging folder outside the workspace. */
+  parts: string
+  scratch: string
+  places: Places
   /** Address of the platform's MCP server; null without one. */
   mcpUrl: string | null
   identities: Identities
   permissions: Permissions
   live: LivePool
+  users: UserCount
+  sharing: Sharing
   clock: Clock
   settings(): AgentSettings
   /** Current MCP servers of the workspace's `.mcp.json`. */
   servers(): Promise<Setup['servers']>
   /** Environment of a child process, including the workspace's current `.env`. */
-  environment(overrides: Record<string, string | null>): Promise<Environment>
+  environment(overrides: Record<string, string | null>, place?: TurnPlace): Promise<Environment>
+}
+
+/** Counts the processes of each user, and waits for leftovers of other turns to be killed. */
+export type UserCount = {
+  /** New processes start only after `killing`: leftovers may have used up the process limit. */
+  clear(killing: Promise<void>): Promise<void>
+  cleared(): Promise<unknown>
+  began(user: { uid: number }): void
+  /** True when it was the user's last one. */
+  ended(user: { uid: number }): boolean
+}
+
+export function createUserCount(): UserCount {
+  const counts = new Map<number, number>()
+  const clearing = new Set<Promise<void>>()
+  return {
+    clear(killing) {
+      const ended = killing.finally(() => clearing.delete(ended))
+      clearing.add(ended)
+      return ended
+    },
+    cleared: () => Promise.all(clearing),
+    began: ({ uid }) => void counts.set(uid, (counts.get(uid) ?? 0) + 1),
+    ended({ uid }) {
+      const left = (counts.get(uid) ?? 1) - 1
+      if (left > 0) counts.set(uid, left)
+      else counts.delete(uid)
+      return left === 0
+    },
+  }
 }
 
 /**
@@ -33,7 +71,7 @@ export type PrepareDeps = {
  */
 export type PreparedTurn = {
   run: Run
-  user: ProcessUser
+  place: TurnPlace
   setup: Setup
   input: TurnInput
   scratch: Scratch
@@ -49,33 +87,36 @@ export async function prepareTurn(
 ): Promise<PreparedTurn> {
   const { enabled, blocked_patterns, allowed_patterns } = deps.settings().read_only
   const readOnly = enabled ? { blocked: blocked_patterns, allowed: allowed_patterns } : null
-  const user: ProcessUser = readOnly && (await deps.identities.canSwitch()) ? 'reader' : 'developer'
-  if (readOnly && user === 'reader') await deps.permissions.openForReader(readOnly)
+  const place = await deps.places.of(run.principal, readOnly !== null)
+  await deps.sharing.before(place)
+  const isEnforced = place.user !== deps.identities.developer
+  if (readOnly && isEnforced) await deps.permissions.openForReader(readOnly)
   else if (readOnly) warn(hookOnly)
-  const scratch = await makeScratch(deps.places.scratch, user, deps.owner)
+  const scratch = await makeScratch(deps.scratch, place.user, deps.identities)
   try {
-    return await fill({ run, user, readOnly, scratch }, deps, read, warn)
+    return await fill({ run, place, readOnly, scratch }, deps, read, warn)
   } catch (fault) {
     await scratch.remove()
     throw fault
   }
 }
 
-type TurnBasics = Pick<PreparedTurn, 'run' | 'user' | 'scratch'> & { readOnly: ReadOnlyRules | null }
+type TurnBasics = Pick<PreparedTurn, 'run' | 'place' | 'scratch'> & { readOnly: ReadOnlyRules | null }
 
 async function fill(
-  { run, user, readOnly, scratch }: TurnBasics,
+  { run, place, readOnly, scratch }: TurnBasics,
   deps: PrepareDeps,
   read: ReadAttachment,
   warn: (message: string) => void,
 ): Promise<PreparedTurn> {
-  const { home } = deps.places
-  const places = {
-    uploads: join(home, 'uploads'),
-    parts: join(home, '.roost', 'parts'),
+  // Somebody who cannot see the workspace gets the files in the scratch folder.
+  const isHidden = place.isPrivate && place.access === 'none'
+  const folders = {
+    uploads: isHidden ? join(scratch.path, 'uploads') : join(deps.home, 'uploads'),
+    parts: deps.parts,
     images: join(scratch.path, 'images'),
   }
-  const input = await placeAttachments(run.message, run.attachments, places, read)
+  const input = await placeAttachments(run.message, run.attachments, folders, read)
   const setup: Setup = {
     kind: run.kind,
     systemPrompt: run.system_prompt,
@@ -86,12 +127,15 @@ async function fill(
     readOnly,
     broker: run.broker,
     mcp: deps.mcpUrl === null ? null : { url: deps.mcpUrl, key: run.key },
-    servers: await deps.servers(),
+    servers: place.credentials ? await deps.servers() : {},
+    credentials: place.credentials,
+    isOwner: !place.isPrivate,
     imagePaths: input.images.map(({ path }) => path),
-    places: { home, state: deps.places.state, scratch: scratch.path },
+    places: { home: place.cwd, state: place.state, scratch: scratch.path },
   }
   for (const caveat of deps.runtime.caveats?.(setup) ?? []) warn(caveat)
-  return { run, user, setup, input, scratch, signature: signatureOf(setup, await deps.environment({})) }
+  const signature = signatureOf(setup, place, await deps.environment({}, place))
+  return { run, place, setup, input, scratch, signature }
 }
 
 const hookOnly =
@@ -121,32 +165,39 @@ export function mayStayAlive(
 }
 
 async function startProcess(turn: PreparedTurn, deps: PrepareDeps): Promise<OwnedProcess> {
-  const { run, user, setup, scratch } = turn
+  const { run, place, setup, scratch } = turn
   const { runtime, identities, permissions, clock } = deps
   const launch = await runtime.prepare(setup)
+  const earlier = await deps.places.earlierSession(place, setup.resumeSessionId, scratch.path)
+  await scratch.handOver()
   const options = {
-    launch,
-    env: await deps.environment(launch.env),
+    launch: { ...launch, before: `${earlier}\n${launch.before ?? ''}` },
+    env: await deps.environment(launch.env, place),
     cwd: setup.places.home,
-    user,
+    user: place.user,
     marker: run.execution_id,
     dialogue: runtime.converse(setup, clock.now),
     now: clock.elapsed,
   }
+  await deps.users.cleared()
   const process = await startRuntimeProcess(options, identities)
+  deps.users.began(place.user)
   return {
     process,
     async close() {
       await process.finish()
+      // What escaped the mark of its run ends with the last run of its user.
+      if (deps.users.ended(place.user)) await createProcessTree(place.user, identities).killAll()
       await scratch.remove()
-      if (user === 'reader') await permissions.openForDeveloper()
-      else permissions.noteDeveloperTurn()
+      if (place.user.uid === identities.reader.uid) await permissions.openForDeveloper()
+      else if (place.user.uid === identities.developer.uid) permissions.noteDeveloperTurn()
     },
   }
 }
 
 /** Covers everything fixed at process start except the resumed session. */
-function signatureOf(setup: Setup, env: Environment): string {
+function signatureOf(setup: Setup, place: TurnPlace, env: Environment): string {
   const { systemPrompt, model, allowedTools, maxTurns, readOnly, broker, mcp, servers } = setup
-  return JSON.stringify([systemPrompt, model, allowedTools, maxTurns, readOnly, broker, mcp, servers, env])
+  const fixed = [systemPrompt, model, allowedTools, maxTurns, readOnly, broker, mcp, servers]
+  return JSON.stringify([...fixed, place, env])
 }

@@ -30,6 +30,8 @@ export type RuntimeProcess = {
   stop(graceMs: number): Promise<Exit>
   /** Lets the process end by itself, then stops it. */
   finish(): Promise<Exit>
+  /** Kills what the turn left running beside the process. */
+  killDetached(): Promise<void>
 }
 
 export type ProcessOptions = {
@@ -67,6 +69,7 @@ export async function startRuntimeProcess(
       cwd: options.cwd,
       user: options.user,
       marker: options.marker,
+      ...(options.launch.before === undefined ? {} : { before: options.launch.before }),
       onLine: read,
       onError: (text) => dialogue.readError?.(text),
     },
@@ -144,6 +147,7 @@ export async function startRuntimeProcess(
       return true
     },
     stop: child.stop,
+    killDetached: child.killDetached,
     finish: () => child.finish(mayExitItself ? exitWaitMs : 0),
   }
 }

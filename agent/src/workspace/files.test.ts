@@ -368,13 +368,13 @@ test('creating an existing folder succeeds, a file in its place is an error', as
 test('the set of login keys is replaced as a whole', async () => {
   using t = await setUp()
   const key = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKd someone'
-  const setAuthorizedKeys = createAuthorizedKeys(t.home)
+  const setAuthorizedKeys = createAuthorizedKeys(join(t.home, 'ssh'))
   await setAuthorizedKeys([key])
   await setAuthorizedKeys([key.replace('someone', 'else')])
-  const path = join(t.home, '.ssh', 'authorized_keys')
+  const path = join(t.home, 'ssh', 'authorized_keys')
   assert.equal(readFileSync(path, 'utf8'), `${key.replace('someone', 'else')}\n`)
   assert.equal(statSync(path).mode & 0o777, 0o600)
-  assert.equal(statSync(join(t.home, '.ssh')).mode & 0o777, 0o700)
+  assert.equal(statSync(join(t.home, 'ssh')).mode & 0o777, 0o700)
   for (const bad of ['not a key', `${key}\ncommand="x" ${key}`, 'command="x" ssh-rsa AAAA'])
     await assert.rejects(setAuthorizedKeys([bad]), { code: 'invalid_message' })
   const ending = `expiry-time="20300101000000Z" ${key}`
@@ -385,8 +385,8 @@ test('the set of login keys is replaced as a whole', async () => {
 
 test('concurrent sets of keys all succeed and the last one wins', async () => {
   using t = await setUp()
-  const setAuthorizedKeys = createAuthorizedKeys(t.home)
+  const setAuthorizedKeys = createAuthorizedKeys(join(t.home, 'ssh'))
   const keys = Array.from({ length: 20 }, (_, number) => `ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKd ${number}`)
   await Promise.all(keys.map((key) => setAuthorizedKeys([key])))
-  assert.equal(readFileSync(join(t.home, '.ssh', 'authorized_keys'), 'utf8'), `${keys.at(-1)}\n`)
+  assert.equal(readFileSync(join(t.home, 'ssh', 'authorized_keys'), 'utf8'), `${keys.at(-1)}\n`)
 })

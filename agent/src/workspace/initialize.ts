@@ -9,7 +9,7 @@ import type { Identities } from '../processes/identity.ts'
 import { codeOf } from './paths.ts'
 
 /** Created at every start, so that other code can rely on them. */
-const folders = ['.tmp', 'uploads', 'content', '.roost', '.roost/state']
+const folders = ['.tmp', 'uploads', 'content', '.roost']
 /** Mount point for folders of other agents. Skipped when a template contains it. */
 const mountedFolder = 'shared-in'
 const marker = '.roost-initialized'
@@ -17,7 +17,8 @@ const marker = '.roost-initialized'
 const staleLocks = ['index.lock', 'HEAD.lock', 'config.lock', 'packed-refs.lock']
 const retryMs = 10_000
 
-export type InitializeDeps = { home: string; template: string; clock: Clock; log: Log }
+/** `staging` is the program's folder on the second volume. */
+export type InitializeDeps = { home: string; staging: string; template: string; clock: Clock; log: Log }
 
 /**
  * Creates the workspace's folders and copies the template at the first start. Retries until it succeeds,
@@ -34,11 +35,12 @@ export async function initializeWorkspace(deps: InitializeDeps): Promise<void> {
   }
 }
 
-async function initialize({ home, template, clock, log }: InitializeDeps): Promise<void> {
+async function initialize({ home, staging, template, clock, log }: InitializeDeps): Promise<void> {
   for (const folder of folders) await mkdir(join(home, folder), { recursive: true })
   // Staged files of an earlier process.
-  for (const name of ['parts', 'packs', 'sealed-parts', 'skills'])
-    await rm(join(home, '.roost', name), { recursive: true, force: true })
+  for (const name of ['parts', 'packs', 'sealed-parts'])
+    await rm(join(staging, name), { recursive: true, force: true })
+  await rm(join(home, '.roost', 'skills'), { recursive: true, force: true })
   for (const name of staleLocks) await rm(join(home, '.git', name), { force: true }).catch(() => {})
   if (await exists(join(home, marker))) return
   if (await exists(template)) {
@@ -66,8 +68,10 @@ export async function runSetup(options: {
 }): Promise<void> {
   const script = join(options.home, '.roost', 'setup.sh')
   if (!(await exists(script))) return
-  const { command, args } = options.identities.as('developer', '/bin/bash', [script])
+  const { identities } = options
+  const { command, args, options: asUser } = identities.as(identities.developer, '/bin/bash', [script])
   const child = spawn(command, args, {
+    ...asUser,
     cwd: options.home,
     env: options.env,
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process'
-import { chmod, chown, lstat, mkdir, readdir } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { chmod, chown, lstat, mkdir, open, readdir } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
-import { type Identities, readerId } from '../processes/identity.ts'
+import { type Identities, openGroup, readerId } from '../processes/identity.ts'
 import type { ReadOnlyRules } from '../runtimes/port.ts'
 import { matches } from '../runtimes/read-only.ts'
 
@@ -23,8 +24,9 @@ export type Permissions = {
 const maxEntries = 50_000
 const skippedFolders = new Set(['.git', 'node_modules', '.roost', 'shared-in'])
 
-export function createPermissions(home: string, identities: Identities): Permissions {
+export function createPermissions(home: string, state: string, identities: Identities): Permissions {
   let appliedRules: string | null = null
+  let closedRules: string | null = null
   let folders: string[] = []
 
   return {
@@ -33,12 +35,15 @@ export function createPermissions(home: string, identities: Identities): Permiss
       if (appliedRules === requested) return
       const root = await lstat(home)
       if ((root.mode & 0o005) !== 0o005) await chmod(home, (root.mode & 0o7777) | 0o005)
-      folders = [join(home, '.roost', 'state'), join(home, '.tmp'), ...allowedFolders(home, rules)]
+      const allowed = [join(home, '.tmp'), ...allowedFolders(home, rules)]
+      folders = [state, ...allowed]
       for (const folder of folders) {
         await mkdir(folder, { recursive: true })
         await makeTraversable(home, folder)
-        await share(folder, root.uid)
+        await share(folder, { uid: root.uid, gid: folder === state ? readerId : openGroup })
       }
+      if (closedRules !== requested) await closeRest(home, rules, { root, folders: allowed })
+      closedRules = requested
       await shareFiles(home, rules, root.uid)
       appliedRules = requested
     },
@@ -66,10 +71,10 @@ async function makeTraversable(home: string, folder: string): Promise<void> {
 }
 
 /** Shares the developer's files below `path` with the group, including write access. */
-async function share(path: string, owner: number): Promise<void> {
+async function share(path: string, owner: Owner): Promise<void> {
   const found = await lstat(path).catch(() => null)
   if (!found || found.isSymbolicLink()) return
-  if (found.uid === owner) await openToGroup(path, owner, found)
+  if (found.uid === owner.uid) await openToGroup(path, owner, found)
   if (!found.isDirectory()) return
   // A private folder that the reader just created needs no sharing.
   for (const name of await readdir(path).catch(() => [])) await share(join(path, name), owner)
@@ -77,18 +82,63 @@ async function share(path: string, owner: number): Promise<void> {
 
 async function openToGroup(
   path: string,
-  owner: number,
+  { uid, gid }: Owner,
   found: { mode: number; gid: number; isDirectory(): boolean },
 ): Promise<void> {
   const executable = found.isDirectory() ? 0o2010 : (found.mode & 0o100) >> 3
   const mode = (found.mode & 0o7777) | 0o060 | executable
   try {
-    if (found.gid !== readerId) await chown(path, owner, readerId)
+    if (found.gid !== gid) await chown(path, uid, gid)
     if ((found.mode & 0o7777) !== mode) await chmod(path, mode)
   } catch {
     // The file was deleted, or the file system has no owners; the reader is then refused.
   }
 }
+
+type Owner = { uid: number; gid: number }
+type Entry = { uid: number; gid: number; dev: number }
+
+/**
+ * Takes back what earlier rules allowed: entries of the readers' groups and of the reader outside of today's
+ * folders become the developer's again. Runs once after each change of the rules.
+ */
+async function closeRest(
+  home: string,
+  rules: ReadOnlyRules,
+  { root, folders }: { root: Entry; folders: string[] },
+): Promise<void> {
+  const patterns = rules.allowed.filter((pattern) => !pattern.endsWith('/**'))
+  let left = maxEntries
+  const walk = async (folder: string) => {
+    for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => [])) {
+      left -= 1
+      const path = join(folder, entry.name)
+      if (left < 0 || folders.includes(path) || skippedFolders.has(entry.name)) continue
+      if (!patterns.some((pattern) => matches(pattern, relative(home, path)))) await takeBack(path, root)
+      if (entry.isDirectory()) await walk(path)
+    }
+  }
+  await walk(home)
+}
+
+/** Through a descriptor, because the path could lead out of the workspace at any moment. */
+async function takeBack(path: string, root: Entry): Promise<void> {
+  const found = await lstat(path).catch(() => null)
+  if (!found || found.isSymbolicLink() || !isReaders(found)) return
+  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
+  const file = await open(path, flags).catch(() => null)
+  try {
+    const opened = await file?.stat()
+    if (opened && opened.dev === root.dev && isReaders(opened)) await file?.chown(root.uid, root.gid)
+  } catch {
+    // Without the right to change owners there is no reader either.
+  } finally {
+    await file?.close()
+  }
+}
+
+const isReaders = ({ uid, gid }: Pick<Entry, 'uid' | 'gid'>) =>
+  uid === readerId || gid === readerId || gid === openGroup
 
 /** Shares existing files that match a pattern, such as logs. New files need an allowed folder. */
 async function shareFiles(home: string, rules: ReadOnlyRules, owner: number): Promise<void> {
@@ -107,7 +157,7 @@ async function shareFiles(home: string, rules: ReadOnlyRules, owner: number): Pr
     const inside = relative(home, path)
     if (!patterns.some((pattern) => matches(pattern, inside))) return
     const found = await lstat(path).catch(() => null)
-    if (found?.isFile() && found.uid === owner) await openToGroup(path, owner, found)
+    if (found?.isFile() && found.uid === owner) await openToGroup(path, { uid: owner, gid: openGroup }, found)
   }
   await walk(home)
   for (const pattern of patterns.filter((pattern) => pattern.startsWith('.roost/'))) {
@@ -119,9 +169,19 @@ async function shareFiles(home: string, rules: ReadOnlyRules, owner: number): Pr
 function runAs(identities: Identities, folders: string[]): Promise<void> {
   if (folders.length === 0) return Promise.resolve()
   const script = `find "$@" -user ${readerId} \\( -type d ! -perm -2070 -exec chmod g+rwxs {} + \\) -o -user ${readerId} \\( -type f ! -perm -0060 -exec chmod g+rwX {} + \\)`
-  const { command, args } = identities.as('reader', '/bin/sh', ['-c', script, 'sh', ...folders])
+  const { command, args, options } = identities.as(identities.reader, '/bin/sh', [
+    '-c',
+    script,
+    'sh',
+    ...folders,
+  ])
   return new Promise((resolve) => {
-    const child = spawn(command, args, { stdio: 'ignore', env: { PATH: '/usr/bin:/bin' }, timeout: 30_000 })
+    const child = spawn(command, args, {
+      ...options,
+      stdio: 'ignore',
+      env: { PATH: '/usr/bin:/bin' },
+      timeout: 30_000,
+    })
     child.once('error', () => resolve())
     child.once('exit', () => resolve())
   })

@@ -35,7 +35,7 @@ export async function runPreCheck(options: PreCheckOptions): Promise<PreCheckAns
       args: [],
       env: options.env,
       cwd: home,
-      user: 'developer',
+      user: options.identities.developer,
       marker: `pre-check-${clock.random()}`,
       onLine({ text }) {
         if (stdout.length < preCheckCharacters) stdout += `${text}\n`

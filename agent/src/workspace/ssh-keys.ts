@@ -7,20 +7,19 @@ const maxKeys = 100
 const publicKey =
   /^(expiry-time="\d{8,14}Z?" )?(ssh-(ed25519|rsa)|ecdsa-sha2-nistp\d{3}|sk-[a-z0-9@.-]+) [A-Za-z0-9+/=]+( [^\r\n]*)?$/
 
-/** Replaces the set of keys that may log in as the developer. Sets are applied in their order of arrival. */
-export function createAuthorizedKeys(home: string): (keys: string[]) => Promise<void> {
+/** Replaces the set of keys in `folder` that may log in as the developer. Sets are applied in their order of arrival. */
+export function createAuthorizedKeys(folder: string): (keys: string[]) => Promise<void> {
   let before: Promise<void> = Promise.resolve()
   return (keys) => {
-    const next = before.then(() => setAuthorizedKeys(home, keys))
+    const next = before.then(() => setAuthorizedKeys(folder, keys))
     before = next.catch(() => {})
     return next
   }
 }
 
-async function setAuthorizedKeys(home: string, keys: string[]): Promise<void> {
+async function setAuthorizedKeys(folder: string, keys: string[]): Promise<void> {
   if (keys.length > maxKeys || !keys.every((key) => publicKey.test(key)))
     throw new LinkFault('invalid_message', 'Not every key is a public key in one line.')
-  const folder = join(home, '.ssh')
   await mkdir(folder, { recursive: true, mode: 0o700 })
   await chmod(folder, 0o700)
   const path = join(folder, 'authorized_keys')

@@ -98,6 +98,7 @@ test('none of over 500 path forms reads or writes anything outside the workspace
     home,
     owner: { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 },
     parts: join(home, '.roost', 'sealed-parts'),
+    digests: join(home, '.roost', 'mcp-rendered.json'),
     own: null,
     variables: {},
     clock,

@@ -19,7 +19,7 @@ const uploadTimeoutMs = 10 * 60_000
 const maxUploads = 64
 const maxNameAttempts = 1000
 
-/** `parts` is a folder on the workspace's volume, used for nothing else. */
+/** `parts` is a private folder, used for nothing else. */
 export function createWriter(paths: Paths, parts: string, clock: Clock): Writer {
   const uploads = new Map<string, Upload>()
 
@@ -114,7 +114,8 @@ async function linkOrCopy(from: string, to: string): Promise<void> {
   }
 }
 
-async function move(from: string, to: string): Promise<void> {
+/** Also between volumes, where the file appears under its name complete or not at all. */
+export async function move(from: string, to: string): Promise<void> {
   try {
     await rename(from, to)
   } catch (error) {

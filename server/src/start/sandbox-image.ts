@@ -15,11 +15,11 @@ export function sandboxImage(folder: string) {
   const node = dirname(process.execPath)
   // Without a signal that opens the debugger, which would give its caller this program's rights.
   const program = ['node', '--disable-sigusr1', '/opt/roost/agent/src/start.ts']
-  // As root the program switches to `developer` and keeps the rights to run a read-only turn as another user.
-  const asDeveloper = [
+  // As root the program has its own user and keeps the rights to run each person's turns as another one.
+  const asProgram = [
     'setpriv',
-    ...['--reuid', '1000', '--regid', '1000', '--clear-groups'],
-    ...['--inh-caps=+setuid,+setgid', '--ambient-caps=+setuid,+setgid'],
+    ...['--reuid', '900', '--regid', '1000', '--groups', '900,901,902,903,1001'],
+    ...['--inh-caps=+setuid,+setgid,+chown', '--ambient-caps=+setuid,+setgid,+chown'],
   ]
   return {
     readOnlyBinds: [
@@ -30,7 +30,7 @@ export function sandboxImage(folder: string) {
       { source: node, target: '/opt/node' },
       { source: folder, target: '/opt/runtime' },
     ],
-    command: isRoot ? [...asDeveloper, ...program] : program,
+    command: isRoot ? [...asProgram, ...program] : program,
     env: { PATH: '/opt/runtime/bin:/opt/node:/usr/local/bin:/usr/bin:/bin' },
   }
 }

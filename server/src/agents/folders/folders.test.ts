@@ -230,7 +230,7 @@ forEachDialect((_name, open) => {
     assert.equal((await it.create('writer')).status, 200)
     await it.set('writer', { expose_enabled: true })
     await it.restart()
-    assert.deepEqual((await it.mounted()).length, 2, 'another agent of the name was granted nothing')
+    assert.deepEqual((await it.mounted()).length, 3, 'another agent of the name was granted nothing')
     await it.world.area.lifecycle.repair()
     assert.ok(!(await it.world.containers.listVolumes()).includes(shared))
     assert.deepEqual(await agentStore(it.world.db).leftovers(), [])
@@ -244,8 +244,8 @@ forEachDialect((_name, open) => {
     assert.deepEqual([started.status, deleted.status], [200, 200])
     await it.restart()
     await it.world.area.lifecycle.repair()
-    const { workspace, shared } = volumesOf(await it.world.row('reader'))
-    assert.deepEqual((await it.world.containers.listVolumes()).sort(), [shared, workspace])
+    const own = Object.values(volumesOf(await it.world.row('reader')))
+    assert.deepEqual((await it.world.containers.listVolumes()).sort(), own.sort())
   })
 
   test('people other than the owner see only publishers and readers they can access', async () => {

@@ -47,12 +47,11 @@ export function createLeftovers({ db, clock, log, agentRecords, machine }: Lefto
 
   return {
     async deleteRows(tx, agent) {
-      const { workspace, shared } = volumesOf(agent)
       const leftover = {
         id: newId(),
         agent_id: agent.id,
         container_id: agent.container_id,
-        volumes: [workspace, shared],
+        volumes: Object.values(volumesOf(agent)),
       }
       const store = agentStore(tx)
       await store.remove(agent.id)

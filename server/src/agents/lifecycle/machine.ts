@@ -117,6 +117,7 @@ export function createMachine(deps: MachineDeps): Machine {
       const names = volumesOf(agent)
       await containers.createVolume(names.workspace, volumeLabels(agent, 'workspace'))
       await containers.createVolume(names.shared, volumeLabels(agent, 'shared'))
+      await containers.createVolume(names.private, volumeLabels(agent, 'private'))
       // A publisher that never started has no volume yet.
       for (const { name, volume } of folders)
         await containers.createVolume(volume, volumeLabels({ name }, 'shared'))

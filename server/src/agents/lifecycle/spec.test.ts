@@ -67,6 +67,7 @@ test('a container has the prefixed name, its own volumes and key, and no provide
   assert.deepEqual(spec.mounts, [
     { type: 'volume', volume: 'agent-first-a1b2c3-workspace', target: '/home/developer' },
     { type: 'volume', volume: 'agent-first-a1b2c3-shared', target: '/home/developer/shared-out' },
+    { type: 'volume', volume: 'agent-first-a1b2c3-private', target: '/var/lib/roost' },
     { type: 'empty', target: '/home/developer/shared-in' },
     { type: 'bind', source: '/srv/templates/business-assistant', target: '/template', readOnly: true },
   ])

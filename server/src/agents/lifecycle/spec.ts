@@ -53,8 +53,12 @@ export type SpecInput = {
 export const maxProcesses = 2048
 const home = '/home/developer'
 
-export function volumesOf(agent: Pick<Agent, 'volume_base'>): { workspace: string; shared: string } {
-  return { workspace: `agent-${agent.volume_base}-workspace`, shared: `agent-${agent.volume_base}-shared` }
+export type VolumeKind = 'workspace' | 'shared' | 'private'
+
+/** `private` holds the homes of the people who share the agent, and the files of the agent program. */
+export function volumesOf({ volume_base }: Pick<Agent, 'volume_base'>): Record<VolumeKind, string> {
+  const name = (kind: VolumeKind) => `agent-${volume_base}-${kind}`
+  return { workspace: name('workspace'), shared: name('shared'), private: name('private') }
 }
 
 export function containerSpec(input: SpecInput, options: ContainerOptions): ContainerSpec {
@@ -121,13 +125,14 @@ function mounts({ agent, template, folders }: SpecInput): Mount[] {
   const list: Mount[] = [
     { type: 'volume', volume: volumes.workspace, target: home },
     { type: 'volume', volume: volumes.shared, target: exposedPath },
+    { type: 'volume', volume: volumes.private, target: '/var/lib/roost' },
     ...folderMounts(folders),
   ]
   if (template) list.push({ type: 'bind', source: template.folder, target: '/template', readOnly: true })
   return list
 }
 
-/** Labels of the two volumes, so that they can be found by kind and agent name. */
-export function volumeLabels(agent: Pick<Agent, 'name'>, kind: 'workspace' | 'shared') {
+/** Labels of the volumes, so that they can be found by kind and agent name. */
+export function volumeLabels(agent: Pick<Agent, 'name'>, kind: VolumeKind) {
   return { 'roost.platform': `agent-${kind}`, 'roost.agent-name': agent.name }
 }

@@ -40,10 +40,14 @@ export function createSystemAgent({ clock, agentRecords, lifecycle, keys }: Syst
   /** Switches to new volumes, because the old ones may be removable only later. */
   async function reset(tx: Tx, agent: Agent): Promise<void> {
     const now = clock.now()
-    const { workspace, shared } = volumesOf(agent)
     const store = agentStore(tx)
     await store.addLeftover(
-      { id: newId(), agent_id: agent.id, container_id: agent.container_id, volumes: [workspace, shared] },
+      {
+        id: newId(),
+        agent_id: agent.id,
+        container_id: agent.container_id,
+        volumes: Object.values(volumesOf(agent)),
+      },
       timestamp(now),
     )
     await store.update(agent.id, {

@@ -66,11 +66,11 @@ describe('an agent’s container', () => {
   })
   after(() => container.remove({ force: true, v: true }))
 
-  test('the agent program runs as developer with only SETUID and SETGID', async () => {
+  test('the agent program has its own user, works as developer, and may only change users and owners', async () => {
     const status = await inside(container, 'cat /proc/$(pgrep -x node || pgrep -f ^node)/status')
-    assert.match(status, /^Uid:\s+1000\s+1000\s+1000\s+1000$/m)
+    assert.match(status, /^Uid:\s+900\s+1000\s+900\s+1000$/m)
     for (const set of ['CapEff', 'CapPrm', 'CapAmb'])
-      assert.match(status, new RegExp(`^${set}:\\s+0{14}c0$`, 'm'))
+      assert.match(status, new RegExp(`^${set}:\\s+0{14}c1$`, 'm'))
     assert.match(status, /^NoNewPrivs:\s+1$/m)
   })
 
@@ -99,14 +99,14 @@ describe('an agent’s container', () => {
   test('the reader can read the workspace but not change it', async () => {
     const output = await inside(
       container,
-      'setpriv --reuid 1001 --regid 1000 --clear-groups --inh-caps=-all sh -c "id; ls /home/developer; touch /home/developer/x"',
+      'setpriv --reuid 1001 --regid 1001 --init-groups --inh-caps=-all sh -c "id; ls /home/developer; touch /home/developer/x"',
     )
-    assert.match(output, /uid=1001\(roost-reader\) gid=1000\(developer\)/)
+    assert.match(output, /uid=1001\(roost-reader\) gid=1001\(roost-reader\) groups=.*902\(roost-workspace\)/)
     assert.match(output, /Permission denied/)
   })
 
   test("the SSH server runs with the container's own host key, readable only by root", async () => {
-    const key = '/home/developer/.roost/keys/ssh_host_ed25519_key'
+    const key = '/var/lib/roost/keys/ssh_host_ed25519_key'
     await inside(container, `for i in $(seq 100); do pgrep -x sshd >/dev/null && break; sleep 0.1; done`)
     assert.match(await inside(container, `stat -c '%U %a' ${key}`), /^root 600/)
     assert.match(await asOrdinaryChild(container, `cat ${key}`), /Permission denied/)
@@ -121,28 +121,30 @@ describe('an agent’s container', () => {
   })
 })
 
-test('a key folder that is a link is replaced, not followed', async (t) => {
+test('a host key of an earlier version moves out of the workspace', async (t) => {
   const images = await open()
   const { image } = images.tagFor('claude-code')
   const volume = `roost-test-keys-${process.pid}`
   const first = await startAgent(image, volume)
-  await asOrdinaryChild(
-    first,
-    'cd ~/.roost && mv keys old && mkdir /home/developer/trap && ln -s /home/developer/trap keys',
-  )
-  await first.remove({ force: true })
+  await sshRuns(first)
+  const moveBack = 'cd /home/developer/.roost && install -d keys && mv /var/lib/roost/keys/* keys/ && ls keys'
+  // Root may not write in the folder of `developer`, so that one makes room.
+  await asOrdinaryChild(first, 'chmod 777 /home/developer/.roost')
+  assert.match(await inside(first, moveBack), /ssh_host_ed25519_key\.pub/)
+  const before = await inside(first, 'ssh-keygen -lf /home/developer/.roost/keys/ssh_host_ed25519_key.pub')
+  await first.remove({ force: true, v: true })
   const second = await startAgent(image, volume)
   t.after(async () => {
-    await second.remove({ force: true })
+    await second.remove({ force: true, v: true })
     await docker.getVolume(volume).remove()
   })
-  await inside(second, 'for i in $(seq 100); do pgrep -x sshd >/dev/null && break; sleep 0.1; done')
-  assert.match(await inside(second, 'stat -c "%F %U" /home/developer/.roost/keys'), /^directory root/)
-  assert.match(
-    await inside(second, 'stat -c "%U" /home/developer/trap; ls -A /home/developer/trap'),
-    /^developer\s*$/,
-  )
+  await sshRuns(second)
+  assert.equal(await inside(second, 'ssh-keygen -lf /var/lib/roost/keys/ssh_host_ed25519_key.pub'), before)
+  assert.match(await inside(second, 'ls -A /home/developer/.roost/keys 2>&1'), /^$|No such file/)
 })
+
+const sshRuns = (container: Docker.Container) =>
+  inside(container, 'for i in $(seq 100); do pgrep -x sshd >/dev/null && break; sleep 0.1; done')
 
 async function startAgent(image: string, volume?: string): Promise<Docker.Container> {
   const described = createOptions(

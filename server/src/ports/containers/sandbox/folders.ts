@@ -48,6 +48,7 @@ export const containerFiles = {
   log: 'log',
   tmp: 'tmp',
   devices: 'dev',
+  homes: 'homes',
 } as const
 
 /** `spec.json`: the requested spec. Contains the agent's key, so only the owner may read it. */

@@ -72,6 +72,7 @@ export function bwrapArguments(spec: ContainerSpec, image: SandboxImage, facts: 
     ...['--cap-drop', 'ALL', ...(facts.isRoot ? capabilities(spec) : [])],
     ...['--clearenv', ...Object.entries(env).flatMap(([name, value]) => ['--setenv', name, value])],
     ...openFolders(['/home/x', '/run/x', '/var/x', ...sharedEtc]),
+    ...closedHomes(facts),
     ...systemFolders(),
     ...sharedEtc.flatMap((path) => ['--ro-bind-try', path, path]),
     ...['passwd', 'group', 'hosts', 'nsswitch.conf'].flatMap((file) => [
@@ -111,14 +112,23 @@ export function launchScript(spec: ContainerSpec, image: SandboxImage, facts: La
   if (!facts.isRoot) return [...lines, ...startFolder(spec, facts), bwrap].join('\n')
   const tmp = quote(join(facts.containerFolder, containerFiles.tmp))
   const dev = quote(join(facts.containerFolder, containerFiles.devices))
+  const homes = quote(join(facts.containerFolder, containerFiles.homes))
   const inner = [
     `mount -t tmpfs -o noexec,nosuid,nodev,mode=1777,size=${spec.tmpBytes} tmpfs ${tmp} || exit 125`,
     `mount -t tmpfs -o noexec,nosuid,mode=755,size=64k tmpfs ${dev} || exit 125`,
+    `mkdir -p ${homes}/developer && chown 0:${workspaceGroup} ${homes} && chmod 0750 ${homes} || exit 125`,
     ...devices.map(([name, major, minor]) => `mknod -m 666 ${dev}/${name} c ${major} ${minor} || exit 125`),
     ...startFolder(spec, facts),
     bwrap,
   ].join('\n')
   return [...lines, `exec unshare --mount --propagation private /bin/sh -c ${quote(inner)}`].join('\n')
+}
+
+/** As in the agent image, only members of this group may pass through /home. bubblewrap cannot set groups. */
+const workspaceGroup = 902
+
+function closedHomes({ isRoot, containerFolder }: LaunchFacts): string[] {
+  return isRoot ? ['--ro-bind', join(containerFolder, containerFiles.homes), '/home'] : []
 }
 
 function capabilities(spec: ContainerSpec): string[] {

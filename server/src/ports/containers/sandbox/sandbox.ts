@@ -309,7 +309,7 @@ function weakerThanContainers(host: { isRoot: boolean; hasCgroups: boolean }): s
     ...(host.isRoot
       ? []
       : [
-          'The platform runs as an ordinary user, so a read-only turn cannot run as a second user.',
+          'The platform runs as an ordinary user, so all turns of an agent run as one user: people who share it are not kept apart, and read-only mode binds only tools that write files.',
           'Programs may be run from /tmp.',
         ]),
     ...(host.hasCgroups

@@ -33,10 +33,20 @@ export function createStore(folders: Folders, isRoot: boolean) {
         passwd: [
           'root:x:0:0:root:/root:/bin/sh',
           'developer:x:1000:1000::/home/developer:/bin/bash',
-          'roost-reader:x:1001:1000::/home/developer:/bin/bash',
+          'roost-agent:x:900:900::/nonexistent:/usr/sbin/nologin',
+          'roost-reader:x:1001:1001::/home/developer:/bin/bash',
           'nobody:x:65534:65534::/nonexistent:/usr/sbin/nologin',
         ],
-        group: ['root:x:0:', 'developer:x:1000:', 'nogroup:x:65534:'],
+        group: [
+          'root:x:0:',
+          'roost-agent:x:900:',
+          'roost-credentials:x:901:developer',
+          'roost-workspace:x:902:developer,roost-reader',
+          'roost-open:x:903:developer,roost-reader',
+          'developer:x:1000:',
+          'roost-reader:x:1001:developer',
+          'nogroup:x:65534:',
+        ],
         hosts: ['127.0.0.1 localhost', '::1 localhost'],
         'nsswitch.conf': ['passwd: files', 'group: files', 'hosts: files dns'],
       }
