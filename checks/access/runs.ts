@@ -8,6 +8,7 @@ import type { World } from './world.ts'
 export type RunKeys = {
   /** The keys of runs of these people, in their order. */
   keys: string[]
+  brokerTokens: string[]
   /** Their executions. */
   ids: string[]
 }
@@ -45,8 +46,11 @@ export async function runsOf(
   }
   socket.send(JSON.stringify({ id: 'hello', t: 'hello', ...hello }))
   await answered.promise.finally(() => socket.terminate())
+  // Without people: the runs that wait.
+  const runs = ids.length === 0 ? [...claimed.values()] : ids.map((id) => claimed.get(id) ?? assert.fail(id))
   return {
-    keys: ids.map((id) => claimed.get(id)?.key ?? assert.fail('not claimed')),
-    ids,
+    keys: runs.map(({ key }) => key),
+    brokerTokens: runs.map(({ broker }) => broker.token),
+    ids: runs.map(({ execution_id }) => execution_id),
   }
 }

@@ -207,6 +207,11 @@ export async function openWorld(options: Options = {}) {
     db,
     engine,
     setStopped,
+    /** Runs a background loop once. */
+    async runLoop(name: string) {
+      const loop = running.platform.loops.find((each) => each.name === name) ?? assert.fail(name)
+      await loop.run(new AbortController().signal)
+    },
     clock,
     mail,
     ask,
