@@ -89,7 +89,7 @@ test('off by default: no variable, no certificate, the usual network', async () 
   assert.deepEqual([json.mode, json.network.is_closed, json.credentials], ['off', false, []])
   assert.match(await inRun('env | grep -ciE "proxy|_CA_|SSL_CERT"'), /^0\b/)
   assert.match(await networksOf(name), /^roost-agents(-[0-9a-f]{12})?$/)
-  assert.equal(await raw('ls ~/.roost/certificates 2>/dev/null'), '')
+  assert.equal(await raw('ls /var/lib/roost/certificates'), '')
 })
 
 test('the agent holds a placeholder; only the bound host receives the real value', async () => {
@@ -221,7 +221,7 @@ test('an agent that prints every secret it can find prints placeholders and its 
       (path) => `${curl} ${platform.url}/${path}; ${own} http://${at}:${new URL(platform.url).port}/${path}`,
     ),
     `${curl} https://${bound}:${port}/ -H "x: $PARTNER_TOKEN" -H "authorization: $PARTNER_TOKEN"`,
-    'cat ~/.roost/certificates/* ~/.roost/*/* 2>/dev/null',
+    'cat /var/lib/roost/certificates/* /var/lib/roost/*/* ~/.roost/*/* 2>/dev/null',
   ].join('\n')
   const file = await platform.request('PUT', `/api/agents/${name}/files?path=loot.sh`, { content })
   assert.equal(file.status, 200, file.text)

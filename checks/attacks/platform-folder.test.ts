@@ -16,9 +16,11 @@ before(async () => {
   const { owner, sharer, caller, self } = scene
   everyone = [owner, sharer, caller, self]
   await answerOf(scene.platform, agent, `${secret} [[reply:noted]]`)
+  assert.equal(await inside(`grep -rlF '${secret}' . || true`), '', 'no conversation is in the workspace')
+  // Agents of earlier versions kept conversations in the folder until their next start.
+  await inside(`mkdir -p .roost/state/claude-code; echo '${secret}' > .roost/state/claude-code/session.jsonl`)
   await inside('ln -s .roost harmless; ln -s .roost/state/claude-code state; ln -s .roost/pre-check hook')
   files = (await inside('find .roost -type f 2>/dev/null')).split('\n').filter(Boolean)
-  assert.notEqual(await inside(`grep -rlF '${secret}' .roost`), '', 'the conversation is in the folder')
 })
 after(() => scene?.[Symbol.asyncDispose]())
 

@@ -39,7 +39,9 @@ export function markOf(marker: string): number {
  */
 export function withMark(marker: string, command: string, args: string[], before = ''): [string, string[]] {
   const mark = markOf(marker)
-  const script = `{ echo 500 >/proc/self/oom_score_adj; /usr/bin/prlimit --pid $$ --locks=${mark}:${mark}; } 2>/dev/null
+  // dash has the option in its `ulimit`, which saves a process; other shells need prlimit.
+  const script = `{ echo 500 >/proc/self/oom_score_adj
+ulimit -w ${mark} || /usr/bin/prlimit --pid $$ --locks=${mark}:${mark}; } 2>/dev/null
 ${before}
 exec "$@"`
   return ['/bin/sh', ['-c', script, 'sh', command, ...args]]

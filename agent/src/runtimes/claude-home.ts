@@ -12,7 +12,12 @@ const linkedFolders = ['skills', 'commands', 'agents']
  */
 export function claudeHomeScript({ home, state }: Setup['places']): string {
   const links = linkedFolders.map((name) => linkScript(join(home, '.claude', name), join(state, name)))
-  return [`mkdir -p ${quote(state)}`, ...links].join('\n')
+  return [folderScript(state), ...links].join('\n')
+}
+
+/** Starts a process only for a missing folder: every turn waits for this code. */
+export function folderScript(path: string): string {
+  return `[ -d ${quote(path)} ] || mkdir -p ${quote(path)}`
 }
 
 /** An existing entry is this link or a folder that somebody created there; both stay. */

@@ -1,8 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { delimiter, dirname, join } from 'node:path'
-import { quote } from '../processes/tree.ts'
-import { linkScript } from './claude-home.ts'
+import { folderScript, linkScript } from './claude-home.ts'
 import { converseCodex } from './codex-lines.ts'
 import { codexServers, toml } from './codex-servers.ts'
 import { hookCommand } from './hook-command.ts'
@@ -87,7 +86,7 @@ async function prepareCodexHome(setup: Setup, home: string): Promise<string> {
   const servers = setup.readOnly ? '' : codexServers(setup.servers)
   const instructions = `developer_instructions = ${toml(setup.systemPrompt)}\n`
   await writeFile(join(home, 'config.toml'), instructions + servers, { mode: 0o600 })
-  return `mkdir -p ${quote(threads)}\n${linkScript(threads, join(home, 'sessions'))}`
+  return `${folderScript(threads)}\n${linkScript(threads, join(home, 'sessions'))}`
 }
 
 function provider({ broker }: Setup): string {

@@ -3,6 +3,7 @@ import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { McpServer } from '@roost/contracts/link/credentials'
 import { quote } from '../processes/tree.ts'
+import { folderScript } from './claude-home.ts'
 import { hookCommand } from './hook-command.ts'
 import type { Setup } from './port.ts'
 
@@ -24,9 +25,9 @@ export async function prepareGeminiHome(
   // Instructions in this file go into the system prompt; those of the workspace go into the first message.
   await writeFile(join(folder, 'GEMINI.md'), setup.systemPrompt)
   await writeFile(join(folder, 'settings.json'), JSON.stringify(await settings(setup)))
-  const folders = ['tmp', 'history'].map((name) => quote(join(places.state, name)))
+  const folders = ['tmp', 'history'].map((name) => folderScript(join(places.state, name)))
   const protect = setup.resumeSessionId ? protectScript(places.state, setup.resumeSessionId) : ''
-  return { geminiHome: places.scratch, images, before: `mkdir -p ${folders.join(' ')}\n${protect}` }
+  return { geminiHome: places.scratch, images, before: [...folders, protect].join('\n') }
 }
 
 async function settings(setup: Setup): Promise<object> {

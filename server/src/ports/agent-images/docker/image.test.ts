@@ -67,7 +67,11 @@ describe('an agent’s container', () => {
   after(() => container.remove({ force: true, v: true }))
 
   test('the agent program has its own user, works as developer, and may only change users and owners', async () => {
-    const status = await inside(container, 'cat /proc/$(pgrep -x node || pgrep -f ^node)/status')
+    // It changes its user right after it has been loaded.
+    const program = '$(pgrep -x node || pgrep -f ^node)'
+    const changed = `grep -q '^Uid:.900.1000' /proc/${program}/status`
+    await inside(container, `for i in $(seq 100); do ${changed} && break; sleep 0.1; done`)
+    const status = await inside(container, `cat /proc/${program}/status`)
     assert.match(status, /^Uid:\s+900\s+1000\s+900\s+1000$/m)
     for (const set of ['CapEff', 'CapPrm', 'CapAmb'])
       assert.match(status, new RegExp(`^${set}:\\s+0{14}c1$`, 'm'))
