@@ -155,6 +155,10 @@ export const errorWords: Record<ExecutionErrorCode, ErrorWords> = {
     title: 'The agent was deleted',
     hint: 'Past runs are kept until their retention period ends.',
   },
+  access_ended: {
+    title: 'The access of its person ended',
+    hint: 'The share, the public link or the account that this run worked for has ended.',
+  },
   user_cancelled: { title: 'Stopped by a user', hint: 'The run was cancelled on request.' },
 }
 
