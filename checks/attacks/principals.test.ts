@@ -109,6 +109,25 @@ test('a reader sees the workspace, changes nothing in it and reads no credential
   assert.match(await scene.turn(writer, 'env; cat credentials/k'), /of-the-owner[\s\S]*k/)
 })
 
+test('what a reader sends with a message is no file of the workspace, and others do not find it', async () => {
+  const content = Buffer.from('my diary')
+  const attachments = [
+    {
+      name: 'diary.txt',
+      mimetype: 'text/plain',
+      size: content.length,
+      data_base64: content.toString('base64'),
+    },
+  ]
+  const find =
+    "find /home/developer /tmp /var/lib/roost -name 'diary*' -exec cat {} + 2>/dev/null; echo searched"
+  for (const sender of [visitor, hidden]) {
+    assert.match(await scene.turn(sender, find, { attachments }), /my diary/, sender.id)
+    for (const other of [owner, writer, otherVisitor])
+      assert.doesNotMatch(await scene.turn(other, find), /my diary/, `${other.id} after ${sender.id}`)
+  }
+})
+
 test('somebody without access sees nothing of the workspace', async () => {
   assert.match(await scene.turn(hidden, 'pwd'), /homes\/\d+/)
   const attacks = [

@@ -109,10 +109,10 @@ async function fill(
   read: ReadAttachment,
   warn: (message: string) => void,
 ): Promise<PreparedTurn> {
-  // Somebody who cannot see the workspace gets the files in the scratch folder.
-  const isHidden = place.isPrivate && place.access === 'none'
+  // Files of somebody who may not write to the workspace stay in the scratch folder: others read the workspace.
+  const mayAdd = !place.isPrivate || place.access === 'write'
   const folders = {
-    uploads: isHidden ? join(scratch.path, 'uploads') : join(deps.home, 'uploads'),
+    uploads: join(mayAdd ? deps.home : scratch.path, 'uploads'),
     parts: deps.parts,
     images: join(scratch.path, 'images'),
   }

@@ -39,7 +39,8 @@ export type Run = {
   key: string
 }
 /**
- * Images go to the model; the agent writes other files to `/home/developer/uploads/` before the turn.
+ * Images go to the model; the agent writes other files to `/home/developer/uploads/` before the turn, or to the
+ * scratch folder of a principal that may not write to the workspace.
  * `data_base64` is null when a claim's files are too large for one message. The agent then reads them with
  * `attachment`.
  */
