@@ -188,19 +188,19 @@ forEachDialect((_, open) => {
     assert.equal((await transcriptStore(platform.db).all(execution_id)).length, 3)
   })
 
-  test("the agent's secrets and its broker token are masked in lines and results", async () => {
+  test("the agent's secrets, the run's key and its broker token are masked in lines and results", async () => {
     const { platform, on } = await start()
     platform.secrets.push('svc_mcp_very-secret-key')
     await accept(platform)
     const run = await claimOne(platform)
-    const said = `svc_mcp_very-secret-key ${run.broker.token}`
+    const said = `svc_mcp_very-secret-key ${run.broker.token} ${run.key}`
     await on.lines(linked, { t: 'lines', ...hold(run), from: 1, lines: [line(said)] })
     await on.result(linked, resultOf(run, { response: said, status: 'failed', error: said }))
     const row = await platform.row(run.execution_id)
     const log = await transcriptStore(platform.db).all(run.execution_id)
     const stored = JSON.stringify([row.response, row.error, log])
-    assert.doesNotMatch(stored, /very-secret-key|rbk_/)
-    assert.match(stored, /\[secret\] \[secret\]/)
+    assert.doesNotMatch(stored, /very-secret-key|rbk_|svc_mcp_run_/)
+    assert.match(stored, /\[secret\] \[secret\] \[secret\]/)
   })
 
   test('a result ends the run once; a second one is already_final', async () => {
