@@ -303,10 +303,17 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
       config.scratch,
       identities,
     ).catch((fault: unknown) => log.warn('leftovers not cleared', { reason: faultText(fault) }))
-    await migrateState(home, volume).catch((fault: unknown) =>
+    await migrateState(home, volume, identities).catch((fault: unknown) =>
       log.warn('sessions not moved', { reason: faultText(fault) }),
     )
-    await initializeWorkspace({ home, staging: volume.program, template: config.template, clock, log })
+    await initializeWorkspace({
+      home,
+      staging: volume.program,
+      identities,
+      template: config.template,
+      clock,
+      log,
+    })
     await renderFiles().catch((fault: unknown) =>
       log.warn('.gitignore or .mcp.json not written', { reason: faultText(fault) }),
     )

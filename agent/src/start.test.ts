@@ -7,8 +7,10 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
@@ -156,6 +158,9 @@ test(
     for (const [who, id] of Object.entries(sessions))
       writeFileSync(join(state, `${id}.txt`), `word of ${who}\n`)
     execFileSync('chown', ['-R', '1000:1000', join(home, '.roost')])
+    // Written by a read-only turn.
+    chownSync(join(state, `${sessions.visitor}.txt`), 1001, 1001)
+    chmodSync(join(state, `${sessions.visitor}.txt`), 0o660)
     t.start('test/program.ts')
     await t.hello(1)
     const resume = async (principal: Principal | null, id: string, word: string) => {
@@ -175,6 +180,23 @@ test(
     assert.equal(statSync(join(own, `${sessions.visitor}.txt`)).uid, 20_001)
   },
 )
+
+test('a template of another user is copied with its modes and links', asRoot, async () => {
+  await using t = await prepareProgram()
+  const { home, root } = t.place
+  const template = join(root, 'template')
+  mkdirSync(join(template, 'bin'), { recursive: true })
+  mkdirSync(join(template, 'shared-in'))
+  writeFileSync(join(template, 'bin', 'run.sh'), '#!/bin/sh\n', { mode: 0o755 })
+  symlinkSync('bin/run.sh', join(template, 'run'))
+  t.start('test/program.ts')
+  await t.hello(1)
+  assert.match(await shell(t, 'cat run'), /bin\/sh/)
+  const copied = statSync(join(home, 'bin', 'run.sh'))
+  assert.deepEqual([copied.uid, copied.mode & 0o777], [1000, 0o755])
+  assert.equal(readlinkSync(join(home, 'run')), 'bin/run.sh')
+  assert.equal(existsSync(join(home, 'shared-in')), false)
+})
 
 test('the uid of a principal survives the program and is never given to another one', asRoot, async () => {
   await using t = await prepareProgram()

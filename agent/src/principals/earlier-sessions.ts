@@ -1,4 +1,4 @@
-import { access, copyFile, mkdir, readdir, writeFile } from 'node:fs/promises'
+import { access, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import { quote } from '../processes/tree.ts'
 
@@ -28,7 +28,7 @@ export async function earlierSession(
   for (const path of await filesOf(from, sessionId)) {
     const target = join(to, relative(from, path))
     await mkdir(dirname(target), { recursive: true })
-    await copyFile(path, target)
+    await writeFile(target, await readFile(path))
   }
   return `mkdir -p ${quote(state)}; [ ! -d ${quote(to)} ] || cp -Rn ${quote(`${to}/.`)} ${quote(state)}`
 }

@@ -1,7 +1,8 @@
 import { cpSync, existsSync, lstatSync, rmSync } from 'node:fs'
-import { chmod, chown, cp, lstat, mkdir, rename, rm, rmdir } from 'node:fs/promises'
+import { chmod, chown, lstat, mkdir, readdir, rename, rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { developerId, programId, readerId } from '../processes/identity.ts'
+import { copyInto } from '../processes/copy.ts'
+import { developerId, type Identities, programId, readerId } from '../processes/identity.ts'
 import { markShared } from './earlier-sessions.ts'
 
 /**
@@ -70,12 +71,18 @@ export function migrateSpool(home: string, volume: Volume): void {
 }
 
 /** Moves the runtimes' sessions to the owner's place. Interrupted, it starts again from the complete original. */
-export async function migrateState(home: string, volume: Volume): Promise<void> {
+export async function migrateState(home: string, volume: Volume, identities: Identities): Promise<void> {
   const [before, after] = [join(home, '.roost', 'state'), join(volume.owner, 'state')]
   const found = await lstat(before).catch(() => null)
   if (found?.isDirectory() && !existsSync(after)) {
     await rm(`${after}.part`, { recursive: true, force: true })
-    await cp(before, `${after}.part`, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true })
+    await mkdir(`${after}.part`)
+    const names = await readdir(before)
+    await copyInto(
+      `${after}.part`,
+      names.map((name) => join(before, name)),
+      identities,
+    )
     await markShared(`${after}.part`)
     await rename(`${after}.part`, after)
   }

@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process'
-import { cp, mkdir, rm, stat, writeFile } from 'node:fs/promises'
-import { join, relative } from 'node:path'
+import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Clock } from '../kit/clock.ts'
 import { timestamp } from '../kit/clock.ts'
 import { faultText, type Log } from '../kit/log.ts'
+import { copyInto } from '../processes/copy.ts'
 import type { Environment } from '../processes/environment.ts'
 import type { Identities } from '../processes/identity.ts'
 import { codeOf } from './paths.ts'
@@ -18,7 +19,14 @@ const staleLocks = ['index.lock', 'HEAD.lock', 'config.lock', 'packed-refs.lock'
 const retryMs = 10_000
 
 /** `staging` is the program's folder on the second volume. */
-export type InitializeDeps = { home: string; staging: string; template: string; clock: Clock; log: Log }
+export type InitializeDeps = {
+  home: string
+  staging: string
+  identities: Identities
+  template: string
+  clock: Clock
+  log: Log
+}
 
 /**
  * Creates the workspace's folders and copies the template at the first start. Retries until it succeeds,
@@ -35,7 +43,14 @@ export async function initializeWorkspace(deps: InitializeDeps): Promise<void> {
   }
 }
 
-async function initialize({ home, staging, template, clock, log }: InitializeDeps): Promise<void> {
+async function initialize({
+  home,
+  staging,
+  identities,
+  template,
+  clock,
+  log,
+}: InitializeDeps): Promise<void> {
   for (const folder of folders) await mkdir(join(home, folder), { recursive: true })
   // Staged files of an earlier process.
   for (const name of ['parts', 'packs', 'sealed-parts'])
@@ -44,13 +59,9 @@ async function initialize({ home, staging, template, clock, log }: InitializeDep
   for (const name of staleLocks) await rm(join(home, '.git', name), { force: true }).catch(() => {})
   if (await exists(join(home, marker))) return
   if (await exists(template)) {
-    await cp(template, home, {
-      recursive: true,
-      force: true,
-      verbatimSymlinks: true,
-      preserveTimestamps: true,
-      filter: (source) => relative(template, source) !== mountedFolder,
-    })
+    const names = (await readdir(template)).filter((name) => name !== mountedFolder)
+    const sources = names.map((name) => join(template, name))
+    await copyInto(home, sources, identities)
     log.info('template copied')
   }
   await writeFile(join(home, marker), `${timestamp(clock)}\n`)
