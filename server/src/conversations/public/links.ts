@@ -17,7 +17,7 @@ import type { Db, Tx } from '../../ports/database/port.ts'
 import { chatStore } from '../chat/index.ts'
 import { hashOf, isOpen } from './rules.ts'
 import { type LinkPatch, type LinkRow, publicStore } from './store.ts'
-import { holdersOf } from './visitors.ts'
+import { holderOfVisitor, holdersOf } from './visitors.ts'
 
 export type LinksDeps = {
   db: Db
@@ -100,6 +100,13 @@ export function createLinks({
     await accessEnded(tx, { agent, isOf, reason, now: clock.now() })
   }
 
+  /** The same for visitors without a verified address, whose sessions a link with verification refuses. */
+  async function endUnverified(tx: Tx, agent: LinkAgent, { id }: LinkRow): Promise<void> {
+    const holders = new Set((await publicStore(tx).unverified(id)).map(holderOfVisitor))
+    const reason = 'The public link now requires a verified address.'
+    await accessEnded(tx, { agent, isOf: (principal) => holders.has(principal), reason, now: clock.now() })
+  }
+
   function requireFuture(expires_at: string | null | undefined, current: string | null): void {
     // An expired link may be saved with its expiry unchanged.
     if (!expires_at || expires_at === current || expires_at > timestamp(clock.now())) return
@@ -148,10 +155,10 @@ export function createLinks({
         const changed = await publicStore(tx).updateLink(agent.id, id, patchOf(body))
         if (!changed) throw new Fault('link_not_found')
         await announce(tx, publicLinkUpdated.name, agent, changed)
-        // Visitors without a verified address have no session any more.
-        const mustVerify = changed.require_email === 1 && before.require_email === 0
-        if (mustVerify || !isOpen(changed, timestamp(clock.now())))
-          await endTurns(tx, agent, changed, linkClosed)
+        const isClosed = !isOpen(changed, timestamp(clock.now()))
+        if (isClosed) await endTurns(tx, agent, changed, linkClosed)
+        else if (changed.require_email === 1 && before.require_email === 0)
+          await endUnverified(tx, agent, changed)
         return changed
       })
       return linkViewWithPeople(agent, row)

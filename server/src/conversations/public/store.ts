@@ -197,6 +197,15 @@ export function publicStore(executor: Executor) {
         .executeTakeFirst()
       return row ?? null
     },
+    /** Visitors of a link without a verified address. */
+    async unverified(linkId: string): Promise<Pick<VisitorRow, 'id' | 'link_id'>[]> {
+      return db
+        .selectFrom('public_visitors')
+        .select(['id', 'link_id'])
+        .where('link_id', '=', linkId)
+        .where('email', 'is', null)
+        .execute()
+    },
     async visitors(linkIds: readonly string[]): Promise<string[]> {
       if (linkIds.length === 0) return []
       const rows = await db

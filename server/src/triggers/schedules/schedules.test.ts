@@ -35,6 +35,7 @@ forEachDialect((_dialect, open) => {
         last_run_status: null,
         last_fire: null,
         registration_error: null,
+        disabled_reason: null,
         webhook_enabled: false,
         created_by: 'ann@example.com',
         created_at: '2030-01-01T00:00:00.000Z',
