@@ -156,6 +156,26 @@ test('files of two people stay usable for both, whatever modes their programs se
   )
 })
 
+test('conversations of two people at the same time stay apart and go on', async () => {
+  const talk = async (principal: typeof owner, session_id: string, word: string) => {
+    const chat = { kind: 'chat' as const, session_id }
+    const first = await scene.result(principal, `remember ${word} [[reply:noted]]`, chat)
+    const resume_session_id = first.runtime_session_id
+    const own = await scene.result(principal, `[[recall:${word}]]`, { ...chat, resume_session_id })
+    assert.equal(own.response, 'recall=yes', principal.id)
+    return resume_session_id
+  }
+  const [hers, his] = await Promise.all([talk(visitor, 'one', 'HERON'), talk(otherVisitor, 'two', 'EGRET')])
+  // Even with the id of her session he cannot go on with her conversation.
+  const stolen = await scene.result(otherVisitor, '[[recall:HERON]]', {
+    kind: 'chat',
+    session_id: 'x',
+    resume_session_id: hers,
+  })
+  assert.notEqual(stolen.response, 'recall=yes')
+  assert.notEqual(hers, his)
+})
+
 test('a daemon that detached and cleared its environment ends with its turn', async () => {
   const daemon = (name: string) =>
     `cp /bin/sleep $HOME/${name} 2>/dev/null; (env -i setsid sh -c '$0/${name} 1000 & ' $HOME </dev/null >/dev/null 2>&1 &) ; sleep 0.2; pgrep -c ${name}`

@@ -179,15 +179,20 @@ async function startProcess(turn: PreparedTurn, deps: PrepareDeps): Promise<Owne
     dialogue: runtime.converse(setup, clock.now),
     now: clock.elapsed,
   }
-  await deps.users.cleared()
-  const process = await startRuntimeProcess(options, identities)
+  // Counted before it waits, so that nobody's end kills all processes of this user from here on.
   deps.users.began(place.user)
+  await deps.users.cleared()
+  const process = await startRuntimeProcess(options, identities).catch((fault: unknown) => {
+    deps.users.ended(place.user)
+    throw fault
+  })
   return {
     process,
     async close() {
       await process.finish()
       // What escaped the mark of its run ends with the last run of its user.
-      if (deps.users.ended(place.user)) await createProcessTree(place.user, identities).killAll()
+      if (deps.users.ended(place.user))
+        await deps.users.clear(createProcessTree(place.user, identities).killAll())
       await scratch.remove()
       if (place.user.uid === identities.reader.uid) await permissions.openForDeveloper()
       else if (place.user.uid === identities.developer.uid) permissions.noteDeveloperTurn()
