@@ -20,7 +20,6 @@ import type { FileReadAnswer } from '@roost/contracts/link/files'
 import type { Clock } from '../kit/clock.ts'
 import { isObject } from '../kit/json.ts'
 import { LinkFault } from '../link/link.ts'
-import { closeToStrangers } from '../principals/closed-files.ts'
 import { readSmall } from '../workspace/info.ts'
 import { asFault, codeOf } from '../workspace/paths.ts'
 import { readPiece } from '../workspace/read.ts'
@@ -68,7 +67,6 @@ export function createCredentialStore(deps: CredentialStoreDeps): CredentialStor
 
   async function place(part: string, path: string): Promise<void> {
     if (process.getuid?.() === 0 && owner.uid !== 0) await chown(part, owner.uid, owner.gid)
-    await closeToStrangers(part)
     await move(part, join(home, path))
   }
 
