@@ -324,7 +324,7 @@ describe('keys and other clients', () => {
     const words = [
       ...['agents', 'executions', 'skills', 'reports', 'keys', 'prices', 'servers', 'version'],
       ...['fleet status', 'fleet health', 'mcp-config cursor', 'completion zsh'],
-      ...[`schedules ${agent}`, `loops ${agent}`, `task ${agent} [[reply:fine]]`],
+      ...[`schedules ${agent}`, `shares ${agent}`, `loops ${agent}`, `task ${agent} [[reply:fine]]`],
     ]
     for (const line of words) {
       const { code, out } = await terminal(line.split(' '))
