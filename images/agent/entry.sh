@@ -9,14 +9,23 @@ volume=/var/lib/roost
 keys=$volume/keys
 umask 022
 
+# A runtime such as gVisor may have no ambient capabilities. Everything then runs as one user.
+as_program='--reuid 900 --regid 1000 --groups 900,901,902,903,1001'
+rights='--inh-caps=+setuid,+setgid,+chown --ambient-caps=+setuid,+setgid,+chown'
+program_user=900
+# shellcheck disable=SC2086
+setpriv $as_program $rights setpriv --reuid 1000 /bin/true 2>/dev/null || program_user=1000
+
 # Root owns a volume that was not filled from the image, and a new second volume.
 [ ! -O "$home" ] || chown 1000:1000 "$home"
 if [ -O "$volume" ]; then
   mkdir -p "$keys"
   chmod 0700 "$keys"
   chmod 0771 "$volume"
-  chown 900:900 "$volume"
+  chown "$program_user:$program_user" "$volume"
 fi
+# Another runtime may have given these folders to `roost-agent`.
+[ "$program_user" = 900 ] || chown 1000:1000 "$volume" "$volume/program" "$volume/homes" 2>/dev/null || true
 
 # In the background, so that the agent's start neither waits for its SSH server nor fails with it.
 (
@@ -34,14 +43,9 @@ fi
 export HOME=$home USER=developer LOGNAME=developer SHELL=/bin/bash
 # A signal must not open the debugger, which would give its caller the program's rights.
 # tini runs as `roost-agent` too: as root without the capability KILL it could not forward signals.
-as_program='--reuid 900 --regid 1000 --groups 900,901,902,903,1001'
-rights='--inh-caps=+setuid,+setgid,+chown --ambient-caps=+setuid,+setgid,+chown'
 program='tini -- node --disable-sigusr1 /opt/roost/agent/src/start.ts'
 # shellcheck disable=SC2086
-if setpriv $as_program $rights /bin/true 2>/dev/null; then
-  exec setpriv $as_program $rights $program "$@"
-fi
-# A runtime such as gVisor may have no ambient capabilities. Everything then runs as one user.
+[ "$program_user" != 900 ] || exec setpriv $as_program $rights $program "$@"
 echo 'roost: this container runtime cannot keep the people who share an agent apart' >&2
 # shellcheck disable=SC2086
 exec setpriv --reuid 1000 --regid 1000 --init-groups $program "$@"

@@ -57,7 +57,8 @@ async function ensure({ path, mode, uid, gid }: Folder): Promise<void> {
   const found = await lstat(path)
   // Only the owner may change a mode, and an earlier start may have given the folder away.
   if ((found.mode & 0o7777) !== mode) await chmod(path, mode).catch(unless('EPERM'))
-  if (found.uid !== uid || found.gid !== gid) await chown(path, uid, gid).catch(unless('EPERM'))
+  // A sandbox of an ordinary user has one uid only, so this is an invalid argument there.
+  if (found.uid !== uid || found.gid !== gid) await chown(path, uid, gid).catch(unless('EPERM', 'EINVAL'))
 }
 
 /** Moves the lines of unfinished runs out of the workspace. Runs before anything reads them. */
@@ -92,8 +93,8 @@ export async function migrateState(home: string, volume: Volume, identities: Ide
   await rmdir(join(home, '.roost', 'keys')).catch(() => {})
 }
 
-function unless(code: string) {
+function unless(...codes: string[]) {
   return (error: NodeJS.ErrnoException) => {
-    if (error.code !== code) throw error
+    if (!codes.includes(error.code ?? '')) throw error
   }
 }
