@@ -37,7 +37,7 @@ describe('the owner', () => {
     await page.getByRole('heading', { name, level: 1 }).waitFor()
     await edit.click()
     await page.getByRole('textbox', { name: 'Label' }).fill('Night watch')
-    await page.keyboard.press('Enter')
+    await page.getByRole('textbox', { name: 'Label' }).press('Enter')
     await page.getByRole('heading', { name: 'Night watch', level: 1 }).waitFor()
     await until(({ label }) => label === 'Night watch')
   })
@@ -45,7 +45,7 @@ describe('the owner', () => {
   test('edits the tags', async () => {
     await page.getByRole('button', { name: /Edit tags/ }).click()
     await page.getByRole('textbox', { name: 'Tags' }).fill('team-sales')
-    await page.keyboard.press('Enter')
+    await page.getByRole('textbox', { name: 'Tags' }).press('Enter')
     await page.getByRole('button', { name: 'Remove nightly' }).click()
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByRole('button', { name: /Edit tags: ?team-sales/ }).waitFor()

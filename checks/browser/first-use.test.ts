@@ -87,7 +87,7 @@ describe('with the mouse', () => {
     await page.getByRole('button', { name: 'New' }).click()
     await page.getByRole('menuitem', { name: 'File' }).click()
     await page.getByRole('textbox', { name: 'Name' }).fill('plan.md')
-    await page.keyboard.press('Enter')
+    await page.getByRole('textbox', { name: 'Name' }).press('Enter')
     const editor = page.getByRole('textbox', { name: 'Text of plan.md' })
     await editor.waitFor()
     await editor.click()

@@ -60,7 +60,7 @@ describe('public links', () => {
     (await bench.platform.request('POST', `/api/agents/${scout}/public-links`, body)).json
   async function sendMessage(page: Page, message: string): Promise<void> {
     await page.getByRole('textbox', { name: /Message to/ }).fill(message)
-    await page.keyboard.press('Enter')
+    await page.getByRole('textbox', { name: /Message to/ }).press('Enter')
   }
 
   test('creates, edits and disables a link, and deletes it with Undo', async () => {

@@ -97,7 +97,7 @@ describe('schedules', () => {
     assert.equal(await form.getByRole('listitem').filter({ hasText: /09:00/ }).count(), 5)
     await form.getByRole('combobox', { name: 'Time zone' }).click()
     await page.getByPlaceholder('Search time zones').fill('Asia/Kolkata')
-    await page.keyboard.press('Enter')
+    await page.getByPlaceholder('Search time zones').press('Enter')
     await form
       .getByText(/09:00 \(schedule time zone\)/)
       .first()

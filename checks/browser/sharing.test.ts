@@ -69,13 +69,13 @@ describe('sharing', () => {
     const tab = await open(path)
     const { page } = tab
     await page.getByLabel('Share with').fill('no address')
-    await page.keyboard.press('Enter')
+    await page.getByLabel('Share with').press('Enter')
     await page.getByText('must be an e-mail address').waitFor()
     await page.getByLabel('Share with').fill('ANN@example.com')
-    await page.keyboard.press('Enter')
+    await page.getByLabel('Share with').press('Enter')
     await people(page).getByText(ann).waitFor()
     await page.getByLabel('Share with').fill(ann)
-    await page.keyboard.press('Enter')
+    await page.getByLabel('Share with').press('Enter')
     await page
       .getByText(/already/i)
       .first()

@@ -301,7 +301,7 @@ async function askForCode(page: Page, address: string): Promise<void> {
 
 async function giveCode(page: Page, label: string, code: string): Promise<void> {
   await page.getByRole('textbox', { name: label }).fill(code)
-  await page.keyboard.press('Enter')
+  await page.getByRole('textbox', { name: label }).press('Enter')
 }
 
 async function secretOf(page: Page): Promise<string> {

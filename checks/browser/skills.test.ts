@@ -221,7 +221,7 @@ describe('templates', () => {
     const { page } = tab
     await page.getByRole('button', { name: 'Template repositories' }).click()
     await page.getByLabel('Repositories', { exact: true }).fill(`${host.url}/acme/helper.git`)
-    await page.keyboard.press('Enter')
+    await page.getByLabel('Repositories', { exact: true }).press('Enter')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByRole('link', { name: 'Helper of accounting' }).click()
     await page.getByText('Token of the ledger').waitFor()
