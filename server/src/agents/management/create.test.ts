@@ -27,7 +27,7 @@ forEachDialect((_name, open) => {
     assert.equal(state?.name, 'agent-helper')
     assert.equal(state?.status, 'running')
     assert.equal(state?.id, reply.json.container_id)
-    assert.equal((await world.containers.listVolumes()).length, 2)
+    assert.equal((await world.containers.listVolumes()).length, 3)
     const { id } = await world.row('helper')
     const caller = await world.identity.keys.verifyKey(await world.agentKey(id))
     assert.equal(caller?.key.scope, 'agent')
@@ -49,7 +49,7 @@ forEachDialect((_name, open) => {
     assert.deepEqual(statuses, [200, ...Array.from({ length: 19 }, () => 409)])
     assert.ok(replies.every((reply) => reply.status === 200 || reply.json.error === 'agent_exists'))
     assert.equal((await world.containers.list()).length, 1)
-    assert.equal((await world.containers.listVolumes()).length, 2)
+    assert.equal((await world.containers.listVolumes()).length, 3)
   })
 
   test('twenty concurrent creations get different ports; 0 when the range is exhausted', async () => {

@@ -110,7 +110,7 @@ forEachDialect((_name, open) => {
     assert.equal((await world.request(ann.key, 'GET', '/api/agents/before')).status, 404)
     assert.deepEqual(await world.eventTypes(), ['agent.created', 'agent.renamed'])
     await create(world, ann.key, 'before')
-    assert.equal((await world.containers.listVolumes()).length, 4)
+    assert.equal((await world.containers.listVolumes()).length, 6)
   })
 
   test('a rename is not a crash: the agent still runs after repeated renames', async () => {

@@ -82,7 +82,7 @@ forEachDialect((_name, open) => {
     )
   })
 
-  test('twenty concurrent resets leave one container, two volumes and one key', async () => {
+  test('twenty concurrent resets leave one container, three volumes and one key', async () => {
     await using world = await openWorld(open)
     await world.call('POST', 'restart')
     const replies = await Promise.all(
@@ -92,7 +92,7 @@ forEachDialect((_name, open) => {
     assert.equal((await world.call('POST', 'restart')).status, 200)
     await world.area.lifecycle.repair()
     assert.equal((await world.containers.list()).length, 1)
-    assert.equal((await world.containers.listVolumes()).length, 2)
+    assert.equal((await world.containers.listVolumes()).length, 3)
     assert.equal((await world.systemKeys()).length, 1)
   })
 })
