@@ -25,10 +25,10 @@ export type AttachedAgent = AsyncDisposable & { key: string; readonly isRunning:
 export async function attachAgent(platform: Platform, name: string): Promise<AttachedAgent> {
   const key = await plantKey(platform, name)
   const root = await mkdtemp('/tmp/roost-fuzz-')
-  const [home, scratch] = [join(root, 'home'), join(root, 'scratch')]
+  const [home, scratch, volume] = [join(root, 'home'), join(root, 'scratch'), join(root, 'volume')]
   const isRoot = process.getuid?.() === 0
   await chmod(root, 0o755)
-  for (const folder of [home, scratch]) {
+  for (const folder of [home, scratch, volume]) {
     await mkdir(folder)
     if (isRoot) await chown(folder, 1000, 1000)
   }
@@ -43,6 +43,7 @@ export async function attachAgent(platform: Platform, name: string): Promise<Att
       ROOST_AGENT_KEY: key,
       ROOST_HOME: home,
       ROOST_SCRATCH: scratch,
+      ROOST_VOLUME: volume,
       ROOST_TEMPLATE: join(root, 'template'),
       TMPDIR: scratch,
     },
