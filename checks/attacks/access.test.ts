@@ -74,7 +74,7 @@ test('a share that is narrowed narrows the next request, and the sharer cannot w
   assert.equal((await save()).status, 403)
 })
 
-test('a schedule works in the name of the one who wrote its message, whoever fires or enables it', async () => {
+test('a schedule works for the author of its message, not for the person who fires or enables it', async () => {
   await share('read')
   const { owner, sharer } = scene
   const draft = { name: 'nightly', cron_expression: '0 3 * * *', message: '[[reply:done]]', enabled: true }

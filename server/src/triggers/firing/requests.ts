@@ -37,7 +37,7 @@ export function createFireRequests({ clock, times, reachesAgent }: FireRequestsD
       kind: 'task',
       triggeredBy: run.trigger,
       message: run.message,
-      // Whoever fires it by hand or webhook is recorded, but it works for the one who set it up.
+      // The record names who fired it. The run works for the author of the schedule's message.
       source: { ...(run.by ?? noCaller), principal: schedule.principal },
       model: schedule.model,
       timeoutSeconds: schedule.timeout_seconds,

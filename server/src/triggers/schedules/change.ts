@@ -104,7 +104,7 @@ export function createChanges({ db, clock, events, deleted }: ChangeDeps): Chang
         const isEnabling = fields.enabled === true && fields.timeout_seconds === undefined
         checkCap(isEnabling ? stored.timeout_seconds : fields.timeout_seconds, await capOf(tx, agent))
         const patch = patchOf(stored, fields, recipient, timestamp(clock.now()))
-        // A run works for whoever wrote its prompts, so nobody's words run with another person's access.
+        // A run works for the author of its prompts. Nobody's words run with another person's access.
         const principal = changesPrompt(stored, fields)
           ? principalOn(agent.id, principalOf(by.caller))
           : stored.principal
