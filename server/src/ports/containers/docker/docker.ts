@@ -12,7 +12,7 @@ import { connect, createAsk, get, httpStatusOf } from './connect.ts'
 import { type DiskAnswer, diskFigures, diskPath } from './disk.ts'
 import { followEngineEvents } from './events.ts'
 import { readLogFrames } from './logs.ts'
-import { closedNetwork, ensureAgentsNetwork, gatewayOf, nameOfOwn } from './network.ts'
+import { closedNetwork, ensureAgentsNetwork, gatewayOf } from './network.ts'
 import { createPacketFilter } from './packet-filter.ts'
 import { createSampler } from './sample.ts'
 import { createOptions } from './spec.ts'
@@ -236,12 +236,12 @@ export function createDockerContainers(url: string, options: DockerOptions): Con
   async function ensureOwn(isClosed: boolean): Promise<OwnNetwork> {
     const { canSeparate } = await traits.get()
     const plain = isClosed ? closedNetwork(network) : network
-    const { name, foreign } = await nameOfOwn(docker, ask, plain, install)
-    const found = await ensureAgentsNetwork(docker, ask, name, install, { canSeparate, isClosed })
+    const found = await ensureAgentsNetwork(docker, ask, plain, install, { canSeparate, isClosed })
     const isNew = !readyNetworks.has(found.id)
     readyNetworks.add(found.id)
     if (isNew) await packetFilter.reapply()
     // Earlier versions used one network for all installations.
+    const { name, foreign } = found
     const hasFormer = foreign !== null && (await hasOwnContainers(foreign))
     const formerAddresses = hasFormer ? [gatewayOf(foreign)] : []
     return { name, network: { ...found.network, formerAddresses } }

@@ -160,6 +160,27 @@ describe('what a container of a Docker engine may and may not', () => {
     assert.equal(Internal, false)
   })
 
+  test('installations that start at the same moment get networks of their own', async () => {
+    const [shared, marks] = [
+      `${engine.mark}-race`,
+      ['a', 'b', 'c', 'd'].map((each) => `${engine.mark}-${each}`),
+    ]
+    const filters = (mark: string) => JSON.stringify({ label: [`roost.install=${mark}`] })
+    const networksOf = (mark: string) => engine.docker.listNetworks({ filters: filters(mark) })
+    try {
+      const found = await Promise.all(
+        marks.map((install) => createDockerContainers(url, { install, network: shared }).ensureNetwork()),
+      )
+      for (const [index, mark] of marks.entries()) {
+        const gateways = (await networksOf(mark)).map(({ IPAM }) => IPAM?.Config?.[0]?.Gateway)
+        assert.deepEqual(gateways, [found[index]?.platformUrlHost])
+      }
+    } finally {
+      for (const mark of marks)
+        for (const { Id } of await networksOf(mark)) await engine.docker.getNetwork(Id).remove()
+    }
+  })
+
   test('a network of the same name that connects its containers is refused', async () => {
     const name = `${engine.mark}-open`
     const open = await engine.docker.createNetwork({ Name: name, Labels: { 'roost.install': engine.mark } })

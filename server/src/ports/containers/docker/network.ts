@@ -11,7 +11,7 @@ const trafficBetweenContainers = 'com.docker.network.bridge.enable_icc'
 export const closedNetwork = (name: string) => `${name}-closed`
 
 /** The first installation on an engine has the plain name, others have a suffix. */
-export async function nameOfOwn(
+async function nameOfOwn(
   docker: Docker,
   ask: Ask,
   name: string,
@@ -30,22 +30,38 @@ export function gatewayOf(network: NetworkInspectInfo): string {
   throw new ContainerError('engine_fault', `network ${network.Name} has no gateway address`)
 }
 
+export type FoundNetwork = {
+  id: string
+  name: string
+  network: AgentsNetwork
+  /** Another installation's network with the plain name. */
+  foreign: NetworkInspectInfo | null
+}
+
 /**
- * Creates the agents' bridge if missing and returns the platform's address on it. Traffic between its
- * containers is off if the engine `canSeparate` them. Agents then reach the internet and this host's
- * listeners on the gateway, but not each other.
+ * Creates the agents' bridge if missing and returns the platform's address on it. `plain` is its name without the
+ * installation's suffix. Traffic between its containers is off if the engine `canSeparate` them. Agents then reach
+ * the internet and this host's listeners on the gateway, but not each other.
  */
 export async function ensureAgentsNetwork(
   docker: Docker,
   ask: Ask,
-  name: string,
+  plain: string,
   install: string,
-  { canSeparate, isClosed }: { canSeparate: boolean; isClosed: boolean },
-): Promise<{ id: string; network: AgentsNetwork }> {
+  options: { canSeparate: boolean; isClosed: boolean },
+): Promise<FoundNetwork> {
+  const { canSeparate, isClosed } = options
   if (isClosed && !canSeparate)
     throw new ContainerError('engine_fault', 'Podman does not keep agents of a closed network apart')
+  const { name, foreign } = await nameOfOwn(docker, ask, plain, install)
   const existing = await oldest(docker, ask, name)
   const network = existing ?? (await createNetwork(docker, ask, name, install, isClosed))
+  if (network.Labels?.['roost.install'] !== install) {
+    if (name !== plain)
+      throw new ContainerError('engine_fault', `network ${name} belongs to another installation; remove it`)
+    // Another installation has just created it; the next attempt finds it and uses the suffix.
+    return ensureAgentsNetwork(docker, ask, plain, install, options)
+  }
   if (isClosed && !network.Internal) {
     throw new ContainerError(
       'engine_fault',
@@ -69,10 +85,15 @@ export async function ensureAgentsNetwork(
         'this engine runs in a virtual machine, and agents in a closed network would not reach the platform',
       )
     const hostAddress = { type: 'loopback' as const }
-    return { id: network.Id, network: { hostAddress, platformUrlHost: 'host.docker.internal' } }
+    return {
+      id: network.Id,
+      name,
+      foreign,
+      network: { hostAddress, platformUrlHost: 'host.docker.internal' },
+    }
   }
   const hostAddress = { type: 'tcp' as const, address: gateway }
-  return { id: network.Id, network: { hostAddress, platformUrlHost: gateway } }
+  return { id: network.Id, name, foreign, network: { hostAddress, platformUrlHost: gateway } }
 }
 
 async function createNetwork(
