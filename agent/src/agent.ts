@@ -1,11 +1,11 @@
-import { readFile, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseDotenv } from '@roost/contracts/kit/dotenv'
 import { type AgentSettings, protocolVersion } from '@roost/contracts/link/messages'
 import type { Run } from '@roost/contracts/link/runs'
 import { createCallHandler, settingsOf } from './calls.ts'
 import type { Config } from './config.ts'
-import { readMcpServers } from './credentials/servers.ts'
+import { mcpServersIn } from './credentials/servers.ts'
 import type { CredentialStore } from './credentials/store.ts'
 import { atPlatform, withOwnTransfer } from './egress/address.ts'
 import { createEgressProxy } from './egress/proxy.ts'
@@ -18,6 +18,7 @@ import { faultText, type Log } from './kit/log.ts'
 import { createLink } from './link/link.ts'
 import { createQueueFile } from './operator-queue/file.ts'
 import { watchQueueFile } from './operator-queue/watch.ts'
+import { createOwnersFiles } from './principals/owners-files.ts'
 import { createPlaces, type TurnPlace } from './principals/places.ts'
 import { createSharing } from './principals/sharing.ts'
 import { openUids, type Uids, uidsFile } from './principals/uids.ts'
@@ -82,6 +83,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
   const live = createLivePool(clock)
   const users = createUserCount()
   const sharing = createSharing(home, identities)
+  const ownersFiles = createOwnersFiles(home, join(volume.program, 'others-wrote'), identities)
   let loadedUids: Promise<Uids> | null = null
   const places = createPlaces({
     home,
@@ -103,6 +105,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
   let store: Promise<CredentialStore> | null = null
   const credentialDeps = {
     home,
+    ownersFiles,
     owner,
     parts: join(volume.program, 'sealed-parts'),
     digests: join(volume.program, 'mcp-rendered.json'),
@@ -209,6 +212,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
         places,
         users,
         sharing,
+        ownersFiles,
         mcpUrl: config.mcpUrl,
         identities,
         permissions,
@@ -219,7 +223,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
         log,
         settings: () => settings,
         environment,
-        servers: () => readMcpServers(home),
+        servers: async () => mcpServersIn(await ownersFiles.read('.mcp.json')),
       }),
   })
   const queue = watchQueueFile({ file: createQueueFile(paths), link, clock, log })
@@ -249,7 +253,8 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
       runtime_version: version,
       workspace_initialized: isInitialized,
     }),
-    preCheck: async () => runPreCheck({ home, env: await environment({}), identities, clock }),
+    preCheck: async () =>
+      runPreCheck({ home, ownersFiles, env: await environment({}), identities, clock, log }),
   })
   const stopBeats = startBeats({
     disk,
@@ -277,8 +282,8 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
 
   async function environment(over: Record<string, string | null>, place?: TurnPlace) {
     const mayRead = place?.credentials ?? true
-    const text = mayRead ? await readFile(join(home, '.env'), 'utf8').catch(() => '') : ''
-    const workspace = parseDotenv(text)
+    const text = mayRead ? await ownersFiles.read('.env') : null
+    const workspace = parseDotenv(text ?? '')
     const egress = await egressProxy.variables(settings.way_out)
     return childEnvironment({
       own: variables,
@@ -322,7 +327,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     runs.ready()
     onIdle()
     const env = await environment({})
-    void runSetup({ home, env, identities, log }).catch((fault: unknown) =>
+    void runSetup({ home, ownersFiles, env, identities, log }).catch((fault: unknown) =>
       log.warn('setup.sh failed', { reason: faultText(fault) }),
     )
   }

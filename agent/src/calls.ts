@@ -73,7 +73,8 @@ export function createCallHandler(deps: CallDeps): (t: string, message: Json) =>
       }),
     'fs.delete': (message) =>
       deletePath(paths, { path: text(message, 'path'), guarded: message.guarded === true }),
-    'fs.mkdir': (message) => makeDirectory(paths, text(message, 'path')),
+    'fs.mkdir': (message) =>
+      makeDirectory(paths, { path: text(message, 'path'), guarded: message.guarded === true }),
     'fs.pack': (message) =>
       deps.packer.pack(text(message, 'path'), number(message, 'max_bytes'), message.guarded === true),
     'fs.read_pack': (message) => deps.packer.read({ handle: text(message, 'handle'), ...range(message) }),

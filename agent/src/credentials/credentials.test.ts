@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { bundleFile, maxCredentialBytes } from '@roost/contracts/link/credentials'
 import { createFakeClock } from '../kit/fake-clock.ts'
-import { makeTestHome } from '../test/home.ts'
+import { makeTestHome, ownersFilesOf } from '../test/home.ts'
 import { gitignoreFor, writeGitignore } from '../workspace/gitignore.ts'
 import { renderMcp } from './render.ts'
-import { readMcpServers } from './servers.ts'
+import { mcpServersIn } from './servers.ts'
 import { createCredentialStore } from './store.ts'
 
 const own = { url: 'http://platform/mcp' }
@@ -20,6 +20,7 @@ function setUp() {
   mkdirSync(join(home, '.roost'))
   const store = createCredentialStore({
     home,
+    ownersFiles: ownersFilesOf(home),
     owner,
     parts: join(home, '.roost', 'parts'),
     digests: join(home, '.roost', 'mcp-rendered.json'),
@@ -115,11 +116,11 @@ describe('credentials in the workspace', () => {
     const personal = { type: 'http', url: 'https://mine.example.org' }
     await t.put({ '.env': 'CRM_KEY=one', '.mcp.json': JSON.stringify({ mcpServers: { mine: personal } }) })
     const filled = (key: string) => ({ command: 'npx', args: ['crm'], env: { KEY: key, MODE: 'fast' } })
-    assert.deepEqual(await readMcpServers(t.home), { mine: personal, crm: filled('one') })
+    assert.deepEqual(mcpServersIn(t.read('.mcp.json')), { mine: personal, crm: filled('one') })
     await t.put({ '.env': 'CRM_KEY=two' })
-    assert.deepEqual(await readMcpServers(t.home), { mine: personal, crm: filled('two') })
+    assert.deepEqual(mcpServersIn(t.read('.mcp.json')), { mine: personal, crm: filled('two') })
     await t.put({ '.env': 'OTHER=1' })
-    assert.deepEqual(await readMcpServers(t.home), { mine: personal })
+    assert.deepEqual(mcpServersIn(t.read('.mcp.json')), { mine: personal })
     assert.deepEqual(JSON.parse(t.read('.mcp.json')).mcpServers.roost, entry)
   })
 })

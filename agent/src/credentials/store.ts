@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { constants } from 'node:fs'
-import { chown, lstat, mkdir, open, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises'
+import { chown, lstat, mkdir, open, realpath, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { parseDotenv } from '@roost/contracts/kit/dotenv'
 import {
@@ -20,6 +20,7 @@ import type { FileReadAnswer } from '@roost/contracts/link/files'
 import type { Clock } from '../kit/clock.ts'
 import { isObject } from '../kit/json.ts'
 import { LinkFault } from '../link/link.ts'
+import type { OwnersFiles } from '../principals/owners-files.ts'
 import { readSmall } from '../workspace/info.ts'
 import { asFault, codeOf } from '../workspace/paths.ts'
 import { readPiece } from '../workspace/read.ts'
@@ -41,6 +42,7 @@ export type CredentialStore = {
 
 export type CredentialStoreDeps = {
   home: string
+  ownersFiles: Pick<OwnersFiles, 'read' | 'isOwners'>
   owner: { uid: number; gid: number }
   /** Private staging folder, used for nothing else. */
   parts: string
@@ -54,7 +56,7 @@ export type CredentialStoreDeps = {
 }
 
 export function createCredentialStore(deps: CredentialStoreDeps): CredentialStore {
-  const { home, owner, parts, digests, own, variables, clock } = deps
+  const { home, ownersFiles, owner, parts, digests, own, variables, clock } = deps
   const staging = createStaging(parts, clock)
   let last: Promise<unknown> = Promise.resolve()
 
@@ -71,8 +73,7 @@ export function createCredentialStore(deps: CredentialStoreDeps): CredentialStor
   }
 
   async function values(): Promise<Record<string, string>> {
-    const text = await readFile(join(home, '.env'), 'utf8').catch(() => '')
-    const entries = Object.entries(parseDotenv(text))
+    const entries = Object.entries(parseDotenv((await ownersFiles.read('.env')) ?? ''))
     return Object.fromEntries(entries.filter(([name]) => !namesVariable(suppressedVariables, name)))
   }
 
@@ -81,6 +82,13 @@ export function createCredentialStore(deps: CredentialStoreDeps): CredentialStor
     const part = join(parts, randomUUID())
     await writeFile(part, text, { flag: 'wx', mode: 0o600 })
     return part
+  }
+
+  async function foreignOf(paths: string[]): Promise<string[]> {
+    const found = await Promise.all(
+      paths.map(async (path) => ((await ownersFiles.isOwners(path)) ? [] : [path])),
+    )
+    return found.flat()
   }
 
   async function writeDigests(rendered: Record<string, string>): Promise<void> {
@@ -93,6 +101,10 @@ export function createCredentialStore(deps: CredentialStoreDeps): CredentialStor
       await env.close()
       if (process.getuid?.() === 0 && owner.uid !== 0) await chown(join(home, '.env'), owner.uid, owner.gid)
     }
+    // Copied into a file of the owner's, the entries of somebody else would take effect.
+    const foreign = await foreignOf(['.mcp.json', mcpTemplateFile])
+    if (foreign.length > 0)
+      return foreign.map((path) => ({ server: '*', names: [], reason: `${path} ${notOwners}` }))
     const present = await readSmall(join(home, '.mcp.json'))
     const result = renderMcp({
       template: await readSmall(join(home, mcpTemplateFile)),
@@ -134,8 +146,9 @@ export function createCredentialStore(deps: CredentialStoreDeps): CredentialStor
   return {
     async status() {
       const left_out = await inTurn(render)
-      const text = await readFile(join(home, '.env'), 'utf8').catch(() => '')
-      const set = Object.entries(parseDotenv(text)).filter(([, value]) => value !== '')
+      const set = Object.entries(parseDotenv((await ownersFiles.read('.env')) ?? '')).filter(
+        ([, value]) => value !== '',
+      )
       return {
         files: await findCredentials(home),
         variables: set.map(([name]) => name.slice(0, 300)).slice(0, 10_000),
@@ -163,6 +176,8 @@ export function createCredentialStore(deps: CredentialStoreDeps): CredentialStor
     render: () => inTurn(render),
   }
 }
+
+const notOwners = 'may have been written by somebody other than the owner'
 
 /** The platform requests only these paths. A faulty request must not write startup files. */
 function refuse(path: string): void {

@@ -20,7 +20,8 @@ export async function closeToStrangers(path: string): Promise<void> {
   try {
     const found = await file.stat()
     if (!(found.isFile() || found.isDirectory()) || found.uid !== process.geteuid?.()) return
-    const mode = found.isFile() ? modes.file : modes.folder
+    // The right to write stays: it shows that somebody else may have written the file.
+    const mode = (found.isFile() ? modes.file : modes.folder) | (found.mode & 0o020)
     privateMode = mode & 0o700
     if (found.gid !== credentialsGroup) await file.chown(found.uid, credentialsGroup)
     if ((found.mode & 0o777) !== mode) await file.chmod(mode)

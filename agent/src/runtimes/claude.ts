@@ -1,4 +1,6 @@
-import { type Json, objectAt, textAt } from '../kit/json.ts'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { isObject, type Json, objectAt, textAt } from '../kit/json.ts'
 import { claudeHomeScript } from './claude-home.ts'
 import { createClaudeTurn } from './claude-lines.ts'
 import { endedWithoutResult, failed } from './faults.ts'
@@ -15,7 +17,8 @@ export const claude: Runtime = {
   command: 'claude',
   keepsAlive: () => true,
   async prepare(setup) {
-    return { ...launch(setup), before: claudeHomeScript(setup.places) }
+    const files = await writeFiles(setup)
+    return { ...launch(setup, files), before: claudeHomeScript(setup) }
   },
   converse,
 }
@@ -32,7 +35,54 @@ const unwantedTools = [
 
 const retries = '8'
 
-function launch(setup: Setup): Launch {
+/** Private files with settings and servers: arguments are visible to every process of the container. */
+type Files = { settings: string; servers: string | null }
+
+/** The CLI reads the workspace itself while only the owner can have written there. */
+const readsWorkspace = ({ obeys }: Setup) => obeys.settings === null
+
+async function writeFiles(setup: Setup): Promise<Files> {
+  const { obeys, servers, mcp, places, readOnly, credentials } = setup
+  const base = { enableAllProjectMcpServers: true }
+  if (obeys.settings === null) return { settings: JSON.stringify(base), servers: null }
+  const write = async (name: string, content: object) => {
+    const path = join(places.scratch, name)
+    await writeFile(path, JSON.stringify(content), { mode: 0o600 })
+    return path
+  }
+  const settings = obeys.settings.map(parsed).reduce(merged, {})
+  // The reader gets no servers: they contain credentials that only the developer may read.
+  const others = readOnly && credentials ? {} : servers
+  const all = { ...others, ...(mcp ? { roost: roostServer(mcp.url) } : {}) }
+  return {
+    settings: await write('settings.json', { ...settings, ...base }),
+    servers: await write('servers.json', { mcpServers: all }),
+  }
+}
+
+/** Settings that are not valid JSON have no effect, as with the CLI. */
+function parsed(text: string): Json {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) ? value : {}
+  } catch {
+    return {}
+  }
+}
+
+/** Merges as the CLI does: later values win, objects are merged, lists are joined. */
+function merged(first: Json, second: Json): Json {
+  const result = { ...first }
+  for (const [name, value] of Object.entries(second)) {
+    const before = Object.hasOwn(first, name) ? first[name] : undefined
+    if (Array.isArray(before) && Array.isArray(value)) result[name] = [...before, ...value]
+    else if (isObject(before) && isObject(value)) result[name] = merged(before, value)
+    else result[name] = value
+  }
+  return result
+}
+
+function launch(setup: Setup, files: Files): Launch {
   const args = [
     '-p',
     '--input-format=stream-json',
@@ -42,7 +92,7 @@ function launch(setup: Setup): Launch {
     // Otherwise a resumed session ignores a changed system prompt.
     '--system-prompt-snapshot=off',
     `--disallowedTools=${unwantedTools.join(',')}`,
-    `--settings=${JSON.stringify({ enableAllProjectMcpServers: true })}`,
+    `--settings=${files.settings}`,
   ]
   // `--allowedTools` has no effect while permissions are bypassed.
   if (setup.allowedTools === null) args.push('--dangerously-skip-permissions')
@@ -56,11 +106,10 @@ function launch(setup: Setup): Launch {
   args.push(`--model=${setup.model ?? 'default'}`)
   if (setup.maxTurns !== null) args.push(`--max-turns=${setup.maxTurns}`)
   if (setup.resumeSessionId) args.push(`--resume=${setup.resumeSessionId}`)
-  // The workspace's servers need credentials that this turn must not have.
-  if (!setup.credentials) args.push('--strict-mcp-config')
-  // With a home of its own the workspace is a project, whose settings may start hooks.
-  if (!setup.isOwner) args.push('--setting-sources=user')
-  if (setup.mcp) args.push(`--mcp-config=${mcpConfig(setup.mcp.url)}`)
+  // Somebody else may have written settings with hooks and servers into the workspace.
+  if (!readsWorkspace(setup)) args.push('--strict-mcp-config', '--setting-sources=user')
+  if (files.servers) args.push(`--mcp-config=${files.servers}`)
+  else if (setup.mcp) args.push(`--mcp-config=${mcpConfig(setup.mcp.url)}`)
   return { command: 'claude', args, env: environment(setup) }
 }
 
@@ -92,10 +141,11 @@ function environment({ broker, mcp, places }: Setup): Record<string, string | nu
 }
 
 /** The CLI substitutes the variable, so the key appears only in the environment. */
-function mcpConfig(url: string): string {
-  const roost = { type: 'http', url, headers: { Authorization: `Bearer \${ROOST_MCP_KEY}` } }
-  return JSON.stringify({ mcpServers: { roost } })
+function roostServer(url: string): object {
+  return { type: 'http', url, headers: { Authorization: `Bearer \${ROOST_MCP_KEY}` } }
 }
+
+const mcpConfig = (url: string) => JSON.stringify({ mcpServers: { roost: roostServer(url) } })
 
 const initializeId = 'roost-initialize'
 const writingTools = 'Write|Edit|MultiEdit|NotebookEdit'

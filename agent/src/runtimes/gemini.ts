@@ -14,6 +14,7 @@ export function createGemini({ compileCache }: { compileCache: string | null }):
   return {
     name: 'gemini-cli',
     command: 'gemini',
+    reads: ['.gemini'],
     keepsAlive: isLive,
     prepare: (setup) => prepare(setup, compileCache),
     converse: (setup, now) => (isLive(setup) ? converseAcp(setup, now) : converseLines(setup)),

@@ -22,6 +22,7 @@ const setup: Setup = {
   servers: {},
   credentials: true,
   isOwner: true,
+  obeys: { settings: null, hasFolder: true },
   imagePaths: [],
   places: { home: '/home/developer', state: '/state', scratch: '/scratch' },
 }

@@ -12,6 +12,8 @@ export type Runtime = {
   readonly name: RuntimeName
   /** The CLI's command on the PATH. */
   readonly command: string
+  /** Paths of the workspace that this CLI always obeys. Those that the owner did not write are set aside. */
+  readonly reads?: readonly string[]
   /** Returns features of the run that this CLI lacks, as sentences for the transcript. */
   caveats?(setup: Setup): string[]
   /** True when one process serves several turns; otherwise each turn resumes the runtime's session. */
@@ -35,12 +37,22 @@ export type Setup = {
   readOnly: ReadOnlyRules | null
   broker: { url: string; token: string }
   mcp: { url: string; key: string } | null
-  /** MCP servers of the workspace, for a CLI that does not read `.mcp.json` itself. */
+  /** MCP servers of the workspace. */
   servers: Record<string, McpServer>
   /** Whether the turn may use the servers and variables that the workspace's credentials belong to. */
   credentials: boolean
   /** False for the turns of other people, whose CLI has a home of its own. */
   isOwner: boolean
+  /** What the CLI may obey in the workspace. */
+  obeys: {
+    /**
+     * Texts of the owner's `.claude/settings.json` and `settings.local.json`. Null: the workspace is the owner's
+     * alone, and the CLI reads its settings and servers there itself.
+     */
+    settings: string[] | null
+    /** False if somebody else may have written `.claude`. */
+    hasFolder: boolean
+  }
   /** Image files of the first turn, for a CLI that takes them as arguments. */
   imagePaths: string[]
   places: Places

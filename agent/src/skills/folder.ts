@@ -17,7 +17,7 @@ export async function placeSkill(target: string, unpacked: Unpacked): Promise<bo
   const text = manifestText(manifest, unpacked.injectedAt)
   const found = await lstat(target).catch(() => null)
   if (!found) {
-    await writeFile(join(folder, manifestFile), text)
+    await writeFile(join(folder, manifestFile), text, { mode: 0o644 })
     await rename(folder, target)
     return true
   }
@@ -32,7 +32,7 @@ export async function placeSkill(target: string, unpacked: Unpacked): Promise<bo
     await makeParents(target, path)
     await rename(join(folder, path), join(target, path))
   }
-  await writeFile(join(folder, manifestFile), text)
+  await writeFile(join(folder, manifestFile), text, { mode: 0o644 })
   await rename(join(folder, manifestFile), join(target, manifestFile))
   return true
 }
@@ -54,11 +54,14 @@ export async function installedVersion(target: string, recorded: RecordedManifes
   return recorded.version
 }
 
+/** Skills control runs, so the group in which others write the workspace must not change them. */
+export const closedMode = 0o755
+
 export async function unpack(bytes: Buffer, manifest: SkillManifest, folder: string): Promise<void> {
   let at = 0
   for (const { path, size, executable } of manifest.files) {
     const file = join(folder, path)
-    await mkdir(dirname(file), { recursive: true })
+    await mkdir(dirname(file), { recursive: true, mode: closedMode })
     await writeFile(file, bytes.subarray(at, at + size), { flag: 'wx' })
     await chmod(file, executable ? 0o755 : 0o644)
     at += size
@@ -100,7 +103,7 @@ async function makeParents(target: string, path: string): Promise<void> {
     const found = await lstat(parent).catch(() => null)
     if (found?.isDirectory()) continue
     if (found) await rm(parent)
-    await mkdir(parent)
+    await mkdir(parent, { mode: closedMode })
   }
 }
 

@@ -13,7 +13,7 @@ import type {
 import { type Clock, timestamp } from '../kit/clock.ts'
 import { LinkFault } from '../link/link.ts'
 import { asFault, isDirectory, type Paths } from '../workspace/paths.ts'
-import { installedVersion, placeSkill, removeSkill, unpack } from './folder.ts'
+import { closedMode, installedVersion, placeSkill, removeSkill, unpack } from './folder.ts'
 import { readManifest, skillName } from './manifest.ts'
 import { missingOf } from './requirements.ts'
 import { createUploads } from './uploads.ts'
@@ -53,10 +53,10 @@ export function createSkills({ paths, runtime, clock, environment }: SkillsDeps)
       throw new LinkFault('invalid_message', 'The size of the files differs from the manifest.')
     const folder = join(scratch, `${randomUUID()}.new`)
     try {
-      await mkdir(folder, { recursive: true })
+      await mkdir(folder, { recursive: true, mode: closedMode })
       await unpack(bytes, manifest, folder)
       const real = await root()
-      await mkdir(real, { recursive: true })
+      await mkdir(real, { recursive: true, mode: closedMode })
       const unpacked = { folder, manifest, injectedAt: timestamp(clock) }
       const isPlaced = await placeSkill(join(real, manifest.name), unpacked)
       return { outcome: isPlaced ? 'injected' : 'conflict' }

@@ -1,5 +1,7 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { createOwnersFiles, type OwnersFiles } from '../principals/owners-files.ts'
+import { createIdentities, readIdentityFacts } from '../processes/identity.ts'
 
 /** A workspace and a scratch folder for one test; both are deleted at its end. */
 export type TestHome = { home: string; scratch: string; root: string; [Symbol.dispose](): void }
@@ -17,4 +19,10 @@ export function makeTestHome(): TestHome {
     root,
     [Symbol.dispose]: () => rmSync(root, { recursive: true, force: true }),
   }
+}
+
+/** A new agent's: nobody but the owner has written to the workspace. */
+export function ownersFilesOf(home: string): OwnersFiles {
+  const identities = createIdentities(readIdentityFacts(statSync(home)))
+  return createOwnersFiles(home, join(home, '..', 'others-wrote'), identities)
 }

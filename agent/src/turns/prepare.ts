@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { AgentSettings } from '@roost/contracts/link/messages'
 import type { Run } from '@roost/contracts/link/runs'
 import type { Clock } from '../kit/clock.ts'
+import type { OwnersFiles } from '../principals/owners-files.ts'
 import type { Places, TurnPlace } from '../principals/places.ts'
 import type { Sharing } from '../principals/sharing.ts'
 import type { Environment } from '../processes/environment.ts'
@@ -28,9 +29,10 @@ export type PrepareDeps = {
   live: LivePool
   users: UserCount
   sharing: Sharing
+  ownersFiles: OwnersFiles
   clock: Clock
   settings(): AgentSettings
-  /** Current MCP servers of the workspace's `.mcp.json`. */
+  /** Current MCP servers of the workspace's `.mcp.json`, if the owner wrote it. */
   servers(): Promise<Setup['servers']>
   /** Environment of a child process, including the workspace's current `.env`. */
   environment(overrides: Record<string, string | null>, place?: TurnPlace): Promise<Environment>
@@ -130,12 +132,28 @@ async function fill(
     servers: place.credentials ? await deps.servers() : {},
     credentials: place.credentials,
     isOwner: !place.isPrivate,
+    obeys: await obeyedBy(place, deps.ownersFiles),
     imagePaths: input.images.map(({ path }) => path),
     places: { home: place.cwd, state: place.state, scratch: scratch.path },
   }
   for (const caveat of deps.runtime.caveats?.(setup) ?? []) warn(caveat)
+  const ignored = await deps.ownersFiles.foreign()
+  if (ignored.length > 0) warn(ignoredNotice(ignored))
   const signature = signatureOf(setup, place, await deps.environment({}, place))
   return { run, place, setup, input, scratch, signature }
+}
+
+/** Settings of the owner may hold credentials, so other people's turns do without them. */
+async function obeyedBy({ isPrivate }: TurnPlace, files: OwnersFiles): Promise<Setup['obeys']> {
+  const hasFolder = await files.isOwners('.claude')
+  if (isPrivate) return { settings: [], hasFolder }
+  if (!files.isShared()) return { settings: null, hasFolder }
+  const texts = await Promise.all(['.claude/settings.json', '.claude/settings.local.json'].map(files.read))
+  return { settings: texts.filter((text) => text !== null), hasFolder }
+}
+
+function ignoredNotice(paths: readonly string[]): string {
+  return `Ignored, because somebody other than the owner may have changed it: ${paths.join(', ')}. The owner can delete or replace it.`
 }
 
 const hookOnly =
@@ -167,6 +185,8 @@ export function mayStayAlive(
 async function startProcess(turn: PreparedTurn, deps: PrepareDeps): Promise<OwnedProcess> {
   const { run, place, setup, scratch } = turn
   const { runtime, identities, permissions, clock } = deps
+  for (const path of runtime.reads ?? [])
+    if (!(await deps.ownersFiles.isOwners(path))) await deps.ownersFiles.setAside(path)
   const launch = await runtime.prepare(setup)
   const earlier = await deps.places.earlierSession(place, setup.resumeSessionId, scratch.path)
   await scratch.handOver()
@@ -181,8 +201,13 @@ async function startProcess(turn: PreparedTurn, deps: PrepareDeps): Promise<Owne
   }
   // Counted before it waits, so that nobody's end kills all processes of this user from here on.
   deps.users.began(place.user)
+  await deps.ownersFiles.began(place).catch((fault: unknown) => {
+    deps.users.ended(place.user)
+    throw fault
+  })
   await deps.users.cleared()
   const process = await startRuntimeProcess(options, identities).catch((fault: unknown) => {
+    deps.ownersFiles.ended(place)
     deps.users.ended(place.user)
     throw fault
   })
@@ -193,6 +218,7 @@ async function startProcess(turn: PreparedTurn, deps: PrepareDeps): Promise<Owne
       // What escaped the mark of its run ends with the last run of its user.
       if (deps.users.ended(place.user))
         await deps.users.clear(createProcessTree(place.user, identities).killAll())
+      deps.ownersFiles.ended(place)
       await scratch.remove()
       if (place.user.uid === identities.reader.uid) await permissions.openForDeveloper()
       else if (place.user.uid === identities.developer.uid) permissions.noteDeveloperTurn()
@@ -202,7 +228,7 @@ async function startProcess(turn: PreparedTurn, deps: PrepareDeps): Promise<Owne
 
 /** Covers everything fixed at process start except the resumed session. */
 function signatureOf(setup: Setup, place: TurnPlace, env: Environment): string {
-  const { systemPrompt, model, allowedTools, maxTurns, readOnly, broker, mcp, servers } = setup
-  const fixed = [systemPrompt, model, allowedTools, maxTurns, readOnly, broker, mcp, servers]
+  const { systemPrompt, model, allowedTools, maxTurns, readOnly, broker, mcp, servers, obeys } = setup
+  const fixed = [systemPrompt, model, allowedTools, maxTurns, readOnly, broker, mcp, servers, obeys]
   return JSON.stringify([...fixed, place, env])
 }

@@ -1,9 +1,9 @@
 import { lstat, mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { FileDelete } from '@roost/contracts/link/files'
+import type { FileDelete, FileMkdir } from '@roost/contracts/link/files'
 import { LinkFault } from '../link/link.ts'
 import { asFault, isDirectory, type Paths } from './paths.ts'
-import { refuseChange, refuseRemoval } from './protected.ts'
+import { folderMode, refuseChange, refuseRemoval } from './protected.ts'
 
 /** Deletes a file, a link (not its target) or a folder with its contents. */
 export async function deletePath(
@@ -22,11 +22,14 @@ export async function deletePath(
 }
 
 /** An existing folder is not an error. */
-export async function makeDirectory(paths: Paths, path: string): Promise<{ path: string }> {
+export async function makeDirectory(
+  paths: Paths,
+  { path, guarded }: Omit<FileMkdir, 't'>,
+): Promise<{ path: string }> {
   const real = await paths.target(path)
-  refuseChange(paths, real, { path })
+  refuseChange(paths, real, { path, guarded })
   try {
-    await mkdir(real, { recursive: true })
+    await mkdir(real, { recursive: true, mode: folderMode(paths, real) })
     return { path }
   } catch (error) {
     if (!(await isDirectory(real)) && (await exists(real)))

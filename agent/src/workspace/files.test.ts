@@ -78,7 +78,7 @@ test('no path or link leads any operation out of the workspace', async () => {
     await assert.rejects(statFile(paths, path), refused, path)
     await assert.rejects(listFiles(paths, { path, depth: 1, show_hidden: true, limit: 10 }), refused, path)
     await assert.rejects(t.put(path, 'evil'), refused, path)
-    await assert.rejects(makeDirectory(paths, path), refused, path)
+    await assert.rejects(makeDirectory(paths, { path: path }), refused, path)
     await assert.rejects(packer.pack(path, 1e6), refused, path)
     await assert.rejects(deletePath(paths, { path }), refused, path)
   }
@@ -290,7 +290,7 @@ test("no request reaches the platform's files, directly or through a link", asyn
         on_conflict: 'replace' as const,
       }
       await assert.rejects(writer.write(chunk), refused, path)
-      await assert.rejects(makeDirectory(t.paths, path), refused, path)
+      await assert.rejects(makeDirectory(t.paths, { path: path }), refused, path)
       await assert.rejects(deletePath(t.paths, { path }), refused, path)
       if (inside === 'new') continue
       await assert.rejects(statFile(t.paths, path), refused, path)
@@ -359,10 +359,10 @@ test("the whole workspace can be packed, without the platform's files", async ()
 
 test('creating an existing folder succeeds, a file in its place is an error', async () => {
   using t = await setUp()
-  await makeDirectory(t.paths, `${t.home}/docs`)
-  await makeDirectory(t.paths, `${t.home}/x/y/z`)
+  await makeDirectory(t.paths, { path: `${t.home}/docs` })
+  await makeDirectory(t.paths, { path: `${t.home}/x/y/z` })
   assert.ok(statSync(join(t.home, 'x', 'y', 'z')).isDirectory())
-  await assert.rejects(makeDirectory(t.paths, `${t.home}/docs/a.txt`), { code: 'not_a_directory' })
+  await assert.rejects(makeDirectory(t.paths, { path: `${t.home}/docs/a.txt` }), { code: 'not_a_directory' })
 })
 
 test('the set of login keys is replaced as a whole', async () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { Clock } from '../kit/clock.ts'
 import { timestamp } from '../kit/clock.ts'
 import { faultText, type Log } from '../kit/log.ts'
+import type { OwnersFiles } from '../principals/owners-files.ts'
 import { copyInto } from '../processes/copy.ts'
 import type { Environment } from '../processes/environment.ts'
 import type { Identities } from '../processes/identity.ts'
@@ -73,12 +74,17 @@ const maxOutputLength = 2000
 /** Runs the workspace's `.roost/setup.sh`, if present, as the developer for at most five minutes. */
 export async function runSetup(options: {
   home: string
+  ownersFiles: Pick<OwnersFiles, 'isOwners'>
   env: Environment
   identities: Identities
   log: Log
 }): Promise<void> {
   const script = join(options.home, '.roost', 'setup.sh')
   if (!(await exists(script))) return
+  if (!(await options.ownersFiles.isOwners('.roost/setup.sh'))) {
+    options.log.warn('setup.sh ignored, because somebody other than the owner may have written it')
+    return
+  }
   const { identities } = options
   const { command, args, options: asUser } = identities.as(identities.developer, '/bin/bash', [script])
   const child = spawn(command, args, {

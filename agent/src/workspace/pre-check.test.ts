@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { systemClock } from '../kit/clock.ts'
 import { createIdentities } from '../processes/identity.ts'
-import { makeTestHome } from '../test/home.ts'
+import { makeTestHome, ownersFilesOf } from '../test/home.ts'
 import { runPreCheck } from './pre-check.ts'
 
 const identities = createIdentities({
@@ -24,7 +24,9 @@ async function runHook(script: string | null, { mode = 0o755, seconds = 10 } = {
   }
   const env = { PATH: process.env.PATH ?? '', HOME: home }
   // Awaited, because the workspace is deleted when this returns.
-  return await runPreCheck({ home, env, identities, clock: systemClock, seconds })
+  const ownersFiles = ownersFilesOf(home)
+  const log = { warn() {} }
+  return await runPreCheck({ home, ownersFiles, env, identities, clock: systemClock, log, seconds })
 }
 
 test('the output of the hook, run in the home directory, is returned', async () => {

@@ -30,6 +30,10 @@ export function refuseReading({ home }: Home, real: string, { path, guarded }: R
   if (isClosed(inside) || (guarded && isOwnersAlone(inside))) throw refusal(path)
 }
 
+/** What only the owner may write stays closed to the group in which others write the workspace. */
+export const folderMode = ({ home }: Home, real: string) =>
+  isOwnersToWrite(relative(home, real)) ? 0o755 : 0o777
+
 type Home = Pick<Paths, 'home'>
 
 /** Inodes of the files that only the owner may read. A hard link to one of them has the same inode. */

@@ -19,7 +19,7 @@ import { createFakeClock } from '../kit/fake-clock.ts'
 import { LinkFault } from '../link/link.ts'
 import { manifestOf } from '../skills/manifest.ts'
 import { createSkills } from '../skills/skills.ts'
-import { makeTestHome } from '../test/home.ts'
+import { makeTestHome, ownersFilesOf } from '../test/home.ts'
 import { placeAttachments } from './attachments.ts'
 import { deletePath, makeDirectory } from './change.ts'
 import { listFiles } from './list.ts'
@@ -96,6 +96,7 @@ test('none of over 500 path forms reads or writes anything outside the workspace
   const packer = createPacker(paths, join(home, '.roost', 'packs'), clock)
   const credentials = createCredentialStore({
     home,
+    ownersFiles: ownersFilesOf(home),
     owner: { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 },
     parts: join(home, '.roost', 'sealed-parts'),
     digests: join(home, '.roost', 'mcp-rendered.json'),
@@ -124,7 +125,7 @@ test('none of over 500 path forms reads or writes anything outside the workspace
       listFiles(paths, { path, depth: 2, show_hidden: true, limit: 50 }),
       writer.write({ ...chunk, last: true, on_conflict: index % 2 ? 'replace' : 'rename' }),
       credentials.write(chunk).then(() => credentials.commit(upload_id, [path])),
-      makeDirectory(paths, path),
+      makeDirectory(paths, { path }),
     ])
     for (const answer of answers) {
       if (answer.status === 'rejected')
@@ -200,7 +201,7 @@ test('protected files stay protected under every other name', async () => {
       on_conflict: 'replace' as const,
     }
     await assert.rejects(writer.write(chunk), refused, name)
-    await assert.rejects(makeDirectory(paths, path), refused, name)
+    await assert.rejects(makeDirectory(paths, { path }), refused, name)
     // Deleting a link deletes the link, not its target.
     if (name !== 'to-env') await assert.rejects(deletePath(paths, { path }), refused, name)
   }

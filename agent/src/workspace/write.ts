@@ -6,7 +6,7 @@ import type { FileWrite, FileWriteAnswer } from '@roost/contracts/link/files'
 import type { Clock } from '../kit/clock.ts'
 import { LinkFault } from '../link/link.ts'
 import { asFault, codeOf, isDirectory, type Paths } from './paths.ts'
-import { refuseChange } from './protected.ts'
+import { folderMode, refuseChange } from './protected.ts'
 
 /** Writes files in chunks; a file appears under its name complete or not at all. */
 export type Writer = {
@@ -60,7 +60,7 @@ export function createWriter(paths: Paths, parts: string, clock: Clock): Writer 
     const target = await paths.target(request.path)
     refuseChange(paths, target, request)
     if (await isDirectory(target)) throw new LinkFault('not_a_file', `${request.path} is a directory.`)
-    await mkdir(dirname(target), { recursive: true })
+    await mkdir(dirname(target), { recursive: true, mode: folderMode(paths, target) })
     const before = await stat(target).catch(() => null)
     const mode = request.mode ?? (before && request.on_conflict === 'replace' ? before.mode & 0o777 : 0o644)
     await upload.file.chmod(mode & 0o777)

@@ -26,6 +26,16 @@ export const protectedFolders: readonly string[] = ['.git', '.ssh', '.roost']
 const platformFolder = '.roost'
 /** Programs in it that the platform starts as the agent. Only the owner may change them. */
 const startupFiles: readonly string[] = ['.roost/pre-check', '.roost/setup.sh']
+/** Folders in which the runtimes look for settings, hooks and skills. */
+const runtimeFolders: readonly string[] = ['.claude', '.gemini', '.codex']
+/** What runtimes and the platform obey. It has an effect only if the owner wrote it. */
+export const obeyedPaths: readonly string[] = [
+  '.env',
+  '.mcp.json',
+  mcpTemplateFile,
+  ...startupFiles,
+  ...runtimeFolders,
+]
 /** The exceptions: files through which the workspace and the platform work together. */
 const interfaceFiles: readonly string[] = ['.roost/operator-queue.json', ...startupFiles]
 
@@ -36,7 +46,7 @@ export function isClosed(inside: string): boolean {
 
 /** True when only the owner may write or delete the path. */
 export function isOwnersToWrite(inside: string): boolean {
-  return startupFiles.includes(inside)
+  return obeyedPaths.some((path) => isIn(inside, path))
 }
 
 /**

@@ -32,7 +32,7 @@ export type FileWrite = {
 }
 export type FileWriteAnswer = { path: string; size: number }
 export type FileDelete = { t: 'fs.delete'; path: string; guarded?: boolean }
-export type FileMkdir = { t: 'fs.mkdir'; path: string }
+export type FileMkdir = { t: 'fs.mkdir'; path: string; guarded?: boolean }
 export type PathAnswer = { path: string }
 /**
  * Packs a directory as tar.gz into a temporary file of the agent and returns its handle for `fs.read_pack`.

@@ -70,22 +70,21 @@ for (const inside of [
     assert.throws(() => rejectDelete(at(inside), true), isProtected)
   })
 }
-for (const inside of [
-  '.env.local',
-  '.gitignore',
-  'x/.env',
-  '.sshx',
-  '.roost/operator-queue.json',
-  'a',
-  '.mcp.json.template',
-]) {
+for (const inside of ['.env.local', '.gitignore', 'x/.env', '.sshx', '.roost/operator-queue.json', 'a']) {
   test(`${inside} can be written and deleted`, () => {
     rejectWrite(at(inside), false)
     rejectDelete(at(inside), false)
   })
 }
-test('only the owner changes the programs that the platform starts', () => {
-  for (const inside of ['.roost/pre-check', '.roost/setup.sh']) {
+test('only the owner changes what runs obey', () => {
+  const obeyed = [
+    '.roost/pre-check',
+    '.roost/setup.sh',
+    '.mcp.json.template',
+    '.claude',
+    '.claude/settings.json',
+  ]
+  for (const inside of [...obeyed, '.gemini/settings.json', '.codex/config.toml']) {
     rejectWrite(at(inside), true)
     rejectDelete(at(inside), true)
     assert.throws(() => rejectWrite(at(inside), false), isProtected)

@@ -27,7 +27,7 @@ export function rejectWrite(path: string, isOwner: boolean): void {
   if (relative === '' || isProtectedPath(relative))
     throw protectedPath(`"${formatPath(relative || '.')}" is protected.`)
   if (!isOwner && isOwnersToWrite(relative))
-    throw protectedPath(`Only the owner may change "${relative}": the platform starts it.`)
+    throw protectedPath(`Only the owner may change "${relative}": it controls what runs do.`)
 }
 
 /** Like `rejectWrite`, and also rejects folders that contain something protected. */

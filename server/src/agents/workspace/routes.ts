@@ -36,7 +36,8 @@ export function workspaceRoutes(workspace: Workspace, agentRecords: Pick<AgentRe
 
     agentRoute(makeDirectory, async (call) => {
       call.request.note({ path: call.body.path })
-      const created = await workspace.makeDirectory(await agentOf(call), call.body.path, call.request.signal)
+      const folder = { path: call.body.path, isOwner: ownsSecrets(call.relation) }
+      const created = await workspace.makeDirectory(await agentOf(call), folder, call.request.signal)
       return { success: true as const, ...created }
     }),
 

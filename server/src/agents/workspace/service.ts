@@ -64,7 +64,7 @@ export type Workspace = {
     signal: AbortSignal,
   ): Promise<{ path: string; size: number }>
   remove(agent: Agent, file: FileRequest, signal: AbortSignal): Promise<{ path: string }>
-  makeDirectory(agent: Agent, path: string, signal: AbortSignal): Promise<{ path: string }>
+  makeDirectory(agent: Agent, folder: FileRequest, signal: AbortSignal): Promise<{ path: string }>
   /**
    * Opens a file or, with `directories`, a packed directory. `outside` means that the range is not in the
    * file. Throws `file_not_found`, `file_too_large`, `protected_path`.
@@ -164,11 +164,11 @@ export function createWorkspace({ ask }: { ask: CallAgent }): Workspace {
       return { path }
     },
 
-    async makeDirectory(agent, given, signal) {
+    async makeDirectory(agent, { path: given, isOwner }, signal) {
       const path = resolvePath(given)
-      rejectWrite(path, false)
+      rejectWrite(path, isOwner)
       requireDiskRoom(agent)
-      await ask(agent, 'fs.mkdir', { path }, signal).catch(faultMapper(given))
+      await ask(agent, 'fs.mkdir', { path, guarded: !isOwner }, signal).catch(faultMapper(given))
       return { path }
     },
 
