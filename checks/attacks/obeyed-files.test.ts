@@ -88,6 +88,17 @@ for (const runtime of ['claude-code', 'gemini-cli', 'codex'] as const) {
       return JSON.stringify(scene.platform.runs.get(execution_id)?.lines)
     }
 
+    test('the instructions of the workspace reach the model in everybody’s turns', async () => {
+      const file = { 'claude-code': 'CLAUDE.md', 'gemini-cli': 'GEMINI.md', codex: 'AGENTS.md' }[runtime]
+      await scene.turn(owner, `echo 'Answer like a HERON.' > ${file}`)
+      for (const principal of victims) {
+        const before = scene.modelRequests.length
+        await scene.result(principal, '[[reply:here]]')
+        const sent = scene.modelRequests.slice(before).join('\n')
+        assert.match(sent, /Answer like a HERON/, principal.id)
+      }
+    })
+
     test('start scripts that somebody else replaced do not run', async () => {
       await scene.turn(
         owner,

@@ -22,6 +22,8 @@ export type Scene = {
   /** Runs a shell command as a tool of this principal's turn. Returns the final text of the CLI. */
   turn(principal: Principal, script: string, overrides?: Partial<Run>): Promise<string>
   result(principal: Principal, message: string, overrides?: Partial<Run>): ReturnType<TestPlatform['result']>
+  /** Bodies of the requests to the model server, oldest first. */
+  modelRequests: readonly string[]
   /** Model and broker of a run. */
   runDefaults(token: string): Pick<Run, 'model' | 'broker' | 'timeout_seconds'>
   /** Runs a shell command beside the turns, as `user`, with the capabilities of a container. */
@@ -119,6 +121,7 @@ export async function openTwoPeople(runtime: (typeof agentRuntimes)[number]): Pr
     platform,
     container,
     result,
+    modelRequests: broker.bodies,
     runDefaults,
     async turn(principal, script, overrides) {
       const ended = await result(principal, `[[tool:Bash:${script}]]`, overrides)

@@ -1,9 +1,12 @@
 import { createServer, request, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
 
 /** The broker's paths in front of a model server. Can be stopped like a restarting platform. */
 export type TestBroker = {
   url: string
+  /** Bodies of all requests, oldest first. */
+  bodies: readonly string[]
   /** Refuses connections and aborts running answers until `start`. */
   stop(): Promise<void>
   start(): Promise<void>
@@ -20,6 +23,7 @@ export async function startTestBroker(modelUrl: string): Promise<TestBroker> {
   let cuts = 0
   let breakAt: number | null = null
   let breaks = 0
+  const bodies: string[] = []
 
   async function start() {
     server = createServer((incoming, outgoing) => {
@@ -51,6 +55,10 @@ export async function startTestBroker(modelUrl: string): Promise<TestBroker> {
       onward.on('error', () => outgoing.destroy())
       outgoing.on('close', () => onward.destroy())
       incoming.pipe(onward)
+      void text(incoming).then(
+        (body) => bodies.push(body),
+        () => {},
+      )
     })
     await new Promise<void>((done) => server?.listen(port, '127.0.0.1', done))
     port = (server.address() as AddressInfo).port
@@ -66,6 +74,7 @@ export async function startTestBroker(modelUrl: string): Promise<TestBroker> {
   await start()
   return {
     url: `http://127.0.0.1:${port}/broker`,
+    bodies,
     start,
     stop,
     cut(count) {
