@@ -149,9 +149,11 @@ test('a connection above the limit is refused until an earlier server has ended'
   }
 })
 
-test('a program that does not exist ends the connection', async () => {
-  await using t = await open({ command: '/nonexistent/server', args: [], env: {} })
-  assert.equal(await text(t.client().stdout), '')
+test('a program that cannot start ends the connection', async () => {
+  const impossible = { command: '/bin/cat', args: ['\0'], env: {} }
+  await using t = await open({ command: '/nonexistent/server', args: [], env: {} }, impossible)
+  assert.equal(await text(t.client(0).stdout), '')
+  assert.equal(await text(t.client(1).stdout), '')
 })
 
 test('closing deletes nothing through a link that the turn placed', async () => {

@@ -92,7 +92,8 @@ export async function openBridge(
     socket.on('error', () => {})
     if (isClosed || ofServer.size >= maxConnections) return void socket.destroy()
     wasUsed = true
-    const started = start(socket, server)
+    const started = tryStart(socket, server)
+    if (!started) return void socket.destroy()
     running.add(started)
     ofServer.add(started)
     const release = async () => {
@@ -103,6 +104,15 @@ export async function openBridge(
     void started.exited.then(release)
     // The end of the client's input ends the session; a client that was killed looks the same.
     for (const event of ['end', 'close']) socket.once(event, () => void release())
+  }
+
+  /** Some faults are thrown instead of reported, for example a zero byte in an argument. */
+  function tryStart(socket: Socket, server: BridgedServer): Running | null {
+    try {
+      return start(socket, server)
+    } catch {
+      return null
+    }
   }
 
   function start(socket: Socket, server: BridgedServer): Running {
@@ -162,7 +172,8 @@ export async function openBridge(
       listeners.push(listener)
       const born = join(birthplace, String(index))
       await new Promise<void>((resolve, reject) => {
-        listener.once('error', reject)
+        // Stays: later errors concern one connection, for which there was no descriptor.
+        listener.on('error', reject)
         listener.listen(born, resolve)
       })
       await rename(born, join(scratch, folder, String(index)))
