@@ -69,7 +69,7 @@ for (const [runtime, tool] of Object.entries(tools))
     )
     // The servers run while the turn searches.
     const found = await scene.turn(visitor, `echo begin; ${servers}; ${finding}; env`)
-    assert.match(found, /begin\n\d+\nsearched\n/)
+    assert.match(found, /begin\n(\d+\n)+searched\n/)
     const variables = found.slice(found.indexOf('\nsearched\n'))
     assert.doesNotMatch(variables, new RegExp(`${secret}|${dotenvSecret}`))
     // The same search succeeds for the owner.
@@ -99,8 +99,10 @@ test('what the tool server of a visitor is bound to', async (t) => {
   })
 
   await t.test('the process of a conversation keeps its server, and is reused', async () => {
-    const before = await scene.inside(servers)
-    assert.match(before, /^\d+$/)
+    const before = await eventually(
+      () => scene.inside(servers),
+      (left) => /^\d+$/.test(left),
+    )
     const again = await scene.result(visitor, call, own)
     assert.equal(again.response, `tool-result: ${expected}`)
     assert.equal(await scene.inside(servers), before)
@@ -122,13 +124,16 @@ test('what the tool server of a visitor is bound to', async (t) => {
     const flood = `
 import socket
 served = []
-for _ in range(20):
+tries = 20
+while tries:
     each = socket.socket(socket.AF_UNIX)
     try:
         each.connect("${path}")
         each.sendall(b'{"id":1,"method":"tools/list"}\\n')
         if each.recv(1): served += [each]
     except ConnectionError: pass
+    # An earlier connection may still be ending.
+    if served: tries -= 1
 print("served", len(served))`
     const written = Buffer.from(flood).toString('base64')
     // The CLI has a connection of its own.
@@ -151,6 +156,19 @@ print("served", len(served))`
     const lines = JSON.stringify(scene.platform.runs.get('of-the-editor')?.lines)
     assert.match(lines, /may change the files[^"]*: vault\./)
     assert.match(lines, /may contain credentials: remote\./)
+  })
+
+  await t.test('in read-only mode the server cannot write to the workspace either', async () => {
+    const { settings } = scene.platform
+    const read_only = { enabled: true, blocked_patterns: ['tools/**'], allowed_patterns: ['content/**'] }
+    await scene.platform.call('settings', { settings: { ...settings, read_only } })
+    const answered = await scene.result(otherVisitor, call)
+    assert.equal(answered.response, `tool-result: ${expected.replace('1000', '1001')}`)
+    await eventually(
+      () => scene.inside('pgrep -u roost-reader || echo none'),
+      (left) => left === 'none',
+    )
+    await scene.platform.call('settings', { settings })
   })
 
   await t.test('servers that somebody else planted do not run as the owner', async () => {

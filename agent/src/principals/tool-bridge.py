@@ -45,7 +45,7 @@ def main():
     try:
         connection.connect(sys.argv[1])
         copy(connection)
-    except (ConnectionError, FileNotFoundError, PermissionError) as error:
+    except OSError as error:
         sys.exit("The tool server cannot be reached: %s" % error)
 
 
