@@ -195,7 +195,7 @@ async function startProcess(turn: PreparedTurn, deps: PrepareDeps): Promise<Owne
   const launch = await runtime.prepare(setup)
   const earlier = await deps.places.earlierSession(place, setup.resumeSessionId, scratch.path)
   const env = await deps.environment(launch.env, place)
-  // As in the owner's own turns, nothing that a read-only turn starts may write to the workspace.
+  // Nothing that a read-only turn starts may write to the workspace.
   const user = setup.readOnly ? identities.reader : identities.developer
   const about = { scratch: scratch.path, cwd: deps.home, user, marker: run.execution_id }
   const bridge = await openBridge(turn.bridged, about, identities)
