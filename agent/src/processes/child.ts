@@ -136,7 +136,7 @@ export async function startChild(options: ChildOptions, identities: Identities):
 }
 
 /** Waits for `promise` for at most `ms`. */
-async function waitFor(promise: Promise<unknown>, ms: number): Promise<void> {
+export async function waitFor(promise: Promise<unknown>, ms: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, ms)

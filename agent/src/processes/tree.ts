@@ -15,8 +15,8 @@ export type ProcessTree = {
    * Kills every process with the marker, including ones that appear meanwhile. Resolves when all are gone.
    */
   killMarked(marker: string): Promise<void>
-  /** Kills the marked processes that no longer descend from `pid`, such as daemons of an ended tool. */
-  killDetached(marker: string, pid: number): Promise<void>
+  /** Kills the marked processes that no longer descend from one of `pids`, such as daemons of an ended tool. */
+  killDetached(marker: string, ...pids: number[]): Promise<void>
   /** Kills every process of a principal. Does nothing for users that share their uid with logins. */
   killAll(): Promise<void>
 }
@@ -78,8 +78,8 @@ export function createProcessTree(user: ProcessUser, identities: Identities): Pr
   return {
     signalGroup: (pid, name) => signal([-pid], name),
     killMarked: (marker) => killFound(() => markedProcesses(marker)),
-    killDetached: (marker, pid) =>
-      killFound(() => markedProcesses(marker).filter((each) => !descendsFrom(each, pid))),
+    killDetached: (marker, ...pids) =>
+      killFound(() => markedProcesses(marker).filter((each) => !descendsFrom(each, pids))),
     async killAll() {
       if (!isForeign || user.uid < principalBase) return
       for (let scans = 0; scans < maxScans && processesOf(user.uid).length > 0; scans += 1) {
@@ -102,9 +102,9 @@ export function markedProcesses(marker: string): number[] {
   })
 }
 
-function descendsFrom(pid: number, ancestor: number): boolean {
+function descendsFrom(pid: number, ancestors: number[]): boolean {
   for (let current = pid; current > 1; ) {
-    if (current === ancestor) return true
+    if (ancestors.includes(current)) return true
     current = Number(/^PPid:\s+(\d+)$/m.exec(read(current, 'status')?.toString('latin1') ?? '')?.[1] ?? 0)
   }
   return false

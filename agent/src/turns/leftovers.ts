@@ -1,5 +1,6 @@
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { bridgeMarker } from '../principals/tool-bridge.ts'
 import type { Identities } from '../processes/identity.ts'
 import { createProcessTree } from '../processes/tree.ts'
 import { scratchPrefix } from './scratch.ts'
@@ -14,7 +15,7 @@ export async function clearLeftovers(
     const { developer, reader } = identities
     for (const user of (await identities.canSwitch()) ? [developer, reader] : [developer]) {
       const tree = createProcessTree(user, identities)
-      for (const id of executionIds) await tree.killMarked(id)
+      for (const id of executionIds.flatMap((each) => [each, bridgeMarker(each)])) await tree.killMarked(id)
     }
   }
   for (const name of await readdir(scratchRoot)) {

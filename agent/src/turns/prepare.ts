@@ -5,14 +5,16 @@ import type { Clock } from '../kit/clock.ts'
 import type { OwnersFiles } from '../principals/owners-files.ts'
 import type { Places, TurnPlace } from '../principals/places.ts'
 import type { Sharing } from '../principals/sharing.ts'
+import { openBridge, type ToolBridge } from '../principals/tool-bridge.ts'
+import { serversOf, type TurnServers } from '../principals/tool-servers.ts'
 import type { Environment } from '../processes/environment.ts'
-import type { Identities } from '../processes/identity.ts'
+import type { Identities, ProcessUser } from '../processes/identity.ts'
 import { createProcessTree } from '../processes/tree.ts'
-import type { ReadOnlyRules, Runtime, Setup, TurnInput } from '../runtimes/port.ts'
+import type { Launch, ReadOnlyRules, Runtime, Setup, TurnInput } from '../runtimes/port.ts'
 import { placeAttachments, type ReadAttachment } from '../workspace/attachments.ts'
 import type { Permissions } from '../workspace/permissions.ts'
 import type { LivePool, OwnedProcess } from './live.ts'
-import { startRuntimeProcess } from './runtime-process.ts'
+import { type RuntimeProcess, startRuntimeProcess } from './runtime-process.ts'
 import { makeScratch, type Scratch } from './scratch.ts'
 
 export type PrepareDeps = {
@@ -75,6 +77,8 @@ export type PreparedTurn = {
   run: Run
   place: TurnPlace
   setup: Setup
+  /** Tool servers that this program runs for the turn. */
+  bridged: TurnServers['bridged']
   input: TurnInput
   scratch: Scratch
   signature: string
@@ -119,6 +123,7 @@ async function fill(
     images: join(scratch.path, 'images'),
   }
   const input = await placeAttachments(run.message, run.attachments, folders, read)
+  const { servers, bridged, notices } = await serversOf(place, scratch.path, deps)
   const setup: Setup = {
     kind: run.kind,
     systemPrompt: run.system_prompt,
@@ -129,18 +134,18 @@ async function fill(
     readOnly,
     broker: run.broker,
     mcp: deps.mcpUrl === null ? null : { url: deps.mcpUrl, key: run.key },
-    servers: place.credentials ? await deps.servers() : {},
+    servers,
     credentials: place.credentials,
     isOwner: !place.isPrivate,
     obeys: await obeyedBy(place, deps.ownersFiles),
     imagePaths: input.images.map(({ path }) => path),
     places: { home: place.cwd, state: place.state, scratch: scratch.path },
   }
-  for (const caveat of deps.runtime.caveats?.(setup) ?? []) warn(caveat)
+  for (const caveat of [...(deps.runtime.caveats?.(setup) ?? []), ...notices]) warn(caveat)
   const ignored = await deps.ownersFiles.foreign()
   if (ignored.length > 0) warn(ignoredNotice(ignored))
-  const signature = signatureOf(setup, place, await deps.environment({}, place))
-  return { run, place, setup, input, scratch, signature }
+  const signature = signatureOf(setup, place, [await deps.environment({}, place), bridged])
+  return { run, place, setup, bridged, input, scratch, signature }
 }
 
 /** Settings of the owner may hold credentials, so other people's turns do without them. */
@@ -184,51 +189,95 @@ export function mayStayAlive(
 
 async function startProcess(turn: PreparedTurn, deps: PrepareDeps): Promise<OwnedProcess> {
   const { run, place, setup, scratch } = turn
-  const { runtime, identities, permissions, clock } = deps
+  const { runtime, identities } = deps
   for (const path of runtime.reads ?? [])
     if (!(await deps.ownersFiles.isOwners(path))) await deps.ownersFiles.setAside(path)
   const launch = await runtime.prepare(setup)
   const earlier = await deps.places.earlierSession(place, setup.resumeSessionId, scratch.path)
-  await scratch.handOver()
-  const options = {
-    launch: { ...launch, before: `${earlier}\n${launch.before ?? ''}` },
-    env: await deps.environment(launch.env, place),
-    cwd: setup.places.home,
-    user: place.user,
-    marker: run.execution_id,
-    dialogue: runtime.converse(setup, clock.now),
-    now: clock.elapsed,
+  const env = await deps.environment(launch.env, place)
+  // Nothing that a read-only turn starts may write to the workspace.
+  const user = setup.readOnly ? identities.reader : identities.developer
+  const about = { scratch: scratch.path, cwd: deps.home, user, marker: run.execution_id }
+  const bridge = await openBridge(turn.bridged, about, identities)
+  try {
+    await scratch.handOver()
+    const process = await startRuntime(
+      turn,
+      { ...launch, before: `${earlier}\n${launch.before ?? ''}` },
+      env,
+      deps,
+    )
+    const users = turn.bridged.length > 0 ? [place.user, user] : [place.user]
+    return owned(process, bridge, { turn, users, deps })
+  } catch (fault) {
+    await bridge.close()
+    throw fault
   }
+}
+
+async function startRuntime(
+  { run, place, setup }: PreparedTurn,
+  launch: Launch,
+  env: Environment,
+  { runtime, identities, users, ownersFiles, clock }: PrepareDeps,
+): Promise<RuntimeProcess> {
   // Counted before it waits, so that nobody's end kills all processes of this user from here on.
-  deps.users.began(place.user)
-  await deps.ownersFiles.began(place).catch((fault: unknown) => {
-    deps.users.ended(place.user)
+  users.began(place.user)
+  let isWriting = false
+  try {
+    await ownersFiles.began(place)
+    isWriting = true
+    await users.cleared()
+    const options = {
+      launch,
+      env,
+      cwd: setup.places.home,
+      user: place.user,
+      marker: run.execution_id,
+      dialogue: runtime.converse(setup, clock.now),
+      now: clock.elapsed,
+    }
+    return await startRuntimeProcess(options, identities)
+  } catch (fault) {
+    if (isWriting) ownersFiles.ended(place)
+    users.ended(place.user)
     throw fault
-  })
-  await deps.users.cleared()
-  const process = await startRuntimeProcess(options, identities).catch((fault: unknown) => {
-    deps.ownersFiles.ended(place)
-    deps.users.ended(place.user)
-    throw fault
-  })
+  }
+}
+
+type Owning = { turn: PreparedTurn; users: ProcessUser[]; deps: PrepareDeps }
+
+function owned(process: RuntimeProcess, bridge: ToolBridge, { turn, users, deps }: Owning): OwnedProcess {
+  const { place, scratch, bridged } = turn
+  const { identities, permissions, sharing } = deps
+  /** Tool servers may have created files of the owner. */
+  const noteFiles = () => (bridged.length > 0 ? sharing.noteOwner() : undefined)
   return {
-    process,
+    process: {
+      ...process,
+      async killDetached() {
+        await Promise.all([process.killDetached(), bridge.killDetached()])
+        noteFiles()
+      },
+    },
     async close() {
       await process.finish()
+      await bridge.close()
+      noteFiles()
       // What escaped the mark of its run ends with the last run of its user.
       if (deps.users.ended(place.user))
         await deps.users.clear(createProcessTree(place.user, identities).killAll())
       deps.ownersFiles.ended(place)
       await scratch.remove()
-      if (place.user.uid === identities.reader.uid) await permissions.openForDeveloper()
-      else if (place.user.uid === identities.developer.uid) permissions.noteDeveloperTurn()
+      if (users.some(({ uid }) => uid === identities.reader.uid)) await permissions.openForDeveloper()
+      if (users.some(({ uid }) => uid === identities.developer.uid)) permissions.noteDeveloperTurn()
     },
   }
 }
 
-/** Covers everything fixed at process start except the resumed session. */
-function signatureOf(setup: Setup, place: TurnPlace, env: Environment): string {
+/** Covers everything fixed at process start except the resumed session and the scratch folder. */
+function signatureOf(setup: Setup, place: TurnPlace, others: unknown[]): string {
   const { systemPrompt, model, allowedTools, maxTurns, readOnly, broker, mcp, servers, obeys } = setup
   const fixed = [systemPrompt, model, allowedTools, maxTurns, readOnly, broker, mcp, servers, obeys]
-  return JSON.stringify([...fixed, place, env])
+  return JSON.stringify([...fixed, place, ...others]).replaceAll(setup.places.scratch, '')
 }
