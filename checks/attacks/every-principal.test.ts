@@ -214,6 +214,6 @@ while sleep 0.3; do :; done`
 /** What people make in the workspace when they move in. */
 const makes: Record<string, string> = {
   owner: `cd ${workspace}; mkdir -p src credentials; echo shared > src/shared; echo TOKEN=x > .env
-echo k > credentials/token; echo k > deploy.pem; git init -q; ls -al >&2; [ -e .mcp.json ] || echo '{"mcpServers":{}}' > .mcp.json`,
+echo k > credentials/token; echo k > deploy.pem; git init -q; [ -e .mcp.json ] || echo '{"mcpServers":{}}' > .mcp.json`,
   sharer: `cd ${workspace}; echo k > made-by-a-writer.pem`,
 }
