@@ -14,7 +14,7 @@ import { promisify } from 'node:util'
 import { type GitServer, startGitServer } from '@roost/test-support/git/index'
 import { type MailServer, startMailServer } from '@roost/test-support/mail/index'
 import { openPostgres, openRedis } from '../../bench/chaos/services.ts'
-import { credential, mailPassword, type Planting, plantEverywhere } from './canary-planting.ts'
+import { credential, mailPassword, type Planting, plantEverywhere, runKeys } from './canary-planting.ts'
 import { type BesideProcess, canaries, type Platform, startPlatform } from './platform.ts'
 import { docker } from './steps.ts'
 
@@ -104,7 +104,7 @@ for (const [name, openStores] of [
     }
 
     test('enough secrets are planted for the search to be meaningful', () => {
-      assert.ok(planting.planted.size >= 35, `${planting.planted.size}: ${[...planting.planted.keys()]}`)
+      assert.ok(planting.planted.size >= 40, `${planting.planted.size}: ${[...planting.planted.keys()]}`)
       assert.deepEqual(found(`x ${mailPassword} y`), ['password of the mail server'])
       assert.ok(planting.answers.some(({ to, text }) => to === 'a socket' && /execution_finished/.test(text)))
     })
@@ -178,7 +178,7 @@ for (const [name, openStores] of [
             : besidePids.includes(Number(pid))
               ? found(storesEnvironment)
               : isAgents
-                ? ['key of the agent', credential]
+                ? ['key of the agent', credential, ...runKeys]
                 : []
         assert.deepEqual(found(environment, except), [], `${pid}: ${environment.slice(0, 100)}`)
       }
@@ -190,10 +190,10 @@ for (const [name, openStores] of [
       assert.deepEqual(found(described), ['key of the agent'])
     })
 
-    test("the container's processes contain only its key, and its credentials in its runs", async () => {
+    test("the container's processes contain only its key, and its credentials and keys in its runs", async () => {
       const script = 'cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline 2>/dev/null | tr "\\0" "\\n"'
       const processData = await docker('exec', '-u', 'root', `agent-${agent}`, 'sh', '-c', script)
-      assert.deepEqual(found(processData, ['key of the agent', credential]), [])
+      assert.deepEqual(found(processData, ['key of the agent', credential, ...runKeys]), [])
     })
   })
 }

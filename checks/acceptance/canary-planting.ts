@@ -1,6 +1,7 @@
 /** Plants secrets of every kind as users would, and then exercises the platform, errors included. */
 import assert from 'node:assert/strict'
 import { createHmac, randomUUID } from 'node:crypto'
+import { gunzipSync } from 'node:zlib'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import type { GitServer } from '@roost/test-support/git/index'
 import type { MailServer } from '@roost/test-support/mail/index'
@@ -12,6 +13,8 @@ import { agentKeyOf, answerOf, createAgent } from './steps.ts'
 export const mailPassword = `canary-smtp-${randomUUID()}`
 /** In the agent's `.env`, so also in the environment of its runs. */
 export const credential = 'credential of the agent'
+/** In the environment of runs of the owner and of a visitor. */
+export const runKeys = ["key of the owner's run", "key of a visitor's run"]
 
 export type Planting = {
   /** Name of each secret → its text. */
@@ -126,6 +129,60 @@ export async function plantEverywhere(
     planted.set('git token as it is sent', ofAgent)
   }
 
+  /**
+   * Keys of runs, and files in a home and in the platform's folder. Turns print them reversed, because the platform
+   * hides keys; others then search for them.
+   */
+  async function plantRuns(): Promise<void> {
+    const reversed = async (names: string[], reply: Loose) => {
+      assert.equal(reply.status, 200, reply.text)
+      const texts = [...reply.json.response.matchAll(/<(\S{20,})>/g)].map(([, text]) => text)
+      assert.equal(texts.length, names.length, reply.text)
+      for (const [index, name] of names.entries()) planted.set(name, [...texts[index]].reverse().join(''))
+    }
+    const makeSecret = (path: string) =>
+      `od -An -N16 -tx1 /dev/urandom | tr -d ' \\n' > ${path}; echo "<$(rev ${path})>"`
+    const script = (path: string) =>
+      `[[tool:Bash:echo "<$(printenv ROOST_MCP_KEY | rev)>"; ${makeSecret(path)}]]`
+    const [ownKey = '', visitorsKey = ''] = runKeys
+    const asOwner = (message: string) =>
+      platform.request(
+        'POST',
+        `/api/agents/${agent}/chat`,
+        { message },
+        { headers: { accept: 'application/json' } },
+      )
+    await reversed([ownKey, "file in the platform's folder"], await asOwner(script('~/.roost/note')))
+    const { json: link } = await platform.request('POST', `/api/agents/${agent}/public-links`, {})
+    planted.set('token of a public link', link.token)
+    const asVisitor = (message: string) =>
+      platform.request('POST', `/api/public/chat/${link.token}`, { message }, open)
+    await reversed([visitorsKey, 'file in the home of a visitor'], await asVisitor(script('~/note')))
+    const search = `[[tool:Bash:cat /var/lib/roost/homes/*/note; for f in /proc/[0-9]*/environ; do tr '\\0' '\\n' < $f; done | grep svc_mcp_; echo searched]]`
+    for (const [to, send] of Object.entries({
+      'a turn of the owner': asOwner,
+      'another visitor': asVisitor,
+    })) {
+      const { text } = await send(search)
+      assert.match(text, /searched/)
+      answers.push({ to, text })
+    }
+    for (const path of ['.roost/note', '.roost', '/home/developer', '/var/lib/roost/homes', '.tmp']) {
+      const query = `path=${encodeURIComponent(path)}`
+      await ask('GET', `/api/agents/${agent}/files?${query}&depth=10&show_hidden=true`)
+      for (const way of ['preview', 'download']) {
+        const url = `${platform.url}/api/agents/${agent}/files/${way}?${query}`
+        const reply = await fetch(url, { headers: { authorization: `Bearer ${platform.token}` } })
+        const bytes = Buffer.from(await reply.arrayBuffer())
+        const isArchive = bytes[0] === 0x1f && bytes[1] === 0x8b
+        if (path === '/home/developer' && way === 'download') assert.ok(isArchive, reply.statusText)
+        // The workspace's own credentials are in the owner's archive.
+        const text = (isArchive ? gunzipSync(bytes) : bytes).toString('latin1')
+        answers.push({ to: `${way} ${path}`, text: text.replaceAll(planted.get(credential) ?? '', '') })
+      }
+    }
+  }
+
   /** A run that prints its secrets, and a client that reads its stream. */
   async function printSecrets(): Promise<void> {
     const message = '[[tool:Bash:echo "it is $CRM_TOKEN"; env; cat ~/.env]]'
@@ -228,6 +285,7 @@ export async function plantEverywhere(
   await signInByMail()
   await storeSecrets()
   assert.equal(await answerOf(platform, agent, 'say it [[reply:sung]]'), 'sung')
+  await plantRuns()
   await printSecrets()
   await sync()
   await plantWebhook()

@@ -38,6 +38,9 @@ const readerShare = { email: 'reader@example.org', access: 'read' }
 let world: World
 /** The credentials of each kind of caller; several for refused ones. */
 let credentialsOf: Map<string, Record<string, string | undefined>>
+/** Another person with an agent: the tenant from which the foreign keys come. */
+let foreigner: string
+let foreignKey: string
 const owner = () => credentialsOf.get('owner')?.session
 
 before(async () => {
@@ -73,6 +76,9 @@ async function credentials(): Promise<typeof credentialsOf> {
   await world.setRole('ex-admin@example.org', 'user')
   const ownerId = await world.idOf(ownerSession)
   const adminId = await world.idOf(admin)
+  foreigner = await person('foreigner@example.org', 'creator')
+  const foreignId = await world.makeAgent(foreigner, 'foreign')
+  foreignKey = await world.plantKey('agent', await world.idOf(foreigner), foreignId)
   return new Map<string, Record<string, string | undefined>>([
     ['nobody', { none: undefined }],
     ['refused', refused],
@@ -100,16 +106,56 @@ async function startRuns(): Promise<void> {
   const agentKey = credentialsOf.get('agent key')?.key ?? assert.fail('no key')
   await world.ok('POST', `/api/agents/${target}/start`, { token: token('owner') })
   const start = (...people: string[]) => runsOf(world, { agent: target, agentKey, tokens: people.map(token) })
-  const ended = await start('owner')
-  const path = `/api/agents/${target}/executions/${ended.ids[0]}/terminate`
-  await world.ok('POST', path, { token: token('owner') })
+  credentialsOf.set('ended run', await endedRuns(agentKey))
   const [ownerRun, sharedRun, guestRun] = (await start('owner', 'shared', 'reader')).keys
   credentialsOf.set('owner run', { key: ownerRun })
   credentialsOf.set('shared run', { key: sharedRun })
   credentialsOf.set('guest run', { key: guestRun })
-  credentialsOf.set('ended run', { key: ended.keys[0] })
+  await world.ok('POST', '/api/agents/foreign/start', { token: foreigner })
+  for (const agent of [target, 'foreign']) {
+    const body = { max_parallel_tasks: 10 }
+    await world.ok('PUT', `/api/agents/${agent}/capacity`, { token: world.admin, body })
+  }
+  const foreign = { agent: 'foreign', agentKey: foreignKey }
+  credentialsOf.set('foreign run', {
+    key: (await runsOf(world, { ...foreign, tokens: [foreigner] })).keys[0],
+  })
+  const waiting = [(await visit('foreign', foreigner)).run]
+  credentialsOf.set('foreign guest', {
+    key: (await runsOf(world, { ...foreign, tokens: [], waiting })).keys[0],
+  })
   // The table describes a stopped agent. A stop would end the runs.
   await world.setStopped(target)
+}
+
+let guests = 0
+
+/** One key for each way in which a run and its key end. */
+async function endedRuns(agentKey: string): Promise<Record<string, string | undefined>> {
+  const token = owner()
+  const keyFor = async (tokens: string[], waiting: string[] = []) =>
+    (await runsOf(world, { agent: target, agentKey, tokens, waiting })).keys[0]
+  const path = `/api/agents/${target}`
+  const { ids, keys } = await runsOf(world, { agent: target, agentKey, tokens: [token ?? assert.fail()] })
+  await world.ok('POST', `${path}/executions/${ids[0]}/terminate`, { token })
+  guests += 1
+  const email = `guest-${guests}@example.org`
+  const guest = await world.person(email, 'user')
+  await world.ok('POST', `${path}/share`, { token, body: { email } })
+  const ofShare = await keyFor([guest])
+  await world.ok('DELETE', `${path}/share/${email}`, { token })
+  const { link, run } = await visit(target, token)
+  const ofLink = await keyFor([], [run])
+  await world.ok('PUT', `${path}/public-links/${link}`, { token, body: { enabled: false } })
+  return { terminated: keys[0], 'of an ended share': ofShare, 'of a disabled link': ofLink }
+}
+
+/** A visitor of a new public link sends a message. Returns the ids of the link and of the run. */
+async function visit(agent: string, token: string | undefined): Promise<{ link: string; run: string }> {
+  const link = await world.ok('POST', `/api/agents/${agent}/public-links`, { token, body: { name: 'site' } })
+  const body = { message: 'hello', async_mode: true }
+  const { execution_id } = await world.ok('POST', `/api/public/chat/${link.token}`, { body })
+  return { link: link.id, run: execution_id }
 }
 
 async function connectorKey(token: string, agent: string): Promise<string> {

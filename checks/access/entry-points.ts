@@ -35,7 +35,9 @@ export const entryPoints: readonly EntryPoint[] = [
     path: '/ws/events',
     answers(kind) {
       if (['nobody', 'refused', 'ended run', ...people].includes(kind)) return 'close 4001'
-      return [...agents, 'owner run', 'user key', 'system key'].includes(kind) ? 'ok' : 'close 4003'
+      return [...agents, 'owner run', 'foreign run', 'user key', 'system key'].includes(kind)
+        ? 'ok'
+        : 'close 4003'
     },
   },
   {

@@ -118,8 +118,21 @@ export const kinds: readonly Kind[] = [
     relation: 'guest',
   },
   {
+    id: 'foreign run',
+    description: "the key of a running turn of another person's agent, for that person",
+    caller: runKey('owner', 'creator'),
+    relation: null,
+  },
+  {
+    id: 'foreign guest',
+    description: "the key of a running turn of another person's agent, for a visitor of its public link",
+    caller: runKey('guest', 'creator'),
+    relation: null,
+  },
+  {
     id: 'ended run',
-    description: 'the key of a turn that has ended',
+    description:
+      'the key of a turn that has ended: terminated, with the share of its person, or with its public link',
     caller: 'ended run',
     relation: null,
   },

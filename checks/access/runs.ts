@@ -13,12 +13,17 @@ export type RunKeys = {
   ids: string[]
 }
 
-/** Starts a task for each of these people and claims them; they run until they are ended. */
+/** Starts a task for each of these people and claims them; they run until they are ended. `waiting` are other runs. */
 export async function runsOf(
   world: World,
-  { agent, agentKey, tokens }: { agent: string; agentKey: string; tokens: readonly string[] },
+  {
+    agent,
+    agentKey,
+    tokens,
+    waiting = [],
+  }: { agent: string; agentKey: string; tokens: readonly string[]; waiting?: readonly string[] },
 ): Promise<RunKeys> {
-  const ids: string[] = []
+  const ids = [...waiting]
   for (const token of tokens) {
     const body = { message: 'work', async_mode: true }
     ids.push((await world.ok('POST', `/api/agents/${agent}/task`, { token, body })).execution_id)

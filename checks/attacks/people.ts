@@ -1,5 +1,6 @@
 /** The people and programs that the attacks come from, on one platform with one attacked agent. */
 import assert from 'node:assert/strict'
+import { readdir, readFile } from 'node:fs/promises'
 import { type MailServer, startMailServer } from '@roost/test-support/mail/index'
 import {
   type Loose,
@@ -30,8 +31,11 @@ export type Scene = {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-export async function openScene(agent: string, options: PlatformOptions = {}): Promise<Scene> {
-  const mail = await startMailServer({ account: { user: 'roost@example.com', password: 'p@ss word' } })
+/** `agent` is how the attacked agent is created. */
+export type SceneOptions = PlatformOptions & { agent?: object }
+
+export async function openScene(agent: string, options: SceneOptions = {}): Promise<Scene> {
+  const mail = await startMail()
   const platform = await startPlatform({
     ...options,
     env: { ROOST_MAIL_URL: mail.url, ...options.env },
@@ -45,18 +49,19 @@ export async function openScene(agent: string, options: PlatformOptions = {}): P
   }
   try {
     const callerName = `${agent}-caller`
-    await Promise.all([createAgent(platform, agent), createAgent(platform, callerName)])
+    await Promise.all([createAgent(platform, agent, options.agent), createAgent(platform, callerName)])
     await succeed(platform.request('POST', `/api/agents/${callerName}/permissions/${agent}`))
     const email = 'sharer@example.com'
     await succeed(platform.request('POST', `/api/agents/${agent}/share`, { email }))
+    const keyOf = platform.env.ROOST_CONTAINERS_URL === 'sandbox:' ? keyInSandbox : agentKeyOf
     return {
       platform,
       mail,
       agent,
       owner: { name: 'owner', token: platform.token },
       sharer: { name: 'sharer', token: await signInByMail(platform, mail, email) },
-      caller: { name: 'calling agent', token: await agentKeyOf(callerName) },
-      self: { name: 'the agent itself', token: await agentKeyOf(agent) },
+      caller: { name: 'calling agent', token: await keyOf(callerName, platform) },
+      self: { name: 'the agent itself', token: await keyOf(agent, platform) },
       call: ({ token }, method, path, body) =>
         platform.request(method, `/api/agents/${agent}${path}`, body, { token }),
       [Symbol.asyncDispose]: close,
@@ -67,7 +72,22 @@ export async function openScene(agent: string, options: PlatformOptions = {}): P
   }
 }
 
-async function signInByMail(platform: Platform, mail: MailServer, email: string): Promise<string> {
+export const startMail = () =>
+  startMailServer({ account: { user: 'roost@example.com', password: 'p@ss word' } })
+
+/** A sandbox is entered by nobody, but root reads the environment of its program. */
+async function keyInSandbox(agent: string, { internalPort }: Platform): Promise<string> {
+  const ids = (await readdir('/proc')).filter((entry) => /^\d+$/.test(entry))
+  for (const id of ids) {
+    const variables = (await readFile(`/proc/${id}/environ`, 'utf8').catch(() => '')).split('\0')
+    const isIts = variables.includes(`AGENT_NAME=${agent}`) && variables.join().includes(`:${internalPort}/`)
+    const key = variables.find((each) => each.startsWith('ROOST_AGENT_KEY='))
+    if (isIts && key) return key.slice('ROOST_AGENT_KEY='.length)
+  }
+  return assert.fail(`no program of ${agent}`)
+}
+
+export async function signInByMail(platform: Platform, mail: MailServer, email: string): Promise<string> {
   const open = { token: null }
   await succeed(platform.request('POST', '/api/auth/email/request', { email }, open))
   const { text } = await mail.next(email)

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { chmod, lstat } from 'node:fs/promises'
-import type { Identities, ProcessUser } from '../processes/identity.ts'
+import { credentialsGroup, type Identities, type ProcessUser } from '../processes/identity.ts'
 import { closeCredentials } from './closed-files.ts'
 import type { TurnPlace } from './places.ts'
 
@@ -22,6 +22,8 @@ const limitMs = 30_000
 export function createSharing(home: string, identities: Identities): Sharing {
   /** What the owner may have changed since: files with open credentials, and files that others cannot use. */
   const unchecked = { credentials: true, modes: true }
+  /** Turns of others may still run: credentials that the owner writes meanwhile are closed without delay. */
+  let hasOthers = false
   let work: Promise<void> = Promise.resolve()
 
   function noteOwner() {
@@ -34,10 +36,16 @@ export function createSharing(home: string, identities: Identities): Sharing {
     return work
   }
 
+  async function checkCredentials(): Promise<void> {
+    if (!unchecked.credentials) return
+    unchecked.credentials = false
+    await closeCredentials(home)
+  }
+
   async function prepareFor({ access }: TurnPlace): Promise<void> {
-    if (unchecked.credentials && access !== 'none') {
-      unchecked.credentials = false
-      await closeCredentials(home)
+    if (access !== 'none') {
+      hasOthers = true
+      await checkCredentials()
     }
     if (!unchecked.modes || access !== 'write') return
     unchecked.modes = false
@@ -52,8 +60,11 @@ export function createSharing(home: string, identities: Identities): Sharing {
       return work
     },
     after(place) {
-      if (!place.isPrivate) noteOwner()
-      else if (place.access === 'write') return inTurn(() => run(identities, place.user, writersScript, home))
+      if (!place.isPrivate) {
+        noteOwner()
+        if (hasOthers) return inTurn(checkCredentials)
+      } else if (place.access === 'write')
+        return inTurn(() => run(identities, place.user, writersScript, home))
       return Promise.resolve()
     },
     noteOwner,
@@ -88,9 +99,19 @@ done
 shift
 [ $# = 0 ] || find "$@" -xdev -user "$(id -u)" \\( ${adjust} \\)`
 
-/** Everything that this user has in the workspace is the workspace's. */
+const named = (names: string[]) => names.map((name) => `-name '${name}'`).join(' -o ')
+const examples = named(['.env.example', '.env.sample', '.env.template', '.env.dist'])
+const keys = ['*.crt', '*.cer', '*.der', 'service-account*.json', 'id_rsa', 'id_ecdsa', 'id_ed25519']
+const isSecret = `-type f \\( ${named([...closed, ...keys])} -o -iname '*credentials*' \\) ! \\( ${examples} \\) ! -path '*/node_modules/*' ! -path '*/site-packages/*'`
+const close = `\\( ! -group ${credentialsGroup} -exec chgrp -h ${credentialsGroup} {} + , ! -perm 0660 -exec chmod 0660 {} + , -true \\)`
+
+/**
+ * What this user has in the workspace is everybody's, except for credentials. Another turn may put a link in place of
+ * a found entry: `chgrp -h` keeps that from opening this user's home.
+ */
 const writersScript = `cd "$1" || exit
-find . -xdev \\( -path ./shared-in -o -path ./credentials -o -path ./.ssh -o -path ./.roost \\) -prune -o -user "$(id -u)" ! -type l \\( ! -group "$(id -g)" -exec chgrp "$(id -g)" {} + , ${adjust} \\)`
+[ -O credentials ] && [ ! -L credentials ] && { chgrp -h ${credentialsGroup} credentials; chmod 0770 credentials; }
+find . -xdev \\( -path ./shared-in -o -path ./credentials -o -path ./.ssh -o -path ./.roost \\) -prune -o -user "$(id -u)" ! -type l \\( ${isSecret} ${close} -o \\( ! -group "$(id -g)" -exec chgrp -h "$(id -g)" {} + , ${adjust} \\) \\)`
 
 function run(identities: Identities, user: ProcessUser, script: string, home: string): Promise<void> {
   const { command, args, options } = identities.as(user, '/bin/sh', ['-c', script, 'sh', home])
