@@ -67,7 +67,7 @@ export async function openScene(agent: string, options: PlatformOptions = {}): P
   }
 }
 
-async function signInByMail(platform: Platform, mail: MailServer, email: string): Promise<string> {
+export async function signInByMail(platform: Platform, mail: MailServer, email: string): Promise<string> {
   const open = { token: null }
   await succeed(platform.request('POST', '/api/auth/email/request', { email }, open))
   const { text } = await mail.next(email)
