@@ -104,10 +104,32 @@ describe('sharing', () => {
     const [share] = (await get('shares')).filter((each: Loose) => each.shared_with_email === ann)
     assert.equal(share.access, 'read')
     await closeTab(tab)
-    const userTab = await open(`/agents/${scout}?tab=files`, { token: annToken })
-    await userTab.page.getByText('You cannot change its files.').waitFor()
-    await assertAccessible(userTab, 'files of a reader')
-    await closeTab(userTab)
+    const file = `/api/agents/${scout}/files?path=note.txt`
+    assert.equal((await bench.platform.request('PUT', file, { content: 'a note' })).status, 200)
+    const controls = async (page: Page) => {
+      const button = (name: string) => page.getByRole('button', { name, exact: true })
+      await button('Actions for the workspace').waitFor()
+      const found = [await button('Upload').count(), await button('New').count()]
+      await page.getByRole('treeitem', { name: 'note.txt', exact: true }).click()
+      await page.getByRole('textbox', { name: 'Text of note.txt' }).waitFor()
+      found.push(await button('Edit').count())
+      await button('Actions for “note.txt”').first().click()
+      await page.getByRole('menuitem', { name: 'Download' }).waitFor()
+      found.push(await page.getByRole('menuitem', { name: 'Delete' }).count())
+      await page.keyboard.press('Escape')
+      await page.getByRole('menu').waitFor({ state: 'detached' })
+      return found
+    }
+    for (const [token, expected] of [
+      [bench.platform.token, [1, 1, 1, 1]],
+      [annToken, [0, 0, 0, 0]],
+    ] as const) {
+      const filesTab = await open(`/agents/${scout}?tab=files`, { token })
+      if (token === annToken) await filesTab.page.getByText('You cannot change its files.').waitFor()
+      assert.deepEqual(await controls(filesTab.page), expected)
+      await assertAccessible(filesTab, 'files of the owner and a reader')
+      await closeTab(filesTab)
+    }
   })
 
   test('has no axe violations and no overflow in both themes and widths', async () => {
