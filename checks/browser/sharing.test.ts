@@ -106,18 +106,18 @@ describe('sharing', () => {
     await closeTab(tab)
     const file = `/api/agents/${scout}/files?path=note.txt`
     assert.equal((await bench.platform.request('PUT', file, { content: 'a note' })).status, 200)
-    const controls = async (page: Page) => {
+    const controls = async (filesTab: Tab) => {
+      const { page } = filesTab
       const button = (name: string) => page.getByRole('button', { name, exact: true })
       await button('Actions for the workspace').waitFor()
       const found = [await button('Upload').count(), await button('New').count()]
       await page.getByRole('treeitem', { name: 'note.txt', exact: true }).click()
       await page.getByRole('textbox', { name: 'Text of note.txt' }).waitFor()
+      await assertAccessible(filesTab, 'a file of the owner and a reader')
       found.push(await button('Edit').count())
       await button('Actions for “note.txt”').first().click()
       await page.getByRole('menuitem', { name: 'Download' }).waitFor()
       found.push(await page.getByRole('menuitem', { name: 'Delete' }).count())
-      await page.keyboard.press('Escape')
-      await page.getByRole('menu').waitFor({ state: 'detached' })
       return found
     }
     for (const [token, expected] of [
@@ -126,8 +126,7 @@ describe('sharing', () => {
     ] as const) {
       const filesTab = await open(`/agents/${scout}?tab=files`, { token })
       if (token === annToken) await filesTab.page.getByText('You cannot change its files.').waitFor()
-      assert.deepEqual(await controls(filesTab.page), expected)
-      await assertAccessible(filesTab, 'files of the owner and a reader')
+      assert.deepEqual(await controls(filesTab), expected)
       await closeTab(filesTab)
     }
   })
