@@ -58,6 +58,11 @@ export type AgentDeps = {
 /** The running program. `close` stops every runtime and closes the link. */
 export type Agent = { close(graceMs: number): Promise<void> }
 
+/** Files, terminals and logins are the owner's. Calls that are added later count as changes. */
+const mayChangeFiles = (t: string) =>
+  /^(fs|credentials|skills|git|exec|ssh)\./.test(t) &&
+  !/^(fs|credentials|skills)\.(list|stat|status|read|pack|read_pack)$/.test(t)
+
 /** Delay after the last run, because its next turn may follow immediately. */
 const idleDelayMs = 150
 
@@ -82,7 +87,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
   const unfinished = spool.all().filter((run) => run.state() !== 'finished')
   const live = createLivePool(clock)
   const users = createUserCount()
-  const sharing = createSharing(home, identities)
+  const sharing = createSharing(home, identities, clock)
   const ownersFiles = createOwnersFiles(home, join(volume.program, 'others-wrote'), identities)
   let loadedUids: Promise<Uids> | null = null
   const places = createPlaces({
@@ -183,9 +188,11 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     async onCall(t, message) {
       // A request before initialization could be deleted as a leftover or overwritten by the template.
       if (/^(fs|credentials|skills|git)\./.test(t)) await initialized.promise
-      // Files, terminals and logins are the owner's.
-      if (/^(fs|credentials|skills|git|exec|ssh)\./.test(t)) sharing.noteOwner()
-      return await onCall(t, withOwnTransfer(message, config.linkUrl))
+      const request = withOwnTransfer(message, config.linkUrl)
+      if (!mayChangeFiles(t)) return await onCall(t, request)
+      // Somebody else's turn may start in the middle of a long call, and after it.
+      sharing.noteOwner()
+      return await onCall(t, request).finally(sharing.noteOwner)
     },
     onSignal: (t) => t === 'wake' && runs.claim(),
   })

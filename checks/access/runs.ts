@@ -13,6 +13,9 @@ export type RunKeys = {
   ids: string[]
 }
 
+/** Generous: a loaded machine takes seconds. */
+const claimLimitMs = 120_000
+
 /** Starts a task for each of these people and claims them; they run until they are ended. `waiting` are other runs. */
 export async function runsOf(
   world: World,
@@ -41,16 +44,23 @@ export async function runsOf(
     if (message.re === 'claim') {
       if (message.error) return answered.reject(new Error(JSON.stringify(message)))
       for (const run of message.runs as Run[]) claimed.set(run.execution_id, run)
-      if (ids.every((id) => claimed.has(id))) answered.resolve()
-      else answered.reject(new Error(`claimed ${claimed.size} of ${ids.length} runs`))
+      // An agent gets no runs before its skills are synchronized; it is woken then.
+      if (claimed.size > 0 && ids.every((id) => claimed.has(id))) answered.resolve()
     }
+    if (message.t === 'wake') claim()
   })
   const hello = {
     ...{ protocol: 1, agent_name: agent, image_version: null, runtime: 'claude-code', runtime_version: null },
     ...{ started_at: '2030-01-01T00:00:00.000Z', held: [] },
   }
   socket.send(JSON.stringify({ id: 'hello', t: 'hello', ...hello }))
-  await answered.promise.finally(() => socket.terminate())
+  const timer = setTimeout(() => {
+    answered.reject(new Error(`claimed ${claimed.size} of ${ids.length} runs`))
+  }, claimLimitMs)
+  await answered.promise.finally(() => {
+    clearTimeout(timer)
+    socket.terminate()
+  })
   // Without people: the runs that wait.
   const runs = ids.length === 0 ? [...claimed.values()] : ids.map((id) => claimed.get(id) ?? assert.fail(id))
   return {

@@ -1,6 +1,7 @@
 /** Attacks of people who share one agent on each other, from inside their turns, through a real CLI. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { eventually } from '../acceptance/platform.ts'
 import { hidden, openTwoPeople, otherVisitor, owner, type Scene, visitor, writer } from './two-people.ts'
 
 let scene: Scene
@@ -107,6 +108,19 @@ test('a reader sees the workspace, changes nothing in it and reads no credential
   assert.deepEqual(await successes(visitor, attacks), [])
   assert.doesNotMatch(await scene.turn(visitor, 'env'), /of-the-owner/)
   assert.match(await scene.turn(writer, 'env; cat credentials/k'), /of-the-owner[\s\S]*k/)
+})
+
+test("files of the owner's turn are closed or opened when it ends, not only before somebody else's next turn", async () => {
+  for (const each of [visitor, writer]) await scene.turn(each, 'true')
+  assert.match(
+    await scene.turn(
+      owner,
+      'echo K=1 > .env.local; echo 1 > own; chmod 644 .env.local; chmod 600 own; echo made',
+    ),
+    /made/,
+  )
+  const modes = () => scene.inside('cd /home/developer && stat -c "%a %g" .env.local own')
+  assert.match(await eventually(modes, (text) => text === '640 901\n660 1000'), /^640 901/)
 })
 
 test('what a reader sends with a message is no file of the workspace, and others do not find it', async () => {

@@ -1,5 +1,6 @@
 /** Attacks with the key that a turn holds: after the turn, and on behalf of people who may do less than the agent. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { after, before, test } from 'node:test'
 import { WebSocket } from 'ws'
 import { eventually } from '../acceptance/platform.ts'
@@ -70,8 +71,9 @@ const internal = (token: string) =>
   }).then(({ status }) => status)
 
 const link = (token: string) => closing(`ws://127.0.0.1:${scene.platform.internalPort}/link`, token)
-const events = (token: string) =>
-  closing(`${scene.platform.url.replace('http', 'ws')}/ws/events?token=${encodeURIComponent(token)}`)
+const eventsUrl = (token: string) =>
+  `${scene.platform.url.replace('http', 'ws')}/ws/events?token=${encodeURIComponent(token)}`
+const events = (token: string) => closing(eventsUrl(token))
 
 /** `open` when the socket stays open until the server has sent something, else the refusal. */
 function closing(url: string, bearer?: string): Promise<number | 'open'> {
@@ -106,6 +108,21 @@ test('a turn finds no key that works after it', async () => {
       assert.deepEqual([path, await events(key.token)], [path, 4001])
       assert.notEqual(await link(key.token), 'open')
     }
+  }
+})
+
+test('a socket opened with the key of a turn is closed when the turn ends, and the key opens no more', async () => {
+  for (const path of ['chat', 'task'] as const) {
+    const turn = await stealFrom(scene.owner, path)
+    const [key] = turn.keys
+    assert.ok(key, 'the turn has a key')
+    const socket = new WebSocket(eventsUrl(key.token))
+    await once(socket, 'message')
+    const closed = once(socket, 'close', { signal: AbortSignal.timeout(120_000) })
+    await turn.end()
+    const [code] = await closed
+    assert.deepEqual([path, code], [path, 4001])
+    assert.deepEqual([path, await events(key.token)], [path, 4001])
   }
 })
 

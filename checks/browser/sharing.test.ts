@@ -104,10 +104,31 @@ describe('sharing', () => {
     const [share] = (await get('shares')).filter((each: Loose) => each.shared_with_email === ann)
     assert.equal(share.access, 'read')
     await closeTab(tab)
-    const userTab = await open(`/agents/${scout}?tab=files`, { token: annToken })
-    await userTab.page.getByText('You cannot change its files.').waitFor()
-    await assertAccessible(userTab, 'files of a reader')
-    await closeTab(userTab)
+    const file = `/api/agents/${scout}/files?path=note.txt`
+    assert.equal((await bench.platform.request('PUT', file, { content: 'a note' })).status, 200)
+    const controls = async (filesTab: Tab) => {
+      const { page } = filesTab
+      const button = (name: string) => page.getByRole('button', { name, exact: true })
+      await button('Actions for the workspace').waitFor()
+      const found = [await button('Upload').count(), await button('New').count()]
+      await page.getByRole('treeitem', { name: 'note.txt', exact: true }).click()
+      await page.getByRole('textbox', { name: 'Text of note.txt' }).waitFor()
+      await assertAccessible(filesTab, 'a file of the owner and a reader')
+      found.push(await button('Edit').count())
+      await button('Actions for “note.txt”').first().click()
+      await page.getByRole('menuitem', { name: 'Download' }).waitFor()
+      found.push(await page.getByRole('menuitem', { name: 'Delete' }).count())
+      return found
+    }
+    for (const [token, expected] of [
+      [bench.platform.token, [1, 1, 1, 1]],
+      [annToken, [0, 0, 0, 0]],
+    ] as const) {
+      const filesTab = await open(`/agents/${scout}?tab=files`, { token })
+      if (token === annToken) await filesTab.page.getByText('You cannot change its files.').waitFor()
+      assert.deepEqual(await controls(filesTab), expected)
+      await closeTab(filesTab)
+    }
   })
 
   test('has no axe violations and no overflow in both themes and widths', async () => {

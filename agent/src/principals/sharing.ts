@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { chmod, lstat } from 'node:fs/promises'
+import type { Clock } from '../kit/clock.ts'
 import { credentialsGroup, type Identities, type ProcessUser } from '../processes/identity.ts'
 import { closeCredentials } from './closed-files.ts'
 import type { TurnPlace } from './places.ts'
@@ -18,56 +19,71 @@ export type Sharing = {
 }
 
 const limitMs = 30_000
+/** Pause after the owner's last change before it is checked: changes often come in groups. */
+const calmMs = 1000
 
-export function createSharing(home: string, identities: Identities): Sharing {
+export function createSharing(home: string, identities: Identities, clock: Pick<Clock, 'after'>): Sharing {
   /** What the owner may have changed since: files with open credentials, and files that others cannot use. */
   const unchecked = { credentials: true, modes: true }
-  /** Turns of others may still run: credentials that the owner writes meanwhile are closed without delay. */
-  let hasOthers = false
-  let work: Promise<void> = Promise.resolve()
+  const ownersFiles = createSteps()
+  const writersFiles = createSteps()
+  /** The most that anybody else who used the agent may do. */
+  let others: TurnPlace['access'] = 'none'
+  let cancelCheck = () => {}
 
-  function noteOwner() {
+  /** Checks ahead, so that the next turn of somebody else need not wait for it. A failure is repeated there. */
+  function noteOwner(waitMs = calmMs) {
     unchecked.credentials = true
     unchecked.modes = true
+    cancelCheck()
+    if (others !== 'none')
+      cancelCheck = clock.after(waitMs, () => void ownersFiles.next(() => prepareFor(others)).catch(() => {}))
   }
 
-  function inTurn(step: () => Promise<void>): Promise<void> {
-    work = work.then(step, step)
-    return work
-  }
-
-  async function checkCredentials(): Promise<void> {
-    if (!unchecked.credentials) return
-    unchecked.credentials = false
-    await closeCredentials(home)
-  }
-
-  async function prepareFor({ access }: TurnPlace): Promise<void> {
-    if (access !== 'none') {
-      hasOthers = true
-      await checkCredentials()
+  async function prepareFor(access: TurnPlace['access']): Promise<void> {
+    try {
+      if (unchecked.credentials && access !== 'none') {
+        unchecked.credentials = false
+        await closeCredentials(home)
+      }
+      if (!unchecked.modes || access !== 'write') return
+      unchecked.modes = false
+      const { mode } = await lstat(home)
+      if ((mode & 0o070) !== 0o070) await chmod(home, (mode & 0o7777) | 0o070)
+      await run(identities, identities.developer, ownersScript, home)
+    } catch (fault) {
+      unchecked.credentials = true
+      unchecked.modes = true
+      throw fault
     }
-    if (!unchecked.modes || access !== 'write') return
-    unchecked.modes = false
-    const { mode } = await lstat(home)
-    if ((mode & 0o070) !== 0o070) await chmod(home, (mode & 0o7777) | 0o070)
-    await run(identities, identities.developer, ownersScript, home)
   }
 
   return {
-    before(place) {
-      if (place.isPrivate) return inTurn(() => prepareFor(place))
-      return work
+    async before({ isPrivate, access }) {
+      if (isPrivate) {
+        if (access === 'write' || others === 'none') others = access
+        await ownersFiles.next(() => prepareFor(access))
+      }
+      await writersFiles.done()
     },
-    after(place) {
-      if (!place.isPrivate) {
-        noteOwner()
-        if (hasOthers) return inTurn(checkCredentials)
-      } else if (place.access === 'write')
-        return inTurn(() => run(identities, place.user, writersScript, home))
-      return Promise.resolve()
+    async after(place) {
+      if (!place.isPrivate) noteOwner(0)
+      else if (place.access === 'write')
+        await writersFiles.next(() => run(identities, place.user, writersScript, home))
     },
-    noteOwner,
+    noteOwner: () => noteOwner(),
+  }
+}
+
+/** Runs steps one after another. */
+function createSteps() {
+  let last: Promise<void> = Promise.resolve()
+  return {
+    next(step: () => Promise<void>): Promise<void> {
+      last = last.then(step, step)
+      return last
+    },
+    done: () => last,
   }
 }
 

@@ -4,7 +4,8 @@ import { type DragEvent, type ReactNode, useRef, useState } from 'react'
 export type DropZoneProps = {
   /** Shown while files hover, e.g. `Drop files to attach them`. */
   label: string
-  onFiles: (files: File[]) => Promise<void>
+  /** Null: nothing can be dropped. */
+  onFiles: ((files: File[]) => Promise<void>) | null
   children: ReactNode
 }
 
@@ -15,7 +16,9 @@ export function DropZone(props: DropZoneProps) {
   const depth = useRef(0)
   const step = (by: number) => (event: DragEvent) => {
     if (!event.dataTransfer.types.includes('Files')) return
+    // Otherwise the browser opens the dropped file in place of this page.
     event.preventDefault()
+    if (props.onFiles === null) return
     depth.current = by === 0 ? 0 : Math.max(0, depth.current + by)
     setOver(depth.current > 0)
   }
@@ -28,7 +31,7 @@ export function DropZone(props: DropZoneProps) {
       onDragOver={(event) => event.dataTransfer.types.includes('Files') && event.preventDefault()}
       onDrop={(event) => {
         step(0)(event)
-        void props.onFiles([...event.dataTransfer.files])
+        void props.onFiles?.([...event.dataTransfer.files])
       }}
     >
       {props.children}

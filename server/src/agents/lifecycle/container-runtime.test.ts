@@ -74,7 +74,7 @@ test('an agent is shown with the runtime of its container, else with the next on
   assert.deepEqual(levelOf(applied()), ['container', 'runc'])
   assert.deepEqual(levelOf(agentWith('kata-fc')), ['own_kernel', 'kata-fc'])
   const gapsOf = (runtime: string) => isolationOf(applied(runtime), policyOf(null), container).weaker
-  assert.match(gapsOf('runsc').join(), /read-only mode/)
+  assert.match(gapsOf('runsc').join('\n'), /each other’s conversations\.\n.*read-only mode/)
   assert.deepEqual([gapsOf('kata-fc'), gapsOf('runc')], [[], []])
 })
 

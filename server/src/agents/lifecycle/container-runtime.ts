@@ -15,6 +15,7 @@ const hostKernel = /^(io\.containerd\.)?(runc|crun)([-_.]|$)/
 const gvisor = /^(io\.containerd\.)?runsc/
 /** gVisor does not pass ambient capabilities on, which the agent program needs to change users. */
 const gvisorGaps = [
+  'Under gVisor all turns run as one user: people who share the agent can read all credentials and each other’s conversations.',
   'Under gVisor all turns run as one user: in read-only mode, shell commands can still change sources.',
 ]
 

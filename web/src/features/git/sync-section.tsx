@@ -29,11 +29,15 @@ export function SyncSection({ agent, config, isOwner }: SyncSectionProps) {
   const status = useQuery(gitStatusQuery(api, agent.name))
   const [open, setOpen] = useState<'sync' | 'pull' | null>(null)
   const isRunning = agent.status === 'running'
+  const mayWrite = agent.workspace_access !== 'read'
+  const rhythm = isRunning
+    ? 'Checked every minute.'
+    : 'The agent is not running. This is the last known state.'
   return (
     <Section
       title="Sync"
       description={
-        isRunning ? 'Checked every minute.' : 'The agent is not running. This is the last known state.'
+        mayWrite ? rhythm : `${rhythm} The agent is shared with you for reading, so you cannot pull.`
       }
       actions={
         <>
@@ -47,13 +51,15 @@ export function SyncSection({ agent, config, isOwner }: SyncSectionProps) {
               Sync…
             </Button>
           )}
-          <Button
-            icon={<ArrowDownToLine aria-hidden />}
-            disabled={!isRunning}
-            onClick={() => setOpen('pull')}
-          >
-            Pull…
-          </Button>
+          {mayWrite && (
+            <Button
+              icon={<ArrowDownToLine aria-hidden />}
+              disabled={!isRunning}
+              onClick={() => setOpen('pull')}
+            >
+              Pull…
+            </Button>
+          )}
         </>
       }
     >

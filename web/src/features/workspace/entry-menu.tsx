@@ -6,7 +6,8 @@ import { holdsProtected, isProtected, nameOf, type Place, visibleName } from './
 export type EntryMenuProps = {
   place: Place
   onDownload: (place: Place) => void
-  onDelete: (place: Place) => void
+  /** Null for people who may only read the workspace. */
+  onDelete: ((place: Place) => void) | null
   /** Shown above the common items. */
   before?: MenuProps['items']
   trigger?: Pick<IconButtonProps, 'variant' | 'size' | 'pending'>
@@ -33,15 +34,16 @@ export function EntryMenu({ place, onDownload, onDelete, before = [], trigger }:
           icon: <Download aria-hidden />,
           onSelect: () => onDownload(place),
         },
-        path !== '' && 'separator',
-        path !== '' && {
-          label: 'Delete',
-          icon: <Trash2 aria-hidden />,
-          danger: true,
-          disabled: refusal !== null,
-          hint: refusal ?? undefined,
-          onSelect: () => onDelete(place),
-        },
+        path !== '' && onDelete !== null && 'separator',
+        path !== '' &&
+          onDelete !== null && {
+            label: 'Delete',
+            icon: <Trash2 aria-hidden />,
+            danger: true,
+            disabled: refusal !== null,
+            hint: refusal ?? undefined,
+            onSelect: () => onDelete(place),
+          },
       ]}
     />
   )

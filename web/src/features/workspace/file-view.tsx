@@ -24,7 +24,8 @@ export type FileViewProps = {
   isDownloading: boolean
   onGo: (place: Place) => void
   onDownload: (place: Place) => void
-  onDelete: (place: Place) => void
+  /** Null for people who may only read the workspace. */
+  onDelete: ((place: Place) => void) | null
 }
 
 /** Shows one file, and edits text files. Ctrl-S and Cmd-S save from anywhere in the view. */
@@ -77,7 +78,7 @@ export function FileView(props: FileViewProps) {
                 ]}
               />
             )}
-            <EditButton path={path} file={file.data} desk={desk} />
+            {onDelete !== null && <EditButton path={path} file={file.data} desk={desk} />}
           </>
         )}
         <EntryMenu

@@ -23,21 +23,23 @@ export type FolderViewProps = {
   removed: ReadonlySet<string>
   onOpen: (place: Place) => void
   onDownload: (place: Place) => void
-  onDelete: (place: Place) => void
+  /** Null for people who may only read the workspace. */
+  onDelete: ((place: Place) => void) | null
 }
 
 /** The entries of a folder with sizes and times. */
 export function FolderView(props: FolderViewProps) {
   const { agentName, path, hidden, removed, onOpen } = props
+  const mayWrite = props.onDelete !== null
   const listing = useQuery(folderQuery(useApi(), agentName, path, hidden))
   const latest = useLatest(props)
   const columns = useMemo(
     () =>
       columnsOf(
         (place) => latest.current.onDownload(place),
-        (place) => latest.current.onDelete(place),
+        mayWrite ? (place) => latest.current.onDelete?.(place) : null,
       ),
-    [latest],
+    [latest, mayWrite],
   )
   const rows = useMemo(() => withoutRemoved(listing.data?.tree ?? [], removed), [listing.data, removed])
   if (listing.error && !listing.data) {
@@ -73,9 +75,12 @@ export function FolderView(props: FolderViewProps) {
             icon={<FolderOpen aria-hidden />}
             title="This folder is empty"
             description={
-              hidden
-                ? 'Drop text files here, or create a file for the agent.'
-                : 'Hidden files are not shown. Drop text files here, or create a file for the agent.'
+              [
+                !hidden && 'Hidden files are not shown.',
+                mayWrite && 'Drop text files here, or create a file for the agent.',
+              ]
+                .filter(Boolean)
+                .join(' ') || undefined
             }
           />
         }
@@ -93,7 +98,7 @@ function placeOfEntry({ path, type }: FileEntry): Place {
 
 function columnsOf(
   onDownload: (place: Place) => void,
-  onDelete: (place: Place) => void,
+  onDelete: ((place: Place) => void) | null,
 ): DataColumn<FileEntry>[] {
   return [
     {

@@ -30,6 +30,7 @@ export function Workspace({ agent, place, desk, onGo }: WorkspaceProps) {
   const [hidden, setHidden] = useStoredState('files-hidden', false)
   const [creating, setCreating] = useState<Place['kind'] | null>(null)
   const [deleting, setDeleting] = useState<string | null>(null)
+  const mayWrite = agent.workspace_access !== 'read'
   const actions = useFileActions(name)
   const folder = place.kind === 'folder' ? place.path : parentOf(place.path)
   const uploads = useUploads(name, folder, actions)
@@ -37,12 +38,13 @@ export function Workspace({ agent, place, desk, onGo }: WorkspaceProps) {
   const leave = (path: string) => {
     if (isWithin(place.path, path)) onGo({ kind: 'folder', path: parentOf(path) })
   }
-  const onDelete = ({ kind, path }: Place) => {
+  const remove = ({ kind, path }: Place) => {
     if (kind === 'folder') return setDeleting(path)
     if (desk.draft?.path === path) desk.drop()
     actions.removeFile(path)
     leave(path)
   }
+  const onDelete = mayWrite ? remove : null
   return (
     <div className="flex min-h-0 min-w-0 flex-1">
       <TreePane
@@ -56,14 +58,14 @@ export function Workspace({ agent, place, desk, onGo }: WorkspaceProps) {
       />
       <DropZone
         label={`Drop text files into ${visibleName(nameOf(folder)) || 'the workspace'}`}
-        onFiles={uploads.offer}
+        onFiles={mayWrite ? uploads.offer : null}
       >
         {agent.status !== 'running' && (
           <Banner tone="warning" className="mx-4 mt-3">
             The agent is no longer running. Start it to save your changes.
           </Banner>
         )}
-        {agent.workspace_access === 'read' && (
+        {!mayWrite && (
           <Banner className="mx-4 mt-3" title="Read only">
             The agent is shared with you for reading. You cannot change its files.
           </Banner>
@@ -82,7 +84,9 @@ export function Workspace({ agent, place, desk, onGo }: WorkspaceProps) {
         ) : (
           <>
             <PathHeader agentName={name} place={place}>
-              <FolderButtons onUpload={uploads.offer} isUploading={uploads.isBusy} onNew={setCreating} />
+              {mayWrite && (
+                <FolderButtons onUpload={uploads.offer} isUploading={uploads.isBusy} onNew={setCreating} />
+              )}
               <EntryMenu
                 place={place}
                 onDownload={actions.download}
