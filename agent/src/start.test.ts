@@ -175,9 +175,9 @@ test(
     assert.equal(await resume(visitor, sessions.visitor, 'word of visitor'), 'recall=yes')
     assert.equal(await resume(null, sessions.owner, 'word of owner'), 'recall=yes')
     assert.equal(existsSync(state), false)
-    const own = join(root, 'volume', 'homes', '20001', '.state', 'claude-code')
+    const own = join(root, 'volume', 'homes', String(t.firstUid), '.state', 'claude-code')
     assert.deepEqual(readdirSync(own), [`${sessions.visitor}.txt`])
-    assert.equal(statSync(join(own, `${sessions.visitor}.txt`)).uid, 20_001)
+    assert.equal(statSync(join(own, `${sessions.visitor}.txt`)).uid, t.firstUid)
   },
 )
 

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { chownSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -9,6 +10,8 @@ import { startTestPlatform, type TestPlatform } from './platform.ts'
 export type TestProgram = {
   platform: TestPlatform
   place: TestHome
+  /** Unix user of the first other person. */
+  firstUid: number
   /** `script` is relative to `src/`. As root, it is started the way the container's entry starts it. */
   start(script: string, variables?: Record<string, string>): ChildProcess
   /** Fills the program's compile cache, as the image does. */
@@ -35,8 +38,13 @@ export async function prepareProgram(): Promise<TestProgram> {
   const isRoot = process.getuid?.() === 0
   const cache = join(place.root, 'compile-cache')
   const volume = join(place.root, 'volume')
-  for (const folder of [cache, volume]) mkdirSync(folder)
-  if (isRoot) for (const folder of [place.home, place.scratch, cache, volume]) chownSync(folder, 1000, 1000)
+  // The end of a user's last turn kills all its processes. Here that would include those of containers, whose users
+  // are numbered from 20,001.
+  const lastUid = randomInt(30_000, 50_000)
+  const homes = join(volume, 'homes')
+  const folders = [cache, volume, homes, join(homes, String(lastUid))]
+  for (const folder of folders) mkdirSync(folder)
+  if (isRoot) for (const folder of [place.home, place.scratch, ...folders]) chownSync(folder, 1000, 1000)
   const env = {
     PATH: `${dirname(process.execPath)}:/usr/bin:/bin`,
     LANG: 'C.UTF-8',
@@ -58,6 +66,7 @@ export async function prepareProgram(): Promise<TestProgram> {
   return {
     platform,
     place,
+    firstUid: lastUid + 1,
     start(script, variables = {}) {
       const prefix = isRoot ? asProgram : []
       const path = fileURLToPath(new URL(`../${script}`, import.meta.url))
