@@ -6,8 +6,8 @@ import { execFile } from 'node:child_process'
 import { createServer, request } from 'node:http'
 import { promisify } from 'node:util'
 import { eventually, startPlatform } from '../checks/acceptance/platform.ts'
+import { installsVariable } from '../cli/src/testing/session.ts'
 import { keepBenchmark } from './keeper/index.ts'
-import { installsVariable } from './keeper/session.ts'
 import { alternate, median, milliseconds, ms, record, report } from './measure.ts'
 
 await keepBenchmark()

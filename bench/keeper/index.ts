@@ -4,8 +4,8 @@
  */
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
-import { removeDeadSessions, removeSession } from './leftovers.ts'
-import { currentSession, environmentOf, openSession, sessionVariable } from './session.ts'
+import { removeDeadSessions, removeSession } from '../../cli/src/testing/leftovers.ts'
+import { currentSession, environmentOf, openSession, sessionVariable } from '../../cli/src/testing/session.ts'
 
 export type KeepOptions = {
   /** Lets the worker end by itself: it gets the message `stop` for each of the first two signals. */

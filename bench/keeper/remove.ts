@@ -1,5 +1,5 @@
 /** Removes a session whose keeper was killed. The worker starts this program and is removed itself. */
-import { removeSession } from './leftovers.ts'
-import { sessionOf } from './session.ts'
+import { removeSession } from '../../cli/src/testing/leftovers.ts'
+import { sessionOf } from '../../cli/src/testing/session.ts'
 
 await removeSession(sessionOf(process.argv[2] ?? ''))

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url'
 import type { MailServer } from '@roost/test-support/mail/index'
 import type { Platform, RequestOptions, startPlatform } from '../../checks/acceptance/platform.ts'
 import { signInByMail, succeed } from '../../checks/attacks/people.ts'
-import { currentSession, sessionVariable } from '../keeper/session.ts'
+import { currentSession, sessionVariable } from '../../cli/src/testing/session.ts'
 
 /** One work tree under test: its platform, one agent, and a person whom the agent is shared with. */
 export type Side = AsyncDisposable & {

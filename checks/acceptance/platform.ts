@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { randomBytes, randomInt } from 'node:crypto'
-import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chown, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -89,7 +89,10 @@ async function startOnce(options: PlatformOptions): Promise<Platform> {
   const dataDir = await mkdtemp(join(tmpdir(), 'roost-acceptance-'))
   if (process.env.ROOST_TEST_INSTALL_PREFIX)
     await nameInstallation(dataDir, process.env.ROOST_TEST_INSTALL_PREFIX)
-  if (options.user) await chown(dataDir, options.user.uid, options.user.gid)
+  if (options.user) {
+    const names = ['.', ...(await readdir(dataDir))]
+    for (const name of names) await chown(join(dataDir, name), options.user.uid, options.user.gid)
+  }
   const model = await startModelServer({})
   const [port = 0, internalPort = 0, mcpPort = 0] = await freePorts(3)
   const env: Record<string, string> = {

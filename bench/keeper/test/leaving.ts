@@ -4,8 +4,8 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { run } from '../../../cli/src/machine/run.ts'
+import { installsVariable } from '../../../cli/src/testing/session.ts'
 import { keepBenchmark } from '../index.ts'
-import { installsVariable } from '../session.ts'
 
 await keepBenchmark()
 const [how, image] = process.argv.slice(2)

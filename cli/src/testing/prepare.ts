@@ -11,7 +11,9 @@ import { hasProgram, run } from '../machine/run.ts'
 import { buildPages } from '../machine/web-build.ts'
 import { runStep } from '../platform/run-step.ts'
 import type { Progress } from '../terminal/progress.ts'
+import { removeDeadSessions } from './leftovers.ts'
 import { findPostgres, hasRedis, type Service, startPostgres, startRedis } from './services.ts'
+import { installsVariable, newSession } from './session.ts'
 
 export type TestMachine = {
   /** Variables that tell the tests what is available. */
@@ -63,6 +65,10 @@ export async function prepareTestMachine(
   try {
     await installPackages(progress, signal, missing)
     await tryToPrepare('agent containers', () => prepareContainers(env, progress, signal))
+    // Tests find containers by name, so those of a killed run would be taken for their own.
+    const killed = await removeDeadSessions()
+    if (killed.length > 0) progress.line('Removed the containers of an earlier run that was killed.')
+    env[installsVariable] = (await newSession()).installs
     // Not a failure to report as missing: the tests would run under another runtime.
     if (runtime !== undefined)
       env.ROOST_TEST_CONTAINER_RUNTIME = await prepareRuntime(runtime, progress, signal)

@@ -1,6 +1,7 @@
+import { createHash } from 'node:crypto'
 import { readdir, readFile, readlink, rm } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
-import { hasProgram, run } from '../../cli/src/machine/run.ts'
+import { hasProgram, run } from '../machine/run.ts'
 import {
   idsIn,
   idsInLabel,
@@ -25,9 +26,8 @@ export async function removeSession(session: Session): Promise<void> {
 /** Removes every session whose keeper was killed. Returns their ids. */
 export async function removeDeadSessions(): Promise<string[]> {
   const running = (await processes()).flatMap(({ session }) => session)
-  const labelled = [...(await containers()), ...(await volumes())].flatMap(({ install }) =>
-    idsInLabel(install),
-  )
+  const onEngine = [...(await containers()), ...(await volumes()), ...(await networks())]
+  const labelled = onEngine.flatMap(({ install }) => idsInLabel(install))
   const ids = new Set([...running, ...labelled, ...(await sessionsWithFolders())])
   const dead: string[] = []
   for (const id of ids) {
@@ -111,9 +111,17 @@ async function removeFromEngine(isOwn: (install: string) => boolean): Promise<vo
   if (found.length > 0) await docker('rm', '-f', '-v', ...found)
   const stored = own(await volumes())
   if (stored.length > 0) await docker('volume', 'rm', '-f', ...stored)
+  for (const { id, install } of await networks()) {
+    if (!isOwn(install)) continue
+    await docker('network', 'rm', id)
+    // Absent without permission to filter packets. `docs/operate/egress.md` names the table.
+    const hash = createHash('sha256').update(install).digest('hex')
+    await run('nft', ['delete', 'table', 'inet', `roost_${hash.slice(0, 12)}`])
+  }
 }
 
 const containers = () => labelled('ps', '-a', '--format', `{{.ID}}\t{{.Label "${label}"}}`)
+const networks = () => labelled('network', 'ls', '--format', `{{.ID}}\t{{.Label "${label}"}}`)
 const volumes = () => labelled('volume', 'ls', '--format', `{{.Name}}\t{{.Label "${label}"}}`)
 
 /** Returns an empty list if no engine responds. */

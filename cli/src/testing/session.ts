@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /**
- * One run of a benchmark. Its resources can be found again: processes by the environment variable or a working folder
- * below `folder`, files in `folder`, containers and volumes by a label that starts with `installs`.
+ * One run of a benchmark or of the tests. Its resources can be found again: processes by the environment variable or a
+ * working folder below `folder`, files in `folder`, all that the engine has by a label that starts with `installs`.
+ * Tests use only the label.
  */
 export type Session = { id: string; folder: string; installs: string }
 
@@ -16,7 +17,7 @@ const parentVariable = 'ROOST_BENCH_FOLDER'
 /** Prefix of the installation ids of a session's platforms, and thus of their labels. */
 export const installsVariable = 'ROOST_TEST_INSTALL_PREFIX'
 
-const prefix = 'roost-bench-'
+const prefix = 'roost-session-'
 const idPattern = /^(\d+)-(\d+)-[0-9a-f]{8}$/
 
 /** The session of this process; null in the keeper. */
@@ -25,10 +26,14 @@ export function currentSession(): Session | null {
   return id ? sessionOf(id) : null
 }
 
+/** A session that ends with this process, without a folder. */
+export async function newSession(): Promise<Session> {
+  return sessionOf(`${process.pid}-${await startTime(process.pid)}-${randomBytes(4).toString('hex')}`)
+}
+
+/** A new session with its folder. */
 export async function openSession(): Promise<Session> {
-  const session = sessionOf(
-    `${process.pid}-${await startTime(process.pid)}-${randomBytes(4).toString('hex')}`,
-  )
+  const session = await newSession()
   await mkdir(session.folder)
   // The session's PostgreSQL runs as another user.
   await chmod(session.folder, 0o711)
@@ -53,12 +58,12 @@ export async function sessionsWithFolders(): Promise<string[]> {
 
 /** Returns the session id in a label; empty for other labels. */
 export function idsInLabel(label: string): string[] {
-  return label.startsWith(prefix) ? idsIn(label.slice(prefix.length).split('.', 1)[0] ?? '') : []
+  return label.startsWith(prefix) ? idsIn(label.slice(prefix.length).split('-', 3).join('-')) : []
 }
 
 export function sessionOf(id: string): Session {
   const name = prefix + id
-  return { id, folder: join(parent(), name), installs: `${name}.` }
+  return { id, folder: join(parent(), name), installs: `${name}-` }
 }
 
 export function idsIn(text: string): string[] {
