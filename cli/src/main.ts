@@ -18,6 +18,7 @@ import { model } from './model.ts'
 import { notifications } from './notifications.ts'
 import { prices } from './prices.ts'
 import { regainAdmin } from './regain-admin.ts'
+import { release } from './release.ts'
 import { reports } from './reports.ts'
 import { schedules } from './schedules.ts'
 import { shares } from './shares.ts'
@@ -55,6 +56,7 @@ const commands: Command[] = [
   restore,
   regainAdmin,
   test,
+  release,
   model,
   version,
 ]
