@@ -44,6 +44,8 @@ export type Platform = {
   request(method: string, path: string, body?: unknown, options?: RequestOptions): Promise<Reply>
   stream(path: string, body: unknown, options?: RequestOptions): AsyncIterable<StreamObject>
   killApi(): Promise<void>
+  /** Ends the API in an orderly way. */
+  stopApi(): Promise<void>
   startApi(): Promise<void>
   /**
    * Starts another platform process from a file of the repository; it ends with the platform. `overrides` changes its
@@ -194,6 +196,7 @@ async function startOnce(options: PlatformOptions): Promise<Platform> {
       }
     },
     killApi: () => endApi('SIGKILL'),
+    stopApi: () => endApi('SIGTERM'),
     startApi,
     async startBeside(file, overrides) {
       let text = ''

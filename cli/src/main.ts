@@ -4,6 +4,7 @@ import { chat } from './chat.ts'
 import { exitCodes, reportFailure } from './client/exit.ts'
 import { type Command, UsageError } from './command.ts'
 import { createCompletion } from './completion.ts'
+import { database } from './database.ts'
 import { doctor } from './doctor.ts'
 import { events } from './events.ts'
 import { executions } from './executions.ts'
@@ -54,6 +55,7 @@ const commands: Command[] = [
   doctor,
   backup,
   restore,
+  database,
   regainAdmin,
   test,
   release,

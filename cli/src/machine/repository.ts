@@ -11,6 +11,7 @@ export const repository = {
   dotenv: join(root, '.env'),
   images: join(root, 'server/src/start/images.ts'),
   migrate: join(root, 'server/src/start/migrate.ts'),
+  moveDatabase: join(root, 'server/src/start/move-database.ts'),
   backup: join(root, 'server/src/start/backup.ts'),
   regainAdmin: join(root, 'server/src/start/regain-admin.ts'),
   api: join(root, 'server/src/start/api.ts'),

@@ -35,9 +35,9 @@ export function forEachDialect(tests: (name: Db['dialect'], open: OpenTestDb) =>
   })
 }
 
-/** A migrated SQLite database for tests that do not depend on the dialect. */
-export function openTestDatabase(): Promise<TestDb> {
-  return openerOf(sqlite())()
+/** A SQLite database, migrated by default, for tests that do not depend on the dialect. */
+export function openTestDatabase(options?: { migrated: boolean }): Promise<TestDb> {
+  return openerOf(sqlite())(options)
 }
 
 type TestServer = {
