@@ -62,10 +62,11 @@ export function readTemplate(text: string): ReadTemplate {
   return { file: result.data, warnings: warningsAbout(content, document, lines) }
 }
 
-const NamedKeys = TemplateFile.extend({ schedules: z.array(ScheduleEntry) })
+/** All keys that have an effect. */
+export const TemplateKeys = TemplateFile.extend({ schedules: z.array(ScheduleEntry) })
 
 function warningsAbout(content: unknown, document: Document, lines: LineCounter): TemplateWarning[] {
-  const unknown = unknownKeys(NamedKeys, content).filter(({ key }) => !key.startsWith('x-'))
+  const unknown = unknownKeys(TemplateKeys, content).filter(({ key }) => !key.startsWith('x-'))
   const warnings = unknown.slice(0, maxWarnings).map((unknownKey) => {
     const line = lineOf(lines, keyRange(document, unknownKey))
     const where = unknownKey.path.length === 0 ? 'template.yaml' : formatPath(unknownKey.path)

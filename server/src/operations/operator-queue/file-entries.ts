@@ -16,7 +16,7 @@ import { alertKey, type ItemRow, operatorQueueStore } from './store.ts'
 /** File with an agent's requests, as alerts name it. */
 export const queueFile = '~/.roost/operator-queue.json'
 
-const Entry = z
+export const Entry = z
   .object({
     id: RequestId,
     ...askFields,
@@ -121,7 +121,7 @@ export function createFileEntries({ db, clock, events, alerts, asks, resolve }: 
 const maxReportedFaults = 10
 
 /** Returns entries by id. Of duplicate ids the last counts. */
-function readEntries(requests: readonly unknown[]): { entries: Map<string, Entry>; faults: string[] } {
+export function readEntries(requests: readonly unknown[]): { entries: Map<string, Entry>; faults: string[] } {
   const entries = new Map<string, Entry>()
   const faults: string[] = []
   for (const [index, request] of requests.entries()) {

@@ -20,7 +20,8 @@ const names = z
       .slice(0, 50),
   )
   .catch([])
-const Frontmatter = z.looseObject({
+/** A value of the wrong type counts as missing. */
+export const Frontmatter = z.looseObject({
   title: z.string().trim().max(200).nullish().catch(null),
   description: z.string().max(20_000).nullish().catch(null),
   automation: z.enum(automations).nullish().catch(null),
@@ -71,7 +72,8 @@ function parseHead(head: string): { value: object; isBroken: boolean } {
   if (head.length > maxFrontmatterLength) return broken
   try {
     // Without aliases, because a few lines of them can expand to gigabytes.
-    const value: unknown = parse(head, { maxAliasCount: 0, logLevel: 'silent' })
+    // `silent` would also accept text with syntax errors.
+    const value: unknown = parse(head, { maxAliasCount: 0, logLevel: 'error' })
     if (value === null) return { value: {}, isBroken: false }
     return typeof value === 'object' && !Array.isArray(value) ? { value, isBroken: false } : broken
   } catch {

@@ -87,7 +87,10 @@ test('the root of a catalog is a plain folder of the repository', () => {
 
 test('unreadable front matter gets a warning; aliases are not expanded', () => {
   const bomb = `---\na: &a [x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a]\nc: [*b,*b,*b,*b]\n---\nWords.\n`
-  for (const content of [bomb, '---\n- 1\n---\nWords.\n', `---\nx: "${'y'.repeat(70_000)}"\n---\nWords.`]) {
+  const unclosed = '---\ndescription: [a\n---\nWords.\n'
+  const colon = '---\ndescription: When: x\ntitle: b\n---\nWords.\n'
+  const long = `---\nx: "${'y'.repeat(70_000)}"\n---\nWords.`
+  for (const content of [bomb, '---\n- 1\n---\nWords.\n', long, unclosed, colon]) {
     const facts = readFrontmatter(content)
     assert.deepEqual([facts.description, facts.warnings], ['Words.', ['frontmatter_invalid']])
   }
