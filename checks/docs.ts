@@ -22,7 +22,7 @@ for (const document of documents) {
     for (const match of line.matchAll(/`([a-z.][\w.-]*(?:\/[\w.-]+)+\/?)`/g)) {
       const path = match[1] ?? ''
       if (
-        !/^(contracts|client|examples|server|agent|cli|mcp|web|images|checks|bench|docs|test-support|\.ci)\//.test(
+        !/^(contracts|client|examples|server|agent|cli|mcp|web|images|checks|bench|docs|deploy|test-support|\.ci)\//.test(
           path,
         )
       )

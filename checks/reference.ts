@@ -9,6 +9,7 @@ import { endpoints } from '@roost/contracts'
 import { errorCatalogue } from '@roost/contracts/kit/errors'
 import { openApiDocument } from '@roost/contracts/openapi'
 import { configReference } from '../server/src/config.ts'
+import { metricDefinitions } from '../server/src/operations/metrics/index.ts'
 import { accessPage } from './access/table.ts'
 import { toolsPage } from './mcp-tools.ts'
 
@@ -25,6 +26,7 @@ const pages: Record<string, string> = {
   'config.md': configReference(),
   'access.md': await accessPage(),
   'mcp-tools.md': toolsPage(),
+  '../operate/metrics.md': withTable('../operate/metrics.md', 'metrics', metricsTable()),
 }
 
 if (process.argv.includes('--write')) {
@@ -68,6 +70,22 @@ function errorsPage(): string {
     ...rows,
     '',
   ].join('\n')
+}
+
+function metricsTable(): string[] {
+  const rows = metricDefinitions().map(({ name, type, labels, scope, help }) => {
+    const names = labels.map((label) => `\`${label}\``).join(', ')
+    return `| \`${name}\` | ${type} | ${names} | ${scope} | ${help} |`
+  })
+  return ['| metric | type | labels | of | meaning |', '|---|---|---|---|---|', ...rows]
+}
+
+/** The page with the lines between its two markers replaced; the rest is written by hand. */
+function withTable(name: string, marker: string, lines: string[]): string {
+  const text = read(join(folder, name)) ?? ''
+  const pattern = new RegExp(`(<!-- ${marker}: .* -->\\n)[^]*(<!-- /${marker} -->\\n)`)
+  if (!pattern.test(text)) throw new Error(`${name} has no markers for its table`)
+  return text.replace(pattern, (_, begin, end) => `${begin}\n${lines.join('\n')}\n\n${end}`)
 }
 
 function read(path: string): string | null {

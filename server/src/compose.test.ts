@@ -14,7 +14,7 @@ import { openAdapters } from './start/adapters.ts'
 
 const name = ({ method, path }: { method: string; path: string }) => `${method} ${path}`
 /** Served by the web layer itself. */
-const webLayerRoutes = ['GET /health', 'GET /health/ready', 'GET /api/internal/health']
+const webLayerRoutes = ['GET /health', 'GET /health/ready', 'GET /health/live', 'GET /api/internal/health']
 
 test('the platform serves exactly the endpoints of the contracts', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'roost-compose-'))

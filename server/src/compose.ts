@@ -43,7 +43,7 @@ export async function compose(
     internalSecret: Secret
   },
 ): Promise<Composition> {
-  const { db, ephemeral, containers, images, git, host, clock, log } = adapters
+  const { db, ephemeral, containers, images, git, host, clock, log, meters } = adapters
   /** Dependencies of every area. */
   const base = { db, clock, log }
 
@@ -89,6 +89,7 @@ export async function compose(
   const hub = createAgentLinkHub({ ephemeral, clock, log })
   const records = createRunRecords({
     ...base,
+    meters,
     ephemeral,
     events: outbox,
     settings,
@@ -186,6 +187,7 @@ export async function compose(
     agentName,
   })
   const triggers = createTriggersArea({
+    fireLateness: (seconds) => meters.scheduleLateness.observe([], seconds),
     deliverResult: (tx, what) => conversations.chat.deliverResult(tx, what),
     deliver: (tx, run) => conversations.workspaceChat.deliverRun(tx, run),
     reachesAgent: (agent, email) => conversations.workspaceChat.reaches(agent.id, email),
@@ -258,6 +260,8 @@ export async function compose(
 
   const operations = createOperationsArea({
     ...base,
+    meters,
+    dataDir: config.dataDir,
     ephemeral,
     host,
     limits,

@@ -60,6 +60,18 @@ export const getReadiness = endpoint({
   fails: ['migrations_incomplete', 'store_unavailable'],
 })
 
+export const getLiveness = endpoint({
+  id: 'getLiveness',
+  method: 'GET',
+  path: '/health/live',
+  tag: 'Platform',
+  summary: 'Whether this process answers',
+  description:
+    'For supervisors that restart a process. Reads no store, so a failing database does not cause restarts.',
+  access: { who: 'none' },
+  returns: z.object({ status: z.literal('alive'), timestamp: Timestamp }),
+})
+
 export const getInternalHealth = endpoint({
   id: 'getInternalHealth',
   method: 'GET',

@@ -51,6 +51,14 @@ forEachDialect((_dialect, open) => {
     })
   })
 
+  test('liveness answers 200 without any store', async () => {
+    const db = await open({ migrated: false })
+    await db.close()
+    const { code, status } = await healthOf(db, [nest], [], '/health/live')
+    assert.deepEqual([code, status], [200, 'alive'])
+    assert.equal((await healthOf(db, [nest], [], '/health/ready')).code, 503)
+  })
+
   test('200 degraded while a store cannot be written; readiness then answers 503', async () => {
     await using db = await open({ migrated: false })
     await migrate(db, [nest], { now: clock.now })

@@ -1,6 +1,7 @@
 import {
   getHealth,
   getInternalHealth,
+  getLiveness,
   getReadiness,
   type Health,
   type StoreProblem,
@@ -30,6 +31,7 @@ export function healthRoutes({ clock, migrations, storeProblems }: HealthDeps): 
     return { ...fields, problems: await storeProblems() }
   }
   return [
+    route(getLiveness, async () => ({ status: 'alive' as const, timestamp: timestamp(clock.now()) })),
     route(getHealth, async () => {
       const health = await read()
       return {

@@ -11,6 +11,7 @@ import type { SocketRoute } from '../http/sockets.ts'
 import type { SignedIn } from '../identity/access/index.ts'
 import type { IdentityArea } from '../identity/area.ts'
 import type { Clock } from '../kit/clock.ts'
+import type { Meters } from '../kit/platform-meters.ts'
 import type { Db } from '../ports/database/port.ts'
 import type { Ephemeral } from '../ports/ephemeral/port.ts'
 import type { Host } from '../ports/host/port.ts'
@@ -62,6 +63,8 @@ export type OperationsAreaDeps = Pick<InvariantsDeps, 'schedulesCount' | 'isLink
   log: Log
   ephemeral: Ephemeral
   host: Host
+  meters: Meters
+  dataDir: string
   limits: RateLimits
   settings: Pick<Settings, 'value' | 'retention' | 'monitoring' | 'usageSharing' | 'featureFlags'>
   outbox: Outbox
@@ -124,6 +127,9 @@ export function createOperationsArea(deps: OperationsAreaDeps): OperationsArea {
   const metrics = createMetrics({
     ...deps,
     agentRecords,
+    hooks: records.hooks,
+    disk: agents.disk,
+    version: deps.build.version,
     effectiveParallel: agents.settings.effectiveParallel,
     socketClients: sockets.clients,
   })

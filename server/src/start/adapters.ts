@@ -6,6 +6,7 @@ import { variables } from '../config-variables.ts'
 import { gitApiAddress } from '../foundation/settings/index.ts'
 import { createLocate, type Locate, type Lookup } from '../kit/addresses.ts'
 import { type Clock, systemClock } from '../kit/clock.ts'
+import { createMeters, type Meters } from '../kit/platform-meters.ts'
 import { openAgentImages } from '../ports/agent-images/open.ts'
 import { type AgentImages, agentRuntimes } from '../ports/agent-images/port.ts'
 import type { ChatPlatform } from '../ports/chat-platform/port.ts'
@@ -13,6 +14,7 @@ import { createSlack } from '../ports/chat-platform/slack.ts'
 import { connect } from '../ports/containers/docker/connect.ts'
 import { openContainers } from '../ports/containers/open.ts'
 import type { Containers } from '../ports/containers/port.ts'
+import { timedContainers } from '../ports/containers/timed.ts'
 import { openDatabase } from '../ports/database/open.ts'
 import type { Db } from '../ports/database/port.ts'
 import { openEphemeral } from '../ports/ephemeral/open.ts'
@@ -39,6 +41,7 @@ import { sandboxImage } from './sandbox-image.ts'
 export type Adapters = {
   clock: Clock
   log: Log
+  meters: Meters
   db: Db
   ephemeral: Ephemeral
   containers: Containers
@@ -61,16 +64,17 @@ const agentsNetwork = 'roost-agents'
 
 export async function openAdapters(config: Config, log: Log, env: NodeJS.ProcessEnv): Promise<Adapters> {
   const clock = systemClock
+  const meters = createMeters()
   const { containersUrl, agentImage, dataDir, x402FacilitatorUrl: facilitatorUrl } = config
   const images = await openAgentImages(containersUrl, { connect, agentImage, dataDir, env })
-  const containers = await openContainers(containersUrl, {
+  const engine = await openContainers(containersUrl, {
     install: await installId(dataDir),
     network: agentsNetwork,
     fakeImages: agentRuntimes.map((runtime) => images.tagFor(runtime).image),
     sandbox: { stateDir: join(dataDir, 'sandbox'), resolveImage: sandboxImage },
     clock,
   })
-  const db = await openDatabase(config.databaseUrl.reveal(), log)
+  const db = await openDatabase(config.databaseUrl.reveal(), log, meters)
   const ephemeral = await openEphemeral(config.redisUrl, { clock, log })
   const git = createGit({
     baseUrl: config.gitBaseUrl,
@@ -82,9 +86,10 @@ export async function openAdapters(config: Config, log: Log, env: NodeJS.Process
   return {
     clock,
     log,
+    meters,
     db,
     ephemeral,
-    containers,
+    containers: timedContainers(engine, meters.engineSeconds),
     images,
     git,
     gitHost: createGitHub({ apiUrl: gitApiAddress(config.gitBaseUrl), fetch }),

@@ -13,6 +13,7 @@ import { migrations } from '../migrations/index.ts'
 import type { AgentsNetwork } from '../ports/containers/port.ts'
 import { migrate, migrationState } from '../ports/database/migrator.ts'
 import { SchemaError } from '../ports/database/port.ts'
+import { watchEventLoop } from '../ports/event-loop.ts'
 import { createLog } from '../ports/log.ts'
 import { openAdapters } from './adapters.ts'
 import { findAgentsNetwork } from './agents-network.ts'
@@ -42,7 +43,8 @@ async function runApi(): Promise<void> {
   await mkdir(config.dataDir, { recursive: true })
   ensureKey(config)
   const adapters = await openAdapters(config, log, process.env)
-  const { db, ephemeral, containers, clock } = adapters
+  const { db, ephemeral, containers, clock, meters } = adapters
+  watchEventLoop(meters.eventLoopDelay)
 
   await requireContainerRuntime(config.containerRuntime, containers)
   await migrate(db, migrations, {

@@ -7,9 +7,16 @@ import { readFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { type Config, ConfigError, parseConfig } from '../config.ts'
 import { backupDays } from '../foundation/settings/index.ts'
-import { systemClock as clock } from '../kit/clock.ts'
+import { systemClock as clock, timestamp } from '../kit/clock.ts'
 import { type Secret, secret } from '../kit/secret.ts'
-import { archiveName, backUp, type Installation, restore, sweepBackups } from '../operations/backup/index.ts'
+import {
+  archiveName,
+  backUp,
+  type Installation,
+  restore,
+  sweepBackups,
+  writeBackupStatus,
+} from '../operations/backup/index.ts'
 import { openDatabase } from '../ports/database/open.ts'
 import { openDatabaseCopies } from '../ports/database-copies/open.ts'
 import { createLog, redactText } from '../ports/log.ts'
@@ -36,11 +43,19 @@ if (process.send) process.disconnect()
 async function save(config: Config, installation: Installation, passphrase: Secret): Promise<void> {
   const folder = join(config.dataDir, 'backups')
   const to = archive || join(folder, archiveName(clock.now()))
+  const record = (bytes: number | null) =>
+    writeBackupStatus(config.dataDir, timestamp(clock.now()), bytes).catch((error: unknown) =>
+      progress(`The result of this backup is missing in the metrics: ${String(error)}`),
+    )
   const { bytes } = await backUp({
     ...installation,
     ...{ clock, version: await version(), passphrase, to, dotenv },
     mayReplace: replace === 'replace',
+  }).catch(async (error: unknown) => {
+    await record(null)
+    throw error
   })
+  await record(bytes)
   progress(`${to} (${Math.ceil(bytes / 1024)} KiB)`)
   // Archives in other folders are not deleted.
   if (dirname(to) !== folder) return

@@ -6,6 +6,7 @@ import type { Settings } from '../foundation/settings/index.ts'
 import { createThrowawayVault } from '../foundation/vault/index.ts'
 import type { SessionCaller } from '../identity/access/caller.ts'
 import { type Clock, timestamp } from '../kit/clock.ts'
+import { createMeters, type Meters } from '../kit/platform-meters.ts'
 import { secret } from '../kit/secret.ts'
 import { createFakeAgentLink } from '../ports/agent-link/fake.ts'
 import type { AgentLink } from '../ports/agent-link/port.ts'
@@ -52,6 +53,7 @@ export type RunPlatform = {
   executions: Executions
   dispatch: Dispatch
   broker: Broker
+  meters: Meters
   spendCaps: SpendCaps
   prices: Prices
   providerSubscriptions: ProviderSubscriptions
@@ -115,7 +117,9 @@ export async function startRunPlatform(options: RunPlatformOptions): Promise<Run
     isAutoSwitchOn: options.isAutoSwitchOn ?? (() => true),
   })
   const prices = createPrices({ log, settings: { modelPrices: createTestModelPrices(clock) } })
+  const meters = createMeters()
   const broker = createBroker({
+    meters,
     db,
     log,
     clock,
@@ -176,6 +180,7 @@ export async function startRunPlatform(options: RunPlatformOptions): Promise<Run
     executions,
     dispatch,
     broker,
+    meters,
     spendCaps,
     prices,
     providerSubscriptions,

@@ -22,6 +22,7 @@ import {
   createFiring,
   type Deliver,
   type Firing,
+  type FiringDeps,
   fireRetention,
   firingRoutes,
   internalFiringRoutes,
@@ -59,6 +60,7 @@ export type TriggersAreaDeps = {
   deliverResult: DeliverResult
   /** Delivers the output of a schedule's run to the Workspace chat of its recipient. */
   deliver: Deliver
+  fireLateness: FiringDeps['fireLateness']
   reachesAgent: ReachesAgent
   alerts: Alerts
   /** The public address of the platform. */

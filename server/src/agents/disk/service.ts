@@ -31,6 +31,8 @@ export type DiskDeps = {
 export type Disk = {
   view(agent: Agent): Promise<AgentDisk>
   usage(agent: Agent): Promise<DiskUsage>
+  /** Every agent by name, in one query. */
+  usages(): Promise<ReadonlyMap<string, DiskUsage>>
   /** Null: the default applies. Takes effect immediately. */
   setQuota(agent: Agent, quotaBytes: number | null): Promise<AgentDisk>
   /** The agent's program has measured its volumes. */
@@ -137,6 +139,10 @@ export function createDisk(deps: DiskDeps): Disk {
   return {
     view,
     usage: async (agent) => usageOf(agent, await diskStore(db).of(agent.id)),
+    async usages() {
+      const [agents, rows] = await Promise.all([agentRecords.all(), diskStore(db).all()])
+      return new Map(agents.map((agent) => [agent.name, usageOf(agent, rows.get(agent.id) ?? unmeasured)]))
+    },
 
     async setQuota(agent, quotaBytes) {
       await db.atomically(async (tx) => {

@@ -14,3 +14,4 @@ export {
   restore,
   sweepBackups,
 } from './service.ts'
+export { type BackupStatus, readBackupStatus, writeBackupStatus } from './status.ts'

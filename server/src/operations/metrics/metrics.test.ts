@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { executionStore } from '../../runs/executions/index.ts'
 import { startAgentsPlatform } from '../../test/agents-platform.ts'
@@ -6,11 +9,17 @@ import { createTestClock } from '../../test/clock.ts'
 import { forEachDialect } from '../../test/dialects.ts'
 import { as, routesApp } from '../../test/routes-app.ts'
 import { accept, linked } from '../../test/run-platform.ts'
+import { writeBackupStatus } from '../backup/index.ts'
 import { metricsRoutes } from './routes.ts'
 import { createMetrics } from './service.ts'
 
 forEachDialect((_, open) => {
-  async function start() {
+  const disk = new Map([
+    ['rover', { used_bytes: 2048, quota_bytes: 4096, state: 'ok' as const }],
+    ['a "new" one', { used_bytes: null, quota_bytes: 0, state: 'ok' as const }],
+  ])
+
+  async function start(dataDir = '/nonexistent') {
     const clock = createTestClock()
     const platform = await startAgentsPlatform(
       { db: await open(), clock },
@@ -19,7 +28,12 @@ forEachDialect((_, open) => {
     const metrics = createMetrics({
       db: platform.db,
       clock,
+      meters: platform.meters,
+      hooks: platform.hooks,
       agentRecords: platform.agentRecords,
+      disk: { usages: async () => disk },
+      version: '1.2.3',
+      dataDir,
       effectiveParallel: async ({ max_parallel_tasks }) => max_parallel_tasks,
       isLinked: (id) => id === 'a1',
       socketClients: () => 2,
@@ -88,6 +102,61 @@ forEachDialect((_, open) => {
     assert.ok(Number(later.roost_lease_shortest_seconds) < 0)
   })
 
+  test('counts the wait of claimed runs and the results of ended ones, by trigger', async () => {
+    const { platform, clock, figures } = await start()
+    const { id } = await accept(platform)
+    await clock.advance(3)
+    await platform.dispatch.handlers.claim(linked, { t: 'claim', free: 1 })
+    const row = await platform.row(id)
+    const before = await figures()
+    assert.equal(before['roost_dispatch_latency_seconds_bucket{le="2.5",trigger="manual"}'], '0')
+    assert.equal(before['roost_dispatch_latency_seconds_bucket{le="5",trigger="manual"}'], '1')
+    assert.equal(before['roost_dispatch_latency_seconds_sum{trigger="manual"}'], '3')
+    const ended = 'roost_executions_finished_total{status="failed",trigger="manual"}'
+    assert.equal(before[ended], undefined)
+    const settle = () =>
+      platform.db.atomically((tx) =>
+        platform.executions.settle(tx, row, { statuses: ['running'] }, { status: 'failed', error: 'no' }),
+      )
+    await settle()
+    // A second end changes nothing.
+    await settle()
+    assert.equal((await figures())[ended], '1')
+  })
+
+  test('reports the disk of each agent by name, and no backup before the first one', async () => {
+    const { figures } = await start()
+    const values = await figures()
+    assert.equal(values['roost_agent_disk_used_bytes{agent="rover"}'], '2048')
+    assert.equal(values['roost_agent_disk_quota_bytes{agent="a \\"new\\" one"}'], '0')
+    assert.equal(values['roost_agent_disk_used_bytes{agent="a \\"new\\" one"}'], undefined)
+    assert.equal(values.roost_backup_last_success, undefined)
+    assert.equal(values['roost_build_info{version="1.2.3"}'], '1')
+    assert.equal(values.roost_agents_disconnected, '0')
+  })
+
+  test('a failed backup keeps the time and size of the last successful one', async (t) => {
+    const dataDir = await mkdtemp(join(tmpdir(), 'roost-backup-status-'))
+    t.after(() => rm(dataDir, { recursive: true }))
+    const { figures } = await start(dataDir)
+    await writeBackupStatus(dataDir, '2030-01-01T00:00:00.000Z', 1234)
+    await writeBackupStatus(dataDir, '2030-01-02T00:00:00.000Z', null)
+    const values = await figures()
+    assert.deepEqual(
+      [
+        values.roost_backup_last_success,
+        values.roost_backup_last_size_bytes,
+        values.roost_backup_last_success_timestamp_seconds,
+        values.roost_backup_last_attempt_timestamp_seconds,
+      ],
+      ['0', '1234', String(Date.parse('2030-01-01') / 1000), String(Date.parse('2030-01-02') / 1000)],
+    )
+    await writeFile(join(dataDir, 'backup-status.json'), '{"half')
+    assert.equal((await figures()).roost_backup_last_success, undefined)
+    await writeBackupStatus(dataDir, '2030-01-03T00:00:00.000Z', 5)
+    assert.equal((await figures()).roost_backup_last_success, '1')
+  })
+
   test('the page is valid Prometheus text with the latencies from before the first scrape', async () => {
     const { metrics, figures } = await start()
     const app = routesApp(metricsRoutes(metrics), {})
@@ -105,6 +174,10 @@ forEachDialect((_, open) => {
     assert.equal(values[`${name}_count{${labels}}`], '4')
     assert.ok(Math.abs(Number(values[`${name}_sum{${labels}}`]) - 70.345) < 1e-9)
 
+    assert.equal(
+      values['roost_http_requests_total{method="GET",route="/api/agents",status_class="2xx"}'],
+      '4',
+    )
     metrics.observe({ method: 'GET', route: '/api/agents', status: 200, seconds: 0.001 })
     assert.equal((await figures())[`${name}_count{${labels}}`], '5')
   })

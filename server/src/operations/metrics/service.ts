@@ -1,8 +1,13 @@
+import type { Disk } from '../../agents/disk/index.ts'
 import type { AgentRecords } from '../../agents/records/index.ts'
 import type { Settings } from '../../agents/settings/index.ts'
 import type { Clock } from '../../kit/clock.ts'
+import { type MetricDefinition, metricsContentType } from '../../kit/meters.ts'
+import { createMeters, type Meters } from '../../kit/platform-meters.ts'
 import type { Db } from '../../ports/database/port.ts'
-import type { Figures } from './figures.ts'
+import type { RunHooks } from '../../runs/executions/index.ts'
+import { readBackupStatus } from '../backup/index.ts'
+import { gaugeDefinitions, gaugesText } from './gauges.ts'
 import { readCounts } from './store.ts'
 
 export type ObservedRequest = { method: string; route: string; status: number; seconds: number }
@@ -10,103 +15,75 @@ export type ObservedRequest = { method: string; route: string; status: number; s
 export type Metrics = {
   /** Records the latency of a request. Never throws. */
   observe(request: ObservedRequest): void
-  /** All figures, in the text format of Prometheus. */
+  /** All metrics, in the text format of Prometheus. */
   page(): Promise<{ contentType: string; text: string }>
 }
 
 export type MetricsDeps = {
   db: Db
   clock: Pick<Clock, 'now'>
+  meters: Meters
+  hooks: Pick<RunHooks, 'onClaimed' | 'onEnded'>
   agentRecords: Pick<AgentRecords, 'all'>
+  disk: Pick<Disk, 'usages'>
   effectiveParallel: Settings['effectiveParallel']
   isLinked(agentId: string): boolean
   socketClients(): number
+  version: string
+  /** The folder with the record of the last backup. */
+  dataDir: string
 }
 
 const dayMs = 86_400_000
 
-/** The first scrape loads the metrics library, because most platforms are never scraped. */
 export function createMetrics(deps: MetricsDeps): Metrics {
-  const { db, clock, agentRecords } = deps
-  const latencies = createLatencies()
-  let loading: Promise<Figures> | null = null
+  const { db, clock, meters, agentRecords } = deps
+  const startedAt = clock.now().getTime()
+
+  deps.hooks.onClaimed(({ queued_at, triggered_by }, now) => {
+    if (queued_at !== null)
+      meters.dispatchSeconds.observe(
+        [triggered_by],
+        Math.max(0, now.getTime() - Date.parse(queued_at)) / 1000,
+      )
+  })
+  deps.hooks.onEnded(async (tx, { status, triggered_by }) =>
+    tx.onCommitted(() => meters.runsFinished.add([status, triggered_by])),
+  )
 
   return {
-    observe: latencies.observe,
+    observe({ method, route, status, seconds }) {
+      meters.httpSeconds.observe([method, route, String(status)], seconds)
+      meters.httpRequests.add([method, route, `${Math.floor(status / 100)}xx`])
+    },
     async page() {
-      loading ??= import('./figures.ts').then(({ createFigures }) => createFigures())
-      const { page } = await loading
       const now = clock.now().getTime()
-      const [counts, agents] = await Promise.all([
+      const [counts, agents, disk, backup] = await Promise.all([
         readCounts(db, new Date(now - dayMs).toISOString()),
         agentRecords.all(),
+        deps.disk.usages(),
+        readBackupStatus(deps.dataDir),
       ])
       const limits = await Promise.all(agents.map(deps.effectiveParallel))
-      const { contentType, text } = await page({
+      const gauges = gaugesText({
         now,
         counts,
-        agents,
-        links: agents.filter(({ id }) => deps.isLinked(id)).length,
+        agents: agents.map(({ id, status }) => ({ status, isLinked: deps.isLinked(id) })),
         slots: limits.reduce((sum, limit) => sum + limit, 0),
         socketClients: deps.socketClients(),
+        disk,
+        backup,
+        version: deps.version,
+        process: { startedAt, memoryBytes: process.memoryUsage.rss() },
       })
-      return { contentType, text: `${text.trimEnd()}\n\n${latencies.text()}` }
+      const measured = Object.values(meters).map((meter) => meter.text())
+      return { contentType: metricsContentType, text: [gauges, ...measured].join('') }
     },
   }
 }
 
-/** Upper bounds in seconds; higher values count as `+Inf`. */
-const bounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60] as const
-const name = 'roost_http_request_seconds'
-const help = 'Requests answered by this process, by route; streams until their end.'
-
-type Series = { labels: string; counts: number[]; sum: number }
-
-type Latencies = {
-  observe(request: ObservedRequest): void
-  /** A histogram in the text format of Prometheus. */
-  text(): string
-}
-
-/**
- * Counts latencies from the first request on. Does not use the metrics library, whose memory most platforms would
- * waste: only the first scrape loads it.
- */
-function createLatencies(): Latencies {
-  const all = new Map<string, Series>()
-
-  function seriesOf({ method, route, status }: ObservedRequest): Series {
-    const labels = `method="${method}",route="${route}",status="${status}"`
-    let series = all.get(labels)
-    if (!series) {
-      series = { labels, counts: new Array(bounds.length + 1).fill(0), sum: 0 }
-      all.set(labels, series)
-    }
-    return series
-  }
-
-  return {
-    observe(request) {
-      const series = seriesOf(request)
-      const found = bounds.findIndex((bound) => request.seconds <= bound)
-      const bucket = found < 0 ? bounds.length : found
-      series.counts[bucket] = (series.counts[bucket] ?? 0) + 1
-      series.sum += request.seconds
-    },
-
-    text() {
-      const lines = [...all.values()].flatMap(linesOf)
-      return [`# HELP ${name} ${help}`, `# TYPE ${name} histogram`, ...lines, ''].join('\n')
-    },
-  }
-}
-
-/** Buckets are cumulative. */
-function linesOf({ labels, counts, sum }: Series): string[] {
-  let total = 0
-  const buckets = counts.map((count, index) => {
-    total += count
-    return `${name}_bucket{le="${bounds[index] ?? '+Inf'}",${labels}} ${total}`
-  })
-  return [...buckets, `${name}_sum{${labels}} ${sum}`, `${name}_count{${labels}} ${total}`]
+/** Every metric of `/metrics`, by name. */
+export function metricDefinitions(): MetricDefinition[] {
+  const measured = Object.values(createMeters()).map(({ definition }) => definition)
+  return [...gaugeDefinitions, ...measured].toSorted((one, other) => (one.name < other.name ? -1 : 1))
 }

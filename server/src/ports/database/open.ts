@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Driver, Kysely, sql, Transaction } from 'kysely'
+import { type Driver, Kysely, type Logger, sql, Transaction } from 'kysely'
+import type { Meters } from '../../kit/platform-meters.ts'
 import type { Log } from '../log.ts'
 import type { Opened } from './opened.ts'
 import type { Db, Tx } from './port.ts'
@@ -13,22 +14,34 @@ import { openSqlite } from './sqlite.ts'
  * Opens `sqlite:<path>` (creates the file if missing) or `postgres://…`, whose client is loaded only then.
  * Runs no migrations.
  */
-export async function openDatabase(url: string, log: Pick<Log, 'warn' | 'error'>): Promise<Db> {
+export async function openDatabase(
+  url: string,
+  log: Pick<Log, 'warn' | 'error'>,
+  meters?: DatabaseMeters,
+): Promise<Db> {
   const path = /^sqlite:(?:\/\/(?=\/))?(.+)$/.exec(url)?.[1]
-  if (path !== undefined) return createDb('sqlite', await openSqlite(path), log)
+  if (path !== undefined) return createDb('sqlite', await openSqlite(path), log, meters)
   if (/^postgres(ql)?:\/\//.test(url)) {
     const { openPostgres } = await import('./postgres.ts')
     const onLost = (error: Error) => log.warn({ err: error }, 'an idle database connection was lost')
-    return createDb('postgres', openPostgres(url, onLost), log)
+    return createDb('postgres', openPostgres(url, onLost), log, meters)
   }
   throw new Error('The database URL must start with sqlite: or postgres:')
 }
+
+/** Observes every statement. Left out by processes that nobody scrapes. */
+export type DatabaseMeters = Pick<Meters, 'databaseSeconds' | 'databaseErrors'>
 
 const attempts = 8
 /** Above this duration a transaction is logged, because on SQLite it blocks all other writers. */
 const slowMs = 1_000
 
-function createDb(name: Db['dialect'], opened: Opened, log: Pick<Log, 'warn' | 'error'>): Db {
+function createDb(
+  name: Db['dialect'],
+  opened: Opened,
+  log: Pick<Log, 'warn' | 'error'>,
+  meters?: DatabaseMeters,
+): Db {
   const { dialect } = opened
   const scopes = new AsyncLocalStorage<{ open: boolean }>()
   const refuseInside = () => {
@@ -43,7 +56,10 @@ function createDb(name: Db['dialect'], opened: Opened, log: Pick<Log, 'warn' | '
     createIntrospector: (db: Kysely<unknown>) => dialect.createIntrospector(db),
     createQueryCompiler: () => dialect.createQueryCompiler(),
   }
-  const kysely = new Kysely<unknown>({ dialect: guardedDialect })
+  const kysely = new Kysely<unknown>({
+    dialect: guardedDialect,
+    ...(meters ? { log: observer(meters) } : {}),
+  })
   const rowStatements = createRowStatements()
   const manyRowsOn = (on: Kysely<unknown>) => rowStatements((query) => on.executeQuery(query))
 
@@ -133,6 +149,19 @@ function createDb(name: Db['dialect'], opened: Opened, log: Pick<Log, 'warn' | '
       await opened.close()
     },
   }
+}
+
+function observer({ databaseSeconds, databaseErrors }: DatabaseMeters): Logger {
+  return (event) => {
+    const operation = operationOf(event.query.sql)
+    databaseSeconds.observe([operation], event.queryDurationMillis / 1000)
+    if (event.level === 'error') databaseErrors.add([operation])
+  }
+}
+
+function operationOf(statement: string): string {
+  const [, word = ''] = /^\s*(select|insert|update|delete)\b/i.exec(statement) ?? []
+  return word.toLowerCase() || 'other'
 }
 
 function createTx(

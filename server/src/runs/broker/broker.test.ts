@@ -21,6 +21,32 @@ test("the provider gets the platform's key and no credential of the container", 
   assert.ok(!JSON.stringify(requests).includes(run.broker.token))
 })
 
+test('counts requests by provider and result, and their tokens and cost', async (t) => {
+  const answers = [200, 429, 500, 400]
+  const { ask, platform } = await start({
+    upstream: async (request, response) => {
+      const status = answers.shift() ?? 200
+      if (status === 200) return respond(request, response, Buffer.alloc(0))
+      response.writeHead(status, { 'content-type': 'application/json' }).end('{}')
+    },
+  })
+  for (const _ of [...answers]) await (await ask('anthropic/v1/messages')).text()
+  await ask('anthropic/v1/messages', { headers: { 'x-api-key': 'nonsense' } })
+  await ask('nobody/v1/messages', { headers: { 'x-api-key': 'nonsense' } })
+  const { modelRequests, modelSeconds, modelTokens, modelCost } = platform.meters
+  // The client has the whole response a moment before the broker counts it.
+  await t.waitFor(() => assert.match(modelSeconds.text(), /_count\{provider="anthropic"\} 6\n/))
+  const counts = [...modelRequests.text().matchAll(/provider="(.+?)",result="(.+?)"\} (\d+)/g)]
+  assert.deepEqual(
+    counts.map(([, provider, result, count]) => `${provider} ${result} ${count}`).toSorted(),
+    ['client_error 1', 'ok 1', 'rate_limited 1', 'refused 2', 'server_error 1'].map(
+      (each) => `anthropic ${each}`,
+    ),
+  )
+  assert.match(modelTokens.text(), /\{provider="anthropic",kind="input"\} 100\n/)
+  assert.match(modelCost.text(), /\nroost_model_cost_usd_total\{provider="anthropic"\} 0\.\d+\n/)
+})
+
 test('Google and OpenAI get their keys in their own headers', async () => {
   const { ask, requests, run, url, platform } = await start()
   const body = JSON.stringify({ contents: [] })

@@ -9,6 +9,7 @@ import type { Prices } from '../prices/index.ts'
 import { costOf } from './cost.ts'
 import { Aborted, answerFailure, failureOf, Refused } from './failures.ts'
 import { createUpstream, maxRequestBytes, notOffered } from './forward.ts'
+import { failedResult, type ModelMeters, measured, resultOf } from './measure.ts'
 import { createMeter } from './meter.ts'
 import {
   callsModel,
@@ -33,6 +34,7 @@ import { type WireCredentialDeps, wireCredentialOf } from './wire-credential.ts'
 export type HandlerDeps = Omit<WireCredentialDeps, 'log'> & {
   db: Db
   log: Log
+  meters: ModelMeters
   clock: Pick<Clock, 'now'>
   prices: Pick<Prices, 'lookup'>
   tokens: Pick<BrokerTokens, 'read'>
@@ -57,6 +59,7 @@ const prefix = '/broker/'
 
 export function createHandler(deps: HandlerDeps): BrokerHandler {
   const { db, log, tokens } = deps
+  const measure = measured(deps)
   const upstream = createUpstream()
   const open = new Map<string, Set<AbortController>>()
 
@@ -123,6 +126,7 @@ export function createHandler(deps: HandlerDeps): BrokerHandler {
       })
       const add = async (usage: Usage) => {
         await executionStore(db).addUsage(executionId, usage)
+        measure.used(provider, usage)
         await credential.used(usage)
       }
       const book = createBooking({
@@ -186,10 +190,13 @@ export function createHandler(deps: HandlerDeps): BrokerHandler {
       response.on('error', () => {})
       // Clients probe the base address before their first request.
       if (request.method === 'HEAD') return void response.writeHead(200).end()
+      const provider = providerOf(url)
+      const ended = measure.begin(provider)
       try {
         await serve(request, response, url)
+        ended(resultOf(response.statusCode))
       } catch (error) {
-        const provider = providerOf(url)
+        ended(failedResult(error))
         const failure = failureOf(error)
         if (!failure.isExpected) log.error({ provider, err: error }, 'model request failed')
         else log.info({ provider, status: failure.status, reason: failure.message }, 'model request refused')

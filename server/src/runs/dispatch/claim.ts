@@ -111,6 +111,7 @@ export function createClaim(deps: ClaimDeps) {
       await events.append(tx, startedEvent(row), now)
       claimed.push({ row, turn: row.kind === 'chat' ? await turnOf(hooks, tx, row) : null })
       tx.onCommitted(() => {
+        for (const hook of hooks.registered.claimed) hook(row, now)
         // A previous attempt may have stopped in the middle of a block.
         live.closed(row.id)
         live.changed(row.id)

@@ -10,6 +10,8 @@ export type TurnContext = { message: string; resumeSessionId: string | null }
  * registration, which happens at composition.
  */
 export type RunHooks = {
+  /** After the commit that hands a run to its agent. */
+  onClaimed(hook: ClaimedHook): void
   /** After a run has ended in any way; `row` is its current state. */
   onEnded(hook: EndedHook): void
   /** For a chat run that is being claimed. Throws when the turn can no longer run. */
@@ -20,24 +22,29 @@ export type RunHooks = {
    */
   onSessionLost(hook: SessionLostHook): void
   readonly registered: {
+    claimed: readonly ClaimedHook[]
     ended: readonly EndedHook[]
     turn: readonly TurnHook[]
     sessionLost: readonly SessionLostHook[]
   }
 }
 
+/** Must not throw. */
+export type ClaimedHook = (row: ExecutionRow, now: Date) => void
 export type EndedHook = (tx: Tx, row: ExecutionRow, now: Date) => Promise<void>
 export type TurnHook = (tx: Tx, row: ExecutionRow) => Promise<TurnContext | null>
 export type SessionLostHook = (tx: Tx, row: ExecutionRow, result: Omit<RunResult, 't'>) => Promise<boolean>
 
 export function createRunHooks(): RunHooks {
+  const claimed: ClaimedHook[] = []
   const ended: EndedHook[] = []
   const turn: TurnHook[] = []
   const sessionLost: SessionLostHook[] = []
   return {
+    onClaimed: (hook) => void claimed.push(hook),
     onEnded: (hook) => void ended.push(hook),
     onTurn: (hook) => void turn.push(hook),
     onSessionLost: (hook) => void sessionLost.push(hook),
-    registered: { ended, turn, sessionLost },
+    registered: { claimed, ended, turn, sessionLost },
   }
 }

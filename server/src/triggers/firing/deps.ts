@@ -28,6 +28,8 @@ export type FireDeps = {
   runContextOf(agentId: string): Promise<RunContext | null>
   dispatch: Pick<Dispatch, 'checkAgent' | 'transaction' | 'enqueue' | 'recordSkipped' | 'lockQueues'>
   times: Pick<ScheduleTimes, 'next'>
+  /** Seconds from the due time of a fire until it is recorded. Not called for caught up fires. */
+  fireLateness(seconds: number): void
   frozenAfter: FrozenAfter
   reachesAgent: ReachesAgent
 }

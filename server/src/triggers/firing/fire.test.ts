@@ -27,6 +27,15 @@ forEachDialect((_dialect, open) => {
     ])
   })
 
+  test('the lateness of a recorded fire is observed once', async () => {
+    const platform = await startFiringPlatform(await open())
+    const schedule = await platform.addSchedule()
+    await platform.clock.advance(7)
+    await platform.firing.fire(schedule, byClock)
+    await platform.firing.fire(schedule, byClock)
+    assert.deepEqual(platform.lateness, [7])
+  })
+
   test('twenty callers with one due time make one run', async () => {
     const platform = await startFiringPlatform(await open())
     const schedule = await platform.addSchedule()

@@ -32,7 +32,7 @@ class UnusedProbe extends Error {}
  * Decides and records fires of the clock: a batch of one or many is one transaction with the same few statements.
  * If a batch fails, each fire is repeated in a batch of its own.
  */
-export function createRecord({ db, clock, log, events, dispatch }: FireDeps) {
+export function createRecord({ db, clock, log, events, dispatch, fireLateness }: FireDeps) {
   /** Repeats the gates that concurrent fires can close, while the queues are locked. */
   async function judge(choices: readonly Choice[], queues: LockedQueues) {
     const outcomes: Outcome[] = []
@@ -102,9 +102,12 @@ export function createRecord({ db, clock, log, events, dispatch }: FireDeps) {
 
   async function run(entries: readonly BatchEntry<Item, Fired>[]): Promise<void> {
     const outcomes = await commit(entries.map(({ item }) => item.choice))
+    const now = clock.now().getTime()
     const left = entries.filter(({ resolve }, index) => {
       const outcome = outcomes[index]
       if (outcome === undefined || typeof outcome === 'string') return true
+      const { key, isCatchUp } = outcome.fire
+      if (!isCatchUp) fireLateness(Math.max(0, now - Date.parse(key.due_at)) / 1000)
       resolve(firedOf(outcome))
       return false
     })

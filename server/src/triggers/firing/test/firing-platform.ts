@@ -54,7 +54,9 @@ export async function startFiringPlatform(db: Db, over: Partial<RunPlatformOptio
   const works = createWorkStates()
   // As tasks do while their runs have not ended.
   works.register(async ({ execution_id }) => (execution_id === null ? null : { state: 'open' }))
+  const lateness: number[] = []
   const firing = createFiring({
+    fireLateness: (seconds) => void lateness.push(seconds),
     ...{ db, clock, events, link, hooks, agentRecords, dispatch, schedules },
     log: silentLog,
     registryHooks: noHooks,
@@ -74,7 +76,7 @@ export async function startFiringPlatform(db: Db, over: Partial<RunPlatformOptio
 
   return {
     ...platform,
-    ...{ clock, link, schedules, firing, execute, fakes },
+    ...{ clock, link, schedules, firing, execute, fakes, lateness },
 
     async patchAgent(patch: { autonomy_enabled?: 0 | 1; circuit_breaker_enabled?: 0 | 1 }): Promise<void> {
       await db.atomically(async (tx) => {

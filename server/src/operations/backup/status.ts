@@ -1,0 +1,42 @@
+import { readFile, rename } from 'node:fs/promises'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { writePrivate } from './archive.ts'
+
+/** Times in ISO 8601. `succeeded_at` and `bytes` are of the last successful backup, which may be an earlier one. */
+const BackupStatus = z.object({
+  attempted_at: z.string(),
+  result: z.enum(['success', 'failure']),
+  succeeded_at: z.string().nullable(),
+  bytes: z.number().nullable(),
+})
+export type BackupStatus = z.infer<typeof BackupStatus>
+
+const fileName = 'backup-status.json'
+
+/** Null: no backup was made here, or the record cannot be read. */
+export async function readBackupStatus(dataDir: string): Promise<BackupStatus | null> {
+  try {
+    return BackupStatus.parse(JSON.parse(await readFile(join(dataDir, fileName), 'utf8')))
+  } catch {
+    return null
+  }
+}
+
+/** A file and not a table: a backup that fails because of the database is recorded too. `bytes` null: it failed. */
+export async function writeBackupStatus(dataDir: string, at: string, bytes: number | null): Promise<void> {
+  const before = await readBackupStatus(dataDir)
+  const status: BackupStatus =
+    bytes === null
+      ? {
+          succeeded_at: before?.succeeded_at ?? null,
+          bytes: before?.bytes ?? null,
+          attempted_at: at,
+          result: 'failure',
+        }
+      : { succeeded_at: at, bytes, attempted_at: at, result: 'success' }
+  const path = join(dataDir, fileName)
+  const draft = `${path}.${process.pid}`
+  await writePrivate(draft, `${JSON.stringify(status)}\n`)
+  await rename(draft, path)
+}

@@ -1,0 +1,15 @@
+import type { Histogram } from '../kit/meters.ts'
+
+const sampleEveryMs = 200
+
+/** Measures how late a timer fires: the time in which this process answered nobody. Returns a function that stops it. */
+export function watchEventLoop(delay: Pick<Histogram, 'observe'>): () => void {
+  let dueAt = performance.now() + sampleEveryMs
+  const timer = setInterval(() => {
+    const now = performance.now()
+    delay.observe([], Math.max(0, now - dueAt) / 1000)
+    dueAt = now + sampleEveryMs
+  }, sampleEveryMs)
+  timer.unref()
+  return () => clearInterval(timer)
+}
