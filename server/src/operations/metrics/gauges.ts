@@ -1,6 +1,6 @@
 import { agentStatuses } from '@roost/contracts/agents/agent'
 import type { DiskUsage } from '@roost/contracts/agents/disk'
-import { type MetricDefinition, metricText, type Sample } from '../../kit/meters.ts'
+import { gaugeText, type MetricDefinition, type Sample } from '../../kit/meters.ts'
 import type { BackupStatus } from '../backup/index.ts'
 import type { Counts } from './store.ts'
 
@@ -111,8 +111,9 @@ const gauges: readonly Gauge[] = [
 
 export const gaugeDefinitions: readonly MetricDefinition[] = gauges.map(({ definition }) => definition)
 
-export function gaugesText(snapshot: Snapshot): string {
-  return gauges.map(({ definition, samples }) => metricText(definition, samples(snapshot))).join('')
+export async function gaugesText(snapshot: Snapshot): Promise<string> {
+  const texts = gauges.map(({ definition, samples }) => gaugeText(definition, samples(snapshot)))
+  return (await Promise.all(texts)).join('')
 }
 
 function gauge(

@@ -65,7 +65,7 @@ export function createMetrics(deps: MetricsDeps): Metrics {
         readBackupStatus(deps.dataDir),
       ])
       const limits = await Promise.all(agents.map(deps.effectiveParallel))
-      const gauges = gaugesText({
+      const gauges = await gaugesText({
         now,
         counts,
         agents: agents.map(({ id, status }) => ({ status, isLinked: deps.isLinked(id) })),
@@ -76,7 +76,7 @@ export function createMetrics(deps: MetricsDeps): Metrics {
         version: deps.version,
         process: { startedAt, memoryBytes: process.memoryUsage.rss() },
       })
-      const measured = Object.values(meters).map((meter) => meter.text())
+      const measured = await Promise.all(Object.values(meters).map((meter) => meter.text()))
       return { contentType: metricsContentType, text: [gauges, ...measured].join('') }
     },
   }

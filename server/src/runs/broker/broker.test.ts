@@ -35,16 +35,16 @@ test('counts requests by provider and result, and their tokens and cost', async 
   await ask('nobody/v1/messages', { headers: { 'x-api-key': 'nonsense' } })
   const { modelRequests, modelSeconds, modelTokens, modelCost } = platform.meters
   // The client has the whole response a moment before the broker counts it.
-  await t.waitFor(() => assert.match(modelSeconds.text(), /_count\{provider="anthropic"\} 6\n/))
-  const counts = [...modelRequests.text().matchAll(/provider="(.+?)",result="(.+?)"\} (\d+)/g)]
+  await t.waitFor(async () => assert.match(await modelSeconds.text(), /_count\{provider="anthropic"\} 6\n/))
+  const counts = [...(await modelRequests.text()).matchAll(/provider="(.+?)",result="(.+?)"\} (\d+)/g)]
   assert.deepEqual(
     counts.map(([, provider, result, count]) => `${provider} ${result} ${count}`).toSorted(),
     ['client_error 1', 'ok 1', 'rate_limited 1', 'refused 2', 'server_error 1'].map(
       (each) => `anthropic ${each}`,
     ),
   )
-  assert.match(modelTokens.text(), /\{provider="anthropic",kind="input"\} 100\n/)
-  assert.match(modelCost.text(), /\nroost_model_cost_usd_total\{provider="anthropic"\} 0\.\d+\n/)
+  assert.match(await modelTokens.text(), /\{provider="anthropic",kind="input"\} 100\n/)
+  assert.match(await modelCost.text(), /\nroost_model_cost_usd_total\{provider="anthropic"\} 0\.\d+\n/)
 })
 
 test('Google and OpenAI get their keys in their own headers', async () => {
