@@ -333,7 +333,7 @@ export async function eventually<T>(
 }
 
 /** Unused ports outside the ephemeral range: a free port within it may be assigned to a connection at any moment. */
-async function freePorts(count: number): Promise<number[]> {
+export async function freePorts(count: number): Promise<number[]> {
   const found = new Set<number>()
   while (found.size < count) {
     const port = randomInt(10_000, 22_000)

@@ -4,7 +4,7 @@ import { internalSecret } from '@roost/contracts/kit/internal-secret'
 export type McpConfig = {
   host: string
   port: number
-  /** The public listener of the API. */
+  /** The public listener of the API. On loopback it takes HTTP also where it serves HTTPS. */
   apiUrl: string
   /** The internal listener of the API, on this machine. */
   internalUrl: string
@@ -36,7 +36,8 @@ export async function parseMcpConfig(
     apiUrl: `http://${apiHost.includes(':') ? `[${apiHost}]` : apiHost}:${apiPort}`,
     internalUrl: `http://127.0.0.1:${internalPort}`,
     internalSecret: await internalSecret(env, readFile).catch(refuseUnreadableKey),
-    baseUrl: env.ROOST_BASE_URL?.trim() || `http://localhost:${apiPort}`,
+    baseUrl:
+      env.ROOST_BASE_URL?.trim() || `${env.ROOST_TLS_CERT?.trim() ? 'https' : 'http'}://localhost:${apiPort}`,
     waitSeconds: Math.max(1, Math.round(waitMs / 1000)),
     version,
   }

@@ -57,7 +57,7 @@ export const variables = {
   }),
   baseUrl: optional({
     name: 'ROOST_BASE_URL',
-    defaultText: '`http://localhost:<ROOST_PORT>`',
+    defaultText: '`http://localhost:<ROOST_PORT>`; with `ROOST_TLS_CERT` `https://…`',
     description: 'Public address of the platform, without a trailing slash.',
     parse: httpUrl,
   }),
@@ -72,6 +72,19 @@ export const variables = {
     default: '8000',
     description: 'Port of the public listener.',
     parse: port,
+  }),
+  tlsCert: optional({
+    name: 'ROOST_TLS_CERT',
+    defaultText: 'none: HTTP',
+    description:
+      'File with the certificate chain in PEM format. With it and `ROOST_TLS_KEY` the public listener serves HTTPS.',
+    parse: (path) => path,
+  }),
+  tlsKey: optional({
+    name: 'ROOST_TLS_KEY',
+    defaultText: 'none',
+    description: 'File with the private key of the certificate, in PEM format, without a passphrase.',
+    parse: (path) => path,
   }),
   internalPort: required({
     name: 'ROOST_INTERNAL_PORT',

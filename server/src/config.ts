@@ -36,14 +36,24 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
       return [key, null]
     }
   })
-  if (problems.length > 0) throw new ConfigError(problems)
   // Each key has the value that its variable parsed.
   const parsed = Object.fromEntries(entries) as Parsed
+  problems.push(...tlsProblems(parsed))
+  if (problems.length > 0) throw new ConfigError(problems)
   return Object.freeze({
     ...parsed,
     databaseUrl: parsed.databaseUrl ?? secret(`sqlite:${join(parsed.dataDir, 'roost.db')}`),
-    baseUrl: parsed.baseUrl ?? `http://localhost:${parsed.port}`,
+    baseUrl: parsed.baseUrl ?? `${parsed.tlsCert === null ? 'http' : 'https'}://localhost:${parsed.port}`,
   })
+}
+
+function tlsProblems({ tlsCert, tlsKey, baseUrl }: Parsed): ConfigProblem[] {
+  if (tlsCert === null && tlsKey === null) return []
+  if (tlsKey === null) return [{ name: 'ROOST_TLS_KEY', message: 'is missing: ROOST_TLS_CERT needs it' }]
+  if (tlsCert === null) return [{ name: 'ROOST_TLS_CERT', message: 'is missing: ROOST_TLS_KEY needs it' }]
+  if (baseUrl?.startsWith('http:'))
+    return [{ name: 'ROOST_BASE_URL', message: 'must start with https:// when ROOST_TLS_CERT is set' }]
+  return []
 }
 
 /** The page `docs/reference/config.md`. */

@@ -12,6 +12,7 @@ const platformVariables = {
     'ROOST_BASE_URL',
     'ROOST_HOST',
     'ROOST_PORT',
+    'ROOST_TLS_CERT',
     'ROOST_INTERNAL_PORT',
     'ROOST_MCP_HOST',
     'ROOST_MCP_PORT',

@@ -34,6 +34,9 @@ const packages: { name: string; isInstalled: () => Promise<boolean> }[] = [
   { name: 'chromium-headless-shell', isInstalled: () => isFile(chromiumPath) },
   { name: 'openssh-client', isInstalled: () => hasProgram('ssh') },
   { name: 'nftables', isInstalled: () => hasProgram('nft') },
+  // The reverse proxies of docs/operate/reverse-proxy.md.
+  { name: 'nginx', isInstalled: () => hasProgram('nginx') },
+  { name: 'caddy', isInstalled: () => hasProgram('caddy') },
   { name: 'iproute2', isInstalled: () => hasProgram('ip') },
   // One static program, used as the smallest possible image.
   { name: 'busybox-static', isInstalled: () => isFile('/bin/busybox') },

@@ -21,7 +21,7 @@ export type Listening = {
 }
 
 /** `requestTimeout` limits the time to receive a whole request. */
-const defaultTimeouts = { requestTimeout: 300_000, keepAliveTimeout: 75_000 }
+export const defaultTimeouts = { requestTimeout: 300_000, keepAliveTimeout: 75_000 }
 
 /** Opens a server on one address. Rejects with `CannotListen`, which names the address. */
 export async function listen(

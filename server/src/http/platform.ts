@@ -17,6 +17,7 @@ import { type Pages, servePages } from './pages.ts'
 import { createServer, type HandledRequest } from './serve.ts'
 import { type SocketAttempt, type SocketRoute, serveSockets } from './sockets.ts'
 import { createStreams } from './streams.ts'
+import { withTransportHeaders } from './transport-headers.ts'
 
 export type PlatformServerDeps = {
   platform: Pick<
@@ -108,7 +109,10 @@ export function createPlatformServer(deps: PlatformServerDeps): PlatformServer {
       await openApp.ready()
       await internalApp.ready()
     },
-    publicHandler: withMcp((request, response) => openApp.routing(request, response)),
+    publicHandler: withTransportHeaders(
+      trustedProxies,
+      withMcp((request, response) => openApp.routing(request, response)),
+    ),
     // A full URL is an outbound request: no path starts like this.
     internalHandler: withOwnAddress(
       deps.internalPort,

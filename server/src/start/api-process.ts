@@ -4,17 +4,19 @@ import { dirname, join } from 'node:path'
 import { startLoops } from '../background/loops.ts'
 import { startRelay } from '../background/relay.ts'
 import { compose } from '../compose.ts'
-import { ConfigError, parseConfig } from '../config.ts'
+import { type Config, ConfigError, parseConfig } from '../config.ts'
 import { KeyFileError } from '../foundation/vault/index.ts'
 import { CannotListen, type ListenAddress, type Listening, listen } from '../http/listen.ts'
-import { createPlatformServer } from '../http/platform.ts'
+import { listenSecure } from '../http/listen-secure.ts'
+import { createPlatformServer, type PlatformServer } from '../http/platform.ts'
 import { createStoreProbe } from '../http/store-probe.ts'
+import { type Clock, systemClock } from '../kit/clock.ts'
 import { migrations } from '../migrations/index.ts'
 import type { AgentsNetwork } from '../ports/containers/port.ts'
 import { migrate, migrationState } from '../ports/database/migrator.ts'
 import { SchemaError } from '../ports/database/port.ts'
 import { watchEventLoop } from '../ports/event-loop.ts'
-import { createLog } from '../ports/log.ts'
+import { createLog, type Log } from '../ports/log.ts'
 import { openAdapters } from './adapters.ts'
 import { findAgentsNetwork } from './agents-network.ts'
 import { requireContainerRuntime } from './container-runtime.ts'
@@ -22,6 +24,7 @@ import { ensureKey } from './first-start.ts'
 import { openInternalSecret } from './internal-secret.ts'
 import { stopInOrder } from './ordered-stop.ts'
 import { exitConfig, fail, sendMessage, stopRequested } from './supervision.ts'
+import { readCertificate, tlsFiles, watchCertificate } from './tls.ts'
 
 /** Time for open requests and streams to end after the process is asked to stop. */
 const drainMs = 5_000
@@ -39,6 +42,9 @@ try {
 async function runApi(): Promise<void> {
   const stop = stopRequested()
   const config = parseConfig(process.env)
+  const files = tlsFiles(config)
+  // Refused before anything is opened or migrated.
+  if (files) readCertificate(files, systemClock.now())
   const log = createLog({ level: config.logLevel })
   await mkdir(config.dataDir, { recursive: true })
   ensureKey(config)
@@ -93,9 +99,7 @@ async function runApi(): Promise<void> {
   })
   await platform.open()
   const loops = startLoops({ loops: platform.loops, leases: platform.leases, clock, log })
-  const address = { host: config.host, port: config.port }
-  const open = await listen(address, server.publicHandler)
-  server.attachSockets(open.server)
+  const open = await openPublic(config, server, { clock, log })
 
   sendMessage({
     type: 'ready',
@@ -132,6 +136,31 @@ async function runApi(): Promise<void> {
     log,
   )
   process.exit(0)
+}
+
+/** HTTPS when the configuration names a certificate. */
+async function openPublic(
+  config: Config,
+  server: PlatformServer,
+  deps: { clock: Clock; log: Log },
+): Promise<Pick<Listening, 'close'>> {
+  const address = { host: config.host, port: config.port }
+  const files = tlsFiles(config)
+  if (!files) {
+    const open = await listen(address, server.publicHandler)
+    server.attachSockets(open.server)
+    return open
+  }
+  const certificate = readCertificate(files, deps.clock.now())
+  const open = await listenSecure(address, server.publicHandler, { certificate, publicUrl: config.baseUrl })
+  for (const each of open.servers) server.attachSockets(each)
+  const unwatch = watchCertificate(files, open.setCertificate, deps)
+  return {
+    close(graceMs) {
+      unwatch()
+      return open.close(graceMs)
+    },
+  }
 }
 
 /** Returns the address for the agents' network; null for loopback, which is always open. */

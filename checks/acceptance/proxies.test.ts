@@ -1,0 +1,209 @@
+/** HTTPS by Roost itself, and behind each configuration of docs/operate/reverse-proxy.md as it stands in the page. */
+import assert from 'node:assert/strict'
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import type { IncomingMessage } from 'node:http'
+import { Agent, request as httpsRequest } from 'node:https'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { after, before, describe, test } from 'node:test'
+import { WebSocket } from 'ws'
+import { eventually, freePorts, type Loose, type Platform, startPlatform } from './platform.ts'
+import { createAgent } from './steps.ts'
+
+const page = readFileSync(resolve(import.meta.dirname, '../../docs/operate/reverse-proxy.md'), 'utf8')
+const folder = mkdtempSync(join(tmpdir(), 'roost-proxies-'))
+const [certFile, keyFile] = [join(folder, 'fullchain.pem'), join(folder, 'privkey.pem')]
+/** Linux routes all of 127.0.0.0/8 to this machine, and the proxies connect from 127.0.0.1. */
+const clientIp = '127.0.0.2'
+const name = 'qa-proxies'
+
+let platform: Platform
+let ca = ''
+const started: ChildProcess[] = []
+before(async () => {
+  execFileSync(
+    'openssl',
+    [
+      ...['req', '-x509', '-newkey', 'rsa:2048', '-noenc', '-subj', '/CN=localhost', '-days', '2'],
+      ...['-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1', '-keyout', keyFile, '-out', certFile],
+    ],
+    { stdio: 'pipe' },
+  )
+  ca = readFileSync(certFile, 'utf8')
+  platform = await startPlatform({
+    env: {
+      ROOST_TLS_CERT: certFile,
+      ROOST_TLS_KEY: keyFile,
+      ROOST_BASE_URL: 'https://roost.example.com',
+      ROOST_TRUSTED_PROXIES: '127.0.0.1',
+    },
+  })
+  await createAgent(platform, name)
+})
+after(async () => {
+  for (const proxy of started) {
+    if (proxy.exitCode !== null || proxy.signalCode !== null) continue
+    const ended = once(proxy, 'exit')
+    proxy.kill('SIGTERM')
+    await ended
+  }
+  await platform?.[Symbol.asyncDispose]()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** The first code block of a language in the page, with each text replaced; a text that is missing fails. */
+function configuration(language: string, replacements: Record<string, string>): string {
+  const block = new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``).exec(page)?.[1] ?? assert.fail(language)
+  return Object.entries(replacements).reduce((config, [from, to]) => {
+    assert.ok(config.includes(from), `${from} in ${language}`)
+    return config.replaceAll(from, to)
+  }, block)
+}
+
+function run(program: string, args: string[], env: NodeJS.ProcessEnv = {}): void {
+  const proxy = spawn(program, args, {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: { ...process.env, ...env },
+  })
+  started.push(proxy)
+}
+
+async function answers(port: number): Promise<number> {
+  await eventually(
+    () =>
+      send(port, 'GET', '/health/live').then(
+        ({ status }) => status,
+        () => 0,
+      ),
+    (status) => status === 200,
+  )
+  return port
+}
+
+async function startNginx(): Promise<number> {
+  const [port = 0, plainPort = 0] = await freePorts(2)
+  const site = configuration('nginx', {
+    'listen 80;': `listen 127.0.0.1:${plainPort};`,
+    'listen 443 ssl': `listen 127.0.0.1:${port} ssl`,
+    'http://127.0.0.1:8000': platform.url,
+    '/etc/letsencrypt/live/roost.example.com': folder,
+  })
+  writeFileSync(join(folder, 'site.conf'), site)
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    (kind) => `${kind}_temp_path ${join(folder, kind)};`,
+  )
+  writeFileSync(
+    join(folder, 'nginx.conf'),
+    `${process.getuid?.() === 0 ? 'user root;' : ''} daemon off; pid ${folder}/pid; error_log stderr error; events {}
+    http { access_log off; ${temporary.join(' ')} include ${folder}/site.conf; }`,
+  )
+  run('nginx', ['-c', join(folder, 'nginx.conf')])
+  return answers(port)
+}
+
+async function startCaddy(): Promise<number> {
+  const [port = 0] = await freePorts(1)
+  const site = configuration('caddyfile', {
+    'roost.example.com {': `https://localhost:${port}, https://127.0.0.1:${port} {\n\ttls ${certFile} ${keyFile}`,
+    '127.0.0.1:8000': new URL(platform.url).host,
+  })
+  const file = join(folder, 'Caddyfile')
+  writeFileSync(
+    file,
+    `{\n\tadmin off\n\tauto_https disable_redirects\n\tlog {\n\t\tlevel ERROR\n\t}\n}\n${site}`,
+  )
+  run('caddy', ['run', '--config', file, '--adapter', 'caddyfile'], {
+    XDG_DATA_HOME: folder,
+    XDG_CONFIG_HOME: folder,
+  })
+  return answers(port)
+}
+
+function open(port: number, method: string, path: string, body?: object, token = platform.token) {
+  const request = httpsRequest({
+    ...{ host: '127.0.0.1', port, method, path, localAddress: clientIp },
+    agent: new Agent({ ca, keepAlive: false }),
+    headers: {
+      ...(token ? { authorization: `Bearer ${token}` } : {}),
+      ...(body ? { 'content-type': 'application/json' } : {}),
+      'x-forwarded-for': '203.0.113.9',
+    },
+  })
+  request.end(body ? JSON.stringify(body) : undefined)
+  return once(request, 'response') as Promise<[IncomingMessage]>
+}
+
+async function send(port: number, method: string, path: string, body?: object, token?: string) {
+  const [response] = await open(port, method, path, body, token)
+  return { status: response.statusCode ?? 0, headers: response.headers, text: await text(response) }
+}
+
+const hasProgram = (program: string) => spawnSync('which', [program]).status === 0
+const ways: Record<string, { start(): Promise<number>; skip: string | false }> = {
+  'Roost itself': { start: async () => Number(new URL(platform.url).port), skip: false },
+  nginx: { start: startNginx, skip: !hasProgram('nginx') && 'nginx is not installed' },
+  Caddy: { start: startCaddy, skip: !hasProgram('caddy') && 'caddy is not installed' },
+}
+
+for (const [way, { start, skip }] of Object.entries(ways)) {
+  describe(`HTTPS by ${way}`, { skip }, () => {
+    let port = 0
+    before(async () => {
+      port = await start()
+    })
+
+    test('an answer arrives in pieces', async () => {
+      const key = `proxies-${way.replace(' ', '-')}`
+      const message = `[[hold:${key}]][[reply:through ${way}]]`
+      const [response] = await open(port, 'POST', `/api/agents/${name}/chat`, { message })
+      assert.equal(response.statusCode, 200)
+      const pieces = response[Symbol.asyncIterator]()
+      // The model answers only after this piece has arrived.
+      const { value } = await pieces.next()
+      assert.match(String(value), /"accepted"/)
+      platform.model.release(key)
+      let rest = ''
+      for await (const piece of { [Symbol.asyncIterator]: () => pieces }) rest += piece
+      assert.match(rest, new RegExp(`through ${way}`))
+      assert.match(rest, /"type":"result"|"done"/)
+    })
+
+    test('live sockets work', async () => {
+      const { ticket } = JSON.parse((await send(port, 'POST', '/api/ws/ticket')).text)
+      const socket = new WebSocket(`wss://127.0.0.1:${port}/ws?ticket=${ticket}`, { ca })
+      const pong = new Promise<void>((done, refuse) => {
+        socket.on('message', (message) => String(message) === 'pong' && done())
+        socket.on('error', refuse)
+        socket.on('close', (code) => refuse(new Error(`closed with ${code}`)))
+      })
+      socket.on('open', () => socket.send('ping'))
+      await pong
+      socket.terminate()
+    })
+
+    test('the largest file passes', async () => {
+      const content = 'x'.repeat(5 * 1024 * 1024)
+      const saved = await send(port, 'PUT', `/api/agents/${name}/files?path=large.txt`, { content })
+      assert.equal(saved.status, 200, saved.text.slice(0, 300))
+      const read = await send(port, 'GET', `/api/agents/${name}/files/download?path=large.txt`)
+      assert.equal(read.text.length, content.length)
+    })
+
+    test('the address of the client is recorded, whatever it claims, and browsers are told to stay', async () => {
+      const created = await platform.request('POST', '/api/mcp/keys', { name: way })
+      const { id, key } = created.json
+      const read = await send(port, 'GET', '/api/version', undefined, key)
+      assert.equal(read.status, 200)
+      assert.equal(read.headers['strict-transport-security'], 'max-age=31536000')
+      assert.equal(read.headers['x-content-type-options'], 'nosniff')
+      const { json } = await platform.request('GET', `/api/audit-log?mcp_key_id=${id}`)
+      assert.deepEqual(
+        json.entries.map((entry: Loose) => [entry.endpoint, entry.actor_ip]),
+        [['GET /api/version', clientIp]],
+      )
+    })
+  })
+}
