@@ -6,17 +6,19 @@ import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { readdir, readFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { gunzipSync } from 'node:zlib'
 import { type GitServer, startGitServer } from '@roost/test-support/git/index'
 import { type MailServer, startMailServer } from '@roost/test-support/mail/index'
 import { openPostgres, openRedis } from '../../bench/chaos/services.ts'
 import { credential, mailPassword, type Planting, plantEverywhere, runKeys } from './canary-planting.ts'
 import { type BesideProcess, canaries, type Platform, startPlatform } from './platform.ts'
-import { docker } from './steps.ts'
+import { answerOf, docker } from './steps.ts'
 
 const run = promisify(execFile)
 const commandLines = watchCommandLines()
@@ -138,6 +140,37 @@ for (const [name, openStores] of [
         assert.deepEqual(found(bytes), [], file)
       }
       assert.equal(databases, name === 'sqlite' ? 1 : 0)
+    })
+
+    test('not in the support bundle, which has no conversation either', async () => {
+      const said = `canary-conversation-${randomUUID()}`
+      await answerOf(platform, agent, `${said} [[reply:${said}]]`)
+      const folder = await mkdtemp(join(tmpdir(), 'roost-canary-bundle-'))
+      const logs = join(platform.dataDir, 'logs')
+      try {
+        // As `roost up` does with the output of its processes.
+        await mkdir(logs)
+        await writeFile(join(logs, 'api.log'), platform.output())
+        const to = join(folder, 'bundle.tar.gz')
+        const doctor = ['cli/src/main.ts', 'doctor', '--data-dir', platform.dataDir, '--bundle', to]
+        const root = join(import.meta.dirname, '../..')
+        await run(process.execPath, doctor, { cwd: root, env: platform.env }).catch((error) => {
+          // 1 means that a check of this machine failed, and the bundle says which.
+          if (error.code !== 1) throw error
+        })
+        const text = gunzipSync(await readFile(to)).toString('latin1')
+        assert.deepEqual(found(text), [])
+        assert.ok(!text.includes(said))
+        // It has what it should have.
+        assert.match(text, new RegExp(`"name": "${agent}"`))
+        assert.match(text, /roost_queue_length \d/)
+        assert.match(text, /"status": "ready"/)
+        assert.doesNotMatch(text, /This could not be read/)
+        assert.ok((await stat(to)).mode % 0o1000 === 0o600)
+      } finally {
+        await rm(folder, { recursive: true, force: true })
+        await rm(logs, { recursive: true, force: true })
+      }
     })
 
     async function searchCopies() {

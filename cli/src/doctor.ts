@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { checkAudit } from './checkup/audit.ts'
 import { checkData } from './checkup/data.ts'
 import { checkDiskQuotas } from './checkup/disk.ts'
@@ -10,27 +11,41 @@ import { checkMachine } from './checkup/machine.ts'
 import { checkMail } from './checkup/mail.ts'
 import { checkPlatform } from './checkup/platform.ts'
 import { readPlatformState } from './checkup/platform-state.ts'
-import { type Command, readArguments } from './command.ts'
+import { type Command, readArguments, UsageError } from './command.ts'
 import { readVersion, repository } from './machine/repository.ts'
 import { platformEnvironment, readDotenv } from './platform/environment.ts'
+import { writeBundle } from './support/bundle.ts'
 
 export const doctor: Command = {
   name: 'doctor',
   summary: 'Find problems of this machine or installation, and how to fix them.',
   usage: [
     'roost doctor [--data-dir FOLDER]',
+    'roost doctor --bundle [FILE]',
     'roost doctor --invariants',
     '',
     '--data-dir FOLDER  data folder of the installation (default ROOST_DATA_DIR or ./data)',
+    '--bundle           also write an archive for people who help, without secrets and conversations',
+    'FILE               its path (default roost-support-TIME.tar.gz here); must not exist',
     '--invariants       only check that the run records of the running platform are consistent',
     '',
-    'Changes nothing. Exit code 1 if a check fails.',
+    'Changes nothing else. Exit code 1 if a check fails.',
   ],
   async run(args) {
-    const { values } = readArguments({
+    const { values, positionals } = readArguments({
       args,
-      options: { 'data-dir': { type: 'string' }, invariants: { type: 'boolean' } },
+      allowPositionals: true,
+      options: {
+        'data-dir': { type: 'string' },
+        bundle: { type: 'boolean' },
+        invariants: { type: 'boolean' },
+      },
     })
+    const [file, ...more] = positionals
+    const excess = values.bundle ? more[0] : file
+    if (excess !== undefined) throw new UsageError(`Unexpected argument ${JSON.stringify(excess)}.`)
+    if (values.bundle && values.invariants)
+      throw new UsageError('--bundle and --invariants cannot be combined.')
     const env = platformEnvironment({
       shell: process.env,
       dotenv: await readDotenv(repository.dotenv),
@@ -45,7 +60,7 @@ export const doctor: Command = {
       console.log(`${summary}\n`)
       return report(findings)
     }
-    return report([
+    const findings = [
       ...(await checkMachine(env.ROOST_DATA_DIR)),
       ...(await checkEngine(env)),
       ...(await checkData(env)),
@@ -55,7 +70,15 @@ export const doctor: Command = {
       ...(await checkEgress(env, state)),
       await checkInnerNetworks(env, state),
       await checkDiskQuotas(env, state),
-    ])
+    ]
+    const exitCode = report(findings)
+    if (!values.bundle) return exitCode
+    const now = new Date()
+    const to = resolve(file ?? `roost-support-${now.toISOString().replaceAll(/[:.]/g, '-')}.tar.gz`)
+    const names = await writeBundle({ env, to, report: `${findingLines(findings).join('\n')}\n`, now })
+    console.log(`\nSupport bundle: ${to}\nContains ${names.join(', ')}.`)
+    console.log('Secrets are masked. It names your agents and hosts: read it before you send it.')
+    return exitCode
   },
 }
 

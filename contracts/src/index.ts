@@ -65,6 +65,7 @@ import * as operatorQueue from './operations/operator-queue.ts'
 import * as operatorQueueBulk from './operations/queue-bulk.ts'
 import * as reports from './operations/reports.ts'
 import * as sockets from './operations/sockets.ts'
+import * as support from './operations/support.ts'
 import * as systemAgent from './operations/system-agent.ts'
 import * as telemetry from './operations/telemetry.ts'
 import * as usageSharing from './operations/usage-sharing.ts'
@@ -173,6 +174,7 @@ const modules: Record<string, unknown>[] = [
   fleetActs,
   alerts,
   monitoring,
+  support,
   systemAgent,
   invariants,
   metrics,

@@ -262,6 +262,7 @@ export async function compose(
     ...base,
     meters,
     dataDir: config.dataDir,
+    containers: containers.kind,
     ephemeral,
     host,
     limits,

@@ -54,6 +54,7 @@ import {
   type Sockets,
   socketTicketRoutes,
 } from './sockets/index.ts'
+import { createSupport, supportRoutes } from './support/index.ts'
 import { createSystemAgent, systemAgentRoutes } from './system-agent/index.ts'
 import { type BuildInfo, versionRoutes } from './version/index.ts'
 
@@ -65,6 +66,8 @@ export type OperationsAreaDeps = Pick<InvariantsDeps, 'schedulesCount' | 'isLink
   host: Host
   meters: Meters
   dataDir: string
+  /** Kind of the container engine. */
+  containers: string
   limits: RateLimits
   settings: Pick<Settings, 'value' | 'retention' | 'monitoring' | 'usageSharing' | 'featureFlags'>
   outbox: Outbox
@@ -133,6 +136,12 @@ export function createOperationsArea(deps: OperationsAreaDeps): OperationsArea {
     effectiveParallel: agents.settings.effectiveParallel,
     socketClients: sockets.clients,
   })
+  const support = createSupport({
+    ...deps,
+    agentRecords,
+    effectiveParallel: agents.settings.effectiveParallel,
+    version: deps.build.version,
+  })
   const dailyLimit = () => deps.settings.value('ops_cost_limit_daily_usd')
   const monitoring = createMonitoring({
     ...deps,
@@ -191,7 +200,11 @@ export function createOperationsArea(deps: OperationsAreaDeps): OperationsArea {
       ...usageSharingRoutes(createUsageSharing({ ...deps, agentRecords })),
       ...versionRoutes({ ...deps, isVoiceOn: () => deps.settings.featureFlags().voice }),
     ],
-    internalRoutes: [...internalInvariantRoutes(invariants), ...metricsRoutes(metrics)],
+    internalRoutes: [
+      ...internalInvariantRoutes(invariants),
+      ...metricsRoutes(metrics),
+      ...supportRoutes(support),
+    ],
     observed: metrics.observe,
     socketRoutes: liveSocketRoutes({
       sockets,

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { redactText } from '@roost/contracts/kit/redact'
 import { secret } from '../kit/secret.ts'
-import { createLog, type LogLevel, redactFields, redactText } from './log.ts'
+import { createLog, type LogLevel, redactFields } from './log.ts'
 
 function open(level: LogLevel = 'debug') {
   const lines: string[] = []

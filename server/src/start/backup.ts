@@ -3,8 +3,10 @@
  * `backup.ts restore <archive>`. The passphrase is in `ROOST_BACKUP_PASSPHRASE`. Exit codes: 0 done, 78 invalid
  * configuration, 1 any other error.
  */
+
 import { readFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
+import { redactText } from '@roost/contracts/kit/redact'
 import { type Config, ConfigError, parseConfig } from '../config.ts'
 import { backupDays } from '../foundation/settings/index.ts'
 import { systemClock as clock, timestamp } from '../kit/clock.ts'
@@ -19,7 +21,7 @@ import {
 } from '../operations/backup/index.ts'
 import { openDatabase } from '../ports/database/open.ts'
 import { openDatabaseCopies } from '../ports/database-copies/open.ts'
-import { createLog, redactText } from '../ports/log.ts'
+import { createLog } from '../ports/log.ts'
 import { exitConfig, fail, sendMessage } from './supervision.ts'
 
 const [what, archive = '', dotenv = '', replace = ''] = process.argv.slice(2)

@@ -2,6 +2,7 @@
  * Migrates the database to the schema of this version, then exits. Exit codes: 0 done, 78 invalid configuration
  * or a database of a later version, 1 any other error.
  */
+import { redactText } from '@roost/contracts/kit/redact'
 import { ConfigError, parseConfig } from '../config.ts'
 import { systemClock } from '../kit/clock.ts'
 import { migrations } from '../migrations/index.ts'
@@ -9,7 +10,7 @@ import { migrate } from '../ports/database/migrator.ts'
 import { openDatabase } from '../ports/database/open.ts'
 import type { Db } from '../ports/database/port.ts'
 import { SchemaError } from '../ports/database/port.ts'
-import { createLog, redactText } from '../ports/log.ts'
+import { createLog } from '../ports/log.ts'
 import { exitConfig, fail, sendMessage } from './supervision.ts'
 
 /** Time for a database server that starts together with the platform. */

@@ -2,13 +2,14 @@
  * Moves all rows of the installation's database into an empty one, then exits. `ROOST_DATABASE_MOVE_TO` is the URL of
  * the target. Exit codes: 0 done, 78 invalid configuration or another version's database, 1 any other error.
  */
+import { redactText } from '@roost/contracts/kit/redact'
 import { ConfigError, parseConfig } from '../config.ts'
 import { systemClock } from '../kit/clock.ts'
 import { migrations } from '../migrations/index.ts'
 import { moveDatabase } from '../ports/database/move.ts'
 import { openDatabase } from '../ports/database/open.ts'
 import { SchemaError } from '../ports/database/port.ts'
-import { createLog, redactText } from '../ports/log.ts'
+import { createLog } from '../ports/log.ts'
 import { exitConfig, fail, sendMessage } from './supervision.ts'
 
 const progress = (text: string) => sendMessage({ type: 'progress', text })

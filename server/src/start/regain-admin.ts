@@ -2,6 +2,7 @@
  * Gives the first admin a new password and prints it, whether the platform runs or not. Anyone who can read the
  * data folder may run it. Exit codes: 0 done, 78 invalid configuration, 1 any other error.
  */
+import { redactText } from '@roost/contracts/kit/redact'
 import { ConfigError, parseConfig } from '../config.ts'
 import { createAudit } from '../foundation/audit/index.ts'
 import { openIdentityChanges } from '../identity/access/index.ts'
@@ -11,7 +12,7 @@ import { systemClock as clock } from '../kit/clock.ts'
 import { openDatabase } from '../ports/database/open.ts'
 import type { Db } from '../ports/database/port.ts'
 import { memoryEphemeral } from '../ports/ephemeral/memory.ts'
-import { createLog, type Log, redactText } from '../ports/log.ts'
+import { createLog, type Log } from '../ports/log.ts'
 import { exitConfig, fail, sendMessage } from './supervision.ts'
 
 try {
