@@ -51,14 +51,16 @@ export type SeenRun = {
 
 const timeoutMs = 120_000
 
-export async function startTestPlatform(): Promise<TestPlatform> {
-  const key = `svc_mcp_${randomUUID()}`
+export async function startTestPlatform(
+  options: { key?: string; port?: number } = {},
+): Promise<TestPlatform> {
+  const key = options.key ?? `svc_mcp_${randomUUID()}`
   const queue: Run[] = []
   const watchers = new Set<() => void>()
   const waiting = new Map<string, { done(answer: never): void; fail(fault: Error): void }>()
   let socket: WebSocket | null = null
   let server: Server | null = null
-  let port = 0
+  let port = options.port ?? 0
   let nextId = 1
 
   const platform: TestPlatform = {
