@@ -1,4 +1,4 @@
-/** HTTPS by Roost itself, and behind each configuration of docs/operate/reverse-proxy.md as it stands in the page. */
+/** HTTPS by Roost itself, and behind the nginx and Caddy configurations of docs/operate/reverse-proxy.md. */
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
