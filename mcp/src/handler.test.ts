@@ -19,6 +19,7 @@ async function startHandler() {
   const api = createClient('http://127.0.0.1:1')
   const clock = { time: 0, now: () => clock.time }
   const handler = createHandler({
+    secret: 'secret',
     keys: {
       check: async (token) => ({
         id: token,

@@ -12,6 +12,7 @@ import type { Client } from '@roost/contracts/client'
 import { requestIdOf } from '@roost/contracts/kit/request-id'
 import type { Caller, KeyCheck } from './keys.ts'
 import type { createServerFactory } from './server.ts'
+import { createSessionIds } from './session-ids.ts'
 import { createSessions, type Sessions } from './sessions.ts'
 
 export type HandlerDeps = {
@@ -20,6 +21,8 @@ export type HandlerDeps = {
   api: Client
   createServer: ReturnType<typeof createServerFactory>
   clock: { now(): number }
+  /** Equal in all processes of the installation. */
+  secret: string
   /** Public host names of the platform, without ports. */
   hostNames: readonly string[]
   failed(error: unknown): void
@@ -27,7 +30,7 @@ export type HandlerDeps = {
 
 export type Handler = {
   listener: RequestListener
-  /** Ends idle sessions. */
+  /** Frees idle sessions. */
   sweep(): Promise<void>
   toolsChanged(): Promise<void>
   close(): Promise<void>
@@ -42,7 +45,8 @@ const maxRequestBytes = 6 * 1024 * 1024
  */
 export function createHandler(deps: HandlerDeps): Handler {
   // Only a request or session refers to its caller, so memory does not grow with the number of keys.
-  const sessions: Sessions = createSessions({ serverFor: deps.createServer, clock: deps.clock })
+  const ids = createSessionIds(deps.secret)
+  const sessions: Sessions = createSessions({ serverFor: deps.createServer, ids, clock: deps.clock })
   const modern = createMcpHandler(({ authInfo }) => deps.createServer(() => callerOf(authInfo)), {
     legacy: 'reject',
     onerror: deps.failed,

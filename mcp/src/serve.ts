@@ -46,6 +46,7 @@ export async function serveMcp(
     api,
     createServer: createProtocolServer,
     clock,
+    secret: config.internalSecret,
     hostNames: ['localhost', new URL(config.baseUrl).hostname],
     failed: (error) => log.warn(errorFields(error), 'a request failed'),
   })

@@ -1,18 +1,19 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Server } from '@modelcontextprotocol/server'
+import { createSessionIds } from './session-ids.ts'
 import { createSessions } from './sessions.ts'
 
 const k1 = { keyId: 'k1', caller: null }
 
-function start() {
+function start(secret = 'secret') {
   const clock = { time: 0, now: () => clock.time }
   const serverFor = () => {
     const server = new Server({ name: 'x', version: '1' }, { capabilities: { tools: { listChanged: true } } })
     server.setRequestHandler('tools/list', async () => ({ tools: [] }))
     return server
   }
-  const sessions = createSessions({ serverFor, clock })
+  const sessions = createSessions({ serverFor, ids: createSessionIds(secret), clock })
   const request = (body: object, session?: string, method = 'POST', signal: AbortSignal | null = null) =>
     new Request('http://localhost/mcp', {
       method,
@@ -25,17 +26,19 @@ function start() {
       },
       ...(method === 'POST' ? { body: JSON.stringify(body) } : {}),
     })
-  const begin = async (keyId = 'k1') => {
+  const begin = async (keyId = 'k1', client: object = {}) => {
     const clientInfo = { name: 'raw', version: '1' }
-    const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo }
+    const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo, ...client }
     const initialize = request({ jsonrpc: '2.0', id: 1, method: 'initialize', params })
     const response = await sessions.handle(initialize, { keyId, caller: null })
     await response.text()
     return response.headers.get('mcp-session-id') ?? assert.fail('no session')
   }
+  let lastId = 1
   const list = async (session: string, keyId = 'k1') => {
+    lastId += 1
     const response = await sessions.handle(
-      request({ jsonrpc: '2.0', id: 2, method: 'tools/list' }, session),
+      request({ jsonrpc: '2.0', id: lastId, method: 'tools/list' }, session),
       { keyId, caller: null },
     )
     await response.text()
@@ -50,7 +53,7 @@ test('a session is available only to the key that started it', async () => {
   assert.deepEqual([await list(session), await list(session, 'k2'), await list('none')], [200, 404, 404])
 })
 
-test('a session idle for half an hour is ended, unless a stream is open', async () => {
+test('a session idle for half an hour is freed, unless a stream is open; its next request continues it', async () => {
   const { sessions, clock, begin, list, request } = start()
   const [idle, used, streaming] = [await begin(), await begin(), await begin()]
   const stream = await sessions.handle(request({}, streaming, 'GET'), k1)
@@ -59,7 +62,8 @@ test('a session idle for half an hour is ended, unless a stream is open', async 
   clock.time = 31 * 60_000
   await sessions.sweep()
   assert.equal(sessions.size(), 2)
-  assert.deepEqual([await list(idle), await list(used), await list(streaming)], [404, 200, 200])
+  assert.deepEqual([await list(idle), await list(used), await list(streaming)], [200, 200, 200])
+  assert.equal(sessions.size(), 3)
   await stream.body?.cancel()
   await sessions.close()
   assert.equal(sessions.size(), 0)
@@ -79,14 +83,15 @@ test('a request that fails to start a session stores no session', async () => {
   assert.equal(sessions.size(), 0)
 })
 
-test('one key has at most two hundred sessions: the least recently used one ends, those of other keys stay', async () => {
+test('a process holds at most two hundred sessions of one key, and those of other keys stay', async () => {
   const { sessions, clock, begin, list } = start()
   const [other, first, second] = [await begin('k2'), await begin(), await begin()]
   clock.time = 1
   await list(first)
   for (let more = 0; more < 199; more += 1) await begin()
   assert.equal(sessions.size(), 201)
-  assert.deepEqual([await list(first), await list(second), await list(other, 'k2')], [200, 404, 200])
+  assert.deepEqual([await list(first), await list(second), await list(other, 'k2')], [200, 200, 200])
+  assert.equal(sessions.size(), 201)
   await sessions.close()
 })
 
@@ -112,5 +117,35 @@ test('a client that loses its stream can open it again immediately', async () =>
   disconnect.abort()
   await assert.rejects(first.text())
   assert.equal((await listen(null)).status, 200)
+  await sessions.close()
+})
+
+test('another process of the installation continues a session, of the same key only', async () => {
+  const [first, second, foreign] = [start(), start(), start('another installation')]
+  const session = await first.begin()
+  assert.deepEqual([await second.list(session, 'k2'), await second.list(session)], [404, 200])
+  assert.equal(await foreign.list(session), 404)
+  assert.equal(await second.list(`${session.slice(0, -1)}_`), 404)
+  // Requests that arrive together, and the stream, at a process that does not know the session.
+  const third = start()
+  const stream = await third.sessions.handle(third.request({}, session, 'GET'), k1)
+  assert.deepEqual(
+    await Promise.all([third.list(session), third.list(session), stream.status]),
+    [200, 200, 200],
+  )
+  assert.equal(third.sessions.size(), 1)
+  await stream.body?.cancel()
+  await Promise.all([first, second, third].map(({ sessions }) => sessions.close()))
+})
+
+test('a client with long names and many capabilities gets an id that fits a header', async () => {
+  const { begin, list, sessions } = start()
+  const long = 'x'.repeat(20_000)
+  const session = await begin('k1', {
+    capabilities: { experimental: { long: { long } } },
+    clientInfo: { name: long, version: long },
+  })
+  assert.ok(session.length < 6000)
+  assert.equal(await list(session), 200)
   await sessions.close()
 })

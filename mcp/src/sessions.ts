@@ -1,11 +1,14 @@
-import { randomUUID } from 'node:crypto'
 import { type Server, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server'
 import type { Caller } from './keys.ts'
+import { type SessionIds, SessionStart } from './session-ids.ts'
 
 /** The key of a request and its current caller. */
 export type KeyHolder = { keyId: string; caller: Caller }
 
-/** A session of a client that speaks a protocol with sessions (before 2026-07-28). */
+/**
+ * A session of a client that speaks a protocol with sessions (before 2026-07-28), as far as this process serves it. Its
+ * id carries what another process needs to continue it.
+ */
 type Session = {
   /** The holder of the newest request; its key never changes. */
   current: { holder: KeyHolder }
@@ -21,62 +24,109 @@ export type Sessions = {
   handle(request: Request, holder: KeyHolder, parsedBody?: unknown): Promise<Response>
   /** Notifies the clients that the tools have changed. */
   toolsChanged(): Promise<void>
-  /** Ends idle sessions. */
+  /** Frees idle sessions; the next request continues them. */
   sweep(): Promise<void>
   size(): number
   close(): Promise<void>
 }
 
 const idleMs = 30 * 60_000
-/** Above this number the least recently used session of a key is ended. */
+/** Above this number the least recently used session of a key is freed. */
 const maxSessionsPerKey = 200
+/** Ids of sessions that their clients ended; the oldest are forgotten. */
+const maxEnded = 10_000
 
 export function createSessions(deps: {
   serverFor(callerNow: () => Caller): Server
+  ids: SessionIds
   clock: { now(): number }
 }): Sessions {
-  const { clock } = deps
+  const { clock, ids } = deps
   const sessions = new Map<string, Session>()
+  /** Requests of one session that arrive together continue it once. */
+  const continuing = new Map<string, Promise<Session | null>>()
+  const ended = new Set<string>()
 
-  async function end(id: string): Promise<void> {
+  async function free(id: string): Promise<void> {
     const session = sessions.get(id)
     if (!session) return
     sessions.delete(id)
     await session.server.close()
   }
 
-  async function startSession(request: Request, holder: KeyHolder, parsedBody: unknown): Promise<Response> {
+  async function endByClient(id: string): Promise<void> {
+    ended.add(id)
+    const [oldest] = ended
+    if (ended.size > maxEnded && oldest !== undefined) ended.delete(oldest)
+    await free(id)
+  }
+
+  async function open(holder: KeyHolder, id: string) {
     const current = { holder }
     const server = deps.serverFor(() => current.holder.caller)
     const transport = new WebStandardStreamableHTTPServerTransport({
-      sessionIdGenerator: randomUUID,
-      onsessioninitialized(id) {
+      sessionIdGenerator: () => id,
+      onsessioninitialized() {
         sessions.set(id, { current, transport, server, usedAt: clock.now(), open: 0 })
       },
-      onsessionclosed: end,
+      onsessionclosed: endByClient,
     })
     await server.connect(transport)
+    return { server, transport }
+  }
+
+  async function startSession(request: Request, holder: KeyHolder, parsedBody: unknown): Promise<Response> {
+    const body =
+      parsedBody ??
+      (await request
+        .clone()
+        .json()
+        .catch(() => null))
+    // The transport keeps this function, which must not keep the first caller in memory.
+    const id = ids.issue(startOf(body), holder.keyId)
+    const { server, transport } = await open(holder, id)
     const response = await transport.handleRequest(request, { parsedBody })
     const isStarted = transport.sessionId !== undefined && sessions.has(transport.sessionId)
     if (!isStarted) await server.close()
-    await endOldestOf(holder.keyId)
+    await freeOldestOf(holder.keyId)
     return response
   }
 
-  async function endOldestOf(keyId: string): Promise<void> {
+  /** Continues a session that another process started, or that was freed: its start is repeated here. */
+  async function continueSession(id: string, holder: KeyHolder): Promise<Session | null> {
+    const start = ended.has(id) ? null : ids.read(id, holder.keyId)
+    if (!start) return null
+    const { transport, server } = await open(holder, id)
+    const first = await transport.handleRequest(startRequest(start))
+    await first.text()
+    const session = sessions.get(id)
+    if (!session) await server.close()
+    await freeOldestOf(holder.keyId)
+    return session ?? null
+  }
+
+  function find(id: string, holder: KeyHolder): Promise<Session | null> {
+    const known = sessions.get(id)
+    // Sessions of other keys are reported as unknown.
+    if (known) return Promise.resolve(known.current.holder.keyId === holder.keyId ? known : null)
+    const found = continuing.get(id) ?? continueSession(id, holder).finally(() => continuing.delete(id))
+    continuing.set(id, found)
+    return found.then((session) => (session?.current.holder.keyId === holder.keyId ? session : null))
+  }
+
+  async function freeOldestOf(keyId: string): Promise<void> {
     const own = [...sessions].filter(([, session]) => session.current.holder.keyId === keyId)
     if (own.length <= maxSessionsPerKey) return
     const oldest = own.toSorted(([, a], [, b]) => a.usedAt - b.usedAt)[0]
-    if (oldest) await end(oldest[0])
+    if (oldest) await free(oldest[0])
   }
 
   return {
     async handle(request, holder, parsedBody) {
       const id = request.headers.get('mcp-session-id')
       if (id === null) return startSession(request, holder, parsedBody)
-      const session = sessions.get(id)
-      // Sessions of other keys are reported as unknown.
-      if (!session || session.current.holder.keyId !== holder.keyId) return unknownSession()
+      const session = await find(id, holder)
+      if (!session) return unknownSession()
       session.current.holder = holder
       session.usedAt = clock.now()
       session.open += 1
@@ -93,11 +143,11 @@ export function createSessions(deps: {
     async sweep() {
       const limit = clock.now() - idleMs
       const idle = [...sessions].filter(([, { open, usedAt }]) => open === 0 && usedAt < limit)
-      await Promise.all(idle.map(([id]) => end(id)))
+      await Promise.all(idle.map(([id]) => free(id)))
     },
     size: () => sessions.size,
     async close() {
-      await Promise.all([...sessions.keys()].map(end))
+      await Promise.all([...sessions.keys()].map(free))
     },
   }
 }
@@ -120,6 +170,30 @@ function whenRead(response: Response, { method, signal }: Request, done: () => v
   })
   response.body.pipeTo(through.writable, isStream ? { signal } : {}).then(done, done)
   return new Response(through.readable, response)
+}
+
+/** The start of a session, with empty values where the client's are invalid: the SDK refuses those itself. */
+function startOf(body: unknown): SessionStart {
+  const messages: unknown[] = Array.isArray(body) ? body : [body]
+  const initialize = messages.find(
+    (message): message is { params: unknown } =>
+      typeof message === 'object' &&
+      message !== null &&
+      'method' in message &&
+      message.method === 'initialize',
+  )
+  const read = SessionStart.safeParse(initialize?.params)
+  return read.success
+    ? read.data
+    : { protocolVersion: '', capabilities: {}, clientInfo: { name: '', version: '' } }
+}
+
+function startRequest(params: SessionStart): Request {
+  return new Request('http://localhost/mcp', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 0, method: 'initialize', params }),
+  })
 }
 
 function unknownSession(): Response {
