@@ -31,7 +31,7 @@ async function output(file: string, args: string[], options: RunOptions = {}): P
   return stdout
 }
 
-test('the same commit gives the same bytes, with the commit in release.json', async () => {
+test('the same commit gives the same bytes, with the commit in build.json', async () => {
   const commit = await cleanCommit(checkout)
   const sums: string[] = []
   for (const name of ['first', 'second']) {
@@ -47,9 +47,10 @@ test('the same commit gives the same bytes, with the commit in release.json', as
 
   await output('tar', ['-xzf', join(folder, 'first.tar.gz'), '-C', folder])
   const unpacked = join(folder, 'roost-1.2.3')
-  assert.deepEqual(JSON.parse(await readFile(join(unpacked, 'release.json'), 'utf8')), {
+  assert.deepEqual(JSON.parse(await readFile(join(unpacked, 'build.json'), 'utf8')), {
     version: '1.2.3',
     commit: (await output('git', ['rev-parse', 'HEAD'], { cwd: checkout })).trim(),
+    subject: (await output('git', ['log', '-1', '--format=%s'], { cwd: checkout })).trim(),
     date: new Date(commit.epoch * 1000).toISOString(),
   })
   const tracked = await output('git', ['ls-tree', '-r', '--name-only', 'HEAD'], { cwd: checkout })
@@ -59,7 +60,7 @@ test('the same commit gives the same bytes, with the commit in release.json', as
       .split('\n')
       .map((path) => path.split('/')[0] ?? ''),
   )
-  assert.deepEqual((await readdir(unpacked)).sort(), [...top, 'release.json'].sort())
+  assert.deepEqual((await readdir(unpacked)).sort(), [...top, 'build.json'].sort())
 
   const sbom = JSON.parse(await readFile(join(folder, 'first.cdx.json'), 'utf8'))
   assert.equal(sbom.bomFormat, 'CycloneDX')

@@ -1,8 +1,9 @@
-import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
+import { copyFile, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { type Command, readArguments } from './command.ts'
 import { readVersion, repository } from './machine/repository.ts'
 import { run } from './machine/run.ts'
+import { buildPages } from './machine/web-build.ts'
 import { runStep } from './platform/run-step.ts'
 import { createStopRequest } from './platform/stop-request.ts'
 import { ProcessFailed } from './platform/supervised-process.ts'
@@ -10,6 +11,8 @@ import { cleanCommit, sign, writeSbom, writeSource, writeSums } from './release/
 import { ReleaseError } from './release/error.ts'
 import { createProgress, type Progress } from './terminal/progress.ts'
 
+/** For people who run the images without a checkout. */
+const composeFiles = ['compose.yaml', 'compose.scale.yaml']
 const keyVariable = 'ROOST_RELEASE_KEY'
 
 export const release: Command = {
@@ -21,7 +24,7 @@ export const release: Command = {
     '--to FOLDER       where to write (default dist/ of this checkout)',
     '--without-images  leave out the images, which need a container engine',
     '',
-    'Writes the source, the images of this machine’s processor, an SBOM (CycloneDX) and SHA256SUMS.',
+    'Writes the source, the images of this machine’s processor, the Compose files, an SBOM (CycloneDX) and SHA256SUMS.',
     `With an OpenSSH private key in ${keyVariable}, SHA256SUMS gets a signature: SHA256SUMS.sig.`,
     'The checkout must have no uncommitted changes. The same commit gives the same bytes.',
   ],
@@ -67,6 +70,7 @@ async function writeRelease(
     await progress.step('Writing the source', () =>
       writeSource(root, commit, { version, to: join(draft, `roost-${version}.tar.gz`) }),
     )
+    for (const name of composeFiles) await copyFile(join(root, name), join(draft, name))
     await progress.step('Writing the SBOM', () =>
       writeSbom(root, commit, join(draft, `roost-${version}.cdx.json`)),
     )
@@ -98,8 +102,12 @@ async function writeRelease(
 async function buildImages(progress: Progress, signal: AbortSignal): Promise<string[]> {
   const env = { ...process.env, ROOST_CONTAINERS_URL: 'docker:' }
   const step = { file: repository.images, env, cwd: repository.root, signal }
-  await progress.step('Building the images', (onProgress) => runStep({ ...step, onProgress }))
-  const { code, stdout, lastLines } = await run(process.execPath, [repository.images, '--check'], { env })
+  await progress.step('Building the web UI', () => buildPages({ signal }))
+  await progress.step('Building the images', (onProgress) =>
+    runStep({ ...step, args: ['--platform'], onProgress }),
+  )
+  const args = [repository.images, '--check', '--platform']
+  const { code, stdout, lastLines } = await run(process.execPath, args, { env })
   const lines = stdout.trim().split('\n')
   if (code !== 0) throw new ReleaseError(`The images cannot be listed: ${lastLines.join('\n')}`)
   return lines.map((line) => line.split(' ')[1] ?? '')

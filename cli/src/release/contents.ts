@@ -13,30 +13,31 @@ export type Commit = {
   id: string
   /** Seconds since 1970. */
   epoch: number
+  /** The first line of its message. */
+  subject: string
 }
 
 /** Returns the checked-out commit. Throws `ReleaseError` without a repository or with changes that it lacks. */
 export async function cleanCommit(root: string): Promise<Commit> {
   const changes = await output('git', ['status', '--porcelain'], { cwd: root })
   if (changes !== '') throw new ReleaseError(`These files are not committed:\n${changes.trimEnd()}`)
-  const [id = '', epoch = ''] = (await output('git', ['log', '-1', '--format=%H %ct'], { cwd: root })).split(
-    ' ',
-  )
-  return { id, epoch: Number(epoch) }
+  const found = await output('git', ['log', '-1', '--format=%H%n%ct%n%s'], { cwd: root })
+  const [id = '', epoch = '', subject = ''] = found.split('\n')
+  return { id, epoch: Number(epoch), subject }
 }
 
-/** Writes the files of the commit, with `release.json`, which tells the platform its commit without a repository. */
+/** Writes the files of the commit, with `build.json`, which tells the platform its commit without a repository. */
 export async function writeSource(
   root: string,
-  { id, epoch }: Commit,
+  { id, epoch, subject }: Commit,
   { version, to }: { version: string; to: string },
 ): Promise<void> {
   const draft = await mkdtemp(join(dirname(to), '.source-'))
   const date = new Date(epoch * 1000).toISOString()
-  const release = `${JSON.stringify({ version, commit: id, date }, null, 2)}\n`
+  const record = `${JSON.stringify({ version, commit: id, subject, date }, null, 2)}\n`
   try {
-    const [added, archive] = [join(draft, 'release.json'), join(draft, 'archive.tar')]
-    await writeFile(added, release)
+    const [added, archive] = [join(draft, 'build.json'), join(draft, 'archive.tar')]
+    await writeFile(added, record)
     // git gives all files the time of the commit, also the added one.
     const options = ['--format=tar', `--prefix=roost-${version}/`, `--add-file=${added}`, '-o', archive]
     await output('git', ['archive', ...options, id], { cwd: root })

@@ -17,12 +17,15 @@ const [nest, egg] = ['nest', 'egg'].map(
 ) as [Migration, Migration]
 const clock = createTestClock('2030-01-01T00:00:00.000Z')
 
+let isStopping = false
+
 async function healthOf(db: Db, migrations: Migration[], problems: StoreProblem[] = [], url = '/health') {
   const app = createServer({
     routes: healthRoutes({
       clock,
       migrations: () => migrationState(db, migrations),
       storeProblems: async () => problems,
+      isStopping: () => isStopping,
     }),
     guard: async () => ({ caller: { kind: 'anonymous' }, agent: null, relation: null }),
     checkReplies: true,
@@ -48,6 +51,7 @@ forEachDialect((_dialect, open) => {
       error: 'migrations_incomplete',
       migrations: { state: 'incomplete', applied: 1, expected: 2, first_pending: '0002-egg' },
       request_id: 'r1',
+      docs_url: '/help/errors/migrations_incomplete',
     })
   })
 
@@ -103,6 +107,20 @@ forEachDialect((_dialect, open) => {
       detail: 'The database cannot be read, so the state of its schema is unknown.',
       migrations: { state: 'unknown', applied: null, expected: null, first_pending: null },
       request_id: 'r1',
+      docs_url: '/help/errors/store_unavailable',
     })
+  })
+
+  test('a stopping process is not ready but healthy', async () => {
+    await using db = await open({ migrated: false })
+    await migrate(db, [nest], { now: clock.now })
+    isStopping = true
+    try {
+      const { code, error } = await healthOf(db, [nest], [], '/health/ready')
+      assert.deepEqual([code, error], [503, 'stopping'])
+      assert.equal((await healthOf(db, [nest])).code, 200)
+    } finally {
+      isStopping = false
+    }
   })
 })

@@ -17,11 +17,13 @@ export type HealthDeps = {
   clock: Clock
   /** Throws if the database does not respond; this process is then unhealthy too. */
   migrations(): Promise<MigrationState>
+  /** True from the stop request on, while the process still serves. */
+  isStopping(): boolean
   /** The stores that cannot be written. */
   storeProblems(): Promise<StoreProblem[]>
 }
 
-export function healthRoutes({ clock, migrations, storeProblems }: HealthDeps): Route[] {
+export function healthRoutes({ clock, migrations, storeProblems, isStopping }: HealthDeps): Route[] {
   /** Throws the fault of an unhealthy process. */
   const read = async () => {
     const now = timestamp(clock.now())
@@ -40,6 +42,7 @@ export function healthRoutes({ clock, migrations, storeProblems }: HealthDeps): 
       }
     }),
     route(getReadiness, async () => {
+      if (isStopping()) throw new Fault('stopping')
       const { timestamp, migrations, problems } = await read()
       // The platform works without the ephemeral store.
       const [first] = problems.filter(({ store }) => store !== 'ephemeral')

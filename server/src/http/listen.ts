@@ -23,11 +23,14 @@ export type Listening = {
 /** `requestTimeout` limits the time to receive a whole request. */
 export const defaultTimeouts = { requestTimeout: 300_000, keepAliveTimeout: 75_000 }
 
-/** Opens a server on one address. Rejects with `CannotListen`, which names the address. */
+/**
+ * Opens a server on one address. Rejects with `CannotListen`, which names the address. `isShared`: other processes may
+ * listen on the same port, and the kernel spreads new connections over them.
+ */
 export async function listen(
   address: ListenAddress,
   handler: RequestListener,
-  options: ServerOptions = {},
+  { isShared = false, ...options }: ServerOptions & { isShared?: boolean } = {},
 ): Promise<Listening> {
   const server = createServer({ ...defaultTimeouts, ...options }, handler)
   answerBrokenRequests(server)
@@ -35,15 +38,15 @@ export async function listen(
   if ('path' in address) await rm(address.path, { force: true })
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(new CannotListen(address, error)))
-    server.listen(bindOptions(address), resolve)
+    server.listen(bindOptions(address, isShared), resolve)
   })
   return { server, close }
 }
 
 /** Clients of a socket file run as another user; their credential decides what they may do. */
-function bindOptions(address: ListenAddress): ListenOptions {
+function bindOptions(address: ListenAddress, isShared: boolean): ListenOptions {
   if ('path' in address) return { path: address.path, readableAll: true, writableAll: true }
-  return { host: address.host, port: address.port }
+  return { host: address.host, port: address.port, reusePort: isShared }
 }
 
 export class CannotListen extends Error {

@@ -68,7 +68,7 @@ export async function openAdapters(config: Config, log: Log, env: NodeJS.Process
   const { containersUrl, agentImage, dataDir, x402FacilitatorUrl: facilitatorUrl } = config
   const images = await openAgentImages(containersUrl, { connect, agentImage, dataDir, env })
   const engine = await openContainers(containersUrl, {
-    install: await installId(dataDir),
+    install: await installId(dataDir, config.installIdFile),
     network: agentsNetwork,
     fakeImages: agentRuntimes.map((runtime) => images.tagFor(runtime).image),
     sandbox: { stateDir: join(dataDir, 'sandbox'), resolveImage: sandboxImage },

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { KeyFileError } from '../foundation/vault/index.ts'
 import { secret } from '../kit/secret.ts'
-import { ensureKey, installId } from './first-start.ts'
+import { ensureKey, InstallIdError, installId } from './first-start.ts'
 
 test('concurrently starting processes share one id, which does not change', async (t) => {
   const dataDir = await folder(t)
@@ -22,6 +22,21 @@ test('an empty id file, left by a full disk, is replaced', async (t) => {
   const id = await installId(dataDir)
   assert.match(id, /^[\w-]{10,}$/)
   assert.equal(await readFile(join(dataDir, 'install-id'), 'utf8'), id)
+})
+
+test('the id of the engine filter is taken at the first start, and another one is refused', async (t) => {
+  const dataDir = await folder(t)
+  const given = join(await folder(t), 'install-id')
+  await assert.rejects(installId(dataDir, given), InstallIdError)
+  assert.deepEqual(await readdir(dataDir), [])
+  await writeFile(given, 'id-of-the-filter')
+  assert.equal(await installId(dataDir, given), 'id-of-the-filter')
+  assert.equal(await installId(dataDir, given), 'id-of-the-filter')
+  await writeFile(given, 'id-of-another')
+  const message =
+    /id-of-the-filter, and the engine filter to id-of-another.*ROOST_INSTALL_ID=id-of-the-filter/
+  await assert.rejects(installId(dataDir, given), message)
+  assert.equal(await readFile(join(dataDir, 'install-id'), 'utf8'), 'id-of-the-filter')
 })
 
 test('a key is created at the first start; a lost key is not replaced', async (t) => {

@@ -22,15 +22,40 @@ export function ensureKey(source: KeySource): void {
   openVault(source)
 }
 
-/** Returns the id that separates this installation's containers and volumes from others on the same engine. */
-export async function installId(dataDir: string): Promise<string> {
+/** The engine filter and the data folder belong to different installations, or the filter has not started. */
+export class InstallIdError extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'InstallIdError'
+  }
+}
+
+/**
+ * Returns the id that separates this installation's containers and volumes from others on the same engine. `given` is
+ * the file of an engine filter, whose id is taken at the first start. Throws `InstallIdError`.
+ */
+export async function installId(dataDir: string, given: string | null = null): Promise<string> {
   const path = join(dataDir, idFile)
+  const required = given === null ? null : await read(given)
+  if (given !== null && !required)
+    throw new InstallIdError(`${given} is missing or empty: start the engine filter first.`)
+  const stored = await readOrCreate(path, required ?? newId())
+  if (required && stored !== required) {
+    throw new InstallIdError(
+      `The data folder belongs to the installation ${stored}, and the engine filter to ${required}. ` +
+        `Start the filter once with ROOST_INSTALL_ID=${stored} to give it the containers of this data folder.`,
+    )
+  }
+  return stored
+}
+
+async function readOrCreate(path: string, id: string): Promise<string> {
   const stored = await read(path)
   if (stored) return stored
   // Written to a draft first, because a full disk could leave an incomplete file.
   const draft = `${path}.${newId()}`
   try {
-    await writeFile(draft, newId(), { mode: 0o600 })
+    await writeFile(draft, id, { mode: 0o600 })
     // Of two concurrent starts one creates the file and both read it. An empty file is replaced.
     if (stored === null) await link(draft, path).catch(ignoreExisting)
     else await rename(draft, path)

@@ -1,16 +1,19 @@
 /**
- * Builds the images of agents: all, or those of the runtimes given as arguments. Prints its progress and exits
- * when all exist. `--check` builds nothing and prints which images are missing.
+ * Builds the images of agents: all, or those of the runtimes given as arguments. `--platform` builds the platform's image
+ * too. Prints its progress and exits when all exist. `--check` builds nothing and prints which images are missing.
  */
+import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { ConfigError, parseConfig } from '../config.ts'
+import { buildRecord } from '../operations/version/index.ts'
+import { ensurePlatformImage, findPlatformImage } from '../ports/agent-images/docker/platform-image.ts'
 import { openAgentImages } from '../ports/agent-images/open.ts'
 import { AgentImageError, type AgentRuntime, agentRuntimes } from '../ports/agent-images/port.ts'
 import { connect } from '../ports/containers/docker/connect.ts'
 import { exitConfig, fail, sendMessage, stopRequested } from './supervision.ts'
 
 const { values, positionals } = parseArgs({
-  options: { check: { type: 'boolean', default: false } },
+  options: { check: { type: 'boolean', default: false }, platform: { type: 'boolean', default: false } },
   allowPositionals: true,
 })
 
@@ -28,6 +31,15 @@ try {
       continue
     }
     await images.ensure(runtime, (text) => sendMessage({ type: 'progress', text }), stop.signal)
+  }
+  if (values.platform) {
+    const root = resolve(import.meta.dirname, '../../..')
+    const onProgress = (text: string) => sendMessage({ type: 'progress', text })
+    const docker = connect(containersUrl)
+    const record = await buildRecord(root)
+    const platformImage = { docker, root, record, onProgress, signal: stop.signal, env: process.env }
+    const { image, isReady } = await (values.check ? findPlatformImage : ensurePlatformImage)(platformImage)
+    if (values.check) console.log(`platform ${image} ${isReady ? 'ready' : 'missing'}`)
   }
   process.exit(0)
 } catch (error) {

@@ -1,11 +1,11 @@
-import { mkdir } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { ConfigError, parseConfig } from '../config.ts'
 import { createLeases } from '../foundation/leases/index.ts'
+import { KeyFileError, settleRotation } from '../foundation/vault/index.ts'
 import { systemClock } from '../kit/clock.ts'
 import { createScheduleTimes } from '../kit/schedule-times.ts'
-import { migrations } from '../migrations/index.ts'
-import { migrate } from '../ports/database/migrator.ts'
+import { UpgradeError } from '../operations/upgrades/index.ts'
 import { openDatabase } from '../ports/database/open.ts'
 import { SchemaError } from '../ports/database/port.ts'
 import { createLog } from '../ports/log.ts'
@@ -13,11 +13,13 @@ import { connectPlatform, startScheduler } from '../triggers/scheduler/index.ts'
 import { openInternalSecret } from './internal-secret.ts'
 import { stopInOrder } from './ordered-stop.ts'
 import { exitConfig, fail, sendMessage, stopRequested } from './supervision.ts'
+import { requireUpgraded, upgradeDatabase } from './upgrade-database.ts'
 
 try {
   await runScheduler()
 } catch (error) {
-  if (error instanceof ConfigError || error instanceof SchemaError) {
+  const final = [ConfigError, KeyFileError, SchemaError, UpgradeError]
+  if (error instanceof Error && final.some((type) => error instanceof type)) {
     fail(error.message, exitConfig)
   }
   throw error
@@ -30,14 +32,19 @@ async function runScheduler(): Promise<void> {
   const log = createLog({ level: config.logLevel }).child({ process: 'scheduler' })
   const clock = systemClock
   await mkdir(config.dataDir, { recursive: true })
+  const db = await openDatabase(config.databaseUrl.reveal(), log)
+  // With a configured secret this process needs no key, and may not have the one in use.
+  if (config.internalSecret || config.internalSecretFile) await requireUpgraded(db)
+  else {
+    await upgradeDatabase(config, db, {
+      clock,
+      progress: (text) => sendMessage({ type: 'progress', text }),
+    })
+    await settleRotation(db, config)
+  }
   const internalSecret = await openInternalSecret(config).catch((error: unknown) =>
     fail(unreadableKey(error)),
   )
-  const db = await openDatabase(config.databaseUrl.reveal(), log)
-  await migrate(db, migrations, {
-    now: clock.now,
-    progress: (text) => sendMessage({ type: 'progress', text }),
-  })
   const leases = createLeases({ db, clock })
   const platform = connectPlatform(`http://127.0.0.1:${config.internalPort}`, internalSecret)
   const scheduler = startScheduler({
@@ -48,6 +55,9 @@ async function runScheduler(): Promise<void> {
     platform,
     times: createScheduleTimes(),
     name: `${hostname()} ${process.pid}`,
+    onAlive: heartbeat(config.heartbeatFile, (error) =>
+      log.warn({ err: error }, 'the heartbeat cannot be written'),
+    ),
   })
   sendMessage({ type: 'ready', url: '', docs_url: '', setup_completed: true, containers: '', notices: [] })
   log.info({}, 'ready')
@@ -63,6 +73,13 @@ async function runScheduler(): Promise<void> {
     log,
   )
   process.exit(0)
+}
+
+/** Writes the file for the image's health check, which compares its time. */
+function heartbeat(path: string | null, onFailed: (error: unknown) => void): () => void {
+  return () => {
+    if (path !== null) writeFile(path, '').catch(onFailed)
+  }
 }
 
 function unreadableKey(error: unknown): string {

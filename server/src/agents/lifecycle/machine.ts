@@ -1,5 +1,5 @@
 import type { RecreateReason, Runtime } from '@roost/contracts/agents/agent'
-import type { Vault } from '../../foundation/vault/index.ts'
+import type { SealedColumn, Vault } from '../../foundation/vault/index.ts'
 import type { Keys } from '../../identity/keys/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
@@ -295,3 +295,7 @@ function isNameTaken(error: unknown): boolean {
 function isPortTaken(error: unknown): boolean {
   return error instanceof ContainerError && error.fault === 'port_taken'
 }
+
+export const sealedColumns: SealedColumn[] = [
+  { table: 'agents', column: 'agent_key_sealed', key: ['id'], context: ({ id = '' }) => agentKeyContext(id) },
+]

@@ -69,7 +69,7 @@ test('a container has the prefixed name, its own volumes and key, and no provide
     { type: 'volume', volume: 'agent-first-a1b2c3-shared', target: '/home/developer/shared-out' },
     { type: 'volume', volume: 'agent-first-a1b2c3-private', target: '/var/lib/roost' },
     { type: 'empty', target: '/home/developer/shared-in' },
-    { type: 'bind', source: '/srv/templates/business-assistant', target: '/template', readOnly: true },
+    { type: 'folder', source: '/srv/templates/business-assistant', target: '/template' },
   ])
   assert.deepEqual(spec.env, {
     AGENT_NAME: 'renamed',

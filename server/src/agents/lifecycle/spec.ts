@@ -128,7 +128,7 @@ function mounts({ agent, template, folders }: SpecInput): Mount[] {
     { type: 'volume', volume: volumes.private, target: '/var/lib/roost' },
     ...folderMounts(folders),
   ]
-  if (template) list.push({ type: 'bind', source: template.folder, target: '/template', readOnly: true })
+  if (template) list.push({ type: 'folder', source: template.folder, target: '/template' })
   return list
 }
 

@@ -5,4 +5,4 @@
  * git data does not fail a request: the fields are then `unknown`.
  */
 export { versionRoutes } from './routes.ts'
-export { type BuildInfo, readBuildInfo } from './service.ts'
+export { type BuildInfo, type BuildRecord, buildFile, buildRecord, readBuildInfo } from './service.ts'

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { as, routesApp } from '../../test/routes-app.ts'
 import { person } from '../../test/run-platform.ts'
-import { readBuildInfo, versionRoutes } from './index.ts'
+import { buildFile, buildRecord, readBuildInfo, versionRoutes } from './index.ts'
 
 /** A temporary folder with this `package.json`; null: without the file. */
 async function makeRoot(manifest: string | null) {
@@ -53,6 +53,32 @@ const unknown = {
   git_commit_subject: 'unknown',
   build_date: 'unknown',
 }
+
+test('a copy has the commit that was recorded, whatever repository it lies in', async () => {
+  await using checkout = await makeRoot(manifest)
+  checkout.git('init', '-q', '-b', 'release')
+  checkout.git('commit', '-q', '--allow-empty', '-m', 'fix: a title')
+  const record = await buildRecord(checkout.root)
+  const commit = checkout.git('rev-parse', 'HEAD')
+  const date = '2026-01-05T08:00:00.000Z'
+  assert.deepEqual(record, { version: '1.2.3', commit, subject: 'fix: a title', date })
+
+  await using it = await makeRoot(manifest)
+  it.git('init', '-q')
+  it.git('commit', '-q', '--allow-empty', '-m', 'not this one')
+  await writeFile(join(it.root, buildFile), JSON.stringify(record))
+  assert.deepEqual(await gitFieldsOf(it.root), {
+    git_commit: commit,
+    git_commit_short: commit.slice(0, 10),
+    git_branch: 'unknown',
+    git_commit_subject: 'fix: a title',
+    build_date: date,
+  })
+  // An image that is built from a source archive.
+  assert.deepEqual(await buildRecord(it.root), record)
+  await writeFile(join(it.root, buildFile), '{')
+  await assert.rejects(readBuildInfo(it.root, options), SyntaxError)
+})
 
 async function gitFieldsOf(root: string) {
   const { git_commit, git_commit_short, git_branch, git_commit_subject, build_date } = await readBuildInfo(

@@ -378,7 +378,7 @@ export function createFakeEngine(options: FakeOptions = {}): FakeEngine {
   function refuseForeignVolumes(install: string, spec: ContainerSpec): void {
     for (const mount of spec.mounts) {
       if (mount.type === 'volume') refuseForeignVolume(install, mount.volume)
-      else if (mount.type === 'bind' && options.missingPaths?.includes(mount.source)) {
+      else if (mount.type === 'folder' && options.missingPaths?.includes(mount.source)) {
         throw new ContainerError('engine_fault', `${mount.source} does not exist`)
       }
     }

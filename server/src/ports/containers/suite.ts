@@ -331,7 +331,7 @@ export function containersSuite(title: string, open: () => Promise<Harness>): vo
 
     test('an impossible spec leaves nothing behind', async () => {
       const desired = spec('stay', {
-        mounts: [{ type: 'bind', source: harness.missingPath, target: '/template', readOnly: true }],
+        mounts: [{ type: 'folder', source: harness.missingPath, target: '/template' }],
       })
       await assert.rejects(containers.create(desired), hasFault('engine_fault'))
       assert.deepEqual(await containers.list(), [])

@@ -53,9 +53,11 @@ forEachDialect((_dialect, open) => {
     await using db = await open()
     const clock = createTestClock('2026-01-05T08:00:30.000Z')
     const { made, platform } = createPlatform(db, clock)
+    const alive: string[] = []
     const start = (name: string) =>
       startScheduler({
         ...{ db, clock, platform, name },
+        onAlive: () => void alive.push(name),
         log: silentLog,
         leases: createLeases({ db, clock }),
         times: createScheduleTimes(),
@@ -75,6 +77,8 @@ forEachDialect((_dialect, open) => {
     const second = start('second')
     await until(leaderTimers + 1, () => made.length >= 3)
     assert.equal(await leader(), 'first')
+    // Both report that they work: the leader with each renewal, the other with each attempt.
+    for (const name of ['first', 'second']) assert.ok(alive.filter((each) => each === name).length > 5)
     await first.stop()
     await rest(1)
     await clock.advance(3)

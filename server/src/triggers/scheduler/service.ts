@@ -17,6 +17,8 @@ export type SchedulerDeps = {
   times: Pick<ScheduleTimes, 'next'>
   /** Identifies the process: host and process id. */
   name: string
+  /** Called after each successful access to the database, at least every few seconds while all is well. */
+  onAlive?: () => void
 }
 
 export type Scheduler = { stop(): Promise<void> }
@@ -52,6 +54,7 @@ export function startScheduler(deps: SchedulerDeps): Scheduler {
       const lease = await leases.take(leaseName, holder, leaseSeconds).then(
         (acquired) => {
           streak.worked()
+          deps.onAlive?.()
           return acquired
         },
         (error: unknown) => {
@@ -87,6 +90,7 @@ export function startScheduler(deps: SchedulerDeps): Scheduler {
       try {
         if (!(await leases.renew(lease, leaseSeconds))) return
         failures = 0
+        deps.onAlive?.()
       } catch (error) {
         failures += 1
         log.warn({ err: error }, 'the lease of the scheduler could not be renewed')

@@ -9,6 +9,10 @@ import { engineLines } from './stream.ts'
 export type BuildOptions = {
   docker: Docker
   tag: string
+  /** Path of the recipe among the files. */
+  dockerfile: string
+  /** What the image is for, in messages. */
+  subject: 'agent' | 'platform' | 'backup'
   files: SourceFile[]
   arguments: Record<string, string>
   labels: Record<string, string>
@@ -20,21 +24,24 @@ type Purpose = (args: Record<string, string>) => string
 
 /** Descriptions of the Dockerfile's steps by pattern; the first match wins. */
 const purposes: [RegExp, Purpose][] = [
+  [/npm ci/, () => 'installing the dependencies'],
+  [/images\/platform\/warm/, () => 'starting each program once'],
   [/apt-get/, () => 'installing packages'],
   [/ZOD_VERSION/, () => 'installing the agent program’s library'],
   [/CLI_PACKAGE/, ({ CLI_PACKAGE, CLI_VERSION }) => `installing ${CLI_PACKAGE} ${CLI_VERSION}`],
   [/COPY|COMPILE_CACHE/, () => 'adding the agent program'],
 ]
 
-/** Builds `images/agent/Dockerfile` with the engine's classic builder. Throws build_failed, cancelled. */
+/** Builds an image with the engine's classic builder. Throws build_failed, cancelled. */
 export async function buildImage(options: BuildOptions): Promise<void> {
-  const { docker, tag, files, labels, onProgress, signal } = options
+  const { docker, tag, dockerfile, files, labels, onProgress, signal } = options
+  const fail = (error: unknown) => failed(error, lastLines, options)
   // The engine's error lacks the output of the failed command, so the last lines are kept here.
   const lastLines: string[] = []
   const answer = await docker
     .buildImage(packContext(files), {
       t: tag,
-      dockerfile: 'images/agent/Dockerfile',
+      dockerfile,
       buildargs: options.arguments,
       labels,
       rm: true,
@@ -44,12 +51,12 @@ export async function buildImage(options: BuildOptions): Promise<void> {
       version: '1',
       abortSignal: signal,
     })
-    .catch((error: unknown) => failed(error, lastLines, signal))
+    .catch(fail)
   let reported = ''
   let next: Purpose | null = null
   try {
     for await (const line of engineLines(answer)) {
-      if (line.error) failed(new Error(line.error), lastLines, signal)
+      if (line.error) fail(new Error(line.error))
       const text = stripVTControlCharacters(line.stream ?? '').trim()
       if (text === '') continue
       if (/^Step \d+\/\d+ : /.test(text)) {
@@ -66,7 +73,7 @@ export async function buildImage(options: BuildOptions): Promise<void> {
       reported = purpose
     }
   } catch (error) {
-    failed(error, lastLines, signal)
+    fail(error)
   }
 }
 
@@ -79,16 +86,20 @@ function packContext(files: SourceFile[]): NodeJS.ReadableStream {
   return Readable.from(archive)
 }
 
-function failed(error: unknown, lastLines: string[], signal: AbortSignal | undefined): never {
+function failed(
+  error: unknown,
+  lastLines: string[],
+  { subject, signal }: Pick<BuildOptions, 'subject' | 'signal'>,
+): never {
   if (error instanceof AgentImageError) throw error
-  if (signal?.aborted) throw new AgentImageError('cancelled', 'Building the agent image was cancelled.')
+  if (signal?.aborted) throw new AgentImageError('cancelled', `Building the ${subject} image was cancelled.`)
   // The engine repeats the whole command of the step, which does not help the reader.
   const why = (error instanceof Error ? error.message : String(error))
     .trim()
     .replace(/'\/bin\/sh -c .*'/s, 'of a step')
   throw new AgentImageError(
     'build_failed',
-    `The agent image cannot be built: ${why}${lastLines.length > 0 ? `\nThe last lines were:\n${lastLines.join('\n')}` : ''}`,
+    `The ${subject} image cannot be built: ${why}${lastLines.length > 0 ? `\nThe last lines were:\n${lastLines.join('\n')}` : ''}`,
     { cause: error },
   )
 }

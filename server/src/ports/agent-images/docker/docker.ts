@@ -54,6 +54,8 @@ export async function createDockerAgentImages(options: DockerImagesOptions): Pro
         await buildImage({
           docker,
           tag: image.image,
+          dockerfile: 'images/agent/Dockerfile',
+          subject: 'agent',
           files,
           arguments: { BASE_IMAGE: base, ...parameters, ...proxies(env) },
           labels: {
@@ -97,7 +99,7 @@ function zodVersion(files: SourceFile[]): string {
 }
 
 /** Proxy variables, which the engine passes to a build without storing them in the image. */
-function proxies(env: Record<string, string | undefined>): Record<string, string> {
+export function proxies(env: Record<string, string | undefined>): Record<string, string> {
   const names = ['http_proxy', 'https_proxy', 'no_proxy', 'HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY']
   return Object.fromEntries(names.flatMap((name) => (env[name] ? [[name, env[name]]] : [])))
 }

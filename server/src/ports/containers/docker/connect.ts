@@ -86,7 +86,8 @@ export function get<T>(docker: Client, path: string, abortSignal: AbortSignal): 
   return new Promise((resolve, reject) => {
     const statusCodes = { 200: true, 404: 'not found', 500: 'server error' }
     docker.modem.dial(
-      { path, method: 'GET', statusCodes, abortSignal },
+      // The library takes the last character from a path with a query, expecting a question mark.
+      { path: path.includes('?') ? `${path}?` : path, method: 'GET', statusCodes, abortSignal },
       (error: unknown, answer: unknown) => {
         if (error) reject(error)
         // The caller names the type that the Engine API documents for this path.
@@ -94,6 +95,16 @@ export function get<T>(docker: Client, path: string, abortSignal: AbortSignal): 
       },
     )
   })
+}
+
+/** Parameters of a create call. The library repeats a plain body, including an agent's key, in the URL. */
+export function withoutQuery<T extends object>(
+  body: T,
+  abortSignal: AbortSignal,
+  query: Record<string, string> = {},
+): T {
+  // The library reads these two fields in place of the declared ones.
+  return { abortSignal, _query: query, _body: body } as unknown as T
 }
 
 /** Maps an engine's failure to a fault. Most engines send messages instead of codes. */

@@ -8,9 +8,10 @@ import {
   type Containers,
   requireRuntime,
 } from '../port.ts'
-import { connect, createAsk, get, httpStatusOf } from './connect.ts'
+import { connect, createAsk, get, httpStatusOf, withoutQuery } from './connect.ts'
 import { type DiskAnswer, diskFigures, diskPath } from './disk.ts'
 import { followEngineEvents } from './events.ts'
+import { copyFolders, requireFolders } from './folders.ts'
 import { readLogFrames } from './logs.ts'
 import { closedNetwork, ensureAgentsNetwork, gatewayOf } from './network.ts'
 import { createPacketFilter } from './packet-filter.ts'
@@ -97,17 +98,19 @@ export function createDockerContainers(url: string, options: DockerOptions): Con
       const isClosed = spec.isClosed ?? false
       const own = await ensure(isClosed)
       await refuseForeignVolumes(spec)
+      const folders = spec.mounts.filter((mount) => mount.type === 'folder')
+      await requireFolders(folders)
       requireRuntime(spec.runtime, traits.runtimes())
       const body = createOptions(spec, install, own.name, await traits.get())
       const container = await ask(
         `create ${spec.name}`,
-        (abortSignal) =>
-          // Without `_query` and `_body` the library repeats the body, including the agent's key, in the URL.
-          docker.createContainer(
-            Object.assign({ abortSignal }, { _query: { name: spec.name }, _body: body }),
-          ),
+        (abortSignal) => docker.createContainer(withoutQuery(body, abortSignal, { name: spec.name })),
         slow,
       )
+      await copyFolders({ docker, ask }, container.id, folders).catch(async (error: unknown) => {
+        await docker.getContainer(container.id).remove({ force: true, v: true })
+        throw error
+      })
       return { id: container.id }
     },
 
@@ -195,7 +198,9 @@ export function createDockerContainers(url: string, options: DockerOptions): Con
 
     async createVolume(name, labels) {
       await ask(`create volume ${name}`, (abortSignal) =>
-        docker.createVolume({ Name: name, Labels: { ...labels, 'roost.install': install }, abortSignal }),
+        docker.createVolume(
+          withoutQuery({ Name: name, Labels: { ...labels, 'roost.install': install } }, abortSignal),
+        ),
       )
       // The engine also succeeds for an existing volume of another owner.
       await refuseForeignVolume(name)

@@ -2,7 +2,7 @@ import { createServer } from 'node:net'
 import type Docker from 'dockerode'
 import type { NetworkInspectInfo } from 'dockerode'
 import { type AgentsNetwork, ContainerError } from '../port.ts'
-import type { Ask } from './connect.ts'
+import { type Ask, withoutQuery } from './connect.ts'
 import { shortMark } from './filter-rules.ts'
 
 const trafficBetweenContainers = 'com.docker.network.bridge.enable_icc'
@@ -104,15 +104,19 @@ async function createNetwork(
   isClosed: boolean,
 ): Promise<NetworkInspectInfo> {
   const created = await ask(`make network ${name}`, (abortSignal) =>
-    docker.createNetwork({
-      Name: name,
-      Driver: 'bridge',
-      CheckDuplicate: true,
-      Internal: isClosed,
-      Labels: { 'roost.install': install, 'roost.platform': 'network' },
-      Options: { [trafficBetweenContainers]: 'false' },
-      abortSignal,
-    }),
+    docker.createNetwork(
+      withoutQuery(
+        {
+          Name: name,
+          Driver: 'bridge',
+          CheckDuplicate: true,
+          Internal: isClosed,
+          Labels: { 'roost.install': install, 'roost.platform': 'network' },
+          Options: { [trafficBetweenContainers]: 'false' },
+        },
+        abortSignal,
+      ),
+    ),
   ).catch((error: unknown) => {
     if (error instanceof ContainerError && /already exists/i.test(error.message)) return null
     throw error

@@ -10,8 +10,15 @@ export type EngineTraits = {
   canSeparate: boolean
 }
 
-const baseCapabilities = ['NET_BIND_SERVICE', 'SETGID', 'SETUID', 'CHOWN', 'SYS_CHROOT', 'AUDIT_WRITE']
-const fullCapabilities = ['DAC_OVERRIDE', 'FOWNER', 'KILL']
+export const baseCapabilities = [
+  'NET_BIND_SERVICE',
+  'SETGID',
+  'SETUID',
+  'CHOWN',
+  'SYS_CHROOT',
+  'AUDIT_WRITE',
+] as const
+export const fullCapabilities = ['DAC_OVERRIDE', 'FOWNER', 'KILL'] as const
 const sshPort = '22/tcp'
 
 /** Returns the Engine API's options for a container; sets everything that the contract fixes. */
@@ -37,7 +44,7 @@ export function createOptions(
       // data. No name server runs in the container itself.
       ...(spec.isClosed && { Dns: ['127.0.0.1'] }),
       CapDrop: ['ALL'],
-      CapAdd: spec.fullCapabilities ? [...baseCapabilities, ...fullCapabilities] : baseCapabilities,
+      CapAdd: spec.fullCapabilities ? [...baseCapabilities, ...fullCapabilities] : [...baseCapabilities],
       // Without a named profile the engine uses its default seccomp and AppArmor profiles.
       SecurityOpt: spec.fullCapabilities ? [] : ['no-new-privileges:true'],
       Privileged: false,
@@ -63,10 +70,8 @@ function emptyFolders(spec: ContainerSpec): Record<string, string> {
 }
 
 function mountSettings(mount: Mount, install: string): MountSettings[] {
-  if (mount.type === 'empty') return []
-  if (mount.type === 'bind') {
-    return [{ Type: 'bind', Source: mount.source, Target: mount.target, ReadOnly: mount.readOnly }]
-  }
+  // Folders are copied into the created container.
+  if (mount.type !== 'volume') return []
   return [
     {
       Type: 'volume',

@@ -195,7 +195,8 @@ function mounts(spec: ContainerSpec, folders: Folders): string[] {
 
 function mountArguments(mount: Mount, folders: Folders): string[] {
   if (mount.type === 'empty') return ['--perms', '0555', '--size', '65536', '--tmpfs', mount.target]
-  return [mount.readOnly ? '--ro-bind' : '--bind', sourceOf(mount, folders), mount.target]
+  const isReadOnly = mount.type === 'folder' || mount.readOnly
+  return [isReadOnly ? '--ro-bind' : '--bind', sourceOf(mount, folders), mount.target]
 }
 
 function homeMount(spec: ContainerSpec): SourcedMount | undefined {

@@ -1,0 +1,59 @@
+/** What the Compose files say, without an engine. */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { test } from 'node:test'
+import { parse } from 'yaml'
+import { variables } from '../../server/src/config-variables.ts'
+
+const root = resolve(import.meta.dirname, '../..')
+type Service = { image: string; environment?: Record<string, string>; volumes?: string[] }
+const read = (file: string) =>
+  parse(readFileSync(join(root, file), 'utf8'), { merge: true }) as { services: Record<string, Service> }
+const files = { 'compose.yaml': 'api', 'compose.scale.yaml': 'api-1' } as const
+
+/** Variables that an operator does not set here, because the image or the file sets the value, or it names a file. */
+const fixed = [
+  ...[
+    'dataDir',
+    'installSource',
+    'supervised',
+    'heartbeatFile',
+    'internalSecret',
+    'encryptionKey',
+    'installId',
+  ],
+  ...['engineSocket', 'engineFilterSocket', 'tlsCert', 'tlsKey', 'mcpChatTimeoutMs'],
+]
+
+for (const [file, api] of Object.entries(files)) {
+  const { services } = read(file)
+
+  test(`${file} starts the version of this source`, () => {
+    const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
+    const own = Object.values(services).filter(({ image }) => image.includes('ROOST_PLATFORM_IMAGE'))
+    assert.ok(own.length >= 4)
+    for (const { image } of own) assert.equal(image, `\${ROOST_PLATFORM_IMAGE:-roost-platform:${version}}`)
+  })
+
+  test(`${file} passes the API every setting`, () => {
+    const passed = Object.keys(services[api]?.environment ?? {})
+    const single = ['host', 'internalPortShared', 'drainSeconds']
+    const left = [...fixed, ...single]
+    for (const [key, { name }] of Object.entries(variables)) {
+      if (!left.includes(key)) assert.ok(passed.includes(name), `${name} is missing`)
+    }
+    const known = Object.values(variables).map(({ name }) => name)
+    for (const name of passed) assert.ok(known.includes(name), `${name} is no setting`)
+  })
+
+  test(`${file} mounts the engine’s socket only into the filter`, () => {
+    const holders = Object.entries(services).filter(([, { volumes = [] }]) =>
+      volumes.some((volume) => volume.includes('docker.sock')),
+    )
+    assert.deepEqual(
+      holders.map(([service]) => service),
+      ['engine-filter'],
+    )
+  })
+}
