@@ -9,6 +9,7 @@ import { dirname, join, resolve } from 'node:path'
 import { redactText } from '@roost/contracts/kit/redact'
 import { type Config, ConfigError, parseConfig } from '../config.ts'
 import { backupDays } from '../foundation/settings/index.ts'
+import { settleRotation } from '../foundation/vault/index.ts'
 import { systemClock as clock, timestamp } from '../kit/clock.ts'
 import { type Secret, secret } from '../kit/secret.ts'
 import {
@@ -45,6 +46,7 @@ if (process.send) process.disconnect()
 async function save(config: Config, installation: Installation, passphrase: Secret): Promise<void> {
   const folder = join(config.dataDir, 'backups')
   const to = archive || join(folder, archiveName(clock.now()))
+  await settleKey(config)
   const record = (bytes: number | null) =>
     writeBackupStatus(config.dataDir, timestamp(clock.now()), bytes).catch((error: unknown) =>
       progress(`The result of this backup is missing in the metrics: ${String(error)}`),
@@ -69,6 +71,16 @@ async function restoreBackup(installation: Installation, passphrase: Secret): Pr
   const { createdAt, version, environment } = await restore({ ...installation, passphrase, from: archive })
   progress(`Restored the backup of ${createdAt}, made by Roost ${version}.`)
   if (environment) progress(`The variables of its .env are in ${environment}. Copy those that still apply.`)
+}
+
+/** The key file must match the database, also after a rotation that was killed. */
+async function settleKey(config: Config): Promise<void> {
+  const db = await openDatabase(config.databaseUrl.reveal(), createLog({ level: config.logLevel }))
+  try {
+    await settleRotation(db, config)
+  } finally {
+    await db.close()
+  }
 }
 
 async function retentionDays(config: Config): Promise<number> {

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { setImmediate as soon } from 'node:timers/promises'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import { openVault } from '../../foundation/vault/index.ts'
+import { asSealed, openVault } from '../../foundation/vault/index.ts'
 import { secret } from '../../kit/secret.ts'
 import { openDatabase } from '../../ports/database/open.ts'
 import { openDatabaseCopies } from '../../ports/database-copies/open.ts'
@@ -39,7 +39,7 @@ forEachDialect((dialect, open) => {
     assert.equal(pairs.length % 2, 0, 'both of a transaction, or none')
     assert.ok(pairs.length >= 40 && pairs.length / 2 <= atLeast + 1, `${pairs.length} of ${atLeast * 2}`)
     const text = rows.find(({ key }) => key === 'sealed')?.value ?? ''
-    assert.equal(openVault({ encryptionKey: null, dataDir: to }).open(text, 'test'), 'sk-secret')
+    assert.equal(openVault({ encryptionKey: null, dataDir: to }).open(asSealed(text), 'test'), 'sk-secret')
     assert.equal((await stat(join(to, 'encryption.key'))).mode & 0o777, 0o600)
     assert.equal(await readFile(join(to, 'install-id'), 'utf8'), 'install-1')
     assert.equal(

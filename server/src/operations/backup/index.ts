@@ -1,11 +1,15 @@
 /**
- * Backups: writes an installation into an archive, and restores it.
+ * Backups: writes an installation into an archive, a repository or an encrypted file, and restores it.
  *
- * Owns no table. Promises that an archive contains one consistent state of the database while the platform runs, that
- * the key and environment in it need the passphrase, and that a restore is complete or has no effect. Does not know the
- * content of the database, and does not include agents' workspaces.
+ * Owns no table. Promises that a backup contains one consistent state of the database while the platform runs, that
+ * the key and environment in it need the passphrase, and that a restore is complete or has no effect. Only repositories
+ * and encrypted files include the volumes of agents.
  */
-export { BackupError } from './archive.ts'
+export { ageSource } from './age-file.ts'
+export { BackupError, measure } from './archive.ts'
+export type { FullManifest } from './content.ts'
+export { readManifest, restoreAgent, restoreFile } from './one-agent.ts'
+export { openRepository, type Repository, type Retention } from './repository.ts'
 export {
   archiveName,
   backUp,
@@ -14,4 +18,15 @@ export {
   restore,
   sweepBackups,
 } from './service.ts'
-export { type BackupStatus, readBackupStatus, writeBackupStatus } from './status.ts'
+export type { BackupSource } from './source.ts'
+export {
+  type BackupStatus,
+  readBackupStatus,
+  readVerifyStatus,
+  writeBackupStatus,
+  writeVerifyStatus,
+} from './status.ts'
+export { volumeBases } from './store.ts'
+export { addressProblem, type RepositoryCredentials } from './target.ts'
+export { removeScratchVolumes, verify } from './verify.ts'
+export { backUpToFile, backUpToRepository, restoreAll } from './whole.ts'

@@ -129,7 +129,7 @@ export function archiveName(now: Date): string {
 }
 const archivePattern = /^roost-\d{4}-\d\d-\d\dT[\d-]+Z\.tar\.gz$/
 
-function checkPassphrase(passphrase: Secret): string {
+export function checkPassphrase(passphrase: Secret): string {
   const phrase = passphrase.reveal()
   if (phrase.length >= minPassphraseLength) return phrase
   throw new BackupError(`The passphrase must have at least ${minPassphraseLength} characters.`)

@@ -12,20 +12,39 @@ const BackupStatus = z.object({
 })
 export type BackupStatus = z.infer<typeof BackupStatus>
 
-const fileName = 'backup-status.json'
+const backupFile = 'backup-status.json'
+const verifyFile = 'backup-verify-status.json'
 
 /** Null: no backup was made here, or the record cannot be read. */
-export async function readBackupStatus(dataDir: string): Promise<BackupStatus | null> {
+export function readBackupStatus(dataDir: string): Promise<BackupStatus | null> {
+  return readStatus(join(dataDir, backupFile))
+}
+
+/** Null: no backup was verified here, or the record cannot be read. `bytes` is 0. */
+export function readVerifyStatus(dataDir: string): Promise<BackupStatus | null> {
+  return readStatus(join(dataDir, verifyFile))
+}
+
+/** A file and not a table: a backup that fails because of the database is recorded too. `bytes` null: it failed. */
+export function writeBackupStatus(dataDir: string, at: string, bytes: number | null): Promise<void> {
+  return writeStatus(join(dataDir, backupFile), at, bytes)
+}
+
+/** `bytes` null: the verification failed. */
+export function writeVerifyStatus(dataDir: string, at: string, bytes: number | null): Promise<void> {
+  return writeStatus(join(dataDir, verifyFile), at, bytes)
+}
+
+async function readStatus(path: string): Promise<BackupStatus | null> {
   try {
-    return BackupStatus.parse(JSON.parse(await readFile(join(dataDir, fileName), 'utf8')))
+    return BackupStatus.parse(JSON.parse(await readFile(path, 'utf8')))
   } catch {
     return null
   }
 }
 
-/** A file and not a table: a backup that fails because of the database is recorded too. `bytes` null: it failed. */
-export async function writeBackupStatus(dataDir: string, at: string, bytes: number | null): Promise<void> {
-  const before = await readBackupStatus(dataDir)
+async function writeStatus(path: string, at: string, bytes: number | null): Promise<void> {
+  const before = await readStatus(path)
   const status: BackupStatus =
     bytes === null
       ? {
@@ -35,7 +54,6 @@ export async function writeBackupStatus(dataDir: string, at: string, bytes: numb
           result: 'failure',
         }
       : { succeeded_at: at, bytes, attempted_at: at, result: 'success' }
-  const path = join(dataDir, fileName)
   const draft = `${path}.${process.pid}`
   await writePrivate(draft, `${JSON.stringify(status)}\n`)
   await rename(draft, path)

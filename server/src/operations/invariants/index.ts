@@ -6,4 +6,4 @@
  * hide.
  */
 export { internalInvariantRoutes, invariantRoutes } from './routes.ts'
-export { createInvariants, type Invariants, type InvariantsDeps } from './service.ts'
+export { createInvariants, type Invariants, type InvariantsDeps, violationsOfCopy } from './service.ts'

@@ -63,3 +63,10 @@ export function createInvariants(deps: InvariantsDeps): Invariants {
 function keyOf({ rule, subject }: Violation): string {
   return `${rule} ${subject}`
 }
+
+/** Checks a restored copy of a database as of the time of its backup, when no agent was connected to it. */
+export async function violationsOfCopy(db: Db, at: Date): Promise<string[]> {
+  const records = await db.snapshot(readRecords)
+  const agentNow = () => ({ limit: Number.POSITIVE_INFINITY, isReachable: false })
+  return violationsOf({ records, now: at, agentNow }).map(({ rule, message }) => `${rule}: ${message}`)
+}

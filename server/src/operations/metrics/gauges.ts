@@ -16,6 +16,8 @@ export type Snapshot = {
   disk: ReadonlyMap<string, Pick<DiskUsage, 'used_bytes' | 'quota_bytes'>>
   /** Null: no backup was ever made here. */
   backup: BackupStatus | null
+  /** Null: no backup was ever verified here. */
+  verification: BackupStatus | null
   version: string
   process: { startedAt: number; memoryBytes: number }
 }
@@ -96,6 +98,19 @@ const gauges: readonly Gauge[] = [
   ),
   gauge('backup_last_size_bytes', 'Size of the last successful backup.', [], ({ backup }) =>
     backup?.bytes == null ? [] : one(backup.bytes),
+  ),
+  gauge(
+    'backup_verify_last_success',
+    '1 if the last verification of a backup succeeded, 0 if it failed.',
+    [],
+    ({ verification }) => (verification ? one(verification.result === 'success' ? 1 : 0) : []),
+  ),
+  gauge(
+    'backup_verify_last_success_timestamp_seconds',
+    'End of the last successful verification of a backup.',
+    [],
+    ({ verification }) =>
+      verification?.succeeded_at ? one(Date.parse(verification.succeeded_at) / 1000) : [],
   ),
   ofProcess('socket_clients', 'Open live sockets.', [], ({ socketClients }) => one(socketClients)),
   ofProcess('build_info', 'Always 1; the label is the version of Roost.', ['version'], ({ version }) => [

@@ -9,7 +9,7 @@ import { createTestClock } from '../../test/clock.ts'
 import { forEachDialect } from '../../test/dialects.ts'
 import { as, routesApp } from '../../test/routes-app.ts'
 import { accept, linked } from '../../test/run-platform.ts'
-import { writeBackupStatus } from '../backup/index.ts'
+import { writeBackupStatus, writeVerifyStatus } from '../backup/index.ts'
 import { metricsRoutes } from './routes.ts'
 import { createMetrics } from './service.ts'
 
@@ -155,6 +155,18 @@ forEachDialect((_, open) => {
     assert.equal((await figures()).roost_backup_last_success, undefined)
     await writeBackupStatus(dataDir, '2030-01-03T00:00:00.000Z', 5)
     assert.equal((await figures()).roost_backup_last_success, '1')
+    assert.equal((await figures()).roost_backup_verify_last_success, undefined)
+    await writeVerifyStatus(dataDir, '2030-01-03T01:00:00.000Z', null)
+    assert.equal((await figures()).roost_backup_verify_last_success, '0')
+    await writeVerifyStatus(dataDir, '2030-01-03T02:00:00.000Z', 0)
+    const verified = await figures()
+    assert.deepEqual(
+      [
+        verified.roost_backup_verify_last_success,
+        verified.roost_backup_verify_last_success_timestamp_seconds,
+      ],
+      ['1', String(Date.parse('2030-01-03T02:00:00.000Z') / 1000)],
+    )
   })
 
   test('the page is valid Prometheus text with the latencies from before the first scrape', async () => {

@@ -6,7 +6,7 @@ import { type MetricDefinition, metricsContentType } from '../../kit/meters.ts'
 import { createMeters, type Meters } from '../../kit/platform-meters.ts'
 import type { Db } from '../../ports/database/port.ts'
 import type { RunHooks } from '../../runs/executions/index.ts'
-import { readBackupStatus } from '../backup/index.ts'
+import { readBackupStatus, readVerifyStatus } from '../backup/index.ts'
 import { gaugeDefinitions, gaugesText } from './gauges.ts'
 import { readCounts } from './store.ts'
 
@@ -58,11 +58,12 @@ export function createMetrics(deps: MetricsDeps): Metrics {
     },
     async page() {
       const now = clock.now().getTime()
-      const [counts, agents, disk, backup] = await Promise.all([
+      const [counts, agents, disk, backup, verification] = await Promise.all([
         readCounts(db, new Date(now - dayMs).toISOString()),
         agentRecords.all(),
         deps.disk.usages(),
         readBackupStatus(deps.dataDir),
+        readVerifyStatus(deps.dataDir),
       ])
       const limits = await Promise.all(agents.map(deps.effectiveParallel))
       const gauges = await gaugesText({
@@ -73,6 +74,7 @@ export function createMetrics(deps: MetricsDeps): Metrics {
         socketClients: deps.socketClients(),
         disk,
         backup,
+        verification,
         version: deps.version,
         process: { startedAt, memoryBytes: process.memoryUsage.rss() },
       })

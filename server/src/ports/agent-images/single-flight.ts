@@ -11,7 +11,7 @@ export async function alone<T>(
   work: () => Promise<T>,
   options: { onWait?: () => void; signal?: AbortSignal } = {},
 ): Promise<T> {
-  const address = `\0roost-${createHash('sha256').update(name).digest('hex').slice(0, 24)}`
+  const address = addressOf(name)
   let waited = false
   for (;;) {
     options.signal?.throwIfAborted()
@@ -27,6 +27,21 @@ export async function alone<T>(
     waited = true
     await untilReleased(address, options.signal)
   }
+}
+
+/** Runs `work` unless another process of this machine runs work of the same name. Null: it does. */
+export async function ifAlone<T>(name: string, work: () => Promise<T>): Promise<{ result: T } | null> {
+  const lock = await acquire(addressOf(name))
+  if (!lock) return null
+  try {
+    return { result: await work() }
+  } finally {
+    await lock.release()
+  }
+}
+
+function addressOf(name: string): string {
+  return `\0roost-${createHash('sha256').update(name).digest('hex').slice(0, 24)}`
 }
 
 /** Returns null when another process holds the address. */

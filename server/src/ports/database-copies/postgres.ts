@@ -1,6 +1,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { CopyError, type DatabaseCopies } from './port.ts'
 
@@ -11,10 +14,10 @@ export function postgresCopies(url: string, path: string): DatabaseCopies {
   const bare = new URL(url)
   bare.password = ''
 
-  async function run(program: string, args: string[]): Promise<string> {
+  async function run(program: string, args: string[], on = [`--dbname=${bare.href}`]): Promise<string> {
     // Passes none of the platform's own environment, which contains its keys.
     const env = { PATH: path, ...(password ? { PGPASSWORD: decodeURIComponent(password) } : {}) }
-    const child = spawn(program, [...args, `--dbname=${bare.href}`], {
+    const child = spawn(program, [...args, ...on], {
       env,
       stdio: ['ignore', 'pipe', 'pipe'],
     })
@@ -40,11 +43,77 @@ export function postgresCopies(url: string, path: string): DatabaseCopies {
       closeSync(openSync(file, 'wx', 0o600))
       await run('pg_dump', ['--format=custom', '--no-owner', '--no-privileges', `--file=${file}`])
     },
+    async countRows(file) {
+      const child = spawn('pg_restore', ['--data-only', '--file=-', file], {
+        env: { PATH: path },
+        stdio: ['ignore', 'pipe', 'ignore'],
+      })
+      const closed = once(child, 'close').catch((error: unknown) => {
+        throw new CopyError('pg_restore is needed and cannot be started.', { cause: error })
+      })
+      const counts: Record<string, number> = {}
+      // Bytes as characters: some characters of Unicode would count as line ends.
+      child.stdout.setEncoding('latin1')
+      let table: string | null = null
+      for await (const line of createInterface({ input: child.stdout, crlfDelay: 0 })) {
+        const start: string | undefined =
+          table === null ? /^COPY (?:public\.)?"?(\w+)"? \(/.exec(line)?.[1] : undefined
+        if (start !== undefined) {
+          table = start
+          counts[table] = 0
+        } else if (line === '\\.') table = null
+        else if (table !== null) counts[table] = (counts[table] ?? 0) + 1
+      }
+      const [code] = await closed
+      if (code !== 0) throw new CopyError('The copy of the database is damaged.')
+      return counts
+    },
     refuseFull,
     async restoreFrom(file) {
       await refuseFull()
       const options = ['--single-transaction', '--exit-on-error', '--no-owner', '--no-privileges']
       await run('pg_restore', [...options, file])
     },
+    async verify(file) {
+      // Writes the statements nowhere, which reads and unpacks all data.
+      await run('pg_restore', ['--file=/dev/null', file], [])
+    },
+    async replaceWith(file) {
+      const folder = await mkdtemp(join(dirname(file), '.statements-'))
+      try {
+        const statements = join(folder, 'statements.sql')
+        closeSync(openSync(statements, 'wx', 0o600))
+        await run('pg_restore', ['--no-owner', '--no-privileges', `--file=${statements}`, file], [])
+        const options = ['--no-psqlrc', '--quiet', '--single-transaction', '--set=ON_ERROR_STOP=1']
+        const limits = 'set statement_timeout = 0; set lock_timeout = 10000'
+        await run('psql', [
+          ...[...options, '--output=/dev/null'],
+          ...['--command', limits, '--command', dropEverything, '--file', statements],
+        ])
+      } finally {
+        await rm(folder, { recursive: true, force: true })
+      }
+    },
+    async sizeBound() {
+      const size = 'select pg_database_size(current_database())'
+      return Number(await run('psql', ['--no-psqlrc', '--tuples-only', '--no-align', '--command', size]))
+    },
   }
 }
+
+/** Drops what the platform creates, and not the schema, which may belong to another role. */
+const dropEverything = `do $$
+declare found record;
+begin
+  for found in select tablename from pg_tables where schemaname = 'public' loop
+    execute format('drop table public.%I cascade', found.tablename);
+  end loop;
+  for found in select sequencename from pg_sequences where schemaname = 'public' loop
+    execute format('drop sequence public.%I cascade', found.sequencename);
+  end loop;
+  for found in select p.oid::regprocedure as name from pg_proc p
+    where p.pronamespace = 'public'::regnamespace
+    and not exists (select from pg_depend d where d.objid = p.oid and d.deptype = 'e') loop
+    execute format('drop function %s cascade', found.name);
+  end loop;
+end $$`

@@ -1,4 +1,15 @@
-import { chmodSync, existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import {
+  chmodSync,
+  closeSync,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { CopyError, type DatabaseCopies } from './port.ts'
@@ -25,6 +36,21 @@ export function sqliteCopies(path: string): DatabaseCopies {
       chmodSync(file, 0o600)
       refuseBroken(file)
     },
+    async countRows(file) {
+      const copy = new DatabaseSync(file, { readOnly: true })
+      try {
+        const query = "select name from sqlite_schema where type = 'table' and name not like 'sqlite_%'"
+        const tables = copy.prepare(query).all() as { name: string }[]
+        return Object.fromEntries(
+          tables.map(({ name }) => {
+            const row = copy.prepare(`select count(*) as rows from "${name.replaceAll('"', '""')}"`).get()
+            return [name, Number(row?.rows)]
+          }),
+        )
+      } finally {
+        copy.close()
+      }
+    },
     refuseFull,
     async restoreFrom(file) {
       await refuseFull()
@@ -34,6 +60,47 @@ export function sqliteCopies(path: string): DatabaseCopies {
       for (const rest of ['-wal', '-shm']) rmSync(path + rest, { force: true })
       renameSync(file, path)
     },
+    async verify(file) {
+      refuseBroken(file)
+    },
+    async replaceWith(file) {
+      refuseBroken(file)
+      const draft = `${path}.replacement`
+      copyFileSync(file, draft)
+      chmodSync(draft, 0o600)
+      flush(draft)
+      if (isPresent()) foldLog(path)
+      // Without a write-ahead log of the old database, this one step replaces everything.
+      renameSync(draft, path)
+      flush(dirname(path))
+    },
+    async sizeBound() {
+      return [path, `${path}-wal`].reduce(
+        (sum, file) => sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0),
+        0,
+      )
+    },
+  }
+}
+
+/** Writes the log into the database and removes it. Throws `CopyError` while the database is in use. */
+function foldLog(path: string): void {
+  const database = new DatabaseSync(path, { timeout: 2_000 })
+  try {
+    database.exec('pragma journal_mode = delete')
+  } catch (cause) {
+    throw new CopyError(`The database ${path} is in use. Stop the platform first.`, { cause })
+  } finally {
+    database.close()
+  }
+}
+
+function flush(path: string): void {
+  const descriptor = openSync(path, 'r')
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
   }
 }
 
@@ -43,6 +110,10 @@ function refuseBroken(file: string): void {
   try {
     const found = copy.prepare('pragma integrity_check').get()
     if (found?.integrity_check !== 'ok') throw new CopyError('The copy of the database is damaged.')
+  } catch (cause) {
+    throw cause instanceof CopyError
+      ? cause
+      : new CopyError('The copy of the database is damaged.', { cause })
   } finally {
     copy.close()
   }
