@@ -1,6 +1,7 @@
 /** Processes of a platform of any release, started from its folder at a given time. */
 import { type ChildProcess, type ForkOptions, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { chmod, chown, mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -55,15 +56,21 @@ type StartAgent = Start & {
 /** Starts the agent program of a release with its runtime for tests, as the entry of a container does. */
 export async function startAgentProgram({ root, at, env, ...agent }: StartAgent): Promise<Running> {
   const isRoot = process.getuid?.() === 0
-  const [home, scratch] = [join(agent.folder, 'home'), join(agent.folder, 'scratch')]
-  for (const folder of [home, scratch]) {
+  const [home, scratch, volume] = ['home', 'scratch', 'volume'].map((name) => join(agent.folder, name)) as [
+    string,
+    string,
+    string,
+  ]
+  for (const folder of [home, scratch, volume, join(volume, 'homes')]) {
     await mkdir(folder, { recursive: true })
     if (isRoot) await chown(folder, 1000, 1000)
   }
   await chmod(agent.folder, 0o755)
-  const asDeveloper = '/usr/bin/setpriv --reuid=1000 --regid=1000 --clear-groups'.split(' ')
-  const grants = ['--inh-caps=+setuid,+setgid', '--ambient-caps=+setuid,+setgid']
-  const prefix = isRoot ? [...asDeveloper, ...grants] : []
+  // Programs that separate principals have a user of their own; without it and its volume they end at their start.
+  const isSeparate = existsSync(join(root, 'agent/src/principals'))
+  const rights = isSeparate ? '+setuid,+setgid,+chown' : '+setuid,+setgid'
+  const user = ['/usr/bin/setpriv', `--reuid=${isSeparate ? 900 : 1000}`, '--regid=1000', '--clear-groups']
+  const prefix = isRoot ? [...user, `--inh-caps=${rights}`, `--ambient-caps=${rights}`] : []
   const program = join(root, 'agent/src/test/program.ts')
   const [command = '', ...args] = [
     ...prefix,
@@ -78,6 +85,7 @@ export async function startAgentProgram({ root, at, env, ...agent }: StartAgent)
       ROOST_AGENT_KEY: agent.key,
       ROOST_HOME: home,
       ROOST_SCRATCH: scratch,
+      ROOST_VOLUME: volume,
       ROOST_TEMPLATE: join(agent.folder, 'template'),
       TMPDIR: join(home, '.tmp'),
       ...env,

@@ -1,15 +1,19 @@
 /** Databases of earlier releases, with runs in flight and old agent programs, on today's platform. */
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
+import { promisify } from 'node:util'
 import { aRun, startTestPlatform } from '../../agent/src/test/platform.ts'
 import { internalSecretOf } from '../../cli/src/platform/process-environment.ts'
-import { openVault } from '../../server/src/foundation/vault/index.ts'
+import { asSealed, openVault } from '../../server/src/foundation/vault/index.ts'
 import { migrations } from '../../server/src/migrations/index.ts'
 import { migrate } from '../../server/src/ports/database/migrator.ts'
 import { openDatabase } from '../../server/src/ports/database/open.ts'
 import type { Db, Migration } from '../../server/src/ports/database/port.ts'
+import { byDialect } from '../../server/src/ports/database/schema-facts.ts'
 import { silentLog } from '../../server/src/ports/log.ts'
 import { eventually, type Loose } from '../acceptance/platform.ts'
 import { askWith } from './answers.ts'
@@ -52,7 +56,7 @@ for (const version of ['0.1.0'])
         assert.deepEqual([ended.status, ended.error], ['success', null], started.output())
         assert.match(ended.response, /finished late/)
 
-        // Old programs go on working for owners and for people who share their agents.
+        // Old programs go on working for their owners.
         await started.agent('gamma', old)
         const queued = () => call('GET', `/api/agents/gamma/executions/${facts.queued}`)
         assert.equal(
@@ -62,7 +66,30 @@ for (const version of ['0.1.0'])
         const chat = async (who: string, message: string) =>
           (await call('POST', '/api/agents/alpha/chat', { message }, who)).response
         assert.equal(await chat('admin', 'remember kiwi [[reply:noted]]'), 'noted')
-        assert.equal(await chat('bob', '[[reply:for bob]]'), 'for bob')
+
+        // They cannot separate people, so the turns of others wait until the agent is restarted.
+        const waiting = chat('bob', '[[reply:for bob]]')
+        const items = () => call('GET', '/api/operator-queue?status=pending')
+        const restartAlert = (answer: Loose) => JSON.stringify(answer).includes('program_outdated')
+        await eventually(items, restartAlert)
+        await started.restart('alpha', repository)
+        assert.equal(await Promise.race([waiting, started.ended('alpha')]), 'for bob')
+        await eventually(items, (answer) => !restartAlert(answer))
+        assert.equal(await chat('admin', '[[recall:kiwi]]'), 'recall=yes')
+      })
+
+      test('a rollback returns to the rows before the upgrade, with its runs in flight, and once only', async () => {
+        await using fixture = await restoreFixture(version, dialect)
+        const before = await withDatabase(fixture, rowsOf)
+        await using started = processesOf(fixture)
+        await started.platform()
+        await signIn(fixture)
+        await started.stopPlatform()
+        assert.notDeepEqual(await withDatabase(fixture, rowsOf), before)
+        const output = await rollBack(fixture)
+        assert.match(output, /To: +0\.1\.0\n/)
+        assert.deepEqual(await withDatabase(fixture, rowsOf), before)
+        await assert.rejects(rollBack(fixture), /no upgrade to go back from/)
       })
 
       test('a migration that changes a row is found by the comparison', async () => {
@@ -156,16 +183,48 @@ function processesOf(fixture: Fixture) {
     async platform() {
       api = await startProcess('server/src/start/api.ts', { root: repository, at, env })
     },
+    async stopPlatform() {
+      await api?.end('SIGTERM')
+    },
     async agent(name: string, root: string) {
       const linkUrl = `ws://127.0.0.1:${fixture.internalPort}/link`
       const options = { name, key: facts.agentKeys[name] ?? '', linkUrl, folder: join(fixture.folder, name) }
       agents.set(name, await startAgentProgram({ root, at, env: {}, ...options }))
+    },
+    /** Rejects when the program of an agent ends. */
+    async ended(name: string): Promise<never> {
+      const running = agents.get(name)
+      if (running?.child.exitCode === null) await once(running.child, 'exit')
+      assert.fail(`the program of ${name} ended:\n${running?.output().slice(-4000)}`)
+    },
+    async restart(name: string, root: string) {
+      await agents.get(name)?.end('SIGTERM')
+      await this.agent(name, root)
     },
     async [Symbol.asyncDispose]() {
       for (const agent of agents.values()) await agent.end('SIGTERM')
       await api?.end('SIGKILL')
     },
   }
+}
+
+/** All rows of all tables, as text. */
+async function rowsOf(db: Db): Promise<Record<string, string[]>> {
+  const facts = byDialect(db)
+  const rows: Record<string, string[]> = {}
+  for (const table of await facts.tables(db)) {
+    const found = await db.withTables<Record<string, object>>().selectFrom(table).selectAll().execute()
+    rows[table] = found.map((row) => JSON.stringify(row)).sort()
+  }
+  return rows
+}
+
+/** Runs `roost rollback` of today's version, which leaves this checkout alone. Throws with its output. */
+async function rollBack({ env }: Fixture): Promise<string> {
+  const main = join(repository, 'cli/src/main.ts')
+  const options = { env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env } }
+  return (await promisify(execFile)(process.execPath, [main, 'rollback', '--yes', '--keep-code'], options))
+    .stdout
 }
 
 async function withDatabase<T>(fixture: Fixture, work: (db: Db) => Promise<T>): Promise<T> {
@@ -233,10 +292,13 @@ async function secretsOpen(fixture: Fixture): Promise<void> {
     const tables = db.withTables<Tables>()
     for (const { id, name, agent_key_sealed } of await tables.selectFrom('agents').selectAll().execute()) {
       const expected = fixture.facts.agentKeys[name]
-      if (expected) assert.equal(vault.open(agent_key_sealed ?? '', `agent-key:${id}`), expected)
+      if (expected) assert.equal(vault.open(asSealed(agent_key_sealed ?? ''), `agent-key:${id}`), expected)
     }
     const [token, ...more] = await tables.selectFrom('provider_subscriptions').selectAll().execute()
     assert.ok(token && more.length === 0)
-    assert.equal(vault.open(token.sealed_token, `provider-subscription:${token.id}`), secrets.subscription)
+    assert.equal(
+      vault.open(asSealed(token.sealed_token), `provider-subscription:${token.id}`),
+      secrets.subscription,
+    )
   })
 }

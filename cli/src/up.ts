@@ -26,13 +26,14 @@ export const up: Command = {
   name: 'up',
   summary: 'Install what is missing, start Roost and print the next steps.',
   usage: [
-    'roost up [--yes] [--demo] [--port N] [--host ADDRESS] [--data-dir FOLDER] [--verbose]',
+    'roost up [--yes] [--demo] [--port N] [--host ADDRESS] [--data-dir FOLDER] [--without-backup] [--verbose]',
     '',
     '--yes              install what is missing without asking (implied without a terminal)',
     '--demo             answer from the scripted model server when no provider key is set',
     '--port N           public port (default ROOST_PORT or 8000)',
     '--host ADDRESS     address to listen on (default ROOST_HOST or 127.0.0.1)',
     '--data-dir FOLDER  folder for all data (default ROOST_DATA_DIR or ./data)',
+    '--without-backup   upgrade the database without a backup before it',
     '--verbose          also print the log of the platform here',
     '',
     'Variables are read from the environment and from the file .env in the project folder.',
@@ -47,6 +48,7 @@ export const up: Command = {
         port: { type: 'string' },
         host: { type: 'string' },
         'data-dir': { type: 'string' },
+        'without-backup': { type: 'boolean', default: false },
       },
     })
     const env = platformEnvironment({
@@ -56,6 +58,7 @@ export const up: Command = {
         ROOST_PORT: values.port && String(readPort('--port', values.port)),
         ROOST_HOST: values.host,
         ROOST_DATA_DIR: values['data-dir'],
+        ROOST_UPGRADE_BACKUP: values['without-backup'] ? 'false' : undefined,
       },
       cwd: process.cwd(),
       root: repository.root,
@@ -120,7 +123,11 @@ async function runPlatform({ env, values, progress, stop, onReady }: UpOptions):
   }
   const step = (title: string, file: string, weight?: 'transient') =>
     progress.step(title, (report) => {
-      const onProgress = (text: string) => report(text, weight)
+      const onProgress = (text: string) => {
+        // Where the backup is must stay readable.
+        if (text.startsWith('backup of ')) progress.line(text)
+        else report(text, weight)
+      }
       return runStep({ file, env: platformEnv, cwd: repository.root, onProgress, signal })
     })
   await step('Preparing the agent images', repository.images)

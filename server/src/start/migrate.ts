@@ -1,17 +1,18 @@
 /**
- * Migrates the database to the schema of this version, then exits. Exit codes: 0 done, 78 invalid configuration
+ * Backs up the database if it lacks migrations, applies them, then exits. Exit codes: 0 done, 78 invalid configuration
  * or a database of a later version, 1 any other error.
  */
 import { redactText } from '@roost/contracts/kit/redact'
 import { ConfigError, parseConfig } from '../config.ts'
+import { KeyFileError, settleRotation } from '../foundation/vault/index.ts'
 import { systemClock } from '../kit/clock.ts'
-import { migrations } from '../migrations/index.ts'
-import { migrate } from '../ports/database/migrator.ts'
+import { UpgradeError } from '../operations/upgrades/index.ts'
 import { openDatabase } from '../ports/database/open.ts'
 import type { Db } from '../ports/database/port.ts'
 import { SchemaError } from '../ports/database/port.ts'
 import { createLog } from '../ports/log.ts'
 import { exitConfig, fail, sendMessage } from './supervision.ts'
+import { upgradeDatabase } from './upgrade-database.ts'
 
 /** Time for a database server that starts together with the platform. */
 const startTimeoutMs = 30_000
@@ -20,7 +21,7 @@ const pauseMs = 500
 try {
   await run()
 } catch (error) {
-  const isFinal = error instanceof ConfigError || error instanceof SchemaError
+  const isFinal = [ConfigError, KeyFileError, SchemaError, UpgradeError].some((type) => error instanceof type)
   fail(reasonOf(error), isFinal ? exitConfig : 1)
 }
 // The channel to the supervisor would keep this process alive.
@@ -33,7 +34,8 @@ async function run(): Promise<void> {
   try {
     await untilAvailable(db)
     const progress = (text: string) => sendMessage({ type: 'progress', text })
-    const applied = await migrate(db, migrations, { now: systemClock.now, progress })
+    const applied = await upgradeDatabase(config, db, { clock: systemClock, progress })
+    if (await settleRotation(db, config)) progress('an interrupted rotation of the key was completed')
     progress(applied.length === 0 ? 'the schema is complete' : `${applied.length} migrations applied`)
   } finally {
     await db.close()

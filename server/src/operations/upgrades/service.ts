@@ -1,0 +1,90 @@
+import type { KeySource } from '../../foundation/vault/index.ts'
+import type { MigrationState } from '../../ports/database/port.ts'
+import type { DatabaseCopies } from '../../ports/database-copies/port.ts'
+import { listBackups, makeBackup, removeOldBackups, UpgradeError } from './backups.ts'
+import { type Code, readJournal, readState, type UpgradeState, writeState } from './files.ts'
+
+export type UpgradeData = {
+  key: KeySource
+  copies: DatabaseCopies
+  now: () => Date
+  /** The version that runs. */
+  code: Code
+  /** False: migrates without a backup. */
+  hasBackup: boolean
+  state(): Promise<MigrationState>
+  /** Applies what is pending, and returns the names. */
+  migrate(): Promise<string[]>
+  progress(text: string): void
+  freeBytes?: (folder: string) => Promise<number>
+}
+
+/** Data without a state file were last opened by this version or a checkout near it. */
+const unrecorded = '0.1.0'
+
+/**
+ * Migrates the database, after a backup if it has data and lacks migrations. Records the version that did it. Only one
+ * process may do this at a time. Throws `UpgradeError` before anything has changed.
+ */
+export async function upgradeData(options: UpgradeData): Promise<string[]> {
+  const { key, code } = options
+  const { dataDir } = key
+  if (await readJournal(dataDir))
+    throw new UpgradeError('A rollback was interrupted. Run `./roost rollback` again to complete it.')
+  const migrations = await options.state()
+  const before = await readState(dataDir)
+  const hasData = migrations.applied > 0
+  if (!hasData || migrations.first_pending === null) {
+    const applied = await options.migrate()
+    const isSame = before !== null && sameCode(before.code, code)
+    if (!isSame || !before.completed) await writeState(dataDir, next(before, code, null))
+    return applied
+  }
+  const backup = options.hasBackup ? await backUp(options, before) : null
+  const state = backup?.state ?? { ...next(before, code, unknownCode), without_backup: true }
+  await writeState(dataDir, { ...state, completed: false })
+  const applied = await options.migrate()
+  await writeState(dataDir, { ...state, completed: true })
+  await removeOldBackups(dataDir, 'upgrade', state.backup)
+  return applied
+}
+
+const unknownCode: Code = { version: unrecorded, commit: null, root: null }
+
+function next(before: UpgradeState | null, code: Code, previous: Code | null): UpgradeState {
+  return {
+    code,
+    previous: before?.code ?? previous,
+    backup: null,
+    without_backup: false,
+    completed: true,
+  }
+}
+
+/** Makes the backup, or reuses the one of an attempt that did not end. */
+async function backUp(options: UpgradeData, before: UpgradeState | null): Promise<{ state: UpgradeState }> {
+  const { key, copies, code, progress } = options
+  const made = before && !before.completed ? before.backup : null
+  if (before && made && (await listBackups(key.dataDir, 'upgrade')).includes(made)) {
+    progress(`the backup ${made} of the interrupted upgrade is kept`)
+    return { state: { ...before, code } }
+  }
+  progress('backing up the database')
+  const previous = before?.code ?? unknownCode
+  const name = await makeBackup({
+    ...{ key, copies, now: options.now(), reason: 'upgrade', code: previous, state: before },
+    ...(options.freeBytes ? { freeBytes: options.freeBytes } : {}),
+  }).catch((cause: Error) => {
+    throw new UpgradeError(
+      `The backup before the upgrade failed, and nothing was changed: ${cause.message} ` +
+        'To upgrade without it, use `./roost up --without-backup` or ROOST_UPGRADE_BACKUP=false.',
+      { cause },
+    )
+  })
+  progress(`backup of ${previous.version}: ${name}. To go back, stop Roost and run ./roost rollback`)
+  return { state: { ...next(before, code, previous), backup: name } }
+}
+
+function sameCode(a: Code, b: Code): boolean {
+  return a.version === b.version && a.commit === b.commit && a.root === b.root
+}
