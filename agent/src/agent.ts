@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseDotenv } from '@roost/contracts/kit/dotenv'
-import { type AgentSettings, protocolVersion } from '@roost/contracts/link/messages'
+import { type AgentSettings, principalsAbility, protocolVersion } from '@roost/contracts/link/messages'
 import type { Run } from '@roost/contracts/link/runs'
 import { createCallHandler, settingsOf } from './calls.ts'
 import type { Config } from './config.ts'
@@ -177,6 +177,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
       runtime_version: version,
       started_at: startedAt,
       held: runs.held(),
+      abilities: [principalsAbility],
     }),
     onUp(answer) {
       // The shape of the answer is fixed by the contracts.

@@ -51,6 +51,7 @@ export async function runsOf(
   })
   const hello = {
     ...{ protocol: 1, agent_name: agent, image_version: null, runtime: 'claude-code', runtime_version: null },
+    abilities: ['principals'],
     ...{ started_at: '2030-01-01T00:00:00.000Z', held: [] },
   }
   socket.send(JSON.stringify({ id: 'hello', t: 'hello', ...hello }))

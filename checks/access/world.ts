@@ -80,6 +80,7 @@ export async function openWorld(options: Options = {}) {
       trustedProxies: [],
       internalPort: 0,
       agentsHost: () => '127.0.0.1',
+      isStopping: () => false,
       storeProblems: async () => [],
       migrations: () => migrationState(db, migrations),
       pagesFolder: options.pagesFolder ?? join(dataDir, 'no-pages'),

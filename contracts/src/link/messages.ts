@@ -122,7 +122,11 @@ export type Hello = {
   started_at: string
   /** Every run whose result the platform has not accepted yet. */
   held: HeldRun[]
+  /** What the program can do beyond the first release; missing in that one. */
+  abilities?: string[]
 }
+/** Ability: runs turns of each principal with a Unix user of their own. */
+export const principalsAbility = 'principals'
 export type HeldRun = {
   execution_id: string
   claim_token: number

@@ -62,6 +62,7 @@ export const agentCallSchemas: AgentSchemas = {
         }),
       )
       .max(10_000),
+    abilities: z.array(z.string().max(40)).max(50).optional(),
   }),
   claim: z.object({ t: z.literal('claim'), free: z.number().int().min(0).max(1000) }),
   started: z.object({ t: z.literal('started'), execution_id: Id, claim_token: ClaimToken, pid: Count }),

@@ -31,6 +31,7 @@ export const alertKinds = [
   'subscription_switched',
   'agent_unhealthy',
   'disk_quota',
+  'program_outdated',
 ] as const
 export type ItemType = (typeof itemTypes)[number]
 export type ItemStatus = (typeof itemStatuses)[number]

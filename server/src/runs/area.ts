@@ -19,7 +19,6 @@ import {
   createBreakers,
   createDispatchBreaker,
   createTransportBreaker,
-  type DispatchBreakerDeps,
   type TransportBreaker,
 } from './breaker/index.ts'
 import { type Broker, type BrokerDeps, createBroker } from './broker/index.ts'
@@ -127,7 +126,7 @@ export function createRunRecords(deps: RunRecordsDeps): RunRecords {
 }
 
 export type RunsAreaDeps = Pick<TasksDeps, 'joinConversation' | 'agentName'> &
-  Pick<DispatchBreakerDeps, 'alerts'> &
+  Pick<DispatchDeps, 'alerts'> &
   Pick<DispatchDeps, 'platformPrompt' | 'queueDepth' | 'mayBegin'> &
   Pick<FleetExecutionsDeps, 'scheduleCounts'> & {
     /** Tests a credential with its provider. */

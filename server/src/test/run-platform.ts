@@ -14,11 +14,12 @@ import type { Db } from '../ports/database/port.ts'
 import { memoryEphemeral } from '../ports/ephemeral/memory.ts'
 import type { Ephemeral } from '../ports/ephemeral/port.ts'
 import { type Log, silentLog } from '../ports/log.ts'
-import { createDispatchBreaker, type DispatchBreakerDeps } from '../runs/breaker/index.ts'
+import { createDispatchBreaker } from '../runs/breaker/index.ts'
 import { type Broker, createBroker } from '../runs/broker/index.ts'
 import {
   createDispatch,
   type Dispatch,
+  type DispatchDeps,
   type RunContext,
   type RunContexts,
   type RunRequest,
@@ -83,7 +84,7 @@ export type RunPlatformOptions = {
   /** The setting of the platform; off by default. */
   isBreakerEnabled?: () => boolean
   /** Left out: alerts are dropped. */
-  alerts?: DispatchBreakerDeps['alerts']
+  alerts?: DispatchDeps['alerts']
   /** The setting `subscription_auto_switch`; on by default. */
   isAutoSwitchOn?: () => boolean
   log?: Log
@@ -155,6 +156,7 @@ export async function startRunPlatform(options: RunPlatformOptions): Promise<Run
     live,
     link,
     hooks,
+    alerts,
     runContexts,
     brokerAccess: (row) => broker.access(row),
     runKeysOf: async (agentId) => (row) => `svc_mcp_run_${agentId}.${row.id}`,

@@ -39,6 +39,9 @@ export type ClaimDeps = Settle & {
   platformPrompt(): Promise<string | null>
 }
 
+/** `only`: the principals whose runs it may get; without it all. */
+export type Claimant = RunContext & { only?: ReadonlySet<string> | null }
+
 /** The key that a run uses for the platform; empty for an agent without a key of its own. */
 export type RunKeyOf = (
   row: Pick<ExecutionRow, 'id' | 'agent_id' | 'kind' | 'session_id' | 'principal'>,
@@ -85,16 +88,18 @@ export function createClaim(deps: ClaimDeps) {
 
   async function claim(
     tx: Tx,
-    { agent, free }: { agent: RunContext; free: number },
+    { agent, free }: { agent: Claimant; free: number },
     { token, keys, first, isClosed }: QueueRead,
   ): Promise<ClaimedRuns> {
     if (isClosed) return []
     const queue = queueStore(tx)
     const slots = Math.min(free, agent.effective_slots - keys.length)
     if (slots <= 0) return []
-    let picked = pick(first, keys, slots)
+    const deliverable = (runs: Waiting[]) =>
+      agent.only ? runs.filter(({ principal }) => agent.only?.has(principal ?? '')) : runs
+    let picked = pick(deliverable(first), keys, slots)
     if (picked.length < slots && first.length === firstReadLimit) {
-      picked = pick(await queue.waitingOf(agent.id, secondReadLimit), keys, slots)
+      picked = pick(deliverable(await queue.waitingOf(agent.id, secondReadLimit)), keys, slots)
     }
     if (picked.length === 0) return []
     if (picked.length > maxRunsPerClaim) tx.onCommitted(() => deps.link.wake(agent.id))
@@ -147,7 +152,7 @@ export function createClaim(deps: ClaimDeps) {
     findClaimable,
     claim,
 
-    async claimRuns(agent: RunContext, free: number): Promise<ClaimedRuns> {
+    async claimRuns(agent: Claimant, free: number): Promise<ClaimedRuns> {
       return db.atomicallyShared({ kind: 'claim', about: agent.id }, async (tx) => {
         const [queue] = await findClaimable(tx, agent.id, async () => {})
         return claim(tx, { agent, free }, queue)
@@ -155,7 +160,7 @@ export function createClaim(deps: ClaimDeps) {
     },
 
     /** Assembles the claimed runs; those that cannot be assembled fail. */
-    async answer(agent: RunContext, claimed: ClaimedRuns): Promise<ClaimAnswer> {
+    async answer(agent: Claimant, claimed: ClaimedRuns): Promise<ClaimAnswer> {
       if (claimed.length === 0) return { runs: [] }
       const [platformPrompt, callable, skills, keyOf] = await Promise.all([
         deps.platformPrompt(),
@@ -176,6 +181,11 @@ export function createClaim(deps: ClaimDeps) {
               error: principal.ended,
               error_code: 'access_ended',
             })
+            continue
+          }
+          if (agent.only && principal.access !== 'owner') {
+            // Its principal was the owner when the run was claimed.
+            await db.atomically((tx) => queueStore(tx).requeue(row.id, row.claim_token ?? 0, row.restarts))
             continue
           }
           // Written by this feature when the run was accepted.

@@ -2,11 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isFault } from '../../kit/fault.ts'
 import { createFakeAgentLink } from '../../ports/agent-link/fake.ts'
+import { createTestAlerts } from '../../test/alerts.ts'
 import { forEachDialect } from '../../test/dialects.ts'
 import { accept, agentFact, linked, person, resultOf, startRunPlatform } from '../../test/run-platform.ts'
 import { transcriptStore } from '../transcripts/index.ts'
 import { sourceOf } from './request.ts'
-import { claim, claimOne, eventsOf, hold, line, start as startOn } from './test/dispatch-world.ts'
+import { claim, claimOne, eventsOf, hello, hold, line, start as startOn } from './test/dispatch-world.ts'
 
 forEachDialect((_, open) => {
   const start = (options: Parameters<typeof startOn>[1] = {}) => startOn(open, options)
@@ -53,6 +54,30 @@ forEachDialect((_, open) => {
     assert.deepEqual([row.status, row.error, row.spawned_at], ['cancelled', 'The share has ended.', null])
     assert.equal(wakes(), before + 1, 'the agent claims the slot again')
     assert.equal((await claimOne(platform)).execution_id, next.id)
+  })
+
+  test('a program that cannot isolate people gets only runs of owners; the others wait for a newer one', async () => {
+    const { alerts, raised, cleared } = createTestAlerts()
+    const platform = await startRunPlatform({ db: await open(), alerts })
+    platform.agents.set('a1', agentFact({ effective_slots: 3 }))
+    const { abilities: _none, ...old } = hello()
+    await platform.dispatch.handlers.hello(linked, old)
+    const shared = await accept(platform)
+    const own = await accept(platform, { source: sourceOf(person({ id: 'u2' }), null) })
+    platform.principals.set('user:u1', { id: 'user:u1', access: 'write', credentials: true })
+    platform.principals.set('user:u2', { id: 'user:u2', access: 'owner', credentials: true })
+    const running = await claimOne(platform)
+    assert.equal(running.execution_id, own.id)
+    assert.deepEqual(await claim(platform), [])
+    assert.equal((await platform.row(shared.id)).status, 'queued')
+    assert.match(raised[0]?.title ?? '', /must be restarted: 1 run waits/)
+
+    await platform.dispatch.handlers.hello(
+      linked,
+      hello([{ ...hold(running), state: 'spawned', last_line: 0 }]),
+    )
+    assert.deepEqual(cleared.at(-1), { agentId: 'a1', kind: 'program_outdated' })
+    assert.deepEqual((await claimOne(platform)).execution_id, shared.id)
   })
 
   test('queued runs keep their order when the clock is set back', async () => {

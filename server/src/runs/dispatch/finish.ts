@@ -1,6 +1,5 @@
 import type { ResultAnswer, RunResult } from '@roost/contracts/link/runs'
 import type { TranscriptLine } from '@roost/contracts/link/transcript'
-import type { RunContext } from '../../agents/run-context/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import type { AgentLink } from '../../ports/agent-link/port.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
@@ -14,7 +13,7 @@ import {
   type Settle,
 } from '../executions/index.ts'
 import { type Live, maskText, numberLine, storableText, transcriptStore } from '../transcripts/index.ts'
-import type { ClaimedRuns, createClaim } from './claim.ts'
+import type { Claimant, ClaimedRuns, createClaim } from './claim.ts'
 import type { createLines } from './lines.ts'
 import { isHeld, type SecretsOf } from './lines.ts'
 import { metricsOf } from './rules.ts'
@@ -33,7 +32,7 @@ export type FinishDeps = Settle & {
 /** Lets a claim join a result of its agent. Called in the transaction, which may be repeated. */
 export type ClaimJoin = {
   /** The claim to be answered with this result, if any. */
-  join(): { agent: RunContext; free: number } | null
+  join(): { agent: Claimant; free: number } | null
   /** True when a claim of the agent waits, so that no wake is needed. */
   isWaiting(): boolean
 }

@@ -46,6 +46,7 @@ forEachDialect((_, open) => {
       runtime_version: null,
       started_at: '2026-01-05T08:00:00.000Z',
       held,
+      abilities: ['principals'],
     })
 
   test('heartbeats keep a lease; without them a spawned run of a linked agent fails and a parked one is queued', async () => {

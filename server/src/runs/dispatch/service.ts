@@ -1,6 +1,7 @@
 import type { AgentCalls } from '@roost/contracts/link/messages'
 import type { Partial as PartialSignal, Run } from '@roost/contracts/link/runs'
 import type { RunContexts } from '../../agents/run-context/index.ts'
+import type { Alerts } from '../../foundation/alerts/index.ts'
 import type { Outbox } from '../../foundation/outbox/index.ts'
 import { type AccessEnd, principalAt } from '../../identity/access/index.ts'
 import type { Clock } from '../../kit/clock.ts'
@@ -22,6 +23,7 @@ import { type Batch, createBatch } from './batch.ts'
 import { createClaim, type RunKeyOf, readAttachment } from './claim.ts'
 import { createFinish, type Reported } from './finish.ts'
 import { createHold } from './hold.ts'
+import { createIsolation } from './isolation.ts'
 import { createLines, isHeld, type SecretsOf } from './lines.ts'
 import { createPieces } from './pieces.ts'
 import { createReap } from './reap.ts'
@@ -35,6 +37,7 @@ export type DispatchDeps = Settle & {
   clock: Pick<Clock, 'now'>
   log: Log
   events: Pick<Outbox, 'append' | 'appendAll' | 'signal'>
+  alerts: Pick<Alerts, 'raise' | 'clear'>
   live: Live
   link: AgentLink
   hooks: RunHooks
@@ -80,7 +83,9 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
   const lines = createLines({ ...deps, secretsOf })
   const claims = createClaim(deps)
   const { finish, report } = createFinish({ ...deps, lines, secretsOf, claims })
-  const turnover = createTurnover({ runContexts, mayBegin: deps.mayBegin, claims, finish })
+  const isolation = createIsolation(deps)
+  const { mayBegin } = deps
+  const turnover = createTurnover({ runContexts, mayBegin, allowed: isolation.allowed, claims, finish })
   const { hello, started, beat } = createHold(deps)
   const reap = createReap(deps)
 
@@ -124,6 +129,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
     handlers: {
       hello: async ({ agentId }, message) => {
         const answer = await hello(agentId, message)
+        await isolation.hello(agentId, message)
         for (const run of message.held) {
           if (!answer.drop.includes(run.execution_id)) lastClaims.note(agentId, run)
         }

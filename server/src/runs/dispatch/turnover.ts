@@ -1,12 +1,14 @@
 import type { ClaimAnswer, ResultAnswer } from '@roost/contracts/link/runs'
-import type { RunContext, RunContexts } from '../../agents/run-context/index.ts'
-import type { ClaimedRuns, createClaim } from './claim.ts'
+import type { RunContexts } from '../../agents/run-context/index.ts'
+import type { Claimant, ClaimedRuns, createClaim } from './claim.ts'
 import { type ClaimJoin, type Finished, type Reported, withoutClaim } from './finish.ts'
 
 export type TurnoverDeps = {
   runContexts: Pick<RunContexts, 'find'>
   /** Returns false while skills or files are being delivered; the agent is woken afterwards. */
   mayBegin(agentId: string): boolean
+  /** The principals whose runs the agent's program may get; null: all. */
+  allowed(agentId: string): Promise<ReadonlySet<string> | null>
   claims: Pick<ReturnType<typeof createClaim>, 'claimRuns' | 'answer'>
   finish(agentId: string, reported: Reported, join: ClaimJoin): Promise<Finished>
 }
@@ -19,7 +21,7 @@ export type Turnover = {
 /**
  * A claim that waits for results. `reply` resolves with its runs, or with null when it must claim by itself.
  */
-type WaitingClaim = { agent: RunContext; free: number; reply: PromiseWithResolvers<ClaimedRuns | null> }
+type WaitingClaim = { agent: Claimant; free: number; reply: PromiseWithResolvers<ClaimedRuns | null> }
 /** `coming` counts results that a claim can still join. */
 type Agent = { open: Set<Promise<unknown>>; coming: number; claim: WaitingClaim | null }
 
@@ -28,7 +30,7 @@ type Agent = { open: Set<Promise<unknown>>; coming: number; claim: WaitingClaim 
  * result frees, so one transaction handles both, which saves a commit and several database waits. A claim
  * that can join no result waits until the earlier results are stored.
  */
-export function createTurnover({ runContexts, mayBegin, claims, finish }: TurnoverDeps): Turnover {
+export function createTurnover({ runContexts, mayBegin, allowed, claims, finish }: TurnoverDeps): Turnover {
   const agents = new Map<string, Agent>()
 
   function enter(agentId: string, done: Promise<unknown>): Agent {
@@ -101,8 +103,9 @@ export function createTurnover({ runContexts, mayBegin, claims, finish }: Turnov
       const context = await runContexts.find(agentId)
       // A stopping agent ends its runs and starts no new ones.
       if (!context || context.status === 'stopped' || !mayBegin(agentId)) return { runs: [] }
-      const claimed = await joinResult(agents.get(agentId), { agent: context, free })
-      return claims.answer(context, claimed ?? (await claims.claimRuns(context, free)))
+      const agent = { ...context, only: await allowed(agentId) }
+      const claimed = await joinResult(agents.get(agentId), { agent, free })
+      return claims.answer(agent, claimed ?? (await claims.claimRuns(agent, free)))
     },
   }
 }

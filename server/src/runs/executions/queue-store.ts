@@ -5,7 +5,7 @@ import type { ExecutionRow } from './store.ts'
 import type { ExecutionTables } from './tables.ts'
 
 export type QueuedRun = Pick<ExecutionRow, 'id' | 'triggered_by' | 'queued_at' | 'source_mcp_key_id'>
-export type Waiting = { id: string; serial_key: string | null }
+export type Waiting = { id: string; serial_key: string | null; principal: string | null }
 /**
  * `bounded` counts waiting runs against the limit, held ones included. `last_place` is `queued_at` of the
  * last queued run.
@@ -158,7 +158,7 @@ export function queueStore(executor: Executor) {
     /** Queued runs in claim order, without held ones. */
     async waitingOf(agentId: string, limit: number): Promise<Waiting[]> {
       return queue(agentId)
-        .select(['id', 'serial_key'])
+        .select(['id', 'serial_key', 'principal'])
         .orderBy('queued_at')
         .orderBy('queue_number')
         .limit(limit)

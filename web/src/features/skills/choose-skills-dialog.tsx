@@ -9,6 +9,7 @@ import { Button } from '../../ui/button.tsx'
 import { Checkbox } from '../../ui/checkbox.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { ErrorState } from '../../ui/error-state.tsx'
+import { FaultCode } from '../../ui/fault-code.tsx'
 import { SearchInput } from '../../ui/input.tsx'
 import { SkeletonList } from '../../ui/skeleton.tsx'
 import { useSetSkills } from './actions.ts'
@@ -77,7 +78,9 @@ function Choice({ name, assigned, onClose }: ChooseSkillsProps & { assigned: rea
       </ul>
       {fault && (
         <Banner tone="danger" title={fault.sentence}>
-          <code className="text-xs">{fault.code}</code>
+          <span className="text-xs">
+            <FaultCode code={fault.code} />
+          </span>
         </Banner>
       )}
       <div className="flex flex-wrap items-center gap-2">

@@ -19,6 +19,7 @@ export const hello = (held: object[] = []) => ({
   runtime_version: null,
   started_at: '2026-01-05T08:00:00.000Z',
   held: held as never,
+  abilities: ['principals'],
 })
 
 export async function start(open: OpenTestDb, options: { queueDepth?: number; slots?: number } = {}) {
