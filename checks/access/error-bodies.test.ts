@@ -44,6 +44,11 @@ async function expectError(expected: string, method: string, path: string, optio
   assert.equal(`${reply.status} ${reply.error}`, expected, `${method} ${path}: ${reply.text}`)
   assert.equal(reply.headers.get('x-request-id'), requestIdHeader['x-request-id'], path)
   assert.equal(JSON.parse(reply.text).request_id, requestIdHeader['x-request-id'], path)
+  // The MCP server has codes of its own.
+  if (path === '/mcp' && reply.error !== 'mcp_unavailable') return JSON.parse(reply.text)
+  const help = await world.ask('GET', JSON.parse(reply.text).docs_url)
+  assert.equal(help.status, 200, reply.text)
+  assert.ok(help.text.includes(`<h1><code>${reply.error}</code></h1>`), help.text)
   return JSON.parse(reply.text)
 }
 

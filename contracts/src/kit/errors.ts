@@ -148,6 +148,7 @@ export const errorCatalogue = {
   ephemeral_unavailable: [503, 'The store for short-lived data cannot be reached.'],
   store_unavailable: [503, 'The database cannot be reached.'],
   starting_up: [503, 'The platform is starting.'],
+  stopping: [503, 'The platform is stopping.'],
   migrations_incomplete: [503, 'The database schema is not complete yet.'],
   mcp_unavailable: [503, 'The MCP server is not running; it restarts automatically.'],
   not_configured: [503, 'This is not configured.'],
@@ -168,6 +169,11 @@ export function sentenceOf(code: ErrorCode): string {
   return errorCatalogue[code][1]
 }
 
+/** Path of the page about an error, which the platform itself serves. */
+export function errorHelpPath(code: ErrorCode): string {
+  return `/help/errors/${code}`
+}
+
 /**
  * The body of every error reply; some have further top-level fields. Only a refusal by the client itself has no
  * `request_id`: no request was sent.
@@ -176,6 +182,8 @@ export type ErrorBody = {
   detail: string | ValidationIssue[]
   error: ErrorCode
   request_id?: string
+  /** Path of a page about this error, on the same host. */
+  docs_url?: string
   [field: string]: unknown
 }
 export type ValidationIssue = { loc: (string | number)[]; msg: string; type: string }

@@ -102,6 +102,10 @@ export const errorSchema = {
     },
     error: { type: 'string', enum: Object.keys(errorCatalogue) },
     request_id: { type: 'string', description: 'The same value as the header X-Request-ID.' },
+    docs_url: {
+      type: 'string',
+      description: 'Path of a page about this error on the same host, with its cause and what to do.',
+    },
   },
   additionalProperties: true,
 }

@@ -38,7 +38,15 @@ async function serve({ isBuilt = true } = {}) {
   }
 }
 
-for (const path of ['/', '/setup', '/agents/scout', '/agents/scout/executions/abc', '/settings?tab=keys']) {
+for (const path of [
+  '/',
+  '/setup',
+  '/agents/scout',
+  '/agents/scout/executions/abc',
+  '/settings?tab=keys',
+  '/help',
+  '/help/how-to/chat',
+]) {
   test(`200 and the application at ${path}`, async () => {
     await using server = await serve()
     const reply = await server.get(path)
@@ -91,9 +99,15 @@ test('404 at an unknown address: the page for browsers, the error body for progr
   assert.equal(((await program.json()) as { error: string }).error, 'not_found')
 })
 
-test('without a build the start page redirects to the API reference', async () => {
+test('without a build the start page redirects to the API reference, and the guides to the error codes', async () => {
   await using server = await serve({ isBuilt: false })
-  const reply = await server.get('/')
-  assert.equal(reply.status, 302)
-  assert.equal(reply.headers.get('location'), '/docs')
+  for (const [path, target] of [
+    ['/', '/docs'],
+    ['/help', '/help/errors'],
+    ['/help/tutorial', '/help/errors'],
+  ] as const) {
+    const reply = await server.get(path)
+    assert.equal(reply.status, 302)
+    assert.equal(reply.headers.get('location'), target)
+  }
 })

@@ -11,6 +11,7 @@ import { serveDocs } from './docs.ts'
 import { foreignFault, withoutForeign } from './foreign-request.ts'
 import { forwarding } from './forward.ts'
 import { type HealthDeps, healthRoutes, internalHealthRoutes } from './health.ts'
+import { serveErrorHelp } from './help/pages.ts'
 import { withRawPrefix, withRequestId } from './listen.ts'
 import { attachOutbound, withOwnAddress } from './outbound.ts'
 import { type Pages, servePages } from './pages.ts'
@@ -41,6 +42,7 @@ export type PlatformServerDeps = {
   trustedProxies: string[]
   migrations: HealthDeps['migrations']
   storeProblems: HealthDeps['storeProblems']
+  isStopping: HealthDeps['isStopping']
   /** The build folder of the web UI, which may be missing. */
   pagesFolder: string
   /** Port of the internal listener. */
@@ -82,6 +84,7 @@ export function createPlatformServer(deps: PlatformServerDeps): PlatformServer {
   })
   const publicEndpoints = endpoints.filter((endpoint) => endpoint.access.who !== 'internal')
   serveDocs(openApp, publicEndpoints, platform.version)
+  serveErrorHelp(openApp)
   pages = servePages(openApp, deps.pagesFolder)
   const internalRoutes = [...internalHealthRoutes(), ...platform.internalRoutes]
   const internalApp = createServer({

@@ -2,6 +2,7 @@ import {
   type ErrorBody,
   type ErrorCode,
   errorCatalogue,
+  errorHelpPath,
   type ValidationIssue,
 } from '@roost/contracts/kit/errors'
 import type { z } from 'zod'
@@ -103,7 +104,8 @@ function faultProblem(fault: Fault, requestId: string): Problem {
   if (typeof fault.fields.execution_id === 'string') headers['x-execution-id'] = fault.fields.execution_id
   const { issues, ...fields } = fault.fields
   const detail = Array.isArray(issues) ? (issues as ValidationIssue[]) : fault.message
-  const body = { detail, error: fault.code, ...fields, request_id: requestId }
+  const docs_url = errorHelpPath(fault.code)
+  const body = { detail, error: fault.code, ...fields, request_id: requestId, docs_url }
   return { status, headers, body, unexpected: status === 500 }
 }
 

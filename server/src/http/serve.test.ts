@@ -214,7 +214,12 @@ test('429 with the retry time in header and body', async () => {
   assert.equal(reply.statusCode, 429)
   assert.equal(reply.headers['retry-after'], '7')
   const { request_id, ...body } = reply.json()
-  assert.deepEqual(body, { detail: 'Slow down.', error: 'rate_limited', retry_after_seconds: 7 })
+  assert.deepEqual(body, {
+    detail: 'Slow down.',
+    error: 'rate_limited',
+    retry_after_seconds: 7,
+    docs_url: '/help/errors/rate_limited',
+  })
   assert.equal(request_id, reply.headers['x-request-id'])
 })
 

@@ -36,7 +36,11 @@ test('a refused upgrade carries the request id in its header and its body', asyn
       const [, reply] = (await once(socket, 'unexpected-response')) as [unknown, IncomingMessage]
       assert.equal(reply.statusCode, status)
       assert.equal(reply.headers['x-request-id'], 'my-id')
-      assert.deepEqual(await json(reply), { ...body, request_id: 'my-id' })
+      assert.deepEqual(await json(reply), {
+        ...body,
+        request_id: 'my-id',
+        docs_url: `/help/errors/${body.error}`,
+      })
     }
   } finally {
     sockets.close()

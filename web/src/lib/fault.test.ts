@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { ApiError } from '@roost/contracts/client'
-import { describeFault } from './fault.ts'
+import { errorHelpPath } from '@roost/contracts/kit/errors'
+import { describeFault, helpPathOf } from './fault.ts'
 
 it('assigns validation errors to the fields they name', () => {
   const fault = describeFault(
@@ -31,6 +32,12 @@ it('shows the request ID of a platform failure, not of a refusal', () => {
       .requestId
   assert.equal(idOf(500), 'r-1')
   assert.equal(idOf(404), null)
+})
+
+it('links codes of the platform to their page, and none of its own', () => {
+  assert.equal(helpPathOf('agent_not_found'), errorHelpPath('agent_not_found'))
+  for (const error of [new ApiError(502, null), new TypeError('Failed to fetch'), new Error('boom')])
+    assert.equal(helpPathOf(describeFault(error).code), null)
 })
 
 it('distinguishes a proxy error, a broken connection and an error of the page', () => {

@@ -36,6 +36,12 @@ export function describeFault(error: unknown): FaultWords {
   return { sentence, code: 'unexpected_error', requestId: null, fields: {} }
 }
 
+/** Path of the platform's page about an error code; null for codes that only this application uses. */
+export function helpPathOf(code: string): string | null {
+  const isOwn = /^http_\d+$/.test(code) || code === 'network_error' || code === 'unexpected_error'
+  return isOwn ? null : `/help/errors/${encodeURIComponent(code)}`
+}
+
 function describeApiError(error: ApiError): FaultWords {
   const { body, status } = error
   if (body === null) {

@@ -3,6 +3,7 @@ import { describeFault } from '../lib/fault.ts'
 import { Button } from './button.tsx'
 import { cx } from './class-names.ts'
 import { CopyButton } from './copy-button.tsx'
+import { FaultCode } from './fault-code.tsx'
 
 export type ErrorStateProps = {
   error: unknown
@@ -31,7 +32,7 @@ export function ErrorState({
       <p className="text-base font-medium text-ink">{title}</p>
       <p className="mt-1 text-sm break-words text-muted">{fault.sentence}</p>
       <p className="mt-2 flex flex-wrap items-center justify-center gap-x-2 text-xs text-faint">
-        <code>{fault.code}</code>
+        <FaultCode code={fault.code} />
         {fault.requestId && (
           <span className="inline-flex items-center gap-1">
             request <code className="break-all">{fault.requestId}</code>

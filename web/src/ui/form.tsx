@@ -14,6 +14,7 @@ import type { z } from 'zod'
 import { describeFault } from '../lib/fault.ts'
 import { Banner } from './banner.tsx'
 import { cx } from './class-names.ts'
+import { FaultCode } from './fault-code.tsx'
 
 export { NumberField, SelectField, SwitchField, TextareaField, TextField } from './form-fields.tsx'
 
@@ -127,7 +128,9 @@ export function FormError() {
   if (!failure?.message) return null
   return (
     <Banner tone="danger" title={failure.message}>
-      <code className="text-xs">{failure.type}</code>
+      <span className="text-xs">
+        <FaultCode code={String(failure.type)} />
+      </span>
     </Banner>
   )
 }

@@ -132,6 +132,7 @@ test('the three outcomes of a password: 200 with a session, 403 with a challenge
     mfa_enrolled: false,
     enrollment_required: true,
     request_id: 'r1',
+    docs_url: '/help/errors/mfa_required',
   })
   assert.deepEqual(refusal(await it.send('GET', '/api/users/me', challenge_token)), [401, 'invalid_token'])
   const wrong = await it.send(
@@ -141,7 +142,7 @@ test('the three outcomes of a password: 200 with a session, 403 with a challenge
     new URLSearchParams({ username: 'admin', password: 'no' }),
   )
   assert.deepEqual(refusal(wrong), [401, 'invalid_credentials'])
-  assert.deepEqual(Object.keys(wrong.json).sort(), ['detail', 'error', 'request_id'])
+  assert.deepEqual(Object.keys(wrong.json).sort(), ['detail', 'docs_url', 'error', 'request_id'])
 
   const begun = await it.send('POST', '/api/enterprise/2fa/login/enroll/start', '', { challenge_token })
   assert.match(begun.json.qr_svg, /^<svg /)

@@ -111,11 +111,12 @@ forEachDialect((_, open) => {
     ] as const
     for (const [error_code, status, error] of failures) {
       const reply = await worked('ann', { message }, { status: 'failed', error: 'went wrong', error_code })
-      const { request_id: _, ...body } = reply.json
+      const { request_id: _, docs_url, ...body } = reply.json
       assert.deepEqual(
         [reply.status, body],
         [status, { detail: 'went wrong', error, execution_id: reply.run.execution_id, error_code }],
       )
+      assert.equal(docs_url, `/help/errors/${error}`)
       assert.equal(reply.headers['x-execution-id'], reply.run.execution_id)
     }
     const wake = woken()
