@@ -1,7 +1,9 @@
+import { join } from 'node:path'
 import tailwindcss from '@tailwindcss/vite'
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
 import { compress } from './build/compress.ts'
+import { guides } from './build/guides.ts'
 import { slimContracts } from './build/slim-contracts.ts'
 import { strictStyles } from './build/strict-styles.ts'
 
@@ -10,7 +12,14 @@ const platform = process.env.ROOST_DEV_PLATFORM ?? 'http://localhost:8000'
 
 export default defineConfig({
   root: import.meta.dirname,
-  plugins: [slimContracts(), strictStyles(), react(), tailwindcss(), compress()],
+  plugins: [
+    guides(join(import.meta.dirname, '../docs')),
+    slimContracts(),
+    strictStyles(),
+    react(),
+    tailwindcss(),
+    compress(),
+  ],
   build: {
     outDir: 'dist',
     target: 'es2023',
@@ -22,7 +31,7 @@ export default defineConfig({
   server: {
     port: 5173,
     proxy: Object.fromEntries(
-      ['/api', '/ws', '/health', '/docs', '/openapi.json'].map((path) => [
+      ['/api', '/ws', '/health', '/docs', '/help/errors', '/openapi.json'].map((path) => [
         path,
         { target: platform, ws: true },
       ]),

@@ -236,11 +236,19 @@ const publicChat = createRoute({ getParentRoute: () => root, path: '/chat/$token
   loadCode(() => import('./pages/public-chat.tsx').then((page) => page.route)),
 )
 
+/** Also matches `/help`. The guides are public in the repository and contain nothing of the installation. */
+const guide = createRoute({
+  getParentRoute: () => root,
+  path: '/help/$',
+  validateSearch: searchOf({ q: text }),
+}).lazy(() => loadCode(() => import('./pages/help.tsx').then((page) => page.route)))
+
 const routeTree = root.addChildren([
   setup,
   login,
   sharedCanvas,
   publicChat,
+  guide,
   signedIn.addChildren([
     dashboard,
     agent,

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { ProcessFailed } from '../platform/supervised-process.ts'
@@ -12,7 +13,10 @@ const web = join(repository.root, 'web')
 const sources = ['src', 'public', 'build', 'index.html', 'vite.config.ts', 'package.json'].map((path) =>
   join(web, path),
 )
-const shared = [join(repository.root, 'contracts/src'), join(repository.root, 'package-lock.json')]
+/** The guides are part of the build; an archive may lack them. */
+const shared = ['contracts/src', 'package-lock.json', 'docs']
+  .map((path) => join(repository.root, path))
+  .filter((path) => existsSync(path))
 
 /**
  * Builds the web UI into `web/dist`, unless the existing build has the same sources. Throws `ProcessFailed` with

@@ -11,6 +11,7 @@ import { useApp } from '../shell/app-context.ts'
 import { Page } from '../shell/page.tsx'
 import { Button } from '../ui/button.tsx'
 import { Form, FormError, TextField, useZodForm } from '../ui/form.tsx'
+import { HelpLink } from '../ui/help-link.tsx'
 import { KeyValues } from '../ui/key-values.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { Section } from '../ui/section.tsx'
@@ -27,7 +28,11 @@ function Account() {
   return (
     <Page width="text">
       <Title of={['Account']} />
-      <PageHeader title="Account" description="Your profile, sign-in methods and personal settings." />
+      <PageHeader
+        title="Account"
+        aside={<HelpLink guide="operate/sign-in" topic="Sign-in" />}
+        description="Your profile, sign-in methods and personal settings."
+      />
       <Section title="Profile">
         <KeyValues
           items={[

@@ -18,6 +18,8 @@ export type AgentTab = {
   /** The value of `?tab=` in the address. */
   id: string
   label: string
+  /** The guide of the tab: a path below `docs/`, without `.md`. */
+  guide: string
   group: keyof typeof tabGroups
   /** `owner`: shown to the owner and admins only. */
   who: 'access' | 'owner'
@@ -31,6 +33,7 @@ export const agentTabs: readonly AgentTab[] = [
   {
     id: 'overview',
     label: 'Overview',
+    guide: 'how-to/tasks',
     group: 'runs',
     who: 'access',
     Content: lazyPart(async () => (await import('../features/overview/overview-tab.tsx')).OverviewTab),
@@ -38,6 +41,7 @@ export const agentTabs: readonly AgentTab[] = [
   {
     id: 'chat',
     label: 'Chat',
+    guide: 'how-to/chat',
     group: 'runs',
     who: 'access',
     fills: 'window',
@@ -46,6 +50,7 @@ export const agentTabs: readonly AgentTab[] = [
   {
     id: 'executions',
     label: 'Runs',
+    guide: 'concepts/runs',
     group: 'runs',
     who: 'access',
     Content: lazyPart(async () => (await import('../features/executions/executions-tab.tsx')).ExecutionsTab),
@@ -53,6 +58,7 @@ export const agentTabs: readonly AgentTab[] = [
   {
     id: 'canvas',
     label: 'Canvas',
+    guide: 'how-to/canvas',
     group: 'runs',
     who: 'access',
     Content: lazyPart(async () => (await import('../features/canvas/canvas-tab.tsx')).CanvasTab),
@@ -60,6 +66,7 @@ export const agentTabs: readonly AgentTab[] = [
   {
     id: 'reports',
     label: 'Reports',
+    guide: 'how-to/inbox',
     group: 'runs',
     who: 'access',
     Content: lazyPart(
@@ -69,6 +76,7 @@ export const agentTabs: readonly AgentTab[] = [
   {
     id: 'logs',
     label: 'Logs',
+    guide: 'operate/troubleshooting',
     group: 'runs',
     who: 'access',
     fills: 'window',
@@ -77,6 +85,7 @@ export const agentTabs: readonly AgentTab[] = [
   {
     id: 'schedules',
     label: 'Schedules',
+    guide: 'operate/schedules',
     group: 'triggers',
     who: 'access',
     Content: lazyPart(async () => (await import('../features/schedules/schedules-tab.tsx')).SchedulesTab),
@@ -84,6 +93,7 @@ export const agentTabs: readonly AgentTab[] = [
   {
     id: 'loops',
     label: 'Loops',
+    guide: 'operate/loops',
     group: 'triggers',
     who: 'access',
     Content: lazyPart(async () => (await import('../features/loops/loops-tab.tsx')).LoopsTab),
@@ -91,6 +101,7 @@ export const agentTabs: readonly AgentTab[] = [
   {
     id: 'events',
     label: 'Events',
+    guide: 'operate/events',
     group: 'triggers',
     who: 'access',
     Content: lazyPart(async () => (await import('../features/subscriptions/events-tab.tsx')).EventsTab),
@@ -98,6 +109,7 @@ export const agentTabs: readonly AgentTab[] = [
   {
     id: 'reminders',
     label: 'Reminders',
+    guide: 'operate/events',
     group: 'triggers',
     who: 'access',
     Content: lazyPart(async () => (await import('../features/reminders/reminders-tab.tsx')).RemindersTab),
@@ -105,6 +117,7 @@ export const agentTabs: readonly AgentTab[] = [
   {
     id: 'files',
     label: 'Files',
+    guide: 'how-to/workspace',
     group: 'workspace',
     who: 'access',
     fills: 'window',
@@ -113,6 +126,7 @@ export const agentTabs: readonly AgentTab[] = [
   {
     id: 'terminal',
     label: 'Terminal',
+    guide: 'operate/terminal',
     group: 'workspace',
     who: 'owner',
     fills: 'window',
@@ -121,6 +135,7 @@ export const agentTabs: readonly AgentTab[] = [
   {
     id: 'folders',
     label: 'Shared folders',
+    guide: 'how-to/folders',
     group: 'workspace',
     who: 'access',
     Content: lazyPart(async () => (await import('../features/folders/folders-tab.tsx')).FoldersTab),
@@ -128,6 +143,7 @@ export const agentTabs: readonly AgentTab[] = [
   {
     id: 'skills',
     label: 'Skills',
+    guide: 'how-to/skills',
     group: 'workspace',
     who: 'access',
     Content: lazyPart(async () => (await import('../features/skills/agent-skills-tab.tsx')).AgentSkillsTab),
@@ -135,6 +151,7 @@ export const agentTabs: readonly AgentTab[] = [
   {
     id: 'playbooks',
     label: 'Playbooks',
+    guide: 'how-to/skills',
     group: 'workspace',
     who: 'access',
     Content: lazyPart(async () => (await import('../features/playbooks/playbooks-tab.tsx')).PlaybooksTab),
@@ -142,6 +159,7 @@ export const agentTabs: readonly AgentTab[] = [
   {
     id: 'git',
     label: 'Git',
+    guide: 'how-to/git',
     group: 'workspace',
     who: 'access',
     Content: lazyPart(async () => (await import('../features/git/git-tab.tsx')).GitTab),
@@ -149,6 +167,7 @@ export const agentTabs: readonly AgentTab[] = [
   {
     id: 'credentials',
     label: 'Credentials',
+    guide: 'how-to/credentials',
     group: 'access',
     who: 'access',
     Content: lazyPart(
@@ -158,6 +177,7 @@ export const agentTabs: readonly AgentTab[] = [
   {
     id: 'egress',
     label: 'Outbound network',
+    guide: 'operate/egress',
     group: 'access',
     who: 'owner',
     Content: lazyPart(async () => (await import('../features/egress/egress-tab.tsx')).EgressTab),
@@ -165,6 +185,7 @@ export const agentTabs: readonly AgentTab[] = [
   {
     id: 'permissions',
     label: 'Permissions',
+    guide: 'operate/sharing',
     group: 'access',
     who: 'access',
     Content: lazyPart(
@@ -174,6 +195,7 @@ export const agentTabs: readonly AgentTab[] = [
   {
     id: 'sharing',
     label: 'Sharing',
+    guide: 'operate/sharing',
     group: 'access',
     who: 'owner',
     Content: lazyPart(async () => (await import('../features/sharing/sharing-tab.tsx')).SharingTab),
@@ -181,6 +203,7 @@ export const agentTabs: readonly AgentTab[] = [
   {
     id: 'payments',
     label: 'Paid chat',
+    guide: 'operate/paid-chat',
     group: 'access',
     who: 'owner',
     Content: lazyPart(async () => (await import('../features/paid-chat/payments-tab.tsx')).PaymentsTab),
@@ -188,6 +211,7 @@ export const agentTabs: readonly AgentTab[] = [
   {
     id: 'info',
     label: 'Info',
+    guide: 'agents/container',
     group: 'agent',
     who: 'access',
     Content: lazyPart(async () => (await import('../features/info/info-tab.tsx')).InfoTab),
@@ -195,6 +219,7 @@ export const agentTabs: readonly AgentTab[] = [
   {
     id: 'settings',
     label: 'Settings',
+    guide: 'how-to/limits',
     group: 'agent',
     who: 'access',
     Content: lazyPart(async () => (await import('../features/agent-settings/settings-tab.tsx')).SettingsTab),

@@ -12,6 +12,7 @@ import { buttonClass } from '../ui/button.tsx'
 import { cx } from '../ui/class-names.ts'
 import { EmptyState } from '../ui/empty-state.tsx'
 import { ErrorState } from '../ui/error-state.tsx'
+import { HelpLink } from '../ui/help-link.tsx'
 import type { MenuItem } from '../ui/menu.tsx'
 import { Skeleton } from '../ui/skeleton.tsx'
 import { TabLinks, tabLinkClass } from '../ui/tabs.tsx'
@@ -48,7 +49,7 @@ function Loaded({ agent }: { agent: AgentDetails }) {
     // The window sets the height of a tab that fills it, not the content.
     <div className={cx('flex min-w-0 flex-1 flex-col', fillsWindow && 'min-h-96 basis-0!')}>
       <Title of={[agent.label ?? agent.name, chosen?.label]} />
-      <AgentHeader agent={agent} />
+      <AgentHeader agent={agent} help={chosen && <HelpLink guide={chosen.guide} topic={chosen.label} />} />
       <TabLinks
         label={`Tabs of ${agent.name}`}
         className="px-4 md:px-6"

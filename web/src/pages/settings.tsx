@@ -13,6 +13,7 @@ const tabs: SettingsTab[] = [
   {
     id: 'general',
     label: 'General',
+    guide: 'how-to/models',
     isForAdmins: true,
     width: 'text',
     Content: lazyPart(async () => (await import('../features/settings/general-tab.tsx')).GeneralTab),
@@ -20,12 +21,14 @@ const tabs: SettingsTab[] = [
   {
     id: 'access',
     label: 'Users and access',
+    guide: 'operate/sign-in',
     isForAdmins: true,
     Content: lazyPart(async () => (await import('./settings-access.tsx')).AccessTab),
   },
   {
     id: 'integrations',
     label: 'Integrations',
+    guide: 'how-to/models',
     isForAdmins: true,
     width: 'text',
     Content: lazyPart(
@@ -35,12 +38,14 @@ const tabs: SettingsTab[] = [
   {
     id: 'keys',
     label: 'MCP keys',
+    guide: 'operate/keys',
     isForAdmins: false,
     Content: lazyPart(async () => (await import('../features/keys/keys-tab.tsx')).KeysTab),
   },
   {
     id: 'agents',
     label: 'Agent defaults',
+    guide: 'how-to/limits',
     isForAdmins: true,
     width: 'text',
     Content: lazyPart(async () => (await import('../features/settings/agents-tab.tsx')).AgentDefaultsTab),
@@ -48,12 +53,14 @@ const tabs: SettingsTab[] = [
   {
     id: 'prices',
     label: 'Model prices',
+    guide: 'operate/costs',
     isForAdmins: true,
     Content: lazyPart(async () => (await import('../features/model-prices/prices-tab.tsx')).PricesTab),
   },
   {
     id: 'retention',
     label: 'Limits and retention',
+    guide: 'reference/config',
     isForAdmins: true,
     width: 'text',
     Content: lazyPart(async () => (await import('../features/settings/ops-tab.tsx')).OpsTab),
@@ -61,6 +68,7 @@ const tabs: SettingsTab[] = [
   {
     id: 'audit',
     label: 'Audit log',
+    guide: 'operate/audit-log',
     isForAdmins: true,
     Content: lazyPart(async () => (await import('../features/audit/audit-tab.tsx')).AuditTab),
   },

@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { type ComponentType, type ReactNode, Suspense } from 'react'
 import { Page } from '../shell/page.tsx'
+import { HelpLink } from '../ui/help-link.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { Skeleton } from '../ui/skeleton.tsx'
 import { TabLinks, tabLinkClass } from '../ui/tabs.tsx'
@@ -10,6 +11,8 @@ export type PageTab = {
   /** The value of `?tab=` in the address. */
   id: string
   label: string
+  /** The guide of the tab: a path below `docs/`, without `.md`. */
+  guide: string
   /** `text`: narrow layout for forms and prose. */
   width?: 'text'
   /** Shown beside the label. */
@@ -37,7 +40,10 @@ export function TabbedPage({ title, to, tabs, tab, isInside = false, children }:
       <Title of={[chosen?.label, title]} />
       {!isInside && (
         <>
-          <PageHeader title={title} />
+          <PageHeader
+            title={title}
+            aside={chosen && <HelpLink guide={chosen.guide} topic={chosen.label} />}
+          />
           <TabLinks label={title} className="mb-5">
             {tabs.map(({ id, label, Count }) => (
               <Link

@@ -1,4 +1,4 @@
-import { BookOpen } from 'lucide-react'
+import { BookOpen, CircleHelp } from 'lucide-react'
 import { cx } from '../ui/class-names.ts'
 import { Sheet } from '../ui/dialog.tsx'
 import { mainPlaces } from './navigation.ts'
@@ -12,6 +12,10 @@ export function PlacesSheet({ onClose }: { onClose: () => void }) {
         {mainPlaces.map((place) => (
           <PlaceLink key={place.label} place={place} onClick={onClose} className="h-10" />
         ))}
+        <a href="/help" target="_blank" rel="noreferrer" className={cx(placeLinkClass, 'h-10')}>
+          <CircleHelp aria-hidden className="size-4" />
+          Guides
+        </a>
         <a href="/docs" target="_blank" rel="noreferrer" className={cx(placeLinkClass, 'h-10')}>
           <BookOpen aria-hidden className="size-4" />
           API reference

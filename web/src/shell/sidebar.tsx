@@ -1,6 +1,6 @@
 import type { User } from '@roost/contracts/identity/users'
 import { Link } from '@tanstack/react-router'
-import { BookOpen, Search } from 'lucide-react'
+import { BookOpen, CircleHelp, Search } from 'lucide-react'
 import { cx } from '../ui/class-names.ts'
 import { Kbd } from '../ui/kbd.tsx'
 import { Logo } from './logo.tsx'
@@ -37,6 +37,10 @@ export function Sidebar({ me, onSearch }: ShellProps) {
         ))}
       </nav>
       <div className="flex flex-col gap-0.5 border-t border-line p-3">
+        <a href="/help" target="_blank" rel="noreferrer" className={cx(placeLinkClass, 'h-8')}>
+          <CircleHelp aria-hidden className="size-4" />
+          Guides
+        </a>
         <a href="/docs" target="_blank" rel="noreferrer" className={cx(placeLinkClass, 'h-8')}>
           <BookOpen aria-hidden className="size-4" />
           API reference

@@ -1,6 +1,7 @@
 import type { AgentDetails } from '@roost/contracts/agents/agent'
 import { useQuery } from '@tanstack/react-query'
 import { Play, Square } from 'lucide-react'
+import type { ReactNode } from 'react'
 import { useApi } from '../../shell/app-context.ts'
 import { AgentAvatar } from '../../ui/avatar.tsx'
 import { Badge } from '../../ui/badge.tsx'
@@ -15,8 +16,8 @@ import { AgentTags } from './agent-tags.tsx'
 import { AgentTitle } from './agent-title.tsx'
 import { avatarQuery, runStatsQuery } from './queries.ts'
 
-/** The header above all tabs: state, cost and actions of the agent. */
-export function AgentHeader({ agent }: { agent: AgentDetails }) {
+/** The header above all tabs: state, cost and actions of the agent. `help` is the link to the guide of the tab. */
+export function AgentHeader({ agent, help }: { agent: AgentDetails; help: ReactNode }) {
   const mayEdit = agent.is_owner || agent.can_delete
   const { data: picture } = useQuery(avatarQuery(useApi(), agent.name))
   return (
@@ -32,6 +33,7 @@ export function AgentHeader({ agent }: { agent: AgentDetails }) {
         <AutonomySwitch agent={agent} mayEdit={mayEdit} />
         <Power agent={agent} />
         <AgentMenu agent={agent} mayEdit={mayEdit} />
+        {help}
       </div>
     </header>
   )

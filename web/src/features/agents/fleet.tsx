@@ -6,6 +6,7 @@ import { useApi } from '../../shell/app-context.ts'
 import { Page } from '../../shell/page.tsx'
 import { Button } from '../../ui/button.tsx'
 import { ErrorState } from '../../ui/error-state.tsx'
+import { HelpLink } from '../../ui/help-link.tsx'
 import { lazyPart } from '../../ui/lazy-part.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { Segmented } from '../../ui/segmented.tsx'
@@ -66,6 +67,7 @@ export function Fleet({ Timeline }: FleetProps) {
     <Page>
       <PageHeader
         title="Agents"
+        aside={<HelpLink guide="tutorial" topic="Your first agent" />}
         actions={
           mayCreate ? (
             <Button variant="primary" icon={<Plus />} onClick={() => setCreating(true)}>

@@ -6,6 +6,7 @@ import { plural } from '../../lib/format.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
 import { copyText } from '../../ui/copy-button.tsx'
+import { HelpLink } from '../../ui/help-link.tsx'
 import { Menu } from '../../ui/menu.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { toast } from '../../ui/toast.tsx'
@@ -37,6 +38,7 @@ export function RunHeader({ run }: { run: ExecutionDetails }) {
           {run.attempt_number > 1 && <span>Attempt {run.attempt_number}</span>}
         </span>
       }
+      aside={<HelpLink guide="concepts/runs" topic="Runs and their states" />}
       actions={<Actions run={run} />}
     />
   )

@@ -2,7 +2,7 @@ import type { User } from '@roost/contracts/identity/users'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { Command } from 'cmdk'
-import { BookOpen, MessageSquare, Moon, Plus, SquareTerminal, Sun } from 'lucide-react'
+import { BookOpen, CircleHelp, MessageSquare, Moon, Plus, SquareTerminal, Sun } from 'lucide-react'
 import { Dialog } from 'radix-ui'
 import type { ReactNode } from 'react'
 import { agentsQuery } from '../../features/agents/queries.ts'
@@ -66,6 +66,14 @@ export function PaletteDialog({ me, open, onOpenChange }: PaletteProps) {
                     </Item>
                   )
                 })}
+                <Item
+                  value="page Guides"
+                  keywords={['help', 'documentation', 'tutorial', 'how to']}
+                  icon={<CircleHelp />}
+                  onSelect={run(() => window.open('/help', '_blank', 'noopener'))}
+                >
+                  Guides
+                </Item>
                 <Item
                   value="page API reference"
                   icon={<BookOpen />}
