@@ -32,7 +32,7 @@ import {
   settingsRoutes,
   type TestProvider,
 } from './settings/index.ts'
-import { openVault, type Vault } from './vault/index.ts'
+import { openVault, readKeyHistory, type Vault } from './vault/index.ts'
 
 export type FoundationAreaDeps = {
   db: Db
@@ -73,7 +73,7 @@ export type FoundationArea = {
 
 export async function openFoundationArea(deps: FoundationAreaDeps): Promise<FoundationArea> {
   const { db, clock, log, ephemeral, installed, providers, gitBaseUrl, baseUrl } = deps
-  const vault = openVault(deps.key)
+  const vault = openVault(deps.key, await readKeyHistory(db, openVault(deps.key), clock.now))
   const outbox = createOutbox({ db, ephemeral, log, clock })
   const leases = createLeases({ db, clock })
   const limits = createRateLimits({ ephemeral, clock })

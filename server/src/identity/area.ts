@@ -123,7 +123,12 @@ export async function openIdentityArea(deps: IdentityAreaDeps): Promise<Identity
       for (const hook of suspensionHooks) await hook(tx, account)
     },
   })
-  const runKeys = createRunKeys({ ...deps.runs, users, mac: (text) => vault.mac(text, 'run-key') })
+  const runKeys = createRunKeys({
+    ...deps.runs,
+    users,
+    mac: (text) => vault.mac(text, 'run-key'),
+    earlierMacs: (text) => vault.earlierTurnMacs(text, 'run-key'),
+  })
   const keys = createKeys({ db, clock, changes, users, limits, runKeys, agentNames: deps.agentNames })
   const hasGlobal = () => settings.providerKey('github') !== null
   const gitTokens = createGitTokens({ db, clock, vault, hasGlobal })

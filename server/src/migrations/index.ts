@@ -46,6 +46,7 @@ import { containerRuntime } from './0050-container-runtime.ts'
 import { agentDisk } from './0052-agent-disk.ts'
 import { principals } from './0054-principals.ts'
 import { disabledReasons } from './0056-disabled-reasons.ts'
+import { retiredKeys } from './0082-retired-keys.ts'
 import checksums from './checksums.json' with { type: 'json' }
 
 const checksumOf = new Map<string, string>(Object.entries(checksums))
@@ -98,6 +99,7 @@ const inThisVersion: Migration[] = [
   agentDisk,
   principals,
   disabledReasons,
+  retiredKeys,
 ]
 
 /**

@@ -4,7 +4,7 @@ import type { Vault } from '../../foundation/vault/index.ts'
 import { Fault } from '../../kit/fault.ts'
 import { type CredentialBytes, validateFiles } from './rules.ts'
 
-type Sealer = Pick<Vault, 'keyId' | 'sealBytes' | 'openBytes'>
+type Sealer = Pick<Vault, 'keyId' | 'sealBytes' | 'openBytes' | 'retired'>
 
 const Envelope = z.object({
   v: z.literal(1),
@@ -48,8 +48,9 @@ export function openBundle(text: string, vault: Sealer): CredentialBytes[] {
   const envelope = Envelope.safeParse(parsed(text))
   if (!envelope.success) throw corruptBundle('is not a credential bundle')
   const { key_id, nonce, tag, files, created_at, data } = envelope.data
-  if (key_id !== vault.keyId) throw corruptBundle('was sealed by an installation with another encryption key')
-  const plain = opened({ nonce, tag, data }, contextOf(files, created_at), vault)
+  const opener = key_id === vault.keyId ? vault : vault.retired(key_id)
+  if (!opener) throw corruptBundle('was sealed by an installation with another encryption key')
+  const plain = opened({ nonce, tag, data }, contextOf(files, created_at), opener)
   const contents = Contents.safeParse(parsed(plain.toString('utf8')))
   if (!contents.success) throw corruptBundle('does not contain files')
   const found = Object.entries(contents.data).map(([path, each]) => ({
@@ -75,7 +76,7 @@ function contextOf(files: readonly string[], createdAt: string): string {
 function opened(
   { nonce, tag, data }: { nonce: string; tag: string; data: string },
   context: string,
-  vault: Sealer,
+  vault: Pick<Vault, 'openBytes'>,
 ): Buffer {
   const bytes = (text: string) => Buffer.from(text, 'base64')
   try {

@@ -1,4 +1,4 @@
-import type { Vault } from '../../foundation/vault/index.ts'
+import type { SealedColumn, Vault } from '../../foundation/vault/index.ts'
 import type { IdentityChanges } from '../../identity/access/index.ts'
 import { createCache } from '../../kit/cache.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
@@ -73,3 +73,12 @@ export function createKnownSecrets({ db, clock, vault, changes }: KnownSecretsDe
     forget: (tx, agentId) => credentialsTable(tx).remove(agentId),
   }
 }
+
+export const sealedColumns: SealedColumn[] = [
+  {
+    table: 'agent_credentials',
+    column: 'secrets_sealed',
+    key: ['agent_id'],
+    context: ({ agent_id = '' }) => contextOf(agent_id),
+  },
+]

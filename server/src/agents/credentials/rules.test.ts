@@ -141,6 +141,16 @@ describe('a bundle', () => {
   ]
   const sealed = sealBundle(files, '2030-01-01T00:00:00.000Z', vault)
 
+  test('still opens after the key that sealed it was rotated', () => {
+    const old = randomBytes(32)
+    const before = sealBundle(files, '2030-01-01T00:00:00.000Z', createVault(old))
+    const retired = [{ key: old, turnsUntil: new Date(0) }]
+    assert.deepEqual(
+      openBundle(before, createVault(randomBytes(32), { retired, now: () => new Date() })),
+      files,
+    )
+  })
+
   test('opens with its files, has the documented format, and reveals no content', () => {
     assert.deepEqual(openBundle(sealed, vault), files)
     const { v, alg, files: names, ...rest } = JSON.parse(sealed)

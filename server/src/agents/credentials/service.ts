@@ -53,7 +53,7 @@ export type Credentials = {
 }
 
 export type CredentialsDeps = Omit<KnownSecretsDeps, 'vault'> & {
-  vault: Pick<Vault, 'seal' | 'open' | 'keyId' | 'sealBytes' | 'openBytes'>
+  vault: Pick<Vault, 'seal' | 'open' | 'keyId' | 'sealBytes' | 'openBytes' | 'retired'>
   ask: CallAgent
   log: Pick<Log, 'warn'>
   templates: Pick<Templates, 'resolve'>

@@ -1,9 +1,10 @@
+import type { SealedText } from '../../foundation/vault/index.ts'
 import type { Executor } from '../../ports/database/port.ts'
 
 export type CredentialsTable = {
   agent_id: string
   /** Sealed JSON array of strings. */
-  secrets_sealed: string
+  secrets_sealed: SealedText
   updated_at: string
 }
 

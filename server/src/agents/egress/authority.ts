@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { createSecureContext, type SecureContext } from 'node:tls'
 import type { EgressAuthority } from '@roost/contracts/agents/egress'
-import type { Vault } from '../../foundation/vault/index.ts'
+import type { SealedColumn, Vault } from '../../foundation/vault/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import type { Db } from '../../ports/database/port.ts'
 import { authorityDays, leafUntil, overlapDays, rolesOf } from './authority-rules.ts'
@@ -131,3 +131,7 @@ export function createAuthority({ db, clock, vault }: AuthorityDeps): Authority 
 function lifetimeOf(row: AuthorityTable) {
   return { id: row.id, until: new X509Certificate(row.certificate).validToDate, row }
 }
+
+export const sealedColumns: SealedColumn[] = [
+  { table: 'egress_authority', column: 'key_sealed', key: ['id'], context: () => context },
+]

@@ -6,7 +6,11 @@
  * connected to. In mode `enforce`, denied hosts are not even resolved. Off by default; then it affects no
  * agent. Connections without a bound credential are never inspected.
  */
+import { sealedColumns as ofAuthority } from './authority.ts'
+import { sealedColumns as ofCredentials } from './policies.ts'
+
 export type { BoundCredentials } from './bound-credentials.ts'
 export { createEgress, type Egress, type EgressDeps } from './compose.ts'
 export type { EgressProxy } from './proxy.ts'
 export { egressRoutes, internalEgressRoutes } from './routes.ts'
+export const sealedColumns = [...ofAuthority, ...ofCredentials]

@@ -1,5 +1,5 @@
 import { placeholderPrefix } from '@roost/contracts/link/egress'
-import type { Vault } from '../../foundation/vault/index.ts'
+import type { SealedColumn, SealedText, Vault } from '../../foundation/vault/index.ts'
 import type { IdentityChanges } from '../../identity/access/index.ts'
 import { createCache } from '../../kit/cache.ts'
 import type { Clock } from '../../kit/clock.ts'
@@ -16,13 +16,13 @@ export type Policies = {
   changed(agentId: string): void
   /** The placeholder of an agent's variable; stable until the platform's key changes. */
   placeholder(agentId: string, name: string): string
-  seal(agentId: string, name: string, value: string): string
+  seal(agentId: string, name: string, value: string): SealedText
 }
 
 export type PoliciesDeps = {
   db: Db
   clock: Clock
-  vault: Pick<Vault, 'open' | 'seal' | 'mac'>
+  vault: Pick<Vault, 'open' | 'seal' | 'mac' | 'earlierMacs'>
   changes: Pick<IdentityChanges, 'announce' | 'on'>
 }
 
@@ -38,19 +38,19 @@ export function createPolicies({ db, clock, vault, changes }: PoliciesDeps): Pol
   const placeholder = (agentId: string, name: string) =>
     placeholderPrefix + vault.mac(`${agentId}\0${name}`, 'egress-placeholder')
 
+  /** Processes that started before a rotation of the key, and copies of `.env`, have an earlier placeholder. */
+  const placeholders = (agentId: string, name: string) => [
+    placeholder(agentId, name),
+    ...vault.earlierMacs(`${agentId}\0${name}`, 'egress-placeholder').map((mac) => placeholderPrefix + mac),
+  ]
+
   function boundOf(row: CredentialsTable): Bound[] {
     if (row.value_sealed === null) return []
     // Only this feature writes these columns.
     const [hosts, places] = [JSON.parse(row.hosts) as string[], JSON.parse(row.places) as Bound['places']]
-    return [
-      {
-        name: row.name,
-        hosts: hosts.map(readHost),
-        places,
-        placeholder: placeholder(row.agent_id, row.name),
-        value: secret(vault.open(row.value_sealed, contextOf(row.agent_id, row.name))),
-      },
-    ]
+    const value = secret(vault.open(row.value_sealed, contextOf(row.agent_id, row.name)))
+    const bound = { name: row.name, hosts: hosts.map(readHost), places, value }
+    return placeholders(row.agent_id, row.name).map((each) => ({ ...bound, placeholder: each }))
   }
 
   async function load(agentId: string) {
@@ -73,3 +73,12 @@ export function createPolicies({ db, clock, vault, changes }: PoliciesDeps): Pol
     seal: (agentId, name, value) => vault.seal(value, contextOf(agentId, name)),
   }
 }
+
+export const sealedColumns: SealedColumn[] = [
+  {
+    table: 'egress_credentials',
+    column: 'value_sealed',
+    key: ['agent_id', 'name'],
+    context: ({ agent_id = '', name = '' }) => contextOf(agent_id, name),
+  },
+]

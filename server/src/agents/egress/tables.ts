@@ -1,4 +1,5 @@
 import type { EgressEntry } from '@roost/contracts/agents/egress'
+import type { SealedText } from '../../foundation/vault/index.ts'
 
 export type RulesTable = {
   id: string
@@ -21,7 +22,7 @@ export type CredentialsTable = {
   /** JSON array of `header`, `query`. */
   places: string
   /** Null: declared without a value yet. */
-  value_sealed: string | null
+  value_sealed: SealedText | null
   source: 'owner' | 'template'
   updated_at: string
   last_used_at: string | null
@@ -39,7 +40,7 @@ export type LogTable = {
   last_at: string
 }
 
-export type AuthorityTable = { id: number; certificate: string; key_sealed: string; created_at: string }
+export type AuthorityTable = { id: number; certificate: string; key_sealed: SealedText; created_at: string }
 
 export type EgressTables = {
   egress_rules: RulesTable

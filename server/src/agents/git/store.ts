@@ -1,3 +1,4 @@
+import type { SealedText } from '../../foundation/vault/index.ts'
 import type { Executor } from '../../ports/database/port.ts'
 import type { AgentGitRow, AgentGitTables, AgentGitTokenRow } from './tables.ts'
 
@@ -33,7 +34,7 @@ export function gitStore(executor: Executor) {
         .execute()
     },
 
-    async sealedToken(agentId: string): Promise<string | null> {
+    async sealedToken(agentId: string): Promise<SealedText | null> {
       const query = db.selectFrom('agent_git_tokens').select('sealed').where('agent_id', '=', agentId)
       return (await query.executeTakeFirst())?.sealed ?? null
     },

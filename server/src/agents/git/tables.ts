@@ -1,3 +1,5 @@
+import type { SealedText } from '../../foundation/vault/index.ts'
+
 /** The repository of an agent and its sync state. Booleans are 0 or 1, times ISO 8601 UTC. */
 export type AgentGitRow = {
   agent_id: string
@@ -34,7 +36,7 @@ export type AgentGitRow = {
 }
 
 /** The agent's own token of the git host, sealed. */
-export type AgentGitTokenRow = { agent_id: string; sealed: string; updated_at: string }
+export type AgentGitTokenRow = { agent_id: string; sealed: SealedText; updated_at: string }
 
 export type AgentGitTables = { agent_git: AgentGitRow; agent_git_tokens: AgentGitTokenRow }
 

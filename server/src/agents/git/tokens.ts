@@ -1,5 +1,5 @@
 import type { AgentGitTokenStatus } from '@roost/contracts/agents/git-repository'
-import type { Vault } from '../../foundation/vault/index.ts'
+import type { SealedColumn, SealedText, Vault } from '../../foundation/vault/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault, invalidField } from '../../kit/fault.ts'
 import { type Secret, secret } from '../../kit/secret.ts'
@@ -40,7 +40,7 @@ export function createAgentGitTokens(deps: GitTokensDeps): AgentGitTokens {
     return sealed === null ? null : secret(vault.open(sealed, contextOf(agentId)))
   }
 
-  const write = (agentId: string, sealed: string) =>
+  const write = (agentId: string, sealed: SealedText) =>
     gitStore(db).putToken({ agent_id: agentId, sealed, updated_at: timestamp(clock.now()) })
   const put = (agentId: string, token: string) => write(agentId, vault.seal(token, contextOf(agentId)))
 
@@ -78,3 +78,12 @@ export function createAgentGitTokens(deps: GitTokensDeps): AgentGitTokens {
     },
   }
 }
+
+export const sealedColumns: SealedColumn[] = [
+  {
+    table: 'agent_git_tokens',
+    column: 'sealed',
+    key: ['agent_id'],
+    context: ({ agent_id = '' }) => contextOf(agent_id),
+  },
+]

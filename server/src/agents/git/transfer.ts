@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream/promises'
 import { type GitTransfer, gitCallSeconds } from '@roost/contracts/link/git'
 import { z } from 'zod'
-import { type Vault, VaultError } from '../../foundation/vault/index.ts'
+import { asSealed, type Vault, VaultError } from '../../foundation/vault/index.ts'
 import type { Locate } from '../../kit/addresses.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { type PinnedRequest, requestPinned } from '../../kit/pinned-request.ts'
@@ -46,7 +46,7 @@ export function createTransfers(deps: TransferDeps): Transfers {
     const sealed = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1]
     if (sealed === undefined) return null
     try {
-      const ticket = Ticket.parse(JSON.parse(vault.open(sealed, context)))
+      const ticket = Ticket.parse(JSON.parse(vault.open(asSealed(sealed), context)))
       return ticket.until > clock.now().getTime() ? ticket : null
     } catch (error) {
       if (error instanceof VaultError) return null

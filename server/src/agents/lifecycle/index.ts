@@ -16,7 +16,7 @@ export {
 export { engineFault } from './faults.ts'
 export { type FolderMount, readFolderMark } from './folder-mount.ts'
 export type { LifecycleHooks } from './hooks.ts'
-export { agentKeyContext, type BroughtUp, type MachineOptions } from './machine.ts'
+export { agentKeyContext, type BroughtUp, type MachineOptions, sealedColumns } from './machine.ts'
 export { settleRunning } from './observe.ts'
 export { lifecycleRoutes } from './routes.ts'
 export type { PortRange } from './rules.ts'

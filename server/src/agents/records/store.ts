@@ -1,4 +1,5 @@
 import type { ShareAccess } from '@roost/contracts/agents/agent'
+import type { SealedText } from '../../foundation/vault/index.ts'
 import type { Executor } from '../../ports/database/port.ts'
 import { type Agent, type AgentShare, type Leftover, readAgent, readLeftover } from './agent.ts'
 import type { AgentsTable, AgentTables } from './tables.ts'
@@ -161,7 +162,7 @@ export function agentStore(executor: Executor) {
       return Number((await query.executeTakeFirst()).numUpdatedRows) === 1
     },
 
-    async sealedKey(id: string): Promise<string | null> {
+    async sealedKey(id: string): Promise<SealedText | null> {
       const row = await db
         .selectFrom('agents')
         .select('agent_key_sealed')

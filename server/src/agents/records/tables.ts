@@ -1,6 +1,7 @@
 import type { AgentStatus, Runtime, ShareAccess, StrangersAccess } from '@roost/contracts/agents/agent'
 import type { DiskState } from '@roost/contracts/agents/disk'
 import type { EgressMode } from '@roost/contracts/agents/egress'
+import type { SealedText } from '../../foundation/vault/index.ts'
 
 /** One row for each agent. Booleans are 0 or 1, times ISO 8601 UTC. */
 export type AgentsTable = {
@@ -63,7 +64,7 @@ export type AgentsTable = {
   /** JSON `Applied`: the settings the current container was created with. */
   applied: string | null
   agent_key_id: string | null
-  agent_key_sealed: string | null
+  agent_key_sealed: SealedText | null
   egress_mode: EgressMode
   /** OCI runtime; null: that of the installation. */
   container_runtime: string | null

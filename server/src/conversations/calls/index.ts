@@ -5,5 +5,7 @@
  * deadline, which the process that carries the call renews. The telephony and voice ports know the providers'
  * protocols.
  */
+
+export { sealedColumns } from './account.ts'
 export { callRoutes, callSocketRoutes } from './routes.ts'
 export { type Calls, type CallsDeps, createCalls } from './service.ts'

@@ -1,9 +1,11 @@
+import type { SealedText } from '../../foundation/vault/index.ts'
+
 /** The telephone account of an agent. Booleans are 0 or 1, times ISO 8601 UTC. */
 export type CallBindingsTable = {
   agent_id: string
   account_sid: string
   /** Sealed. */
-  auth_token: string
+  auth_token: SealedText
   from_number: string
   daily_call_cap: number
   /** Null means the agent's name. */
@@ -26,7 +28,7 @@ export type CallsTable = {
   /** Copied from the binding, which may change during the call. */
   account_sid: string
   /** Sealed. Null when no more status updates are expected. */
-  auth_token: string | null
+  auth_token: SealedText | null
   from_number: string
   to_number: string
   display_name: string | null

@@ -6,3 +6,4 @@
  */
 export { canvasRoutes } from './routes.ts'
 export { type CanvasFeature, createCanvas } from './service.ts'
+export { sealedColumns } from './shares.ts'

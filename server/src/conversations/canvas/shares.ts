@@ -7,7 +7,7 @@ import {
 } from '@roost/contracts/conversations/canvas-shares'
 import type { AgentRecords } from '../../agents/records/index.ts'
 import { type RateLimits, rateRules } from '../../foundation/rate-limits/index.ts'
-import type { Vault } from '../../foundation/vault/index.ts'
+import type { SealedColumn, Vault } from '../../foundation/vault/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault, invalidField, isFault } from '../../kit/fault.ts'
 import { newId, newSecretText } from '../../kit/ids.ts'
@@ -128,3 +128,7 @@ const sealedFor = (id: string) => `canvas-share:${id}`
 function hashOf(token: string): string {
   return createHash('sha256').update(token).digest('hex')
 }
+
+export const sealedColumns: SealedColumn[] = [
+  { table: 'canvas_shares', column: 'token_sealed', key: ['id'], context: ({ id = '' }) => sealedFor(id) },
+]

@@ -1,6 +1,7 @@
 import type { CanvasAudience } from '@roost/contracts/conversations/canvas'
 import type { CanvasTemplate } from '@roost/contracts/conversations/canvas-blocks'
 import type { ShareScope } from '@roost/contracts/conversations/canvas-shares'
+import type { SealedText } from '../../foundation/vault/index.ts'
 import type { Executor } from '../../ports/database/port.ts'
 
 export type CanvasesTable = {
@@ -23,7 +24,7 @@ export type CanvasSharesTable = {
   canvas_id: string
   /** SHA-256 of the token. */
   token_hash: string
-  token_sealed: string
+  token_sealed: SealedText
   scope: ShareScope
   created_at: string
   expires_at: string | null

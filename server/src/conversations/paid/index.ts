@@ -4,5 +4,7 @@
  * never charged. No reply is lost or charged twice, even when a process dies. Blockchains stay outside: a facilitator
  * behind the port verifies proofs and collects.
  */
+
+export { sealedColumns } from './presented.ts'
 export { paidRoutes } from './routes.ts'
 export { createPaid, type Paid, type PaidDeps } from './service.ts'

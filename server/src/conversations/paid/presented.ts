@@ -1,4 +1,4 @@
-import type { Vault } from '../../foundation/vault/index.ts'
+import type { SealedColumn, SealedText, Vault } from '../../foundation/vault/index.ts'
 import type { PresentedPayment } from '../../ports/payments/port.ts'
 import { type Offer, type Proof, type Requirements, requirementsOf, versionOneForm } from './rules.ts'
 
@@ -13,16 +13,26 @@ export function presentedOf(proof: Proof, offer: Offer): Presented {
   return { version: proof.version, proof: proof.wire, requirements, terms }
 }
 
+const contextOf = (proofHash: string) => `paid-proof:${proofHash}`
+
 /** Seals proofs between the run and the settlement, so that a new process can continue. */
 export function createProofVault(vault: Pick<Vault, 'seal' | 'open'>) {
-  const contextOf = (proofHash: string) => `paid-proof:${proofHash}`
   return {
     seal: (proofHash: string, presented: Presented) =>
       vault.seal(JSON.stringify(presented), contextOf(proofHash)),
-    open: (proofHash: string, sealed: string): Presented =>
+    open: (proofHash: string, sealed: SealedText): Presented =>
       // Sealed by this feature, so the shape is known.
       JSON.parse(vault.open(sealed, contextOf(proofHash))) as Presented,
   }
 }
 
 export type ProofVault = ReturnType<typeof createProofVault>
+
+export const sealedColumns: SealedColumn[] = [
+  {
+    table: 'paid_proofs',
+    column: 'sealed',
+    key: ['proof_hash'],
+    context: ({ proof_hash = '' }) => contextOf(proof_hash),
+  },
+]

@@ -1,3 +1,5 @@
+import type { SealedText } from '../../foundation/vault/index.ts'
+
 export type PaidChatsTable = {
   agent_id: string
   enabled: number
@@ -39,7 +41,7 @@ export type PaidProofsTable = {
   proof_hash: string
   execution_id: string
   /** Sealed JSON for the facilitator; null after the settlement. */
-  sealed: string | null
+  sealed: SealedText | null
 }
 
 export type PaymentsTable = {

@@ -1,3 +1,4 @@
+import type { SealedText } from '../../foundation/vault/index.ts'
 import type { Executor } from '../../ports/database/port.ts'
 import type { PaidProofsTable, PaidTables, PaidTurnsTable } from './tables.ts'
 
@@ -70,7 +71,7 @@ export function turnStore(executor: Executor) {
       return Number(result.numInsertedOrUpdatedRows ?? 0) === 1
     },
 
-    async sealedProof(proofHash: string): Promise<string | null> {
+    async sealedProof(proofHash: string): Promise<SealedText | null> {
       const row = await db
         .selectFrom('paid_proofs')
         .select('sealed')

@@ -5,5 +5,6 @@
  * and the names of its tools. The database stores no readable token.
  */
 
+export { sealedColumns } from './links.ts'
 export { publicRoutes } from './routes.ts'
 export { createPublicChat, type PublicChat, type PublicChatDeps } from './service.ts'

@@ -149,7 +149,12 @@ forEachDialect((_name, open) => {
         bodies.add(JSON.stringify(rest))
       }
     }
-    assert.deepEqual([...bodies], ['{"detail":"There is no such link.","error":"link_not_found"}'])
+    const body = {
+      detail: 'There is no such link.',
+      error: 'link_not_found',
+      docs_url: '/help/errors/link_not_found',
+    }
+    assert.deepEqual([...bodies], [JSON.stringify(body)])
   })
 
   test('404 feature_disabled for owners and visitors while the feature is off', async () => {

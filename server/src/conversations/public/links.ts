@@ -8,7 +8,7 @@ import {
 import type { AgentHooks } from '../../agents/management/index.ts'
 import type { AgentRecords } from '../../agents/records/index.ts'
 import type { Outbox } from '../../foundation/outbox/index.ts'
-import type { Vault } from '../../foundation/vault/index.ts'
+import type { SealedColumn, Vault } from '../../foundation/vault/index.ts'
 import type { SignedIn } from '../../identity/access/caller.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault, invalidField } from '../../kit/fault.ts'
@@ -210,3 +210,7 @@ function patchOf(body: PublicLinkBody): LinkPatch {
 function tokenContext(linkId: string): string {
   return `public-link:${linkId}`
 }
+
+export const sealedColumns: SealedColumn[] = [
+  { table: 'public_links', column: 'token_sealed', key: ['id'], context: ({ id = '' }) => tokenContext(id) },
+]

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import type { SealedText } from '../../foundation/vault/index.ts'
 import type { Executor } from '../../ports/database/port.ts'
 
 export type PublicLinksTable = {
@@ -7,7 +8,7 @@ export type PublicLinksTable = {
   /** SHA-256 of the token, by which a visitor's request finds the link. */
   token_hash: string
   /** Sealed by the vault, so that the owner can see the address again. */
-  token_sealed: string
+  token_sealed: SealedText
   name: string | null
   enabled: number
   require_email: number

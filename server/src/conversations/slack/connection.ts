@@ -1,6 +1,6 @@
 import type { SlackConnection } from '@roost/contracts/conversations/slack'
 import type { Settings } from '../../foundation/settings/index.ts'
-import type { Vault } from '../../foundation/vault/index.ts'
+import type { SealedColumn, Vault } from '../../foundation/vault/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault, invalidField } from '../../kit/fault.ts'
 import { type Secret, secret } from '../../kit/secret.ts'
@@ -93,3 +93,13 @@ export async function orUpstream<T>(call: Promise<T>): Promise<T> {
     throw new Fault('upstream_error', 'Slack does not answer at the moment.', {}, { cause })
   }
 }
+
+export const sealedColumns: SealedColumn[] = [
+  {
+    table: 'slack_connections',
+    column: 'sealed_signing_secret',
+    key: ['id'],
+    context: () => contexts.signingSecret,
+  },
+  { table: 'slack_connections', column: 'sealed_bot_token', key: ['id'], context: () => contexts.botToken },
+]

@@ -1,3 +1,5 @@
+import type { SealedText } from '../../foundation/vault/index.ts'
+
 export type SlackConnectionsTable = {
   /** Always `slack`. */
   id: string
@@ -5,8 +7,8 @@ export type SlackConnectionsTable = {
   workspace_name: string
   bot_user_id: string
   bot_user: string
-  sealed_signing_secret: string
-  sealed_bot_token: string
+  sealed_signing_secret: SealedText
+  sealed_bot_token: SealedText
   updated_at: string
 }
 

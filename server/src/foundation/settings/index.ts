@@ -14,7 +14,7 @@ export {
 } from './definitions.ts'
 export type { MonitoringSettings } from './monitoring.ts'
 export { platformSettingRoutes } from './platform-routes.ts'
-export { createProviderKeys, type ProviderKeys } from './provider-keys.ts'
+export { createProviderKeys, type ProviderKeys, sealedColumns } from './provider-keys.ts'
 export { createProviderTest, gitApiAddress, type TestProvider } from './provider-test.ts'
 export type { Retention } from './retention.ts'
 export { settingsRoutes } from './routes.ts'

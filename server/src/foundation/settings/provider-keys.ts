@@ -4,7 +4,7 @@ import { type Secret, secret, shownPart } from '../../kit/secret.ts'
 import type { Db } from '../../ports/database/port.ts'
 import type { Ephemeral } from '../../ports/ephemeral/port.ts'
 import type { Log } from '../../ports/log.ts'
-import type { Vault } from '../vault/index.ts'
+import type { SealedColumn, Vault } from '../vault/index.ts'
 import { createRefresh } from './refresh.ts'
 import { type ProviderKeyRow, settingStore } from './store.ts'
 
@@ -107,3 +107,12 @@ function contextOf(provider: string): string {
 function hintOf(key: Secret | null): string | null {
   return key && shownPart(key.reveal(), 'end', 4)
 }
+
+export const sealedColumns: SealedColumn[] = [
+  {
+    table: 'provider_keys',
+    column: 'sealed_key',
+    key: ['provider'],
+    context: ({ provider = '' }) => contextOf(provider),
+  },
+]

@@ -1,11 +1,12 @@
 import type { Executor } from '../../ports/database/port.ts'
+import type { SealedText } from '../vault/index.ts'
 
 type SettingTables = {
   settings: { key: string; value: string; updated_at: string }
   provider_keys: {
     provider: string
     /** Sealed for this provider: cannot be opened in another row. */
-    sealed_key: string
+    sealed_key: SealedText
     hint: string
     updated_at: string
     last_tested_at: string | null
@@ -82,7 +83,7 @@ export function settingStore(on: Executor) {
     },
 
     /** Changes nothing when the tested key was replaced meanwhile. */
-    async noteTest(provider: string, sealedKey: string, at: string, isOk: boolean): Promise<void> {
+    async noteTest(provider: string, sealedKey: SealedText, at: string, isOk: boolean): Promise<void> {
       await db
         .updateTable('provider_keys')
         .set({ last_tested_at: at, last_test_ok: isOk ? 1 : 0 })

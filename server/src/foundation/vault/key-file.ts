@@ -7,6 +7,8 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
+  renameSync,
+  rmSync,
   statSync,
   unlinkSync,
   writeSync,
@@ -25,16 +27,71 @@ export class KeyFileError extends Error {
 }
 
 /** Returns the configured key, else the one of `<data>/encryption.key`, which is created when absent. */
-export function readKey({ encryptionKey, dataDir }: KeySource): Buffer {
+export function readKey(source: KeySource): Buffer {
+  const path = join(source.dataDir, 'encryption.key')
+  return existingKey(source) ?? parse(create(path), path)
+}
+
+/** Like `readKey`, but returns null instead of creating a key. */
+export function existingKey({ encryptionKey, dataDir }: KeySource): Buffer | null {
   if (encryptionKey) return Buffer.from(encryptionKey.reveal(), 'hex')
   const path = join(dataDir, 'encryption.key')
-  const text = read(path) ?? create(path)
+  const text = read(path)
+  return text === null ? null : parse(text, path)
+}
+
+function parse(text: string, path: string): Buffer {
   if (!/^[0-9a-f]{64}\s*$/i.test(text)) {
     throw new KeyFileError(
       `${path} is not 32 bytes in hex. Put the right key back: nothing sealed opens without it.`,
     )
   }
   return Buffer.from(text.trim(), 'hex')
+}
+
+/**
+ * The key that a rotation will switch to. It is written before the database changes, so that a killed rotation can be
+ * completed, and replaces the key file afterwards.
+ */
+export function nextKey(dataDir: string) {
+  const path = join(dataDir, 'encryption.key.next')
+  return {
+    /** Null: no rotation has begun, or it has ended. */
+    read: (): Buffer | null => {
+      const text = read(path)
+      return text === null ? null : parse(text, path)
+    },
+    write(key: Buffer): void {
+      rmSync(path, { force: true })
+      writeDraft(path, key)
+      flushFolder(dataDir)
+    },
+    /** Makes it the key of the installation. */
+    promote(): void {
+      renameSync(path, join(dataDir, 'encryption.key'))
+      flushFolder(dataDir)
+    },
+  }
+}
+
+function writeDraft(path: string, key: Buffer): void {
+  const file = openSync(path, 'wx', 0o600)
+  try {
+    writeSync(file, `${key.toString('hex')}\n`)
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** A new name is on disk only when its folder is. */
+function flushFolder(path: string): void {
+  const folder = openSync(path, 'r')
+  try {
+    fsyncSync(folder)
+  } finally {
+    closeSync(folder)
+  }
 }
 
 function read(path: string): string | null {
@@ -54,14 +111,8 @@ function read(path: string): string | null {
 function create(path: string): string {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   const draft = `${path}.${randomBytes(8).toString('hex')}`
-  const file = openSync(draft, 'wx', 0o600)
+  writeDraft(draft, randomBytes(32))
   try {
-    try {
-      writeSync(file, `${randomBytes(32).toString('hex')}\n`)
-      fsyncSync(file)
-    } finally {
-      closeSync(file)
-    }
     chmodSync(draft, 0o600)
     linkSync(draft, path)
   } catch (error) {

@@ -2,7 +2,7 @@ import { randomBytes, scryptSync } from 'node:crypto'
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { type KeySource, readKey } from './key-file.ts'
-import { createVault, type Vault, VaultError } from './service.ts'
+import { asSealed, createVault, type Vault, VaultError } from './service.ts'
 
 /** Text sealed with a passphrase, with the parameters that opening needs. */
 export type WithPassphrase = { kdf: 'scrypt'; cost: number; salt: string; sealed: string }
@@ -21,7 +21,7 @@ export function openWith(passphrase: string, sealedText: WithPassphrase, context
   // Limits the memory that a foreign file can claim.
   if (sealedText.cost > 2 ** 17) throw new VaultError('This was not sealed by Roost.')
   return vaultOf(passphrase, Buffer.from(sealedText.salt, 'base64'), sealedText.cost).open(
-    sealedText.sealed,
+    asSealed(sealedText.sealed),
     context,
   )
 }

@@ -8,14 +8,21 @@ import {
 } from 'node:crypto'
 import { type KeySource, readKey } from './key-file.ts'
 
+declare const sealedBrand: unique symbol
+/**
+ * The result of `seal`, and the type of its column. `open` takes nothing else, so every column with sealed text has
+ * this type; a test compares these columns with those that the key rotation knows.
+ */
+export type SealedText = string & { readonly [sealedBrand]: true }
+
 /**
  * Seals secrets. `context` names the purpose and owner of a text (`provider-key:anthropic`): sealed text that is moved
  * to another place does not open.
  */
 export type Vault = {
-  seal(plaintext: string, context: string): string
+  seal(plaintext: string, context: string): SealedText
   /** Throws `VaultError` for another key or context, and for changed text. */
-  open(sealed: string, context: string): string
+  open(sealed: SealedText, context: string): string
   /** Identifies the key of this installation without revealing it. */
   readonly keyId: string
   /** Like `seal`, but returns the parts, for data outside the database. */
@@ -24,6 +31,12 @@ export type Vault = {
   openBytes(sealed: SealedParts, context: string): Buffer
   /** A keyed hash that only this installation can compute, for tokens that are checked without a database read. */
   mac(text: string, context: string): string
+  /** Like `mac`, but with the retired keys: for hashes that must outlive a rotation of the key. */
+  earlierMacs(text: string, context: string): string[]
+  /** Like `earlierMacs`, for the tokens of turns that ran during a rotation: only for some hours after it. */
+  earlierTurnMacs(text: string, context: string): string[]
+  /** Opens data outside the database that a retired key sealed. Null for an unknown key. */
+  retired(keyId: string): Pick<Vault, 'openBytes'> | null
 }
 
 export type SealedParts = { nonce: Buffer; tag: Buffer; data: Buffer }
@@ -39,12 +52,22 @@ export class VaultError extends Error {
  * Opens the vault with the configured key, or with the key of the data folder, which the first start creates.
  * Throws `KeyFileError`.
  */
-export function openVault(source: KeySource): Vault {
-  return createVault(readKey(source))
+export function openVault(source: KeySource, history?: KeyHistory): Vault {
+  return createVault(readKey(source), history)
+}
+
+/** The keys before this one, newest first. */
+export type KeyHistory = { retired: readonly RetiredKey[]; now: () => Date }
+export type RetiredKey = { key: Buffer; turnsUntil: Date }
+
+/** For text that `seal` made and that was stored outside the database. `open` still checks it. */
+export function asSealed(text: string): SealedText {
+  return text as SealedText
 }
 
 /** `key` has 32 bytes. Sealed text is `v1.` plus nonce, tag and cipher text in base64url (AES-256-GCM). */
-export function createVault(key: Buffer): Vault {
+export function createVault(key: Buffer, history?: KeyHistory): Vault {
+  const earlier = (history?.retired ?? []).map((each) => ({ ...each, vault: createVault(each.key) }))
   // Raw bytes would be converted for every text, which takes longer than opening one.
   const sealKey = createSecretKey(key)
   // Derived, because a sealing key must have no other use.
@@ -77,9 +100,15 @@ export function createVault(key: Buffer): Vault {
     openBytes,
     seal(plaintext, context) {
       const { nonce, tag, data } = sealBytes(Buffer.from(plaintext, 'utf8'), context)
-      return version + Buffer.concat([nonce, tag, data]).toString('base64url')
+      return asSealed(version + Buffer.concat([nonce, tag, data]).toString('base64url'))
     },
     mac: (text, context) => createHmac('sha256', macKey).update(`${context}\0${text}`).digest('base64url'),
+    earlierMacs: (text, context) => earlier.map(({ vault }) => vault.mac(text, context)),
+    earlierTurnMacs: (text, context) =>
+      earlier
+        .filter(({ turnsUntil }) => history !== undefined && history.now() < turnsUntil)
+        .map(({ vault }) => vault.mac(text, context)),
+    retired: (keyId) => earlier.find(({ vault }) => vault.keyId === keyId)?.vault ?? null,
     open(sealed, context) {
       const bytes = Buffer.from(sealed.slice(version.length), 'base64url')
       if (!sealed.startsWith(version) || bytes.length < nonceBytes + tagBytes) {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { Worker } from 'node:worker_threads'
 import { secret } from '../../kit/secret.ts'
-import { createThrowawayVault, createVault, KeyFileError, openVault, VaultError } from './index.ts'
+import { asSealed, createThrowawayVault, createVault, KeyFileError, openVault, VaultError } from './index.ts'
 
 test('opens its own sealed text; equal texts are sealed differently', () => {
   const vault = createThrowawayVault()
@@ -23,8 +23,9 @@ test('refuses another context, another key, changed text and unsealed text', () 
   const flipped = sealed.slice(0, -2) + (sealed.endsWith('AA') ? 'BB' : 'AA')
   assert.throws(() => vault.open(sealed, 'provider-key:google'), VaultError)
   assert.throws(() => other.open(sealed, 'provider-key:openai'), VaultError)
-  assert.throws(() => vault.open(flipped, 'provider-key:openai'), VaultError)
-  for (const never of ['', 'v1.', 'v1.AAAA', 'hello']) assert.throws(() => vault.open(never, 'x'), VaultError)
+  assert.throws(() => vault.open(asSealed(flipped), 'provider-key:openai'), VaultError)
+  for (const never of ['', 'v1.', 'v1.AAAA', 'hello'])
+    assert.throws(() => vault.open(asSealed(never), 'x'), VaultError)
 })
 
 test('the first start creates a key that only its owner can read; later starts use it', () => {
@@ -78,7 +79,7 @@ test('eight concurrent first starts create one key', async () => {
     }),
   )
   const vault = openVault({ encryptionKey: null, dataDir: folder.path })
-  for (const text of sealed) assert.equal(vault.open(text, 'note'), 'hello')
+  for (const text of sealed) assert.equal(vault.open(asSealed(text), 'note'), 'hello')
 })
 
 function temporaryFolder(): { path: string } & Disposable {

@@ -3,4 +3,4 @@
  * rights on the host.
  */
 export { gitTokenRoutes } from './routes.ts'
-export { createGitTokens, type GitTokens } from './service.ts'
+export { createGitTokens, type GitTokens, sealedColumns } from './service.ts'

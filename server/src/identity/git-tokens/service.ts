@@ -1,4 +1,4 @@
-import type { Vault } from '../../foundation/vault/index.ts'
+import type { SealedColumn, Vault } from '../../foundation/vault/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { type Secret, secret } from '../../kit/secret.ts'
 import type { Db } from '../../ports/database/port.ts'
@@ -14,6 +14,8 @@ export type GitTokens = {
   tokenOf(userId: string): Promise<Secret | null>
 }
 
+const contextOf = (userId: string) => `git-token:${userId}`
+
 export function createGitTokens(deps: {
   db: Db
   clock: Pick<Clock, 'now'>
@@ -22,7 +24,6 @@ export function createGitTokens(deps: {
 }): GitTokens {
   const { clock, vault, hasGlobal } = deps
   const store = gitTokenStore(deps.db)
-  const contextOf = (userId: string) => `git-token:${userId}`
   return {
     isConfigured: async (userId) => (await store.sealedOf(userId)) !== null,
     hasGlobal,
@@ -39,3 +40,12 @@ export function createGitTokens(deps: {
     },
   }
 }
+
+export const sealedColumns: SealedColumn[] = [
+  {
+    table: 'git_tokens',
+    column: 'sealed',
+    key: ['user_id'],
+    context: ({ user_id = '' }) => contextOf(user_id),
+  },
+]

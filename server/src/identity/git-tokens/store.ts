@@ -1,13 +1,14 @@
+import type { SealedText } from '../../foundation/vault/index.ts'
 import type { Executor } from '../../ports/database/port.ts'
 
-type GitTokenRow = { user_id: string; sealed: string; updated_at: string }
+type GitTokenRow = { user_id: string; sealed: SealedText; updated_at: string }
 
 type GitTokenTables = { git_tokens: GitTokenRow }
 
 export function gitTokenStore(executor: Executor) {
   const db = executor.withTables<GitTokenTables>()
   return {
-    async sealedOf(userId: string): Promise<string | null> {
+    async sealedOf(userId: string): Promise<SealedText | null> {
       const query = db.selectFrom('git_tokens').select('sealed').where('user_id', '=', userId)
       return (await query.executeTakeFirst())?.sealed ?? null
     },

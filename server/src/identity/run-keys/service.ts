@@ -1,7 +1,7 @@
 import type { Principal } from '@roost/contracts/link/runs'
 import { type CallerUser, type KeyCaller, type Reach, readPrincipal } from '../access/index.ts'
 import { callerUser, type Users } from '../users/index.ts'
-import { createRunKeyText, type RunKeyRef, type RunOf } from './text.ts'
+import { createRunKeyText, type EarlierMacs, type RunKeyRef, type RunOf } from './text.ts'
 
 /** The properties of an agent that its run keys depend on. */
 export type RunKeyAgent = {
@@ -16,6 +16,8 @@ export type RunKeyAgent = {
 export type RunKeysDeps = {
   /** Keyed hash of the installation, as text. */
   mac(text: string): string
+  /** For keys of turns that ran while the installation's key was rotated. */
+  earlierMacs?: EarlierMacs
   users: Pick<Users, 'find'>
   /** Returns the run if it is running, or the running turn of the conversation. One indexed query. */
   running(run: RunOf): Promise<{ id: string; principal: string | null } | null>
@@ -41,7 +43,7 @@ const maxCachedKeys = 1_000
 
 export function createRunKeys(deps: RunKeysDeps): RunKeys {
   const { users } = deps
-  const text = createRunKeyText(deps.mac)
+  const text = createRunKeyText(deps.mac, deps.earlierMacs)
   const minted = new Map<string, string>()
 
   function remember(name: string, key: string): string {
@@ -56,7 +58,7 @@ export function createRunKeys(deps: RunKeysDeps): RunKeys {
     if (!agent || agent.agent_key_id === null) return null
     const run = await deps.running(ref)
     if (!run || run.principal === null) return null
-    if (text.binding(agent.agent_key_id, run.principal) !== ref.binding) return null
+    if (!text.isBinding(ref.binding, agent.agent_key_id, run.principal)) return null
     const principal = await deps.principalFor(agent.id, run.principal)
     if ('ended' in principal) return null
     const reach = reachOf(principal)

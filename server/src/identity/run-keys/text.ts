@@ -34,15 +34,24 @@ export function isRunKeyText(text: string): boolean {
   return keyShape.test(text)
 }
 
+/** Hashes by earlier keys of the installation that are still accepted. */
+export type EarlierMacs = (text: string) => readonly string[]
+
 /** `mac` is a keyed hash of the installation: nobody without its key can make a run key. */
-export function createRunKeyText(mac: (text: string) => string) {
+export function createRunKeyText(mac: (text: string) => string, earlierMacs: EarlierMacs = () => []) {
   const sign = (body: string) => mac(`key\0${body}`)
+  const isSigned = (body: string, signature: string) =>
+    [sign(body), ...earlierMacs(`key\0${body}`)].some((each) => isSameSecret(signature, each))
   const bodyOf = ({ kind, id, agentId, binding }: RunKeyRef) =>
     `${kind === 'session' ? 's' : 'e'}${id}.${agentId}.${binding}`
 
   return {
     binding: (agentKeyId: string, principal: string) =>
       mac(`binding\0${agentKeyId}\0${principal}`).slice(0, 22),
+    isBinding(binding: string, agentKeyId: string, principal: string): boolean {
+      const text = `binding\0${agentKeyId}\0${principal}`
+      return [mac(text), ...earlierMacs(text)].some((each) => isSameSecret(binding, each.slice(0, 22)))
+    },
     write(ref: RunKeyRef): string {
       const body = bodyOf(ref)
       return `${prefix}${body}.${sign(body)}`
@@ -50,7 +59,7 @@ export function createRunKeyText(mac: (text: string) => string) {
     /** Returns null for a text that was not made here. */
     read(text: string): RunKeyRef | null {
       const [, body, signature] = keyShape.exec(text) ?? []
-      if (!body || !signature || !isSameSecret(signature, sign(body))) return null
+      if (!body || !signature || !isSigned(body, signature)) return null
       return readBody(body)
     },
     refText: (ref: RunKeyRef) => refPrefix + bodyOf(ref),

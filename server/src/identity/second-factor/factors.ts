@@ -1,4 +1,4 @@
-import type { Vault } from '../../foundation/vault/index.ts'
+import type { SealedColumn, Vault } from '../../foundation/vault/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
@@ -10,6 +10,8 @@ import { type Enrolment, enrolmentOf, newTotpSecret, stepOf } from './totp.ts'
 
 export type Factors = ReturnType<typeof createFactors>
 
+const contextOf = (userId: string) => `second-factor:${userId}`
+
 /** The secrets and codes of second factors. Callers check who may change them. */
 export function createFactors(deps: {
   db: Db
@@ -18,8 +20,12 @@ export function createFactors(deps: {
   users: Pick<Users, 'setEnrolled'>
 }) {
   const { db, clock, vault, users } = deps
-  const contextOf = (userId: string) => `second-factor:${userId}`
   const hashOf = (userId: string, code: string) => vault.mac(`${userId}\0${code}`, 'recovery-code')
+  /** The first is that of a new code; codes from before a rotation of the key have one of the others. */
+  const hashesOf = (userId: string, code: string) => [
+    hashOf(userId, code),
+    ...vault.earlierMacs(`${userId}\0${code}`, 'recovery-code'),
+  ]
   const now = () => timestamp(clock.now())
 
   /** Returns the codes, which are shown only once. */
@@ -63,7 +69,7 @@ export function createFactors(deps: {
     async accept(tx: Tx, userId: string, code: string): Promise<boolean> {
       const presented = readCode(code)
       if (presented?.kind === 'recovery') {
-        return factorStore(tx).useRecoveryCode(userId, hashOf(userId, presented.text))
+        return factorStore(tx).useRecoveryCode(userId, hashesOf(userId, presented.text))
       }
       const row = await factorStore(tx).byUser(userId)
       if (!presented || !row || row.confirmed_at === null) return false
@@ -79,3 +85,12 @@ export async function removeFactor(tx: Tx, users: Pick<Users, 'setEnrolled'>, us
   await factorStore(tx).remove(userId)
   await users.setEnrolled(tx, userId, null)
 }
+
+export const sealedColumns: SealedColumn[] = [
+  {
+    table: 'second_factors',
+    column: 'sealed_secret',
+    key: ['user_id'],
+    context: ({ user_id = '' }) => contextOf(user_id),
+  },
+]

@@ -3,6 +3,6 @@
  * step and a session. A code works once, guesses are limited per challenge and account, and secrets are
  * encrypted. Independent of passwords and sessions: a challenge returns the proof it was made from.
  */
-export { removeFactor } from './factors.ts'
+export { removeFactor, sealedColumns } from './factors.ts'
 export { factorRoutes } from './routes.ts'
 export { type Answerer, createSecondFactor, type SecondFactor, type SecondFactorDeps } from './service.ts'

@@ -1,19 +1,21 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { generateSync } from 'otplib'
+import { createVault } from '../../foundation/vault/index.ts'
 import { isFault } from '../../kit/fault.ts'
 import { forEachDialect } from '../../test/dialects.ts'
 import { faultOf, outcomes } from '../test/fault-of.ts'
-import { closing, openIdentity } from '../test/fixture.ts'
+import { closing, createWorld, openIdentity, type World } from '../test/fixture.ts'
 
 const password = 'correct horse battery'
 const ip = '192.0.2.1'
 const origin = { ip }
 
 forEachDialect((_name, open) => {
-  async function start() {
+  async function start(world?: World) {
     const db = await open()
-    const it = closing(await openIdentity(db), db)
+    const it = closing(await openIdentity(db, world), db)
     await it.sessions.setUp({ password }, ip)
     const { account } = (await it.users.findLogin('admin')) ?? assert.fail('no admin')
     const { secondFactor, sessions, clock } = it
@@ -22,6 +24,7 @@ forEachDialect((_name, open) => {
     const signIn = (text = password) => sessions.signIn({ username: 'admin', password: text, ip })
     return {
       ...it,
+      db,
       id: account.id,
       codeOf,
       signIn,
@@ -132,6 +135,19 @@ forEachDialect((_name, open) => {
     )
     assert.deepEqual(results, { invalid_code: 7, none: 1 })
     assert.equal((await it.secondFactor.status(it.id)).recovery_codes_left, 9)
+  })
+
+  test('a recovery code stays valid after a rotation of the encryption key, once', async () => {
+    const [old, world] = [randomBytes(32), createWorld()]
+    await using it = await start({ ...world, vault: createVault(old) })
+    const { recoveryCodes } = await it.enrol()
+    const retired = [{ key: old, turnsUntil: new Date(0) }]
+    const vault = createVault(randomBytes(32), { retired, now: it.clock.now })
+    await using after = await openIdentity(it.db, { ...world, vault })
+    const { finish } = after.sessions.secondStep
+    const code = recoveryCodes[0] ?? ''
+    assert.equal(await faultOf(finish(await it.token(), code, { origin })), 'none')
+    assert.equal(await faultOf(finish(await it.token(), code, { origin })), 'invalid_code')
   })
 
   test('a challenge ends after five tries or five minutes', async () => {

@@ -1,9 +1,10 @@
+import type { SealedText } from '../../foundation/vault/index.ts'
 import type { Executor } from '../../ports/database/port.ts'
 import type { Proof } from '../users/index.ts'
 
 type SecondFactorRow = {
   user_id: string
-  sealed_secret: string
+  sealed_secret: SealedText
   created_at: string
   /** Null: not confirmed and not required yet. */
   confirmed_at: string | null
@@ -36,7 +37,7 @@ export function factorStore(executor: Executor) {
     },
 
     /** Replaces an unconfirmed factor; false if there is a confirmed one. */
-    async start(userId: string, sealed_secret: string, created_at: string): Promise<boolean> {
+    async start(userId: string, sealed_secret: SealedText, created_at: string): Promise<boolean> {
       const { numInsertedOrUpdatedRows } = await db
         .insertInto('second_factors')
         .values({ user_id: userId, sealed_secret, created_at, confirmed_at: null, last_step: null })
@@ -75,11 +76,11 @@ export function factorStore(executor: Executor) {
     },
 
     /** False for an unknown or used code. */
-    async useRecoveryCode(userId: string, code_hash: string): Promise<boolean> {
+    async useRecoveryCode(userId: string, hashes: string[]): Promise<boolean> {
       const { numDeletedRows } = await db
         .deleteFrom('recovery_codes')
         .where('user_id', '=', userId)
-        .where('code_hash', '=', code_hash)
+        .where('code_hash', 'in', hashes)
         .executeTakeFirst()
       return numDeletedRows > 0n
     },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { describe, test } from 'node:test'
-import { createVault } from '../../foundation/vault/index.ts'
+import { asSealed, createVault } from '../../foundation/vault/index.ts'
 import { systemClock } from '../../kit/clock.ts'
 import { memoryEphemeral } from '../../ports/ephemeral/memory.ts'
 import type { Ephemeral } from '../../ports/ephemeral/port.ts'
@@ -92,7 +92,7 @@ describe('several processes on Redis', { skip }, () => {
     assert.ok(stored)
     for (const encoding of ['base64', 'base64url', 'hex'] as const)
       assert.ok(!stored.includes(process.current().key.export().toString(encoding)))
-    assert.throws(() => createVault(randomBytes(32)).open(stored, 'identity.signing-key'))
+    assert.throws(() => createVault(randomBytes(32)).open(asSealed(stored), 'identity.signing-key'))
   })
 
   test('agree once the store is back after a start without it', async () => {

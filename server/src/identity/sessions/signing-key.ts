@@ -1,4 +1,5 @@
 import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
+import { asSealed, type Vault } from '../../foundation/vault/index.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { newId } from '../../kit/ids.ts'
 import { type Ephemeral, EphemeralDown } from '../../ports/ephemeral/port.ts'
@@ -16,7 +17,7 @@ export type SigningKeys = {
 export type SigningKeyDeps = {
   ephemeral: Ephemeral
   /** Encrypts the key before it goes into the ephemeral store. */
-  vault: { seal(plaintext: string, context: string): string; open(sealed: string, context: string): string }
+  vault: Pick<Vault, 'seal' | 'open'>
   clock: Clock
   log: Pick<Log, 'warn'>
 }
@@ -204,7 +205,7 @@ function sealKey({ vault }: SigningKeyDeps, { epoch, key }: SigningKey): string 
 function openKey({ vault, log }: SigningKeyDeps, sealed: string | null): SigningKey | null {
   if (sealed === null) return null
   try {
-    const { epoch, key } = JSON.parse(vault.open(sealed, vaultContext))
+    const { epoch, key } = JSON.parse(vault.open(asSealed(sealed), vaultContext))
     return { epoch, key: createSecretKey(Buffer.from(key, 'base64url')) }
   } catch (error) {
     log.warn(

@@ -9,6 +9,8 @@ export type BrokerDeps = Omit<HandlerDeps, 'tokens'> & {
   events: Pick<Outbox, 'on'>
   /** Keyed hash of the installation, as text; never the key itself. */
   mac(text: string): string
+  /** For tokens of turns that ran while the installation's key was rotated. */
+  earlierMacs?(text: string): readonly string[]
   /** Address of `/broker` as seen from a container. */
   brokerUrl(): string
 }
@@ -25,7 +27,7 @@ export type Broker = {
 }
 
 export function createBroker(deps: BrokerDeps): Broker {
-  const tokens = createBrokerTokens(deps.mac)
+  const tokens = createBrokerTokens(deps.mac, deps.earlierMacs)
   const handler = createHandler({ ...deps, tokens })
   const stopListening = deps.events.on('execution.finished', (event) => {
     const id = event.fields.execution_id

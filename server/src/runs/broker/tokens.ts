@@ -12,8 +12,13 @@ export type BrokerTokens = {
 }
 
 /** `mac` is a keyed hash of the installation: without its key nobody can make a token. */
-export function createBrokerTokens(mac: (text: string) => string): BrokerTokens {
+export function createBrokerTokens(
+  mac: (text: string) => string,
+  earlierMacs: (text: string) => readonly string[] = () => [],
+): BrokerTokens {
   const sign = (body: string) => mac(`broker-token:${body}`)
+  const isSigned = (body: string, signature: string) =>
+    [sign(body), ...earlierMacs(`broker-token:${body}`)].some((each) => isSameSecret(signature, each))
   /** Caches tokens, because each is needed at the claim and again for masking every message of the run. */
   const minted = new Map<string, string>()
 
@@ -33,7 +38,7 @@ export function createBrokerTokens(mac: (text: string) => string): BrokerTokens 
       const match = shape.exec(token)
       const [, agentId, letter, id, signature] = match ?? []
       if (!agentId || !letter || !id || !signature) return null
-      if (!isSameSecret(signature, sign(`${agentId}.${letter}.${id}`))) return null
+      if (!isSigned(`${agentId}.${letter}.${id}`, signature)) return null
       return { agentId, kind: letter === 's' ? 'session' : 'execution', id }
     },
   }

@@ -14,3 +14,4 @@ export {
   type ProviderSubscriptionsDeps,
 } from './service.ts'
 export type { InUse } from './wire.ts'
+export { sealedColumns } from './wire.ts'

@@ -7,7 +7,7 @@ import type {
 } from '@roost/contracts/runs/provider-subscriptions'
 import { agentStore } from '../../agents/records/index.ts'
 import type { Loop } from '../../background/loops.ts'
-import type { Vault } from '../../foundation/vault/index.ts'
+import type { SealedText, Vault } from '../../foundation/vault/index.ts'
 import { secondsLater, timestamp } from '../../kit/clock.ts'
 import { Fault, invalidField } from '../../kit/fault.ts'
 import { newId } from '../../kit/ids.ts'
@@ -200,7 +200,7 @@ export function createProviderSubscriptions(deps: ProviderSubscriptionsDeps): Pr
     return view({ ...current, ...patch }, names)
   }
 
-  function sealed(id: string, token: Secret): string {
+  function sealed(id: string, token: Secret): SealedText {
     return vault.seal(token.reveal(), tokenContext(id))
   }
 }

@@ -1,12 +1,13 @@
 import type { ModelProvider } from '@roost/contracts/runs/provider-subscriptions'
 import { sql } from 'kysely'
+import type { SealedText } from '../../foundation/vault/index.ts'
 import type { Executor } from '../../ports/database/port.ts'
 
 export type ProviderSubscriptionsTable = {
   id: string
   name: string
   provider: ModelProvider
-  sealed_token: string
+  sealed_token: SealedText
   subscription_type: string | null
   rate_limit_tier: string | null
   /** The provider has limited it until then. */

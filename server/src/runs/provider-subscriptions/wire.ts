@@ -3,7 +3,7 @@ import type { ModelProvider } from '@roost/contracts/runs/provider-subscriptions
 import { agentStore } from '../../agents/records/index.ts'
 import type { Alerts } from '../../foundation/alerts/index.ts'
 import type { Outbox } from '../../foundation/outbox/index.ts'
-import type { Vault } from '../../foundation/vault/index.ts'
+import type { SealedColumn, Vault } from '../../foundation/vault/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { type Secret, secret } from '../../kit/secret.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
@@ -119,3 +119,12 @@ export function subscriptionAlert(
     context: change,
   }
 }
+
+export const sealedColumns: SealedColumn[] = [
+  {
+    table: 'provider_subscriptions',
+    column: 'sealed_token',
+    key: ['id'],
+    context: ({ id = '' }) => tokenContext(id),
+  },
+]

@@ -1,4 +1,5 @@
 import type { MisfirePolicy } from '@roost/contracts/triggers/schedules'
+import type { SealedText } from '../../foundation/vault/index.ts'
 import type { ExecutionRow } from '../../runs/executions/index.ts'
 import type { ExecutionToolsTable } from '../../runs/transcripts/index.ts'
 
@@ -53,8 +54,8 @@ export type SchedulesTable = {
 
 /** The other columns of a webhook, stored with its schedule. */
 type WebhookColumns = {
-  webhook_token_sealed: string | null
-  webhook_secret_sealed: string | null
+  webhook_token_sealed: SealedText | null
+  webhook_secret_sealed: SealedText | null
   webhook_signs_time: number
   webhook_created_at: string | null
   webhook_last_called_at: string | null

@@ -7,4 +7,4 @@
  */
 export { type CallDeps, createCallWebhook } from './call.ts'
 export { webhookRoutes } from './routes.ts'
-export { createManageWebhooks, type ManageDeps } from './service.ts'
+export { createManageWebhooks, type ManageDeps, sealedColumns } from './service.ts'

@@ -1,5 +1,5 @@
 import { signatureHeader, timestampHeader, type Webhook } from '@roost/contracts/triggers/webhooks'
-import type { Vault } from '../../foundation/vault/index.ts'
+import type { SealedColumn, Vault } from '../../foundation/vault/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import { newSecretText } from '../../kit/ids.ts'
@@ -104,3 +104,18 @@ function tokenContext(scheduleId: string): string {
 export function secretContext(scheduleId: string): string {
   return `webhook-secret:${scheduleId}`
 }
+
+export const sealedColumns: SealedColumn[] = [
+  {
+    table: 'schedules',
+    column: 'webhook_token_sealed',
+    key: ['id'],
+    context: ({ id = '' }) => tokenContext(id),
+  },
+  {
+    table: 'schedules',
+    column: 'webhook_secret_sealed',
+    key: ['id'],
+    context: ({ id = '' }) => secretContext(id),
+  },
+]

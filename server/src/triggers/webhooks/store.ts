@@ -1,3 +1,4 @@
+import type { SealedText } from '../../foundation/vault/index.ts'
 import type { Executor } from '../../ports/database/port.ts'
 import { type Schedule, scheduleColumns } from '../schedules/index.ts'
 
@@ -6,9 +7,9 @@ type WebhookColumns = {
   /** SHA-256 of the token, for the lookup; null without a webhook. */
   webhook_token_hash: string | null
   /** Sealed by the vault, so that the owner can see the address again. */
-  webhook_token_sealed: string | null
+  webhook_token_sealed: SealedText | null
   /** Sealed; null if calls need no signature. */
-  webhook_secret_sealed: string | null
+  webhook_secret_sealed: SealedText | null
   /** 1 if the signature covers time and body. */
   webhook_signs_time: number
   webhook_created_at: string | null
