@@ -1,5 +1,8 @@
 import type { McpServer } from '@roost/contracts/link/credentials'
 
+/** Codex drops a server without an answer after 10 s by default: too early for `npx` or a busy machine. */
+export const serverStartSeconds = 60
+
 /**
  * Returns the workspace's MCP servers as sections of Codex's config file. They contain credentials, and every
  * process can read arguments.
@@ -17,7 +20,8 @@ function section(name: string, server: McpServer): string {
     'command' in server
       ? { command: server.command, args: server.args ?? [], env: server.env ?? {} }
       : { url: server.url, http_headers: server.headers ?? {} }
-  const lines = Object.entries(fields).map(([key, value]) => `${key} = ${toml(value)}`)
+  const all = { ...fields, startup_timeout_sec: serverStartSeconds }
+  const lines = Object.entries(all).map(([key, value]) => `${key} = ${toml(value)}`)
   return `[mcp_servers.${name}]\n${lines.join('\n')}\n`
 }
 

@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { delimiter, dirname, join } from 'node:path'
 import { folderScript, linkScript } from './claude-home.ts'
 import { converseCodex } from './codex-lines.ts'
-import { codexServers, toml } from './codex-servers.ts'
+import { codexServers, serverStartSeconds, toml } from './codex-servers.ts'
 import { hookCommand } from './hook-command.ts'
 import type { Launch, Runtime, Setup } from './port.ts'
 
@@ -102,7 +102,7 @@ function provider({ broker }: Setup): string {
 }
 
 function mcpServer(url: string): string {
-  return `mcp_servers.roost={url=${toml(url)},bearer_token_env_var="ROOST_MCP_KEY"}`
+  return `mcp_servers.roost={url=${toml(url)},bearer_token_env_var="ROOST_MCP_KEY",startup_timeout_sec=${serverStartSeconds}}`
 }
 
 /** Patches arrive in their own tool or in a shell command. The hook allows all other commands. */
