@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { brokenLinks, mapProblems, recordProblems, walkProblems } from './documents.ts'
+import { brokenLinks, mapProblems, recordProblems, unlistedPages, walkProblems } from './documents.ts'
 
 const record = (number: number, title: string, more = '') => ({
   name: `${String(number).padStart(4, '0')}-topic.md`,
@@ -53,4 +53,10 @@ test('the table of features names every folder and no other', () => {
   assert.deepEqual(problems(['broker', 'tasks', 'queue']), ['ARCHITECTURE.md: server/src/runs/ lacks queue'])
   assert.deepEqual(problems(['broker']), ['ARCHITECTURE.md: server/src/runs/tasks does not exist'])
   assert.equal(mapProblems(table, new Map([['server/src/skills/', []]])).length, 1)
+})
+
+test('the index of the documentation links to every page', () => {
+  const index = 'See [a](how-to/a.md), [b](operate/b.md#part).'
+  assert.deepEqual(unlistedPages(index, ['how-to/a.md', 'operate/b.md']), [])
+  assert.deepEqual(unlistedPages(index, ['how-to/c.md']), ['docs/README.md: no link leads to how-to/c.md'])
 })

@@ -10,6 +10,12 @@ export function brokenLinks(path: string, text: string, exists: (path: string) =
   )
 }
 
+/** Returns the pages that the index does not link to. Paths are relative to the folder of the index. */
+export function unlistedPages(index: string, pages: readonly string[]): string[] {
+  const linked = new Set([...index.matchAll(/\]\(([^)\s#]+)(?:#[^)]*)?\)/g)].map((match) => match[1]))
+  return pages.filter((page) => !linked.has(page)).map((page) => `docs/README.md: no link leads to ${page}`)
+}
+
 /**
  * Returns the steps of the walks in ARCHITECTURE.md that name no file or folder. A step such as `runs/dispatch/accept`
  * is a path below `src` of the server, the agent program or the MCP server.

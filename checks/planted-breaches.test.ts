@@ -100,12 +100,19 @@ test('laws.ts finds two features of web that import each other (law 11)', async 
   assert.match(output, /import each other/)
 })
 
-test('docs.ts finds a path, a link and a feature that the repository does not have', async () => {
-  const planted = { 'docs/planted.md': 'See `server/src/gone.ts` and [this](gone.md).\n' }
-  const { code, output } = await check('docs', planted, ['ARCHITECTURE.md', 'docs/decisions'])
+test('docs.ts finds what a document names and the repository does not have', async () => {
+  const text = [
+    'See `server/src/gone.ts` and [this](gone.md).',
+    'Run `roost agents vanish scout`, or call `GET /api/agents/{name}/gone`.',
+  ].join('\n')
+  const kept = ['ARCHITECTURE.md', 'docs/decisions', 'docs/README.md']
+  const { code, output } = await check('docs', { 'docs/planted.md': text }, kept)
   assert.equal(code, 1)
   assert.match(output, /server\/src\/gone\.ts does not exist/)
   assert.match(output, /the link to gone\.md leads nowhere/)
+  assert.match(output, /docs\/planted\.md:2: "roost agents" has no "vanish"/)
+  assert.match(output, /docs\/planted\.md:2: the platform does not serve GET \/api\/agents\/\{name\}\/gone/)
+  assert.match(output, /docs\/README\.md: no link leads to planted\.md/)
 })
 
 test('language.ts finds a phrase in a document and accepts plain text', async () => {

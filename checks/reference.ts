@@ -6,9 +6,10 @@ import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { endpoints } from '@roost/contracts'
-import { errorCatalogue } from '@roost/contracts/kit/errors'
+import { type ErrorCode, errorCatalogue } from '@roost/contracts/kit/errors'
 import { openApiDocument } from '@roost/contracts/openapi'
 import { configReference } from '../server/src/config.ts'
+import { errorHelp } from '../server/src/http/help/errors.ts'
 import { metricDefinitions } from '../server/src/operations/metrics/index.ts'
 import { accessPage } from './access/table.ts'
 import { toolsPage } from './mcp-tools.ts'
@@ -57,17 +58,26 @@ function checksumsOfMigrations(): string {
 
 function errorsPage(): string {
   const rows = Object.entries(errorCatalogue).map(
-    ([code, [status, words]]) => `| ${status} | \`${code}\` | ${words} |`,
+    ([code, [status, words]]) => `| ${status} | [\`${code}\`](#${code}) | ${words} |`,
+  )
+  // The catalogue is a closed list of codes.
+  const details = (Object.entries(errorHelp) as [ErrorCode, readonly [string, string]][]).flatMap(
+    ([code, [cause, remedy]]) => ['', `### ${code}`, '', `Cause: ${cause}`, '', `What to do: ${remedy}`],
   )
   return [
     '# Errors',
     '',
     'Every error response is `{detail, error, …}`: `detail` is a sentence for a person, `error` one of these codes.',
     '`validation_error` has a list of `{loc, msg, type}` as `detail`. Some errors have further fields.',
+    '`docs_url` is the path of a page about the code on the same host: `/help/errors/<code>`. A running platform serves',
+    'the pages itself, without sign-in; `/help/errors` lists all.',
     '',
     '| Status | Code | Meaning |',
     '|---|---|---|',
     ...rows,
+    '',
+    '## Causes and remedies',
+    ...details,
     '',
   ].join('\n')
 }

@@ -218,6 +218,7 @@ describe('the second factor', () => {
     assert.deepEqual(rest, {
       detail: 'mfa_required',
       error: 'mfa_required',
+      docs_url: '/help/errors/mfa_required',
       mfa_required: true,
       mfa_enrolled: false,
       enrollment_required: true,

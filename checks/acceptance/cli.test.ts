@@ -10,7 +10,10 @@ import { adminPassword, type Loose, type Platform, startPlatform } from './platf
 import { createAgent } from './steps.ts'
 
 /** Commands for the platform's machine; each has a test in the CLI package or here. */
-const machineCommands = 'up doctor backup restore database regain-admin test release model'.split(' ')
+const machineCommands =
+  'up doctor images backup restore upgrade rollback database rotate-key regain-admin test release model'.split(
+    ' ',
+  )
 const main = resolve(import.meta.dirname, '../../cli/src/main.ts')
 const agent = 'cli-agent'
 let platform: Platform

@@ -71,6 +71,22 @@ export async function docker(...args: string[]): Promise<string> {
   )
 }
 
+/** What an agent is doing, for the message of a failed wait: its state, its runs and the end of its log. */
+export async function stateOf(platform: Platform, agent: string): Promise<string> {
+  const read = async (path: string) => (await platform.request('GET', `/api/agents/${agent}${path}`)).text
+  const runs: Loose[] = JSON.parse(await read('/executions'))
+  const texts = [
+    await read(''),
+    ...runs.map(({ id, status, claimed_at, started_at }) =>
+      JSON.stringify({ id, status, claimed_at, started_at }),
+    ),
+    await docker('logs', '--tail', '40', platform.containerOf(agent)),
+    await docker('top', platform.containerOf(agent)),
+    platform.output().split('\n').slice(-40).join('\n'),
+  ]
+  return texts.join('\n')
+}
+
 /** The platform's address on the network of an agent's container; the engine omits it for closed ones. */
 export const gatewayOf = async (agent: string) =>
   new URL(await docker('exec', `agent-${agent}`, 'printenv', 'ROOST_LINK_URL')).hostname
