@@ -19,6 +19,9 @@ export const entryPoints: readonly EntryPoint[] = [
   page('/docs', 'GET /docs'),
   page('/openapi.json', 'GET /openapi.json'),
   page('/', 'GET / (pages)'),
+  page('/help', 'GET /help (guides)'),
+  page('/help/tutorial', 'GET /help/* (guides)'),
+  page('/help/errors/not_found', 'GET /help/errors/{code}'),
   {
     name: 'WS /ws',
     sends: 'ticket',

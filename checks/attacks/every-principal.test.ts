@@ -6,6 +6,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import { eventually, type PlatformOptions } from '../acceptance/platform.ts'
+import { stateOf } from '../acceptance/steps.ts'
 import { type EverybodysScene, openEveryone, type Person } from './everyone.ts'
 import {
   abilities,
@@ -144,7 +145,10 @@ ${makes[person.name] ?? ''}`
       const all = Promise.all(scene.everyone.map((person) => attack(person, agent)))
       let isOver = false
       all.catch(() => (isOver = true))
-      await eventually(held, (open) => isOver || open === count, 300_000)
+      // Shorter than the wait for a response, so that the state is read before the requests fail.
+      await eventually(held, (open) => isOver || open === count, 240_000).catch(async (error: Error) =>
+        assert.fail(`${error.message}\n${await stateOf(scene.platform, agent)}`),
+      )
       scene.platform.model.release(agent)
       await all
     }

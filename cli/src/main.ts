@@ -1,67 +1,9 @@
-import { agents } from './agents.ts'
-import { backup, restore } from './backup.ts'
-import { chat } from './chat.ts'
 import { exitCodes, reportFailure } from './client/exit.ts'
-import { type Command, UsageError } from './command.ts'
-import { createCompletion } from './completion.ts'
-import { database } from './database.ts'
-import { doctor } from './doctor.ts'
-import { events } from './events.ts'
-import { executions } from './executions.ts'
-import { fleet } from './fleet.ts'
-import { help, version } from './help.ts'
-import { keys } from './keys.ts'
-import { login, logout, servers } from './login.ts'
-import { logs } from './logs.ts'
-import { loops } from './loops.ts'
-import { mcpConfig } from './mcp-config.ts'
-import { model } from './model.ts'
-import { notifications } from './notifications.ts'
-import { prices } from './prices.ts'
-import { regainAdmin } from './regain-admin.ts'
-import { release } from './release.ts'
-import { reports } from './reports.ts'
-import { schedules } from './schedules.ts'
-import { shares } from './shares.ts'
-import { skills } from './skills.ts'
-import { task } from './task.ts'
+import { UsageError } from './command.ts'
+import { commands } from './commands.ts'
+import { help } from './help.ts'
 import { systemErrorMessage } from './terminal/system-error.ts'
-import { test } from './test.ts'
 import { up } from './up.ts'
-
-/** In the order of `roost help`. */
-const commands: Command[] = [
-  up,
-  login,
-  logout,
-  servers,
-  agents,
-  fleet,
-  chat,
-  task,
-  executions,
-  schedules,
-  loops,
-  skills,
-  notifications,
-  reports,
-  shares,
-  logs,
-  events,
-  keys,
-  prices,
-  mcpConfig,
-  createCompletion(() => commands),
-  doctor,
-  backup,
-  restore,
-  database,
-  regainAdmin,
-  test,
-  release,
-  model,
-  version,
-]
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   // A reader may close the pipe early, as `head` does. This is not an error.

@@ -100,6 +100,7 @@ export async function compose(
     },
     isPlatformEnabled: () => settings.value('dispatch_breaker_enabled'),
     mac: (text) => vault.mac(text, 'broker'),
+    earlierMacs: (text) => vault.earlierTurnMacs(text, 'broker'),
     brokerUrl: () => `http://${agentsHost()}:${config.internalPort}/broker`,
     providerKey: (provider) => settings.providerKey(provider),
     providerBaseUrl: (provider) => providers[provider],

@@ -52,8 +52,11 @@ export const variables = {
     name: 'ROOST_REDIS_URL',
     defaultText: 'in this process',
     description:
-      'Store for short-lived data: `redis://` or `rediss://`. Required with several API processes.',
-    parse: (value) => secret(matching(value, /^rediss?:\/\/./, 'must start with redis:// or rediss://')),
+      'Store for short-lived data: `redis://`, `rediss://` or `unix:///path/to.sock`. Required with several API processes.',
+    parse: (value) =>
+      secret(
+        matching(value, /^(rediss?:\/\/.|unix:\/\/\/.)/, 'must start with redis://, rediss:// or unix:///'),
+      ),
   }),
   baseUrl: optional({
     name: 'ROOST_BASE_URL',
@@ -92,6 +95,20 @@ export const variables = {
     description: 'Port of the internal listener: agents, scheduler, metrics.',
     parse: port,
   }),
+  internalPortShared: required({
+    name: 'ROOST_INTERNAL_PORT_SHARED',
+    default: 'false',
+    description:
+      'Lets several API processes of one installation listen on the same internal port of this machine. The kernel spreads new connections over them.',
+    parse: boolean,
+  }),
+  drainSeconds: required({
+    name: 'ROOST_DRAIN_SECONDS',
+    default: '0',
+    description:
+      'Seconds that a stopping API process goes on serving while `/health/ready` answers 503, so that a load balancer sends new requests elsewhere.',
+    parse: (value) => integer(value, 0, 300),
+  }),
   mcpPort: required({
     name: 'ROOST_MCP_PORT',
     default: '8080',
@@ -110,6 +127,13 @@ export const variables = {
     description:
       'Credential of the scheduler, the MCP server and the command line on the internal listener: at least 32 characters without spaces. Set it for processes that cannot read the encryption key.',
     parse: longSecret,
+  }),
+  internalSecretFile: optional({
+    name: 'ROOST_INTERNAL_SECRET_FILE',
+    defaultText: 'none',
+    description:
+      'File that the API writes this credential to at its start, and from which the other processes read it. They then need no encryption key.',
+    parse: (value) => resolve(value),
   }),
   metricsToken: optional({
     name: 'ROOST_METRICS_TOKEN',
@@ -131,6 +155,45 @@ export const variables = {
     description:
       'Container engine: `docker:`, optionally followed by a socket or an address as in `DOCKER_HOST`, or `sandbox:`.',
     parse: (value) => matching(value, /^(docker|sandbox|swarm|fake):/, 'must start with docker: or sandbox:'),
+  }),
+  engineSocket: required({
+    name: 'ROOST_ENGINE_SOCKET',
+    default: '/var/run/docker.sock',
+    description: 'Socket of the container engine that the engine filter connects to.',
+    parse: (value) => resolve(value),
+  }),
+  engineFilterSocket: required({
+    name: 'ROOST_ENGINE_FILTER_SOCKET',
+    default: '/run/roost/engine.sock',
+    description: 'Socket that the engine filter listens on. It writes the file `install-id` beside it.',
+    parse: (value) => resolve(value),
+  }),
+  installId: optional({
+    name: 'ROOST_INSTALL_ID',
+    defaultText: 'created at the first start of the engine filter',
+    description:
+      'Id that marks this installation’s containers, for an engine filter that takes over existing ones.',
+    parse: (value) =>
+      matching(value, /^[A-Za-z0-9_-]{8,64}$/, 'must be 8 to 64 letters, digits, "_" and "-"'),
+  }),
+  installIdFile: optional({
+    name: 'ROOST_INSTALL_ID_FILE',
+    defaultText: 'none',
+    description:
+      'File with this id that the engine filter writes beside its socket. The API takes its id from it at the first start, and does not start with another one.',
+    parse: (value) => resolve(value),
+  }),
+  heartbeatFile: optional({
+    name: 'ROOST_HEARTBEAT_FILE',
+    defaultText: 'none',
+    description: 'File that the scheduler writes every few seconds while it works, for health checks.',
+    parse: (value) => resolve(value),
+  }),
+  upgradeBackup: required({
+    name: 'ROOST_UPGRADE_BACKUP',
+    default: 'true',
+    description: 'Back up the database before migrations. The start stops if that fails.',
+    parse: boolean,
   }),
   containerPrefix: required({
     name: 'ROOST_CONTAINER_PREFIX',

@@ -38,6 +38,10 @@ const packages: { name: string; isInstalled: () => Promise<boolean> }[] = [
   { name: 'nginx', isInstalled: () => hasProgram('nginx') },
   { name: 'caddy', isInstalled: () => hasProgram('caddy') },
   { name: 'iproute2', isInstalled: () => hasProgram('ip') },
+  { name: 'docker-compose', isInstalled: () => hasProgram('docker-compose') },
+  // Backups of the sandbox engine, and the standard tool that opens their encrypted files.
+  { name: 'restic', isInstalled: () => hasProgram('restic') },
+  { name: 'age', isInstalled: () => hasProgram('age') },
   // One static program, used as the smallest possible image.
   { name: 'busybox-static', isInstalled: () => isFile('/bin/busybox') },
 ]

@@ -5,22 +5,25 @@
 
 type Sources = {
   ROOST_INTERNAL_SECRET?: string | undefined
+  ROOST_INTERNAL_SECRET_FILE?: string | undefined
   ROOST_ENCRYPTION_KEY?: string | undefined
   ROOST_DATA_DIR?: string | undefined
 }
 
 /**
- * Returns the configured secret, or derives it from the configured encryption key or the one in the data folder.
- * Throws the error of `readKeyFile`, and `TypeError` for a key that is not 32 bytes in hex.
+ * Returns the configured secret, the one in the configured file, or derives it from the configured encryption key or the
+ * one in the data folder. Throws the error of `readFile`, and `TypeError` for a key that is not 32 bytes in hex.
  */
 export async function internalSecret(
   env: Sources,
-  readKeyFile: (path: string) => Promise<string>,
+  readFile: (path: string) => Promise<string>,
 ): Promise<string> {
   const configured = env.ROOST_INTERNAL_SECRET?.trim()
   if (configured) return configured
+  const file = env.ROOST_INTERNAL_SECRET_FILE?.trim()
+  if (file) return (await readFile(file)).trim()
   const folder = env.ROOST_DATA_DIR?.trim() || './data'
-  const key = env.ROOST_ENCRYPTION_KEY?.trim() || (await readKeyFile(`${folder}/encryption.key`)).trim()
+  const key = env.ROOST_ENCRYPTION_KEY?.trim() || (await readFile(`${folder}/encryption.key`)).trim()
   if (!/^[0-9a-f]{64}$/i.test(key)) throw new TypeError('The encryption key is not 32 bytes in hex.')
   return derive(Uint8Array.from(key.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16)))
 }

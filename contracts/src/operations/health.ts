@@ -54,10 +54,10 @@ export const getReadiness = endpoint({
   tag: 'Platform',
   summary: 'Whether this process can do its work',
   description:
-    'For load balancers and monitoring. 503 in the cases of `GET /health`, and while the database or the data directory cannot be written (`store_unavailable`, with `problems`).',
+    'For load balancers and monitoring. 503 in the cases of `GET /health`, and while the database or the data directory cannot be written (`store_unavailable`, with `problems`), and while this process is `stopping`.',
   access: { who: 'none' },
   returns: z.object({ status: z.literal('ready'), timestamp: Timestamp }),
-  fails: ['migrations_incomplete', 'store_unavailable'],
+  fails: ['migrations_incomplete', 'store_unavailable', 'stopping'],
 })
 
 export const getLiveness = endpoint({

@@ -5,26 +5,28 @@ import { startLoops } from '../background/loops.ts'
 import { startRelay } from '../background/relay.ts'
 import { compose } from '../compose.ts'
 import { type Config, ConfigError, parseConfig } from '../config.ts'
-import { KeyFileError } from '../foundation/vault/index.ts'
+import { KeyFileError, settleRotation } from '../foundation/vault/index.ts'
 import { CannotListen, type ListenAddress, type Listening, listen } from '../http/listen.ts'
 import { listenSecure } from '../http/listen-secure.ts'
 import { createPlatformServer, type PlatformServer } from '../http/platform.ts'
 import { createStoreProbe } from '../http/store-probe.ts'
 import { type Clock, systemClock } from '../kit/clock.ts'
 import { migrations } from '../migrations/index.ts'
+import { UpgradeError } from '../operations/upgrades/index.ts'
 import type { AgentsNetwork } from '../ports/containers/port.ts'
-import { migrate, migrationState } from '../ports/database/migrator.ts'
+import { migrationState } from '../ports/database/migrator.ts'
 import { SchemaError } from '../ports/database/port.ts'
 import { watchEventLoop } from '../ports/event-loop.ts'
 import { createLog, type Log } from '../ports/log.ts'
 import { openAdapters } from './adapters.ts'
 import { findAgentsNetwork } from './agents-network.ts'
 import { requireContainerRuntime } from './container-runtime.ts'
-import { ensureKey } from './first-start.ts'
-import { openInternalSecret } from './internal-secret.ts'
+import { ensureKey, InstallIdError } from './first-start.ts'
+import { publishInternalSecret } from './internal-secret.ts'
 import { stopInOrder } from './ordered-stop.ts'
 import { exitConfig, fail, sendMessage, stopRequested } from './supervision.ts'
 import { readCertificate, tlsFiles, watchCertificate } from './tls.ts'
+import { upgradeDatabase } from './upgrade-database.ts'
 
 /** Time for open requests and streams to end after the process is asked to stop. */
 const drainMs = 5_000
@@ -32,10 +34,9 @@ const drainMs = 5_000
 try {
   await runApi()
 } catch (error) {
-  if (error instanceof ConfigError || error instanceof KeyFileError || error instanceof SchemaError) {
-    fail(error.message, exitConfig)
-  }
-  if (error instanceof CannotListen) fail(error.message)
+  const final = [ConfigError, KeyFileError, SchemaError, UpgradeError]
+  if (error instanceof Error && final.some((each) => error instanceof each)) fail(error.message, exitConfig)
+  if (error instanceof CannotListen || error instanceof InstallIdError) fail(error.message)
   throw error
 }
 
@@ -53,17 +54,19 @@ async function runApi(): Promise<void> {
   watchEventLoop(meters.eventLoopDelay)
 
   await requireContainerRuntime(config.containerRuntime, containers)
-  await migrate(db, migrations, {
-    now: clock.now,
+  await upgradeDatabase(config, db, {
+    clock,
     progress: (text) => sendMessage({ type: 'progress', text }),
   })
+  await settleRotation(db, config)
   const network = await findAgentsNetwork({ containers, clock, log })
   const platform = await compose(config, adapters, {
     agentsHost: network.host,
     openClosedNetwork: network.openClosedNetwork,
-    internalSecret: await openInternalSecret(config),
+    internalSecret: await publishInternalSecret(config),
   })
   const relay = await startRelay({ outbox: platform.outbox, ephemeral, clock, log })
+  let isStopping = false
   const server = createPlatformServer({
     platform,
     log,
@@ -73,6 +76,7 @@ async function runApi(): Promise<void> {
     agentsHost: network.host,
     mcpPort: config.mcpPort,
     migrations: () => migrationState(db, migrations),
+    isStopping: () => isStopping,
     storeProblems: createStoreProbe({
       clock,
       stores: [
@@ -85,10 +89,11 @@ async function runApi(): Promise<void> {
   })
   await server.ready()
 
+  const isShared = config.internalPortShared
   const internal: Listening[] = []
   const openInternal = async (address: ListenAddress) => {
     if ('path' in address) await mkdir(dirname(address.path), { recursive: true })
-    const listening = await listen(address, server.internalHandler)
+    const listening = await listen(address, server.internalHandler, { isShared })
     server.attachLinks(listening.server)
     internal.push(listening)
   }
@@ -115,6 +120,8 @@ async function runApi(): Promise<void> {
 
   const reason = await stop
   log.info({ why: reason }, 'stopping')
+  isStopping = true
+  if (config.drainSeconds > 0) await clock.wait(config.drainSeconds * 1000)
   await stopInOrder(
     [
       { name: 'open streams', stop: () => server.endStreams() },

@@ -1,0 +1,70 @@
+import { agents } from './agents.ts'
+import { backup, restore } from './backup.ts'
+import { chat } from './chat.ts'
+import type { Command } from './command.ts'
+import { createCompletion } from './completion.ts'
+import { database } from './database.ts'
+import { doctor } from './doctor.ts'
+import { events } from './events.ts'
+import { executions } from './executions.ts'
+import { fleet } from './fleet.ts'
+import { version } from './help.ts'
+import { images } from './images.ts'
+import { keys } from './keys.ts'
+import { login, logout, servers } from './login.ts'
+import { logs } from './logs.ts'
+import { loops } from './loops.ts'
+import { mcpConfig } from './mcp-config.ts'
+import { model } from './model.ts'
+import { notifications } from './notifications.ts'
+import { prices } from './prices.ts'
+import { regainAdmin } from './regain-admin.ts'
+import { release } from './release.ts'
+import { reports } from './reports.ts'
+import { rollback } from './rollback.ts'
+import { rotateKey } from './rotate-key.ts'
+import { schedules } from './schedules.ts'
+import { shares } from './shares.ts'
+import { skills } from './skills.ts'
+import { task } from './task.ts'
+import { test } from './test.ts'
+import { up } from './up.ts'
+import { upgrade } from './upgrade.ts'
+
+/** In the order of `roost help`. */
+export const commands: Command[] = [
+  up,
+  login,
+  logout,
+  servers,
+  agents,
+  fleet,
+  chat,
+  task,
+  executions,
+  schedules,
+  loops,
+  skills,
+  notifications,
+  reports,
+  shares,
+  logs,
+  events,
+  keys,
+  prices,
+  mcpConfig,
+  createCompletion(() => commands),
+  doctor,
+  images,
+  backup,
+  restore,
+  upgrade,
+  rollback,
+  database,
+  rotateKey,
+  regainAdmin,
+  test,
+  release,
+  model,
+  version,
+]
