@@ -60,7 +60,7 @@ const tabs: SettingsTab[] = [
   {
     id: 'retention',
     label: 'Limits and retention',
-    guide: 'reference/config',
+    guide: 'operate/retention',
     isForAdmins: true,
     width: 'text',
     Content: lazyPart(async () => (await import('../features/settings/ops-tab.tsx')).OpsTab),
