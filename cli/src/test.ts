@@ -148,7 +148,7 @@ async function runQuick(): Promise<number> {
     progress.line(`\n— node --test (${plan.tests.length} files)`)
     const tests: TestsRun =
       plan.tests.length === 0
-        ? { isGreen: true, counts: noTests, unstable: [], slowest: '', coverage: [] }
+        ? { isGreen: true, counts: noTests, unstable: [], times: [], coverage: [] }
         : await runTests(plan.tests, [], stage)
     const failed: string[] = []
     for (const { name, isGreen, lines, time } of await checks) {
@@ -186,7 +186,7 @@ type Ending = { times: string[]; failed: string[]; tests: TestsRun; isStopped: b
 /** The closing lines. Programs parse the counts, so these have a line of their own. */
 function summary({ times, failed, tests, isStopped }: Ending): string[] {
   const lines = ['', `Times: ${times.join(', ')}`]
-  if (tests.slowest) lines.push(`Slowest files: ${tests.slowest}`)
+  lines.push(...tests.times)
   lines.push(...coverageLines(tests.coverage, repository.root))
   if (tests.unstable.length > 0) lines.push(`Passed only in the second run: ${tests.unstable.join(', ')}`)
   if (isStopped) lines.push('Stopped before the end.')

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { repository } from '../machine/repository.ts'
-import { afterSecondRun, coverageLines, type FileOutcome, secondRun, slowest } from './outcome.ts'
+import { afterSecondRun, coverageLines, type FileOutcome, secondRun, timeLines } from './outcome.ts'
 import { runFiles } from './stages.ts'
 
 const failed = (path: string): FileOutcome => ({
@@ -35,9 +35,16 @@ test('the second result of a file replaces the first; a file that fails twice ha
   assert.deepEqual(twice, { passed: 7, failed: 1, skipped: 1 })
 })
 
-test('the slowest files are listed first', () => {
-  const files = [green('/root/x/fast.test.ts', 1), green('/root/y/slow.test.ts', 62.4)]
-  assert.equal(slowest({ files }, '/root', 2), 'y/slow 62 s, x/fast 1 s')
+test('the longest areas and the slowest files are listed first', () => {
+  const files = [
+    green('/root/x/a/fast.test.ts', 1),
+    green('/root/y/b/slow.test.ts', 62.4),
+    green('/root/y/b/c/slower.test.ts', 90),
+  ]
+  assert.deepEqual(timeLines({ files }, '/root'), [
+    'Time by area: y/b 2.5 min, x/a 0.0 min',
+    'Slowest files: c/slower 90 s, b/slow 62 s, a/fast 1 s',
+  ])
 })
 
 test('a real run reports each file: passed, failed, exited early, never ended', async () => {

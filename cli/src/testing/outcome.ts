@@ -32,11 +32,22 @@ export function afterSecondRun(first: Results, second: Results): Counts {
   return { passed: total('passed'), failed: second.counts.failed, skipped: total('skipped') }
 }
 
-/** Formats the slowest files as one line. */
-export function slowest({ files }: Pick<Outcome, 'files'>, root: string, count = 12): string {
+/** Formats where the time went: the areas that took longest, then the files. */
+export function timeLines(outcome: Pick<Outcome, 'files'>, root: string): string[] {
+  const areas = new Map<string, number>()
+  for (const { path, seconds } of outcome.files) {
+    const area = relative(root, path).split(sep).slice(0, 2).join('/')
+    areas.set(area, (areas.get(area) ?? 0) + seconds)
+  }
+  const longest = [...areas].toSorted(([, a], [, b]) => b - a).slice(0, 8)
+  const areaTimes = longest.map(([area, seconds]) => `${area} ${(seconds / 60).toFixed(1)} min`)
+  return [`Time by area: ${areaTimes.join(', ')}`, `Slowest files: ${slowest(outcome, root)}`]
+}
+
+function slowest({ files }: Pick<Outcome, 'files'>, root: string): string {
   return [...files]
     .sort((a, b) => b.seconds - a.seconds)
-    .slice(0, count)
+    .slice(0, 12)
     .map(({ path, seconds }) => `${shortName(path, root)} ${seconds.toFixed(0)} s`)
     .join(', ')
 }

@@ -11,7 +11,7 @@ import {
   type FileCoverage,
   type Outcome,
   secondRun,
-  slowest,
+  timeLines,
 } from './outcome.ts'
 
 export type StageOptions = { env: NodeJS.ProcessEnv; signal: AbortSignal }
@@ -75,8 +75,8 @@ export type TestsRun = {
   counts: Counts | null
   /** Files that failed in the first run and passed in the second, alone; paths below the repository. */
   unstable: string[]
-  /** The files that took longest. */
-  slowest: string
+  /** Lines about the areas and files that took longest. */
+  times: string[]
   /** Branches of the source files of the server and the agent; empty unless measured. */
   coverage: FileCoverage[]
 }
@@ -89,11 +89,11 @@ export async function runTests(files: string[], names: string[], options: TestsO
   const signal = AbortSignal.any([options.signal, AbortSignal.timeout(totalTimeoutMs)])
   const first = await runFiles(files, names, { ...options, signal })
   const { outcome } = first
-  if (!outcome) return { isGreen: false, counts: null, unstable: [], slowest: '', coverage: [] }
+  if (!outcome) return { isGreen: false, counts: null, unstable: [], times: [], coverage: [] }
   const base = {
     counts: outcome.counts,
     unstable: [],
-    slowest: slowest(outcome, repository.root),
+    times: timeLines(outcome, repository.root),
     coverage: outcome.coverage,
   }
   const repeated = first.isGreen || signal.aborted ? [] : secondRun(outcome)

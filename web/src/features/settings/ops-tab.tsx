@@ -1,11 +1,13 @@
 import { type OpsSetting, putOpsConfig } from '@roost/contracts/foundation/settings'
 import { useSuspenseQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
 import { z } from 'zod'
 import { useApp } from '../../shell/app-context.ts'
 import { Form, FormError, NumberField, SwitchField, useZodForm } from '../../ui/form.tsx'
 import { SaveRow } from '../../ui/save-row.tsx'
 import { Section } from '../../ui/section.tsx'
 import { toast } from '../../ui/toast.tsx'
+import { HeldSweeps } from './held-sweeps.tsx'
 import { unitOf, wordsOf } from './ops-words.ts'
 import { opsConfigQuery, settingKeys } from './queries.ts'
 
@@ -26,20 +28,28 @@ export function OpsTab() {
         title="Retention"
         description="Days until data is deleted permanently. 0 keeps data forever, where allowed."
         entries={windows}
-      />
+      >
+        <HeldSweeps />
+      </OpsSection>
     </>
   )
 }
 
-type OpsSectionProps = { title: string; description: string; entries: [string, OpsSetting][] }
+type OpsSectionProps = {
+  title: string
+  description: string
+  entries: [string, OpsSetting][]
+  children?: ReactNode
+}
 
-function OpsSection({ title, description, entries }: OpsSectionProps) {
+function OpsSection({ title, description, entries, children }: OpsSectionProps) {
   const { api, queries } = useApp()
   const form = useZodForm(z.object(Object.fromEntries(entries.map(([key, each]) => [key, schemaOf(each)]))), {
     values: Object.fromEntries(entries.map(([key, { value }]) => [key, value])),
   })
   return (
     <Section title={title} description={description}>
+      {children}
       <Form
         form={form}
         onSubmit={async (values) => {

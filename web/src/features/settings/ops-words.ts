@@ -72,11 +72,15 @@ const acronyms: Record<string, string> = { usd: 'USD', ssh: 'SSH' }
 
 /** The hint with the allowed range and, for a changed setting, the default. */
 export function wordsOf(key: string, setting: OpsSetting): Words {
-  const { label, hint } = known[key] ?? { label: labelOf(key), hint: setting.description }
+  const { label, hint } = known[key] ?? { label: guessedLabel(key), hint: setting.description }
   const { min, max } = setting
   const range = min !== undefined && max !== undefined ? ` ${text(min)} to ${text(max)}.` : ''
   const origin = setting.is_default ? '' : ` Default: ${text(setting.default)}.`
   return { label, hint: `${hint}${range}${origin}` }
+}
+
+export function labelOf(key: string): string {
+  return known[key]?.label ?? guessedLabel(key)
 }
 
 export function unitOf(key: string): string | undefined {
@@ -93,7 +97,7 @@ function text(value: OpsSetting['default']): string {
 }
 
 /** For unknown settings of a newer platform: `ops_new_limit_minutes` → “New limit”. */
-function labelOf(key: string): string {
+function guessedLabel(key: string): string {
   const words = key
     .replace(/^ops_|_retention_days$|_(minutes|enabled|usd)$/g, '')
     .split('_')

@@ -1,7 +1,7 @@
 import { getAgentDefaultDisk } from '@roost/contracts/agents/disk'
 import { getInnerNetworks } from '@roost/contracts/agents/inner-networks'
 import type { Client } from '@roost/contracts/client'
-import { getAgentQuotas } from '@roost/contracts/foundation/platform-settings'
+import { getAgentQuotas, getRetention } from '@roost/contracts/foundation/platform-settings'
 import {
   getAgentDefaultResources,
   getFeatureFlags,
@@ -23,6 +23,7 @@ export const settingKeys = {
   disk: ['settings', 'disk'] as const,
   innerNetworks: ['settings', 'inner-networks'] as const,
   ops: ['settings', 'ops'] as const,
+  retention: ['settings', 'retention'] as const,
   quotas: ['settings', 'quotas'] as const,
   usageSharing: ['settings', 'usage-sharing'] as const,
 }
@@ -74,6 +75,12 @@ export const opsConfigQuery = (api: Client) =>
   queryOptions({
     queryKey: settingKeys.ops,
     queryFn: ({ signal }) => api.call(getOpsConfig, { signal }),
+  })
+
+export const retentionQuery = (api: Client) =>
+  queryOptions({
+    queryKey: settingKeys.retention,
+    queryFn: ({ signal }) => api.call(getRetention, { signal }),
   })
 
 /** The running build, which changes only with a restart of the platform. */
