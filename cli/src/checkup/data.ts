@@ -1,12 +1,41 @@
 import { access, constants, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { repository } from '../machine/repository.ts'
 import { providersWithKey } from '../platform/environment.ts'
+import { exitConfig } from '../platform/messages.ts'
+import { runStep } from '../platform/run-step.ts'
+import { ProcessFailed } from '../platform/supervised-process.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 
 /** Checks the data folder, the encryption key and the provider keys. */
 export async function checkData(env: NodeJS.ProcessEnv & { ROOST_DATA_DIR: string }): Promise<Finding[]> {
   const dataDir = env.ROOST_DATA_DIR
-  return [...(await checkFolder(dataDir)), ...(await checkKeyFile(dataDir, env)), checkProviders(env)]
+  return [
+    ...(await checkFolder(dataDir)),
+    ...(await checkKeyFile(dataDir, env)),
+    await checkInstallation(env),
+    checkProviders(env),
+  ]
+}
+
+/** A process with the key or id of another installation refuses to start. */
+async function checkInstallation(env: NodeJS.ProcessEnv): Promise<Finding> {
+  const about = 'installation'
+  const lines: string[] = []
+  try {
+    await runStep({
+      file: repository.checkInstallation,
+      env,
+      cwd: repository.root,
+      onProgress: (line) => lines.push(line),
+    })
+    return ok(about, lines.join(', '))
+  } catch (error) {
+    if (!(error instanceof ProcessFailed)) throw error
+    return error.exitCode === exitConfig
+      ? fail(about, error.message, 'the platform refuses to start until this is corrected')
+      : warn(about, `not checked: ${error.message}`, 'check ROOST_DATABASE_URL')
+  }
 }
 
 async function checkFolder(dataDir: string): Promise<Finding[]> {

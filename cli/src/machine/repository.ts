@@ -11,6 +11,7 @@ export const repository = {
   dotenv: join(root, '.env'),
   images: join(root, 'server/src/start/images.ts'),
   migrate: join(root, 'server/src/start/migrate.ts'),
+  checkInstallation: join(root, 'server/src/start/check-installation.ts'),
   rollback: join(root, 'server/src/start/rollback.ts'),
   moveDatabase: join(root, 'server/src/start/move-database.ts'),
   backup: join(root, 'server/src/start/backup.ts'),

@@ -5,6 +5,7 @@ import { startLoops } from '../background/loops.ts'
 import { startRelay } from '../background/relay.ts'
 import { compose } from '../compose.ts'
 import { type Config, ConfigError, parseConfig } from '../config.ts'
+import { ForeignProcess, joinInstallation } from '../foundation/installation/index.ts'
 import { KeyFileError, settleRotation } from '../foundation/vault/index.ts'
 import { CannotListen, type ListenAddress, type Listening, listen } from '../http/listen.ts'
 import { listenSecure } from '../http/listen-secure.ts'
@@ -12,6 +13,7 @@ import { createPlatformServer, type PlatformServer } from '../http/platform.ts'
 import { createStoreProbe } from '../http/store-probe.ts'
 import { type Clock, systemClock } from '../kit/clock.ts'
 import { migrations } from '../migrations/index.ts'
+import { opensSecrets, sealedColumns } from '../operations/key-rotation/index.ts'
 import { UpgradeError } from '../operations/upgrades/index.ts'
 import type { AgentsNetwork } from '../ports/containers/port.ts'
 import { migrationState } from '../ports/database/migrator.ts'
@@ -21,7 +23,7 @@ import { createLog, type Log } from '../ports/log.ts'
 import { openAdapters } from './adapters.ts'
 import { findAgentsNetwork } from './agents-network.ts'
 import { requireContainerRuntime } from './container-runtime.ts'
-import { ensureKey, InstallIdError } from './first-start.ts'
+import { ensureKey, InstallIdError, installId } from './first-start.ts'
 import { publishInternalSecret } from './internal-secret.ts'
 import { stopInOrder } from './ordered-stop.ts'
 import { exitConfig, fail, sendMessage, stopRequested } from './supervision.ts'
@@ -34,7 +36,7 @@ const drainMs = 5_000
 try {
   await runApi()
 } catch (error) {
-  const final = [ConfigError, KeyFileError, SchemaError, UpgradeError]
+  const final = [ConfigError, ForeignProcess, KeyFileError, SchemaError, UpgradeError]
   if (error instanceof Error && final.some((each) => error instanceof each)) fail(error.message, exitConfig)
   if (error instanceof CannotListen || error instanceof InstallIdError) fail(error.message)
   throw error
@@ -59,6 +61,11 @@ async function runApi(): Promise<void> {
     progress: (text) => sendMessage({ type: 'progress', text }),
   })
   await settleRotation(db, config)
+  await joinInstallation({
+    ...{ db, clock, source: config },
+    installId: await installId(config.dataDir, config.installIdFile),
+    opensSecrets: (vault) => opensSecrets(db, vault, sealedColumns),
+  })
   const network = await findAgentsNetwork({ containers, clock, log })
   const platform = await compose(config, adapters, {
     agentsHost: network.host,

@@ -16,7 +16,7 @@ export function ensureKey(source: KeySource): void {
   if (isLost) {
     throw new KeyFileError(
       `${path} is gone, and the secrets in the database need it. Bring it back from a backup, or set ROOST_ENCRYPTION_KEY if it was there. ` +
-        `If it is lost for good: openssl rand -hex 32 > ${path} && chmod 600 ${path}, then enter every key and credential anew.`,
+        `If it is lost for good: openssl rand -hex 32 > ${path} && chmod 600 ${path}, then ./roost rotate-key --keep-unreadable, and enter every key and credential anew.`,
     )
   }
   openVault(source)

@@ -4,6 +4,7 @@
  */
 import { redactText } from '@roost/contracts/kit/redact'
 import { ConfigError, parseConfig } from '../config.ts'
+import { ForeignProcess } from '../foundation/installation/index.ts'
 import { KeyFileError, settleRotation } from '../foundation/vault/index.ts'
 import { systemClock } from '../kit/clock.ts'
 import { UpgradeError } from '../operations/upgrades/index.ts'
@@ -21,7 +22,9 @@ const pauseMs = 500
 try {
   await run()
 } catch (error) {
-  const isFinal = [ConfigError, KeyFileError, SchemaError, UpgradeError].some((type) => error instanceof type)
+  const isFinal = [ConfigError, ForeignProcess, KeyFileError, SchemaError, UpgradeError].some(
+    (type) => error instanceof type,
+  )
   fail(reasonOf(error), isFinal ? exitConfig : 1)
 }
 // The channel to the supervisor would keep this process alive.

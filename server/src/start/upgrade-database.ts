@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { sql } from 'kysely'
 import type { Config } from '../config.ts'
+import { refuseForeign } from '../foundation/installation/index.ts'
 import { settleRotation } from '../foundation/vault/index.ts'
 import type { Clock } from '../kit/clock.ts'
 import { migrations } from '../migrations/index.ts'
@@ -27,6 +28,7 @@ export async function upgradeDatabase(
   await using _lock = await lockUpgrade(config, db, { clock, progress })
   // The backup gets the key that opens the database.
   await settleRotation(db, config)
+  await refuseForeign(db, config)
   // Awaited here, because the lock ends with this function.
   return await upgradeData({
     key: config,

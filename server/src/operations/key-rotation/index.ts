@@ -5,5 +5,5 @@
  * changed; a killed rotation is one of both, and the next start finishes it. Each feature names its sealed columns.
  */
 export { sealedColumns } from './columns.ts'
-export { type Rotated, type RotateKey, RotationError, rotateKey } from './service.ts'
+export { opensSecrets, type Rotated, type RotateKey, RotationError, rotateKey } from './service.ts'
 export { connectionName } from './store.ts'

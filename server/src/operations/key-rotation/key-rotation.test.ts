@@ -21,7 +21,7 @@ import { byDialect } from '../../ports/database/schema-facts.ts'
 import { silentLog } from '../../ports/log.ts'
 import { createTestClock } from '../../test/clock.ts'
 import { forEachDialect, type OpenTestDb } from '../../test/dialects.ts'
-import { connectionName, RotationError, rotateKey, sealedColumns } from './index.ts'
+import { connectionName, opensSecrets, RotationError, rotateKey, sealedColumns } from './index.ts'
 
 type Row = Record<string, string | number>
 type Tables = Record<string, Row>
@@ -175,6 +175,15 @@ forEachDialect((dialect, open) => {
     const [row] = await world.using((db) => rowsOf(db, 'git_tokens'))
     const vault = createVault(Buffer.from(after.reveal(), 'hex'))
     assert.ok(vault.open(asSealed(String(row?.sealed)), `git-token:${row?.user_id}`))
+  })
+
+  test('a key that opens one of the stored secrets is theirs, and any key is that of an empty database', async () => {
+    await using world = await openWorld(open)
+    const other = createVault(randomBytes(32))
+    const opens = (vault: Vault) => world.using((db) => opensSecrets(db, vault, sealedColumns))
+    assert.equal(await opens(other), true)
+    await world.fill()
+    assert.deepEqual([await opens(world.oldVault), await opens(other)], [true, false])
   })
 
   test('refused while a platform uses the database', async () => {

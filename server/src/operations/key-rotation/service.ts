@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
+import { recordKey } from '../../foundation/installation/index.ts'
 import {
   createVault,
   type KeySource,
@@ -68,6 +69,7 @@ export async function rotateKey(options: RotateKey): Promise<Rotated> {
     // rotation at the same time.
     file?.write(to)
     const vaults = { before: createVault(from), after: createVault(to) }
+    await recordKey(tx, vaults.after.keyId)
     const result = { result: 'rotated' as const, values: 0, unreadable: [] as string[] }
     let unreadable = 0
     for (const column of columns) {
@@ -99,6 +101,17 @@ function desiredKey({ source, newKey }: RotateKey, from: Buffer): Buffer {
   if (key.equals(from))
     throw new RotationError('ROOST_NEW_ENCRYPTION_KEY is the key that is in use already. Give a new one.')
   return key
+}
+
+/** False if none of the stored values that are tried opens, one of each column. True without any value. */
+export async function opensSecrets(db: Db, vault: Vault, columns: readonly SealedColumn[]): Promise<boolean> {
+  let isEmpty = true
+  for (const column of columns) {
+    const [first] = (await sealedRows(db, column).next()).value ?? []
+    if (first && opened(vault, first.sealed, first.context) !== null) return true
+    isEmpty &&= first === undefined
+  }
+  return isEmpty
 }
 
 type Vaults = { before: Vault; after: Vault }
