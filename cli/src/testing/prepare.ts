@@ -39,6 +39,8 @@ const packages: { name: string; isInstalled: () => Promise<boolean> }[] = [
   { name: 'caddy', isInstalled: () => hasProgram('caddy') },
   { name: 'iproute2', isInstalled: () => hasProgram('ip') },
   { name: 'docker-compose', isInstalled: () => hasProgram('docker-compose') },
+  // Its promtool checks the alert rules.
+  { name: 'prometheus', isInstalled: () => hasProgram('promtool') },
   // Backups of the sandbox engine, and the standard tool that opens their encrypted files.
   { name: 'restic', isInstalled: () => hasProgram('restic') },
   { name: 'age', isInstalled: () => hasProgram('age') },
