@@ -64,6 +64,7 @@ import * as notifications from './operations/notifications.ts'
 import * as operatorQueue from './operations/operator-queue.ts'
 import * as operatorQueueBulk from './operations/queue-bulk.ts'
 import * as reports from './operations/reports.ts'
+import * as scheduledBackups from './operations/scheduled-backups.ts'
 import * as sockets from './operations/sockets.ts'
 import * as support from './operations/support.ts'
 import * as systemAgent from './operations/system-agent.ts'
@@ -107,6 +108,7 @@ const modules: Record<string, unknown>[] = [
   keys,
   settings,
   platformSettings,
+  scheduledBackups,
   agentRegistry,
   agentIsolation,
   agentLifecycle,

@@ -265,6 +265,8 @@ export async function compose(
     dataDir: config.dataDir,
     containers: containers.kind,
     ephemeral,
+    vault,
+    backupProgram: adapters.backupProgram,
     host,
     limits,
     settings,

@@ -32,6 +32,8 @@ export const alertKinds = [
   'agent_unhealthy',
   'disk_quota',
   'program_outdated',
+  'backup_failed',
+  'backup_verification_failed',
 ] as const
 export type ItemType = (typeof itemTypes)[number]
 export type ItemStatus = (typeof itemStatuses)[number]

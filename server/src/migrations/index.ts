@@ -47,6 +47,7 @@ import { agentDisk } from './0052-agent-disk.ts'
 import { principals } from './0054-principals.ts'
 import { disabledReasons } from './0056-disabled-reasons.ts'
 import { retiredKeys } from './0082-retired-keys.ts'
+import { backupSettings } from './0083-backup-settings.ts'
 import { installation } from './0086-installation.ts'
 import checksums from './checksums.json' with { type: 'json' }
 
@@ -101,6 +102,7 @@ const inThisVersion: Migration[] = [
   principals,
   disabledReasons,
   retiredKeys,
+  backupSettings,
   installation,
 ]
 

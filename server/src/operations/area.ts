@@ -6,12 +6,14 @@ import type { Leases } from '../foundation/leases/index.ts'
 import type { Outbox } from '../foundation/outbox/index.ts'
 import type { RateLimits } from '../foundation/rate-limits/index.ts'
 import type { Settings } from '../foundation/settings/index.ts'
+import type { Vault } from '../foundation/vault/index.ts'
 import type { Route } from '../http/route.ts'
 import type { SocketRoute } from '../http/sockets.ts'
 import type { SignedIn } from '../identity/access/index.ts'
 import type { IdentityArea } from '../identity/area.ts'
 import type { Clock } from '../kit/clock.ts'
 import type { Meters } from '../kit/platform-meters.ts'
+import type { BackupProgram } from '../ports/backup-program/port.ts'
 import type { Db } from '../ports/database/port.ts'
 import type { Ephemeral } from '../ports/ephemeral/port.ts'
 import type { Host } from '../ports/host/port.ts'
@@ -46,6 +48,7 @@ import {
   operatorQueueRoutes,
 } from './operator-queue/index.ts'
 import { createReports, type Reports, reportRoutes, rosterReportRoutes } from './reports/index.ts'
+import { createScheduledBackups, scheduledBackupRoutes } from './scheduled-backups/index.ts'
 import {
   createCallerOf,
   createSockets,
@@ -63,6 +66,8 @@ export type OperationsAreaDeps = Pick<InvariantsDeps, 'schedulesCount' | 'isLink
   clock: Clock
   log: Log
   ephemeral: Ephemeral
+  vault: Vault
+  backupProgram: BackupProgram
   host: Host
   meters: Meters
   dataDir: string
@@ -169,6 +174,7 @@ export function createOperationsArea(deps: OperationsAreaDeps): OperationsArea {
     schedules: deps.schedules.admin,
     subscriptions: records.providerSubscriptions,
   })
+  const scheduledBackups = createScheduledBackups({ ...deps, program: deps.backupProgram })
   const telemetry = createTelemetry({ ...deps, agentAccess, health })
   return {
     operatorQueue,
@@ -196,6 +202,7 @@ export function createOperationsArea(deps: OperationsAreaDeps): OperationsArea {
         createSystemAgent({ ...deps, agentRecords, lifecycle: agents.lifecycle, keys: identity.keys }),
       ),
       ...invariantRoutes(invariants),
+      ...scheduledBackupRoutes(scheduledBackups),
       ...telemetryRoutes(telemetry),
       ...usageSharingRoutes(createUsageSharing({ ...deps, agentRecords })),
       ...versionRoutes({ ...deps, isVoiceOn: () => deps.settings.featureFlags().voice }),
@@ -219,8 +226,10 @@ export function createOperationsArea(deps: OperationsAreaDeps): OperationsArea {
       ...notifications.loops,
       ...reports.loops,
       ...telemetry.loops,
+      ...scheduledBackups.loops,
     ],
     async close() {
+      await scheduledBackups.close()
       bulkActions.acts.close()
       await operatorQueue.settled()
     },

@@ -9,6 +9,7 @@ import { type Clock, systemClock } from '../kit/clock.ts'
 import { createMeters, type Meters } from '../kit/platform-meters.ts'
 import { openAgentImages } from '../ports/agent-images/open.ts'
 import { type AgentImages, agentRuntimes } from '../ports/agent-images/port.ts'
+import type { BackupProgram } from '../ports/backup-program/port.ts'
 import type { ChatPlatform } from '../ports/chat-platform/port.ts'
 import { createSlack } from '../ports/chat-platform/slack.ts'
 import { connect } from '../ports/containers/docker/connect.ts'
@@ -34,8 +35,10 @@ import type { Telephony } from '../ports/telephony/port.ts'
 import { createTwilio } from '../ports/telephony/twilio.ts'
 import { createGeminiVoice } from '../ports/voice/gemini/gemini.ts'
 import type { VoicePort } from '../ports/voice/port.ts'
+import { openBackupProgram } from './backup-program.ts'
 import { installId } from './first-start.ts'
 import { sandboxImage } from './sandbox-image.ts'
+import { openVolumeJobs } from './volume-jobs.ts'
 
 /** The open adapters to the outside world. The caller closes them in reverse order. */
 export type Adapters = {
@@ -50,6 +53,7 @@ export type Adapters = {
   gitHost: GitHost
   chatPlatform: ChatPlatform
   host: Host
+  backupProgram: BackupProgram
   outward: Outward
   voice: VoicePort
   telephony: Telephony
@@ -67,8 +71,9 @@ export async function openAdapters(config: Config, log: Log, env: NodeJS.Process
   const meters = createMeters()
   const { containersUrl, agentImage, dataDir, x402FacilitatorUrl: facilitatorUrl } = config
   const images = await openAgentImages(containersUrl, { connect, agentImage, dataDir, env })
+  const install = await installId(dataDir, config.installIdFile)
   const engine = await openContainers(containersUrl, {
-    install: await installId(dataDir, config.installIdFile),
+    install,
     network: agentsNetwork,
     fakeImages: agentRuntimes.map((runtime) => images.tagFor(runtime).image),
     sandbox: { stateDir: join(dataDir, 'sandbox'), resolveImage: sandboxImage },
@@ -95,6 +100,10 @@ export async function openAdapters(config: Config, log: Log, env: NodeJS.Process
     gitHost: createGitHub({ apiUrl: gitApiAddress(config.gitBaseUrl), fetch }),
     chatPlatform: createSlack({ apiUrl: config.slackApiUrl, fetch }),
     host: systemHost(dataDir),
+    backupProgram: openBackupProgram({
+      ...{ containersUrl, dataDir, env },
+      jobs: openVolumeJobs(containersUrl, { install, dataDir, connect, env }),
+    }),
     outward: createOutward(config),
     telephony: createTwilio({ baseUrl: config.twilioBaseUrl, fetch }),
     voice: createGeminiVoice({ baseUrl: config.geminiBaseUrl, model: config.voiceModel }),

@@ -14,6 +14,7 @@ import { systemClock as clock, timestamp } from '../kit/clock.ts'
 import { type Secret, secret } from '../kit/secret.ts'
 import {
   archiveName,
+  type BackupOutcome,
   backUp,
   type Installation,
   restore,
@@ -37,18 +38,21 @@ try {
   if (what === 'restore') await restoreBackup(installation, passphrase)
   else await save(config, installation, passphrase)
 } catch (error) {
-  const reason = redactText(error instanceof Error ? error.message : String(error))
-  fail(reason, error instanceof ConfigError ? exitConfig : 1)
+  fail(reasonOf(error), error instanceof ConfigError ? exitConfig : 1)
 }
 // The channel to the parent process would keep this process alive.
 if (process.send) process.disconnect()
+
+function reasonOf(error: unknown): string {
+  return redactText(error instanceof Error ? error.message : String(error))
+}
 
 async function save(config: Config, installation: Installation, passphrase: Secret): Promise<void> {
   const folder = join(config.dataDir, 'backups')
   const to = archive || join(folder, archiveName(clock.now()))
   await settleKey(config)
-  const record = (bytes: number | null) =>
-    writeBackupStatus(config.dataDir, timestamp(clock.now()), bytes).catch((error: unknown) =>
+  const record = (outcome: BackupOutcome) =>
+    writeBackupStatus(config.dataDir, timestamp(clock.now()), outcome).catch((error: unknown) =>
       progress(`The result of this backup is missing in the metrics: ${String(error)}`),
     )
   const { bytes } = await backUp({
@@ -56,10 +60,10 @@ async function save(config: Config, installation: Installation, passphrase: Secr
     ...{ clock, version: await version(), passphrase, to, dotenv },
     mayReplace: replace === 'replace',
   }).catch(async (error: unknown) => {
-    await record(null)
+    await record({ reason: reasonOf(error) })
     throw error
   })
-  await record(bytes)
+  await record({ bytes })
   progress(`${to} (${Math.ceil(bytes / 1024)} KiB)`)
   // Archives in other folders are not deleted.
   if (dirname(to) !== folder) return

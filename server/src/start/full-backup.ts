@@ -5,22 +5,24 @@
  * configuration, 1 any other error.
  */
 
-import { mkdir, readFile, realpath } from 'node:fs/promises'
+import { mkdir, readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { redactText } from '@roost/contracts/kit/redact'
+import { minPassphraseLength } from '@roost/contracts/operations/scheduled-backups'
 import { z } from 'zod'
 import { type Config, ConfigError, parseConfig } from '../config.ts'
 import { systemClock as clock, timestamp } from '../kit/clock.ts'
+import { maskText } from '../kit/mask-secrets.ts'
 import { secret } from '../kit/secret.ts'
 import { migrations } from '../migrations/index.ts'
 import {
   ageSource,
   BackupError,
+  type BackupOutcome,
   type BackupSource,
   backUpToFile,
   backUpToRepository,
   type FullManifest,
-  minPassphraseLength,
   openRepository,
   readManifest,
   removeScratchVolumes,
@@ -41,6 +43,7 @@ import { openDatabase } from '../ports/database/open.ts'
 import { openDatabaseCopies } from '../ports/database-copies/open.ts'
 import { createScratchDatabase } from '../ports/database-copies/scratch.ts'
 import { createLog } from '../ports/log.ts'
+import { backupLock, secretNames } from './backup-program.ts'
 import { sandboxImage } from './sandbox-image.ts'
 import { exitConfig, fail, sendMessage, stopRequested } from './supervision.ts'
 import { openVolumeJobs } from './volume-jobs.ts'
@@ -93,12 +96,17 @@ try {
   if (phrase.length < minPassphraseLength)
     throw new BackupError(`The passphrase must have at least ${minPassphraseLength} characters.`)
   await mkdir(config.dataDir, { recursive: true, mode: 0o700 })
-  const lock = `backup ${await realpath(config.dataDir)}`
-  const done = await ifAlone(lock, () => perform(config, request, phrase))
+  const done = await ifAlone(await backupLock(config.dataDir), async () => {
+    try {
+      await perform(config, request, phrase)
+    } catch (error) {
+      await record(config, request, { reason: reasonOf(error) })
+      throw error
+    }
+  })
   if (!done) throw new BackupError('Another backup, restore or verification of this installation is running.')
 } catch (error) {
-  const reason = redactText(error instanceof Error ? error.message : String(error))
-  fail(reason, error instanceof ConfigError ? exitConfig : 1)
+  fail(reasonOf(error), error instanceof ConfigError ? exitConfig : 1)
 }
 process.exit(0)
 
@@ -116,26 +124,23 @@ async function perform(config: Config, request: Request, phrase: string): Promis
     case 'run': {
       const { repository: address, dotenv, retention } = request
       const repository = repositoryOf(engine, address)
-      const { manifest, ...run } = await recorded(
-        writeBackupStatus,
-        ({ totalBytes }) => totalBytes,
-        () => backUpToRepository({ ...common, dotenv }, repository),
-      )
+      const { manifest, ...run } = await backUpToRepository({ ...common, dotenv }, repository)
+      await record(config, request, { bytes: run.totalBytes })
       progress(
         `Snapshot ${run.snapshotId.slice(0, 8)}: ${manifest.volumes.length} volumes, ${inMiB(run.totalBytes)}; ${run.filesNew} new, ${run.filesChanged} changed and ${run.filesUnmodified} unchanged files; ${inMiB(run.addedBytes)} added.`,
       )
       if (run.unreadable > 0) progress('Some files disappeared while they were read.')
       reportSkipped(manifest)
-      if (retention) await repository.prune(retention, signal)
+      if (retention)
+        await repository.prune(retention, signal).catch((error: unknown) => {
+          throw new BackupError(`The backup is complete, but older ones remain. ${reasonOf(error)}`)
+        })
       return
     }
     case 'file': {
       const { to, mayReplace, dotenv } = request
-      const { manifest, bytes } = await recorded(
-        writeBackupStatus,
-        (file) => file.bytes,
-        () => backUpToFile({ ...common, dotenv }, { to, mayReplace }),
-      )
+      const { manifest, bytes } = await backUpToFile({ ...common, dotenv }, { to, mayReplace })
+      await record(config, request, { bytes })
       progress(`${to} (${inMiB(bytes)}, ${manifest.volumes.length} volumes)`)
       return reportSkipped(manifest)
     }
@@ -149,11 +154,9 @@ async function perform(config: Config, request: Request, phrase: string): Promis
     case 'verify': {
       const source = sourceOf(engine, request.from)
       await removeScratchVolumes(engine)
-      const { manifest, rows, volumes } = await recorded(
-        writeVerifyStatus,
-        () => 0,
-        () => verify({ ...engine, source, passphrase, clock, scratch, dataDir: config.dataDir, signal }),
-      )
+      const options = { ...engine, source, passphrase, clock, scratch, dataDir: config.dataDir, signal }
+      const { manifest, rows, volumes } = await verify(options)
+      await record(config, request, { bytes: 0 })
       return progress(
         `The backup of ${manifest.created_at} was restored and compared: ${rows} rows and ${volumes} volumes are the same.`,
       )
@@ -242,25 +245,21 @@ async function perform(config: Config, request: Request, phrase: string): Promis
       },
     }
   }
+}
 
-  async function recorded<T>(
-    write: (dataDir: string, at: string, bytes: number | null) => Promise<void>,
-    bytesOf: (result: T) => number,
-    work: () => Promise<T>,
-  ): Promise<T> {
-    const record = (bytes: number | null) =>
-      write(config.dataDir, timestamp(clock.now()), bytes).catch((error: unknown) =>
-        progress(`The result is missing in the metrics: ${String(error)}`),
-      )
-    try {
-      const result = await work()
-      await record(bytesOf(result))
-      return result
-    } catch (error) {
-      await record(null)
-      throw error
-    }
-  }
+/** Records the result of a backup or verification; other requests leave no record. */
+async function record({ dataDir }: Config, request: Request, outcome: BackupOutcome): Promise<void> {
+  const isBackup = request.do === 'run' || request.do === 'file'
+  if (!isBackup && request.do !== 'verify') return
+  const write = isBackup ? writeBackupStatus : writeVerifyStatus
+  await write(dataDir, timestamp(clock.now()), outcome).catch((error: unknown) =>
+    progress(`The result is missing in the metrics: ${String(error)}`),
+  )
+}
+
+function reasonOf(error: unknown): string {
+  const secrets = secretNames.flatMap((name) => process.env[name] ?? [])
+  return redactText(maskText(error instanceof Error ? error.message : String(error), secrets))
 }
 
 async function openEngine(config: Config, install: string) {

@@ -97,6 +97,18 @@ export const resourcesHelp = {
     'Reload the inbox.',
   ],
   item_diverged: ['The item was changed after it was shown to you.', 'Reload it and decide again.'],
+  backups_unavailable: [
+    'The container engine refuses the jobs that read the volumes of agents, or cannot be reached.',
+    'Read the reason in the settings. Back up from the host, as the guide “Back up and restore” describes.',
+  ],
+  backup_not_configured: [
+    'No repository is set, or its passphrase or credentials are missing.',
+    'Fill in the section “Backups” of the settings.',
+  ],
+  backup_in_progress: [
+    'A backup, restore or verification of this installation has not ended.',
+    'Wait until it has ended. The settings show its result.',
+  ],
   sync_in_progress: [
     'The source or repository is being synced by another request.',
     'Wait for that sync to end.',

@@ -14,12 +14,12 @@ export {
   archiveName,
   backUp,
   type Installation,
-  minPassphraseLength,
   restore,
   sweepBackups,
 } from './service.ts'
 export type { BackupSource } from './source.ts'
 export {
+  type BackupOutcome,
   type BackupStatus,
   readBackupStatus,
   readVerifyStatus,

@@ -11,6 +11,7 @@ const none = { s3: null, sftp: null }
 const scanned = (records: string[]) =>
   findOddities(
     {
+      problem: async () => null,
       prepare: async () => {},
       async run({ output }) {
         if (output)
@@ -70,7 +71,11 @@ test('addresses of repositories are one of three forms and add no option to a co
     'rest:https://a/',
   ])
     assert.notEqual(addressProblem(address), null, address)
-  const jobs = { prepare: async () => {}, run: async () => ({ code: 0, errors: [] }) }
+  const jobs = {
+    problem: async () => null,
+    prepare: async () => {},
+    run: async () => ({ code: 0, errors: [] }),
+  }
   const options = { passphrase: 'x', credentials: none, cacheFolder: '/tmp/x' }
   assert.throws(() => openRepository(jobs, { ...options, address: 'sftp:host:a' }), /needs an SSH key/)
   assert.throws(() => openRepository(jobs, { ...options, address: '/a' }).source('x; rm'), /must be an id/)

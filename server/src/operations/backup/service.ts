@@ -1,5 +1,6 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { minPassphraseLength } from '@roost/contracts/operations/scheduled-backups'
 import {
   type KeySource,
   openWith,
@@ -16,7 +17,6 @@ import { BackupError, measure, readArchive, refuseTarget, writeArchive, writePri
 /** An installation, running or not. */
 export type Installation = { key: KeySource; copies: DatabaseCopies }
 
-export const minPassphraseLength = 12
 const environmentContext = 'backup:environment'
 /** The restored environment variables, for the administrator. The platform does not read this file. */
 const environmentFile = 'restored.env'

@@ -35,26 +35,26 @@ const sftpForm =
   /^sftp:(?:\/\/)?(?:([a-zA-Z0-9_][\w.-]*)@)?([a-zA-Z0-9][\w.-]*)(?::(\d{1,5}))?(?::|\/)([^-].*)$/
 
 /**
- * Reads a repository's address: a folder, `s3:https://host/bucket/path` or `sftp:user@host:/path`. Returns the reason
- * when it is none of them.
+ * Reads a repository's address: a folder, `s3:https://host/bucket/path` or `sftp:user@host:/path`. Returns the rule
+ * that it violates, as the rest of a sentence.
  */
 export function addressProblem(address: string): string | null {
-  if (/[\n\r\0]/.test(address) || address.length > 1000) return 'The repository must be one line of text.'
+  if (/[\n\r\0]/.test(address) || address.length > 1000) return 'must be one line of text'
   if (address.startsWith('s3:'))
     return /^s3:https?:\/\/[\w.:[\]-]+\/[\w.-]+(\/[\w./-]*)?$/.test(address)
       ? null
-      : 'The repository must have the form s3:https://host/bucket/path.'
+      : 'must have the form s3:https://host/bucket/path'
   if (address.startsWith('sftp:'))
-    return sftpForm.test(address) ? null : 'The repository must have the form sftp:user@host:/path.'
+    return sftpForm.test(address) ? null : 'must have the form sftp:user@host:/path'
   if (address.startsWith('/')) return null
-  return 'The repository must be the full path of a folder, or start with s3: or sftp:.'
+  return 'must be the full path of a folder, or start with s3: or sftp:'
 }
 
 /** Opens a repository without a request. Throws `BackupError` for an invalid address. */
 export function openRestic(jobs: VolumeJobs, options: RepositoryAddress): Restic {
   const { address, passphrase, credentials, cacheFolder } = options
   const problem = addressProblem(address)
-  if (problem) throw new BackupError(problem)
+  if (problem) throw new BackupError(`The repository ${problem}.`)
   const folder = address.startsWith('/') ? resolve(address) : null
   const { s3, sftp } = credentials
   if (address.startsWith('s3:') && s3 === null)

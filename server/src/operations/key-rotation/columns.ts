@@ -13,6 +13,7 @@ import { sealedColumns as ofGitTokens } from '../../identity/git-tokens/index.ts
 import { sealedColumns as ofSecondFactor } from '../../identity/second-factor/index.ts'
 import { sealedColumns as ofProviderSubscriptions } from '../../runs/provider-subscriptions/index.ts'
 import { sealedColumns as ofWebhooks } from '../../triggers/webhooks/index.ts'
+import { sealedColumns as ofScheduledBackups } from '../scheduled-backups/index.ts'
 
 /** Every column with sealed text. */
 export const sealedColumns: readonly SealedColumn[] = [
@@ -31,4 +32,5 @@ export const sealedColumns: readonly SealedColumn[] = [
   ...ofCalls,
   ...ofCanvas,
   ...ofSlack,
+  ...ofScheduledBackups,
 ]

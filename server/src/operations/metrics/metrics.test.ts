@@ -139,8 +139,8 @@ forEachDialect((_, open) => {
     const dataDir = await mkdtemp(join(tmpdir(), 'roost-backup-status-'))
     t.after(() => rm(dataDir, { recursive: true }))
     const { figures } = await start(dataDir)
-    await writeBackupStatus(dataDir, '2030-01-01T00:00:00.000Z', 1234)
-    await writeBackupStatus(dataDir, '2030-01-02T00:00:00.000Z', null)
+    await writeBackupStatus(dataDir, '2030-01-01T00:00:00.000Z', { bytes: 1234 })
+    await writeBackupStatus(dataDir, '2030-01-02T00:00:00.000Z', { reason: 'x' })
     const values = await figures()
     assert.deepEqual(
       [
@@ -153,12 +153,12 @@ forEachDialect((_, open) => {
     )
     await writeFile(join(dataDir, 'backup-status.json'), '{"half')
     assert.equal((await figures()).roost_backup_last_success, undefined)
-    await writeBackupStatus(dataDir, '2030-01-03T00:00:00.000Z', 5)
+    await writeBackupStatus(dataDir, '2030-01-03T00:00:00.000Z', { bytes: 5 })
     assert.equal((await figures()).roost_backup_last_success, '1')
     assert.equal((await figures()).roost_backup_verify_last_success, undefined)
-    await writeVerifyStatus(dataDir, '2030-01-03T01:00:00.000Z', null)
+    await writeVerifyStatus(dataDir, '2030-01-03T01:00:00.000Z', { reason: 'x' })
     assert.equal((await figures()).roost_backup_verify_last_success, '0')
-    await writeVerifyStatus(dataDir, '2030-01-03T02:00:00.000Z', 0)
+    await writeVerifyStatus(dataDir, '2030-01-03T02:00:00.000Z', { bytes: 0 })
     const verified = await figures()
     assert.deepEqual(
       [

@@ -40,6 +40,19 @@ export async function ifAlone<T>(name: string, work: () => Promise<T>): Promise<
   }
 }
 
+/** True while a process of this machine runs work of this name. Does not disturb one that is about to. */
+export function isRunning(name: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = createConnection(addressOf(name))
+    const end = (isHeld: boolean) => {
+      socket.destroy()
+      resolve(isHeld)
+    }
+    socket.on('connect', () => end(true))
+    socket.on('error', () => end(false))
+  })
+}
+
 function addressOf(name: string): string {
   return `\0roost-${createHash('sha256').update(name).digest('hex').slice(0, 24)}`
 }

@@ -21,10 +21,23 @@ const capabilities = ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'FSETID']
 const prelude =
   'while IFS= read -r line && [ -n "$line" ]; do export "$line"; done; exec /bin/sh -c "$ROOST_JOB_SCRIPT"'
 
+const filtered = 'A filter between the platform and its container engine does not allow backup jobs.'
+const probeTimeoutMs = 5_000
+
 /** Jobs in containers. The platform needs no access to the engine's folders. */
 export function createDockerJobs({ docker, install, ensureImage }: DockerJobsOptions): VolumeJobs {
   let image = ''
+  let isFiltered = false
   return {
+    async problem() {
+      // A filter of the engine does not change while this process runs, and logs each refusal.
+      if (isFiltered) return filtered
+      const status = await statusOfProbe(docker)
+      if (status === null) return 'The container engine does not answer.'
+      isFiltered = status === 403
+      return isFiltered ? filtered : null
+    },
+
     async prepare(onProgress, signal) {
       image = await ensureImage(onProgress, signal)
       const filters = JSON.stringify({ label: [`${jobLabel}=${install}`] })
@@ -121,6 +134,24 @@ export function createDockerJobs({ docker, install, ensureImage }: DockerJobsOpt
       }
     },
   }
+}
+
+/**
+ * Attaches to a container that does not exist, which is 404 without a filter. Returns the status; null without an
+ * answer.
+ */
+function statusOfProbe(docker: Docker): Promise<number | null> {
+  return new Promise((resolve) => {
+    docker.modem.dial(
+      {
+        path: '/containers/roost-backup-probe/attach',
+        method: 'POST',
+        statusCodes: { 200: true },
+        abortSignal: AbortSignal.timeout(probeTimeoutMs),
+      },
+      (error) => resolve(error && 'statusCode' in error ? Number(error.statusCode) || null : null),
+    )
+  })
 }
 
 /** A program that ends before it has read its input is judged by its exit code. */

@@ -13,6 +13,8 @@ export class VolumeJobError extends Error {
  * cannot read these volumes. Adapters: a container engine, and the sandbox.
  */
 export type VolumeJobs = {
+  /** Returns why this engine runs no jobs, as sentences for people; null when it does. Starts nothing. */
+  problem(): Promise<string | null>
   /** Provides the programs, and removes jobs of a process that was killed. Throws `VolumeJobError`. */
   prepare(onProgress: (text: string) => void, signal?: AbortSignal): Promise<void>
   /** Runs until the program ends. Throws `VolumeJobError` when it cannot start. */

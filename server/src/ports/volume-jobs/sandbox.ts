@@ -20,16 +20,13 @@ const capabilities = ['CHOWN', 'DAC_OVERRIDE', 'DAC_READ_SEARCH', 'FOWNER', 'FSE
 /** Jobs in bubblewrap, with the programs of this machine. */
 export function createSandboxJobs({ folder, volumeFolder, path }: SandboxJobsOptions): VolumeJobs {
   return {
+    problem: async () => missingProgram(),
+
     async prepare() {
       await mkdir(folder, { recursive: true, mode: 0o700 })
       for (const name of await readdir(folder)) await rm(join(folder, name), { recursive: true, force: true })
-      for (const program of ['bwrap', 'restic', 'tar']) {
-        const isFound = path.split(':').some((each) => each !== '' && existsSync(join(each, program)))
-        if (!isFound) {
-          const packageName = program === 'bwrap' ? 'bubblewrap' : program
-          throw new VolumeJobError(`${program} is missing. Install the package ${packageName}.`)
-        }
-      }
+      const problem = missingProgram()
+      if (problem !== null) throw new VolumeJobError(problem)
     },
 
     async run({ script, env, mounts, hasNetwork, input, output, failOn, signal }) {
@@ -100,6 +97,14 @@ export function createSandboxJobs({ folder, volumeFolder, path }: SandboxJobsOpt
         await rm(own, { recursive: true, force: true })
       }
     },
+  }
+
+  function missingProgram(): string | null {
+    const isMissing = (program: string) =>
+      !path.split(':').some((each) => each !== '' && existsSync(join(each, program)))
+    const program = ['bwrap', 'restic', 'tar'].find(isMissing)
+    if (program === undefined) return null
+    return `${program} is missing. Install the package ${program === 'bwrap' ? 'bubblewrap' : program}.`
   }
 
   function mountArguments(mount: JobMount): string[] {

@@ -1,0 +1,34 @@
+import * as endpoints from '@roost/contracts/operations/scheduled-backups'
+import { type Route, route } from '../../http/route.ts'
+import type { ScheduledBackups } from './service.ts'
+
+const started = { status: 'started' } as const
+
+export function scheduledBackupRoutes(backups: ScheduledBackups): Route[] {
+  return [
+    route(endpoints.getBackupSettings, () => backups.view()),
+    route(endpoints.putBackupSettings, ({ body, request }) => {
+      const { passphrase, s3, sftp, ...plain } = body
+      request.note({
+        ...plain,
+        changes_passphrase: passphrase !== undefined,
+        s3: nameOf(s3),
+        sftp: nameOf(sftp),
+      })
+      return backups.put(body)
+    }),
+    route(endpoints.runBackup, async () => {
+      await backups.start('backup')
+      return started
+    }),
+    route(endpoints.verifyBackup, async () => {
+      await backups.start('verification')
+      return started
+    }),
+  ]
+}
+
+function nameOf(credentials: object | null | undefined): 'kept' | 'deleted' | 'set' {
+  if (credentials === undefined) return 'kept'
+  return credentials === null ? 'deleted' : 'set'
+}
