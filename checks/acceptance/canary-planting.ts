@@ -116,6 +116,37 @@ export async function plantEverywhere(
     await ask('POST', `${path}/inject`, { files: { '.mcp.json': `{"${value}":` } })
   }
 
+  /** Secrets of the scheduled backups, and a backup that fails and says why. */
+  async function plantBackups(): Promise<void> {
+    const [passphrase, key, line] = [
+      'canary backup passphrase 5521',
+      'canary-s3-secret-key-90ab17',
+      'canarySshKeyOfBackups0123456789abcdefABCDEF0',
+    ]
+    planted.set('passphrase of the backups', passphrase)
+    planted.set('S3 key of the backups', key)
+    planted.set('SSH key of the backups', line)
+    const put = await ask('PUT', '/api/settings/backup', {
+      repository: `sftp:canary@127.0.0.1:1/${agent}`,
+      passphrase,
+      s3: { access_key_id: 'AKIDCANARY', secret_access_key: key },
+      sftp: {
+        private_key: `-----BEGIN PRIVATE KEY-----\n${line}\n-----END PRIVATE KEY-----`,
+        known_hosts: '127.0.0.1 ssh-ed25519 AAAA',
+      },
+    })
+    assert.equal(put.status, 200, put.text)
+    await ask('PUT', '/api/settings/backup', { passphrase, repository: passphrase })
+    await ask('PUT', '/api/settings/backup', { sftp: { private_key: line, known_hosts: key } })
+    const started = await ask('POST', '/api/settings/backup/run')
+    assert.equal(started.status, 202, started.text)
+    const ended = await eventually(
+      () => ask('GET', '/api/settings/backup'),
+      ({ json }) => json.last_backup !== null && !json.running,
+    )
+    assert.match(ended.json.last_backup.reason, /sftp:canary@127\.0\.0\.1:1/)
+  }
+
   /** Pushes the work of its runs to the git host, with the agent's own token. */
   async function sync(): Promise<void> {
     const synced = await eventually(
@@ -256,7 +287,7 @@ export async function plantEverywhere(
   }
 
   async function readEverything(): Promise<void> {
-    const settings = ['', '/api-keys', '/ops/config', '/retention'].map((path) => `/api/settings${path}`)
+    const settings = ['', '/backup', '/api-keys', '/ops/config', '/retention'].map((path) => `/api/settings${path}`)
     const platformWide = ['/api/mcp/keys?all=true', '/api/users', '/api/executions', '/api/tags']
     const ofAgent = ['', '/info', '/logs', '/executions', '/mcp-key', '/connector', '/stats', '/activity']
     const more = ['/credentials/status', '/credential-requirements', '/schedules', '/access', '/files']
@@ -284,6 +315,7 @@ export async function plantEverywhere(
   const key = await plantKeys()
   await signInByMail()
   await storeSecrets()
+  await plantBackups()
   assert.equal(await answerOf(platform, agent, 'say it [[reply:sung]]'), 'sung')
   await plantRuns()
   await printSecrets()

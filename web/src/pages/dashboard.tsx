@@ -7,6 +7,8 @@ const RunsOverTime = lazyPart(
   async () => (await import('../features/executions/runs-over-time.tsx')).RunsOverTime,
 )
 
+const BackupCard = lazyPart(async () => (await import('../features/backups/backup-card.tsx')).BackupCard)
+
 export const route = createLazyRoute('/signed-in/')({
   component: Dashboard,
 })
@@ -15,7 +17,7 @@ function Dashboard() {
   return (
     <>
       <Title of={['Agents']} />
-      <Fleet Timeline={RunsOverTime} />
+      <Fleet Timeline={RunsOverTime} Backups={BackupCard} />
     </>
   )
 }

@@ -66,6 +66,14 @@ const tabs: SettingsTab[] = [
     Content: lazyPart(async () => (await import('../features/settings/ops-tab.tsx')).OpsTab),
   },
   {
+    id: 'backups',
+    label: 'Backups',
+    guide: 'operate/backup',
+    isForAdmins: true,
+    width: 'text',
+    Content: lazyPart(async () => (await import('../features/backups/backups-tab.tsx')).BackupsTab),
+  },
+  {
     id: 'audit',
     label: 'Audit log',
     guide: 'operate/audit-log',

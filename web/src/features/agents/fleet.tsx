@@ -35,10 +35,12 @@ const views = [
 export type FleetProps = {
   /** The timeline of runs, injected by the page because it belongs to another feature. */
   Timeline: ComponentType<{ agents: readonly { name: string; title: string }[] }>
+  /** The last backup, for admins; also of another feature. */
+  Backups: ComponentType
 }
 
 /** The agents of the user with their activity, resource usage and runs. */
-export function Fleet({ Timeline }: FleetProps) {
+export function Fleet({ Timeline, Backups }: FleetProps) {
   const api = useApi()
   const { q: text, tags, status, owner, view, create, template } = route.useSearch()
   const navigate = route.useNavigate()
@@ -83,6 +85,9 @@ export function Fleet({ Timeline }: FleetProps) {
       ) : (
         <div className="flex min-w-0 flex-col gap-4">
           <FleetSummary rows={rows} />
+          <Suspense fallback={me.role === 'admin' ? <Skeleton className="h-14 w-full" /> : null}>
+            <Backups />
+          </Suspense>
           <div className="flex flex-wrap items-center gap-2">
             <FleetFilters rows={rows} />
             <Segmented
