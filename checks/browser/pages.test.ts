@@ -1,8 +1,5 @@
 /** Checks that apply to every page: rendering, loading and background activity. */
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { after, afterEach, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { eventually, signIn } from '../acceptance/platform.ts'
@@ -99,45 +96,6 @@ describe('the pages of a small fleet', () => {
       .first()
       .waitFor()
     assert.equal(await model.inputValue(), 'no-such-family')
-    await tab.context.close()
-  })
-
-  test('an admin sets up backups, starts one, and the home page shows its result', async () => {
-    const tab = await bench.open()
-    const { page } = tab
-    const card = page.getByRole('region', { name: 'Backups' })
-    await tab.goto('/')
-    await card.getByText('No backup yet').waitFor()
-    await card.getByRole('link', { name: 'Set up backups' }).click()
-
-    const form = page.getByRole('form', { name: 'Backup settings' })
-    await form.getByLabel('Address').fill('s3:nowhere')
-    await form.getByText('Access key ID').waitFor()
-    await form.getByRole('switch', { name: 'Scheduled backups' }).click()
-    await form.getByLabel('Passphrase', { exact: true }).fill('correct horse battery')
-    await form.getByRole('button', { name: 'Save' }).click()
-    await form.getByText('must have the form s3:https://host/bucket/path').waitFor()
-    const folder = await mkdtemp(join(tmpdir(), 'roost-browser-backup-'))
-    try {
-      await form.getByLabel('Address').fill(join(folder, 'repository'))
-      await form.getByRole('button', { name: 'Save' }).click()
-      await page.getByText('Backup settings saved.').waitFor()
-      assert.equal(await form.getByLabel('Passphrase', { exact: true }).inputValue(), '')
-      const stored = (await bench.platform.request('GET', '/api/settings/backup')).json
-      assert.deepEqual([stored.enabled, stored.passphrase_set, stored.s3_set], [true, true, false])
-
-      await page.getByRole('button', { name: 'Back up now' }).click()
-      await page.getByText('A backup or verification is running.').waitFor()
-      await page.getByText('succeeded', { exact: true }).waitFor({ timeout: 180_000 })
-      await saveScreenshot(tab, 'settings-backups-light-desktop')
-      await assertAccessible(tab, 'backup settings')
-      await tab.goto('/')
-      await card.getByText('succeeded', { exact: true }).waitFor()
-      await card.getByText('Not verified yet').waitFor()
-      await saveScreenshot(tab, 'dashboard-backup-light-desktop')
-    } finally {
-      await rm(folder, { recursive: true, force: true })
-    }
     await tab.context.close()
   })
 
