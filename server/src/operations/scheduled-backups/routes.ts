@@ -7,7 +7,9 @@ const started = { status: 'started' } as const
 export function scheduledBackupRoutes(backups: ScheduledBackups): Route[] {
   return [
     route(endpoints.getBackupSettings, () => backups.view()),
-    route(endpoints.putBackupSettings, ({ body, request }) => {
+    route(endpoints.putBackupSettings, async ({ body, request }) => {
+      const view = await backups.put(body)
+      // Only of accepted values: a refused address may be a secret in the wrong field.
       const { passphrase, s3, sftp, ...plain } = body
       request.note({
         ...plain,
@@ -15,7 +17,7 @@ export function scheduledBackupRoutes(backups: ScheduledBackups): Route[] {
         s3: nameOf(s3),
         sftp: nameOf(sftp),
       })
-      return backups.put(body)
+      return view
     }),
     route(endpoints.runBackup, async () => {
       await backups.start('backup')
