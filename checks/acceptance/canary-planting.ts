@@ -287,7 +287,9 @@ export async function plantEverywhere(
   }
 
   async function readEverything(): Promise<void> {
-    const settings = ['', '/backup', '/api-keys', '/ops/config', '/retention'].map((path) => `/api/settings${path}`)
+    const settings = ['', '/backup', '/api-keys', '/ops/config', '/retention'].map(
+      (path) => `/api/settings${path}`,
+    )
     const platformWide = ['/api/mcp/keys?all=true', '/api/users', '/api/executions', '/api/tags']
     const ofAgent = ['', '/info', '/logs', '/executions', '/mcp-key', '/connector', '/stats', '/activity']
     const more = ['/credentials/status', '/credential-requirements', '/schedules', '/access', '/files']

@@ -59,7 +59,7 @@ test('an admin sets up backups, starts one, and the home page shows its result',
   await form.getByLabel('Address').fill('s3:nowhere')
   await form.getByText('Access key ID').waitFor()
   await form.getByRole('switch', { name: 'Scheduled backups' }).click()
-  await form.getByLabel('Passphrase', { exact: true }).fill('correct horse battery')
+  await form.getByLabel('Passphrase', { exact: true }).fill('a passphrase of tests')
   await form.getByRole('button', { name: 'Save' }).click()
   await form.getByText('must have the form s3:https://host/bucket/path').waitFor()
   const folder = await mkdtemp(join(tmpdir(), 'roost-browser-backup-'))
@@ -83,5 +83,21 @@ test('an admin sets up backups, starts one, and the home page shows its result',
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
+  await closeTab(tab)
+})
+
+test('an engine without backup jobs: the section says why and leads to the guide', async () => {
+  await using other = await openBench({ env: { ROOST_CONTAINERS_URL: 'fake:' } })
+  const tab = await other.open({ theme: 'dark' })
+  const { page } = tab
+  await tab.goto('/settings?tab=backups')
+  await page.getByText(/The fake engine has no volumes to back up\./).waitFor()
+  const guide = page.getByRole('link', { name: 'Guide: Back up and restore' })
+  assert.equal(await guide.getAttribute('href'), '/help/operate/backup')
+  for (const name of ['Back up now', 'Verify now'])
+    assert.equal(await page.getByRole('button', { name }).isDisabled(), true, name)
+  assert.equal(await page.getByRole('switch', { name: 'Scheduled backups' }).isDisabled(), true)
+  await saveScreenshot(tab, 'settings-no-backups-dark-desktop')
+  await assertAccessible(tab, 'unavailable backups')
   await closeTab(tab)
 })

@@ -44,7 +44,7 @@ describe('the backup program as a child process', () => {
       kind: 'backup',
       repository: join(folder, 'repository'),
       retention: { daily: 7, weekly: 0, monthly: 0 },
-      passphrase: secret('correct horse battery'),
+      passphrase: secret('a passphrase of tests'),
       s3: null,
       sftp: null,
     }

@@ -32,7 +32,7 @@ import { sandboxImage } from './sandbox-image.ts'
 import { openVolumeJobs } from './volume-jobs.ts'
 
 const program = join(import.meta.dirname, 'full-backup.ts')
-const passphrase = 'correct horse battery'
+const passphrase = 'a passphrase of tests'
 const engines = [
   'sandbox:',
   ...(process.env.ROOST_TEST_CONTAINERS_URL ? [process.env.ROOST_TEST_CONTAINERS_URL] : []),
