@@ -79,6 +79,10 @@ const integer = z.number().int()
 const count = integer.nullable()
 const time = Timestamp.nullable()
 
+const LogRemovedAt = time.describe(
+  'When retention removed the transcript and the tool calls; everything else stays. Null while they are stored.',
+)
+
 /** A row of a list; the details have the large fields. */
 export const ExecutionSummary = z
   .object({
@@ -162,6 +166,7 @@ export const ExecutionDetails = ExecutionSummary.extend({
   validates_execution_id: text,
   validation_report: z.unknown(),
   delivery: z.unknown(),
+  log_removed_at: LogRemovedAt,
 }).meta({ id: 'ExecutionDetails' })
 export type ExecutionDetails = z.output<typeof ExecutionDetails>
 
@@ -171,7 +176,8 @@ const Line = z.looseObject({ type: z.string(), _n: integer, _ts: Timestamp })
 export const ExecutionLog = z.object({
   execution_id: id,
   agent_name: z.string(),
-  has_log: z.boolean(),
+  has_log: z.boolean().describe('False before the first line, and after retention removed the transcript.'),
+  log_removed_at: LogRemovedAt,
   log: z.array(Line),
   status: z.enum(executionStatuses),
   started_at: time,
@@ -305,7 +311,7 @@ export const streamExecution = endpoint({
   path: '/api/agents/{name}/executions/{id}/stream',
   summary: 'The transcript of a run as it grows',
   description:
-    'Server-sent events: `id` is the line number, `data` one transcript object. `Last-Event-ID` or `after` resumes after that line. With `partials=true`, pieces of the current block (`{"type":"partial"}`) arrive without an id; the first has the text so far. `at` is the number of characters before the piece. The whole block follows as a line. The last event is `{"type":"stream_end"}`; a finished run replays and ends, a queued one waits.',
+    'Server-sent events: `id` is the line number, `data` one transcript object. `Last-Event-ID` or `after` resumes after that line. With `partials=true`, pieces of the current block (`{"type":"partial"}`) arrive without an id; the first has the text so far. `at` is the number of characters before the piece. The whole block follows as a line. The last event is `{"type":"stream_end"}`; a finished run replays and ends, a queued one waits. If retention removed the transcript, the stream has only this event, with `log_removed_at`.',
   tag,
   access: { who: 'access', scopes: readers, guests: true },
   params: ExecutionParams,

@@ -49,6 +49,7 @@ import { disabledReasons } from './0056-disabled-reasons.ts'
 import { retiredKeys } from './0082-retired-keys.ts'
 import { backupSettings } from './0083-backup-settings.ts'
 import { installation } from './0086-installation.ts'
+import { runRetention } from './0087-run-retention.ts'
 import checksums from './checksums.json' with { type: 'json' }
 
 const checksumOf = new Map<string, string>(Object.entries(checksums))
@@ -104,6 +105,7 @@ const inThisVersion: Migration[] = [
   retiredKeys,
   backupSettings,
   installation,
+  runRetention,
 ]
 
 /**

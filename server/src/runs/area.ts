@@ -44,7 +44,7 @@ import {
   type FleetExecutionsDeps,
   fleetExecutionRoutes,
 } from './fleet-executions/index.ts'
-import { createLoops, loopRetention, loopRoutes } from './loops/index.ts'
+import { createLoops, loopRoutes } from './loops/index.ts'
 import { createPlaybooks, type Playbooks, playbookRoutes } from './playbooks/index.ts'
 import { createPrices, type Prices, priceRoutes } from './prices/index.ts'
 import {
@@ -53,6 +53,7 @@ import {
   type ProviderSubscriptionsDeps,
   providerSubscriptionRoutes,
 } from './provider-subscriptions/index.ts'
+import { logRetention, runRetention } from './retention/index.ts'
 import { createSpendCaps, type SpendCaps, spendCapRoutes } from './spend-caps/index.ts'
 import { createTasks, type TasksDeps, taskRoutes } from './tasks/index.ts'
 import { createLive, type Live } from './transcripts/index.ts'
@@ -134,7 +135,7 @@ export type RunsAreaDeps = Pick<TasksDeps, 'joinConversation' | 'agentName'> &
     db: Db
     clock: Clock
     log: Log
-    events: Pick<Outbox, 'append' | 'appendAll' | 'signal' | 'on'>
+    events: Pick<Outbox, 'append' | 'appendAll' | 'signal' | 'on' | 'trimBefore'>
     idempotency: Pick<Idempotency, 'enter'>
     works: Pick<WorkStates, 'register'>
     records: RunRecords
@@ -221,6 +222,8 @@ export function createRunsArea(deps: RunsAreaDeps): RunsArea {
     breakers,
   })
 
+  const sweeps = { ...deps, settings: deps.platformSettings }
+
   return {
     dispatch,
     playbooks,
@@ -251,7 +254,8 @@ export function createRunsArea(deps: RunsAreaDeps): RunsArea {
       ...dispatch.loops,
       ...fanOuts.loops,
       ...loops.loops,
-      loopRetention({ ...deps, settings: deps.platformSettings }),
+      logRetention(sweeps),
+      runRetention({ ...sweeps, hooks, events: deps.events }),
     ],
     async close() {
       await fanOuts.settled()

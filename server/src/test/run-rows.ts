@@ -31,6 +31,7 @@ export function runRow(over: Partial<ExecutionRow> = {}): ExecutionRow {
     line_offset: 0,
     restarts: 0,
     late_result_at: null,
+    log_removed_at: null,
     timeout_seconds: 3600,
     model: null,
     allowed_tools: null,

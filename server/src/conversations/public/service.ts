@@ -4,7 +4,7 @@ import type { Outbox } from '../../foundation/outbox/index.ts'
 import { type RateLimits, rateRules } from '../../foundation/rate-limits/index.ts'
 import { Fault } from '../../kit/fault.ts'
 import type { Tx } from '../../ports/database/port.ts'
-import type { WaitOptions } from '../../runs/executions/index.ts'
+import type { RunHooks, WaitOptions } from '../../runs/executions/index.ts'
 import { type AccessRevocationPort, createLongReplies, type LongReply } from '../chat/index.ts'
 import { createLinks, type Links, type LinksDeps } from './links.ts'
 import { createResolveLink, type OpenLink, type ResolveLink, type ResolveLinkDeps } from './resolve-link.ts'
@@ -22,6 +22,7 @@ export type PublicChatDeps = ResolveLinkDeps &
   VisitorsDeps & {
     events: Pick<Outbox, 'append' | 'on'>
     limits: Pick<RateLimits, 'use' | 'clear'>
+    hooks: Pick<RunHooks, 'onRemoving'>
     accessRevocation: AccessRevocationPort & { recheck(agent: { id: string; name: string }): void }
     /** The agent's own description; null when it has none. */
     descriptionOf(agent: { id: string }): Promise<string | null>
@@ -61,7 +62,7 @@ export type PublicChat = {
 export type Call = { token: string; open: OpenLink; signal: AbortSignal }
 
 export function createPublicChat(deps: PublicChatDeps): PublicChat {
-  const { db, limits, events, accessRevocation } = deps
+  const { limits, events, accessRevocation } = deps
   const linkResolver: ResolveLink = createResolveLink(deps)
   const visitors = createVisitors(deps)
   const verification = createVerification({ ...deps, visitors })
@@ -72,6 +73,8 @@ export function createPublicChat(deps: PublicChatDeps): PublicChat {
   function requireEnabled(): void {
     if (!deps.isOn()) throw new Fault('feature_disabled', 'Public links are switched off.')
   }
+
+  deps.hooks.onRemoving((tx, ids) => publicStore(tx).removeTurns(ids))
 
   // In every process, no matter which one changed the link.
   const stopListening = events.on('*', (event) => {
@@ -128,7 +131,6 @@ export function createPublicChat(deps: PublicChatDeps): PublicChat {
     loops: [
       { name: 'public-chat.sessions', everySeconds: 3600, run: visitors.sweep },
       { name: 'public-chat.expired', everySeconds: 10, run: () => links.endExpired() },
-      { name: 'public-chat.turns', everySeconds: 86_400, run: () => publicStore(db).removeLostTurns() },
     ],
     async close() {
       stopListening()

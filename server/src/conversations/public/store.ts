@@ -329,11 +329,10 @@ export function publicStore(executor: Executor) {
         )
         .execute()
     },
-    /** Deletes the turns whose executions no longer exist. */
-    async removeLostTurns(): Promise<void> {
+    async removeTurns(executionIds: readonly string[]): Promise<void> {
       await db
         .deleteFrom('public_turns')
-        .where('execution_id', 'not in', db.selectFrom('executions').select('id'))
+        .where('execution_id', 'in', [...executionIds])
         .execute()
     },
 

@@ -56,6 +56,7 @@ export function createVoice(deps: VoiceDeps): Voice {
   const liveCalls = createLiveCalls(deps)
   const calls = createCalls({ ...deps, tickets, transcript, requestEnd: liveCalls.requestEnd })
   hooks.onEnded(transcript.runEnded)
+  hooks.onRemoving((tx, ids) => voiceStore(tx).removeAsks(ids))
 
   async function open(call: CallRow, { agent, caller }: Admitted, signal: AbortSignal) {
     const key = voiceKey()

@@ -152,8 +152,12 @@ export function voiceStore(executor: Executor) {
       return rows.map(({ execution_id }) => execution_id)
     },
 
-    async removeAsk(executionId: string): Promise<void> {
-      await db.deleteFrom('voice_asks').where('execution_id', '=', executionId).execute()
+    async removeAsks(executionIds: readonly string[]): Promise<void> {
+      if (executionIds.length === 0) return
+      await db
+        .deleteFrom('voice_asks')
+        .where('execution_id', 'in', [...executionIds])
+        .execute()
     },
 
     async removeOfAgent(agentId: string): Promise<void> {

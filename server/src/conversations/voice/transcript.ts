@@ -65,7 +65,7 @@ export function createTranscript({ db, clock, executions, events, agentRecords, 
         },
         setsTitle ? { title: titleOf(line.text) } : {},
       )
-      for (const executionId of line.executionIds) await voiceStore(tx).removeAsk(executionId)
+      await voiceStore(tx).removeAsks(line.executionIds)
       await markHeard(tx, session.id)
       return true
     })
@@ -78,7 +78,7 @@ export function createTranscript({ db, clock, executions, events, agentRecords, 
     const tools = row.status === 'success' ? await executions.toolCalls(tx, row.id) : []
     const message = resultMessage(row, session, { tools, source: 'voice', now })
     await chatStore(tx).addMessage({ ...message, voice_call_id: callId })
-    await voiceStore(tx).removeAsk(row.id)
+    await voiceStore(tx).removeAsks([row.id])
   }
 
   return {

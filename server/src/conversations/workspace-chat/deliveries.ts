@@ -33,7 +33,7 @@ export type DeliveriesDeps = {
   db: Db
   clock: Pick<Clock, 'now'>
   events: Pick<Outbox, 'append'>
-  hooks: Pick<RunHooks, 'onEnded'>
+  hooks: Pick<RunHooks, 'onEnded' | 'onRemoving'>
   executions: Pick<Executions, 'inFlight'>
   users: Pick<Users, 'holderOf'>
   conversations: Pick<Conversations, 'ensureMain'>
@@ -112,6 +112,8 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
     const session = await chatStore(tx).session(run.session_id)
     for (const row of pendingRows) if (session) await deliverNow(tx, row, session)
   })
+
+  hooks.onRemoving((tx, ids) => workspaceStore(tx).removeDeliveries(ids))
 
   const deliveries: Deliveries = {
     async deliverRun(tx, { row, email }) {

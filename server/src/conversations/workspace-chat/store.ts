@@ -195,6 +195,14 @@ export function workspaceStore(executor: Executor) {
         .limit(100)
         .execute()
     },
+    /** Removes the ended deliveries of these runs. */
+    async removeDeliveries(executionIds: readonly string[]): Promise<void> {
+      await db
+        .deleteFrom('workspace_deliveries')
+        .where('execution_id', 'in', [...executionIds])
+        .where('status', '!=', 'pending')
+        .execute()
+    },
     async noteDelivery(executionId: string, delivery: object): Promise<void> {
       await db
         .updateTable('executions')

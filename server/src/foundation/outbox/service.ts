@@ -29,6 +29,8 @@ export type Outbox = {
   after(position: number, limit: number): Promise<StoredEvent[]>
   /** Range of stored positions; `oldest` is null while no event is stored. */
   storedRange(): Promise<{ oldest: number | null; newest: number }>
+  /** Removes events from before this time, so that they are not kept longer than what they report. */
+  trimBefore(before: string): Promise<void>
   /** For the relay. */
   readonly relaying: Relaying
 }
@@ -144,6 +146,7 @@ export function createOutbox(deps: {
       const [oldest, newest] = await Promise.all([store.oldest(), store.head()])
       return { oldest, newest }
     },
+    trimBefore: (before) => store.trimBefore(before),
     relaying: {
       async start() {
         delivered = await store.head()

@@ -114,6 +114,19 @@ export function outboxStore(on: Executor) {
       return rows.map(eventOf)
     },
 
+    /** Removes the events up to the last one from before `before`. Always keeps the newest, which marks a gap. */
+    async trimBefore(before: string): Promise<void> {
+      const last = db
+        .selectFrom('outbox')
+        .select((of) => of.fn.max<number | null>('position').as('position'))
+        .where('ts', '<', before)
+      await db
+        .deleteFrom('outbox')
+        .where('position', '<=', last)
+        .where('position', '<', await this.head())
+        .execute()
+    },
+
     /** Removes all but the newest `count` events. */
     async trim(count: number): Promise<void> {
       const newest = await this.head()

@@ -13,7 +13,8 @@ export type Retention = {
   acknowledge(key: string, windowDays: number): Promise<number>
   /**
    * Decides whether a sweep may delete the rows it found. An unusually large one waits until an admin acknowledges it
-   * for the present window. `isNew` is true the first time, when an alert is due.
+   * for the present window. `isNew` is true the first time, when an alert is due. An acknowledgement lasts until the
+   * sweep finds no unusual number, so that an interrupted sweep continues.
    */
   admit(
     key: SettingKey,
@@ -54,16 +55,16 @@ export function createRetention(deps: { db: Db; clock: Pick<Clock, 'now'>; value
 
     async admit(key, { rows, total }) {
       const share = total === 0 ? 0 : rows / total
-      if (rows <= holdAbove.rows || share <= holdAbove.share) return { isAdmitted: true, isNew: false }
+      if (rows <= holdAbove.rows || share <= holdAbove.share) {
+        await settingStore(db).removeHold(key)
+        return { isAdmitted: true, isNew: false }
+      }
       const window_days = daysOf(key)
       return db.atomically(async (tx) => {
         const store = settingStore(tx)
         const before = (await store.holds()).find((hold) => hold.key === key)
         const isSame = before?.window_days === window_days
-        if (isSame && before.acknowledged_at !== null) {
-          await store.removeHold(key)
-          return { isAdmitted: true, isNew: false }
-        }
+        if (isSame && before.acknowledged_at !== null) return { isAdmitted: true, isNew: false }
         const computed_at = timestamp(clock.now())
         const share_ppm = Math.round(share * 1_000_000)
         await store.putHold({ key, window_days, rows, share_ppm, computed_at, acknowledged_at: null })

@@ -44,7 +44,7 @@ test('rows older than the window are removed in small batches', async () => {
   await using it = await start(1_200)
   await it.run()
   assert.deepEqual([...it.observed.befores], ['2026-05-02T00:00:00.000Z'])
-  assert.deepEqual(it.observed.batches, [500, 500, 200])
+  assert.deepEqual(it.observed.batches, [500, 500, 200, 0])
 })
 
 test('a window of 0 days keeps everything', async () => {

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { PlatformAlert } from '@roost/contracts/operations/operator-queue'
 import type { Loop } from '../../background/loops.ts'
 import { type Clock, secondsLater, timestamp } from '../../kit/clock.ts'
@@ -25,7 +26,7 @@ export type Swept = {
   key: SettingKey
   countBefore(before: string): Promise<number>
   countAll(): Promise<number>
-  /** Removes at most `limit` rows and returns their number. */
+  /** Removes at most `limit` rows and returns their number; 0 when none are left. */
   removeBefore(before: string, limit: number): Promise<number>
 }
 
@@ -43,10 +44,10 @@ export function createSweep(deps: SweepDeps, swept: Swept): Loop {
 
   async function isAdmitted(before: string, days: number): Promise<boolean> {
     const rows = await swept.countBefore(before)
-    if (rows === 0) return false
-    const { isAdmitted, isNew } = await settings.retention.admit(key, { rows, total: await swept.countAll() })
+    const total = rows === 0 ? 0 : await swept.countAll()
+    const { isAdmitted, isNew } = await settings.retention.admit(key, { rows, total })
     if (isNew) await db.atomically((tx) => deps.alerts.raise(tx, heldAlert(what, { key, rows, days })))
-    return isAdmitted
+    return isAdmitted && rows > 0
   }
 
   return {
@@ -61,9 +62,11 @@ export function createSweep(deps: SweepDeps, swept: Swept): Loop {
       for (let more = true; more && !signal.aborted; ) {
         const count = await swept.removeBefore(before, batchSize)
         removed += count
-        more = count === batchSize
+        more = count > 0
+        // SQLite works in this thread: requests are served between two batches.
+        await nextTurn()
       }
-      log.info({ removed, days }, `${what}: rows beyond their retention window were removed`)
+      if (removed > 0) log.info({ removed, days }, `${what}: rows beyond their retention window were removed`)
     },
   }
 }

@@ -85,6 +85,7 @@ export const initialState = {
   line_offset: 0,
   restarts: 0,
   late_result_at: null,
+  log_removed_at: null,
   cost_micros: null,
   cost_estimated: 0,
   metered_requests: 0,

@@ -37,6 +37,7 @@ const laterColumns: readonly (keyof ExecutionsTable)[] = [
   'claim_token',
   'lease_expires_at',
   'late_result_at',
+  'log_removed_at',
   'cost_micros',
   'model_used',
   'context_used',

@@ -21,11 +21,14 @@ export type RunHooks = {
    * turn.
    */
   onSessionLost(hook: SessionLostHook): void
+  /** Before retention deletes the rows of ended runs. */
+  onRemoving(hook: RemovingHook): void
   readonly registered: {
     claimed: readonly ClaimedHook[]
     ended: readonly EndedHook[]
     turn: readonly TurnHook[]
     sessionLost: readonly SessionLostHook[]
+    removing: readonly RemovingHook[]
   }
 }
 
@@ -35,16 +38,20 @@ export type EndedHook = (tx: Tx, row: ExecutionRow, now: Date) => Promise<void>
 export type TurnHook = (tx: Tx, row: ExecutionRow) => Promise<TurnContext | null>
 export type SessionLostHook = (tx: Tx, row: ExecutionRow, result: Omit<RunResult, 't'>) => Promise<boolean>
 
+export type RemovingHook = (tx: Tx, executionIds: readonly string[]) => Promise<void>
+
 export function createRunHooks(): RunHooks {
   const claimed: ClaimedHook[] = []
   const ended: EndedHook[] = []
   const turn: TurnHook[] = []
   const sessionLost: SessionLostHook[] = []
+  const removing: RemovingHook[] = []
   return {
     onClaimed: (hook) => void claimed.push(hook),
     onEnded: (hook) => void ended.push(hook),
     onTurn: (hook) => void turn.push(hook),
     onSessionLost: (hook) => void sessionLost.push(hook),
-    registered: { claimed, ended, turn, sessionLost },
+    onRemoving: (hook) => void removing.push(hook),
+    registered: { claimed, ended, turn, sessionLost, removing },
   }
 }

@@ -188,7 +188,13 @@ export function detailsOf(
     validates_execution_id: row.validates_execution_id,
     validation_report: isShown ? parseJson(row.validation_report) : null,
     delivery: parseJson(row.delivery),
+    log_removed_at: logRemovedAt(row),
   }
+}
+
+/** When retention removed the transcript; null while it is stored and for a run that had none. */
+export function logRemovedAt(row: Pick<ExecutionsTable, 'last_line' | 'log_removed_at'>): string | null {
+  return row.last_line > 0 ? row.log_removed_at : null
 }
 
 /** The part of the request that details show. */

@@ -20,6 +20,7 @@ import {
   detailsOf,
   isFinal,
   isParked,
+  logRemovedAt,
   mayRead,
   maySee,
   messagePreview,
@@ -135,17 +136,20 @@ export function createExecutions(deps: ExecutionsDeps): Executions {
     async log(reader, id, signal) {
       const row = await find(reader, id)
       const isShown = mayRead(reader.caller, row)
+      const log_removed_at = logRemovedAt(row)
+      const isStored = row.last_line > 0 && log_removed_at === null
       const head = {
         execution_id: row.id,
         agent_name: row.agent_name,
-        has_log: row.last_line > 0,
+        has_log: isStored,
+        log_removed_at,
         status: row.status,
         started_at: row.started_at,
         completed_at: row.completed_at,
         message: isShown ? row.message : null,
         ...(isShown ? {} : { redacted: true }),
       }
-      return logText(head, 'log', isShown ? storedLines(db, id, row.last_line) : [], signal)
+      return logText(head, 'log', isShown && isStored ? storedLines(db, id, row.last_line) : [], signal)
     },
     async terminate(reader, id) {
       const row = await find(reader, id)

@@ -1,5 +1,6 @@
 import type { Log } from '../../ports/log.ts'
 import type { PlacedPiece } from '../transcripts/index.ts'
+import { logRemovedAt } from './rules.ts'
 import type { Watch } from './watch.ts'
 
 /**
@@ -31,7 +32,10 @@ export async function* executionEvents(
       } else if (item.kind === 'quiet') yield ': keepalive\n\n'
       else if (item.kind === 'end') {
         const withheld = isShown ? {} : { redacted: true }
-        yield event({ type: 'stream_end', status: item.row.status, execution_id: executionId, ...withheld })
+        const removedAt = logRemovedAt(item.row)
+        const removed = removedAt === null ? {} : { log_removed_at: removedAt }
+        const status = item.row.status
+        yield event({ type: 'stream_end', status, execution_id: executionId, ...withheld, ...removed })
       }
     }
   } catch (error) {

@@ -39,6 +39,8 @@ export type ExecutionsTable = {
   restarts: number
   /** Time of a result that arrived after the end. */
   late_result_at: string | null
+  /** When retention removed the transcript; set for runs without lines too. */
+  log_removed_at: string | null
 
   timeout_seconds: number
   model: string | null

@@ -7,3 +7,4 @@
  */
 export { fanOutRoutes } from './routes.ts'
 export { createFanOuts, type FanOutDeps, type FanOuts } from './service.ts'
+export { fanOutStore } from './store.ts'

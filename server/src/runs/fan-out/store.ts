@@ -83,6 +83,30 @@ export function fanOutStore(executor: Executor) {
 
     tasks: (id: string): Promise<TaskRow[]> => runsOf(id).select(taskColumns).execute(),
 
+    async countAll(): Promise<number> {
+      const row = await db
+        .selectFrom('fan_outs')
+        .select((e) => e.fn.countAll<number>().as('total'))
+        .executeTakeFirstOrThrow()
+      return Number(row.total)
+    },
+
+    async countEnded(before: string): Promise<number> {
+      const row = await db
+        .selectFrom('fan_outs')
+        .select((e) => e.fn.countAll<number>().as('total'))
+        .where('completed_at', '<', before)
+        .executeTakeFirstOrThrow()
+      return Number(row.total)
+    },
+
+    /** Deletes at most `limit` of them; their runs have their own retention. */
+    async removeEnded(before: string, limit: number): Promise<number> {
+      const ended = db.selectFrom('fan_outs').select('id').where('completed_at', '<', before).limit(limit)
+      const result = await db.deleteFrom('fan_outs').where('id', 'in', ended).executeTakeFirst()
+      return Number(result.numDeletedRows)
+    },
+
     async hasOpenTasks(id: string): Promise<boolean> {
       const row = await db
         .selectFrom('executions')

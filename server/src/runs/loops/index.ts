@@ -6,4 +6,5 @@
  * without a failed one. `dispatch` starts the runs and reports their ends through `RunHooks`.
  */
 export { loopRoutes } from './routes.ts'
-export { createLoops, type Loops, type LoopsDeps, loopRetention } from './service.ts'
+export { createLoops, type Loops, type LoopsDeps } from './service.ts'
+export { loopStore } from './store.ts'

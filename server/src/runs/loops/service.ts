@@ -8,7 +8,6 @@ import {
   scopeOf,
   type WorkStateOf,
 } from '../../foundation/idempotency/index.ts'
-import { createSweep, type SweepDeps } from '../../foundation/settings/index.ts'
 import type { SignedIn } from '../../identity/access/caller.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
@@ -168,17 +167,4 @@ function receiptOf(loop_id: string, agent_name: string, { max_runs, on_failure }
     body: { loop_id, status: 'queued', agent_name, max_runs, on_failure },
     receipt: true,
   }
-}
-
-/** Deletes ended loops after the retention time of execution rows. */
-export function loopRetention(deps: SweepDeps): BackgroundLoop {
-  const store = loopStore(deps.db)
-  return createSweep(deps, {
-    name: 'loops.retention',
-    what: 'loops',
-    key: 'execution_row_retention_days',
-    countBefore: store.countEnded,
-    countAll: store.countAll,
-    removeBefore: store.removeEnded,
-  })
 }

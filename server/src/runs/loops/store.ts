@@ -204,7 +204,7 @@ export function loopStore(executor: Executor) {
       return Number(row.total)
     },
 
-    /** Deletes at most `limit` of them; their runs belong to dispatch. */
+    /** Deletes at most `limit` of them; their runs have their own retention. */
     async removeEnded(before: string, limit: number): Promise<number> {
       const ended = db.selectFrom('loops').select('id').where('completed_at', '<', before).limit(limit)
       const result = await db.deleteFrom('loops').where('id', 'in', ended).executeTakeFirst()

@@ -160,6 +160,61 @@ export function transcriptStore(executor: Executor) {
       return rows.map((row) => JSON.parse(row.line) as StoredLine)
     },
 
+    /** Number of stored lines of all runs, or of these. */
+    async countLines(executionIds?: readonly string[]): Promise<number> {
+      const row = await db
+        .selectFrom('execution_lines')
+        .select((e) => e.fn.countAll<number>().as('total'))
+        .$if(executionIds !== undefined, (q) => q.where('execution_id', 'in', [...(executionIds ?? [])]))
+        .executeTakeFirstOrThrow()
+      return Number(row.total)
+    },
+
+    /**
+     * Removes the first lines of these runs: at most `maxLines`, and up to the one that reaches `maxBytes`. `emptied`
+     * are runs whose lines are all removed. Needs a transaction; nobody adds lines to these runs.
+     */
+    async removeLines(
+      executionIds: readonly string[],
+      { maxLines, maxBytes }: { maxLines: number; maxBytes: number },
+    ): Promise<{ removed: number; emptied: readonly string[] }> {
+      const found = await db
+        .selectFrom('execution_lines')
+        .select(['execution_id', 'n', sql<number>`octet_length(line)`.as('bytes')])
+        .where('execution_id', 'in', [...executionIds])
+        .orderBy('execution_id')
+        .orderBy('n')
+        .limit(maxLines + 1)
+        .execute()
+      const lines = found.slice(0, countWithin(found, { maxRows: maxLines, maxBytes }))
+      const next = found[lines.length]
+      const begun = [...new Set(lines.map(({ execution_id }) => execution_id))]
+      const emptied = next ? begun.filter((id) => id !== next.execution_id) : executionIds
+      await this.remove(emptied)
+      const last = lines.at(-1)
+      if (last && last.execution_id === next?.execution_id) {
+        await db
+          .deleteFrom('execution_lines')
+          .where('execution_id', '=', last.execution_id)
+          .where('n', '<=', last.n)
+          .execute()
+      }
+      return { removed: lines.length, emptied }
+    },
+
+    /** Removes everything about these runs. */
+    async remove(executionIds: readonly string[]): Promise<void> {
+      if (executionIds.length === 0) return
+      await db
+        .deleteFrom('execution_lines')
+        .where('execution_id', 'in', [...executionIds])
+        .execute()
+      await db
+        .deleteFrom('execution_tools')
+        .where('execution_id', 'in', [...executionIds])
+        .execute()
+    },
+
     async countTools(executionId: string): Promise<number> {
       const row = await db
         .selectFrom('execution_tools')
@@ -199,6 +254,19 @@ export function transcriptStore(executor: Executor) {
         .execute()
     },
   }
+}
+
+/** How many of the first rows stay within both limits; at least one, if there is one. */
+export function countWithin(
+  rows: readonly { bytes: number }[],
+  { maxRows, maxBytes }: { maxRows: number; maxBytes: number },
+): number {
+  let total = 0
+  const end = rows.findIndex(({ bytes }) => {
+    total += bytes
+    return total > maxBytes
+  })
+  return Math.min(maxRows, end === -1 ? rows.length : Math.max(1, end))
 }
 
 export type TranscriptStore = ReturnType<typeof transcriptStore>

@@ -2,8 +2,6 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { SweepDeps } from '../../foundation/settings/index.ts'
 import { silentLog } from '../../ports/log.ts'
-import { loopRetention } from '../../runs/loops/index.ts'
-import { loopStore } from '../../runs/loops/store.ts'
 import { createTestAlerts } from '../../test/alerts.ts'
 import { createTestClock } from '../../test/clock.ts'
 import { forEachDialect, type TestDb } from '../../test/dialects.ts'
@@ -80,24 +78,5 @@ forEachDialect((_name, open) => {
     await reminderRetention(deps(db)).run(never)
     const left = await store.list('a1', null, 10)
     assert.deepEqual(left.map(({ id }) => id).sort(), ['fired late', 'held', 'undelivered'])
-  })
-
-  test('loops are removed one retention period after their end; open loops stay', async () => {
-    await using db = await open()
-    const store = loopStore(db)
-    const loop = {
-      ...({ agent_id: 'a1', status: 'completed', stop_reason: null, error: null, message: 'again' } as const),
-      ...({ max_runs: 1, on_failure: 'abort', max_consecutive_failures: 3, stop_signal: null } as const),
-      ...{ delay_seconds: 0, timeout_per_run: null, max_duration_seconds: null, max_cost_micros: null },
-      ...{ no_progress_threshold: 3, model: null, allowed_tools: null, runs_completed: 1 },
-      ...{ open_execution_id: null, next_run_at: null, stop_requested_at: null, created_at: old },
-      ...{ source: '{}', started_by: 'ann', source_user_id: null, source_mcp_key_id: null, chain_depth: 0 },
-    }
-    await store.insert({ ...loop, id: 'loop_old', completed_at: old })
-    await store.insert({ ...loop, id: 'loop_young', completed_at: young })
-    await store.insert({ ...loop, id: 'loop_open', status: 'open', completed_at: null })
-    await loopRetention(deps(db)).run(never)
-    const left = await store.list({ agentId: 'a1' }, 10)
-    assert.deepEqual(left.map(({ id }) => id).sort(), ['loop_open', 'loop_young'])
   })
 })

@@ -55,6 +55,7 @@ export async function openPublicWorld(open: OpenTestDb, { hasMail = true } = {})
           events,
           dispatch,
           executions,
+          hooks,
           agentRecords,
           accessEnded,
           vault,
