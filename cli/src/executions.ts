@@ -7,7 +7,7 @@ import {
 import { listExecutions } from '@roost/contracts/runs/fleet-executions'
 import { commandGroup } from './client/client-command.ts'
 import { facts, money, plainText, seconds, table, time } from './client/output.ts'
-import { followRun } from './client/run-stream.ts'
+import { followRun, removedNote } from './client/run-stream.ts'
 
 export const executions = commandGroup('executions', 'Executions of agents: list, show, follow, stop.', {
   list: {
@@ -73,7 +73,8 @@ export const executions = commandGroup('executions', 'Executions of agents: list
       const { api, positionals, flag, isJson } = context
       const [name = '', id = ''] = positionals
       if (flag('follow')) return followRun(context, { name, id })
-      const { log } = await api.call(getExecutionLog, { params: { name, id } })
+      const { log, log_removed_at } = await api.call(getExecutionLog, { params: { name, id } })
+      if (log_removed_at) console.error(removedNote(log_removed_at))
       for (const line of log) console.log(isJson ? JSON.stringify(line) : logLine(line))
       return 0
     },

@@ -2,6 +2,7 @@ import { ApiError, errorOf } from '@roost/contracts/client'
 import { getExecution, streamExecution, terminateExecution } from '@roost/contracts/runs/executions'
 import type { CommandContext } from './client-command.ts'
 import { exitCodes } from './exit.ts'
+import { time } from './output.ts'
 import { createTurnPrinter, type Streamed } from './turn-printer.ts'
 
 type Run = { name: string; id: string }
@@ -10,6 +11,11 @@ const succeeded = 'success'
 /** Failed attempts in a row before the command stops following a broken stream. */
 const maxAttempts = 20
 const retryDelayMs = 1_000
+
+/** For standard error, so that the output stays a list of lines. `at` is ISO 8601. */
+export function removedNote(at: string): string {
+  return `Retention removed the transcript of this execution at ${time(at)}.`
+}
 
 /** Prints the objects of a run as they arrive; returns its final status, or null when the stream broke off. */
 export async function printRun(
@@ -27,6 +33,9 @@ export async function printRun(
       const object = received as Streamed
       if (!context.isJson) printer.take(object)
       if (object.type === 'done' || object.type === 'stream_end') {
+        const removedAt = received.log_removed_at
+        if (!context.isJson && typeof removedAt === 'string')
+          process.stderr.write(`${removedNote(removedAt)}\n`)
         if (!context.isJson && typeof object.detail === 'string') process.stderr.write(`${object.detail}\n`)
         return object.status
       }

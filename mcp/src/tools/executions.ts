@@ -75,7 +75,12 @@ export const executionTools: Tool[] = [
       const execution = await api.call(getExecution, { params })
       if (!include_log) return execution
       const { log } = await api.call(getExecutionLog, { params })
-      return { ...execution, log }
+      if (execution.log_removed_at === null) return { ...execution, log }
+      return {
+        ...execution,
+        log,
+        log_note: 'Retention removed the transcript of this run. Nothing else is missing.',
+      }
     },
   }),
   tool({

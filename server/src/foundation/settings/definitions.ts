@@ -49,10 +49,19 @@ export const definitions = {
     route: opsRoute,
   } satisfies Definition<boolean> as Definition<boolean>,
 
-  ops_log_retention_days: retention(7, 'Logs of containers.'),
+  ops_log_retention_days: retention(
+    7,
+    'Logs of containers. No effect: Roost stores none, and the container engine keeps the newest 30 MB of each container.',
+  ),
   health_check_retention_days: retention(7, 'Health samples.'),
-  execution_log_retention_days: retention(30, 'Transcripts. The executions remain.'),
-  execution_row_retention_days: retention(90, 'Finished executions.'),
+  execution_log_retention_days: retention(
+    30,
+    'Transcripts and tool calls of ended executions. The executions remain.',
+  ),
+  execution_row_retention_days: retention(
+    90,
+    'Ended executions, with their loops, fan-outs and live events.',
+  ),
   event_retention_days: retention(30, 'Events of agents.'),
   schedule_soft_delete_retention_days: retention(30, 'Deleted schedules.'),
   agent_reports_retention_days: retention(90, 'Reports.'),

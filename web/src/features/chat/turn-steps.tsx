@@ -1,3 +1,4 @@
+import { ApiError } from '@roost/contracts/client'
 import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { useApi } from '../../shell/app-context.ts'
@@ -33,6 +34,10 @@ export function TurnSteps({ transcript, executionId, ...rest }: TurnStepsProps) 
 function FetchedSteps({ agentName, executionId }: { agentName: string; executionId: string }) {
   const log = useQuery(logQuery(useApi(), agentName, executionId))
   const transcript = useMemo(() => (log.data ? transcriptOf(log.data.log) : null), [log.data])
+  if (log.data?.log_removed_at) return <Note>Retention removed the steps of this answer.</Note>
+  if (log.error instanceof ApiError && log.error.status === 404) {
+    return <Note>The run of this answer was deleted by retention.</Note>
+  }
   if (log.error) return <ErrorState error={log.error} onRetry={() => void log.refetch()} />
   if (!transcript) return <SkeletonText lines={3} label="Loading steps" />
   return <Work transcript={transcript} isStreaming={false} />
@@ -41,9 +46,9 @@ function FetchedSteps({ agentName, executionId }: { agentName: string; execution
 function Work({ transcript, isStreaming }: { transcript: TranscriptSteps; isStreaming: boolean }) {
   const { work } = answerParts(transcript)
   if (work.length > 0) return <Transcript steps={work} isStreaming={isStreaming} />
-  return (
-    <p className="py-1 text-xs text-muted">
-      The agent answered directly, without visible thinking or tool calls.
-    </p>
-  )
+  return <Note>The agent answered directly, without visible thinking or tool calls.</Note>
+}
+
+function Note({ children }: { children: string }) {
+  return <p className="py-1 text-xs text-muted">{children}</p>
 }

@@ -1,5 +1,5 @@
 import type { ExecutionDetails } from '@roost/contracts/runs/executions'
-import { ArrowDown, Pause, Play } from 'lucide-react'
+import { ArrowDown, Eraser, Pause, Play } from 'lucide-react'
 import { useEffect, useMemo, useState } from 'react'
 import { describeFault } from '../../lib/fault.ts'
 import { plural } from '../../lib/format.ts'
@@ -13,6 +13,7 @@ import { SearchInput } from '../../ui/input.tsx'
 import { LogView } from '../../ui/log-view.tsx'
 import { Segmented } from '../../ui/segmented.tsx'
 import { SkeletonText } from '../../ui/skeleton.tsx'
+import { RelativeTime } from '../../ui/time.tsx'
 import { Transcript } from '../transcripts/transcript.tsx'
 import { type LiveTranscript, useLiveTranscript } from '../transcripts/use-live-transcript.ts'
 import { transcriptStream } from './queries.ts'
@@ -37,8 +38,30 @@ const views = [
   { value: 'raw', label: 'Raw lines' },
 ] as const
 
-/** The steps of the run: live while it is running, complete afterwards. */
+/** The steps of the run: live while it is running, complete afterwards until retention removes them. */
 export function RunTranscript(props: RunTranscriptProps) {
+  const removedAt = props.run.log_removed_at
+  return removedAt === null ? <StoredTranscript {...props} /> : <RemovedTranscript at={removedAt} />
+}
+
+function RemovedTranscript({ at }: { at: string }) {
+  return (
+    <section aria-label="Transcript" className="min-w-0">
+      <EmptyState
+        icon={<Eraser aria-hidden />}
+        title="Transcript removed"
+        description={
+          <>
+            Retention removed the steps of this run <RelativeTime at={at} />. Its result, cost and figures are
+            still stored.
+          </>
+        }
+      />
+    </section>
+  )
+}
+
+function StoredTranscript(props: RunTranscriptProps) {
   const { run, view, search, onSearchChange } = props
   const { api, queries } = useApp()
   const live = useLiveTranscript(run.id, ({ signal, onState }) =>

@@ -36,15 +36,18 @@ const known: Record<string, Words> = {
     label: 'SSH access',
     hint: 'Owners may log in to the containers of their agents with SSH.',
   },
-  ops_log_retention_days: { label: 'Container logs', hint: 'The output of agent containers.' },
+  ops_log_retention_days: {
+    label: 'Container logs',
+    hint: 'No effect: Roost stores no container logs. The container engine keeps the newest 30 MB of each agent.',
+  },
   health_check_retention_days: { label: 'Health checks', hint: 'The results of health checks.' },
   execution_log_retention_days: {
     label: 'Transcripts',
-    hint: 'The steps of runs. The runs stay in the lists.',
+    hint: 'The steps of ended runs. The runs stay in the lists, with their results and costs.',
   },
   execution_row_retention_days: {
     label: 'Finished runs',
-    hint: 'Runs with their costs and results.',
+    hint: 'Ended runs with their results and costs. Loops and fan-outs go with their runs; conversations stay.',
   },
   event_retention_days: { label: 'Events', hint: 'Events between agents.' },
   schedule_soft_delete_retention_days: {
