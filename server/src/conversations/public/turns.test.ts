@@ -123,7 +123,7 @@ test('disabling a link ends its open streams, waits and runs', async () => {
   assert.deepEqual([status, error_code], ['cancelled', 'access_ended'])
 })
 
-test('orphaned turns and expired tokens are deleted', async () => {
+test('turns are deleted with their runs, and expired tokens', async () => {
   await using setup = await start()
   const { world, link } = setup
   const run = await setup.running()
@@ -135,7 +135,10 @@ test('orphaned turns and expired tokens are deleted', async () => {
   }
   await sweep()
   assert.equal((await turns()).length, 1)
-  await world.db.withTables<{ executions: Loose }>().deleteFrom('executions').execute()
+  await world.db.atomically(async (tx) => {
+    for (const hook of world.runs.hooks.registered.removing) await hook(tx, [run.execution_id, 'other'])
+  })
+  assert.deepEqual(await turns(), [])
   await world.manage('PUT', `/${link.id}`, { require_email: true })
   await world.confirm(link.token, 'sam@example.org')
   await world.clock.advance(24 * 3600)

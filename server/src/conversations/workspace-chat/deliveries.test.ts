@@ -29,6 +29,23 @@ forEachDialect((_name, open) => {
     })
   })
 
+  test('a delivery is deleted with its run; its message stays', async () => {
+    await using world = await openWorkspaceWorld(open)
+    await world.share(sam)
+    await insertRuns(world.db, [{ id: 'x1', agent_id: world.agentId }])
+    await world.deliver({ executionId: 'x1' })
+    await world.db.atomically(async (tx) => {
+      for (const hook of world.runs.hooks.registered.removing) await hook(tx, ['x1'])
+    })
+    const rows = await world.db
+      .withTables<{ workspace_deliveries: Loose }>()
+      .selectFrom('workspace_deliveries')
+      .selectAll()
+      .execute()
+    assert.deepEqual(rows, [])
+    assert.deepEqual(contents(await world.history(await world.signIn(sam))), [['the report', 'schedule']])
+  })
+
   test('a delivery waits for the turn in progress and follows its answer', async () => {
     await using world = await openWorkspaceWorld(open)
     await world.share(sam)

@@ -114,17 +114,13 @@ export function outboxStore(on: Executor) {
       return rows.map(eventOf)
     },
 
-    /** Removes the events up to the last one from before `before`. Always keeps the newest, which marks a gap. */
+    /** Removes the events up to the last one from before `before`, so that the rest has no gaps. */
     async trimBefore(before: string): Promise<void> {
       const last = db
         .selectFrom('outbox')
         .select((of) => of.fn.max<number | null>('position').as('position'))
         .where('ts', '<', before)
-      await db
-        .deleteFrom('outbox')
-        .where('position', '<=', last)
-        .where('position', '<', await this.head())
-        .execute()
+      await db.deleteFrom('outbox').where('position', '<=', last).execute()
     },
 
     /** Removes all but the newest `count` events. */

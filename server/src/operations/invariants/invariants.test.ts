@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { agentStore, blankRow } from '../../agents/records/index.ts'
+import { silentLog } from '../../ports/log.ts'
+import { runRetention } from '../../runs/retention/index.ts'
+import { createTestAlerts } from '../../test/alerts.ts'
 import { createTestClock } from '../../test/clock.ts'
 import { forEachDialect } from '../../test/dialects.ts'
 import { as, routesApp } from '../../test/routes-app.ts'
@@ -16,7 +19,7 @@ import { internalInvariantRoutes, invariantRoutes } from './routes.ts'
 import { createInvariants } from './service.ts'
 
 type Tables = {
-  executions: { id: string; status: string; lease_expires_at: string | null }
+  executions: { id: string; status: string; lease_expires_at: string | null; business_status: string | null }
   outbox: { sequence: number; type: string; position: number | null }
   fan_outs: {
     id: string
@@ -84,6 +87,39 @@ forEachDialect((_, open) => {
       events: 14,
       schedules: 0,
     })
+  })
+
+  test('retention of runs leaves no violations, with all runs deleted or with some that stay', async () => {
+    const { db, platform, check, clock, tables } = await start()
+    const one = async () => {
+      const { id } = await accept(platform)
+      await platform.dispatch.handlers.result(linked, resultOf(await claimOne(platform)))
+      return id
+    }
+    const sweep = runRetention({
+      ...{ db, clock, log: silentLog, hooks: platform.hooks, events: platform.events },
+      alerts: createTestAlerts().alerts,
+      settings: {
+        value: () => 90,
+        retention: { admit: async () => ({ isAdmitted: true, isNew: false }) },
+      },
+    })
+    const stays = await one()
+    await tables.updateTable('executions').set({ business_status: 'pending_validation' }).execute()
+    await one()
+    await platform.events.relaying.pass()
+    clock.set(new Date(clock.now().getTime() + 91 * 86_400_000))
+    await sweep.run(new AbortController().signal)
+    const left = await tables.selectFrom('executions').select('id').execute()
+    assert.deepEqual(
+      left.map(({ id }) => id),
+      [stays],
+    )
+    assert.deepEqual((await check()).violations, [])
+    await one()
+    await platform.events.relaying.pass()
+    const report = await check()
+    assert.deepEqual([report.violations, report.read.executions], [[], 1])
   })
 
   test('an empty platform has no violations and nothing was read', async () => {

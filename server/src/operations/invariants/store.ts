@@ -15,6 +15,7 @@ type InvariantTables = {
     fields: string
     ts: string
   }
+  outbox_head: { position: number }
   settings: { key: string; updated_at: string }
 }
 
@@ -88,12 +89,10 @@ export async function readRecords(executor: Executor): Promise<Records> {
     .orderBy('sequence', 'desc')
     .limit(maxEvents)
     .execute()
-  const since = completeSince(rows)
-  const newest = await runs()
-    .where('created_at', '>=', since)
-    .orderBy('created_at', 'desc')
-    .limit(maxRows)
-    .execute()
+  const head = await db.selectFrom('outbox_head').select('position').executeTakeFirstOrThrow()
+  const since = completeSince(rows, head.position)
+  const newestFirst = runs().orderBy('created_at', 'desc').limit(maxRows)
+  const newest = since === null ? [] : await newestFirst.where('created_at', '>=', since).execute()
   const leased = await runs()
     .where('status', 'in', [...finalStatuses])
     .where('lease_expires_at', 'is not', null)
@@ -121,9 +120,13 @@ export async function readRecords(executor: Executor): Promise<Records> {
   }
 }
 
-/** Time from which all events of new runs are among these; '' when no event was ever removed. */
-function completeSince(newestFirst: readonly { position: number | null; ts: string }[]): string {
+/** Time from which all events of new runs are among these; '' when none was ever removed, null when all were. */
+function completeSince(
+  newestFirst: readonly { position: number | null; ts: string }[],
+  head: number,
+): string | null {
   const oldest = newestFirst.at(-1)
+  if (!oldest && head > 0) return null
   const isComplete = newestFirst.length < maxEvents && (oldest?.position ?? 1) <= 1
   if (!oldest || isComplete) return ''
   return new Date(Date.parse(oldest.ts) + marginMs).toISOString()

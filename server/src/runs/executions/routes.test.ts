@@ -3,12 +3,14 @@ import { test } from 'node:test'
 import type { TranscriptLine } from '@roost/contracts/link/transcript'
 import { ExecutionLog } from '@roost/contracts/runs/executions'
 import { silentLog } from '../../ports/log.ts'
+import { createTestAlerts } from '../../test/alerts.ts'
 import { createTestClock } from '../../test/clock.ts'
 import { openTestDatabase } from '../../test/dialects.ts'
 import { as, routesApp } from '../../test/routes-app.ts'
 import { accept, linked, person, resultOf, startRunPlatform } from '../../test/run-platform.ts'
 import { dispatchRoutes } from '../dispatch/index.ts'
 import { sourceOf } from '../dispatch/request.ts'
+import { logRetention } from '../retention/index.ts'
 import { executionRoutes } from './routes.ts'
 
 const line = (text: string): TranscriptLine => ({
@@ -32,7 +34,8 @@ const bob = person({ id: 'u2', username: 'bob', email: 'bob@example.org' })
 const admin = person({ id: 'u3', username: 'root', role: 'admin' })
 
 async function start() {
-  const platform = await startRunPlatform({ db: await openTestDatabase(), clock: createTestClock() })
+  const clock = createTestClock()
+  const platform = await startRunPlatform({ db: await openTestDatabase(), clock })
   platform.hooks.onTurn(async (_, row) => ({ message: row.message, resumeSessionId: null }))
   const { executions, dispatch } = platform
   const app = routesApp(
@@ -91,7 +94,7 @@ async function start() {
     await dispatch.handlers.result(linked, resultOf(run, { response: 'the answer' }))
     return row.id
   }
-  return { platform, get, post, finished }
+  return { platform, clock, get, post, finished }
 }
 
 test('a list is paged, newest first, with the total count', async () => {
@@ -158,6 +161,30 @@ test('the log is the numbered transcript', async () => {
       [2, 'assistant'],
     ],
   )
+})
+
+test('a transcript that retention removed is shown as removed, and everything else stays', async () => {
+  const { platform, clock, get, finished } = await start()
+  const id = await finished()
+  const before = (await get('ann', `/${id}`)).json
+  assert.equal(before.log_removed_at, null)
+  clock.set('2026-03-05T08:00:00.000Z')
+  const sweep = logRetention({
+    ...{ db: platform.db, clock, log: silentLog, alerts: createTestAlerts().alerts },
+    settings: {
+      value: () => 30,
+      retention: { admit: async () => ({ isAdmitted: true, isNew: false }) },
+    },
+  })
+  await sweep.run(new AbortController().signal)
+  const log_removed_at = '2026-03-05T08:00:00.000Z'
+  assert.deepEqual((await get('ann', `/${id}`)).json, { ...before, tool_calls: [], log_removed_at })
+  const { json } = await get('ann', `/${id}/log`)
+  assert.deepEqual(ExecutionLog.parse(json), json)
+  assert.deepEqual([json.has_log, json.log, json.log_removed_at], [false, [], log_removed_at])
+  const { text } = await get('ann', `/${id}/stream`)
+  const end = { type: 'stream_end', status: 'success', execution_id: id, log_removed_at }
+  assert.equal(text, `data: ${JSON.stringify(end)}\n\n`)
 })
 
 test('404 for unknown ids and runs of other agents, for every route', async () => {
