@@ -32,6 +32,7 @@ import type { Skills } from './skills/skills.ts'
 import { createDelivery } from './spool/delivery.ts'
 import { openSpool } from './spool/spool.ts'
 import type { Terminals } from './terminal/terminals.ts'
+import type { Transfers } from './transfer/transfers.ts'
 import { startExecution } from './turns/execution.ts'
 import { clearLeftovers } from './turns/leftovers.ts'
 import { createLivePool } from './turns/live.ts'
@@ -61,7 +62,9 @@ export type Agent = { close(graceMs: number): Promise<void> }
 /** Files, terminals and logins are the owner's. Calls that are added later count as changes. */
 const mayChangeFiles = (t: string) =>
   /^(fs|credentials|skills|git|exec|ssh)\./.test(t) &&
-  !/^(fs|credentials|skills)\.(list|stat|status|read|pack|read_pack)$/.test(t)
+  !/^(fs|credentials|skills)\.(list|stat|status|read|pack|read_pack|export_open|export_read|transfer_close)$/.test(
+    t,
+  )
 
 /** Delay after the last run, because its next turn may follow immediately. */
 const idleDelayMs = 150
@@ -138,6 +141,14 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
       loaded.createTerminals({ home, identities, clock, environment }),
     )
     return loadedTerminals
+  }
+
+  let loadedTransfers: Promise<Transfers> | null = null
+  const transfers = () => {
+    loadedTransfers ??= import('./transfer/transfers.ts').then((loaded) =>
+      loaded.createTransfers({ paths, identities, clock }),
+    )
+    return loadedTransfers
   }
 
   let workspaceGit: Promise<WorkspaceGit> | null = null
@@ -254,6 +265,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     packer: createPacker(paths, join(volume.program, 'packs'), clock),
     skills,
     terminals,
+    transfers,
     applySettings,
     dropSession: live.drop,
     info: async () => ({

@@ -8,6 +8,7 @@ import type { QueueWatch } from './operator-queue/watch.ts'
 import { manifestOf, settledOf } from './skills/manifest.ts'
 import type { Skills } from './skills/skills.ts'
 import type { Terminals } from './terminal/terminals.ts'
+import type { Transfers } from './transfer/transfers.ts'
 import type { Runs } from './turns/runs.ts'
 import { deletePath, makeDirectory } from './workspace/change.ts'
 import { listFiles } from './workspace/list.ts'
@@ -29,6 +30,7 @@ export type CallDeps = {
   skills(): Promise<Skills>
   credentials(): Promise<CredentialStore>
   terminals(): Promise<Terminals>
+  transfers(): Promise<Transfers>
   applySettings(settings: AgentSettings): void
   dropSession(sessionId: string): void
   info(): Promise<PlatformCalls['info']['answer']>
@@ -78,6 +80,7 @@ export function createCallHandler(deps: CallDeps): (t: string, message: Json) =>
     'fs.pack': (message) =>
       deps.packer.pack(text(message, 'path'), number(message, 'max_bytes'), message.guarded === true),
     'fs.read_pack': (message) => deps.packer.read({ handle: text(message, 'handle'), ...range(message) }),
+    ...transferCalls(deps.transfers),
     async settings(message) {
       deps.applySettings(settingsOf(objectAt(message, 'settings')))
       return { ok: true }
@@ -155,6 +158,30 @@ function execCalls(terminals: CallDeps['terminals']): Pick<Handlers, ExecCall> {
     'exec.read': async (message) => (await terminals()).read(id(message), count(message, 'offset')),
     'exec.resize': async (message) => (await terminals()).resize(id(message), size(message)),
     'exec.close': async (message) => (await terminals()).close(id(message)),
+  }
+}
+
+type TransferCall = Extract<keyof PlatformCalls, `fs.${'export' | 'import' | 'transfer'}_${string}`>
+
+function transferCalls(transfers: CallDeps['transfers']): Pick<Handlers, TransferCall> {
+  const handle = (message: Json) => text(message, 'handle')
+  return {
+    'fs.export_open': async (message) => (await transfers()).openExport(message.with_credentials === true),
+    'fs.export_read': async (message) => (await transfers()).read(handle(message), count(message, 'offset')),
+    'fs.import_open': async () => (await transfers()).openImport(),
+    async 'fs.import_write'(message) {
+      const bytes = Buffer.from(text(message, 'data_base64'), 'base64')
+      await (await transfers()).write(handle(message), count(message, 'offset'), bytes)
+      return { ok: true }
+    },
+    async 'fs.import_commit'(message) {
+      await (await transfers()).commit(handle(message))
+      return { ok: true }
+    },
+    async 'fs.transfer_close'(message) {
+      ;(await transfers()).close(handle(message))
+      return { ok: true }
+    },
   }
 }
 

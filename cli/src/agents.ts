@@ -6,12 +6,13 @@ import { startAgent, stopAgent } from '@roost/contracts/agents/lifecycle'
 import { createAgent, deleteAgent, getAgent, listAgents, renameAgent } from '@roost/contracts/agents/registry'
 import type { CallReply } from '@roost/contracts/client'
 import { bytesText } from '@roost/contracts/kit/bytes'
+import { exportCommand, importCommand } from './agent-transfer.ts'
 import { commandGroup } from './client/client-command.ts'
 import { facts, table, time } from './client/output.ts'
 import { UsageError } from './command.ts'
 import { consents, needsYes } from './terminal/ask.ts'
 
-export const agents = commandGroup('agents', 'List, create, start, stop, rename and delete agents.', {
+export const agents = commandGroup('agents', 'List, create, start, stop, rename, move and delete agents.', {
   list: {
     parameters: '',
     summary: 'List the agents that you can access.',
@@ -167,6 +168,8 @@ export const agents = commandGroup('agents', 'List, create, start, stop, rename 
       print(reply, () => `${name} is now ${new_name}.`)
     },
   },
+  export: exportCommand,
+  import: importCommand,
   delete: {
     parameters: 'AGENT',
     summary: 'Delete an agent with its workspace, schedules and file history. This cannot be undone.',

@@ -75,6 +75,8 @@ export function createClient(
       },
       body: encoded?.body ?? null,
       signal: signal ?? null,
+      // `fetch` demands it for a body that is a stream.
+      ...(endpoint.bodyKind === 'stream' ? { duplex: 'half' } : {}),
     })
   }
   return {
@@ -168,7 +170,7 @@ function fillPath(path: string, params: Record<string, unknown>): string {
 function encodeBody(
   endpoint: Endpoint,
   body: unknown,
-): { type: string | null; body: string | Uint8Array<ArrayBuffer> | FormData } | null {
+): { type: string | null; body: string | Uint8Array<ArrayBuffer> | FormData | ReadableStream } | null {
   if (body === undefined) return null
   if (endpoint.bodyKind === 'form') {
     return {
@@ -178,6 +180,8 @@ function encodeBody(
   }
   // `fetch` chooses the boundary between the parts of a multipart form.
   if (body instanceof FormData) return { type: null, body }
+  if (endpoint.bodyKind === 'stream')
+    return { type: 'application/octet-stream', body: body as ReadableStream }
   if (endpoint.bodyKind === 'raw')
     return { type: 'application/octet-stream', body: body as Uint8Array<ArrayBuffer> }
   return { type: 'application/json', body: JSON.stringify(body) }

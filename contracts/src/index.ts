@@ -51,6 +51,7 @@ import * as users from './identity/users.ts'
 import type { Endpoint } from './kit/endpoint.ts'
 import * as json from './kit/json.ts'
 import * as agentMetrics from './operations/agent-metrics.ts'
+import * as agentTransfer from './operations/agent-transfer.ts'
 import * as alerts from './operations/alerts.ts'
 import * as evaluations from './operations/evaluations.ts'
 import * as operationsFleet from './operations/fleet.ts'
@@ -110,6 +111,7 @@ const modules: Record<string, unknown>[] = [
   platformSettings,
   scheduledBackups,
   agentRegistry,
+  agentTransfer,
   agentIsolation,
   agentLifecycle,
   agentKey,

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { schemas } from './index.ts'
-import { type Endpoint, isStrict } from './kit/endpoint.ts'
+import { type Endpoint, isStrict, isUnparsed } from './kit/endpoint.ts'
 import { type HeaderInfo, type RequestHeader, replyHeaders, requestHeaders } from './kit/headers.ts'
 import { errorSchema, issueSchema, mediaSchema, repliesOf, type SharedReplies } from './openapi/replies.ts'
 import { createSchemaWriter, type Json, type SchemaWriter } from './openapi/schemas.ts'
@@ -59,7 +59,7 @@ function operation(endpoint: Endpoint, writer: SchemaWriter, shared: SharedRepli
       ...parameters(endpoint, 'query', writer),
       ...headersOf(endpoint).map((name) => ({ $ref: `#/components/parameters/${name}` })),
     ],
-    ...(endpoint.body || endpoint.bodyKind === 'raw' ? { requestBody: requestBody(endpoint, writer) } : {}),
+    ...(endpoint.body || isUnparsed(endpoint) ? { requestBody: requestBody(endpoint, writer) } : {}),
     responses: repliesOf(endpoint, writer, shared),
   }
 }
@@ -131,7 +131,7 @@ function parameters(endpoint: Endpoint, place: 'path' | 'query', writer: SchemaW
 function requestBody(endpoint: Endpoint, writer: SchemaWriter): Json {
   const { bodyKind, rawJson, body, bodyOptional, accepts = ['application/octet-stream'] } = endpoint
   const required = !bodyOptional
-  const shape = bodyKind === 'raw' ? rawJson : body
+  const shape = isUnparsed(endpoint) ? rawJson : body
   if (!shape) {
     return {
       required,

@@ -26,11 +26,14 @@ export type Endpoint<
   params?: Params
   query?: Query
   body?: Body
-  /** Default `json`; `form` is `application/x-www-form-urlencoded`; `raw` passes the bytes to the handler. */
-  bodyKind?: 'json' | 'form' | 'raw'
+  /**
+   * Default `json`; `form` is `application/x-www-form-urlencoded`; `raw` passes the bytes to the handler, `stream` as
+   * they arrive and without a limit.
+   */
+  bodyKind?: 'json' | 'form' | 'raw' | 'stream'
   /** Schema of a `raw` body that is JSON, for the documentation only; the handler parses it. */
   rawJson?: z.ZodType
-  /** Media types of a `raw` body that is not JSON; default `application/octet-stream`. */
+  /** Media types of a `raw` or `stream` body that is not JSON; default `application/octet-stream`. */
   accepts?: readonly string[]
   /** Headers that the handler reads, in addition to those that apply to every call. */
   headers?: readonly RequestHeader[]
@@ -88,6 +91,11 @@ export function endpoint<
   value: Endpoint<Params, Query, Body, Returns> & { also?: Also },
 ): Endpoint<Params, Query, Body, Returns> & { also?: Also } {
   return value
+}
+
+/** True for a body that the handler reads itself. */
+export function isUnparsed({ bodyKind }: Pick<Endpoint, 'bodyKind'>): boolean {
+  return bodyKind === 'raw' || bodyKind === 'stream'
 }
 
 export function isStrict({ method, strict }: Pick<Endpoint, 'method' | 'strict'>): boolean {

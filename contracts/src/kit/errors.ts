@@ -113,6 +113,7 @@ export const errorCatalogue = {
   backup_in_progress: [409, 'A backup, restore or verification is already running.'],
   window_changed: [409, 'The stored window has changed.'],
   stale_value: [409, 'The value has changed in the meantime.'],
+  agent_program_outdated: [409, 'The program in the container is too old for this: restart the agent.'],
   conflict: [409, 'This conflicts with the current state.'],
   body_too_large: [413, 'The body is too large.'],
   attachment_too_large: [413, 'An attachment is too large.'],
@@ -122,6 +123,8 @@ export const errorCatalogue = {
   // 422
   validation_error: [422, 'The request is not valid.'],
   invalid_json: [422, 'The body is not valid JSON.'],
+  invalid_archive: [422, 'This is not a complete archive of an agent.'],
+  archive_passphrase_wrong: [422, 'The passphrase of the archive is wrong or missing.'],
   invalid_model: [422, 'This is not a model id.'],
   attachment_rejected: [422, 'An attachment was refused.'],
   reserved_agent_name: [422, 'This name is reserved.'],

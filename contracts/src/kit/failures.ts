@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Access, fencedScopes } from './access.ts'
-import { type Endpoint, isStrict } from './endpoint.ts'
+import { type Endpoint, isStrict, isUnparsed } from './endpoint.ts'
 import type { ErrorCode } from './errors.ts'
 
 /**
@@ -73,9 +73,10 @@ function requestFailures(endpoint: Endpoint): ErrorCode[] {
   const isRead = method === 'GET'
   // The framework reads the body of every call, even if the endpoint has none.
   if (!isRead) codes.push('body_too_large', 'unsupported_media_type')
-  const isJson = rawJson || (bodyKind !== 'raw' && bodyKind !== 'form' && (body || isStrict(endpoint)))
+  const isJson = rawJson || (!isUnparsed(endpoint) && bodyKind !== 'form' && (body || isStrict(endpoint)))
   if (isJson) codes.push('invalid_json')
   if (query || isJson || (body && bodyKind === 'form') || isStrict(endpoint)) codes.push('validation_error')
+  if (bodyKind === 'stream') codes.push('request_timeout')
   if (headers.includes('Idempotency-Key')) codes.push('request_in_progress')
   return codes
 }

@@ -45,6 +45,11 @@ export const requestHeaders = {
       'A browser that signed in before sends its `roost_device_…` cookie. Its attempts count apart from those of strangers. Optional; it is no credential.',
     schema: text,
   },
+  'X-Archive-Passphrase': {
+    description:
+      'The passphrase of an exported archive: base64 of its UTF-8 text, which has 12 to 1,000 characters. The archive is then one age file.',
+    schema: text,
+  },
   'X-Svc-Signature': {
     description:
       '`sha256=<hex>`: HMAC-SHA256 of the raw body with the signing secret. Required if the webhook has a secret.',

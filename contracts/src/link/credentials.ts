@@ -71,6 +71,29 @@ export function isProtectedPath(inside: string): boolean {
   return protectedFiles.includes(inside) || protectedFolders.some((folder) => isIn(inside, folder))
 }
 
+/** Belongs to the installation, not to the agent: the platform's folder, login keys, mounts, its sealed bundle. */
+const installationsPaths: readonly string[] = [
+  platformFolder,
+  '.ssh',
+  'shared-in',
+  bundleFile,
+  '.roost-initialized',
+]
+
+/** True for a path that an export of the agent contains and an import accepts. */
+export function isPortable(inside: string, withCredentials: boolean): boolean {
+  if (startupFiles.includes(inside)) return true
+  if (installationsPaths.some((path) => isIn(inside, path))) return false
+  return withCredentials || !isOwnersAlone(inside)
+}
+
+/** True for a path that runs obey, and for what git runs by itself. Someone else may be its author after an import. */
+export function needsTrust(inside: string): boolean {
+  return isOwnersToWrite(inside) || gitControl.test(inside)
+}
+
+const gitControl = /(^|\/)\.git(\/(config|config\.worktree|hooks|modules)(\/|$)|$)/
+
 function isIn(inside: string, folder: string): boolean {
   return inside === folder || inside.startsWith(`${folder}/`)
 }

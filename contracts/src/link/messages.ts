@@ -86,6 +86,16 @@ import type {
   SkillsSettle,
   SkillsSettleAnswer,
 } from './skills.ts'
+import type {
+  ExportOpen,
+  ExportRead,
+  ExportReadAnswer,
+  ImportCommit,
+  ImportOpen,
+  ImportWrite,
+  TransferAnswer,
+  TransferClose,
+} from './transfer.ts'
 
 export const protocolVersion = 1
 export const leaseSeconds = 60
@@ -236,6 +246,12 @@ export type PlatformCalls = {
   'fs.mkdir': { request: FileMkdir; answer: PathAnswer }
   'fs.pack': { request: FilePack; answer: FilePackAnswer }
   'fs.read_pack': { request: FileReadPack; answer: FileReadAnswer }
+  'fs.export_open': { request: ExportOpen; answer: TransferAnswer }
+  'fs.export_read': { request: ExportRead; answer: ExportReadAnswer }
+  'fs.import_open': { request: ImportOpen; answer: TransferAnswer }
+  'fs.import_write': { request: ImportWrite; answer: OkAnswer }
+  'fs.import_commit': { request: ImportCommit; answer: OkAnswer }
+  'fs.transfer_close': { request: TransferClose; answer: OkAnswer }
   settings: { request: ApplySettings; answer: OkAnswer }
   'session.drop': { request: DropSession; answer: OkAnswer }
   info: { request: Info; answer: InfoAnswer }

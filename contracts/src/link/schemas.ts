@@ -7,7 +7,13 @@ import { z } from 'zod'
 import { terminalChunkBytes } from './exec.ts'
 import type { FileNode } from './files.ts'
 import { GitChangeReply, GitEndReply, GitLogReply, GitLookReply, GitResetReply } from './git-schemas.ts'
-import { type AgentCalls, type LinkErrorCode, type PlatformCalls, preCheckCharacters } from './messages.ts'
+import {
+  type AgentCalls,
+  fileChunkBytes,
+  type LinkErrorCode,
+  type PlatformCalls,
+  preCheckCharacters,
+} from './messages.ts'
 import { maxQueueEntries } from './queue.ts'
 import { ClaimToken, resultFields } from './result.ts'
 import type { Partial } from './runs.ts'
@@ -125,6 +131,7 @@ const LeftOut = z
     }),
   )
   .max(1000)
+const Handle = z.object({ handle: Id })
 const SmallText = z.string().max(300_000).nullable()
 
 type AnswerSchemas = { [T in keyof PlatformCalls]: z.ZodType<PlatformCalls[T]['answer']> }
@@ -148,6 +155,17 @@ export const platformAnswerSchemas: AnswerSchemas = {
   'fs.mkdir': PathAnswer,
   'fs.pack': z.object({ handle: z.string(), size: z.number() }),
   'fs.read_pack': FileBytes,
+  'fs.export_open': Handle,
+  'fs.export_read': z.object({
+    // Base64 needs four characters for three bytes.
+    data_base64: z.string().max(Math.ceil(fileChunkBytes / 3) * 4),
+    eof: z.boolean(),
+    unreadable: Count,
+  }),
+  'fs.import_open': Handle,
+  'fs.import_write': Ok,
+  'fs.import_commit': Ok,
+  'fs.transfer_close': Ok,
   settings: Ok,
   'session.drop': Ok,
   info: z.object({

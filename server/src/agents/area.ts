@@ -3,10 +3,16 @@ import type { Route } from '../http/route.ts'
 import type { SocketRoute } from '../http/sockets.ts'
 import { type AgentAccess, createAgentAccess, createAgentPrincipals } from './access/index.ts'
 import type { AgentsAreaDeps } from './area-deps.ts'
-import { avatarRoutes, createAvatars } from './avatars/index.ts'
+import { type Avatars, avatarRoutes, createAvatars } from './avatars/index.ts'
 import { type Credentials, createCredentials, credentialRoutes } from './credentials/index.ts'
 import { createDisk, type Disk, diskRoutes, internalDiskRoutes } from './disk/index.ts'
-import { createEgress, type EgressProxy, egressRoutes, internalEgressRoutes } from './egress/index.ts'
+import {
+  createEgress,
+  type EgressProxy,
+  type EgressService,
+  egressRoutes,
+  internalEgressRoutes,
+} from './egress/index.ts'
 import { createFolders, createFoldersFor, folderRoutes } from './folders/index.ts'
 import {
   type AgentGit,
@@ -53,6 +59,8 @@ export type AgentsArea = {
   gitTransfers: Transfers
   /** The agents' outbound proxy, on the internal listener. */
   egress: EgressProxy
+  egressPolicy: Pick<EgressService, 'view' | 'restoreRules' | 'refuseUnenforceable'>
+  avatars: Pick<Avatars, 'stored' | 'restore'>
   hooks: AgentHooks
   settings: Settings
   workspace: Workspace
@@ -196,6 +204,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
   hooks.onDeleting((tx, { agent }) => credentials.secrets.forget(tx, agent.id))
   const folders = createFolders({ ...deps, agentRecords, edges, agentAccess })
   const workspace = createWorkspace({ ask })
+  const avatars = createAvatars(deps)
   const terminals = createTerminals({ ...deps, ...needs, agentRecords, agentAccess, ask })
   const ownKey = createOwnKey({ ...deps, ...platform, lifecycle, ask })
 
@@ -244,6 +253,8 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     git,
     gitTransfers,
     egress: egress.proxy,
+    egressPolicy: egress,
+    avatars,
     hooks,
     settings,
     workspace,
@@ -277,7 +288,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
       ...lifecycleRoutes(lifecycle),
       ...ownKeyRoutes(ownKey, agentRecords),
       ...mcpConnectorRoutes(connectors, agentRecords),
-      ...avatarRoutes(createAvatars(deps), agentRecords),
+      ...avatarRoutes(avatars, agentRecords),
       ...sharingRoutes(sharing, agentRecords),
       ...settingsRoutes({ settings, agentRecords, lifecycle }),
       ...sshAccessRoutes(ssh, agentRecords),

@@ -10,6 +10,7 @@ import { refuseUndeclaredHeader, refuseUndeclaredReply } from './documented.ts'
 import type { Admitted, Guard } from './guard.ts'
 import { validationFault } from './problem.ts'
 import { type Actor, type Answer, answer, type RequestInfo, type Route, type StreamAnswer } from './route.ts'
+import { uploadOf } from './upload.ts'
 
 /** Request state beyond the framework's own; `audit.ts` reads it after the response. */
 export type RequestState = {
@@ -43,11 +44,21 @@ export type BindOptions = {
 }
 
 /** Registers a route on `app`. */
-export function bindRoute(
-  app: FastifyInstance,
-  { endpoint, handle, admit }: Route,
-  options: BindOptions,
-): void {
+export function bindRoute(app: FastifyInstance, route: Route, options: BindOptions): void {
+  if (route.endpoint.bodyKind !== 'stream') {
+    bind(app, route, options)
+    return
+  }
+  // Parsers belong to a scope: in this one a body is not read before the handler.
+  app.register((scope, _options, done) => {
+    scope.removeAllContentTypeParsers()
+    scope.addContentTypeParser('*', (_request, _payload, parsed) => parsed(null, undefined))
+    bind(scope, route, options)
+    done()
+  })
+}
+
+function bind(app: FastifyInstance, { endpoint, handle, admit }: Route, options: BindOptions): void {
   app.route({
     method: endpoint.method,
     url: endpoint.path.replaceAll(/\{([^}]+)\}/g, ':$1'),
@@ -75,7 +86,10 @@ export function bindRoute(
       const call = {
         params,
         query,
-        body: readBody(endpoint, bytes, request.headers['content-type'], query),
+        body:
+          endpoint.bodyKind === 'stream'
+            ? uploadOf(request.raw)
+            : readBody(endpoint, bytes, request.headers['content-type'], query),
         ...request.roost.admitted,
         request: new BoundRequestInfo(request, options.checkReplies),
       }

@@ -4,6 +4,7 @@ import type { ErrorCode } from '@roost/contracts/kit/errors'
 import { Fault } from '../kit/fault.ts'
 import { problemOf } from './problem.ts'
 import { requestIdOfReply } from './request-id.ts'
+import { isUploading } from './upload.ts'
 
 /** Sends an error response outside of the web framework; aborts a response that has started. */
 export function answerProblem(response: ServerResponse, error: unknown, requestId: string): void {
@@ -41,6 +42,7 @@ export function answerBrokenRequests(server: Server): void {
   const current = new WeakMap<Duplex, ServerResponse>()
   server.on('request', (request, response) => current.set(request.socket, response))
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && isUploading(socket)) return
     const response = current.get(socket)
     const isAnswering = response?.headersSent === true && !response.writableFinished
     if (!socket.writable || isAnswering) return void socket.destroy()

@@ -8,6 +8,7 @@ import { type Problem, problemOf } from './problem.ts'
 import { requestId } from './request-id.ts'
 import type { Route } from './route.ts'
 import type { OpenStreams } from './streams.ts'
+import { discardUpload } from './upload.ts'
 
 export type ServerOptions = BindOptions & {
   routes: Route[]
@@ -117,6 +118,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     if (problem.unexpected && !disconnectedInBody(request))
       log.error({ request_id: request.id, route: request.routeOptions.url, err: error }, 'request failed')
     if (problem.body.error === 'body_too_large') discardBody(request, reply)
+    else if (endpoint?.bodyKind === 'stream' && !request.raw.complete) discardUpload(request.raw)
     sendProblem(reply, problem)
   })
   app.setNotFoundHandler((request, reply) => {

@@ -19,7 +19,10 @@ import type { Ephemeral } from '../ports/ephemeral/port.ts'
 import type { Host } from '../ports/host/port.ts'
 import type { Log } from '../ports/log.ts'
 import type { RunRecords, RunsArea } from '../runs/area.ts'
+import type { SkillsArea } from '../skills/area.ts'
 import type { Schedules } from '../triggers/schedules/index.ts'
+import type { Subscriptions } from '../triggers/subscriptions/index.ts'
+import { agentTransferRoutes, createAgentTransfer } from './agent-transfer/index.ts'
 import { bulkActionRoutes, createBulkActions } from './bulk-actions/index.ts'
 import { createEvaluations, evaluationRoutes } from './evaluations/index.ts'
 import {
@@ -83,7 +86,9 @@ export type OperationsAreaDeps = Pick<InvariantsDeps, 'schedulesCount' | 'isLink
     'breakers' | 'link' | 'hooks' | 'view' | 'isPlatformEnabled' | 'providerSubscriptions'
   >
   runs: Pick<RunsArea, 'dispatch' | 'halt'>
-  schedules: Pick<Schedules, 'admin'>
+  skills: Pick<SkillsArea, 'assignments' | 'delivery'>
+  schedules: Pick<Schedules, 'admin' | 'list' | 'checkRestored' | 'restore'>
+  subscriptions: Pick<Subscriptions, 'list' | 'restore'>
   leases: Leases
   alerts: Alerts
   build: BuildInfo
@@ -193,6 +198,16 @@ export function createOperationsArea(deps: OperationsAreaDeps): OperationsArea {
       ...evaluationRoutes(createEvaluations(deps)),
       ...agentMetricsRoutes(
         createAgentMetrics({ ...deps, describe: agents.agentManagement.describe }),
+        agentRecords,
+      ),
+      ...agentTransferRoutes(
+        createAgentTransfer({
+          ...deps,
+          ...deps.skills,
+          ...agents,
+          egress: agents.egressPolicy,
+          version: deps.build.version,
+        }),
         agentRecords,
       ),
       ...bulkActionRoutes(bulkActions),

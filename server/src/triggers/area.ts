@@ -36,7 +36,12 @@ import {
   scheduleRetention,
   scheduleRoutes,
 } from './schedules/index.ts'
-import { createSubscriptions, eventRetention, subscriptionRoutes } from './subscriptions/index.ts'
+import {
+  createSubscriptions,
+  eventRetention,
+  type Subscriptions,
+  subscriptionRoutes,
+} from './subscriptions/index.ts'
 import { type CallDeps, createCallWebhook, createManageWebhooks, webhookRoutes } from './webhooks/index.ts'
 
 /** The dependencies of the features that start runs without a caller. */
@@ -75,6 +80,7 @@ export type TriggersArea = {
   internalRoutes: Route[]
   loops: Loop[]
   schedules: Schedules
+  subscriptions: Subscriptions
   firing: Firing
   /** Completes the follow-ups of ended runs; call it before the database closes. */
   close(): Promise<void>
@@ -149,6 +155,7 @@ export function createTriggersArea(deps: TriggersAreaDeps): TriggersArea {
 
   return {
     schedules,
+    subscriptions,
     firing,
     routes: [
       ...scheduleRoutes(schedules, fireByHand),

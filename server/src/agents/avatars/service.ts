@@ -5,13 +5,17 @@ import { Fault } from '../../kit/fault.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import { type Agent, agentStore } from '../records/index.ts'
 import { drawAvatar } from './drawing.ts'
-import { avatarStore } from './store.ts'
+import { type AvatarsTable, avatarStore } from './store.ts'
 
 export type Avatars = {
   of(agent: Agent): Promise<{ mediaType: string; bytes: Uint8Array }>
   /** Throws `unsupported_media_type`. */
   put(agent: Agent, bytes: Uint8Array): Promise<void>
   remove(agent: Agent): Promise<void>
+  /** The picture that somebody set; null for the generated one. */
+  stored(agentId: string): Promise<Uint8Array | null>
+  /** Sets the picture of a new agent. Throws `unsupported_media_type`. */
+  restore(tx: Tx, agentId: string, bytes: Uint8Array): Promise<void>
 }
 
 export function createAvatars(deps: {
@@ -30,6 +34,13 @@ export function createAvatars(deps: {
     })
   }
 
+  function rowOf(agent_id: string, bytes: Uint8Array): AvatarsTable {
+    const media_type = pictureType(bytes)
+    if (!media_type) throw new Fault('unsupported_media_type', 'The picture must be a PNG, JPEG or WebP.')
+    const data_base64 = Buffer.from(bytes).toString('base64')
+    return { agent_id, media_type, data_base64, updated_at: timestamp(clock.now()) }
+  }
+
   return {
     async of({ id, name }) {
       const row = await avatarStore(db).of(id)
@@ -37,14 +48,14 @@ export function createAvatars(deps: {
       return { mediaType: 'image/svg+xml', bytes: Buffer.from(drawAvatar(id, name)) }
     },
     async put(agent, bytes) {
-      const media_type = pictureType(bytes)
-      if (!media_type) throw new Fault('unsupported_media_type', 'The picture must be a PNG, JPEG or WebP.')
-      const data_base64 = Buffer.from(bytes).toString('base64')
-      const updated_at = timestamp(clock.now())
-      await change(agent, (tx) =>
-        avatarStore(tx).put({ agent_id: agent.id, media_type, data_base64, updated_at }),
-      )
+      const row = rowOf(agent.id, bytes)
+      await change(agent, (tx) => avatarStore(tx).put(row))
     },
+    async stored(agentId) {
+      const row = await avatarStore(db).of(agentId)
+      return row && Buffer.from(row.data_base64, 'base64')
+    },
+    restore: (tx, agentId, bytes) => avatarStore(tx).put(rowOf(agentId, bytes)),
     remove: (agent) => change(agent, (tx) => avatarStore(tx).remove(agent.id)),
   }
 }

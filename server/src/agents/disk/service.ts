@@ -31,6 +31,8 @@ export type DiskDeps = {
 export type Disk = {
   view(agent: Agent): Promise<AgentDisk>
   usage(agent: Agent): Promise<DiskUsage>
+  /** The quota of an agent with this own one; 0 means unlimited. */
+  quotaFor(ownBytes: number | null): number
   /** Every agent by name, in one query. */
   usages(): Promise<ReadonlyMap<string, DiskUsage>>
   /** Null: the default applies. Takes effect immediately. */
@@ -138,6 +140,7 @@ export function createDisk(deps: DiskDeps): Disk {
 
   return {
     view,
+    quotaFor: (disk_quota_bytes) => quotaOf({ disk_quota_bytes }, deps.defaultDiskQuota()),
     usage: async (agent) => usageOf(agent, await diskStore(db).of(agent.id)),
     async usages() {
       const [agents, rows] = await Promise.all([agentRecords.all(), diskStore(db).all()])

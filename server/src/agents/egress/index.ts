@@ -13,4 +13,5 @@ export type { BoundCredentials } from './bound-credentials.ts'
 export { createEgress, type Egress, type EgressDeps } from './compose.ts'
 export type { EgressProxy } from './proxy.ts'
 export { egressRoutes, internalEgressRoutes } from './routes.ts'
+export type { EgressService } from './service.ts'
 export const sealedColumns = [...ofAuthority, ...ofCredentials]

@@ -26,13 +26,11 @@ import type { CredentialsTable, RulesTable } from './tables.ts'
 
 export type EgressService = {
   view(agent: Agent): Promise<AgentEgress>
-  allow(
-    agent: Agent,
-    request: { host: string; port?: number | null | undefined },
-    by: Caller,
-  ): Promise<EgressRule>
+  allow(agent: Agent, request: RuleRequest, by: Caller): Promise<EgressRule>
   /** Throws `not_found`. */
   disallow(agent: Agent, ruleId: string): Promise<void>
+  /** Adds the rules of a new agent in the transaction that makes it visible. */
+  restoreRules(tx: Tx, agentId: string, rules: readonly RuleRequest[], by: string, now: Date): Promise<void>
   log(agent: Agent, page: LogPage): Promise<{ rows: EgressEntry[]; total: number }>
   bind(agent: Agent, name: string, request: PutEgressCredential): Promise<EgressCredential>
   unbind(agent: Agent, name: string): Promise<void>
@@ -51,6 +49,7 @@ export type EgressService = {
   /** Whether any agent needs the closed network. */
   closesAny(): Promise<boolean>
 }
+type RuleRequest = { host: string; port?: number | null | undefined }
 type LogPage = { limit: number; offset: number; decision?: EgressEntry['decision'] | undefined }
 
 export type EgressServiceDeps = {
@@ -143,17 +142,13 @@ export function createEgressService(deps: EgressServiceDeps): EgressService {
       }
     },
 
-    async allow(agent, { host, port }, by) {
-      // Normalized: IP addresses in canonical form, names as they are resolved.
-      const normalizedHost = host.startsWith('*.') ? host : (parseTarget(`${host}:443`)?.host ?? host)
-      const row: RulesTable = {
-        id: newId(),
-        agent_id: agent.id,
-        host: normalizedHost,
-        port: port ?? 0,
-        created_at: timestamp(clock.now()),
-        created_by: by.kind === 'anonymous' ? null : by.user.username,
-      }
+    async restoreRules(tx, agentId, rules, by, now) {
+      for (const rule of rules) await egressStore(tx).insertRule(rowOf(agentId, rule, by, now))
+      tx.onCommitted(() => policies.changed(agentId))
+    },
+
+    async allow(agent, request, by) {
+      const row = rowOf(agent.id, request, by.kind === 'anonymous' ? null : by.user.username, clock.now())
       return db.atomically(async (tx) => {
         const store = egressStore(tx)
         await agentStore(tx).lock(agent.id)
@@ -245,6 +240,24 @@ export function createEgressService(deps: EgressServiceDeps): EgressService {
       (await agentRecords.everyRow()).some(
         ({ egress_mode, applied }) => egress_mode === 'enforce' || applied?.network === 'closed',
       ),
+  }
+}
+
+function rowOf(
+  agent_id: string,
+  { host, port }: RuleRequest,
+  created_by: string | null,
+  now: Date,
+): RulesTable {
+  // Normalized: IP addresses in canonical form, names as they are resolved.
+  const normalizedHost = host.startsWith('*.') ? host : (parseTarget(`${host}:443`)?.host ?? host)
+  return {
+    id: newId(),
+    agent_id,
+    host: normalizedHost,
+    port: port ?? 0,
+    created_at: timestamp(now),
+    created_by,
   }
 }
 

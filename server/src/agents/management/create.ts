@@ -12,9 +12,16 @@ import type { Secret } from '../../kit/secret.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
 import { agentKeyContext, engineFault, type Lifecycle, settleRunning } from '../lifecycle/index.ts'
-import { type Agent, type AgentRecords, type AgentsTable, agentStore, blankRow } from '../records/index.ts'
+import {
+  type Agent,
+  type AgentPatch,
+  type AgentRecords,
+  type AgentsTable,
+  agentStore,
+  blankRow,
+} from '../records/index.ts'
 import { atBranch, parseTemplateName, type ResolvedTemplate, type Templates } from '../templates/index.ts'
-import type { AgentHooks } from './hooks.ts'
+import type { AgentHooks, CreatedFacts } from './hooks.ts'
 import {
   agentExists,
   distinct,
@@ -46,6 +53,16 @@ export type CreateDeps = {
   defaultResources(): Promise<Resources>
 }
 
+/** The content of an agent that comes from elsewhere than a template. */
+export type Content = {
+  /** Settings that a request for a new agent does not have. */
+  columns: AgentPatch
+  /** Fills the workspace of the running container, before any caller sees the agent. */
+  fill(agent: Agent): Promise<void>
+  /** Called in the transaction that makes the agent visible. */
+  publish(tx: Tx, agent: Agent, now: Date): Promise<CreatedFacts>
+}
+
 /**
  * Creates an agent in a fixed order: name, uniqueness, quota, template, port, key, volumes, container. A
  * failure after the row exists removes everything created. If the process crashes, the row stays `creating`
@@ -61,6 +78,7 @@ export function createCreate(deps: CreateDeps) {
     caller: SignedIn,
     body: CreateAgent,
     claim?: Pick<Claim, 'take'>,
+    content?: Content,
   ): Promise<CreatedAgent> {
     refuseReservedName(body.name)
     const model = requireModel(body.runtime_model)
@@ -71,7 +89,10 @@ export function createCreate(deps: CreateDeps) {
     refuseOverQuota(caller, await store.countOwnedBy(caller.user.id), quota)
     const template = await resolveTemplate(caller, body)
     const resources = resourcesFor(body.resources, template?.file.resources, await deps.defaultResources())
-    const row = rowFor(caller, body, { model, template, resources, now: clock.now() })
+    const row = {
+      ...rowFor(caller, body, { model, template, resources, now: clock.now() }),
+      ...content?.columns,
+    }
     const tags = distinct([...(body.tags ?? []), ...templateTags(template?.file.tags ?? [])])
 
     return lifecycle.lock.run(row.id, async () => {
@@ -79,7 +100,7 @@ export function createCreate(deps: CreateDeps) {
         db.atomically((tx) => register(tx, caller, { row, tags, quota, claim })),
       )
       try {
-        const { ready, facts } = await startAndPublish(agent, caller, template)
+        const { ready, facts } = await startAndPublish(agent, caller, template, content)
         return {
           ...rowOf(ready, 'owner'),
           missing_credentials: (template?.required ?? []).map(({ name }) => name),
@@ -136,8 +157,14 @@ export function createCreate(deps: CreateDeps) {
     return agent
   }
 
-  async function startAndPublish(agent: Agent, caller: SignedIn, template: ResolvedTemplate | null) {
+  async function startAndPublish(
+    agent: Agent,
+    caller: SignedIn,
+    template: ResolvedTemplate | null,
+    content: Content | undefined,
+  ) {
     const { at, agent: started } = await lifecycle.machine.bringUp(agent)
+    await content?.fill(started)
     return db.atomically(async (tx) => {
       if (!(await settleRunning(tx, started, at, 'creating'))) throw new Fault('agent_not_found')
       const now = clock.now()
@@ -152,6 +179,9 @@ export function createCreate(deps: CreateDeps) {
         credentialSetup: template?.file.credential_setup ?? [],
         now,
       })
+      const more = (await content?.publish(tx, ready, now)) ?? {}
+      facts.schedules_created += more.schedules_created ?? 0
+      facts.warnings.push(...(more.warnings ?? []))
       const { name, type, status, port, created, cpu, memory } = ready
       const data = { name, type, status, port, created, resources: { cpu, memory } }
       await events.append(

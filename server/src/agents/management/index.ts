@@ -4,6 +4,7 @@
  * A failed creation leaves nothing behind. Of concurrent requests for one name, one succeeds. Deleting an
  * agent frees its name and port immediately. Schedules, skills and runs register with `createAgentHooks`.
  */
+export type { Content } from './create.ts'
 export {
   type AgentCreated,
   type AgentHooks,

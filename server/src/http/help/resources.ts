@@ -62,6 +62,10 @@ export const resourcesHelp = {
     'Names of agents are unique on the platform, also among agents that you cannot see.',
     'Choose another name.',
   ],
+  agent_program_outdated: [
+    'The container was started by an older release, and its program does not know the operation.',
+    'Restart the agent, then repeat the action.',
+  ],
   agent_stopped: [
     'The agent is stopped, and the action needs it running.',
     'Start the agent, then repeat the action.',

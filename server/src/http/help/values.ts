@@ -12,6 +12,14 @@ export const valuesHelp = {
     'The name does not have the form of a model id. Ids have no spaces.',
     'Use a model of the runtime, or leave the field empty for the default.',
   ],
+  invalid_archive: [
+    'The archive is incomplete, was changed, or contains a file or setting that an import does not accept.',
+    'Read the detail, which names the file or field. Export the agent again.',
+  ],
+  archive_passphrase_wrong: [
+    'The archive is encrypted, and the passphrase is missing or does not open it.',
+    'Repeat the import with the passphrase of the export.',
+  ],
   attachment_rejected: [
     'An attachment has a type, name or content that cannot be given to an agent.',
     'Read the detail, and remove or convert that file.',

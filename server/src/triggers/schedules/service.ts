@@ -19,6 +19,7 @@ import { createScheduleAdmin, type ScheduleAdmin } from './admin.ts'
 import { type Analytics, createScheduleAnalytics } from './analytics.ts'
 import { type Changes, columnsOf, createChanges, type Deleted, newTimes, type Owned } from './change.ts'
 import { createDescribe, type Describe } from './describe.ts'
+import { type Restore, restore } from './restore.ts'
 import { runStore } from './runs-store.ts'
 import { type Schedule, scheduleCountStore, scheduleStore } from './store.ts'
 
@@ -36,7 +37,8 @@ export type SchedulesDeps = {
 }
 
 export type Schedules = Omit<Changes, 'accessEnded'> &
-  Analytics & {
+  Analytics &
+  Restore & {
     admin: ScheduleAdmin
     describe: Describe
     /** Null if unknown or deleted. */
@@ -98,6 +100,7 @@ export function createSchedules(deps: SchedulesDeps): Schedules {
 
   return {
     ...changes,
+    ...restore,
     ...createScheduleAnalytics({ clock, store, runs }),
     admin: createScheduleAdmin({ ...deps, runs, describe }),
     describe,

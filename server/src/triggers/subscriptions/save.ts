@@ -18,6 +18,9 @@ export type SaveDeps = {
   matching: Pick<Matching, 'mayListen'>
 }
 
+/** Of an agent that comes from an archive. `ofItself`: its own events; else those of all agents it may call. */
+export type RestoredSubscription = { ofItself: boolean; event_type: string; target_message: string }
+
 /**
  * Creates and changes subscriptions. Both throw `invalid_event_type`, `reserved_event_type`,
  * `agent_not_permitted` and `already_exists`.
@@ -73,6 +76,33 @@ export function createSave({ db, clock, agentRecords, agentAccess, matching }: S
         await subscriptionStore(tx).insert(row)
       })
       return row
+    },
+
+    /** Adds disabled subscriptions to a new agent, in the transaction that makes it visible. */
+    async restore(
+      tx: Tx,
+      agent: Pick<Agent, 'id'>,
+      by: { username: string },
+      all: readonly RestoredSubscription[],
+      now: Date,
+    ): Promise<void> {
+      const store = subscriptionStore(tx)
+      for (const { ofItself, event_type, target_message } of all) {
+        const row: SubscriptionRow = {
+          id: newId(),
+          subscriber_agent_id: agent.id,
+          source_agent_id: ofItself ? agent.id : null,
+          source_key: ofItself ? agent.id : '',
+          event_type: subscribedType(event_type, { ofItself }),
+          target_message,
+          enabled: 0,
+          last_triggered_at: null,
+          created_by: by.username,
+          created_at: timestamp(now),
+          updated_at: timestamp(now),
+        }
+        if (!(await store.hasTwin(row, row.id))) await store.insert(row)
+      }
     },
 
     async update(

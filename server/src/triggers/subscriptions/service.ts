@@ -52,6 +52,7 @@ export type Subscriptions = {
   get(caller: SignedIn, id: string): Promise<EventSubscription>
   update(caller: SignedIn, id: string, request: UpdateEventSubscription): Promise<EventSubscription>
   remove(caller: SignedIn, id: string): Promise<void>
+  restore: ReturnType<typeof createSave>['restore']
   /** Hook of agent deletion: deletes subscriptions by the agent and to it. */
   agentDeleted(tx: Tx, agentId: string): Promise<void>
   loops: Loop[]
@@ -100,6 +101,7 @@ export function createSubscriptions(deps: SubscriptionsDeps): Subscriptions {
   }
 
   return {
+    restore: save.restore,
     emit: async (caller, request) => eventById(caller, await emit.asCaller(caller, request)),
     emitAs: async (caller, agent, request) => eventById(caller, await emit.asAgent(caller, agent, request)),
 
