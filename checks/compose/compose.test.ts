@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
 import { after, before, describe, test } from 'node:test'
 import { type Loose, type Platform, signIn } from '../acceptance/platform.ts'
-import { answerOf, createAgent, docker } from '../acceptance/steps.ts'
+import { answerOf, createAgent, docker, isOver, untilExecution } from '../acceptance/steps.ts'
 import { type Stack, startStack } from './stack.ts'
 
 const isMissing = (program: string) => spawnSync('which', [program]).status !== 0
@@ -129,19 +129,42 @@ describe('compose.yaml', { skip }, () => {
     assert.notEqual((await inside('api', 'ls', '/var/run/docker.sock')).status, 0)
   })
 
-  test('stopping is orderly, and a new start has everything', async () => {
+  test('the API cannot make a full backup, and the service `backup` runs nothing else', async () => {
+    const env = ['env', 'ROOST_BACKUP_PASSPHRASE=correct horse battery']
+    const { output, status } = await inside('api', ...env, 'roost', 'backup', 'list', '--repository', '/data')
+    assert.equal(status, 1)
+    assert.match(output, /use the service `backup` of the Compose file/)
+    await assert.rejects(stack.backup('api'), /there is no command `api`/)
+  })
+
+  test('a backup while an agent works restores everything into an empty project', async () => {
+    const inAgent = (script: string) =>
+      docker('exec', '-w', '/home/developer', `${stack.prefix}${name}`, 'sh', '-c', script)
+    await inAgent('mkdir work; seq 1 50000 > work/numbers; chmod 640 work/numbers; ln -s numbers work/link')
+    const files = () => inAgent('sha256sum work/* CLAUDE.md; stat -c "%n %a %u %g %Y" work/*')
+    const before = await files()
+    const task = { message: '[[hold:gate]][[reply:finished]]', async_mode: true }
+    const { json: accepted } = await stack.request('POST', `/api/agents/${name}/task`, task)
+    await stack.model.waitForRequest(({ ended }) => ended === 'open', { timeoutMs: 120_000 })
+    const repository = ['--repository', '/backups/nightly']
+    assert.match(await stack.backup('run', ...repository), /^Snapshot \w{8}: 3 volumes/m)
+    stack.model.release('gate')
+    const row = await untilExecution(platform(), name, accepted.execution_id, isOver)
+    assert.equal(row.status, 'success')
+
     await stack.compose('stop')
     for (const service of ['engine-filter', 'api', 'scheduler', 'mcp'])
       assert.equal((await inspected(service)).State.ExitCode, 0, service)
-    // Containers are replaced, as in an upgrade.
-    await stack.compose('down')
+    await stack.loseMachine()
+    const restored = await stack.backup('restore', ...repository)
+    assert.match(restored, /^Restored the backup of .*: 2 agents, 3 volumes/m)
+    const id = /^Set ROOST_INSTALL_ID=(\S+) in \.env/m.exec(restored)?.[1]
+    if (id) await stack.set('ROOST_INSTALL_ID', id)
     await stack.compose('up', '-d')
     await stack.untilHealthy()
-    // The end of the API ends sign-ins.
     stack.token = await signIn(stack)
     assert.equal(await answerOf(platform(), name, '[[recall:quince]]'), 'recall=yes')
-    const { json: agent } = await stack.request('GET', `/api/agents/${name}`)
-    assert.equal(agent.status, 'running')
+    assert.equal(await files(), before)
   })
 })
 

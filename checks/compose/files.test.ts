@@ -7,7 +7,15 @@ import { parse } from 'yaml'
 import { variables } from '../../server/src/config-variables.ts'
 
 const root = resolve(import.meta.dirname, '../..')
-type Service = { image: string; environment?: Record<string, string>; volumes?: string[] }
+type Service = {
+  image: string
+  profiles?: string[]
+  network_mode?: string
+  cap_add?: string[]
+  restart?: string
+  environment?: Record<string, string>
+  volumes?: string[]
+}
 const read = (file: string) =>
   parse(readFileSync(join(root, file), 'utf8'), { merge: true }) as { services: Record<string, Service> }
 const files = { 'compose.yaml': 'api', 'compose.scale.yaml': 'api-1' } as const
@@ -47,13 +55,39 @@ for (const [file, api] of Object.entries(files)) {
     for (const name of passed) assert.ok(known.includes(name), `${name} is no setting`)
   })
 
-  test(`${file} mounts the engine’s socket only into the filter`, () => {
+  test(`${file} mounts the engine’s socket only into the filter, and into a service that an operator runs`, () => {
     const holders = Object.entries(services).filter(([, { volumes = [] }]) =>
       volumes.some((volume) => volume.includes('docker.sock')),
     )
     assert.deepEqual(
       holders.map(([service]) => service),
-      ['engine-filter'],
+      ['engine-filter', 'backup'],
+    )
+    const { profiles, restart, network_mode, cap_add } = services.backup ?? {}
+    assert.deepEqual(
+      { profiles, restart, network_mode, cap_add },
+      { profiles: ['backup'], restart: 'no', network_mode: 'none', cap_add: ['SETGID', 'SETUID'] },
+    )
+  })
+
+  test(`${file} backs up with this version, from the same data and database`, () => {
+    const { image, environment = {}, volumes = [] } = services.backup ?? {}
+    const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
+    assert.equal(image, `\${ROOST_BACKUP_IMAGE:-roost-backup:${version}}`)
+    for (const name of ['ROOST_DATABASE_URL', 'ROOST_UPGRADE_BACKUP', 'ROOST_INSTALL_ID_FILE'])
+      assert.equal(environment[name], services[api]?.environment?.[name], name)
+    assert.ok(volumes.includes('data:/data') && volumes.includes('engine:/run/roost:ro'))
+    // Nothing of the host but the socket and what the operator names.
+    const fromHost = volumes.filter((volume) => !/^(data|engine|postgres-socket|backup-cache):/.test(volume))
+    assert.deepEqual(
+      fromHost.map((volume) => /^\$\{(\w+):-/.exec(volume)?.[1]),
+      ['ROOST_ENGINE_SOCKET', 'ROOST_BACKUP_FOLDER', 'ROOST_BACKUP_SSH_FOLDER'],
     )
   })
 }
+
+test('PostgreSQL of compose.scale.yaml has the version of the programs in the backup image', () => {
+  const server = /postgres:(\d+)\./.exec(read('compose.scale.yaml').services.postgres?.image ?? '')?.[1]
+  const recipe = readFileSync(join(root, 'images/backup/platform.Dockerfile'), 'utf8')
+  assert.equal(server, /postgresql-client-(\d+)/.exec(recipe)?.[1])
+})

@@ -113,6 +113,49 @@ describe('compose.scale.yaml', { skip }, () => {
     assert.equal(own.length, 1)
   })
 
+  test('an upgrade needs a backup first, which the service `backup` makes, and it can be undone', async () => {
+    await stack.compose('stop', ...replicas, 'scheduler-1', 'scheduler-2', 'mcp')
+    // The state before a migration, as an earlier version leaves it.
+    const migration = '0082-retired-keys'
+    await sql('drop table retired_keys')
+    for (const table of ['schema_migrations', 'schema_checksums'])
+      await sql(`delete from ${table} where name = '${migration}'`)
+    const applied = () => sql(`select count(*) from schema_migrations where name = '${migration}'`)
+    const withoutPrograms = stack.compose('run', '--rm', '-T', '--no-deps', 'api-1', 'migrate')
+    await assert.rejects(
+      withoutPrograms,
+      /nothing was changed: psql is needed.* `docker-compose run --rm backup migrate`/,
+    )
+    assert.equal(await applied(), '0')
+
+    assert.match(await stack.backup('migrate'), /^backup of .*: upgrade-\S+\. .*run --rm backup rollback$/m)
+    assert.equal(await applied(), '1')
+    await sql('create table written_since (id text)')
+    assert.match(
+      await stack.backup('rollback', '--yes'),
+      /^To undo this: docker-compose run --rm backup rollback --to/m,
+    )
+    assert.equal(await applied(), '0')
+    assert.equal(await sql("select count(*) from pg_tables where tablename = 'written_since'"), '0')
+  })
+
+  test('an encrypted file of everything is verified, and restores into an empty project', async () => {
+    await stack.backup('migrate')
+    const file = '/backups/roost.age'
+    assert.match(await stack.backup('run', '--file', file), /^\/backups\/roost\.age \(.*, 3 volumes\)/m)
+    assert.match(await stack.backup('verify', file), /rows and 3 volumes are the same/)
+    const counts = 'select (select count(*) from agents), (select count(*) from executions)'
+    const rows = await sql(counts)
+    await stack.loseMachine()
+    assert.match(await stack.backup('restore', file), /^Restored the backup of .*: 2 agents, 3 volumes/m)
+    assert.equal(await sql(counts), rows)
+  })
+
+  async function sql(statement: string): Promise<string> {
+    const server = await stack.containerOf('postgres')
+    return docker('exec', server, 'psql', '-U', 'roost', '-d', 'roost', '-Atqc', statement)
+  }
+
   function requestAt(port: number): Platform['request'] {
     return async (method, path, body) => {
       const reply = await fetch(`http://127.0.0.1:${port}${path}`, {

@@ -2,6 +2,7 @@ import { askHidden } from './client/hidden-input.ts'
 import { repository } from './machine/repository.ts'
 import { platformEnvironment, readDotenv } from './platform/environment.ts'
 import { runStep } from './platform/run-step.ts'
+import { createStopRequest } from './platform/stop-request.ts'
 import { ProcessFailed } from './platform/supervised-process.ts'
 
 export const passphraseName = 'ROOST_BACKUP_PASSPHRASE'
@@ -38,13 +39,19 @@ export async function runBackupProgram(
   env: NodeJS.ProcessEnv,
   file: string = repository.backup,
 ): Promise<number> {
+  // The program removes its jobs and scratch volumes first; in a container it would end with this process.
+  const stop = createStopRequest()
+  const { signal } = stop
   try {
     const onProgress = (line: string) => console.log(line)
-    await runStep({ file, args, env, cwd: repository.root, onProgress })
+    await runStep({ file, args, env, cwd: repository.root, onProgress, signal })
     return 0
   } catch (error) {
+    if (signal.aborted) return 130
     if (!(error instanceof ProcessFailed)) throw error
     console.error(`roost ${name}: ${error.message}`)
     return error.exitCode
+  } finally {
+    stop.dispose()
   }
 }

@@ -13,7 +13,7 @@ export const images: Command = {
   usage: [
     'roost images [--platform] [RUNTIME…]',
     '',
-    '--platform         also build the platform’s image, roost-platform:<version>',
+    '--platform         also build roost-platform:<version> and roost-backup:<version>, which Compose runs',
     'RUNTIME            build only these: claude-code, gemini-cli, codex',
     '',
     'Works without an image registry: the base image is then made from this machine’s package sources, which needs root.',

@@ -96,8 +96,14 @@ async function rollBack(env: Environment, to: string, keepCode: boolean, isYes: 
   await change.apply()
   await endRollback(env.ROOST_DATA_DIR)
   const aside = (await readAsides(env.ROOST_DATA_DIR)).at(-1)
-  console.log('Rolled back. Start Roost with `./roost up`.')
-  if (plan.backup && aside) console.log(`To undo this: ./roost rollback --to ${aside}`)
+  const [start, command] = isInImage()
+    ? [
+        `\`docker-compose up -d\` and the Compose file of ${plan.to.version}`,
+        'docker-compose run --rm backup',
+      ]
+    : ['`./roost up`', './roost']
+  console.log(`Rolled back. Start Roost with ${start}.`)
+  if (plan.backup && aside) console.log(`To undo this: ${command} rollback --to ${aside}`)
   return 0
 }
 
@@ -136,12 +142,11 @@ async function codeChange({ from, to, is_resumed }: RollbackPlan): Promise<CodeC
   const { root } = repository
   const checkout = openCheckout(root)
   const byHand = (description: string) => ({ description, apply: async () => {} })
+  if (isInImage()) return byHand(`load the images of ${to.version}, and use its Compose file.`)
   if (to.commit === null)
     return byHand(`the commit of ${to.version} is not recorded. Check it out before you start Roost again.`)
   if (!checkout) {
     if (to.root !== null && to.root !== root) return byHand(`start it from ${to.root} instead of ${root}.`)
-    if (process.env.ROOST_INSTALL_SOURCE === 'image')
-      return byHand(`start the image of ${to.version} with this data folder.`)
     return byHand(`unpack the release ${to.version} and start Roost from there.`)
   }
   const { commit } = to
@@ -155,6 +160,8 @@ async function codeChange({ from, to, is_resumed }: RollbackPlan): Promise<CodeC
     apply: () => (is_resumed ? checkout.forceTo(commit) : checkout.moveTo(commit)),
   }
 }
+
+const isInImage = () => process.env.ROOST_INSTALL_SOURCE === 'image'
 
 async function refuseOther(checkout: Checkout, head: string, from: Code): Promise<void> {
   await checkout.refuseChanges()

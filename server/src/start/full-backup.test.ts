@@ -140,6 +140,26 @@ for (const url of engines) {
       assert.match(link.err, /without `\.\.`/)
     })
 
+    test('the id of the engine filter decides, so changed data cannot have foreign volumes read', async (t) => {
+      if (kind !== 'sandbox') return t.skip('the same with every engine')
+      const file = join(world.folder, 'install-id')
+      const run = (more: object = {}) =>
+        world.run(
+          { do: 'run', repository: world.repository, dotenv: world.dotenv, retention: null },
+          { ROOST_INSTALL_ID_FILE: file, ...more },
+        )
+      assert.match((await run()).err, /engine filter has no id yet/)
+      await writeFile(file, 'id-of-the-filter')
+      assert.match(
+        (await run()).err,
+        /belongs to the installation test-.*, and the engine filter to id-of-the-filter/,
+      )
+      const from = { repository: world.repository, snapshot: 'latest' }
+      const to = { ROOST_DATA_DIR: join(world.folder, 'to-filter'), ROOST_INSTALL_ID: 'id-of-the-filter' }
+      const { err } = await world.run({ do: 'restore', from }, to)
+      assert.match(err, /ROOST_INSTALL_ID is id-of-the-filter, and the backup is of the installation test-/)
+    })
+
     test('a wrong passphrase, a cut file and one flipped byte change nothing; then everything is restored', async () => {
       const before = await world.list()
       for (const volume of world.volumes) await world.engine.removeVolume(volume)
@@ -151,7 +171,9 @@ for (const url of engines) {
         assert.equal(code, 1)
         assert.match(err, pattern)
         assert.deepEqual(await (await world.engineOf(to)).listVolumes(), [])
-        const found = (await readdir(to)).filter((name) => !['backup-jobs', 'sandbox'].includes(name))
+        const found = (await readdir(to)).filter(
+          (name) => !['backup-jobs', 'backup.lock', 'sandbox'].includes(name),
+        )
         assert.deepEqual(found, [])
       }
       const repository = join(world.folder, 'damaged')
@@ -182,8 +204,12 @@ for (const url of engines) {
       if (kind !== 'sandbox') return
       for (const volume of world.volumes) await (await world.engineOf(to)).removeVolume(volume)
       await rm(to, { recursive: true })
-      const other = await restore({ repository: world.repository, snapshot: 'latest' })
+      const other = await world.run(
+        { do: 'restore', from: { repository: world.repository, snapshot: 'latest' } },
+        { ROOST_DATA_DIR: to, ROOST_INSTALL_ID_FILE: join(world.folder, 'missing') },
+      )
       assert.equal(other.code, 0, other.err)
+      assert.match(other.out, /^Set ROOST_INSTALL_ID=test-\S+ in \.env/m)
       assert.equal(await world.list(to), before)
     })
   })

@@ -44,6 +44,7 @@ import { openDatabaseCopies } from '../ports/database-copies/open.ts'
 import { createScratchDatabase } from '../ports/database-copies/scratch.ts'
 import { createLog } from '../ports/log.ts'
 import { backupLock, secretNames } from './backup-program.ts'
+import { fileLock } from './file-lock.ts'
 import { sandboxImage } from './sandbox-image.ts'
 import { exitConfig, fail, sendMessage, stopRequested } from './supervision.ts'
 import { openVolumeJobs } from './volume-jobs.ts'
@@ -96,15 +97,21 @@ try {
   if (phrase.length < minPassphraseLength)
     throw new BackupError(`The passphrase must have at least ${minPassphraseLength} characters.`)
   await mkdir(config.dataDir, { recursive: true, mode: 0o700 })
+  const isOthers = 'Another backup, restore or verification of this installation is running.'
   const done = await ifAlone(await backupLock(config.dataDir), async () => {
+    // Processes in other containers see only the lock of the file.
+    const lock = fileLock(join(config.dataDir, 'backup.lock'))
+    if (!(await lock.attempt())) throw new BackupError(isOthers)
     try {
       await perform(config, request, phrase)
     } catch (error) {
       await record(config, request, { reason: reasonOf(error) })
       throw error
+    } finally {
+      await lock.end()
     }
   })
-  if (!done) throw new BackupError('Another backup, restore or verification of this installation is running.')
+  if (!done) throw new BackupError(isOthers)
 } catch (error) {
   fail(reasonOf(error), error instanceof ConfigError ? exitConfig : 1)
 }
@@ -116,8 +123,7 @@ async function perform(config: Config, request: Request, phrase: string): Promis
   const passphrase = secret(phrase)
   if (request.do === 'restore') return restoreEverything()
   // An empty data folder gets no id here, because a restore needs the one of its backup.
-  const id = await readFile(join(config.dataDir, 'install-id'), 'utf8').catch(() => noInstall)
-  const engine = await openEngine(config, id.trim())
+  const engine = await openEngine(config, await ownInstall(config))
   await engine.jobs.prepare(progress, signal)
   const common = { key, copies, ...engine, clock, version: await version(), passphrase, signal, agents }
   switch (request.do) {
@@ -186,6 +192,11 @@ async function perform(config: Config, request: Request, phrase: string): Promis
     const own = await readFile(join(config.dataDir, 'install-id'), 'utf8').catch(() => install_id)
     if (own.trim() !== install_id)
       throw new BackupError('The data folder belongs to another installation. Restore into an empty one.')
+    const given = await givenInstall(config)
+    if (config.installId !== null && config.installId !== install_id)
+      throw new BackupError(
+        `ROOST_INSTALL_ID is ${config.installId}, and the backup is of the installation ${install_id}. Set it to that id.`,
+      )
     const engine = await openEngine(config, install_id)
     await engine.jobs.prepare(progress, signal)
     const source = sourceOf(engine, request.from)
@@ -193,6 +204,10 @@ async function perform(config: Config, request: Request, phrase: string): Promis
     progress(
       `Restored the backup of ${manifest.created_at}, made by Roost ${manifest.roost_version}: ${manifest.agents.length} agents, ${manifest.volumes.length} volumes.`,
     )
+    if (config.installIdFile !== null && given !== install_id)
+      progress(
+        `Set ROOST_INSTALL_ID=${install_id} in .env before the start: the engine filter needs this id.`,
+      )
     if (environment) progress(`The variables of its .env are in ${environment}. Copy those that still apply.`)
     reportSkipped(manifest)
   }
@@ -259,7 +274,7 @@ async function record({ dataDir }: Config, request: Request, outcome: BackupOutc
 
 function reasonOf(error: unknown): string {
   const secrets = secretNames.flatMap((name) => process.env[name] ?? [])
-  return redactText(maskText(error instanceof Error ? error.message : String(error), secrets))
+  return redactText(maskText(messageOf(error), secrets))
 }
 
 async function openEngine(config: Config, install: string) {
@@ -271,6 +286,37 @@ async function openEngine(config: Config, install: string) {
   })
   const jobs = openVolumeJobs(containersUrl, { install, dataDir, connect, env: process.env })
   return { containers, jobs }
+}
+
+/**
+ * The id of this installation. Behind an engine filter the filter's one decides, as an intruder at the API could change
+ * the one in the data folder and have the volumes of another installation read.
+ */
+async function ownInstall(config: Config): Promise<string> {
+  const stored = await readFile(join(config.dataDir, 'install-id'), 'utf8').catch(() => noInstall)
+  const id = stored.trim()
+  if (config.installIdFile === null || id === noInstall) return id
+  const given = await givenInstall(config)
+  if (given === null) throw new BackupError('The engine filter has no id yet. Start Roost once.')
+  if (given !== id)
+    throw new BackupError(
+      `The data folder belongs to the installation ${id}, and the engine filter to ${given}. Set ROOST_INSTALL_ID to the right one.`,
+    )
+  return id
+}
+
+/** The id that the operator or the engine filter gives; null without one. */
+async function givenInstall({ installId, installIdFile }: Config): Promise<string | null> {
+  if (installId !== null) return installId
+  const text = installIdFile === null ? '' : await readFile(installIdFile, 'utf8').catch(() => '')
+  return text.trim() || null
+}
+
+function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const isDenied = 'code' in error && error.code === 'EACCES'
+  if (!isDenied || process.env.ROOST_INSTALL_SOURCE !== 'image') return error.message
+  return `${error.message}. The programs run as user 10001: give it this folder on the host with chown.`
 }
 
 function reportSkipped({ skipped }: FullManifest): void {

@@ -1,12 +1,17 @@
 /**
  * Builds the images of agents: all, or those of the runtimes given as arguments. `--platform` builds the platform's image
- * too. Prints its progress and exits when all exist. `--check` builds nothing and prints which images are missing.
+ * and the one of the service `backup` too. Prints its progress and exits when all exist. `--check` builds nothing and
+ * prints which images are missing.
  */
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { ConfigError, parseConfig } from '../config.ts'
 import { buildRecord } from '../operations/version/index.ts'
-import { ensurePlatformImage, findPlatformImage } from '../ports/agent-images/docker/platform-image.ts'
+import {
+  ensureBackupServiceImage,
+  findBackupServiceImage,
+} from '../ports/agent-images/docker/backup-service-image.ts'
+import { findPlatformImage } from '../ports/agent-images/docker/platform-image.ts'
 import { openAgentImages } from '../ports/agent-images/open.ts'
 import { AgentImageError, type AgentRuntime, agentRuntimes } from '../ports/agent-images/port.ts'
 import { connect } from '../ports/containers/docker/connect.ts'
@@ -38,8 +43,12 @@ try {
     const docker = connect(containersUrl)
     const record = await buildRecord(root)
     const platformImage = { docker, root, record, onProgress, signal: stop.signal, env: process.env }
-    const { image, isReady } = await (values.check ? findPlatformImage : ensurePlatformImage)(platformImage)
-    if (values.check) console.log(`platform ${image} ${isReady ? 'ready' : 'missing'}`)
+    if (!values.check) await ensureBackupServiceImage(platformImage)
+    else
+      for (const find of [findPlatformImage, findBackupServiceImage]) {
+        const { image, isReady } = await find(platformImage)
+        console.log(`platform ${image} ${isReady ? 'ready' : 'missing'}`)
+      }
   }
   process.exit(0)
 } catch (error) {

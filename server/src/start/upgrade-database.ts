@@ -1,6 +1,5 @@
 import { mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { sql } from 'kysely'
 import type { Config } from '../config.ts'
 import { refuseForeign } from '../foundation/installation/index.ts'
@@ -12,6 +11,7 @@ import { readBuildInfo } from '../operations/version/index.ts'
 import { migrate, migrationState } from '../ports/database/migrator.ts'
 import type { Db } from '../ports/database/port.ts'
 import { openDatabaseCopies } from '../ports/database-copies/open.ts'
+import { fileLock, type Lock } from './file-lock.ts'
 
 const root = resolve(import.meta.dirname, '../../..')
 const pauseMs = 250
@@ -36,6 +36,7 @@ export async function upgradeDatabase(
     now: clock.now,
     code: await readCode(),
     hasBackup: config.upgradeBackup,
+    isInImage: config.installSource === 'image',
     state: () => migrationState(db, migrations),
     migrate: () => migrate(db, migrations, { now: clock.now, progress }),
     progress,
@@ -81,8 +82,6 @@ export async function lockUpgrade(
   return { [Symbol.asyncDispose]: take.end }
 }
 
-type Lock = { attempt(): Promise<boolean>; end(): Promise<void> }
-
 /** An arbitrary number that Roost locks nowhere else. */
 const lockNumber = 7_706_779
 
@@ -109,22 +108,4 @@ async function sessionLock(db: Db): Promise<Lock> {
     })
   held.catch(ready.reject)
   return ready.promise
-}
-
-function fileLock(path: string): Lock {
-  const file = new DatabaseSync(path, { timeout: 0 })
-  return {
-    async attempt() {
-      try {
-        file.exec('begin exclusive')
-        return true
-      } catch (error) {
-        if (error instanceof Error && /locked/.test(error.message)) return false
-        throw error
-      }
-    },
-    async end() {
-      file.close()
-    },
-  }
 }

@@ -23,6 +23,7 @@ export function openVolumeJobs(url: string, options: OpenVolumeJobsOptions): Vol
     return createDockerJobs({
       docker,
       install,
+      isInContainer: env.ROOST_INSTALL_SOURCE === 'image',
       ensureImage: (onProgress, signal) => ensureBackupImage({ docker, root, env, onProgress, signal }),
     })
   }

@@ -12,6 +12,8 @@ export type UpgradeData = {
   code: Code
   /** False: migrates without a backup. */
   hasBackup: boolean
+  /** True: Roost runs from its image, where messages name the commands of Compose. */
+  isInImage: boolean
   state(): Promise<MigrationState>
   /** Applies what is pending, and returns the names. */
   migrate(): Promise<string[]>
@@ -30,7 +32,9 @@ export async function upgradeData(options: UpgradeData): Promise<string[]> {
   const { key, code } = options
   const { dataDir } = key
   if (await readJournal(dataDir))
-    throw new UpgradeError('A rollback was interrupted. Run `./roost rollback` again to complete it.')
+    throw new UpgradeError(
+      `A rollback was interrupted. Run \`${commandsOf(options).rollback}\` again to complete it.`,
+    )
   const migrations = await options.state()
   const before = await readState(dataDir)
   const hasData = migrations.applied > 0
@@ -77,12 +81,25 @@ async function backUp(options: UpgradeData, before: UpgradeState | null): Promis
   }).catch((cause: Error) => {
     throw new UpgradeError(
       `The backup before the upgrade failed, and nothing was changed: ${cause.message} ` +
-        'To upgrade without it, use `./roost up --without-backup` or ROOST_UPGRADE_BACKUP=false.',
+        commandsOf(options).onFailure,
       { cause },
     )
   })
-  progress(`backup of ${previous.version}: ${name}. To go back, stop Roost and run ./roost rollback`)
+  progress(
+    `backup of ${previous.version}: ${name}. To go back, stop Roost and run ${commandsOf(options).rollback}`,
+  )
   return { state: { ...next(before, code, previous), backup: name } }
+}
+
+/** The image of the platform has no `pg_dump`; the one of the service `backup` does. */
+function commandsOf({ isInImage }: Pick<UpgradeData, 'isInImage'>) {
+  const withoutBackup = isInImage
+    ? 'set ROOST_UPGRADE_BACKUP=false.'
+    : 'use `./roost up --without-backup` or ROOST_UPGRADE_BACKUP=false.'
+  return {
+    rollback: isInImage ? 'docker-compose run --rm backup rollback' : './roost rollback',
+    onFailure: `${isInImage ? 'Run `docker-compose run --rm backup migrate`, which has all programs for it. ' : ''}To upgrade without it, ${withoutBackup}`,
+  }
 }
 
 function sameCode(a: Code, b: Code): boolean {

@@ -186,7 +186,7 @@ async function openWorld(open: OpenTestDb) {
   }
   const complete: MigrationState = { applied: 10, expected: 10, first_pending: null }
   const options = (code: Code): UpgradeData => ({
-    ...{ key, copies, code, hasBackup: true },
+    ...{ key, copies, code, hasBackup: true, isInImage: false },
     now: () => now,
     state: async () => complete,
     migrate: async () => [],

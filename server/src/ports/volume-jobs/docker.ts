@@ -1,12 +1,15 @@
 import { PassThrough, type Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type Docker from 'dockerode'
+import { type OwnContainer, readOwnContainer, throughOwnMounts } from './own-mounts.ts'
 import { checkEnv, lastLines, VolumeJobError, type VolumeJobs } from './port.ts'
 
 export type DockerJobsOptions = {
   docker: Docker
   /** Label value of this installation. */
   install: string
+  /** True: this process runs in a container with the programs of jobs, and jobs use its image and its mounts. */
+  isInContainer: boolean
   /** Builds the image unless it exists, and returns its name. */
   ensureImage(onProgress: (text: string) => void, signal?: AbortSignal): Promise<string>
 }
@@ -25,9 +28,11 @@ const filtered = 'A filter between the platform and its container engine does no
 const probeTimeoutMs = 5_000
 
 /** Jobs in containers. The platform needs no access to the engine's folders. */
-export function createDockerJobs({ docker, install, ensureImage }: DockerJobsOptions): VolumeJobs {
+export function createDockerJobs(options: DockerJobsOptions): VolumeJobs {
+  const { docker, install, isInContainer, ensureImage } = options
   let image = ''
   let isFiltered = false
+  let own: OwnContainer | null = null
   return {
     async problem() {
       // A filter of the engine does not change while this process runs, and logs each refusal.
@@ -39,22 +44,24 @@ export function createDockerJobs({ docker, install, ensureImage }: DockerJobsOpt
     },
 
     async prepare(onProgress, signal) {
-      image = await ensureImage(onProgress, signal)
+      if (isInContainer) own = await readOwnContainer(docker)
+      image = own?.image ?? (await ensureImage(onProgress, signal))
       const filters = JSON.stringify({ label: [`${jobLabel}=${install}`] })
       for (const { Id } of await docker.listContainers({ all: true, filters }))
         await docker.getContainer(Id).remove({ force: true, v: true }).catch(ignoreMissing)
     },
 
-    async run({ script, env, mounts, hasNetwork, input, output, failOn, signal }) {
+    async run({ script, env, hasNetwork, input, output, failOn, signal, ...job }) {
       checkEnv(env)
       signal?.throwIfAborted()
+      const { mounts, links } = own ? throughOwnMounts(job.mounts, own.mounts) : { ...job, links: '' }
       const container = await docker
         .createContainer({
           Image: image,
           Hostname: 'roost-backup',
           Entrypoint: ['/bin/sh', '-c'],
           Cmd: [prelude],
-          Env: [`ROOST_JOB_SCRIPT=${script}`, 'HOME=/tmp', 'LC_ALL=C.UTF-8'],
+          Env: [`ROOST_JOB_SCRIPT=${links}${script}`, 'HOME=/tmp', 'LC_ALL=C.UTF-8'],
           Labels: { [jobLabel]: install },
           WorkingDir: '/',
           User: '0:0',

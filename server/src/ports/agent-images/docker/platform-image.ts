@@ -2,14 +2,12 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type Docker from 'dockerode'
 import { AgentImageError } from '../port.ts'
-import { alone } from '../single-flight.ts'
 import { contentVersion, type SourceFile } from '../source.ts'
 import { ensureBase } from './base.ts'
-import { buildImage } from './build.ts'
 import { proxies } from './docker.ts'
+import { ensureVersioned, findVersioned, type VersionedImage } from './versioned-image.ts'
 
-export const platformRepository = 'roost-platform'
-const versionLabel = 'roost.image-version'
+const platformRepository = 'roost-platform'
 
 /** Read by npm to install the same versions as in the repository. */
 const manifests = [
@@ -32,42 +30,24 @@ export type PlatformImageOptions = {
   env: Record<string, string | undefined>
 }
 
-export type PlatformImage = { image: string; version: string; isReady: boolean }
-
 /** Finds the image of this source: `roost-platform:<version>`. It is ready if it was built from the same files. */
-export async function findPlatformImage(options: PlatformImageOptions): Promise<PlatformImage> {
-  return find(options.docker, await recipe(options))
+export async function findPlatformImage(options: PlatformImageOptions): Promise<VersionedImage> {
+  return findVersioned(options.docker, await recipe(options))
 }
 
 /** Builds the image unless it exists. Throws `AgentImageError`. */
-export async function ensurePlatformImage(options: PlatformImageOptions): Promise<PlatformImage> {
-  const { docker, env, signal } = options
-  const { image, version, files } = await recipe(options)
-  const report = (text: string) => options.onProgress(`Platform image: ${text}`)
-  const build = async () => {
-    const found = await find(docker, { image, version })
-    if (found.isReady) return
-    const before = await idOf(docker, image)
-    const base = await ensureBase({ docker, onProgress: options.onProgress, signal, env })
-    await buildImage({
-      docker,
-      tag: image,
-      dockerfile: 'images/platform/Dockerfile',
-      subject: 'platform',
-      files,
-      arguments: { BASE_IMAGE: base, ...proxies(env) },
-      labels: { 'roost.platform': 'platform-image', [versionLabel]: version },
-      onProgress: report,
-      signal,
-    })
-    if (before !== null && before !== (await idOf(docker, image))) await removeUnused(docker, before)
-  }
-  const onWait = () => report('waiting for another process that builds it')
-  await alone('platform-image', build, { onWait, signal }).catch((error: unknown) => {
-    if (!signal?.aborted) throw error
-    throw new AgentImageError('cancelled', 'Building the platform image was cancelled.', { cause: error })
+export async function ensurePlatformImage(options: PlatformImageOptions): Promise<VersionedImage> {
+  const { docker, env, signal, onProgress } = options
+  const { files, ...wanted } = await recipe(options)
+  return ensureVersioned(wanted, {
+    ...{ docker, files, signal, onProgress },
+    subject: 'platform',
+    dockerfile: 'images/platform/Dockerfile',
+    baseArguments: async () => ({
+      BASE_IMAGE: await ensureBase({ docker, onProgress, signal, env }),
+      ...proxies(env),
+    }),
   })
-  return { image, version, isReady: true }
 }
 
 async function recipe({ root, record }: Pick<PlatformImageOptions, 'root' | 'record'>) {
@@ -101,44 +81,6 @@ function isShipped(path: string): boolean {
   // A template's files are content, whatever their names.
   if (path.startsWith('server/templates/')) return true
   return !/(^|\/)(node_modules|test)\/|\.test\.ts$|(^|\/)(suite|test-engine)\.ts$|(^|\/)\./.test(path)
-}
-
-async function find(
-  docker: Docker,
-  { image, version }: { image: string; version: string },
-): Promise<PlatformImage> {
-  try {
-    const { Config } = await docker.getImage(image).inspect()
-    return { image, version, isReady: Config.Labels?.[versionLabel] === version }
-  } catch (error) {
-    if (isMissing(error)) return { image, version, isReady: false }
-    const reason = error instanceof Error ? error.message.trim() : String(error)
-    throw new AgentImageError('engine_down', `The container engine does not answer: ${reason}`, {
-      cause: error,
-    })
-  }
-}
-
-async function idOf(docker: Docker, image: string): Promise<string | null> {
-  return docker
-    .getImage(image)
-    .inspect()
-    .then(
-      ({ Id }) => Id,
-      () => null,
-    )
-}
-
-/** Without force the engine keeps an image that a container uses. */
-async function removeUnused(docker: Docker, id: string): Promise<void> {
-  await docker
-    .getImage(id)
-    .remove()
-    .catch(() => {})
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'statusCode' in error && error.statusCode === 404
 }
 
 function missing(folder: string): (error: unknown) => never {
