@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { CreateAgent } from '@roost/contracts/agents/registry'
 import { forEachDialect } from '../../test/dialects.ts'
 import { openAgents } from '../test/world.ts'
 
@@ -136,6 +137,30 @@ forEachDialect((_name, open) => {
       200,
     )
     assert.equal((await create('k2')).status, 200, 'a renamed agent still exists')
+  })
+
+  test('content is filled in before anybody sees the agent; a failure of it leaves nothing', async () => {
+    await using world = await openAgents(await open())
+    const owner = await world.person()
+    const { agentManagement, agentRecords } = world.area
+    const body = CreateAgent.parse({ name: 'filled' })
+    for (const failing of ['fill', 'publish'] as const) {
+      let seen = 0
+      const creating = agentManagement.create(owner.session, body, undefined, {
+        columns: { mcp_exposed: 1 },
+        async fill(agent) {
+          assert.equal(agent.mcp_exposed, true)
+          seen += (await agentRecords.all()).filter(({ name }) => name === 'filled').length
+          if (failing === 'fill') throw new Error('the archive is broken')
+        },
+        async publish() {
+          throw new Error('a part cannot be stored')
+        },
+      })
+      await assert.rejects(creating, /broken|cannot be stored/)
+      assert.equal(seen, 0)
+      await world.assertNothingLeft()
+    }
   })
 
   test('a failing hook undoes the creation', async () => {

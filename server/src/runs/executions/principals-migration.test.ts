@@ -84,7 +84,7 @@ forEachDialect((_, open) => {
       ['ended', { source_user_id: 'u1', status: 'success' }, null],
     ]
     for (const [id, over] of runs) {
-      const { principal: _, ...row } = runRow({ id, agent_id: 'a', status: 'queued' })
+      const { principal: _, log_removed_at: __, ...row } = runRow({ id, agent_id: 'a', status: 'queued' })
       await insert('executions', { ...row, ...source, ...over })
     }
     await migrate(db, migrations, { now })
