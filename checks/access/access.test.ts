@@ -240,6 +240,8 @@ async function restore(kind: string, endpoint: Endpoint): Promise<void> {
   if (endpoint.id === 'deleteAgent') {
     const isDeleted = (await world.ask('GET', `/api/agents/${target}`, { token: world.admin })).status === 404
     if (isDeleted) await recreateAgent()
+    // Creating it again needed the role.
+    if (isDeleted && kind === 'demoted owner') await world.setRole('owner@example.org', 'user')
   }
   if (endpoint.id === 'logout') await signInAgain(kind)
 }
