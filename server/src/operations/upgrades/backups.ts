@@ -29,6 +29,8 @@ const Manifest = z.object({
   code: Code,
   /** The state file at that time. */
   state: UpgradeState.nullable(),
+  /** Number of applied migrations; null in a backup before a rollback. */
+  migrations: z.number().int().nullable(),
 })
 export type Manifest = z.output<typeof Manifest>
 
@@ -39,6 +41,7 @@ export type BackupOptions = {
   reason: Manifest['reason']
   code: Code
   state: UpgradeState | null
+  migrations: Manifest['migrations']
   /** Free bytes of the disk that holds a folder. */
   freeBytes?: (folder: string) => Promise<number>
 }
@@ -49,7 +52,7 @@ const reserveBytes = 64 * 1024 * 1024
 
 /** Writes and verifies a backup, and returns its name. Throws `UpgradeError` and `CopyError`; nothing is left then. */
 export async function makeBackup(options: BackupOptions): Promise<string> {
-  const { key, copies, now, reason, code, state } = options
+  const { key, copies, now, reason, code, state, migrations } = options
   const parent = backupsFolder(key.dataDir)
   await mkdir(parent, { recursive: true, mode: 0o700 })
   await removeDrafts(parent)
@@ -72,6 +75,7 @@ export async function makeBackup(options: BackupOptions): Promise<string> {
       has_key_file: keyText !== null,
       code,
       state,
+      migrations,
     }
     await writeWhole(join(draft, manifestFile), manifest)
     const name = `${reason}-${timestamp(now).replaceAll(/[:.]/g, '-')}-${safe(code.version)}`
@@ -117,21 +121,31 @@ export async function readBackup(
   return { name, manifest, database, key }
 }
 
+/** True when no migration was applied since the backup. False for a missing or damaged one. */
+export async function isUnmigrated(dataDir: string, name: string, migrations: number): Promise<boolean> {
+  const manifest = await readJson(join(backupsFolder(dataDir), name, manifestFile), Manifest).catch(() => null)
+  return manifest?.migrations === migrations
+}
+
 /** The names of all backups of a kind, oldest first. */
 export async function listBackups(dataDir: string, reason: Manifest['reason']): Promise<string[]> {
   const names = await readdir(backupsFolder(dataDir)).catch(() => [])
   return names.filter((name) => name.startsWith(`${reason}-`)).sort()
 }
 
-/** Keeps the newest backups of a kind, and `needed`. */
+/** Keeps the newest backups of a kind, and `needed` ones. */
 export async function removeOldBackups(
   dataDir: string,
   reason: Manifest['reason'],
-  needed: string | null,
+  needed: readonly (string | null)[],
 ): Promise<void> {
   const old = (await listBackups(dataDir, reason)).slice(0, -keptBackups)
   for (const name of old)
-    if (name !== needed) await rm(join(backupsFolder(dataDir), name), { recursive: true, force: true })
+    if (!needed.includes(name)) await removeBackup(dataDir, name)
+}
+
+export async function removeBackup(dataDir: string, name: string): Promise<void> {
+  await rm(join(backupsFolder(dataDir), name), { recursive: true, force: true })
 }
 
 export function backupsFolder(dataDir: string): string {

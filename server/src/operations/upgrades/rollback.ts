@@ -118,7 +118,8 @@ export async function rollBackData({
     if (!isUnopened) await writeState(dataDir, manifest?.reason === 'rollback' ? manifest.state : final)
     await writeJournal(dataDir, { ...journal, phase: 'code' })
   }
-  await removeOldBackups(dataDir, 'rollback', journal.aside)
+  // A repeated command reads the restored one again.
+  await removeOldBackups(dataDir, 'rollback', [journal.aside, journal.backup])
   return journal.aside
 }
 
@@ -128,7 +129,9 @@ async function begin({ key, copies, plan, now, progress }: RollBackData): Promis
   if (plan.backup) {
     progress('backing up the present database')
     const state = await readState(dataDir)
-    aside = await makeBackup({ key, copies, now, reason: 'rollback', code: plan.from, state })
+    aside = await makeBackup({
+      ...{ key, copies, now, reason: 'rollback', code: plan.from, state, migrations: null },
+    })
   }
   const journal: Journal = {
     backup: plan.backup?.name ?? null,

@@ -1,7 +1,7 @@
 import type { KeySource } from '../../foundation/vault/index.ts'
 import type { MigrationState } from '../../ports/database/port.ts'
 import type { DatabaseCopies } from '../../ports/database-copies/port.ts'
-import { listBackups, makeBackup, removeOldBackups, UpgradeError } from './backups.ts'
+import { isUnmigrated, listBackups, makeBackup, removeBackup, removeOldBackups, UpgradeError } from './backups.ts'
 import { type Code, readJournal, readState, type UpgradeState, writeState } from './files.ts'
 
 export type UpgradeData = {
@@ -44,12 +44,15 @@ export async function upgradeData(options: UpgradeData): Promise<string[]> {
     if (!isSame || !before.completed) await writeState(dataDir, next(before, code, null))
     return applied
   }
-  const backup = options.hasBackup ? await backUp(options, before) : null
+  const backup = options.hasBackup ? await backUp(options, before, migrations.applied) : null
   const state = backup?.state ?? { ...next(before, code, unknownCode), without_backup: true }
   await writeState(dataDir, { ...state, completed: false })
+  // A migration that fails at every start must not fill the disk with backups of the same data.
+  if (before && !before.completed && before.backup && state.backup && before.backup !== state.backup)
+    await removeBackup(dataDir, before.backup)
   const applied = await options.migrate()
   await writeState(dataDir, { ...state, completed: true })
-  await removeOldBackups(dataDir, 'upgrade', state.backup)
+  await removeOldBackups(dataDir, 'upgrade', [state.backup])
   return applied
 }
 
@@ -66,17 +69,24 @@ function next(before: UpgradeState | null, code: Code, previous: Code | null): U
 }
 
 /** Makes the backup, or reuses the one of an attempt that did not end. */
-async function backUp(options: UpgradeData, before: UpgradeState | null): Promise<{ state: UpgradeState }> {
+async function backUp(
+  options: UpgradeData,
+  before: UpgradeState | null,
+  migrations: number,
+): Promise<{ state: UpgradeState }> {
   const { key, copies, code, progress } = options
   const made = before && !before.completed ? before.backup : null
-  if (before && made && (await listBackups(key.dataDir, 'upgrade')).includes(made)) {
+  const isThere = made !== null && (await listBackups(key.dataDir, 'upgrade')).includes(made)
+  // Before the first migration the earlier release can have run again, and its data are not in that backup.
+  const mustRepeat = made !== null && (await isUnmigrated(key.dataDir, made, migrations))
+  if (before && isThere && !mustRepeat) {
     progress(`the backup ${made} of the interrupted upgrade is kept`)
     return { state: { ...before, code } }
   }
   progress('backing up the database')
-  const previous = before?.code ?? unknownCode
+  const previous = (mustRepeat ? before?.previous : before?.code) ?? unknownCode
   const name = await makeBackup({
-    ...{ key, copies, now: options.now(), reason: 'upgrade', code: previous, state: before },
+    ...{ key, copies, now: options.now(), reason: 'upgrade', code: previous, state: before, migrations },
     ...(options.freeBytes ? { freeBytes: options.freeBytes } : {}),
   }).catch((cause: Error) => {
     throw new UpgradeError(
@@ -88,7 +98,7 @@ async function backUp(options: UpgradeData, before: UpgradeState | null): Promis
   progress(
     `backup of ${previous.version}: ${name}. To go back, stop Roost and run ${commandsOf(options).rollback}`,
   )
-  return { state: { ...next(before, code, previous), backup: name } }
+  return { state: { ...next(before, code, previous), previous, backup: name } }
 }
 
 /** The image of the platform has no `pg_dump`; the one of the service `backup` does. */

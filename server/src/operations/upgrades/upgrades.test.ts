@@ -119,10 +119,45 @@ forEachDialect((dialect, open) => {
     await assert.rejects(world.upgradeWithMigration(two, { migrate }), /no such column/)
     assert.deepEqual((await world.plan()).to, one)
     const made = await world.backups()
-    await world.upgradeWithMigration({ ...two, version: '2.0.1' })
+    const second = { applied: 11, expected: 12, first_pending: '9999-second' }
+    await world.upgradeWithMigration({ ...two, version: '2.0.1' }, { state: async () => second })
     assert.deepEqual(await world.backups(), made)
     assert.deepEqual((await world.plan()).to, one)
   })
+})
+
+test('an interrupted rollback keeps the backup that it restores, also when it is the oldest', async () => {
+  await using world = await openWorld((await import('../../test/dialects.ts')).openTestDatabase)
+  await world.upgrade(one)
+  await world.put('before')
+  const asides: string[] = []
+  for (let day = 1; day <= 3; day++) {
+    world.at(new Date(2026, 0, day))
+    await world.upgradeWithMigration(two)
+    asides.push((await world.rollBack()) ?? '')
+    await world.finish()
+  }
+  const [oldest = ''] = asides
+  world.at(new Date(2026, 0, 4))
+  await world.rollBack(oldest)
+  assert.equal((await world.plan()).backup?.name, oldest)
+})
+
+test('an upgrade that changed nothing is not repeated with its old backup', async () => {
+  await using world = await openWorld((await import('../../test/dialects.ts')).openTestDatabase)
+  await world.upgrade(one)
+  const migrate = async () => Promise.reject(new Error('no such column'))
+  await assert.rejects(world.upgradeWithMigration(two, { migrate }), /no such column/)
+  // The earlier release, which knows no state file, runs meanwhile.
+  await world.put('before')
+  world.at(new Date(2026, 1, 1))
+  await world.upgradeWithMigration({ ...two, version: '2.0.1' })
+  assert.equal((await world.backups()).length, 1, 'the old backup is removed')
+  assert.deepEqual((await world.plan()).to, one)
+  assert.deepEqual((await world.state()).previous, one)
+  await world.rollBack()
+  await world.finish()
+  assert.deepEqual(await world.content(), { keys: ['before'], hasTable: false })
 })
 
 test('three backups are kept, and the way back is the last', async () => {
@@ -193,11 +228,12 @@ async function openWorld(open: OpenTestDb) {
     progress: () => {},
   })
   /** The code that last opened the data is checked out. */
-  const present = async (): Promise<Code> =>
-    JSON.parse(await readFile(join(folder, 'upgrade-state.json'), 'utf8')).code
+  const present = async (): Promise<Code> => (await state()).code
+  const state = async () => JSON.parse(await readFile(join(folder, 'upgrade-state.json'), 'utf8'))
   return {
     copies,
     url,
+    state,
     dataDir: folder,
     at(time: Date) {
       now = time
