@@ -5,7 +5,7 @@
 import { redactText } from '@roost/contracts/kit/redact'
 import { type Config, ConfigError, parseConfig } from '../config.ts'
 import { type Clock, systemClock } from '../kit/clock.ts'
-import { planRollback, rollBackData, UpgradeError } from '../operations/upgrades/index.ts'
+import { planRollback, type RollbackPlan, rollBackData, UpgradeError } from '../operations/upgrades/index.ts'
 import { openDatabase } from '../ports/database/open.ts'
 import type { Db } from '../ports/database/port.ts'
 import { createLog } from '../ports/log.ts'
@@ -34,20 +34,28 @@ async function run(config: Config): Promise<void> {
     process.stdout.write(`${JSON.stringify(plan)}\n`)
     return
   }
-  if (plan.backup !== null && !plan.is_resumed) await refuseRunning(config, progress)
+  await using _lock = plan.backup === null ? null : await keepOthersOut(config, plan, progress)
   const aside = await rollBackData({ ...source, plan, now: systemClock.now(), progress })
   if (aside) progress(`the replaced data: ${aside}`)
 }
 
-async function refuseRunning(config: Config, progress: (text: string) => void): Promise<void> {
+/** Starts wait until this ends, and find the journal then. Throws `UpgradeError` for a platform that runs. */
+async function keepOthersOut(
+  config: Config,
+  { is_resumed }: RollbackPlan,
+  progress: (text: string) => void,
+): Promise<AsyncDisposable> {
+  await using open = new AsyncDisposableStack()
   const db = await openDatabase(config.databaseUrl.reveal(), createLog({ level: config.logLevel }))
-  try {
-    // An upgrade that still runs ends first.
-    await using _lock = await lockUpgrade(config, db, { clock: systemClock, progress })
-    await untilUnused(db, systemClock, progress)
-  } finally {
-    await db.close()
-  }
+  open.defer(() => db.close())
+  // An upgrade that still runs ends first.
+  const lock = open.use(await lockUpgrade(config, db, { clock: systemClock, progress }))
+  if (!is_resumed) await untilUnused(db, systemClock, progress)
+  if (db.dialect === 'postgres') return open.move()
+  // The file is replaced, so it must not be open here. Its lock is another file.
+  await db.close()
+  open.move()
+  return lock
 }
 
 /** Leases of a killed platform expire; a running one renews them. Throws `UpgradeError`. */

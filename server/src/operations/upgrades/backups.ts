@@ -123,7 +123,9 @@ export async function readBackup(
 
 /** True when no migration was applied since the backup. False for a missing or damaged one. */
 export async function isUnmigrated(dataDir: string, name: string, migrations: number): Promise<boolean> {
-  const manifest = await readJson(join(backupsFolder(dataDir), name, manifestFile), Manifest).catch(() => null)
+  const manifest = await readJson(join(backupsFolder(dataDir), name, manifestFile), Manifest).catch(
+    () => null,
+  )
   return manifest?.migrations === migrations
 }
 
@@ -140,8 +142,7 @@ export async function removeOldBackups(
   needed: readonly (string | null)[],
 ): Promise<void> {
   const old = (await listBackups(dataDir, reason)).slice(0, -keptBackups)
-  for (const name of old)
-    if (!needed.includes(name)) await removeBackup(dataDir, name)
+  for (const name of old) if (!needed.includes(name)) await removeBackup(dataDir, name)
 }
 
 export async function removeBackup(dataDir: string, name: string): Promise<void> {

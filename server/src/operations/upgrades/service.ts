@@ -1,7 +1,14 @@
 import type { KeySource } from '../../foundation/vault/index.ts'
 import type { MigrationState } from '../../ports/database/port.ts'
 import type { DatabaseCopies } from '../../ports/database-copies/port.ts'
-import { isUnmigrated, listBackups, makeBackup, removeBackup, removeOldBackups, UpgradeError } from './backups.ts'
+import {
+  isUnmigrated,
+  listBackups,
+  makeBackup,
+  removeBackup,
+  removeOldBackups,
+  UpgradeError,
+} from './backups.ts'
 import { type Code, readJournal, readState, type UpgradeState, writeState } from './files.ts'
 
 export type UpgradeData = {

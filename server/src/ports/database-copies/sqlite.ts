@@ -14,6 +14,9 @@ import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { CopyError, type DatabaseCopies } from './port.ts'
 
+/** Files beside a database that belong to it. */
+const logs = ['-wal', '-shm', '-journal']
+
 /** Copies the file of `sqlite:<path>`. */
 export function sqliteCopies(path: string): DatabaseCopies {
   const isPresent = () => existsSync(path) && statSync(path).size > 0
@@ -57,7 +60,7 @@ export function sqliteCopies(path: string): DatabaseCopies {
       refuseBroken(file)
       mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
       // Remains of an earlier database do not belong to this one.
-      for (const rest of ['-wal', '-shm']) rmSync(path + rest, { force: true })
+      for (const rest of logs) rmSync(path + rest, { force: true })
       renameSync(file, path)
     },
     async verify(file) {
@@ -66,10 +69,18 @@ export function sqliteCopies(path: string): DatabaseCopies {
     async replaceWith(file) {
       refuseBroken(file)
       const draft = `${path}.replacement`
-      copyFileSync(file, draft)
-      chmodSync(draft, 0o600)
-      flush(draft)
-      if (isPresent()) foldLog(path)
+      try {
+        copyFileSync(file, draft)
+        chmodSync(draft, 0o600)
+        flush(draft)
+        if (isPresent()) foldLog(path)
+        // SQLite would apply the log of a database that was deleted to the new one.
+        else for (const rest of logs) rmSync(path + rest, { force: true })
+      } catch (error) {
+        // On a full disk it would take the space that a repetition needs.
+        rmSync(draft, { force: true })
+        throw error
+      }
       // Without a write-ahead log of the old database, this one step replaces everything.
       renameSync(draft, path)
       flush(dirname(path))
