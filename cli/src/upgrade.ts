@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { type Command, readArguments, UsageError } from './command.ts'
 import { type Checkout, CheckoutError, openCheckout } from './machine/checkout.ts'
 import { acquireLock } from './machine/lock.ts'
@@ -66,7 +66,8 @@ export const upgrade: Command = {
         throw new CheckoutError(
           'ROOST_UPGRADE_BACKUP is false: an upgrade that can be rolled back needs a backup.',
         )
-      const signers = env[signersVariable] || join(env.ROOST_DATA_DIR, 'release-signers')
+      // git reads it in the folder of the checkout.
+      const signers = resolve(env[signersVariable] || join(env.ROOST_DATA_DIR, 'release-signers'))
       const target = await progress.step('Fetching', () =>
         findTarget({ checkout, tag: values.to ?? '', isBranch: values.branch, signers }),
       )
@@ -126,6 +127,8 @@ async function guarded(options: Upgrade): Promise<number> {
 
 async function perform({ env, checkout, target, service, progress }: Upgrade): Promise<number> {
   const before = await checkout.head()
+  if (before !== target.from)
+    throw new CheckoutError('Another command changed the checkout meanwhile. Repeat the upgrade.')
   const state = await readStateFile(env)
   const dependencies = await keepDependencies(checkout, before, target.commit)
   const goBack = async () => {

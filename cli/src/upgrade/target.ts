@@ -2,6 +2,8 @@ import { existsSync } from 'node:fs'
 import { type Checkout, CheckoutError } from '../machine/checkout.ts'
 
 export type Target = {
+  /** The commit that was checked out. */
+  from: string
   commit: string
   version: string
   /** The tag, or the branch of the remote. */
@@ -27,8 +29,9 @@ export type FindTarget = {
 export async function findTarget(options: FindTarget): Promise<Target | null> {
   const { checkout, isBranch } = options
   const head = await checkout.head()
-  const target = isBranch ? await findBranch(checkout) : await findTag(options)
-  if (target === null || target.commit === head) return null
+  const found = isBranch ? await findBranch(checkout) : await findTag(options)
+  if (found === null || found.commit === head) return null
+  const target = { ...found, from: head }
   const current = await versionAt(checkout, head)
   if (compareVersions(target.version, current) < 0 || (await checkout.isAncestor(target.commit, head)))
     throw new CheckoutError(
@@ -41,7 +44,9 @@ export async function findTarget(options: FindTarget): Promise<Target | null> {
   return target
 }
 
-async function findBranch(checkout: Checkout): Promise<Target> {
+type Found = Omit<Target, 'from'>
+
+async function findBranch(checkout: Checkout): Promise<Found> {
   const name = await checkout.git('rev-parse', '--abbrev-ref', '--symbolic-full-name', '@{upstream}')
   const remote = name.split('/')[0] ?? 'origin'
   await checkout.git('fetch', '-q', '--no-tags', remote)
@@ -49,7 +54,7 @@ async function findBranch(checkout: Checkout): Promise<Target> {
   return { commit, name, version: await versionAt(checkout, commit), signer: null }
 }
 
-async function findTag({ checkout, tag, signers }: FindTarget): Promise<Target | null> {
+async function findTag({ checkout, tag, signers }: FindTarget): Promise<Found | null> {
   if (tag !== '' && !tagPattern.test(tag))
     throw new CheckoutError(`${tag} is not the tag of a release, such as v1.2.3.`)
   // A tag that changed at the remote is refused here: git replaces none without --force.
@@ -61,9 +66,11 @@ async function findTag({ checkout, tag, signers }: FindTarget): Promise<Target |
     if (tag === '') return null
     throw new CheckoutError(`The remote has no tag ${tag}.`)
   }
-  const commit = await checkout.git('rev-parse', `refs/tags/${name}^{commit}`)
+  // The id is verified and installed: a name can lead to another ref, or change meanwhile.
+  const id = await checkout.git('rev-parse', `refs/tags/${name}`)
+  const commit = await checkout.git('rev-parse', `${id}^{commit}`)
   if (commit === (await checkout.head())) return null
-  const signer = await verify(checkout, name, signers)
+  const signer = await verify(checkout, { name, id }, signers)
   const version = await versionAt(checkout, commit)
   if (`v${version}` !== name)
     throw new CheckoutError(`The tag ${name} is on a commit of version ${version}: it is not its release.`)
@@ -73,23 +80,27 @@ async function findTag({ checkout, tag, signers }: FindTarget): Promise<Target |
 const tagPattern = /^v\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/
 
 /** Returns who signed the tag. Only SSH signatures of the file's keys count. */
-async function verify(checkout: Checkout, tag: string, signers: string): Promise<string> {
+async function verify(
+  checkout: Checkout,
+  tag: { name: string; id: string },
+  signers: string,
+): Promise<string> {
   if (!existsSync(signers))
     throw new CheckoutError(
-      `There is no key to verify ${tag} with. Write the maintainers’ public key into ${signers}, or use --branch.`,
+      `There is no key to verify ${tag.name} with. Write the maintainers’ public key into ${signers}, or use --branch.`,
     )
   const options = [`gpg.ssh.allowedSignersFile=${signers}`, 'gpg.format=ssh']
   // git would ask the user's keyring about other kinds of signatures.
   options.push('gpg.program=false', 'gpg.openpgp.program=false', 'gpg.x509.program=false')
   const configured = options.flatMap((option) => ['-c', option])
   const format = '--format=%(tag)'
-  const signed = await checkout.git(...configured, 'verify-tag', format, tag).catch((cause: Error) => {
-    throw new CheckoutError(`${tag} has no signature of a key in ${signers}, so it is not installed.`, {
+  const signed = await checkout.git(...configured, 'verify-tag', format, tag.id).catch((cause: Error) => {
+    throw new CheckoutError(`${tag.name} has no signature of a key in ${signers}, so it is not installed.`, {
       cause,
     })
   })
   // Otherwise an old signed tag could be offered under a new name.
-  if (signed !== tag) throw new CheckoutError(`The signature of ${tag} is for the tag ${signed}.`)
+  if (signed !== tag.name) throw new CheckoutError(`The signature of ${tag.name} is for the tag ${signed}.`)
   return signers
 }
 
