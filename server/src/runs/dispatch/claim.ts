@@ -40,7 +40,7 @@ export type ClaimDeps = Settle & {
 }
 
 /** `only`: the principals whose runs it may get; without it all. */
-export type Claimant = RunContext & { only?: ReadonlySet<string> | null }
+export type Claimant = RunContext & { only?: ReadonlySet<string | null> | null }
 
 /** The key that a run uses for the platform; empty for an agent without a key of its own. */
 export type RunKeyOf = (
@@ -95,11 +95,10 @@ export function createClaim(deps: ClaimDeps) {
     const queue = queueStore(tx)
     const slots = Math.min(free, agent.effective_slots - keys.length)
     if (slots <= 0) return []
-    const deliverable = (runs: Waiting[]) =>
-      agent.only ? runs.filter(({ principal }) => agent.only?.has(principal ?? '')) : runs
-    let picked = pick(deliverable(first), keys, slots)
+    const { only = null } = agent
+    let picked = pick(only ? first.filter(({ principal }) => only.has(principal)) : first, keys, slots)
     if (picked.length < slots && first.length === firstReadLimit) {
-      picked = pick(deliverable(await queue.waitingOf(agent.id, secondReadLimit)), keys, slots)
+      picked = pick(await queue.waitingOf(agent.id, secondReadLimit, only), keys, slots)
     }
     if (picked.length === 0) return []
     if (picked.length > maxRunsPerClaim) tx.onCommitted(() => deps.link.wake(agent.id))

@@ -80,6 +80,24 @@ forEachDialect((_, open) => {
     assert.deepEqual((await claimOne(platform)).execution_id, shared.id)
   })
 
+  test('held runs do not stand in the way of later runs of the owner', async () => {
+    const { alerts, raised } = createTestAlerts()
+    const platform = await startRunPlatform({ db: await open(), alerts, queueDepth: 1000 })
+    platform.agents.set('a1', agentFact({ effective_slots: 3 }))
+    const { abilities: _none, ...old } = hello()
+    await platform.dispatch.handlers.hello(linked, old)
+    const { dispatch } = platform
+    const request = { agentId: 'a1', kind: 'task' as const, triggeredBy: 'fan_out' as const, message: 'do it' }
+    const source = sourceOf(person(), null)
+    const agent = await dispatch.checkAgent('a1')
+    const requests = Array.from({ length: 501 }, () => ({ ...request, source }))
+    await dispatch.transaction((tx) => dispatch.enqueueAll(tx, agent, requests, requests.length))
+    const own = await accept(platform, { source: sourceOf(person({ id: 'u2' }), null) })
+    platform.principals.set('user:u2', { id: 'user:u2', access: 'owner', credentials: true })
+    assert.equal((await claimOne(platform)).execution_id, own.id)
+    assert.match(raised.at(-1)?.title ?? '', /501 runs wait/)
+  })
+
   test('queued runs keep their order when the clock is set back', async () => {
     const { platform, clock } = await start({ slots: 20 })
     const { dispatch } = platform

@@ -11,9 +11,6 @@ export type IsolationDeps = {
   alerts: Pick<Alerts, 'raise' | 'clear'>
 }
 
-/** Queued runs whose principals are resolved for a program that cannot isolate them. */
-const readLimit = 500
-
 /**
  * Holds runs back from agent programs of releases up to 0.1.0: these run every turn as the workspace's own user, also
  * for people who share the agent. The process that has an agent's link knows the abilities of its program.
@@ -32,17 +29,15 @@ export function createIsolation({ db, runContexts, alerts }: IsolationDeps) {
     },
 
     /** The principals whose runs the agent may get now; null: all. */
-    async allowed(agentId: string): Promise<ReadonlySet<string> | null> {
+    async allowed(agentId: string): Promise<ReadonlySet<string | null> | null> {
       if (!limited.has(agentId)) return null
-      const waiting = await queueStore(db).waitingOf(agentId, readLimit)
-      const allowed = new Set<string>()
+      const allowed = new Set<string | null>()
       let held = 0
-      for (const principal of waiting.map((run) => run.principal ?? '')) {
-        if (allowed.has(principal)) continue
-        const resolved = await runContexts.principal(agentId, principal)
+      for (const { principal, runs } of await queueStore(db).waitingPrincipals(agentId)) {
+        const resolved = await runContexts.principal(agentId, principal ?? '')
         // An ended one is claimed too: its run is cancelled instead of being delivered.
         if ('ended' in resolved || resolved.access === 'owner') allowed.add(principal)
-        else held += 1
+        else held += runs
       }
       const agent = held > 0 ? await runContexts.find(agentId) : null
       if (agent) await db.atomically((tx) => alerts.raise(tx, outdatedAlert(agent, held)))

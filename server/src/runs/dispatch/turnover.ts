@@ -8,7 +8,7 @@ export type TurnoverDeps = {
   /** Returns false while skills or files are being delivered; the agent is woken afterwards. */
   mayBegin(agentId: string): boolean
   /** The principals whose runs the agent's program may get; null: all. */
-  allowed(agentId: string): Promise<ReadonlySet<string> | null>
+  allowed(agentId: string): Promise<ReadonlySet<string | null> | null>
   claims: Pick<ReturnType<typeof createClaim>, 'claimRuns' | 'answer'>
   finish(agentId: string, reported: Reported, join: ClaimJoin): Promise<Finished>
 }

@@ -155,14 +155,37 @@ export function queueStore(executor: Executor) {
       return rows.map((row) => row.serial_key)
     },
 
-    /** Queued runs in claim order, without held ones. */
-    async waitingOf(agentId: string, limit: number): Promise<Waiting[]> {
+    /** Queued runs in claim order, without held ones. `only`: the principals of these runs; null: all. */
+    async waitingOf(
+      agentId: string,
+      limit: number,
+      only: ReadonlySet<string | null> | null = null,
+    ): Promise<Waiting[]> {
+      if (only?.size === 0) return []
+      const named = [...(only ?? [])].filter((principal) => principal !== null)
       return queue(agentId)
+        .$if(only !== null, (query) =>
+          query.where((eb) =>
+            eb.or([
+              ...(named.length > 0 ? [eb('principal', 'in', named)] : []),
+              ...(only?.has(null) ? [eb('principal', 'is', null)] : []),
+            ]),
+          ),
+        )
         .select(['id', 'serial_key', 'principal'])
         .orderBy('queued_at')
         .orderBy('queue_number')
         .limit(limit)
         .execute()
+    },
+
+    /** The number of queued runs of each principal, without held ones. */
+    async waitingPrincipals(agentId: string): Promise<{ principal: string | null; runs: number }[]> {
+      const rows = await queue(agentId)
+        .select(['principal', (eb) => eb.fn.countAll().as('runs')])
+        .groupBy('principal')
+        .execute()
+      return rows.map(({ principal, runs }) => ({ principal, runs: Number(runs) }))
     },
 
     /** The first queued runs, with the columns of a queue view. */
