@@ -9,6 +9,7 @@ import { listen } from '../http/listen.ts'
 import { newId } from '../kit/ids.ts'
 import { repository as agentImages } from '../ports/agent-images/docker/docker.ts'
 import { createEngineFilter } from '../ports/containers/docker/engine-filter/filter.ts'
+import { agentImageRule } from '../ports/containers/docker/engine-filter/images.ts'
 import { createLog } from '../ports/log.ts'
 import { exitConfig, fail, sendMessage, stopRequested } from './supervision.ts'
 
@@ -31,7 +32,7 @@ async function runFilter(): Promise<void> {
   const filter = createEngineFilter({
     install,
     engineSocket: config.engineSocket,
-    isAllowedImage: agentImageRule(config.agentImage),
+    isAllowedImage: agentImageRule(agentImages, config.agentImage),
     log,
   })
   const listening = await listen({ path }, filter)
@@ -65,14 +66,4 @@ async function ownInstallId({ engineFilterSocket, installId }: Config): Promise<
   await link(draft, path)
   await rm(draft, { force: true })
   return readFile(path, 'utf8')
-}
-
-/** Images that Roost builds, or those that the operator named; `{runtime}` stands for the runtime's name. */
-function agentImageRule(named: string | null): (image: string) => boolean {
-  if (named === null) return (image) => image.startsWith(`${agentImages}:`)
-  const [before = '', after] = named.split('{runtime}')
-  return (image) =>
-    after === undefined
-      ? image === named
-      : image.startsWith(before) && image.endsWith(after) && image.length > named.length - '{runtime}'.length
 }

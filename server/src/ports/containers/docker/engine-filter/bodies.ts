@@ -15,12 +15,17 @@ const objectName = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$/, 'must 
 const count = z.int().positive()
 /** Labels of other tools could make those act for the caller. */
 const labels = z.record(z.string().regex(/^roost\.[a-z0-9.-]+$/, 'must start with roost.'), z.string())
+/** Over the kernel's files, engines with a known fault can be led out of the container. */
+const target = z
+  .string()
+  .regex(/^(\/(?!\.{1,2}(\/|$))[^/]+)+$/, 'must be a clean path')
+  .refine((path) => !/^\/(proc|sys|dev)(\/|$)/.test(path), 'must not be in a folder of the kernel')
 const sshPort = '22/tcp'
 const capability = z.enum([...baseCapabilities, ...fullCapabilities])
 const volumeMount = z.strictObject({
   Type: z.literal('volume'),
   Source: objectName,
-  Target: z.string().startsWith('/'),
+  Target: target,
   ReadOnly: z.boolean(),
   VolumeOptions: z.strictObject({
     NoCopy: z.boolean(),
@@ -62,7 +67,7 @@ const containerBody = z.strictObject({
     NanoCpus: count,
     PidsLimit: count,
     Tmpfs: z.record(
-      z.string().startsWith('/'),
+      target,
       z
         .string()
         .regex(/^(rw|ro),noexec,nosuid,nodev,mode=\d{4},size=\d+k?$/, 'must be noexec, nosuid and nodev'),

@@ -28,7 +28,7 @@ export class RefusedCall extends Error {
 type Parameters = Record<string, RegExp | 'filters'>
 type Row = Partial<Pick<AllowedCall, 'body' | 'reply'>> & {
   parameters?: Parameters
-  /** Keys of `filters`; the label of this installation is added to them. */
+  /** Keys of `filters`; the only label is that of this installation. */
   filters?: readonly string[]
 }
 
@@ -126,7 +126,10 @@ function readQuery(text: string, row: Row, ownLabel: string): URLSearchParams {
   }
   if (!row.filters || row.reply === 'networks') return query
   const filters: Record<string, string[]> = JSON.parse(query.get('filters') ?? '{}')
-  query.set('filters', JSON.stringify({ ...filters, label: [...(filters.label ?? []), ownLabel] }))
+  // Of several labels, all must match for Docker, but any one for events of Podman.
+  if (filters.label?.some((label) => label !== ownLabel))
+    throw new RefusedCall('The filter label must be the label of this installation.')
+  query.set('filters', JSON.stringify({ ...filters, label: [ownLabel] }))
   return query
 }
 

@@ -1,6 +1,7 @@
 import { type IncomingMessage, type RequestListener, request, type ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { createTurnsByKey } from '../../../../kit/turns.ts'
 import type { Log } from '../../../log.ts'
 import { type BodyRules, readContainerBody, readNetworkBody, readVolumeBody } from './bodies.ts'
 import { type AllowedCall, RefusedCall, readCall } from './calls.ts'
@@ -28,6 +29,7 @@ const maxFilesBytes = 128 * 1024 * 1024
 export function createEngineFilter(options: EngineFilterOptions): RequestListener {
   const { install, engineSocket, log } = options
   const ownLabel = `roost.install=${install}`
+  const turns = createTurnsByKey()
   const isOwn: IsOwn = (labels) => labels?.['roost.install'] === install
 
   return (incoming, response) => {
@@ -56,11 +58,23 @@ export function createEngineFilter(options: EngineFilterOptions): RequestListene
     const query = call.query.toString()
     const target = query === '' ? path : `${path}?${query}`
     if (call.body === 'files')
-      return forward(call, target, response, templateArchive(incoming, maxFilesBytes))
+      return inTurn(path, async () => {
+        // A start can have come before.
+        const again = await resolveTarget(call)
+        if (typeof again !== 'string') return answer(incoming, response, again)
+        if (again !== path) throw new RefusedCall('The container must not be renamed meanwhile.')
+        return forward(call, target, response, templateArchive(incoming, maxFilesBytes))
+      })
     const text = await readBody(incoming)
     const body = call.body === 'none' ? null : await checkBody(call.body, text)
     if (body !== null && typeof body !== 'string') return answer(incoming, response, body)
-    return forward(call, target, response, body)
+    const pass = () => forward(call, target, response, body)
+    return call.path === '/containers/{}/start' ? inTurn(path, pass) : pass()
+  }
+
+  /** Files and the start of one container never reach the engine together. */
+  function inTurn(path: string, work: () => Promise<void>): Promise<void> {
+    return turns(path.split('/', 3).join('/'), work)
   }
 
   /** Returns the path with the engine's own id, so that a rename in between cannot lead to another object. */
@@ -143,6 +157,8 @@ export function createEngineFilter(options: EngineFilterOptions): RequestListene
   ): Promise<void> {
     const gone = new AbortController()
     response.once('close', () => gone.abort())
+    // The caller may have left before its turn.
+    if (response.closed) return
     const reply = await send(call.method, path, body, gone.signal)
     const status = reply.statusCode ?? 502
     const headers = { 'content-type': reply.headers['content-type'] ?? 'application/json' }
