@@ -33,8 +33,10 @@ export type Sessions = {
 const idleMs = 30 * 60_000
 /** Above this number the least recently used session of a key is freed. */
 const maxSessionsPerKey = 200
-/** Ids of sessions that their clients ended; the oldest are forgotten. */
+/** Sessions that their clients ended; the oldest are forgotten. */
 const maxEnded = 10_000
+/** The beginning of an id, which is random: whole ids would take megabytes. */
+const markOf = (id: string) => id.slice(0, 16)
 
 export function createSessions(deps: {
   serverFor(callerNow: () => Caller): Server
@@ -55,7 +57,7 @@ export function createSessions(deps: {
   }
 
   async function endByClient(id: string): Promise<void> {
-    ended.add(id)
+    ended.add(markOf(id))
     const [oldest] = ended
     if (ended.size > maxEnded && oldest !== undefined) ended.delete(oldest)
     await free(id)
@@ -94,7 +96,7 @@ export function createSessions(deps: {
 
   /** Continues a session that another process started, or that was freed: its start is repeated here. */
   async function continueSession(id: string, holder: KeyHolder): Promise<Session | null> {
-    const start = ended.has(id) ? null : ids.read(id, holder.keyId)
+    const start = ended.has(markOf(id)) ? null : ids.read(id, holder.keyId)
     if (!start) return null
     const { transport, server } = await open(holder, id)
     const first = await transport.handleRequest(startRequest(start))
