@@ -91,7 +91,7 @@ async function backUp(
     return { state: { ...before, code } }
   }
   progress('backing up the database')
-  const previous = (mustRepeat ? before?.previous : before?.code) ?? unknownCode
+  const previous = (before?.completed === false ? before.previous : before?.code) ?? unknownCode
   const name = await makeBackup({
     ...{ key, copies, now: options.now(), reason: 'upgrade', code: previous, state: before, migrations },
     ...(options.freeBytes ? { freeBytes: options.freeBytes } : {}),
