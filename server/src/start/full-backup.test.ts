@@ -23,6 +23,7 @@ import { openVault } from '../foundation/vault/index.ts'
 import { newId } from '../kit/ids.ts'
 import { migrations } from '../migrations/index.ts'
 import { textLines } from '../operations/backup/repository.ts'
+import { rotateKey, sealedColumns } from '../operations/key-rotation/index.ts'
 import { connect } from '../ports/containers/docker/connect.ts'
 import { openContainers } from '../ports/containers/open.ts'
 import { migrate } from '../ports/database/migrator.ts'
@@ -70,6 +71,8 @@ for (const url of engines) {
     after(() => world.remove())
 
     test('a second snapshot reads no unchanged file, and verification compares a real restore', async () => {
+      // A killed verification leaves its key and database.
+      await mkdir(join(world.folder, 'data/.roost-verify-killed'))
       const first = await world.run({
         do: 'run',
         repository: world.repository,
@@ -95,6 +98,10 @@ for (const url of engines) {
       assert.match(verified.out, /\d+ rows and 3 volumes are the same/)
       assert.deepEqual((await world.engine.listVolumes()).toSorted(), world.volumes)
       assert.deepEqual(await world.scratchFolders(), [])
+    })
+
+    test('secrets that a job writes into files are in memory', async () => {
+      assert.equal(await world.inVolumes('touch /run/secret; stat -f -c %T /run'), 'tmpfs')
     })
 
     test('the encrypted file is verified too, and the standard tool opens it', async () => {
@@ -194,10 +201,16 @@ for (const url of engines) {
         await refused({ repository, snapshot: 'latest' }, /damaged/)
         await rm(repository, { recursive: true })
       }
+      const failed = await world.run(
+        { do: 'restore', from: { file: world.file } },
+        { ROOST_DATA_DIR: to, ROOST_DATABASE_URL: 'sqlite:/proc/nowhere/roost.db' },
+      )
+      assert.match(failed.err, /ENOENT/)
       const done = await restore({ file: world.file })
       assert.equal(done.code, 0, done.err)
       assert.equal(await world.list(to), before)
       assert.equal(await readFile(join(to, 'templates/a/template.yaml'), 'utf8'), 'name: a\n')
+      assert.equal((await stat(join(to, 'templates/a/template.yaml'))).mode & 0o777, 0o644)
       assert.equal(openVault({ encryptionKey: null, dataDir: to }).open(world.sealed, 'test'), 'sk-secret')
       const full = await restore({ file: world.file })
       assert.match(full.err, /already exists/)
@@ -214,6 +227,38 @@ for (const url of engines) {
     })
   })
 }
+
+test('a backup after a killed rotation of the key has the key that opens its database', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'roost-full-backup-key-'))
+  try {
+    const dataDir = join(folder, 'data')
+    const keyFile = join(dataDir, 'encryption.key')
+    const source = { encryptionKey: null, dataDir }
+    openVault(source)
+    const old = await readFile(keyFile)
+    const db = await openDatabase(`sqlite:${join(dataDir, 'roost.db')}`, silentLog)
+    await migrate(db, migrations, { now: () => new Date() })
+    await rotateKey({
+      ...{ db, source, newKey: null, columns: sealedColumns, mayTurnsContinue: true, mayKeepUnreadable: false },
+      clock: { now: () => new Date() },
+      progress: () => {},
+    })
+    await db.close()
+    const fresh = await readFile(keyFile)
+    // As between the commit and the change of the file.
+    await writeFile(`${keyFile}.next`, fresh, { mode: 0o600 })
+    await writeFile(keyFile, old)
+    const env = {
+      ...{ PATH: process.env.PATH, HOME: folder, ROOST_DATA_DIR: dataDir },
+      ...{ ROOST_CONTAINERS_URL: 'sandbox:', ROOST_BACKUP_PASSPHRASE: passphrase },
+    }
+    const request = { do: 'file', to: join(folder, 'file.age'), mayReplace: false, dotenv: join(folder, '.env') }
+    await promisify(execFile)(process.execPath, [program, JSON.stringify(request)], { env })
+    assert.deepEqual(await readFile(keyFile), fresh)
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+})
 
 /** Lists the members with the program `age`, which reads a passphrase only from a terminal. */
 async function listWithAge(file: string): Promise<string> {
@@ -258,7 +303,7 @@ async function openWorld(url: string) {
   const dataDir = join(folder, 'data')
   const install = `test-${newId()}`.slice(0, 40)
   await mkdir(join(dataDir, 'templates/a'), { recursive: true })
-  await writeFile(join(dataDir, 'templates/a/template.yaml'), 'name: a\n')
+  await writeFile(join(dataDir, 'templates/a/template.yaml'), 'name: a\n', { mode: 0o644 })
   await writeFile(join(dataDir, 'install-id'), install)
   const dotenv = join(folder, '.env')
   await writeFile(dotenv, 'ROOST_PORT=9000\n')

@@ -11,6 +11,7 @@ import { redactText } from '@roost/contracts/kit/redact'
 import { minPassphraseLength } from '@roost/contracts/operations/scheduled-backups'
 import { z } from 'zod'
 import { type Config, ConfigError, parseConfig } from '../config.ts'
+import { settleRotation } from '../foundation/vault/index.ts'
 import { systemClock as clock, timestamp } from '../kit/clock.ts'
 import { maskText } from '../kit/mask-secrets.ts'
 import { secret } from '../kit/secret.ts'
@@ -25,6 +26,7 @@ import {
   type FullManifest,
   openRepository,
   readManifest,
+  removeDrafts,
   removeScratchVolumes,
   restoreAgent,
   restoreAll,
@@ -40,6 +42,7 @@ import { connect } from '../ports/containers/docker/connect.ts'
 import { openContainers } from '../ports/containers/open.ts'
 import { migrate } from '../ports/database/migrator.ts'
 import { openDatabase } from '../ports/database/open.ts'
+import type { Db } from '../ports/database/port.ts'
 import { openDatabaseCopies } from '../ports/database-copies/open.ts'
 import { createScratchDatabase } from '../ports/database-copies/scratch.ts'
 import { createLog } from '../ports/log.ts'
@@ -119,6 +122,7 @@ process.exit(0)
 
 async function perform(config: Config, request: Request, phrase: string): Promise<void> {
   const key = config
+  await removeDrafts(config.dataDir)
   const copies = openDatabaseCopies(config.databaseUrl.reveal(), { path: process.env.PATH ?? '' })
   const passphrase = secret(phrase)
   if (request.do === 'restore') return restoreEverything()
@@ -128,6 +132,7 @@ async function perform(config: Config, request: Request, phrase: string): Promis
   const common = { key, copies, ...engine, clock, version: await version(), passphrase, signal, agents }
   switch (request.do) {
     case 'run': {
+      await settleKey()
       const { repository: address, dotenv, retention } = request
       const repository = repositoryOf(engine, address)
       const { manifest, ...run } = await backUpToRepository({ ...common, dotenv }, repository)
@@ -144,6 +149,7 @@ async function perform(config: Config, request: Request, phrase: string): Promis
       return
     }
     case 'file': {
+      await settleKey()
       const { to, mayReplace, dotenv } = request
       const { manifest, bytes } = await backUpToFile({ ...common, dotenv }, { to, mayReplace })
       await record(config, request, { bytes })
@@ -234,13 +240,22 @@ async function perform(config: Config, request: Request, phrase: string): Promis
       : repositoryOf(engine, from.repository).source(from.snapshot)
   }
 
-  async function agents(): Promise<FullManifest['agents']> {
+  async function withDatabase<T>(work: (db: Db) => Promise<T>): Promise<T> {
     const db = await openDatabase(config.databaseUrl.reveal(), createLog({ level: config.logLevel }))
     try {
-      return await volumeBases(db)
+      return await work(db)
     } finally {
       await db.close()
     }
+  }
+
+  /** The key must open the database, also after a rotation that was killed. */
+  async function settleKey(): Promise<void> {
+    await withDatabase((db) => settleRotation(db, config))
+  }
+
+  async function agents(): Promise<FullManifest['agents']> {
+    return withDatabase(volumeBases)
   }
 
   async function scratch(folder: string) {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { createWriteStream } from 'node:fs'
-import { cp, mkdir, readFile, stat, symlink } from 'node:fs/promises'
+import { chmod, cp, mkdir, readdir, readFile, rm, stat, symlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -33,6 +33,20 @@ export const parts = {
   templates: 'templates',
   excluded: 'excluded',
 } as const
+
+/** Beginnings of the names of temporary folders in the data folder. */
+export const draftNames = {
+  stage: '.roost-stage-',
+  restore: '.roost-full-restore-',
+  verify: '.roost-verify-',
+} as const
+
+/** Removes what a killed run left: copies of the database, and a key. The caller holds the lock of backups. */
+export async function removeDrafts(dataDir: string): Promise<void> {
+  for (const name of await readdir(dataDir))
+    if (Object.values(draftNames).some((draft) => name.startsWith(draft)))
+      await rm(join(dataDir, name), { recursive: true, force: true })
+}
 
 export const environmentContext = 'backup:environment'
 
@@ -89,7 +103,8 @@ export async function readStage(folder: string, name: string): Promise<FullManif
 
 /** Streams `folder` as a tar archive whose members start with `platform/`. */
 export function packStage(folder: string): Readable {
-  const child = spawn('tar', ['-c', '-f', '-', '-C', folder, '--transform=s,^\\.,platform,', '.'], {
+  // S: the targets of symbolic links stay as they are.
+  const child = spawn('tar', ['-c', '-f', '-', '-C', folder, '--transform=s,^\\.,platform,S', '.'], {
     stdio: ['ignore', 'pipe', 'ignore'],
   })
   child.once('error', (error) => child.stdout.destroy(error))
@@ -103,6 +118,8 @@ export function packStage(folder: string): Readable {
 export async function unpackStage(archive: Readable, folder: string): Promise<void> {
   const entries = extract()
   const state = { isOver: false }
+  const links: { target: string; to: string }[] = []
+  const folders: { mode: number; to: string }[] = []
   const reading = pipeline(archive, entries).catch((error: unknown) => {
     if (!state.isOver) throw error
   })
@@ -116,17 +133,25 @@ export async function unpackStage(archive: Readable, folder: string): Promise<vo
     }
     const to = join(folder, path)
     await mkdir(dirname(to), { recursive: true, mode: 0o700 })
-    if (header.type === 'file')
+    if (header.type === 'file') {
       await pipeline(entry.body, createWriteStream(to, { flags: 'wx', mode: 0o600 }))
-    else {
-      if (header.type === 'directory') await mkdir(to, { recursive: true, mode: 0o700 })
-      if (header.type === 'symlink') await symlink(header.linkname ?? '', to)
+      // Agents read templates and run programs of them.
+      if (path.startsWith(`${parts.templates}/`)) await chmod(to, (header.mode ?? 0) & 0o755)
+    } else {
+      if (header.type === 'directory') {
+        await mkdir(to, { recursive: true, mode: 0o700 })
+        folders.push({ mode: (header.mode ?? 0) & 0o755, to })
+      }
+      if (header.type === 'symlink') links.push({ target: header.linkname ?? '', to })
       entry.body.resume()
     }
   }
   state.isOver = true
   archive.destroy()
   await reading
+  // At the end, because a file of a changed archive could otherwise be written through one.
+  for (const { target, to } of links) await symlink(target, to)
+  for (const { mode, to } of folders) await chmod(to, mode)
 }
 
 async function* withHeaders(entries: Extract) {

@@ -50,6 +50,7 @@ test('an agent with thousands of pipes loses its own volume only', async () => {
 test('a name cannot add a line or a pattern to the list of excluded files', () => {
   assert.equal(patternOf('roost/volumes/a/x\n/roost/volumes/b'), '/roost/volumes/a/x*/roost/volumes/b')
   assert.equal(patternOf('roost/volumes/a/$HOME [1]?'), '/roost/volumes/a/*HOME *1*')
+  assert.equal(patternOf('roost/volumes/a/* '), '/roost/volumes/a/*')
   assert.equal(patternOf('roost/volumes/a/agent.1:0 x'), '/roost/volumes/a/agent.1:0 x')
 })
 

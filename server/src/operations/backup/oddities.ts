@@ -76,7 +76,9 @@ export async function findOddities(
 
 /** A pattern that restic and tar read alike: characters with a meaning in either of them become `*`. */
 export function patternOf(path: string): string {
-  return `/${path.replaceAll(/[*?[\]\\$\p{Cc}\ufffd]+|\s+$/gu, '*')}`
+  const pattern = path.replaceAll(/[*?[\]\\$\p{Cc}\ufffd]+|\s+$/gu, '*')
+  // Two would match all folders below.
+  return `/${pattern.replaceAll(/\*+/g, '*')}`
 }
 
 /** Calls `take` for each part that ends with a zero byte. */

@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { BackupError, refuseTarget } from './archive.ts'
-import { agentVolume, type FullManifest, readStage } from './content.ts'
+import { agentVolume, draftNames, type FullManifest, readStage } from './content.ts'
 import type { BackupSource } from './source.ts'
 import { removeScratchVolumes } from './verify.ts'
 import { type FullInstallation, mountOf } from './whole.ts'
@@ -13,7 +13,7 @@ export async function readManifest(
   parent: string,
   signal?: AbortSignal,
 ): Promise<FullManifest> {
-  const folder = await mkdtemp(join(parent, '.roost-restore-'))
+  const folder = await mkdtemp(join(parent, draftNames.restore))
   try {
     await source.readPlatform(folder, signal)
     return await readStage(folder, source.name)

@@ -101,14 +101,13 @@ const local = 'restic() { command restic --no-cache "$@"; }\n'
 
 const remote = 'restic() { command restic --cache-dir /cache "$@"; }\n'
 
-/** The key is in a file because ssh reads none from a variable; it ends with the job. */
+/** The key is in a file because ssh reads none from a variable; the file is in memory and ends with the job. */
 function sftpPrelude(address: string): string {
   const [, user, host = '', port] = sftpForm.exec(address) ?? []
   const login = user === undefined ? host : `${user}@${host}`
-  const ssh = `ssh ${port === undefined ? '' : `-p ${port} `}-i /tmp/key -o UserKnownHostsFile=/tmp/hosts -o StrictHostKeyChecking=yes -o BatchMode=yes -o IdentitiesOnly=yes ${login} -s sftp`
-  return `umask 077
-printf %s "$ROOST_SSH_KEY" | base64 -d > /tmp/key
-printf %s "$ROOST_SSH_HOSTS" | base64 -d > /tmp/hosts
+  const ssh = `ssh ${port === undefined ? '' : `-p ${port} `}-i /run/key -o UserKnownHostsFile=/run/hosts -o StrictHostKeyChecking=yes -o BatchMode=yes -o IdentitiesOnly=yes ${login} -s sftp`
+  return `(umask 077; printf %s "$ROOST_SSH_KEY" | base64 -d > /run/key)
+printf %s "$ROOST_SSH_HOSTS" | base64 -d > /run/hosts
 unset ROOST_SSH_KEY ROOST_SSH_HOSTS
 restic() { command restic --cache-dir /cache -o sftp.command='${ssh}' "$@"; }
 `

@@ -4,7 +4,7 @@ import type { Clock } from '../../kit/clock.ts'
 import type { Secret } from '../../kit/secret.ts'
 import type { DatabaseCopies } from '../../ports/database-copies/port.ts'
 import { BackupError } from './archive.ts'
-import type { FullManifest } from './content.ts'
+import { draftNames, type FullManifest } from './content.ts'
 import type { BackupSource } from './source.ts'
 import { type FullInstallation, mountOf, restoreAll } from './whole.ts'
 
@@ -42,7 +42,7 @@ export async function removeScratchVolumes({
  */
 export async function verify(options: Verify): Promise<Verified> {
   const { containers, jobs, source, passphrase, signal } = options
-  const dataDir = await mkdtemp(join(options.dataDir, '.roost-verify-'))
+  const dataDir = await mkdtemp(join(options.dataDir, draftNames.verify))
   let drop: () => Promise<void> = async () => {}
   try {
     const scratch = await options.scratch(dataDir)

@@ -8,6 +8,7 @@ import { writeAgeFile } from './age-file.ts'
 import { BackupError, refuseTarget, writePrivate } from './archive.ts'
 import {
   agentVolume,
+  draftNames,
   environmentContext,
   type FullManifest,
   parts,
@@ -75,7 +76,7 @@ async function withStage<T>(
   parent: string,
   work: (stage: string, mounts: JobMount[], manifest: FullManifest) => Promise<T>,
 ): Promise<T> {
-  const stage = await mkdtemp(join(parent, '.roost-stage-'))
+  const stage = await mkdtemp(join(parent, draftNames.stage))
   try {
     const volumes = await agentVolumes(options.containers)
     const mounts = volumes.map((volume) => mountOf(volume, volume, '/roost/volumes', true))
@@ -126,9 +127,10 @@ export async function restoreAll(options: FullRestore): Promise<Restored> {
   await copies.refuseFull()
   const wasMissing = (await stat(key.dataDir).catch(() => null)) === null
   await mkdir(key.dataDir, { recursive: true, mode: 0o700 })
-  const folder = await mkdtemp(join(key.dataDir, '.roost-restore-'))
+  const folder = await mkdtemp(join(key.dataDir, draftNames.restore))
   const created: string[] = []
-  let isDone = false
+  let [isDone, hasTemplates] = [false, false]
+  const templates = join(key.dataDir, 'templates')
   try {
     await source.readPlatform(folder, signal)
     const manifest = await readStage(folder, source.name)
@@ -144,7 +146,6 @@ export async function restoreAll(options: FullRestore): Promise<Restored> {
       )
     const { environment: sealed } = manifest
     const environment = sealed && openOrFail(() => openWith(phrase, sealed, environmentContext))
-    const templates = join(key.dataDir, 'templates')
     if ((await readdir(templates).catch(() => [])).length > 0)
       throw new BackupError(`${templates} is not empty. Restore into another data folder.`)
     const present = new Set(await containers.listVolumes())
@@ -163,6 +164,7 @@ export async function restoreAll(options: FullRestore): Promise<Restored> {
     )
     await source.extract(mounts, 'all', signal)
     unwrapped.keep(key)
+    hasTemplates = true
     await cp(join(folder, parts.templates), templates, { recursive: true, verbatimSymlinks: true })
     await writeOnce(join(key.dataDir, 'install-id'), manifest.install_id)
     const environmentFile = join(key.dataDir, 'restored.env')
@@ -172,6 +174,8 @@ export async function restoreAll(options: FullRestore): Promise<Restored> {
     return { manifest, environment: environment === null ? null : environmentFile }
   } finally {
     if (!isDone) for (const volume of created) await containers.removeVolume(volume).catch(() => {})
+    // The folder was empty before.
+    if (!isDone && hasTemplates) await rm(templates, { recursive: true, force: true })
     await rm(folder, { recursive: true, force: true })
     if (!isDone && wasMissing && (await readdir(key.dataDir)).length === 0)
       await rm(key.dataDir, { recursive: true })

@@ -76,6 +76,8 @@ export function createDockerJobs(options: DockerJobsOptions): VolumeJobs {
             CapAdd: capabilities,
             SecurityOpt: ['no-new-privileges:true'],
             Init: true,
+            // A file of a container would be on the engine's disk, also after a kill.
+            Tmpfs: { '/run': 'rw,noexec,nosuid,nodev,mode=0755,size=1m' },
             // The output of a job is a backup's content.
             LogConfig: { Type: 'none', Config: {} },
             Mounts: mounts.map((mount) =>

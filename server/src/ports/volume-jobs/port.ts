@@ -22,7 +22,7 @@ export type VolumeJobs = {
 }
 
 export type VolumeJob = {
-  /** A shell script. It may write below `/roost` and `/tmp`. Must contain no secret. */
+  /** A shell script. It may write below `/roost` and `/tmp`, and secrets below `/run`. Must contain no secret. */
   script: string
   /** Visible to this program only. No value may contain a line break. */
   env: Record<string, string>
@@ -62,6 +62,8 @@ export function lastLines(onText: (text: string) => void = () => {}, limit = 20)
     lines: () =>
       kept
         .split('\n')
+        // Names of files can hold sequences that a terminal obeys.
+        .map((line) => line.replaceAll(/\p{Cc}/gu, '?'))
         .filter((line) => line.trim() !== '')
         .slice(-limit),
   }
