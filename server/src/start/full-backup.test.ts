@@ -203,9 +203,9 @@ for (const url of engines) {
       }
       const failed = await world.run(
         { do: 'restore', from: { file: world.file } },
-        { ROOST_DATA_DIR: to, ROOST_DATABASE_URL: 'sqlite:/proc/nowhere/roost.db' },
+        { ROOST_DATA_DIR: to, ROOST_DATABASE_URL: 'sqlite:/dev/null/roost.db' },
       )
-      assert.match(failed.err, /ENOENT/)
+      assert.match(failed.err, /EEXIST|ENOTDIR/)
       const done = await restore({ file: world.file })
       assert.equal(done.code, 0, done.err)
       assert.equal(await world.list(to), before)
@@ -238,8 +238,16 @@ test('a backup after a killed rotation of the key has the key that opens its dat
     const old = await readFile(keyFile)
     const db = await openDatabase(`sqlite:${join(dataDir, 'roost.db')}`, silentLog)
     await migrate(db, migrations, { now: () => new Date() })
+    await writeFile(join(dataDir, 'install-id'), `test-${newId()}`)
     await rotateKey({
-      ...{ db, source, newKey: null, columns: sealedColumns, mayTurnsContinue: true, mayKeepUnreadable: false },
+      ...{
+        db,
+        source,
+        newKey: null,
+        columns: sealedColumns,
+        mayTurnsContinue: true,
+        mayKeepUnreadable: false,
+      },
       clock: { now: () => new Date() },
       progress: () => {},
     })
@@ -249,12 +257,25 @@ test('a backup after a killed rotation of the key has the key that opens its dat
     await writeFile(`${keyFile}.next`, fresh, { mode: 0o600 })
     await writeFile(keyFile, old)
     const env = {
-      ...{ PATH: process.env.PATH, HOME: folder, ROOST_DATA_DIR: dataDir },
+      ...{ PATH: process.env.PATH, HOME: folder },
       ...{ ROOST_CONTAINERS_URL: 'sandbox:', ROOST_BACKUP_PASSPHRASE: passphrase },
     }
-    const request = { do: 'file', to: join(folder, 'file.age'), mayReplace: false, dotenv: join(folder, '.env') }
-    await promisify(execFile)(process.execPath, [program, JSON.stringify(request)], { env })
+    const request = {
+      do: 'file',
+      to: join(folder, 'file.age'),
+      mayReplace: false,
+      dotenv: join(folder, '.env'),
+    }
+    const run = (request: object, data = dataDir) =>
+      promisify(execFile)(process.execPath, [program, JSON.stringify(request)], {
+        env: { ...env, ROOST_DATA_DIR: data },
+      })
+    await run(request)
     assert.deepEqual(await readFile(keyFile), fresh)
+    // It has no volumes, and is restored all the same.
+    const to = join(folder, 'to')
+    await run({ do: 'restore', from: { file: request.to } }, to)
+    assert.deepEqual(await readFile(join(to, 'encryption.key')), fresh)
   } finally {
     await rm(folder, { recursive: true })
   }

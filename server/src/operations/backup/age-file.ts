@@ -122,7 +122,7 @@ export function ageSource(
       }
     },
     async extract(mounts, volumes, signal) {
-      if (volumes.length === 0) return
+      if (mounts.length === 0) return
       const members = membersOf(volumes)
       const script = `exec tar -x -f - -C /restore --numeric-owner --same-owner --same-permissions ${members}`
       const { code, errors } = await feed(script, mounts, undefined, signal)
@@ -130,7 +130,7 @@ export function ageSource(
         throw new BackupError(`${from} cannot be restored: ${errors.at(-1) ?? `tar ended with ${code}`}`)
     },
     async compare(mounts, volumes, signal) {
-      if (volumes.length === 0) return []
+      if (mounts.length === 0) return []
       const lines = textLines()
       const members = membersOf(volumes)
       const script = `exec tar --compare --numeric-owner -C /restore -f - ${members} 2>&1`

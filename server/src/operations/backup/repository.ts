@@ -133,6 +133,7 @@ restic backup --json --host ${host} --exclude-file=/roost/platform/excluded /roo
           }
         },
         async extract(mounts, volumes, signal) {
+          if (mounts.length === 0) return
           const included = pathsOf(volumes)
             .map((path) => `--include ${path}`)
             .join(' ')
@@ -148,6 +149,7 @@ restic backup --json --host ${host} --exclude-file=/roost/platform/excluded /roo
           if (result.code !== 0 || isIncomplete) throw failure(result)
         },
         async compare(mounts, volumes, signal) {
+          if (mounts.length === 0) return []
           const lines = textLines()
           // A named pipe, because a pipeline of /bin/sh hides the exit code of restic.
           const script = `mkfifo /tmp/archive

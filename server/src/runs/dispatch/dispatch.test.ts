@@ -87,7 +87,12 @@ forEachDialect((_, open) => {
     const { abilities: _none, ...old } = hello()
     await platform.dispatch.handlers.hello(linked, old)
     const { dispatch } = platform
-    const request = { agentId: 'a1', kind: 'task' as const, triggeredBy: 'fan_out' as const, message: 'do it' }
+    const request = {
+      agentId: 'a1',
+      kind: 'task' as const,
+      triggeredBy: 'fan_out' as const,
+      message: 'do it',
+    }
     const source = sourceOf(person(), null)
     const agent = await dispatch.checkAgent('a1')
     const requests = Array.from({ length: 501 }, () => ({ ...request, source }))

@@ -7,7 +7,13 @@ const digest = `@sha256:${'0'.repeat(64)}`
 test('only tags of the own repository are images of agents', () => {
   const isAllowed = agentImageRule('roost-agent', null)
   assert.ok(isAllowed('roost-agent:codex-0123abcd'))
-  for (const image of ['roost-agent', 'roost-agent:', `roost-agent:x${digest}`, `roost-agent${digest}`, 'evil:x'])
+  for (const image of [
+    'roost-agent',
+    'roost-agent:',
+    `roost-agent:x${digest}`,
+    `roost-agent${digest}`,
+    'evil:x',
+  ])
     assert.equal(isAllowed(image), false, image)
 })
 

@@ -5,9 +5,7 @@
 export function agentImageRule(repository: string, named: string | null): (image: string) => boolean {
   if (named === null) return matcher(`${repository}:`, /^\w[\w.-]{0,127}$/, '')
   const [before = '', after] = named.split('{runtime}')
-  return after === undefined
-    ? (image) => image === named
-    : matcher(before, /^[a-z0-9]+(-[a-z0-9]+)*$/, after)
+  return after === undefined ? (image) => image === named : matcher(before, /^[a-z0-9]+(-[a-z0-9]+)*$/, after)
 }
 
 function matcher(before: string, middle: RegExp, after: string) {
