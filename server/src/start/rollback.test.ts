@@ -25,8 +25,10 @@ test('no platform can start while the data of a rollback are replaced', async ()
     // A reader makes the replacement wait, which is the moment to look at the lock.
     const reader = new DatabaseSync(path)
     reader.exec('begin; select count(*) from settings')
-    const first = run(dataDir)
-    while (!existsSync(join(dataDir, 'rollback.json'))) await turn()
+    let isOver = false
+    const first = run(dataDir).finally(() => {
+      isOver = true
+    })
     const lock = new DatabaseSync(join(dataDir, 'upgrade.lock'), { timeout: 0 })
     const isFree = () => {
       try {
@@ -36,7 +38,10 @@ test('no platform can start while the data of a rollback are replaced', async ()
         return false
       }
     }
-    const wasFree = isFree()
+    // The draft exists only while the data are replaced.
+    const isReplacing = () => existsSync(`${path}.replacement`)
+    let wasFree = false
+    for (; !isOver; await turn()) if (isReplacing() && isFree() && isReplacing()) wasFree = true
     assert.match((await first).text, /is in use/)
     assert.equal(wasFree, false)
     reader.close()
