@@ -82,6 +82,8 @@ export async function startStack({ file, settings = () => ({}) }: StackOptions):
     ROOST_BACKUP_FOLDER: backups,
     ROOST_BACKUP_PASSPHRASE: backupPassphrase,
     ROOST_PORT: String(port),
+    // The replicas cannot derive it from their own ports.
+    ...(file === 'compose.scale.yaml' ? { ROOST_BASE_URL: `http://localhost:${port}` } : {}),
     ROOST_INTERNAL_PORT: String(internalPort),
     ROOST_MCP_PORT: String(mcpPort),
     ROOST_CONTAINER_PREFIX: prefix,

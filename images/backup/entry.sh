@@ -1,12 +1,12 @@
 #!/bin/sh
 # The command of the service `backup`. It starts as root without capabilities other than those to change the user: so it
-# reads the SSH key of the operator. It goes on as the owner of the platform's data, in the group of the engine's socket.
+# reads the SSH key of the operator. It continues as the owner of the platform's data, in the group of the engine's socket.
 set -eu
 case ${1:-help} in
   run | list | verify) set -- backup "$@" ;;
-  backup | restore | rollback | migrate | rotate-key | help) ;;
+  backup | restore | rollback | migrate | rotate-key | database | help) ;;
   *)
-    echo "roost-backup: there is no command \`$1\`: run, list, verify, restore, backup, migrate, rollback, rotate-key." >&2
+    echo "roost-backup: there is no command \`$1\`: run, list, verify, restore, backup, migrate, rollback, rotate-key, database." >&2
     exit 64
     ;;
 esac
