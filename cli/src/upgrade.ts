@@ -137,7 +137,9 @@ async function perform({ env, checkout, target, service, progress }: Upgrade): P
     await dependencies.bringBack()
     await restoreEarlierData(env, state)
     if (!service) return
-    const running = await progress.step('Starting the earlier version', () => service.start())
+    const running = await progress.step('Starting the earlier version', () =>
+      service.start(startSeconds(env)),
+    )
     await checkHealth(running, healthSeconds(env))
   }
   try {
@@ -146,7 +148,7 @@ async function perform({ env, checkout, target, service, progress }: Upgrade): P
     await dependencies.setAside()
     await progress.step('Installing the dependencies', installDependencies)
     if (service) {
-      const running = await progress.step('Starting the new version', () => service.start())
+      const running = await progress.step('Starting the new version', () => service.start(startSeconds(env)))
       await progress.step('Checking its health', () => checkHealth(running, healthSeconds(env)))
     } else {
       await progress.step('Migrating the database', (report) => migrateStep(env, report))
@@ -154,7 +156,7 @@ async function perform({ env, checkout, target, service, progress }: Upgrade): P
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     console.error(`roost upgrade: ${reason}`)
-    console.error(`Going back to ${before.slice(0, 12)}.`)
+    console.error(`Returning to ${before.slice(0, 12)}.`)
     await goBack().catch((cause: Error) => {
       throw new ProcessFailed(
         `The earlier version could not be restored: ${cause.message} Mend this, then run \`./roost rollback\`.`,
@@ -233,6 +235,11 @@ async function keepDependencies(checkout: Checkout, from: string, to: string) {
     },
     remove,
   }
+}
+
+/** Time for a start, which may build images, make a backup and migrate. */
+function startSeconds(env: Environment): number {
+  return Number(env.ROOST_UPGRADE_START_SECONDS) || 1800
 }
 
 /** Time for the new version to become healthy after its start. */

@@ -12,8 +12,8 @@ import { ProcessFailed } from '../platform/supervised-process.ts'
 export type Service = {
   description: string
   stop(): Promise<void>
-  /** Resolves when the platform is ready. Throws `ProcessFailed` when it ends before. */
-  start(): Promise<RunningInfo>
+  /** Resolves when the platform is ready. Throws `ProcessFailed` when it ends before, or is not ready in time. */
+  start(limitSeconds: number): Promise<RunningInfo>
 }
 
 const pollMs = 250
@@ -46,10 +46,10 @@ function systemdService(unit: string, dataDir: string): Service {
       await systemctl('stop')
       await untilStopped(dataDir)
     },
-    async start() {
+    async start(limitSeconds) {
       const before = await restarts()
       await systemctl('start')
-      return untilReady(dataDir, async () => {
+      return untilReady({ dataDir, limitSeconds }, async () => {
         const { stdout } = await run('systemctl', ['is-failed', unit])
         // systemd may start a failing platform again and again.
         const hasFailed = ['failed', 'inactive'].includes(stdout.trim()) || (await restarts()) !== before
@@ -73,7 +73,7 @@ async function processService(pid: number, dataDir: string): Promise<Service> {
       if (running) process.kill(running.pid, 'SIGTERM')
       await untilStopped(dataDir)
     },
-    async start() {
+    async start(limitSeconds) {
       mkdirSync(join(dataDir, 'logs'), { recursive: true, mode: 0o700 })
       const output = openSync(log, 'a', 0o600)
       const child = spawn(join(repository.root, 'roost'), ['up', ...options, '--yes'], {
@@ -89,7 +89,7 @@ async function processService(pid: number, dataDir: string): Promise<Service> {
       child.once('exit', (code) => {
         failure = `it ended with code ${code}, see ${log}`
       })
-      const ready = await untilReady(dataDir, async () => failure)
+      const ready = await untilReady({ dataDir, limitSeconds }, async () => failure)
       child.unref()
       return ready
     },
@@ -101,13 +101,18 @@ async function untilStopped(dataDir: string): Promise<void> {
     if (Date.now() > giveUpAt) throw new ProcessFailed('The platform does not stop.', 1)
 }
 
-async function untilReady(dataDir: string, failure: () => Promise<string | null>): Promise<RunningInfo> {
-  for (;;) {
+/** Throws `ProcessFailed` when `failure` has a reason, or after the limit. */
+export async function untilReady(
+  { dataDir, limitSeconds }: { dataDir: string; limitSeconds: number },
+  failure: () => Promise<string | null>,
+): Promise<RunningInfo> {
+  for (const giveUpAt = Date.now() + limitSeconds * 1000; ; await pause(pollMs)) {
     const running = await readRunning(dataDir)
     if (running?.url) return running
     const reason = await failure()
     if (reason) throw new ProcessFailed(`The platform did not start: ${reason}`, 1)
-    await pause(pollMs)
+    if (Date.now() > giveUpAt)
+      throw new ProcessFailed(`The platform was not ready after ${limitSeconds} seconds.`, 1)
   }
 }
 
