@@ -1,6 +1,7 @@
 /**
- * A full backup while agents work, compared with the bare program restic on the same volumes; then a restore into an
- * empty data folder and engine. `node bench/backup.ts [agents] [megabytes of an agent]`. It needs root, Docker, restic.
+ * A full backup while agents work, compared with the bare program restic in a container with the same volumes; then a
+ * restore into an empty data folder and engine. `node bench/backup.ts [agents] [megabytes of an agent]`. It needs root and
+ * Docker.
  */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -64,10 +65,20 @@ async function measure(): Promise<void> {
   const repository = join(folder, 'roost')
   const peer = join(folder, 'restic')
   const backUp = () => milliseconds(() => roost(['backup', 'run', '--repository', repository]))
+  const image = (await run('docker', ['images', '-q', 'roost-backup'])).stdout.split('\n')[0] ?? ''
+  // In a container like a job of Roost: the engine shares processor time among containers, and agents are containers.
   const restic = (...args: string[]) =>
     milliseconds(() =>
-      run('restic', ['-q', '-r', peer, '--cache-dir', join(folder, 'cache'), ...args], {
-        env: { ...process.env, RESTIC_PASSWORD: passphrase },
+      run('docker', [
+        ...['run', '--rm', '--user', '0', '--network', 'none', '-e', `RESTIC_PASSWORD=${passphrase}`],
+        ...[...volumes.map((each) => `${each}:${each}:ro`), `${folder}:${folder}`].flatMap((each) => [
+          '-v',
+          each,
+        ]),
+        ...['--entrypoint', 'restic', image, '-q', '-r', peer, '--cache-dir', join(folder, 'cache'), ...args],
+      ]).catch((error: { code?: number }) => {
+        // 3: a file disappeared while it was read.
+        if (error.code !== 3) throw error
       }),
     )
   const backUpPeer = () => restic('backup', ...volumes)
