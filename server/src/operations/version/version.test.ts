@@ -54,7 +54,7 @@ const unknown = {
   build_date: 'unknown',
 }
 
-test('a copy has the commit that was recorded, whatever repository it lies in', async () => {
+test('a copy has the recorded commit, also inside another repository', async () => {
   await using checkout = await makeRoot(manifest)
   checkout.git('init', '-q', '-b', 'release')
   checkout.git('commit', '-q', '--allow-empty', '-m', 'fix: a title')
