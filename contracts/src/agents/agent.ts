@@ -150,6 +150,18 @@ export const AgentIsolation = z.object({
   weaker: z.array(z.string()).describe('What is less isolated than in a container.'),
 })
 
+/** Why a container does not run although it should. */
+export const AgentWaiting = z.object({
+  state: z
+    .enum(['pending', 'lost'])
+    .describe(
+      'pending: the engine cannot run it yet. lost: its node is unreachable; it may still run there.',
+    ),
+  reason: z.string().describe("The engine's sentence."),
+  since: Timestamp,
+})
+export type AgentWaiting = z.output<typeof AgentWaiting>
+
 export const AgentDetails = AgentRow.extend({
   can_share: z.boolean(),
   can_delete: z.boolean(),
@@ -169,5 +181,7 @@ export const AgentDetails = AgentRow.extend({
   last_heartbeat_age_seconds: z.number().nullable(),
   isolation: AgentIsolation,
   disk: DiskUsage,
+  /** Owner and admins only; null for others, and when nothing waits. */
+  waiting: AgentWaiting.nullable(),
 })
 export type AgentDetails = z.output<typeof AgentDetails>

@@ -50,6 +50,7 @@ import { retiredKeys } from './0082-retired-keys.ts'
 import { backupSettings } from './0083-backup-settings.ts'
 import { installation } from './0086-installation.ts'
 import { runRetention } from './0087-run-retention.ts'
+import { containerWaiting } from './0088-container-waiting.ts'
 import checksums from './checksums.json' with { type: 'json' }
 
 const checksumOf = new Map<string, string>(Object.entries(checksums))
@@ -106,6 +107,7 @@ const inThisVersion: Migration[] = [
   backupSettings,
   installation,
   runRetention,
+  containerWaiting,
 ]
 
 /**

@@ -184,6 +184,8 @@ function addressOf(agents: AgentsNetwork['hostAddress'], port: number): ListenAd
       return null
     case 'tcp':
       return { host: agents.address, port }
+    case 'any':
+      return { host: '::', port }
     case 'unix':
       return { path: agents.path }
   }

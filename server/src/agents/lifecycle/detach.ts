@@ -26,7 +26,7 @@ export function createDetach({ db, clock, agentRecords, machine, hooks }: Detach
         await agentStore(tx).update(agent.id, { ...patch, observed_at: timestamp(clock.now()) })
         agentRecords.changed(tx, agent.id)
       })
-    await write({ status: 'stopped', started_at: null, container_id: null }, async (tx) => {
+    await write({ status: 'stopped', started_at: null, container_id: null, waiting: null }, async (tx) => {
       await also(tx)
       await hooks.stopping(tx, agent, clock.now())
     })

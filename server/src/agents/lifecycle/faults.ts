@@ -13,11 +13,20 @@ const sentences: Record<ContainerError['fault'], string> = {
   runtime_missing:
     "The container engine does not list the agent's OCI runtime. Set isolation.runtime to one that it lists, or correct ROOST_CONTAINER_RUNTIME.",
   volume_in_use: 'Another container mounts a volume of the agent.',
+  quota_exceeded: 'A quota of the cluster does not allow the agent.',
+  start_pending: 'The container engine cannot run the agent yet.',
+  node_lost: "The agent's node is unreachable, and the agent may still run there.",
 }
 
+const engineTextFollows: ReadonlySet<ContainerError['fault']> = new Set([
+  'quota_exceeded',
+  'start_pending',
+  'node_lost',
+])
+
 /**
- * Maps an engine failure to a fault that names its kind, never the engine's own text. Returns other errors
- * unchanged.
+ * Maps an engine failure to a fault that names its kind. Only of a quota and a scheduler the engine's own text
+ * follows, because the caller needs it. Returns other errors unchanged.
  */
 export function engineFault(error: unknown): unknown {
   const sentence = sentenceFor(error)
@@ -25,7 +34,10 @@ export function engineFault(error: unknown): unknown {
 }
 
 function sentenceFor(error: unknown): string | null {
-  if (error instanceof ContainerError) return sentences[error.fault]
+  if (error instanceof ContainerError) {
+    const sentence = sentences[error.fault]
+    return engineTextFollows.has(error.fault) ? `${sentence} ${error.message}` : sentence
+  }
   // These messages are written for the operator and contain the remedy.
   return error instanceof AgentImageError ? error.message : null
 }

@@ -13,7 +13,7 @@ import {
 } from '../../ports/containers/port.ts'
 import type { Db } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
-import { type Agent, type AgentRecords, agentStore, type Leftover } from '../records/index.ts'
+import { type Agent, type AgentRecords, agentStore, type Leftover, type Waiting } from '../records/index.ts'
 import { type RuntimePolicy, requestedRuntime } from './container-runtime.ts'
 import type { FolderMount } from './folder-mount.ts'
 import type { SshPorts } from './ports.ts'
@@ -63,20 +63,29 @@ export type MachineDeps = {
 
 /**
  * The result of starting an agent. `at` is a time just before the container started. `agent` is the row used
- * for the start, including the port it received.
+ * for the start, including the port it received. `waiting` is null when the container runs.
  */
-export type BroughtUp = { steps: Step[]; reason: RecreateReason | null; at: Date; agent: Agent }
+export type BroughtUp = {
+  steps: Step[]
+  reason: RecreateReason | null
+  at: Date
+  agent: Agent
+  waiting: Waiting | null
+}
 
 /**
  * Manages one agent's container and volumes. Callers hold the agent's lock and pass its current row. Every
  * method can be repeated after a partial failure.
  */
 export type Machine = {
-  /** Ensures that the container exists and runs, on a new port if another program holds the agent's. */
+  /**
+   * Ensures that the container exists and runs, or that the engine will run it as soon as it can. Takes a new
+   * port if another program holds the agent's.
+   */
   bringUp(agent: Agent): Promise<BroughtUp>
   /** Stops the container and disables its restart policy. */
   bringDown(agent: Agent, graceSeconds: number): Promise<void>
-  /** Removes the container and keeps the volumes. */
+  /** Removes the container and keeps the volumes. Throws node_lost while it may run on an unreachable node. */
   removeContainer(agent: Agent): Promise<void>
   /** What limits the agents' OCI runtimes, as of the last answer of the engine. */
   runtimePolicy(): RuntimePolicy
@@ -85,6 +94,11 @@ export type Machine = {
 }
 
 export const agentKeyContext = (agentId: string) => `agent-key:${agentId}`
+
+const waitingStates: Partial<Record<ContainerError['fault'], Waiting['state']>> = {
+  start_pending: 'pending',
+  node_lost: 'lost',
+}
 
 /** Building an image from scratch takes about a minute; this bounds a registry that hangs. */
 const imageDeadlineMs = 20 * 60_000
@@ -236,8 +250,20 @@ export function createMachine(deps: MachineDeps): Machine {
     const beforeStart = planned.filter((step) => step !== 'start')
     await execute(beforeStart, work)
     const at = clock.now()
-    if (planned.includes('start')) await executors.start(work)
-    return { steps: planned, reason: planned.includes('remove') ? (reasons[0] ?? null) : null, at, agent }
+    const waiting = planned.includes('start') ? await startOrWait(work) : null
+    const reason = planned.includes('remove') ? (reasons[0] ?? null) : null
+    return { steps: planned, reason, at, agent, waiting }
+  }
+
+  async function startOrWait(work: Work): Promise<Waiting | null> {
+    try {
+      await executors.start(work)
+      return null
+    } catch (error) {
+      const state = error instanceof ContainerError && waitingStates[error.fault]
+      if (!state) throw error
+      return { state, reason: error.message, since: timestamp(clock.now()) }
+    }
   }
 
   /** Ends when the range is exhausted: an agent without a port cannot collide. */
@@ -261,8 +287,15 @@ export function createMachine(deps: MachineDeps): Machine {
     }
   }
 
-  const removeContainer = (agent: Agent) =>
-    executors.remove({ agent, containerId: agent.container_id, graceSeconds: stopGraceSeconds, folders: [] })
+  async function removeContainer(agent: Agent): Promise<void> {
+    if (agent.container_id !== null) {
+      const state = await containers.inspect(agent.container_id)
+      // It may still run there, and a new one would be a second writer of the workspace.
+      if (state?.status === 'lost') throw new ContainerError('node_lost', state.waiting?.reason ?? '')
+    }
+    const work = { agent, containerId: agent.container_id, graceSeconds: stopGraceSeconds, folders: [] }
+    await executors.remove(work)
+  }
 
   return {
     bringUp: startOnFreePort,

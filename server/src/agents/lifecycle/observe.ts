@@ -3,7 +3,8 @@ import type { Alerts } from '../../foundation/alerts/index.ts'
 import type { Outbox } from '../../foundation/outbox/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
-import { type Agent, type AgentRecords, agentStore } from '../records/index.ts'
+import { type Agent, type AgentRecords, agentStore, type Waiting } from '../records/index.ts'
+import type { BroughtUp } from './machine.ts'
 import { exitsWithin, isRestartLoop, newsGuard, restartLoop } from './rules.ts'
 
 /** Records container changes in the agent's row. A report may arrive twice, late or never. */
@@ -12,6 +13,8 @@ export type Observe = {
   started(agent: Agent, report: { at: string; from: Source }): Promise<boolean>
   /** The container ended. `held` means that it exited too often and now stays down. */
   exited(agent: Agent, end: ContainerEnd): Promise<{ recorded: boolean; held: boolean }>
+  /** The container cannot run yet, or its node is unreachable. Returns false if the row does not match. */
+  waiting(agent: Agent, report: Waiting): Promise<boolean>
 }
 export type ContainerEnd = { at: string; from: Source; exitCode: number | null; oomKilled: boolean }
 /** An event happened at its time. A list may be older than a row change with the same timestamp. */
@@ -66,7 +69,13 @@ export function createObserve(deps: ObserveDeps): Observe {
           ...newsGuard(agent, { at, strictly: from === 'list' }, clock.now()),
           ...(agent.container_id === null ? {} : { containerId: agent.container_id }),
         }
-        const patch = { status: 'running' as const, started_at: at, observed_at: at, ...noExit }
+        const patch = {
+          status: 'running' as const,
+          started_at: at,
+          observed_at: at,
+          ...noExit,
+          waiting: null,
+        }
         if (!(await agentStore(tx).move(agent.id, when, patch))) return false
         // The restarted container still has its files, so nothing was injected.
         const details = { credentials_injection: 'nothing_to_inject', recreated: false } as const
@@ -119,20 +128,52 @@ export function createObserve(deps: ObserveDeps): Observe {
         agentRecords.changed(tx, agent.id)
         return { recorded: true, held }
       }),
+
+    waiting: (agent, report) =>
+      db.atomically(async (tx) => {
+        const store = agentStore(tx)
+        const when = {
+          state: 'ready' as const,
+          desired: 'running' as const,
+          held: false,
+          ...(agent.container_id === null ? {} : { containerId: agent.container_id }),
+        }
+        const patch = { waiting: JSON.stringify(report) }
+        const ended = { ...patch, status: 'exited' as const, exit_code: null, oom_killed: 0 }
+        // A lost node is not the agent's fault, so it does not count as a crash.
+        if (
+          report.state === 'lost' &&
+          (await store.move(agent.id, { ...when, status: ['running'] }, ended))
+        ) {
+          const end = { at: report.since, from: 'event' as const, exitCode: null, oomKilled: false }
+          await appendExit(tx, agent, end, false)
+        } else if (!(await store.move(agent.id, { ...when, status: ['stopped', 'exited'] }, patch)))
+          return false
+        agentRecords.changed(tx, agent.id)
+        return true
+      }),
   }
 }
 
 const noExit = { exit_code: null, oom_killed: 0 }
 
-/** Records that the container started at `at`, unless it has ended since. Returns true if the row changed. */
-export async function settleRunning(
+/**
+ * Records that the container started at `at`, unless it has ended since, or that it waits. Returns the new
+ * status of the row; null if it did not change.
+ */
+export async function settleStart(
   tx: Tx,
   agent: Pick<Agent, 'id' | 'observed_at'>,
-  at: Date,
+  { at, waiting }: Pick<BroughtUp, 'at' | 'waiting'>,
   state: 'creating' | 'ready',
-): Promise<boolean> {
+): Promise<'running' | 'waiting' | null> {
+  if (waiting) {
+    const patch = { state: 'ready' as const, waiting: JSON.stringify(waiting) }
+    const isWaiting = await agentStore(tx).move(agent.id, { state, desired: 'running' }, patch)
+    return isWaiting ? 'waiting' : null
+  }
   const started_at = timestamp(at)
-  return agentStore(tx).move(
+  const isRunning = await agentStore(tx).move(
     agent.id,
     {
       state,
@@ -140,8 +181,9 @@ export async function settleRunning(
       status: ['stopped', 'exited'],
       ...newsGuard(agent, { at: started_at, strictly: false }, at),
     },
-    { state: 'ready', status: 'running', started_at, observed_at: started_at, ...noExit },
+    { state: 'ready', status: 'running', started_at, observed_at: started_at, ...noExit, waiting: null },
   )
+  return isRunning ? 'running' : null
 }
 
 export async function appendStarted(

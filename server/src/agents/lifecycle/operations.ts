@@ -9,8 +9,8 @@ import type { Detach } from './detach.ts'
 import { engineFault } from './faults.ts'
 import type { LifecycleHooks } from './hooks.ts'
 import type { Lock } from './lock.ts'
-import { type Machine, stopGraceSeconds } from './machine.ts'
-import { appendStarted, type ObserveDeps, settleRunning } from './observe.ts'
+import { type BroughtUp, type Machine, stopGraceSeconds } from './machine.ts'
+import { appendStarted, type ObserveDeps, settleStart } from './observe.ts'
 
 export type OperationDeps = {
   db: Db
@@ -59,16 +59,16 @@ export function createOperations(deps: OperationDeps) {
       await setDesired(agent, { desired: 'running', held: 0, recent_exits: '[]' })
     }
     try {
-      const { steps, reason, at, recreated, port, injection } = await up(agent)
+      const { steps, reason, at, recreated, port, injection, waiting } = await up(agent)
       const reply = {
-        message: steps.length > 0 ? done : `Agent ${agent.name} is already running.`,
+        message: messageOf(agent, done, { steps, waiting }),
         ...injection,
         skills_injection: null,
         recreated,
         recreate_reason: reason,
         port,
       }
-      return { reply, newSince: steps.includes('start') ? at : null }
+      return { reply, newSince: steps.includes('start') && !waiting ? at : null }
     } catch (error) {
       // After a reported failure the agent must not be found running later.
       await setDesired(agent, { desired: agent.desired, held: agent.held ? 1 : 0 })
@@ -76,12 +76,18 @@ export function createOperations(deps: OperationDeps) {
     }
   }
 
+  function messageOf(agent: Agent, done: string, { steps, waiting }: Pick<BroughtUp, 'steps' | 'waiting'>) {
+    if (waiting) return `Agent ${agent.name} waits to start: ${waiting.reason}`
+    return steps.length > 0 ? done : `Agent ${agent.name} is already running.`
+  }
+
   async function stop(agentId: string): Promise<{ message: string }> {
     return lock.run(agentId, async () => {
       const agent = await currentAgent(agentId)
       if (agent.desired === 'running') {
         await db.atomically(async (tx) => {
-          await agentStore(tx).update(agent.id, { desired: 'stopped', held: 0, recent_exits: '[]' })
+          const patch = { desired: 'stopped' as const, held: 0, recent_exits: '[]', waiting: null }
+          await agentStore(tx).update(agent.id, patch)
           await hooks.stopping(tx, agent, clock.now())
           agentRecords.changed(tx, agent.id)
         })
@@ -132,17 +138,21 @@ export function createOperations(deps: OperationDeps) {
 
   /** Requires the lock and desired state `running`. */
   async function up(agent: Agent) {
-    const { steps, reason, at, agent: started } = await machine.bringUp(agent)
+    const brought = await machine.bringUp(agent)
+    const { steps, reason, at, agent: started, waiting } = brought
     const recreated = steps.includes('create')
+    // A container that waited has started since the last operation.
+    const isNew = waiting === null && (steps.includes('start') || agent.waiting !== null)
     // Before the status becomes `running`, so that the first run has the credentials.
-    const injection = steps.includes('start') ? await deps.injectCredentials(started) : nothingInjected
+    const injection = isNew ? await deps.injectCredentials(started) : nothingInjected
     await db.atomically(async (tx) => {
-      if (!(await settleRunning(tx, started, at, 'ready'))) return
+      const settled = await settleStart(tx, started, brought, 'ready')
+      if (settled) agentRecords.changed(tx, agent.id)
+      if (settled !== 'running') return
       const { credentials_injection } = injection
       await appendStarted(tx, deps, started, { credentials_injection, recreated }, clock.now())
-      agentRecords.changed(tx, agent.id)
     })
-    return { steps, reason, at, recreated, port: started.port, injection }
+    return { steps, reason, at, recreated, port: started.port, injection, waiting }
   }
 
   /** Requires the lock and desired state `stopped`. */

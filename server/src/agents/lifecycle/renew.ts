@@ -5,7 +5,7 @@ import type { Detach } from './detach.ts'
 import { engineFault } from './faults.ts'
 import type { Lock } from './lock.ts'
 import type { Machine } from './machine.ts'
-import { settleRunning } from './observe.ts'
+import { settleStart } from './observe.ts'
 
 export type RenewDeps = {
   db: Db
@@ -23,9 +23,9 @@ export type RenewDeps = {
 export function createRenew({ db, agentRecords, lock, machine, detach }: RenewDeps) {
   async function bringBack(agentId: string): Promise<void> {
     const agent = await readyAgent(agentId)
-    const { at } = await machine.bringUp(agent)
+    const started = await machine.bringUp(agent)
     await db.atomically(async (tx) => {
-      await settleRunning(tx, agent, at, 'ready')
+      await settleStart(tx, agent, started, 'ready')
       agentRecords.changed(tx, agentId)
     })
   }

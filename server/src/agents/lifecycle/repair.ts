@@ -17,7 +17,7 @@ export type Repair = { pass(signal?: AbortSignal): Promise<void> }
 
 export type RepairDeps = {
   db: Db
-  clock: Pick<Clock, 'now'>
+  clock: Pick<Clock, 'now' | 'wait'>
   log: Pick<Log, 'info' | 'warn'>
   agentRecords: Pick<AgentRecords, 'everyRow'>
   containers: Pick<Containers, 'list'>
@@ -31,12 +31,16 @@ export type RepairDeps = {
 
 /** Agents reconciled concurrently; the engine handles a few container starts at once. */
 const concurrency = 4
+/** After this time the pass goes on to the next agent; the operation ends by itself and holds only its agent's lock. */
+const patienceMs = 15_000
 /** The engine restarts crashed containers within seconds; the platform intervenes only later. */
 export const restartGraceMs = 10_000
 
 export function createRepair(deps: RepairDeps): Repair {
   const { db, clock, log, agentRecords, containers, lock, observe, operations, leftovers } = deps
   const reported = new Set<string>()
+  /** Agents whose operation is still running. */
+  const slow = new Set<string>()
 
   async function pass(signal?: AbortSignal): Promise<void> {
     // Reads the rows first, so that every container named by a row is older than the list.
@@ -48,9 +52,11 @@ export function createRepair(deps: RepairDeps): Repair {
     const worker = async () => {
       for (const agent of queue) {
         if (signal?.aborted) return
-        await repairOne(agent, byId, listedAt).catch((error: unknown) => {
-          log.warn({ err: error, agent: agent.name }, 'could not reconcile an agent; will retry')
-        })
+        await patiently(agent, () =>
+          repairOne(agent, byId, listedAt).catch((error: unknown) => {
+            log.warn({ err: error, agent: agent.name }, 'could not reconcile an agent; will retry')
+          }),
+        )
       }
     }
     await Promise.all(Array.from({ length: concurrency }, worker))
@@ -58,13 +64,30 @@ export function createRepair(deps: RepairDeps): Repair {
     await reportUnknown(states, agents)
   }
 
+  /** One agent whose start hangs must not delay the others. */
+  async function patiently(agent: Agent, work: () => Promise<void>) {
+    if (slow.has(agent.id)) return
+    slow.add(agent.id)
+    const working = work().finally(() => slow.delete(agent.id))
+    const waited = new AbortController()
+    await Promise.race([working, clock.wait(patienceMs, waited.signal)])
+    waited.abort()
+  }
+
   async function repairOne(agent: Agent, byId: Map<string, ContainerState>, listedAt: string) {
     if (agent.state === 'creating') return removeInterrupted(agent)
     const observed = agent.container_id === null ? null : (byId.get(agent.container_id) ?? null)
     if (agent.status === 'exited' && observed?.status !== 'running' && isRecent(agent)) return
-    await observeState(agent, observed, listedAt)
-    const planned = plan({ desired: agent.desired, held: agent.held, observed, reasons: [] })
-    if (planned.length === 0) return
+    const { desired, held } = agent
+    const isWanted = desired === 'running' && !held
+    if (isWanted && observed?.waiting && (observed.status === 'pending' || observed.status === 'lost')) {
+      await observe.waiting(agent, { state: observed.status, ...observed.waiting })
+      return
+    }
+    const hasArrived = isWanted && agent.waiting !== null && observed?.status === 'running'
+    if (!hasArrived) await observeState(agent, observed, listedAt)
+    const planned = plan({ desired, held, observed, reasons: [] })
+    if (planned.length === 0 && !hasArrived) return
     if (await operations.reconcile(agent.id)) {
       log.info({ agent: agent.name, desired: agent.desired }, 'an agent was reconciled')
     }

@@ -19,14 +19,17 @@ export type ContainerSettings = {
 }
 
 /** The agent's container as reported by the engine; null if it does not exist. */
-export type ObservedContainer = { id: string; status: 'created' | 'running' | 'stopped' } | null
+export type ObservedContainer = {
+  id: string
+  status: 'created' | 'pending' | 'running' | 'stopped' | 'lost'
+} | null
 
 export const steps = ['stop', 'remove', 'create', 'start'] as const
 export type Step = (typeof steps)[number]
 
 /**
  * The steps from the observed to the desired state. A running container is left alone: changes that need a
- * new container wait for the next start.
+ * new container wait for the next start. A lost one is never replaced, because it may still run on its node.
  */
 export function plan(input: {
   desired: 'running' | 'stopped'
@@ -43,11 +46,12 @@ export function plan(input: {
 }): Step[] {
   const { desired, held, observed, mayRestart, reasons } = input
   if (desired === 'stopped' || held) {
-    return observed?.status === 'running' || (mayRestart && observed?.status === 'stopped') ? ['stop'] : []
+    if (!observed || observed.status === 'created') return []
+    return observed.status !== 'stopped' || mayRestart ? ['stop'] : []
   }
   if (!observed) return ['create', 'start']
   if (observed.status === 'running') return []
-  return reasons.length > 0 ? ['remove', 'create', 'start'] : ['start']
+  return reasons.length > 0 && observed.status !== 'lost' ? ['remove', 'create', 'start'] : ['start']
 }
 
 type SettingsSource = Omit<

@@ -305,6 +305,100 @@ forEachDialect((_name, open) => {
     )
   })
 
+  test('a start that the engine cannot run yet waits with its sentence, and goes on by itself', async () => {
+    await using world = await openAgents(await open())
+    const { owner, agent } = await withAgent(world)
+    await world.request(owner.key, 'POST', '/api/agents/helper/stop')
+    const noRoom = '0/3 nodes are available: 3 Insufficient memory.'
+    world.engine.delayStarts(noRoom)
+    const started = await world.request(owner.key, 'POST', '/api/agents/helper/start')
+    assert.equal(started.status, 200)
+    assert.equal(started.json.message, `Agent helper waits to start: ${noRoom}`)
+    const waiting = (await world.request(owner.key, 'GET', '/api/agents/helper')).json
+    assert.deepEqual(
+      [waiting.status, waiting.waiting.state, waiting.waiting.reason],
+      ['stopped', 'pending', noRoom],
+    )
+    await world.area.lifecycle.repair()
+    assert.equal((await world.containers.inspect(agent.container_id ?? ''))?.status, 'pending', 'left alone')
+
+    world.engine.delayStarts(null)
+    await until(async () => (await statusOf(world)) === 'running', 'it runs')
+    assert.equal((await world.request(owner.key, 'GET', '/api/agents/helper')).json.waiting, null)
+    assert.deepEqual(await world.eventTypes(), ['agent.created', 'agent.stopped', 'agent.started'])
+  })
+
+  test('an agent is created although the engine cannot run it yet, and a stop ends the wait', async () => {
+    await using world = await openAgents(await open())
+    world.engine.delayStarts('no room')
+    const { owner, agent } = await withAgent(world)
+    assert.equal(await statusOf(world), 'stopped')
+    assert.equal(agent.desired, 'running')
+    await world.request(owner.key, 'POST', '/api/agents/helper/stop')
+    assert.equal((await world.request(owner.key, 'GET', '/api/agents/helper')).json.waiting, null)
+    world.engine.delayStarts(null)
+    await world.area.lifecycle.repair()
+    assert.equal((await world.containers.list())[0]?.status, 'stopped')
+  })
+
+  test('an agent on a lost node is exited, is not started a second time, and comes back', async () => {
+    await using world = await openAgents(await open())
+    const { owner, agent } = await withAgent(world)
+    const id = agent.container_id ?? ''
+    world.engine.lose(id, 'Node n2 is not ready.')
+    await until(async () => (await statusOf(world)) === 'exited', 'it is seen')
+    const started = await world.request(owner.key, 'POST', '/api/agents/helper/start')
+    assert.equal(started.json.message, 'Agent helper waits to start: Node n2 is not ready.')
+    await world.area.lifecycle.repair()
+    assert.deepEqual(
+      (await world.containers.list()).map((state) => [state.id, state.status]),
+      [[id, 'lost']],
+    )
+    assert.equal((await world.row('helper')).waiting?.state, 'lost')
+
+    world.engine.lose(id, null)
+    await until(async () => (await statusOf(world)) === 'running', 'it is back')
+    assert.equal((await world.row('helper')).waiting, null)
+  })
+
+  test('a lost container is not replaced by a change that needs a new one', async () => {
+    await using world = await openAgents(await open())
+    const { owner, agent } = await withAgent(world)
+    world.engine.lose(agent.container_id ?? '', 'Node n2 is not ready.')
+    await until(async () => (await statusOf(world)) === 'exited', 'it is seen')
+    await world.request(owner.key, 'PUT', '/api/agents/helper/resources', { cpu: '1' })
+    await world.request(owner.key, 'POST', '/api/agents/helper/start')
+    await assert.rejects(world.area.lifecycle.restart(agent.id, { recreate: true }), /node is unreachable/)
+    assert.equal((await world.containers.list())[0]?.id, agent.container_id)
+    world.engine.lose(agent.container_id ?? '', null)
+    await world.area.lifecycle.repair()
+    assert.equal(await statusOf(world), 'running')
+    assert.notEqual((await world.containers.list())[0]?.id, agent.container_id, 'replaced once it has ended')
+  })
+
+  test('an agent whose start hangs does not delay the repair of others', async () => {
+    await using world = await openAgents(await open())
+    const { owner } = await withAgent(world)
+    const created = await world.request(owner.key, 'POST', '/api/agents', { name: 'other' })
+    assert.equal(created.status, 200)
+    const release = world.engine.hangNextStart()
+    for (const { id } of await world.containers.list()) await world.containers.remove(id)
+    const names = ['helper', 'other']
+    const statuses = () => Promise.all(names.map((name) => statusOf(world, name)))
+    await until(async () => (await statuses()).every((status) => status === 'exited'), 'both are seen')
+    await world.clock.waitingFor(10)
+    await world.clock.advance(61)
+    const first = world.area.lifecycle.repair()
+    await until(async () => (await statuses()).includes('running'), 'the other one runs')
+    await world.clock.waitingFor(15)
+    await world.clock.advance(15)
+    await first
+    await world.area.lifecycle.repair()
+    release()
+    await until(async () => (await statuses()).every((status) => status === 'running'), 'both run')
+    assert.equal((await world.containers.list()).length, 2)
+  })
+
   test('an interrupted creation is removed by the repair once its creator is gone', async () => {
     await using world = await openAgents(await open())
     const { agent } = await withAgent(world)

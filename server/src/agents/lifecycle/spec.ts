@@ -1,12 +1,12 @@
 import { exposedPath } from '@roost/contracts/agents/folders'
-import type { AgentsNetwork, ContainerSpec, Mount } from '../../ports/containers/port.ts'
+import type { AgentsNetwork, ContainerSpec, Containers, Mount } from '../../ports/containers/port.ts'
 import type { Agent } from '../records/index.ts'
 import { type FolderMount, folderMounts } from './folder-mount.ts'
 import { networkFor } from './rules.ts'
 
 /** Options shared by all containers of this installation. */
 export type ContainerOptions = {
-  kind: 'docker' | 'sandbox' | 'fake'
+  kind: Containers['kind']
   network: AgentsNetwork
   internalPort: number
   tmpBytes: number

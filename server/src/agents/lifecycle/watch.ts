@@ -96,13 +96,19 @@ export function createWatch(deps: WatchDeps): Watch {
       case 'started': {
         const agent = await agentOf(event.id)
         if (!agent) return
-        if (agent.desired === 'running') await observe.started(agent, { at: event.at, from: 'event' })
-        // Started from outside although it should be stopped.
-        else reconcile(agent)
+        // A container that waited gets the rest of its start; one that should be stopped is stopped.
+        if (agent.desired === 'stopped' || agent.waiting) reconcile(agent)
+        else await observe.started(agent, { at: event.at, from: 'event' })
         return
       }
       case 'exited':
         return onEnd(event.id, { ...event, from: 'event' })
+      case 'waiting': {
+        const agent = await agentOf(event.id)
+        const { status: state, reason, at: since } = event
+        if (agent) await observe.waiting(agent, { state, reason, since })
+        return
+      }
       case 'removed':
         return onEnd(event.id, { at: event.at, from: 'event', exitCode: null, oomKilled: false })
     }

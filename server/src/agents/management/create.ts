@@ -9,9 +9,10 @@ import type { Keys } from '../../identity/keys/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import type { Secret } from '../../kit/secret.ts'
+import { ContainerError } from '../../ports/containers/port.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
-import { agentKeyContext, engineFault, type Lifecycle, settleRunning } from '../lifecycle/index.ts'
+import { agentKeyContext, engineFault, type Lifecycle, settleStart } from '../lifecycle/index.ts'
 import {
   type Agent,
   type AgentPatch,
@@ -163,10 +164,12 @@ export function createCreate(deps: CreateDeps) {
     template: ResolvedTemplate | null,
     content: Content | undefined,
   ) {
-    const { at, agent: started } = await lifecycle.machine.bringUp(agent)
+    const brought = await lifecycle.machine.bringUp(agent)
+    const { agent: started, waiting } = brought
+    if (content && waiting) throw new ContainerError('start_pending', waiting.reason)
     await content?.fill(started)
     return db.atomically(async (tx) => {
-      if (!(await settleRunning(tx, started, at, 'creating'))) throw new Fault('agent_not_found')
+      if (!(await settleStart(tx, started, brought, 'creating'))) throw new Fault('agent_not_found')
       const now = clock.now()
       const ready = await agentStore(tx).byId(agent.id)
       if (!ready) throw new Fault('agent_not_found')

@@ -2,7 +2,7 @@ import type { Outbox } from '../../foundation/outbox/index.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { Fault, invalidField } from '../../kit/fault.ts'
 import type { Db } from '../../ports/database/port.ts'
-import { engineFault, type Lifecycle, settleRunning } from '../lifecycle/index.ts'
+import { engineFault, type Lifecycle, settleStart } from '../lifecycle/index.ts'
 import { type Agent, type AgentRecords, agentStore } from '../records/index.ts'
 import type { AgentHooks } from './hooks.ts'
 import { agentExists, refuseReservedName } from './rules.ts'
@@ -92,9 +92,9 @@ export function createRename(deps: RenameDeps) {
 
   async function bringBack(agent: Agent): Promise<void> {
     try {
-      const { at } = await lifecycle.machine.bringUp(agent)
+      const started = await lifecycle.machine.bringUp(agent)
       await db.atomically(async (tx) => {
-        await settleRunning(tx, agent, at, 'ready')
+        await settleStart(tx, agent, started, 'ready')
         agentRecords.changed(tx, agent.id)
       })
     } catch (error) {

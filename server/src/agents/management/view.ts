@@ -72,5 +72,7 @@ export function detailsOf(agent: Agent, facts: DetailFacts): AgentDetails {
     ...heartbeat,
     isolation: facts.isolation,
     disk: facts.disk,
+    // The sentence names nodes and quotas of the cluster.
+    waiting: actsAsOwner ? agent.waiting : null,
   }
 }

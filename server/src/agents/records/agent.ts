@@ -20,6 +20,12 @@ export type Applied = {
   container_runtime?: string | null
 }
 
+/**
+ * `pending`: the engine cannot run the container yet. `lost`: its node is unreachable. `reason` is the engine's
+ * sentence.
+ */
+export type Waiting = { state: 'pending' | 'lost'; reason: string; since: string }
+
 export type EphemeralBounds = { max_executions: number; ttl_seconds: number }
 
 type Plain = Omit<
@@ -39,6 +45,7 @@ type Plain = Omit<
   | 'recent_exits'
   | 'held'
   | 'applied'
+  | 'waiting'
   | 'agent_key_sealed'
 >
 
@@ -61,6 +68,7 @@ export type Agent = Readonly<
     recent_exits: readonly string[]
     held: boolean
     applied: Applied | null
+    waiting: Waiting | null
     tags: readonly string[]
     shares: readonly AgentShare[]
   }
@@ -90,6 +98,7 @@ export function readAgent(row: AgentsTable, tags: string[], shares: AgentShare[]
     // PostgreSQL returns integers of this size as text.
     disk_quota_bytes: row.disk_quota_bytes === null ? null : Number(row.disk_quota_bytes),
     applied: fromJson<Applied>(row.applied),
+    waiting: fromJson<Waiting>(row.waiting),
     tags,
     shares,
   })

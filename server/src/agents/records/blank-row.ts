@@ -48,6 +48,7 @@ export function blankRow(name: string, created: string): AgentsTable {
     recent_exits: '[]',
     held: 0,
     container_id: null,
+    waiting: null,
     applied: null,
     agent_key_id: null,
     agent_key_sealed: null,

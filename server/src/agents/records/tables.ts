@@ -61,6 +61,8 @@ export type AgentsTable = {
   /** It exited too often and stays stopped until someone starts it. */
   held: number
   container_id: string | null
+  /** JSON `Waiting`: why the container does not run although it should. */
+  waiting: string | null
   /** JSON `Applied`: the settings the current container was created with. */
   applied: string | null
   agent_key_id: string | null

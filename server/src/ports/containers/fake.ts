@@ -33,6 +33,12 @@ export type FakeEngine = {
   dropEvents(): void
   /** While true, every call throws engine_down and events are held back; containers keep running. */
   refuse(isRefusing: boolean): void
+  /** With a reason, started containers stay pending until it is null again. */
+  delayStarts(reason: string | null): void
+  /** The node of a running container becomes unreachable; null: it is back, with the container. */
+  lose(id: string, reason: string | null): void
+  /** Holds the next start until the returned function is called. */
+  hangNextStart(): () => void
   /** Makes the next call of this name fail once, for creates and starts that fail halfway. */
   failNext(call: keyof Containers, fault: ContainerError['fault']): void
   /** Sets CPU seconds since the start and current memory. */
@@ -61,6 +67,8 @@ type FakeContainer = {
   layerBytes: number
   /** True while the restart policy waits. */
   isRestarting: boolean
+  /** Stopped while lost. */
+  stopsOnReturn: boolean
 }
 
 type Listener = { install: string; push(event: ContainerEvent): void; isBehind(): boolean }
@@ -82,6 +90,8 @@ export function createFakeEngine(options: FakeOptions = {}): FakeEngine {
   const listeners = new Set<Listener>()
   const failures = new Map<keyof Containers, ContainerError['fault']>()
   let isRefusing = false
+  let delay: string | null = null
+  let hanging: Promise<void> | null = null
   let returned = Promise.withResolvers<void>()
 
   return {
@@ -102,6 +112,29 @@ export function createFakeEngine(options: FakeOptions = {}): FakeEngine {
     },
     failNext(call, fault) {
       failures.set(call, fault)
+    },
+    delayStarts(reason) {
+      delay = reason
+      for (const container of containers.values()) {
+        if (container.state.status === 'pending' && reason === null) begin(container)
+      }
+    },
+    lose(id, reason) {
+      const container = containers.get(id)
+      if (!container) return
+      if (reason !== null) wait(container, 'lost', reason)
+      else if (container.stopsOnReturn) {
+        container.state = { ...container.state, waiting: null }
+        end(container, 137, false, false)
+      } else if (container.state.status === 'lost') {
+        container.state = { ...container.state, status: 'running', waiting: null }
+        notify(container, { type: 'started', id, name: container.state.name, at: now() })
+      }
+    },
+    hangNextStart() {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      hanging = promise
+      return resolve
     },
     fill: (volume, bytes) => void volumeBytes.set(volume, bytes),
     use(id, { cpuSeconds, memoryBytes, layerBytes }) {
@@ -157,6 +190,7 @@ export function createFakeEngine(options: FakeOptions = {}): FakeEngine {
             name: spec.name,
             labels: { ...spec.labels, 'roost.install': install },
             status: 'created',
+            waiting: null,
             exitCode: null,
             oomKilled: false,
             startedAt: null,
@@ -168,20 +202,32 @@ export function createFakeEngine(options: FakeOptions = {}): FakeEngine {
           memoryBytes: 20 * 2 ** 20,
           layerBytes: 0,
           isRestarting: false,
+          stopsOnReturn: false,
         })
         return { id }
       }),
 
-      start: call('start', (id: string) => {
+      start: call('start', async (id: string) => {
         const container = need(id)
-        if (container.state.status === 'running') return
+        const held = hanging
+        hanging = null
+        await held
+        const { status, waiting } = container.state
+        if (status === 'running') return
+        if (status === 'lost') throw new ContainerError('node_lost', waiting?.reason ?? '')
         refuseTakenPort(container)
-        begin(container)
+        if (delay === null) return begin(container)
+        wait(container, 'pending', delay)
+        throw new ContainerError('start_pending', delay)
       }),
 
       stop: call('stop', (id: string, graceSeconds: number) => {
         const container = need(id)
         container.isRestarting = false
+        container.stopsOnReturn = container.state.status === 'lost'
+        if (container.state.status === 'pending') {
+          container.state = { ...container.state, status: 'stopped', waiting: null }
+        }
         if (container.state.status !== 'running') return
         const isKilled = container.program.ignoresStop === true || graceSeconds === 0
         // A real engine returns after the end, so later calls must be later even on a fixed clock.
@@ -196,13 +242,6 @@ export function createFakeEngine(options: FakeOptions = {}): FakeEngine {
         containers.delete(id)
         rate.forget(id)
         notify(container, { type: 'removed', id, name: container.state.name, at: now() })
-      }),
-
-      rename: call('rename', (id: string, name: string) => {
-        const container = need(id)
-        if (container.state.name === name) return
-        refuseTakenName(name)
-        container.state = { ...container.state, name }
       }),
 
       inspect: call('inspect', (id: string) => own(id)?.state ?? null),
@@ -257,7 +296,7 @@ export function createFakeEngine(options: FakeOptions = {}): FakeEngine {
   /** Simulates a remote call: asynchronous, refused while the engine is down, failing on request. */
   function call<A extends unknown[], R>(
     name: keyof Containers,
-    act: (...args: A) => R,
+    act: (...args: A) => R | Promise<R>,
   ): (...args: A) => Promise<R> {
     return async (...args) => {
       await Promise.resolve()
@@ -276,6 +315,7 @@ export function createFakeEngine(options: FakeOptions = {}): FakeEngine {
     container.state = {
       ...container.state,
       status: 'running',
+      waiting: null,
       exitCode: null,
       oomKilled: false,
       startedAt: now(),
@@ -289,6 +329,13 @@ export function createFakeEngine(options: FakeOptions = {}): FakeEngine {
     setImmediate(() => {
       if (container.state.status === 'running') end(container, exits.code, exits.oomKilled, true)
     })
+  }
+
+  function wait(container: FakeContainer, status: 'pending' | 'lost', reason: string): void {
+    const { id, name } = container.state
+    const at = now()
+    container.state = { ...container.state, status, waiting: { reason, since: at } }
+    notify(container, { type: 'waiting', id, name, status, reason, at })
   }
 
   function end(

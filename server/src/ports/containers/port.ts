@@ -6,7 +6,7 @@
  * share an engine.
  */
 export interface Containers {
-  readonly kind: 'docker' | 'sandbox' | 'fake'
+  readonly kind: 'docker' | 'sandbox' | 'kubernetes' | 'fake'
   /** The isolation of this engine, for startup notices and an agent's details. */
   readonly isolation: Isolation
   /** False when `ssh` of a spec has no effect; agents then need no SSH port. */
@@ -18,7 +18,10 @@ export interface Containers {
   /** Returns the engine's data; throws `ContainerError` engine_down without an answer. */
   ping(signal?: AbortSignal): Promise<EngineInfo>
 
-  /** True when `image` can be started now, without a build or pull. */
+  /**
+   * True when `image` needs no build here. An engine that pulls images itself answers from the configuration; a
+   * missing image is then a `start_pending` with the engine's sentence.
+   */
   hasImage(image: string): Promise<boolean>
 
   /**
@@ -52,23 +55,28 @@ export interface Containers {
    * Starts a container; no-op when running. Throws no_such_container, port_taken and others. The engine then
    * restarts it after every unexpected end, at least four times in ten minutes. Only the sandbox stops
    * trying; elsewhere the caller ends a restart loop with a stop.
+   *
+   * An engine that schedules throws start_pending when the container does not run within a minute, and keeps
+   * trying; `started` follows. It throws node_lost while the container may still run on an unreachable node.
    */
   start(id: string): Promise<void>
-  /** Sends SIGTERM, then kills after `graceSeconds`. No-op when stopped. */
+  /**
+   * Sends SIGTERM, then kills after `graceSeconds`. No-op when stopped. A lost container stays lost, and ends when
+   * its node returns.
+   */
   stop(id: string, graceSeconds: number): Promise<void>
   /** Kills and removes the container; unknown ids are a no-op. Volumes stay. */
   remove(id: string): Promise<void>
-  rename(id: string, name: string): Promise<void>
 
   /** Null for an unknown container. */
   inspect(id: string): Promise<ContainerState | null>
   /** Every container of this installation, running or not. */
   list(): Promise<ContainerState[]>
-  /** The last `tail` lines of both output streams in order, even of stopped containers. */
+  /** The last `tail` lines of both output streams in order, at least of the last run, even when stopped. */
   logs(id: string, tail: number): Promise<string>
   /**
-   * Returns one sample; null when the container is not running. Cheap enough for 50 agents in a background
-   * loop.
+   * Returns one sample; null when the container is not running or the engine measures nothing. Cheap enough for
+   * 50 agents in a background loop.
    */
   sample(id: string): Promise<ContainerSample | null>
   /**
@@ -124,9 +132,10 @@ export type AgentsNetwork = {
   /** Addresses under which containers made before an update reach the platform. */
   formerAddresses?: readonly string[]
 }
-/** A TCP address to bind in addition to loopback, a unix socket path (sandbox), or only loopback. */
+/** A TCP address to bind in addition to loopback, all addresses, a unix socket path (sandbox), or only loopback. */
 export type HostAddress =
   | { type: 'tcp'; address: string }
+  | { type: 'any' }
   | { type: 'unix'; path: string }
   | { type: 'loopback' }
 
@@ -176,7 +185,13 @@ export type ContainerState = {
   id: string
   name: string
   labels: Record<string, string>
-  status: 'created' | 'running' | 'stopped'
+  /**
+   * `pending`: started, but the engine cannot run it yet. `lost`: its node is unreachable, so it may still run
+   * there; no second one is started.
+   */
+  status: 'created' | 'pending' | 'running' | 'stopped' | 'lost'
+  /** Set exactly while `pending` or `lost`. */
+  waiting: ContainerWaiting | null
   /** Null while running or never started. */
   exitCode: number | null
   oomKilled: boolean
@@ -184,6 +199,9 @@ export type ContainerState = {
   /** Mounted volume names, to detect whether a recreate is needed. */
   volumes: string[]
 }
+
+/** `reason` is a sentence for people, such as the scheduler's. `since` is ISO 8601. */
+export type ContainerWaiting = { reason: string; since: string }
 
 export type ContainerSample = {
   /** Percent of one CPU: 200 means two busy cores. Null in the first sample of a container. */
@@ -208,8 +226,10 @@ export type ContainerEvent =
   | { type: 'started'; id: string; name: string; at: string }
   | { type: 'exited'; id: string; name: string; exitCode: number | null; oomKilled: boolean; at: string }
   | { type: 'removed'; id: string; name: string; at: string }
+  /** `pending` or `lost`; `at` is the `since` of the state. Repeated when the reason changes. */
+  | { type: 'waiting'; id: string; name: string; status: 'pending' | 'lost'; reason: string; at: string }
 
-/** `fault` is for callers; the message is for the log. */
+/** `fault` is for callers; the message is for the log, and for people if `isForPeople`. */
 export class ContainerError extends Error {
   readonly fault:
     | 'engine_down'
@@ -220,6 +240,9 @@ export class ContainerError extends Error {
     | 'image_missing'
     | 'runtime_missing'
     | 'volume_in_use'
+    | 'quota_exceeded'
+    | 'start_pending'
+    | 'node_lost'
   constructor(fault: ContainerError['fault'], message: string, options?: { cause?: unknown }) {
     super(message, options)
     this.name = 'ContainerError'

@@ -179,7 +179,6 @@ export function containersSuite(title: string, open: () => Promise<Harness>): vo
       await containers.remove(id)
       await assert.rejects(containers.start(id), hasFault('no_such_container'))
       await assert.rejects(containers.stop(id, 1), hasFault('no_such_container'))
-      await assert.rejects(containers.rename(id, uniqueName()), hasFault('no_such_container'))
       await assert.rejects(containers.logs(id, 10), hasFault('no_such_container'))
     })
 
@@ -258,19 +257,6 @@ export function containersSuite(title: string, open: () => Promise<Harness>): vo
       await containers.removeVolume(name)
       await containers.removeVolume(name)
       assert.deepEqual(await containers.listVolumes(), [])
-    })
-
-    test('a rename keeps the container running under its id and frees the old name', async () => {
-      const desired = spec('stay')
-      const { id } = await containers.create(desired)
-      await containers.start(id)
-      const name = uniqueName()
-      await containers.rename(id, name)
-      const state = await containers.inspect(id)
-      assert.equal(state?.name, name)
-      assert.equal(state?.status, 'running')
-      const { id: second } = await containers.create(desired)
-      await assert.rejects(containers.rename(second, name), hasFault('name_taken'))
     })
 
     test('another installation sees and changes none of our objects', async () => {

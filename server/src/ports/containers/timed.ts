@@ -11,7 +11,6 @@ const timed: ReadonlySet<string> = new Set<keyof Containers>([
   'start',
   'stop',
   'remove',
-  'rename',
   'inspect',
   'list',
   'logs',

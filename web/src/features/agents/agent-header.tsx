@@ -57,6 +57,7 @@ function Facts({ agent, mayEdit }: { agent: AgentDetails; mayEdit: boolean }) {
       )}
       {agent.is_shared && <Badge tone="info">Shared with you</Badge>}
       {agent.needs_recreate && <RecreateHint agent={agent} />}
+      {agent.waiting && <Hint badge={waitingWords[agent.waiting.state]} words={agent.waiting.reason} />}
       <AgentTags agent={agent} mayEdit={mayEdit} />
     </div>
   )
@@ -76,12 +77,17 @@ const reasonWords = {
 
 function RecreateHint({ agent }: { agent: AgentDetails }) {
   const reasons = agent.recreate_reasons.map((reason) => reasonWords[reason]).join(', ')
-  const words = `Stop and start the agent to apply changes of: ${reasons}.`
+  return <Hint badge="Restart needed" words={`Stop and start the agent to apply changes of: ${reasons}.`} />
+}
+
+const waitingWords = { pending: 'Waiting to start', lost: 'Waiting for its node' } as const
+
+function Hint({ badge, words }: { badge: string; words: string }) {
   return (
     <Tooltip content={words}>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the hint also shows on focus */}
       <span tabIndex={0} className="rounded-sm">
-        <Badge tone="warning">Restart needed</Badge>
+        <Badge tone="warning">{badge}</Badge>
         <span className="sr-only">{words}</span>
       </span>
     </Tooltip>

@@ -62,7 +62,6 @@ const calls: [string, (containers: Containers) => Promise<unknown>][] = [
   ['start', (containers) => containers.start('x')],
   ['stop', (containers) => containers.stop('x', 10)],
   ['remove', (containers) => containers.remove('x')],
-  ['rename', (containers) => containers.rename('x', 'y')],
   ['inspect', (containers) => containers.inspect('x')],
   ['list', (containers) => containers.list()],
   ['logs', (containers) => containers.logs('x', 10)],

@@ -144,11 +144,6 @@ export function createDockerContainers(url: string, options: DockerOptions): Con
       })
     },
 
-    async rename(id, name) {
-      await own(id)
-      await ask(`rename ${id}`, (abortSignal) => docker.getContainer(id).rename({ name, abortSignal }))
-    },
-
     async inspect(id) {
       const info = await inspect(id)
       return info && containerState(info)

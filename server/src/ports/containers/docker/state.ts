@@ -9,6 +9,7 @@ export function containerState(info: ContainerInspectInfo): ContainerState {
     name: info.Name.replace(/^\//, ''),
     labels: info.Config.Labels ?? {},
     status,
+    waiting: null,
     exitCode: status === 'stopped' ? info.State.ExitCode : null,
     // The engine also sets this flag when only a child process was killed.
     oomKilled: status === 'stopped' && info.State.OOMKilled && info.State.ExitCode !== 0,

@@ -143,12 +143,6 @@ export async function createSandboxContainers(options: SandboxOptions): Promise<
         appendToJournal(folders.journal, { type: 'removed', id, name: stored.spec.name, at })
       }),
 
-    rename: (id, name) =>
-      control.serially(id, async () => {
-        const stored = await own(id)
-        await store.rename(id, stored, safeName(name))
-      }),
-
     inspect: (id) => store.state(id),
 
     list,

@@ -80,13 +80,6 @@ export function createStore(folders: Folders, isRoot: boolean) {
     spec: (id: string): Promise<StoredSpec | null> =>
       isId(id) ? readJson<StoredSpec>(join(folderOf(id), containerFiles.spec)) : Promise.resolve(null),
 
-    async rename(id: string, stored: StoredSpec, name: string): Promise<void> {
-      if (stored.spec.name === name) return
-      await claimName(name, id)
-      writeJson(join(folderOf(id), containerFiles.spec), { ...stored, spec: { ...stored.spec, name } })
-      await unlink(join(folders.names, stored.spec.name)).catch(() => {})
-    },
-
     async remove(id: string, name: string): Promise<void> {
       const removed = join(folders.containers, `.gone-${id}`)
       await rename(folderOf(id), removed)
@@ -113,6 +106,7 @@ export function createStore(folders: Folders, isRoot: boolean) {
         name: spec.name,
         labels: spec.labels,
         status: run === null ? 'created' : isRunning ? 'running' : 'stopped',
+        waiting: null,
         exitCode: isRunning ? null : (run?.exitCode ?? null),
         oomKilled: !isRunning && (run?.oomKilled ?? false),
         startedAt: run?.startedAt ?? null,

@@ -66,7 +66,6 @@ const table: Record<string, Row> = {
   'POST /containers/{container}/start': {},
   'POST /containers/{container}/stop': { parameters: { t: seconds } },
   'PUT /containers/{container}/archive': { parameters: { path: /^\/$/ }, body: 'files' },
-  'POST /containers/{container}/rename': { parameters: { name } },
   'POST /containers/{container}/wait': { parameters: { condition: /^removed$/ } },
   'DELETE /containers/{container}': { parameters: { force: flag, v: flag } },
 }

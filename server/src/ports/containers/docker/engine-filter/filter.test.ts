@@ -362,7 +362,6 @@ test('foreign and unlabelled containers do not exist', async () => {
       ['GET', `/containers/${name}/stats?stream=false`],
       ['POST', `/containers/${name}/start`],
       ['POST', `/containers/${name}/stop?t=1`],
-      ['POST', `/containers/${name}/rename?name=x`],
       ['DELETE', `/containers/${name}?force=true`],
     ] as const) {
       const reply = await call(method, path)
