@@ -9,6 +9,7 @@ import { mcpServersIn } from './credentials/servers.ts'
 import type { CredentialStore } from './credentials/store.ts'
 import { atPlatform, withOwnTransfer } from './egress/address.ts'
 import { createEgressProxy } from './egress/proxy.ts'
+import { raiseFence, supersededExit } from './fence.ts'
 import type { WorkspaceGit } from './git/git.ts'
 import { startBeats } from './heartbeat/beat.ts'
 import { createDiskMeter } from './heartbeat/disk.ts'
@@ -52,6 +53,8 @@ export type AgentDeps = {
   runtime: Runtime
   clock: Clock
   log: Log
+  /** A newer container has the workspace. Default: ends the process, without the time that `close` gives to runs. */
+  onSuperseded?(): void
   /** Called after nothing has run for `idleDelayMs`. */
   whenIdle?: () => void
 }
@@ -72,12 +75,22 @@ const idleDelayMs = 150
 /** Wires the parts. The link connects first; everything slow happens later. */
 export async function startAgent(deps: AgentDeps): Promise<Agent> {
   const { config, variables, runtime, clock, log, whenIdle = () => {} } = deps
+  const { onSuperseded = () => process.exit(supersededExit) } = deps
   const { home } = config
   const owner = await stat(home)
   joinGroups()
   const identities = createIdentities(readIdentityFacts(owner))
   const volume = volumeOf(config.volume)
   await prepareVolume(volume)
+  const fence =
+    config.fence &&
+    (await raiseFence({
+      ...config.fence,
+      file: join(volume.program, 'start-number'),
+      clock,
+      log,
+      onSuperseded,
+    }))
   migrateSpool(home, volume)
   const startedAt = timestamp(clock)
   let settings: AgentSettings = settingsOf({ agent_name: config.agentName, model: config.runtimeModel })
@@ -355,6 +368,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
 
   return {
     async close(graceMs) {
+      fence?.close()
       stopBeats()
       disk.close()
       queue.close()

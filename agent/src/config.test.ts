@@ -10,6 +10,8 @@ test('a missing or invalid variable is named in the error', () => {
     [{ ROOST_AGENT_KEY: undefined }, /ROOST_AGENT_KEY/],
     [{ ROOST_LINK_URL: 'http://host' }, /ROOST_LINK_URL/],
     [{ AGENT_RUNTIME: 'other' }, /AGENT_RUNTIME/],
+    [{ ROOST_START_NUMBER: '-1' }, /ROOST_START_NUMBER/],
+    [{ ROOST_START_NUMBER: '1', ROOST_START_WAIT_SECONDS: 'x' }, /ROOST_START_WAIT_SECONDS/],
     [{ ROOST_GATEWAY_SOCKET: '/s' }, /ROOST_GATEWAY_PORT/],
     [{ ROOST_GATEWAY_SOCKET: '/s', ROOST_GATEWAY_PORT: '99999' }, /ROOST_GATEWAY_PORT/],
   ]

@@ -9,6 +9,8 @@ export type Config = {
   mcpUrl: string | null
   agentKey: string
   imageVersion: string | null
+  /** Number of this start and time for an older container to notice it; null on an engine of one machine. */
+  fence: { start: number; waitMs: number } | null
   gateway: { socket: string; port: number } | null
   home: string
   /** Mount point of the agent's second volume. */
@@ -29,6 +31,7 @@ export function readConfig(variables: Variables): Config {
   }
   const optional = (name: string) => variables[name] || null
   const socket = optional('ROOST_GATEWAY_SOCKET')
+  const start = optional('ROOST_START_NUMBER')
   return {
     agentName: required('AGENT_NAME'),
     runtime: runtimeOf(variables.AGENT_RUNTIME ?? 'claude-code'),
@@ -37,6 +40,12 @@ export function readConfig(variables: Variables): Config {
     mcpUrl: optional('ROOST_MCP_URL'),
     agentKey: required('ROOST_AGENT_KEY'),
     imageVersion: optional('ROOST_IMAGE_VERSION'),
+    fence: start
+      ? {
+          start: wholeNumber('ROOST_START_NUMBER', start),
+          waitMs: wholeNumber('ROOST_START_WAIT_SECONDS', variables.ROOST_START_WAIT_SECONDS ?? '0') * 1000,
+        }
+      : null,
     gateway: socket ? { socket, port: portOf(required('ROOST_GATEWAY_PORT')) } : null,
     home: variables.ROOST_HOME ?? '/home/developer',
     volume: variables.ROOST_VOLUME ?? '/var/lib/roost',
@@ -60,6 +69,11 @@ function linkOf(url: string): string {
   if (!URL.canParse(url) || !/^wss?:/.test(url))
     throw new Error('ROOST_LINK_URL is not a ws:// or wss:// URL.')
   return url
+}
+
+function wholeNumber(name: string, text: string): number {
+  if (!/^\d{1,12}$/.test(text)) throw new Error(`${name} is not a whole number.`)
+  return Number(text)
 }
 
 function portOf(text: string): number {

@@ -1,5 +1,6 @@
 import { startAgent } from './agent.ts'
 import { readConfig } from './config.ts'
+import { Superseded, supersededExit } from './fence.ts'
 import { startGateway } from './gateway.ts'
 import { systemClock } from './kit/clock.ts'
 import { createLog, faultText } from './kit/log.ts'
@@ -32,5 +33,5 @@ try {
   }
 } catch (fault) {
   log.warn('cannot start', { reason: faultText(fault) })
-  process.exitCode = 1
+  process.exitCode = fault instanceof Superseded ? supersededExit : 1
 }

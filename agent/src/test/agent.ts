@@ -38,6 +38,7 @@ export async function startTestAgent(options: TestAgentOptions = {}): Promise<Te
       mcpUrl: null,
       agentKey: platform.key,
       imageVersion: 'test',
+      fence: null,
       gateway: null,
       home: place.home,
       volume: join(place.root, 'volume'),
