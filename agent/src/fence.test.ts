@@ -78,7 +78,7 @@ test('of two starts that wait, the newer one gets the workspace', async () => {
   await second.raised
 })
 
-test('a damaged file counts as none', async () => {
+test('a damaged file is ignored', async () => {
   const file = newFile()
   writeFileSync(file, 'not a number')
   await prepare(file, 1).raised

@@ -215,6 +215,13 @@ export const variables = {
     parse: (value) =>
       matching(value, /^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$/, 'must be the name of an OCI runtime'),
   }),
+  lostNodeSeconds: required({
+    name: 'ROOST_LOST_NODE_SECONDS',
+    default: '60',
+    description:
+      'Kubernetes: seconds without a heartbeat after which an agent on an unreachable node is started on another one, if its volumes can be mounted there. `0`: it waits for its node.',
+    parse: (value) => integer(value, 0, 86_400),
+  }),
   agentImage: optional({
     name: 'ROOST_AGENT_IMAGE',
     defaultText: 'built locally',

@@ -49,6 +49,7 @@ export type AgentsOptions = {
   /** `ROOST_CONTAINER_RUNTIME`; null when it is not set. */
   containerRuntime: string | null
   sshPorts: PortRange
+  lostNodeSeconds: number
   /** Host name that SSH clients use for this machine. */
   sshHost: string
   chatIdleSeconds: number

@@ -143,6 +143,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     templateFolder: templates.madeFrom,
     gitSettingsFor: (agent) => git.settingsFor(agent),
     foldersFor: createFoldersFor({ db, edges }),
+    heartbeatAge: (agentId) => health.heartbeatOf(agentId).last_heartbeat_age_seconds,
     undoCreation: deps.keys.deleteAgentKeys,
   })
   const agentManagement = createAgentManagement({

@@ -32,6 +32,7 @@ export function agentsOptions(config: Config, agentsHost: () => string): AgentsO
     containerPrefix: config.containerPrefix,
     containerRuntime: config.containerRuntime,
     sshPorts: config.sshPorts,
+    lostNodeSeconds: config.lostNodeSeconds,
     sshHost: new URL(config.baseUrl).hostname,
     chatIdleSeconds: config.chatIdleSeconds,
     stallSeconds: config.stallSeconds,

@@ -80,9 +80,9 @@ export type BroughtUp = {
 export type Machine = {
   /**
    * Ensures that the container exists and runs, or that the engine will run it as soon as it can. Takes a new
-   * port if another program holds the agent's.
+   * port if another program holds the agent's. `takesOver`: also on another node than a lost one.
    */
-  bringUp(agent: Agent): Promise<BroughtUp>
+  bringUp(agent: Agent, options?: { takesOver: boolean }): Promise<BroughtUp>
   /** Stops the container and disables its restart policy. */
   bringDown(agent: Agent, graceSeconds: number): Promise<void>
   /** Removes the container and keeps the volumes. Throws node_lost while it may run on an unreachable node. */
@@ -110,7 +110,13 @@ export function createMachine(deps: MachineDeps): Machine {
     installation: options.containerRuntime,
     engine: containers.runtimes,
   })
-  type Work = { agent: Agent; containerId: string | null; graceSeconds: number; folders: FolderMount[] }
+  type Work = {
+    agent: Agent
+    containerId: string | null
+    graceSeconds: number
+    folders: FolderMount[]
+    takesOver?: boolean
+  }
 
   /** The type requires an executor for every step. */
   const executors: Record<Step, (work: Work) => Promise<void>> = {
@@ -155,7 +161,8 @@ export function createMachine(deps: MachineDeps): Machine {
       await recordOrphans(folders)
     },
 
-    start: ({ containerId }) => (containerId === null ? Promise.resolve() : containers.start(containerId)),
+    start: ({ containerId, takesOver }) =>
+      containerId === null ? Promise.resolve() : containers.start(containerId, { takesOver }),
   }
 
   function networkOf({ egress_mode }: Agent): Promise<AgentsNetwork> {
@@ -240,13 +247,14 @@ export function createMachine(deps: MachineDeps): Machine {
     for (const step of todo) await executors[step](work)
   }
 
-  async function startOnce(agent: Agent): Promise<BroughtUp> {
+  async function startOnce(agent: Agent, takesOver: boolean): Promise<BroughtUp> {
     const observed = await inspectContainer(agent)
     const folders = await deps.foldersFor(agent)
     const desired = desiredFor(agent, images.tagFor(agent.runtime).version, folders, runtimePolicy())
     const reasons = recreateReasonsOf(agent.applied, desired)
     const planned = plan({ desired: 'running', held: false, observed, reasons })
-    const work: Work = { agent, containerId: observed?.id ?? null, graceSeconds: stopGraceSeconds, folders }
+    const containerId = observed?.id ?? null
+    const work: Work = { agent, containerId, graceSeconds: stopGraceSeconds, folders, takesOver }
     const beforeStart = planned.filter((step) => step !== 'start')
     await execute(beforeStart, work)
     const at = clock.now()
@@ -262,17 +270,17 @@ export function createMachine(deps: MachineDeps): Machine {
     } catch (error) {
       const state = error instanceof ContainerError && waitingStates[error.fault]
       if (!state) throw error
-      return { state, reason: error.message, since: timestamp(clock.now()) }
+      return { state, reason: error.message, since: timestamp(clock.now()), canMove: false }
     }
   }
 
   /** Ends when the range is exhausted: an agent without a port cannot collide. */
-  async function startOnFreePort(agent: Agent): Promise<BroughtUp> {
+  async function startOnFreePort(agent: Agent, { takesOver } = { takesOver: false }): Promise<BroughtUp> {
     const refused = new Set<number>()
     let current = agent
     for (;;) {
       try {
-        const started = await startOnce(current)
+        const started = await startOnce(current, takesOver)
         return refused.size === 0 ? started : { ...started, reason: 'ssh_port' }
       } catch (error) {
         if (!isPortTaken(error) || current.port === 0) throw error

@@ -24,6 +24,8 @@ export type OperationDeps = {
   alerts: ObserveDeps['alerts']
   /** Checks the credentials of a container that just started; never throws. */
   injectCredentials(agent: Agent): Promise<Injection>
+  /** Time in milliseconds at which a lost agent may be started on another node; null: never. */
+  takeoverDue(agent: Agent): number | null
   /** Waits for the skills of a container started at `since`; null without skills. */
   deliverSkills(agentId: string, since: Date): Promise<SkillDelivery | null>
 }
@@ -128,7 +130,11 @@ export function createOperations(deps: OperationDeps) {
     return lock.tryRun(agentId, async () => {
       const agent = await agentStore(db).byId(agentId)
       if (agent?.state !== 'ready') return false
-      if (agent.desired === 'running' && !agent.held) return (await up(agent)).steps.length > 0
+      if (agent.desired === 'running' && !agent.held) {
+        const due = deps.takeoverDue(agent)
+        const takesOver = due !== null && due <= clock.now().getTime()
+        return (await up(agent, { takesOver })).steps.length > 0
+      }
       if (agent.desired === 'stopped') return down(agent)
       // A held agent stays `exited`; the engine must not restart it either.
       await machine.bringDown(agent, 0)
@@ -137,8 +143,8 @@ export function createOperations(deps: OperationDeps) {
   }
 
   /** Requires the lock and desired state `running`. */
-  async function up(agent: Agent) {
-    const brought = await machine.bringUp(agent)
+  async function up(agent: Agent, options?: { takesOver: boolean }) {
+    const brought = await machine.bringUp(agent, options)
     const { steps, reason, at, agent: started, waiting } = brought
     const recreated = steps.includes('create')
     // A container that waited has started since the last operation.

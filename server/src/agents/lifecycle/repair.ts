@@ -24,6 +24,7 @@ export type RepairDeps = {
   lock: Lock
   observe: Observe
   operations: Pick<Operations, 'reconcile'>
+  takeoverDue(agent: Agent): number | null
   leftovers: Leftovers
   /** Reverts what other features created for an agent whose creation was interrupted. */
   undoCreation(tx: Tx, agentId: string): Promise<void>
@@ -81,8 +82,10 @@ export function createRepair(deps: RepairDeps): Repair {
     const { desired, held } = agent
     const isWanted = desired === 'running' && !held
     if (isWanted && observed?.waiting && (observed.status === 'pending' || observed.status === 'lost')) {
-      await observe.waiting(agent, { state: observed.status, ...observed.waiting })
-      return
+      const waiting = { state: observed.status, ...observed.waiting }
+      await observe.waiting(agent, waiting)
+      const due = deps.takeoverDue({ ...agent, waiting })
+      if (due === null || due > clock.now().getTime()) return
     }
     const hasArrived = isWanted && agent.waiting !== null && observed?.status === 'running'
     if (!hasArrived) await observeState(agent, observed, listedAt)

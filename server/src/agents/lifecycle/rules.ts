@@ -118,6 +118,18 @@ export function lowestFreePort(used: ReadonlySet<number>, { first, last }: PortR
   return null
 }
 
+/**
+ * When a lost agent may be started on another node: `limitSeconds` after its last sign of life. An agent whose
+ * heartbeats arrive stays where it is, whatever the cluster thinks of its node. Null: never.
+ */
+export function takeoverDue(
+  waiting: { state: 'pending' | 'lost'; canMove: boolean; since: string } | null,
+  { lastBeatAt, limitSeconds }: { lastBeatAt: number | null; limitSeconds: number },
+): number | null {
+  if (waiting?.state !== 'lost' || !waiting.canMove || limitSeconds === 0) return null
+  return (lastBeatAt ?? Date.parse(waiting.since)) + limitSeconds * 1000
+}
+
 /** Tolerated clock difference; a later time means that the clock was set back. */
 const clockSkewMs = 60_000
 

@@ -361,6 +361,41 @@ forEachDialect((_name, open) => {
     assert.equal((await world.row('helper')).waiting, null)
   })
 
+  test('an agent on a lost node is started elsewhere once its limit has passed without a heartbeat', async () => {
+    await using world = await openAgents(await open())
+    const { agent } = await withAgent(world)
+    const id = agent.container_id ?? ''
+    await world.area.health.beat(agent.id, {})
+    await world.clock.advance(40)
+    world.engine.lose(id, 'Node n2 is not ready.', { canMove: true })
+    await until(async () => (await statusOf(world)) === 'exited', 'it is seen')
+    await world.area.lifecycle.repair()
+    assert.equal((await world.containers.inspect(id))?.status, 'lost', 'the limit has not passed')
+    await world.clock.waitingFor(20)
+    await world.clock.advance(20)
+    await until(async () => (await statusOf(world)) === 'running', 'it runs elsewhere')
+    assert.equal((await world.row('helper')).waiting, null)
+    assert.deepEqual(
+      (await world.containers.list()).map((state) => [state.id, state.status]),
+      [[id, 'running']],
+    )
+  })
+
+  test('an agent whose heartbeats arrive is not taken over, whatever its node is said to be', async () => {
+    await using world = await openAgents(await open())
+    const { agent } = await withAgent(world)
+    const id = agent.container_id ?? ''
+    world.engine.lose(id, 'Node n2 is not ready.', { canMove: true })
+    await until(async () => (await statusOf(world)) === 'exited', 'it is seen')
+    await world.clock.waitingFor(60)
+    await world.clock.advance(30)
+    await world.area.health.beat(agent.id, {})
+    await world.clock.advance(30)
+    await world.clock.waitingFor(30)
+    await world.area.lifecycle.repair()
+    assert.equal((await world.containers.inspect(id))?.status, 'lost')
+  })
+
   test('a lost container is not replaced by a change that needs a new one', async () => {
     await using world = await openAgents(await open())
     const { owner, agent } = await withAgent(world)

@@ -18,7 +18,7 @@ import { createOperations, type OperationDeps } from './operations.ts'
 import { createSshPorts, type SshPorts } from './ports.ts'
 import { createRenew } from './renew.ts'
 import { createRepair } from './repair.ts'
-import { desiredFor, type PortRange, recreateReasonsOf } from './rules.ts'
+import { desiredFor, type PortRange, recreateReasonsOf, takeoverDue as takeoverDueOf } from './rules.ts'
 import { createWatch } from './watch.ts'
 
 export type Lifecycle = {
@@ -63,7 +63,10 @@ export type LifecycleDeps = Omit<MachineDeps, 'agentRecords' | 'clock' | 'log' |
   deliverSkills: OperationDeps['deliverSkills']
   /** Deletes the key of an agent whose creation was interrupted. */
   undoCreation(tx: Tx, agentId: string): Promise<void>
-  options: MachineDeps['options'] & { sshPorts: PortRange }
+  /** Seconds since the agent's last heartbeat; null before the first. */
+  heartbeatAge(agentId: string): number | null
+  /** `lostNodeSeconds`: 0 means that lost agents wait for their node. */
+  options: MachineDeps['options'] & { sshPorts: PortRange; lostNodeSeconds: number }
 }
 
 export function createLifecycle(deps: LifecycleDeps): Lifecycle {
@@ -75,6 +78,11 @@ export function createLifecycle(deps: LifecycleDeps): Lifecycle {
   const machine = createMachine({ ...deps, ports })
   const detach = createDetach({ db, clock, agentRecords, machine, hooks })
   const observe = createObserve({ db, clock, agentRecords, events, alerts })
+  const takeoverDue = (agent: Agent): number | null => {
+    const ageSeconds = deps.heartbeatAge(agent.id)
+    const lastBeatAt = ageSeconds === null ? null : clock.now().getTime() - ageSeconds * 1000
+    return takeoverDueOf(agent.waiting, { lastBeatAt, limitSeconds: deps.options.lostNodeSeconds })
+  }
   const operations = createOperations({
     db,
     clock,
@@ -84,6 +92,7 @@ export function createLifecycle(deps: LifecycleDeps): Lifecycle {
     machine,
     detach,
     hooks,
+    takeoverDue,
     alerts,
     injectCredentials: deps.injectCredentials,
     deliverSkills: deps.deliverSkills,
@@ -99,10 +108,20 @@ export function createLifecycle(deps: LifecycleDeps): Lifecycle {
     lock,
     observe,
     operations,
+    takeoverDue,
     leftovers,
     undoCreation,
   })
-  const watch = createWatch({ clock, log, agentRecords, containers, observe, operations, repair })
+  const watch = createWatch({
+    clock,
+    log,
+    agentRecords,
+    containers,
+    observe,
+    operations,
+    repair,
+    takeoverDue,
+  })
 
   return {
     start: operations.start,

@@ -16,13 +16,14 @@ export type Watch = {
 }
 
 export type WatchDeps = {
-  clock: Pick<Clock, 'wait'>
+  clock: Pick<Clock, 'now' | 'wait'>
   log: Pick<Log, 'warn'>
   agentRecords: Pick<AgentRecords, 'everyRow'>
   containers: Pick<Containers, 'events'>
   observe: Observe
   operations: Pick<Operations, 'reconcile'>
   repair: Repair
+  takeoverDue(agent: Agent): number | null
 }
 
 /** Attempts before the repair loop, which runs every minute, takes over. */
@@ -32,6 +33,8 @@ export function createWatch(deps: WatchDeps): Watch {
   const { clock, log, agentRecords, containers, observe, operations, repair } = deps
   const ending = new AbortController()
   const tasks = new Set<Promise<void>>()
+  /** Lost agents whose limit runs. */
+  const leaving = new Set<string>()
   let following: Promise<void> = Promise.resolve()
   let passing: Promise<void> | null = null
   let passAgain = false
@@ -89,6 +92,26 @@ export function createWatch(deps: WatchDeps): Watch {
     })
   }
 
+  /** Starts a lost agent elsewhere as soon as its limit has passed. The repair loop does so after a restart. */
+  function awaitTakeover(agentId: string): void {
+    if (leaving.has(agentId)) return
+    leaving.add(agentId)
+    inBackground('could not start an agent of a lost node elsewhere', async () => {
+      try {
+        for (;;) {
+          const agent = (await agentRecords.everyRow()).find(({ id }) => id === agentId)
+          const due = agent ? deps.takeoverDue(agent) : null
+          if (due === null || ending.signal.aborted) return
+          const waitMs = due - clock.now().getTime()
+          if (waitMs <= 0) return void (await operations.reconcile(agentId))
+          await clock.wait(waitMs, ending.signal)
+        }
+      } finally {
+        leaving.delete(agentId)
+      }
+    })
+  }
+
   async function handle(event: ContainerEvent): Promise<void> {
     switch (event.type) {
       case 'resync':
@@ -105,8 +128,10 @@ export function createWatch(deps: WatchDeps): Watch {
         return onEnd(event.id, { ...event, from: 'event' })
       case 'waiting': {
         const agent = await agentOf(event.id)
-        const { status: state, reason, at: since } = event
-        if (agent) await observe.waiting(agent, { state, reason, since })
+        if (!agent) return
+        const { status: state, reason, canMove, at: since } = event
+        await observe.waiting(agent, { state, reason, since, canMove })
+        if (state === 'lost') awaitTakeover(agent.id)
         return
       }
       case 'removed':

@@ -73,6 +73,10 @@ export function detailsOf(agent: Agent, facts: DetailFacts): AgentDetails {
     isolation: facts.isolation,
     disk: facts.disk,
     // The sentence names nodes and quotas of the cluster.
-    waiting: actsAsOwner ? agent.waiting : null,
+    waiting: actsAsOwner ? waitingOf(agent) : null,
   }
+}
+
+function waitingOf({ waiting }: Agent): AgentDetails['waiting'] {
+  return waiting && { state: waiting.state, reason: waiting.reason, since: waiting.since }
 }

@@ -22,9 +22,9 @@ export type Applied = {
 
 /**
  * `pending`: the engine cannot run the container yet. `lost`: its node is unreachable. `reason` is the engine's
- * sentence.
+ * sentence. `canMove`: another node can mount the volumes.
  */
-export type Waiting = { state: 'pending' | 'lost'; reason: string; since: string }
+export type Waiting = { state: 'pending' | 'lost'; reason: string; since: string; canMove: boolean }
 
 export type EphemeralBounds = { max_executions: number; ttl_seconds: number }
 

@@ -163,6 +163,7 @@ export async function openAgents(
       sshBind: '127.0.0.1',
       containerPrefix: 'agent-',
       containerRuntime: options.containerRuntime ?? null,
+      lostNodeSeconds: 60,
       sshPorts: options.sshPorts ?? { first: 2222, last: 2262 },
       sshHost: 'localhost',
       chatIdleSeconds: 600,

@@ -36,7 +36,7 @@ export type FakeEngine = {
   /** With a reason, started containers stay pending until it is null again. */
   delayStarts(reason: string | null): void
   /** The node of a running container becomes unreachable; null: it is back, with the container. */
-  lose(id: string, reason: string | null): void
+  lose(id: string, reason: string | null, options?: { canMove: boolean }): void
   /** Holds the next start until the returned function is called. */
   hangNextStart(): () => void
   /** Makes the next call of this name fail once, for creates and starts that fail halfway. */
@@ -119,10 +119,10 @@ export function createFakeEngine(options: FakeOptions = {}): FakeEngine {
         if (container.state.status === 'pending' && reason === null) begin(container)
       }
     },
-    lose(id, reason) {
+    lose(id, reason, { canMove } = { canMove: false }) {
       const container = containers.get(id)
       if (!container) return
-      if (reason !== null) wait(container, 'lost', reason)
+      if (reason !== null) wait(container, 'lost', reason, canMove)
       else if (container.stopsOnReturn) {
         container.state = { ...container.state, waiting: null }
         end(container, 137, false, false)
@@ -207,14 +207,15 @@ export function createFakeEngine(options: FakeOptions = {}): FakeEngine {
         return { id }
       }),
 
-      start: call('start', async (id: string) => {
+      start: call('start', async (id: string, { takesOver = false } = {}) => {
         const container = need(id)
         const held = hanging
         hanging = null
         await held
         const { status, waiting } = container.state
         if (status === 'running') return
-        if (status === 'lost') throw new ContainerError('node_lost', waiting?.reason ?? '')
+        if (status === 'lost' && !(takesOver && waiting?.canMove))
+          throw new ContainerError('node_lost', waiting?.reason ?? '')
         refuseTakenPort(container)
         if (delay === null) return begin(container)
         wait(container, 'pending', delay)
@@ -331,11 +332,11 @@ export function createFakeEngine(options: FakeOptions = {}): FakeEngine {
     })
   }
 
-  function wait(container: FakeContainer, status: 'pending' | 'lost', reason: string): void {
+  function wait(container: FakeContainer, status: 'pending' | 'lost', reason: string, canMove = false): void {
     const { id, name } = container.state
     const at = now()
-    container.state = { ...container.state, status, waiting: { reason, since: at } }
-    notify(container, { type: 'waiting', id, name, status, reason, at })
+    container.state = { ...container.state, status, waiting: { reason, since: at, canMove } }
+    notify(container, { type: 'waiting', id, name, status, reason, canMove, at })
   }
 
   function end(

@@ -58,8 +58,11 @@ export interface Containers {
    *
    * An engine that schedules throws start_pending when the container does not run within a minute, and keeps
    * trying; `started` follows. It throws node_lost while the container may still run on an unreachable node.
+   *
+   * With `takesOver`, a lost container that `canMove` is started elsewhere. The new run gets a higher
+   * `ROOST_START_NUMBER`, and time for the old one to notice it and end (decision 97).
    */
-  start(id: string): Promise<void>
+  start(id: string, options?: { takesOver?: boolean }): Promise<void>
   /**
    * Sends SIGTERM, then kills after `graceSeconds`. No-op when stopped. A lost container stays lost, and ends when
    * its node returns.
@@ -200,8 +203,11 @@ export type ContainerState = {
   volumes: string[]
 }
 
-/** `reason` is a sentence for people, such as the scheduler's. `since` is ISO 8601. */
-export type ContainerWaiting = { reason: string; since: string }
+/**
+ * `reason` is a sentence for people, such as the scheduler's. `since` is ISO 8601. `canMove`: lost, and another
+ * node can mount its volumes.
+ */
+export type ContainerWaiting = { reason: string; since: string; canMove: boolean }
 
 export type ContainerSample = {
   /** Percent of one CPU: 200 means two busy cores. Null in the first sample of a container. */
@@ -227,7 +233,15 @@ export type ContainerEvent =
   | { type: 'exited'; id: string; name: string; exitCode: number | null; oomKilled: boolean; at: string }
   | { type: 'removed'; id: string; name: string; at: string }
   /** `pending` or `lost`; `at` is the `since` of the state. Repeated when the reason changes. */
-  | { type: 'waiting'; id: string; name: string; status: 'pending' | 'lost'; reason: string; at: string }
+  | {
+      type: 'waiting'
+      id: string
+      name: string
+      status: 'pending' | 'lost'
+      reason: string
+      canMove: boolean
+      at: string
+    }
 
 /** `fault` is for callers; the message is for the log, and for people if `isForPeople`. */
 export class ContainerError extends Error {
