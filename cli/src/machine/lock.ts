@@ -89,7 +89,7 @@ export async function readRunning(dataDir: string): Promise<RunningInfo | null> 
 }
 
 /** Start time of a process in kernel ticks; together with the id it identifies the process uniquely. */
-async function processStart(pid: number): Promise<string | null> {
+export async function processStart(pid: number): Promise<string | null> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
   // The second field is a name in parentheses that may contain anything, spaces included.
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null

@@ -1,0 +1,214 @@
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Api, Credentials } from './api.ts'
+import { findPrograms } from './build.ts'
+import { createAuthority } from './certificates.ts'
+import { kubeconfig } from './configuration.ts'
+import { type ControlPlane, startControlPlane } from './control-plane.ts'
+import { imageTimeoutMs, kubernetesNamespace, saveImage, withImageStore } from './images.ts'
+import { startNames } from './names.ts'
+import { createNetwork } from './network.ts'
+import { createNode, type Node } from './node.ts'
+import { cacheFolder } from './paths.ts'
+import { run } from './processes.ts'
+import { claimSlot, type HeldSlot } from './record.ts'
+import { missingRequirement, readMachineFacts } from './requirements.ts'
+import { maxNodes } from './slot.ts'
+import { startStorage, storageClasses } from './storage.ts'
+
+export type { Api, Credentials, KubeObject } from './api.ts'
+export { ApiError } from './api.ts'
+export type { Node } from './node.ts'
+
+export type ClusterOptions = {
+  /** 1 to 9. Default 3. */
+  nodes?: number
+  /** Images of this machine's Docker engine that every node has from the start. */
+  images?: readonly string[]
+  /** Time after which a silent node counts as lost. Default 40, as in Kubernetes. */
+  nodeMonitorGraceSeconds?: number
+  onProgress?: (text: string) => void
+}
+
+/** A Kubernetes cluster on this machine, for the administrator. */
+export type Cluster = {
+  /** The address of the API, such as `https://10.160.0.1:6443`. */
+  server: string
+  /** Path of a file for `KUBECONFIG`. */
+  kubeconfig: string
+  credentials: Credentials
+  api: Api
+  /** This machine's address as pods reach it. Listen on it, or on all addresses. */
+  hostAddress: string
+  storageClasses: typeof storageClasses
+  nodes: readonly Node[]
+  /** Returns a node by its number, from 1. */
+  node(number: number): Node
+  /** Runs `kubectl` of the cluster's version and returns its output. */
+  kubectl(...args: string[]): Promise<string>
+  /** Copies an image of this machine's Docker engine to all nodes. */
+  loadImage(reference: string): Promise<void>
+  /** Kills the API server. Pods keep running. */
+  stopApiServer(): Promise<void>
+  /** Resolves when the API answers. */
+  startApiServer(): Promise<void>
+  /** Restarts the API server without its history: a watch from an earlier version gets the status 410. */
+  expireWatches(): Promise<void>
+  /** Returns the last lines of all logs, for a message about a failure. */
+  logs(): Promise<string>
+  /** Ends the cluster and removes everything of it from this machine. */
+  close(): Promise<void>
+}
+
+const readyTimeoutMs = 180_000
+const linesPerLog = 15
+const maxLineLength = 300
+
+/**
+ * Starts a cluster and resolves when its nodes are ready and its API admits pods. Throws a sentence about what is
+ * missing where no cluster can run. Everything ends with this process; what a crash leaves is removed by the next start.
+ */
+export async function startCluster({
+  nodes: count = 3,
+  images = [],
+  nodeMonitorGraceSeconds = 40,
+  onProgress = () => {},
+}: ClusterOptions = {}): Promise<Cluster> {
+  if (!Number.isInteger(count) || count < 1 || count > maxNodes)
+    throw new Error(`nodes: ${count} is not between 1 and ${maxNodes}`)
+  const cache = cacheFolder(process.env)
+  await mkdir(cache, { recursive: true, mode: 0o700 })
+  const programs = await findPrograms(process.env)
+  const missing = missingRequirement(await readMachineFacts(cache, programs !== null))
+  if (missing) throw new Error(missing)
+  if (!programs) throw new Error('The control plane is not built. `./roost test --cluster` builds it.')
+
+  const held = await claimSlot(join(cache, 'clusters'))
+  const stop = new AbortController()
+  const close = async () => {
+    stop.abort()
+    await held.release()
+  }
+  try {
+    const options = { count, images, nodeMonitorGraceSeconds, onProgress, cache, programs, stop: stop.signal }
+    return await start(held, options, close)
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+type StartOptions = Required<Pick<ClusterOptions, 'images' | 'nodeMonitorGraceSeconds' | 'onProgress'>> & {
+  count: number
+  cache: string
+  programs: string
+  stop: AbortSignal
+}
+
+async function start(held: HeldSlot, options: StartOptions, close: () => Promise<void>): Promise<Cluster> {
+  const { count, programs, cache, images, onProgress, stop, nodeMonitorGraceSeconds } = options
+  const { slot, folder } = held
+  const env = { ...process.env, PATH: `${programs}:${process.env.PATH ?? ''}:/usr/sbin:/sbin` }
+  const server = `https://${slot.hostAddress}:${slot.apiPort}`
+  const authority = await createAuthority(folder)
+  const { ca, cert, key } = await authority.issue('admin', '/O=system:masters/CN=admin')
+  const credentials = { ca, cert, key }
+  const config = join(folder, 'kubeconfig')
+  await writeFile(config, kubeconfig(server, credentials), { mode: 0o600 })
+  await createNetwork(slot)
+
+  let plane: ControlPlane | null = null
+  const controlPlane = (): ControlPlane => {
+    if (!plane) throw new Error('The control plane is not ready yet.')
+    return plane
+  }
+  const startNodes = () =>
+    withImageStore({ cache, programs, images, env, onProgress }, ({ pauseImage, copyTo }) =>
+      Promise.all(
+        Array.from({ length: count }, async (_, index) => {
+          const api = () => controlPlane().api
+          const plan = slot.node(index + 1)
+          const node = await createNode({
+            held,
+            plan,
+            authority,
+            server,
+            api,
+            pauseImage,
+            env,
+            fillImages: copyTo,
+          })
+          await node.start()
+          return node
+        }),
+      ),
+    )
+  const startPlane = () =>
+    startControlPlane({ held, authority, programs, env, nodeMonitorGraceSeconds, admin: credentials })
+  // Nodes start while the control plane does. Both must settle: a failure of one removes what the other started.
+  const [planeStart, nodesStart] = await Promise.allSettled([startPlane(), startNodes()])
+  if (planeStart.status === 'rejected') throw planeStart.reason
+  plane = planeStart.value
+  if (nodesStart.status === 'rejected') throw nodesStart.reason
+  const nodes = nodesStart.value
+  const { api } = plane
+  stop.addEventListener('abort', () => api.close())
+  onProgress('the control plane is ready')
+
+  const dnsLog = await startNames(api, held, { env, signal: stop })
+  await startStorage(api, join(folder, 'volumes'), stop)
+  const logs = async () => {
+    const paths = [...plane.logs.values(), dnsLog, ...nodes.flatMap((node) => [...node.logs.values()])]
+    const texts = await Promise.all(paths.map(async (path) => `— ${path}\n${await lastLines(path)}`))
+    return texts.join('\n')
+  }
+  try {
+    for (const node of nodes) await node.untilReady(true, readyTimeoutMs)
+    // A namespace admits pods when it has this account.
+    await api.until(
+      '/api/v1/namespaces/default/serviceaccounts',
+      (accounts) => accounts.length > 0 || undefined,
+    )
+  } catch (error) {
+    throw new Error(`${error instanceof Error ? error.message : String(error)}\n${await logs()}`)
+  }
+  onProgress('all nodes are ready')
+
+  return {
+    server,
+    kubeconfig: config,
+    credentials,
+    api,
+    hostAddress: slot.hostAddress,
+    storageClasses,
+    nodes,
+    node(number) {
+      const node = nodes[number - 1]
+      if (!node) throw new Error(`There is no node ${number}; the cluster has ${count}.`)
+      return node
+    },
+    kubectl: (...args) => run(join(programs, 'kubectl'), [`--kubeconfig=${config}`, ...args], { env }),
+    async loadImage(reference) {
+      const archive = join(folder, `image-${Date.now()}.tar`)
+      try {
+        await saveImage(reference, archive)
+        const args = ['-n', kubernetesNamespace, 'images', 'import', archive]
+        // One after another, because unpacking keeps a processor busy.
+        for (const node of nodes) await node.run('ctr', args, imageTimeoutMs)
+      } finally {
+        await rm(archive, { force: true })
+      }
+    },
+    stopApiServer: plane.stopApiServer,
+    startApiServer: plane.startApiServer,
+    expireWatches: plane.expireWatches,
+    logs,
+    close,
+  }
+}
+
+async function lastLines(path: string): Promise<string> {
+  const text = await readFile(path, 'utf8').catch(() => '')
+  const lines = text.trimEnd().split('\n').slice(-linesPerLog)
+  return lines.map((line) => line.slice(0, maxLineLength)).join('\n')
+}

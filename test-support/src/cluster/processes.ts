@@ -1,0 +1,75 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { open } from 'node:fs/promises'
+import { run as runToEnd } from '../../../cli/src/machine/run.ts'
+
+const commandTimeoutMs = 120_000
+
+/** Runs a program to its end and returns its output. Throws with the last lines if it fails. */
+export async function run(
+  program: string,
+  args: string[],
+  options: { cwd?: string; env?: NodeJS.ProcessEnv; signal?: AbortSignal; timeoutMs?: number } = {},
+): Promise<string> {
+  const timeoutMs = options.timeoutMs ?? commandTimeoutMs
+  const { code, stdout, lastLines } = await runToEnd(program, args, { ...options, timeoutMs })
+  if (code !== 0) throw new Error(`${program} ${args.slice(0, 4).join(' ')} failed:\n${lastLines.join('\n')}`)
+  return stdout
+}
+
+export async function succeeds(program: string, args: string[]): Promise<boolean> {
+  return (await runToEnd(program, args, { timeoutMs: commandTimeoutMs })).code === 0
+}
+
+export type Daemon = {
+  pid: number
+  child: ChildProcess
+  /** Resolves when the process has ended. */
+  ended: Promise<void>
+  /** Kills the process and waits for its end. */
+  kill(): Promise<void>
+  /** Asks the process to end and waits until it has. */
+  terminate(): Promise<void>
+}
+
+export type DaemonOptions = {
+  /** Receives both streams. */
+  log: string
+  env: NodeJS.ProcessEnv
+  /** Opens the input, and a pipe at descriptor 3, for a dialogue at the start. */
+  hasPipes?: boolean
+}
+
+/** Starts a process that the kernel kills when this process ends, however that happens. */
+export async function startDaemon(
+  program: string,
+  args: string[],
+  { log, env, hasPipes = false }: DaemonOptions,
+): Promise<Daemon> {
+  const output = await open(log, 'a')
+  const child = spawn('setpriv', ['--pdeathsig', 'KILL', program, ...args], {
+    stdio: [hasPipes ? 'pipe' : 'ignore', output.fd, output.fd, hasPipes ? 'pipe' : 'ignore'],
+    env,
+    // Another process group: Ctrl-C reaches only this process, which then closes the cluster.
+    detached: true,
+  })
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  try {
+    await new Promise((resolve, reject) => child.once('spawn', resolve).once('error', reject))
+  } finally {
+    await output.close()
+  }
+  const end = async (signal: NodeJS.Signals) => {
+    child.ref()
+    child.kill(signal)
+    await ended
+  }
+  // A test that forgot to close its cluster ends nevertheless, and the kernel then ends the cluster.
+  child.unref()
+  return {
+    pid: child.pid ?? 0,
+    child,
+    ended,
+    kill: () => end('SIGKILL'),
+    terminate: () => end('SIGTERM'),
+  }
+}

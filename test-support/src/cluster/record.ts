@@ -1,0 +1,181 @@
+import { mkdir, readdir, readFile, rm, rmdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { acquireLock, processStart } from '../../../cli/src/machine/lock.ts'
+import { cgroupFolders } from './requirements.ts'
+import { run, succeeds } from './processes.ts'
+import { isNetworkUsed, maxNodes, planSlot, type Slot, slotCount } from './slot.ts'
+
+/** Records of the clusters of this machine. They end with a reboot, like what they name. */
+const recordFolder = '/run/roost-cluster'
+const endTimeoutMs = 20_000
+
+type RecordedProcess = { pid: number; start: string }
+type Record = { folder: string; processes: RecordedProcess[] }
+
+/** A slot that this process holds until `release`. */
+export type HeldSlot = {
+  slot: Slot
+  folder: string
+  /** Records a process, so that it can be ended even after a crash of this one. */
+  add(pid: number): Promise<void>
+  /** Removes everything that the cluster created on this machine, and the record. */
+  release(): Promise<void>
+}
+
+/** Removes what crashed processes left, then claims a free slot. `parent` is the folder for the files of clusters. */
+export async function claimSlot(parent: string): Promise<HeldSlot> {
+  await mkdir(recordFolder, { recursive: true, mode: 0o700 })
+  await removeCrashed()
+  const used = await usedNetworks()
+  for (let number = 0; number < slotCount; number += 1) {
+    const slot = planSlot(number)
+    if (isNetworkUsed(slot.network, used)) continue
+    const lock = await lockSlot(number)
+    if (lock) return hold(slot, join(parent, slot.name), lock)
+  }
+  throw new Error(
+    `All networks from ${planSlot(0).network} to ${planSlot(slotCount - 1).network} are in use.`,
+  )
+}
+
+/** Returns the numbers of the slots that were cleaned up. */
+export async function removeCrashed(): Promise<number[]> {
+  const names = await readdir(recordFolder).catch(() => [])
+  const removed: number[] = []
+  for (const name of names) {
+    const number = Number(/^(\d+)\.json$/.exec(name)?.[1] ?? Number.NaN)
+    if (Number.isNaN(number)) continue
+    const lock = await lockSlot(number)
+    if (!lock) continue
+    try {
+      const record = await readRecord(number)
+      if (record) await removeTraces(planSlot(number), record)
+      removed.push(number)
+    } finally {
+      await lock.release()
+    }
+  }
+  return removed
+}
+
+const recordPath = (number: number) => join(recordFolder, `${number}.json`)
+const lockSlot = (number: number) => acquireLock('cluster', recordPath(number))
+
+async function readRecord(number: number): Promise<Record | null> {
+  const text = await readFile(recordPath(number), 'utf8').catch(() => null)
+  // Only `hold` writes it. A partial file cannot exist, because it is shorter than one block.
+  return text === null ? null : (JSON.parse(text) as Record)
+}
+
+async function hold(slot: Slot, folder: string, lock: { release(): Promise<void> }): Promise<HeldSlot> {
+  const record: Record = { folder, processes: [] }
+  const save = () => writeFile(recordPath(slot.number), JSON.stringify(record), { mode: 0o600 })
+  await save()
+  await rm(folder, { recursive: true, force: true })
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  return {
+    slot,
+    folder,
+    async add(pid) {
+      const start = await processStart(pid)
+      if (start === null) return
+      record.processes.push({ pid, start })
+      await save()
+    },
+    async release() {
+      await removeTraces(slot, record)
+      await lock.release()
+    },
+  }
+}
+
+async function removeTraces(slot: Slot, { folder, processes }: Record): Promise<void> {
+  await endProcesses(processes)
+  for (let index = 1; index <= maxNodes; index += 1) {
+    const { link, controlGroup } = slot.node(index)
+    await removeLink(link)
+    await removeControlGroup(controlGroup)
+  }
+  await removeLink(slot.bridge)
+  await removeRules(slot.name)
+  await rm(folder, { recursive: true, force: true, maxRetries: 5 })
+  await rm(recordPath(slot.number), { force: true })
+}
+
+/** Kills the processes and waits for their end. Another process with the same id is left alone. */
+export async function endProcesses(processes: readonly RecordedProcess[]): Promise<void> {
+  const isAlive = async ({ pid, start }: RecordedProcess) => (await processStart(pid)) === start
+  for (const deadline = performance.now() + endTimeoutMs; ; await pause(20)) {
+    const alive: RecordedProcess[] = []
+    for (const each of processes) if (await isAlive(each)) alive.push(each)
+    if (alive.length === 0) return
+    if (performance.now() > deadline)
+      throw new Error(`Processes that cannot be ended: ${alive.map(({ pid }) => pid).join(', ')}`)
+    for (const { pid } of alive) tryKill(pid)
+  }
+}
+
+function tryKill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+  }
+}
+
+export async function removeLink(name: string): Promise<void> {
+  if (await succeeds('ip', ['link', 'show', 'dev', name])) await run('ip', ['link', 'delete', 'dev', name])
+}
+
+/** Removes a node's groups in all hierarchies. The kernel frees a group a moment after its last process ended. */
+export async function removeControlGroup(name: string): Promise<void> {
+  for (const parent of await cgroupFolders()) {
+    const folder = join(parent, name)
+    for (const deadline = performance.now() + endTimeoutMs; ; await pause(20)) {
+      if (await removeEmptyFolders(folder)) break
+      if (performance.now() > deadline) throw new Error(`The control group ${folder} still has processes.`)
+    }
+  }
+}
+
+/** True if nothing is left. `rmdir` of one level does not work on a group with children. */
+async function removeEmptyFolders(folder: string): Promise<boolean> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => null)
+  if (entries === null) return true
+  let isEmpty = true
+  for (const entry of entries)
+    if (entry.isDirectory()) isEmpty = (await removeEmptyFolders(join(folder, entry.name))) && isEmpty
+  return isEmpty && (await removeFolder(folder))
+}
+
+async function removeFolder(folder: string): Promise<boolean> {
+  return rmdir(folder).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => error.code === 'ENOENT',
+  )
+}
+
+const ruleLists = [
+  { table: 'filter', chain: 'INPUT' },
+  { table: 'filter', chain: 'FORWARD' },
+  { table: 'nat', chain: 'POSTROUTING' },
+]
+
+async function removeRules(comment: string): Promise<void> {
+  for (const { table, chain } of ruleLists) {
+    const rules = (await run('iptables', ['-w', '-t', table, '-S', chain])).split('\n')
+    for (const rule of rules) {
+      const words = rule.split(' ')
+      // Split by spaces, a rule with a quoted comment would be another one; ours have no spaces.
+      if (words[words.indexOf('--comment') + 1] !== comment || words[0] !== '-A') continue
+      await run('iptables', ['-w', '-t', table, '-D', ...words.slice(1)])
+    }
+  }
+}
+
+async function usedNetworks(): Promise<string[]> {
+  const routes: unknown = JSON.parse(await run('ip', ['-j', '-4', 'route', 'show', 'table', 'all']))
+  if (!Array.isArray(routes)) return []
+  return routes.flatMap((route: { dst?: unknown }) => (typeof route.dst === 'string' ? [route.dst] : []))
+}
