@@ -3,6 +3,7 @@ import { repository } from './machine/repository.ts'
 import { createStopRequest } from './platform/stop-request.ts'
 import { duration } from './terminal/duration.ts'
 import { createProgress, type Progress } from './terminal/progress.ts'
+import { missingForCluster } from './testing/cluster.ts'
 import { runFuzz } from './testing/fuzz.ts'
 import { coverageLines } from './testing/outcome.ts'
 import { prepareTestMachine } from './testing/prepare.ts'
@@ -16,7 +17,7 @@ import {
   staticStages,
   type TestsRun,
 } from './testing/stages.ts'
-import { findTestFiles, runOrder } from './testing/test-files.ts'
+import { clusterTests, findTestFiles, isClusterTest, runOrder } from './testing/test-files.ts'
 import { listProblems, readUnstableList, unlisted, unstableListPath } from './testing/unstable.ts'
 
 export const test: Command = {
@@ -27,6 +28,7 @@ export const test: Command = {
     'roost test --quick',
     'roost test --fuzz',
     'roost test --runtime NAME [PATH]…',
+    'roost test --cluster [PATH]…',
     '',
     'PATH            run only these test files, or those of a folder; skip the static checks',
     '--name PATTERN  run only tests whose name matches',
@@ -37,6 +39,8 @@ export const test: Command = {
     '                ROOST_FUZZ_SEED repeats a run, ROOST_FUZZ_ROUNDS sets its length (60)',
     '--runtime NAME  run the acceptance tests of agents, chat, tasks, files and the terminal with this OCI',
     '                runtime, such as runsc (gVisor, installed when missing), and print what works',
+    '--cluster       run only the tests on a Kubernetes cluster, which this command builds and starts here; skip',
+    '                them with the reason where none can run; ROOST_CLUSTER_CACHE selects the folder of the build',
   ],
   async run(args) {
     const { values, positionals } = readArguments({
@@ -47,12 +51,16 @@ export const test: Command = {
         quick: { type: 'boolean', default: false },
         fuzz: { type: 'boolean', default: false },
         runtime: { type: 'string' },
+        cluster: { type: 'boolean', default: false },
       },
       allowPositionals: true,
     })
-    const isPart = positionals.length > 0 || values.name.length > 0 || values.runtime !== undefined
-    if (values.runtime !== undefined && (values.quick || values.fuzz || values['no-setup']))
+    const { runtime, cluster } = values
+    const isPart = positionals.length > 0 || values.name.length > 0 || runtime !== undefined || cluster
+    const isFixed = values.quick || values.fuzz || values['no-setup']
+    if (runtime !== undefined && (isFixed || cluster))
       throw new UsageError('--runtime takes only paths and --name.')
+    if (cluster && isFixed) throw new UsageError('--cluster takes only paths and --name.')
     if (values.quick) {
       if (isPart || values['no-setup'] || values.fuzz)
         throw new UsageError('--quick takes no path and no other option.')
@@ -64,18 +72,24 @@ export const test: Command = {
       const isGreen = await runFuzz(stop).finally(() => stop.dispose())
       return stop.signal.aborted ? 130 : isGreen ? 0 : 1
     }
-    const { runtime } = values
-    const paths = runtime && positionals.length === 0 ? runtimeTests : positionals
-    const files = runOrder(findTestFiles(repository.root, paths, process.cwd()))
-    if (files.length === 0) throw new UsageError(`No test file matches ${positionals.join(' ')}.`)
+    const paths = positionals.length > 0 ? positionals : runtime ? runtimeTests : []
+    const found = findTestFiles(repository.root, paths, process.cwd())
+    const files = runOrder(found.filter((path) => isClusterTest(path) === cluster))
+    if (files.length === 0) throw new UsageError(noFilesMessage({ positionals, found, cluster }))
 
     const stop = createStopRequest()
     const { signal } = stop
     const progress = createProgress()
+    const missing = cluster ? await missingForCluster(signal) : null
+    if (missing !== null) {
+      stop.dispose()
+      progress.line(`The tests on a cluster are skipped. ${missing}`)
+      return 0
+    }
     const startedAt = Date.now()
     const machine = values['no-setup']
       ? { env: {}, missing: [], stop: async () => {} }
-      : await prepareTestMachine(progress, signal, { runtime }).catch((error: unknown) => {
+      : await prepareTestMachine(progress, signal, { runtime, cluster }).catch((error: unknown) => {
           if (signal.aborted) return null
           throw error
         })
@@ -87,7 +101,12 @@ export const test: Command = {
       const failed = await runStages(isPart ? [] : staticStages(), { stage, progress, times })
       const from = Date.now()
       progress.line(`\n— node --test (${files.length} files)`)
-      const tests = await runTests(files, values.name, { ...stage, measuresCoverage: !isPart })
+      const tests = await runTests(files, values.name, {
+        ...stage,
+        measuresCoverage: !isPart,
+        // Each file has a cluster of its own.
+        concurrency: cluster ? 1 : undefined,
+      })
       times.push(`node --test ${duration(Date.now() - from)}`)
       if (!tests.isGreen) failed.push('node --test')
       if (!isPart) failed.push(...(await unstableProblems(tests, progress)))
@@ -98,6 +117,14 @@ export const test: Command = {
       stop.dispose()
     }
   },
+}
+
+type Selection = { positionals: string[]; found: string[]; cluster: boolean }
+
+function noFilesMessage({ positionals, found, cluster }: Selection): string {
+  if (found.length > 0 && !cluster) return `The tests in ${clusterTests} run with --cluster.`
+  if (cluster) return `No test file in ${clusterTests} matches ${positionals.join(' ')}.`
+  return `No test file matches ${positionals.join(' ')}.`
 }
 
 /** The acceptance tests that `--runtime` runs: files and the terminal are in `workspace`. */

@@ -22,6 +22,7 @@ export const repository = {
   scheduler: join(root, 'server/src/start/scheduler.ts'),
   mcp: join(root, 'mcp/src/start.ts'),
   modelServer: join(root, 'test-support/src/model/start.ts'),
+  cluster: join(root, 'test-support/src/cluster/prepare.ts'),
 } as const
 
 export async function readVersion(): Promise<string> {

@@ -11,6 +11,7 @@ import { hasProgram, run } from '../machine/run.ts'
 import { buildPages } from '../machine/web-build.ts'
 import { runStep } from '../platform/run-step.ts'
 import type { Progress } from '../terminal/progress.ts'
+import { prepareCluster } from './cluster.ts'
 import { removeDeadSessions } from './leftovers.ts'
 import { findPostgres, hasRedis, type Service, startPostgres, startRedis } from './services.ts'
 import { installsVariable, newSession } from './session.ts'
@@ -25,8 +26,10 @@ export type TestMachine = {
 
 const chromiumPath = '/usr/bin/chromium-headless-shell'
 
+type Package = { name: string; isInstalled: () => Promise<boolean> }
+
 /** Packages that tests need besides the container engine, and how to detect them. */
-const packages: { name: string; isInstalled: () => Promise<boolean> }[] = [
+const packages: Package[] = [
   { name: 'bubblewrap', isInstalled: () => hasProgram('bwrap') },
   { name: 'postgresql', isInstalled: async () => (await findPostgres()) !== null },
   { name: 'redis-server', isInstalled: hasRedis },
@@ -48,6 +51,18 @@ const packages: { name: string; isInstalled: () => Promise<boolean> }[] = [
   { name: 'busybox-static', isInstalled: () => isFile('/bin/busybox') },
 ]
 
+const clusterPackages: Package[] = [
+  { name: 'containerd', isInstalled: () => hasProgram('containerd') },
+  { name: 'iptables', isInstalled: () => hasProgram('iptables') },
+  { name: 'conntrack', isInstalled: () => hasProgram('conntrack') },
+  { name: 'containernetworking-plugins', isInstalled: () => isFile('/usr/lib/cni/ptp') },
+  { name: 'dnsmasq-base', isInstalled: () => hasProgram('dnsmasq') },
+  { name: 'openssl', isInstalled: () => hasProgram('openssl') },
+  // For the build of the control plane.
+  { name: 'patch', isInstalled: () => hasProgram('patch') },
+  { name: 'xz-utils', isInstalled: () => hasProgram('xz') },
+]
+
 /**
  * Prepares the machine for tests: installs missing packages where possible and starts servers in a temporary
  * folder. Failures are reported in `missing`, not thrown, and the tests concerned skip themselves.
@@ -55,7 +70,7 @@ const packages: { name: string; isInstalled: () => Promise<boolean> }[] = [
 export async function prepareTestMachine(
   progress: Progress,
   signal: AbortSignal,
-  { runtime }: { runtime?: string | undefined } = {},
+  { runtime, cluster = false }: { runtime?: string | undefined; cluster?: boolean } = {},
 ): Promise<TestMachine> {
   const services: Service[] = []
   const missing: string[] = []
@@ -72,7 +87,11 @@ export async function prepareTestMachine(
     }
   }
   try {
-    await installPackages(progress, signal, missing)
+    await installPackages(cluster ? [...packages, ...clusterPackages] : packages, {
+      progress,
+      signal,
+      missing,
+    })
     await tryToPrepare('agent containers', () => prepareContainers(env, progress, signal))
     // Tests find containers by name, so those of a killed run would be taken for their own.
     const killed = await removeDeadSessions()
@@ -87,6 +106,8 @@ export async function prepareTestMachine(
     await tryToPrepare('the web UI build', async () => {
       await progress.step('Building the web UI', () => buildPages({ signal }))
     })
+    // Not a failure to report as missing: all tests of the run need it.
+    if (cluster) await prepareCluster(progress, signal)
     const folder = await mkdtemp(join(tmpdir(), 'roost-test-'))
     services.push({ url: '', stop: () => rm(folder, { recursive: true, force: true }) })
     await run('chmod', ['755', folder])
@@ -114,9 +135,12 @@ export async function prepareTestMachine(
   }
 }
 
-async function installPackages(progress: Progress, signal: AbortSignal, missing: string[]): Promise<void> {
+async function installPackages(
+  needed: readonly Package[],
+  { progress, signal, missing }: { progress: Progress; signal: AbortSignal; missing: string[] },
+): Promise<void> {
   const absent: string[] = []
-  for (const { name, isInstalled } of packages) if (!(await isInstalled())) absent.push(name)
+  for (const { name, isInstalled } of needed) if (!(await isInstalled())) absent.push(name)
   if (absent.length === 0) return
   const apt = await openApt()
   if (!apt) {

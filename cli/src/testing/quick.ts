@@ -5,6 +5,7 @@ import { repository } from '../machine/repository.ts'
 import { run } from '../machine/run.ts'
 import { importsOf, listSources, testsNear } from './import-graph.ts'
 import { checkStage, type StaticStage, tool } from './stages.ts'
+import { isClusterTest } from './test-files.ts'
 
 /** Test files run by `--quick`, the nearest to the change first. */
 const maxQuickTestFiles = 24
@@ -16,7 +17,7 @@ export async function planQuick(): Promise<QuickPlan> {
   const changed = (await changedFiles()).filter((file) => existsSync(join(repository.root, file)))
   const sources = changed.filter((file) => /\.tsx?$/.test(file))
   const imports = listSources(repository.root).flatMap((file) => importsOf(repository.root, file))
-  const near = testsNear(sources, imports)
+  const near = testsNear(sources, imports).filter((path) => !isClusterTest(path))
   const tests = near.slice(0, maxQuickTestFiles)
   await mkdir(join(repository.local, 'types'), { recursive: true })
   return {

@@ -117,11 +117,11 @@ export async function runTests(files: string[], names: string[], options: TestsO
 export type TestsOptions = StageOptions & {
   /** Measures which branches of the server and the agent run, in tests and in the processes they start. */
   measuresCoverage?: boolean
+  /** Files that run concurrently; by default one more than there are processors, at most four. */
+  concurrency?: number
 }
 
 type FilesOptions = TestsOptions & {
-  /** Files that run concurrently; by default one more than there are processors, at most four. */
-  concurrency?: number
   /** Suppresses the report of Node's runner. */
   isQuiet?: boolean
 }

@@ -20,6 +20,13 @@ export function findTestFiles(root: string, filters: string[], cwd: string): str
   return all.filter((path) => accepts.some((accept) => accept(path))).sort()
 }
 
+/** Tests on a Kubernetes cluster, which only `roost test --cluster` runs. */
+export const clusterTests = 'checks/cluster'
+
+export function isClusterTest(path: string): boolean {
+  return path.startsWith(`${clusterTests}/`)
+}
+
 const slowFolders = [`checks${sep}acceptance${sep}`, `checks${sep}browser${sep}`]
 
 /**

@@ -1,5 +1,5 @@
-import { Agent, request as httpsRequest } from 'node:https'
 import type { IncomingMessage } from 'node:http'
+import { Agent, request as httpsRequest } from 'node:https'
 import { setTimeout as pause } from 'node:timers/promises'
 
 /** PEM texts of one user of the API. */

@@ -1,12 +1,11 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { request } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { type Api, openApi } from './api.ts'
 import { type Authority, createTokenKey } from './certificates.ts'
 import { kubeconfig } from './configuration.ts'
 import { type Daemon, type DaemonOptions, startDaemon } from './processes.ts'
-import { openApi, type Api } from './api.ts'
-import { writeFile } from 'node:fs/promises'
 import type { HeldSlot } from './record.ts'
 
 export type ControlPlane = {
@@ -151,8 +150,10 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
 
 /** Removes all versions but the current ones from etcd, through its JSON gateway. */
 async function compact(url: string): Promise<void> {
-  const range = await post(`${url}/v3/kv/range`, { key: 'AA==' })
-  const revision = (range as { header?: { revision?: string } }).header?.revision
+  // A write of its own: the version that a client read last would otherwise be the current one, which stays valid.
+  const key = Buffer.from('roost-test').toString('base64')
+  const put = await post(`${url}/v3/kv/put`, { key, value: '' })
+  const revision = (put as { header?: { revision?: string } }).header?.revision
   if (!revision) throw new Error('etcd names no revision')
   await post(`${url}/v3/kv/compaction`, { revision, physical: true })
 }

@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { isAbsolute, join } from 'node:path'
 import type { Api, Credentials } from './api.ts'
 import { findPrograms } from './build.ts'
 import { createAuthority } from './certificates.ts'
@@ -32,6 +33,8 @@ export type ClusterOptions = {
 
 /** A Kubernetes cluster on this machine, for the administrator. */
 export type Cluster = {
+  /** Prefix of its control groups and network links, such as `roost-c0`. */
+  name: string
   /** The address of the API, such as `https://10.160.0.1:6443`. */
   server: string
   /** Path of a file for `KUBECONFIG`. */
@@ -46,8 +49,8 @@ export type Cluster = {
   node(number: number): Node
   /** Runs `kubectl` of the cluster's version and returns its output. */
   kubectl(...args: string[]): Promise<string>
-  /** Copies an image of this machine's Docker engine to all nodes. */
-  loadImage(reference: string): Promise<void>
+  /** Copies an image of this machine's Docker engine, or an archive with an absolute path, to all nodes. */
+  loadImage(image: string): Promise<void>
   /** Kills the API server. Pods keep running. */
   stopApiServer(): Promise<void>
   /** Resolves when the API answers. */
@@ -175,6 +178,7 @@ async function start(held: HeldSlot, options: StartOptions, close: () => Promise
   onProgress('all nodes are ready')
 
   return {
+    name: slot.name,
     server,
     kubeconfig: config,
     credentials,
@@ -188,15 +192,16 @@ async function start(held: HeldSlot, options: StartOptions, close: () => Promise
       return node
     },
     kubectl: (...args) => run(join(programs, 'kubectl'), [`--kubeconfig=${config}`, ...args], { env }),
-    async loadImage(reference) {
-      const archive = join(folder, `image-${Date.now()}.tar`)
+    async loadImage(image) {
+      const isArchive = isAbsolute(image)
+      const archive = isArchive ? image : join(folder, `image-${randomUUID()}.tar`)
       try {
-        await saveImage(reference, archive)
+        if (!isArchive) await saveImage(image, archive)
         const args = ['-n', kubernetesNamespace, 'images', 'import', archive]
         // One after another, because unpacking keeps a processor busy.
         for (const node of nodes) await node.run('ctr', args, imageTimeoutMs)
       } finally {
-        await rm(archive, { force: true })
+        if (!isArchive) await rm(archive, { force: true })
       }
     },
     stopApiServer: plane.stopApiServer,

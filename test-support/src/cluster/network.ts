@@ -1,8 +1,11 @@
+import { readFile } from 'node:fs/promises'
 import { run } from './processes.ts'
 import type { NodePlan, Slot } from './slot.ts'
 
 /** Creates the network that joins the nodes. `removeTraces` of `record.ts` removes it. */
 export async function createNetwork({ bridge, hostAddress, network, name }: Slot): Promise<void> {
+  if ((await readFile('/proc/sys/net/ipv4/ip_forward', 'utf8')).trim() !== '1')
+    throw new Error('A cluster needs IP forwarding, which Docker switches on: sysctl net.ipv4.ip_forward=1')
   await ip('link', 'add', bridge, 'type', 'bridge')
   await ip('address', 'add', `${hostAddress}/24`, 'dev', bridge)
   await ip('link', 'set', bridge, 'up')

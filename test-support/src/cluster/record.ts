@@ -2,8 +2,8 @@ import { mkdir, readdir, readFile, rm, rmdir, writeFile } from 'node:fs/promises
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { acquireLock, processStart } from '../../../cli/src/machine/lock.ts'
-import { cgroupFolders } from './requirements.ts'
 import { run, succeeds } from './processes.ts'
+import { cgroupFolders } from './requirements.ts'
 import { isNetworkUsed, maxNodes, planSlot, type Slot, slotCount } from './slot.ts'
 
 /** Records of the clusters of this machine. They end with a reboot, like what they name. */

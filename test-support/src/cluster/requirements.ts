@@ -1,5 +1,6 @@
 import { readdir, readFile, statfs } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { cacheVariable } from './paths.ts'
 
 /** Control groups that the kubelet of Kubernetes 1.20 manages. */
 const controllers = ['cpu', 'cpuacct', 'cpuset', 'memory', 'devices', 'freezer', 'blkio', 'pids']
@@ -7,6 +8,8 @@ const cgroupRoot = '/sys/fs/cgroup'
 /** Debian 12. Its source package is the last one whose control plane was built and tried. */
 const release = 'bookworm'
 const overlayMagic = 0x794c7630
+/** `node-init.sh` mounts other folders there. */
+const ownFolders = ['/run', '/var/lib', '/var/log']
 
 /** What the machine has, for `missingRequirement`. */
 export type MachineFacts = {
@@ -15,7 +18,7 @@ export type MachineFacts = {
   codename: string | null
   /** Controllers with a hierarchy of their own (version 1). */
   controllers: readonly string[]
-  forwardsPackets: boolean
+  cache: string
   /** Whether the cache folder is on an overlay file system, which cannot hold the layers of other containers. */
   isCacheOverlaid: boolean
   /** Whether the programs were built before. */
@@ -25,18 +28,24 @@ export type MachineFacts = {
 export async function readMachineFacts(cache: string, isBuilt: boolean): Promise<MachineFacts> {
   const system = await readFile('/etc/os-release', 'utf8').catch(() => '')
   const groups = await readdir(cgroupRoot).catch((): string[] => [])
-  const forwarding = await readFile('/proc/sys/net/ipv4/ip_forward', 'utf8').catch(() => '0')
   return {
     isRoot: process.getuid?.() === 0,
     codename: /^VERSION_CODENAME=(.*)$/m.exec(system)?.[1] ?? null,
     controllers: controllers.filter((name) => groups.includes(name)),
-    forwardsPackets: forwarding.trim() === '1',
-    isCacheOverlaid: await statfs(cache).then(
-      ({ type }) => type === overlayMagic,
-      () => false,
-    ),
+    cache,
+    isCacheOverlaid: await isOverlaid(cache),
     isBuilt,
   }
+}
+
+/** Looks at the nearest folder that exists. */
+async function isOverlaid(folder: string): Promise<boolean> {
+  const type = await statfs(folder).then(
+    (found) => found.type,
+    () => null,
+  )
+  if (type === null) return folder !== dirname(folder) && isOverlaid(dirname(folder))
+  return type === overlayMagic
 }
 
 /** Returns what a cluster needs and this machine lacks, as one sentence; null if it has everything. */
@@ -47,18 +56,17 @@ export function missingRequirement(facts: MachineFacts): string | null {
     return `A cluster needs control groups of version 1 in ${cgroupRoot}; missing: ${lacks.join(', ')}. A boot with systemd.unified_cgroup_hierarchy=0 provides them.`
   if (facts.codename !== release && !facts.isBuilt)
     return `The control plane is built from packages of Debian 12 (${release}); this is ${facts.codename ?? 'another system'}.`
-  if (!facts.forwardsPackets)
-    return 'A cluster needs IP forwarding, which Docker switches on: sysctl net.ipv4.ip_forward=1'
+  const hidden = ownFolders.find((folder) => `${facts.cache}/`.startsWith(`${folder}/`))
+  if (hidden)
+    return `The cache folder ${facts.cache} is below ${hidden}, which each node replaces. Set ${cacheVariable} to another folder.`
   if (facts.isCacheOverlaid)
-    return 'The cache folder is on an overlay file system, which cannot hold image layers. Set ROOST_CLUSTER_CACHE to a folder on a disk.'
+    return `The cache folder ${facts.cache} is on an overlay file system, which cannot hold image layers. Set ${cacheVariable} to a folder on a disk.`
   return null
 }
 
-/** The control group hierarchies in which a node gets groups of its own. */
+/** The folders of the control group hierarchies of this machine. */
 export async function cgroupFolders(): Promise<string[]> {
   const entries = await readdir(cgroupRoot, { withFileTypes: true })
-  // Links are second names of joined controllers. The unified hierarchy has no controller here.
-  return entries
-    .filter((entry) => entry.isDirectory() && entry.name !== 'unified')
-    .map(({ name }) => join(cgroupRoot, name))
+  // Links are second names of joined controllers.
+  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(cgroupRoot, name))
 }
