@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { copyFile, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { acquireLock } from '../../../cli/src/machine/lock.ts'
@@ -9,6 +9,7 @@ import { run, startDaemon, succeeds } from './processes.ts'
 /** containerd's namespace for the kubelet. */
 export const kubernetesNamespace = 'k8s.io'
 const maxUnusedDays = 7
+const replacedPrefix = 'roost.local/replaced:'
 const dayMs = 86_400_000
 const startTimeoutMs = 30_000
 /** For one image of a gigabyte on a busy machine. */
@@ -19,7 +20,7 @@ type Index = Record<string, { id: string; usedAt: number }>
 
 export type ImageStore = {
   pauseImage: string
-  /** Fills a new folder with all images of the store. Takes a second and almost no disk space. */
+  /** Fills a new folder with all images of the store. Takes almost no time and disk space. */
   copyTo(folder: string): Promise<void>
 }
 
@@ -57,9 +58,16 @@ export async function withImageStore<T>(
     // Only this function writes it, and replaces it as a whole.
     const index = JSON.parse(await readFile(indexPath, 'utf8').catch(() => '{}')) as Index
     const { add, remove } = planChanges(index, wanted, Date.now())
+    // Clusters that run may use the layers of an image that is loaded again: it keeps another name for some days.
+    const replaced = add.flatMap((image) => {
+      const old = index[image]
+      return old ? [[image, `${replacedPrefix}${old.id.replace('sha256:', '')}`] as const] : []
+    })
     if (add.length + remove.length > 0) {
       await withEngine({ root, folder, env }, async (ctr) => {
         for (const image of remove) await succeeds('ctr', [...ctr, 'images', 'remove', fullName(image)])
+        for (const [image, name] of replaced)
+          await succeeds('ctr', [...ctr, 'images', 'tag', '--force', fullName(image), name])
         for (const image of add) {
           onProgress(`loading the image ${image}`)
           const archive = join(folder, 'image.tar')
@@ -74,6 +82,7 @@ export async function withImageStore<T>(
       })
     }
     for (const image of remove) delete index[image]
+    for (const [image, name] of replaced) Object.assign(index, { [name]: index[image] })
     await writeFile(`${indexPath}.new`, JSON.stringify({ ...index, ...wanted }, null, 2))
     await rename(`${indexPath}.new`, indexPath)
     return await work({ pauseImage, copyTo: (target) => linkStore(root, target) })
@@ -178,19 +187,27 @@ async function archiveProgram(program: string, reference: string, archive: strin
 }
 
 /**
- * Links the files of a store. Engines never change a stored layer or blob, because containers write to a layer of
- * their own. Only their databases change, so these are copied.
+ * Makes a store with the same images. Engines never change a stored layer or blob, because containers write to a layer
+ * of their own. Layers are symbolic links, because they have too many files to link each; only databases are copied.
  */
 async function linkStore(root: string, target: string): Promise<void> {
-  await run('cp', ['-a', '--link', root, target])
-  for (const folder of await readdir(root, { withFileTypes: true })) {
-    if (!folder.isDirectory()) continue
-    for (const name of await readdir(join(root, folder.name))) {
-      if (!name.endsWith('.db')) continue
-      await rm(join(target, folder.name, name))
-      await copyFile(join(root, folder.name, name), join(target, folder.name, name))
+  await mkdir(target)
+  for (const { name } of (await readdir(root, { withFileTypes: true })).filter((entry) =>
+    entry.isDirectory(),
+  )) {
+    await mkdir(join(target, name))
+    for (const part of await readdir(join(root, name))) {
+      const [from, to] = [join(root, name, part), join(target, name, part)]
+      if (part.endsWith('.db')) await copyFile(from, to)
+      else if (part === 'snapshots') await linkEntries(from, to)
+      else await run('cp', ['-a', '--link', from, to])
     }
   }
+}
+
+async function linkEntries(from: string, to: string): Promise<void> {
+  await mkdir(to)
+  for (const name of await readdir(from)) await symlink(join(from, name), join(to, name))
 }
 
 async function waitForLock(folder: string): Promise<{ release(): Promise<void> }> {
