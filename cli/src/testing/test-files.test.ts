@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { findTestFiles, runOrder } from './test-files.ts'
+import { findTestFiles, isClusterTest, runOrder } from './test-files.ts'
 
 const files = [
   'server/src/a.test.ts',
@@ -24,6 +24,11 @@ test('a filter is a file, a folder relative to the working folder or the reposit
   assert.deepEqual(found('./a.test.ts', join(root, 'server/src')), ['server/src/a.test.ts'])
   assert.deepEqual(found('b.test'), ['server/src/kit/b.test.ts'])
   assert.deepEqual(found('nothing'), [])
+})
+
+test('tests on a cluster are those below their folder', () => {
+  assert.equal(isClusterTest('checks/cluster/a.test.ts'), true)
+  assert.equal(isClusterTest('checks/clusters.test.ts'), false)
 })
 
 test('acceptance and browser files alternate evenly, all others follow', () => {
