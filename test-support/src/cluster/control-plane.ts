@@ -2,15 +2,13 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { request } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Api, openApi } from './api.ts'
+import type { Api } from './api.ts'
 import { type Authority, createTokenKey } from './certificates.ts'
 import { kubeconfig } from './configuration.ts'
-import { type Daemon, type DaemonOptions, startDaemon } from './processes.ts'
+import { type Daemon, startDaemon } from './processes.ts'
 import type { HeldSlot } from './record.ts'
 
 export type ControlPlane = {
-  server: string
-  api: Api
   stopApiServer(): Promise<void>
   startApiServer(): Promise<void>
   /** Removes old versions from the store, and restarts the API server, which remembers some of them. */
@@ -24,8 +22,9 @@ export type ControlPlaneOptions = {
   authority: Authority
   programs: string
   env: NodeJS.ProcessEnv
+  server: string
+  api: Api
   nodeMonitorGraceSeconds: number
-  admin: { ca: string; cert: string; key: string }
 }
 
 const readyTimeoutMs = 120_000
@@ -34,15 +33,13 @@ const withoutListener = ['--port=0', '--secure-port=0']
 
 /** Starts etcd, the API server, the controller manager and the scheduler. They need some seconds to be ready. */
 export async function startControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
-  const { held, authority, programs, env, admin } = options
+  const { held, authority, programs, env, server, api } = options
   const { slot, folder } = held
-  const server = `https://${slot.hostAddress}:${slot.apiPort}`
   const logs = new Map<string, string>()
   const start = async (name: string, flags: string[]): Promise<Daemon> => {
     const log = join(folder, `${name}.log`)
     logs.set(name, log)
-    const daemonOptions: DaemonOptions = { log, env }
-    const daemon = await startDaemon(join(programs, name), flags, daemonOptions)
+    const daemon = await startDaemon(join(programs, name), flags, { log, env })
     await held.add(daemon.pid)
     return daemon
   }
@@ -113,7 +110,6 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
     ...withoutListener,
   ])
 
-  const api = openApi(server, admin)
   const untilReady = async () => {
     for (const deadline = performance.now() + readyTimeoutMs; ; await pause(100)) {
       const problem = await api.text('/readyz').then(
@@ -135,8 +131,6 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
   }
   await untilReady()
   return {
-    server,
-    api,
     logs,
     stopApiServer,
     startApiServer,

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
-import type { Api, Credentials } from './api.ts'
+import { type Api, type Credentials, openApi } from './api.ts'
 import { findPrograms } from './build.ts'
 import { createAuthority } from './certificates.ts'
 import { kubeconfig } from './configuration.ts'
-import { type ControlPlane, startControlPlane } from './control-plane.ts'
+import { startControlPlane } from './control-plane.ts'
 import { imageTimeoutMs, kubernetesNamespace, saveImage, withImageStore } from './images.ts'
 import { startNames } from './names.ts'
 import { createNetwork } from './network.ts'
@@ -88,9 +88,12 @@ export async function startCluster({
 
   const held = await claimSlot(join(cache, 'clusters'))
   const stop = new AbortController()
-  const close = async () => {
+  let closing: Promise<void> | null = null
+  // Only once: after the first time, the slot may belong to another process.
+  const close = () => {
     stop.abort()
-    await held.release()
+    closing ??= held.release()
+    return closing
   }
   try {
     const options = { count, images, nodeMonitorGraceSeconds, onProgress, cache, programs, stop: stop.signal }
@@ -120,42 +123,24 @@ async function start(held: HeldSlot, options: StartOptions, close: () => Promise
   await writeFile(config, kubeconfig(server, credentials), { mode: 0o600 })
   await createNetwork(slot)
 
-  let plane: ControlPlane | null = null
-  const controlPlane = (): ControlPlane => {
-    if (!plane) throw new Error('The control plane is not ready yet.')
-    return plane
-  }
-  const startNodes = () =>
-    withImageStore({ cache, programs, images, env, onProgress }, ({ pauseImage, copyTo }) =>
-      Promise.all(
-        Array.from({ length: count }, async (_, index) => {
-          const api = () => controlPlane().api
-          const plan = slot.node(index + 1)
-          const node = await createNode({
-            held,
-            plan,
-            authority,
-            server,
-            api,
-            pauseImage,
-            env,
-            fillImages: copyTo,
-          })
-          await node.start()
-          return node
-        }),
-      ),
-    )
-  const startPlane = () =>
-    startControlPlane({ held, authority, programs, env, nodeMonitorGraceSeconds, admin: credentials })
-  // Nodes start while the control plane does. Both must settle: a failure of one removes what the other started.
-  const [planeStart, nodesStart] = await Promise.allSettled([startPlane(), startNodes()])
-  if (planeStart.status === 'rejected') throw planeStart.reason
-  plane = planeStart.value
-  if (nodesStart.status === 'rejected') throw nodesStart.reason
-  const nodes = nodesStart.value
-  const { api } = plane
+  const api = openApi(server, credentials)
   stop.addEventListener('abort', () => api.close())
+  const common = { held, authority, server, api, programs, env }
+  const startNodes = async () => {
+    const nodes = await withImageStore(
+      { cache, programs, images, env, onProgress },
+      ({ pauseImage, copyTo }) =>
+        all(
+          Array.from({ length: count }, (_, index) =>
+            createNode({ ...common, plan: slot.node(index + 1), pauseImage, fillImages: copyTo }),
+          ),
+        ),
+    )
+    await all(nodes.map((node) => node.start()))
+    return nodes
+  }
+  // Nodes start while the control plane does.
+  const [plane, nodes] = await all([startControlPlane({ ...common, nodeMonitorGraceSeconds }), startNodes()])
   onProgress('the control plane is ready')
 
   const dnsLog = await startNames(api, held, { env, signal: stop })
@@ -210,6 +195,14 @@ async function start(held: HeldSlot, options: StartOptions, close: () => Promise
     logs,
     close,
   }
+}
+
+/** Waits for the end of all, even if one fails: nothing may start while the cluster is being removed. */
+async function all<const T extends readonly Promise<unknown>[]>(
+  work: T,
+): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> {
+  await Promise.allSettled(work)
+  return Promise.all(work)
 }
 
 async function lastLines(path: string): Promise<string> {

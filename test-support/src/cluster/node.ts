@@ -13,7 +13,13 @@ import {
 } from './configuration.ts'
 import { connectNode, setLink } from './network.ts'
 import { type Daemon, run, startDaemon } from './processes.ts'
-import { type HeldSlot, removeControlGroup, removeLink } from './record.ts'
+import {
+  endProcesses,
+  type HeldSlot,
+  type RecordedProcess,
+  removeControlGroup,
+  removeLink,
+} from './record.ts'
 import { cgroupFolders } from './requirements.ts'
 import type { NodePlan } from './slot.ts'
 
@@ -49,7 +55,7 @@ export type NodeOptions = {
   plan: NodePlan
   authority: Authority
   server: string
-  api: () => Api
+  api: Api
   pauseImage: string
   env: NodeJS.ProcessEnv
   /** Fills the folder of the node's engine with the images of the cluster. */
@@ -67,29 +73,25 @@ export async function createNode(options: NodeOptions): Promise<Node> {
   const logs = new Map(
     ['init', 'containerd', 'kubelet', 'kube-proxy'].map((name) => [name, join(folder, `${name}.log`)]),
   )
-  let daemon: Daemon | null = null
+  /** `first` is the first process of the node as this machine sees it. */
+  let power: { daemon: Daemon; first: RecordedProcess } | null = null
 
-  /** The first process of the node as this machine sees it. */
-  const firstProcess = async (): Promise<string> => {
-    if (!daemon) throw new Error(`${plan.name} has no power`)
-    const children = await readFile(`/proc/${daemon.pid}/task/${daemon.pid}/children`, 'utf8')
-    return children.trim()
-  }
-  const patchNode = (body: unknown) => api().request('PATCH', `/api/v1/nodes/${plan.name}`, body)
+  const patchNode = (body: unknown) => api.request('PATCH', `/api/v1/nodes/${plan.name}`, body)
 
   return {
     name: plan.name,
     address: plan.address,
     logs,
     async kill() {
-      await daemon?.kill()
-      daemon = null
-      // A dead machine holds no control groups. Waiting for their end waits for the end of all its processes.
+      await power?.daemon.kill()
+      // The kernel lets the first process of a namespace end after all others.
+      if (power) await endProcesses([power.first])
+      power = null
       await removeControlGroup(plan.controlGroup)
       await removeLink(plan.link)
     },
     async start() {
-      if (daemon) throw new Error(`${plan.name} runs already`)
+      if (power) throw new Error(`${plan.name} runs already`)
       await createControlGroup(plan.controlGroup)
       const nodeEnv = {
         ...env,
@@ -100,16 +102,25 @@ export async function createNode(options: NodeOptions): Promise<Node> {
       }
       const namespaces = ['--net', '--mount', '--uts', '--ipc', '--pid', '--fork', '--kill-child=KILL']
       const log = join(folder, 'init.log')
-      daemon = await startDaemon('unshare', [...namespaces, init], { log, env: nodeEnv, hasPipes: true })
+      const daemon = await startDaemon('unshare', [...namespaces, init], {
+        log,
+        env: nodeEnv,
+        hasPipes: true,
+      })
       await held.add(daemon.pid)
       const [input, report] = [daemon.child.stdin, daemon.child.stdio[3]]
       if (!input || !(report instanceof Readable)) throw new Error('The node has no pipes.')
       const signal = AbortSignal.timeout(handshakeTimeoutMs)
-      const isReady = await once(report, 'data', { signal }).then(
-        () => true,
-        () => false,
-      )
-      if (!isReady) throw new Error(`${plan.name} did not start:\n${await readFile(log, 'utf8')}`)
+      const hasNamespaces = await Promise.race([
+        once(report, 'data', { signal }).then(
+          () => true,
+          () => false,
+        ),
+        daemon.ended.then(() => false),
+      ])
+      if (!hasNamespaces) throw new Error(`${plan.name} did not start:\n${await readFile(log, 'utf8')}`)
+      const children = await readFile(`/proc/${daemon.pid}/task/${daemon.pid}/children`, 'utf8')
+      power = { daemon, first: await held.add(Number(children)) }
       await connectNode(held.slot, plan, daemon.pid)
       input.end('network\n')
       report.destroy()
@@ -124,10 +135,11 @@ export async function createNode(options: NodeOptions): Promise<Node> {
         nodes.some(
           ({ metadata, status }) => metadata.name === plan.name && isNodeReady(status) === isReady,
         ) || undefined
-      await api().until('/api/v1/nodes', find, timeoutMs)
+      await api.until('/api/v1/nodes', find, timeoutMs)
     },
     async run(program, args, timeoutMs) {
-      const target = ['--target', await firstProcess(), '--mount', '--net', '--uts', '--ipc', '--pid']
+      if (!power) throw new Error(`${plan.name} has no power`)
+      const target = ['--target', String(power.first.pid), '--mount', '--net', '--uts', '--ipc', '--pid']
       return run('nsenter', [...target, program, ...args], { env, timeoutMs })
     },
   }

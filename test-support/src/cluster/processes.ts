@@ -39,7 +39,7 @@ export type DaemonOptions = {
   hasPipes?: boolean
 }
 
-/** Starts a process that the kernel kills when this process ends, however that happens. */
+/** Starts a process that the kernel kills when the thread of the caller ends, however that happens. */
 export async function startDaemon(
   program: string,
   args: string[],

@@ -1,4 +1,5 @@
-import { mkdir, readdir, readFile, rm, rmdir, writeFile } from 'node:fs/promises'
+import { renameSync, writeFileSync } from 'node:fs'
+import { mkdir, readdir, readFile, rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { acquireLock, processStart } from '../../../cli/src/machine/lock.ts'
@@ -10,15 +11,16 @@ import { isNetworkUsed, maxNodes, planSlot, type Slot, slotCount } from './slot.
 const recordFolder = '/run/roost-cluster'
 const endTimeoutMs = 20_000
 
-type RecordedProcess = { pid: number; start: string }
-type Record = { folder: string; processes: RecordedProcess[] }
+/** `start` tells it from a later process with the same id. */
+export type RecordedProcess = { pid: number; start: string }
+type ClusterRecord = { folder: string; processes: RecordedProcess[] }
 
 /** A slot that this process holds until `release`. */
 export type HeldSlot = {
   slot: Slot
   folder: string
   /** Records a process, so that it can be ended even after a crash of this one. */
-  add(pid: number): Promise<void>
+  add(pid: number): Promise<RecordedProcess>
   /** Removes everything that the cluster created on this machine, and the record. */
   release(): Promise<void>
 }
@@ -62,26 +64,32 @@ export async function removeCrashed(): Promise<number[]> {
 const recordPath = (number: number) => join(recordFolder, `${number}.json`)
 const lockSlot = (number: number) => acquireLock('cluster', recordPath(number))
 
-async function readRecord(number: number): Promise<Record | null> {
+async function readRecord(number: number): Promise<ClusterRecord | null> {
   const text = await readFile(recordPath(number), 'utf8').catch(() => null)
-  // Only `hold` writes it. A partial file cannot exist, because it is shorter than one block.
-  return text === null ? null : (JSON.parse(text) as Record)
+  // Only `hold` writes it, by renaming a whole file.
+  return text === null ? null : (JSON.parse(text) as ClusterRecord)
 }
 
 async function hold(slot: Slot, folder: string, lock: { release(): Promise<void> }): Promise<HeldSlot> {
-  const record: Record = { folder, processes: [] }
-  const save = () => writeFile(recordPath(slot.number), JSON.stringify(record), { mode: 0o600 })
-  await save()
+  const record: ClusterRecord = { folder, processes: [] }
+  const path = recordPath(slot.number)
+  // Synchronous, because processes start concurrently.
+  const save = () => {
+    writeFileSync(`${path}.new`, JSON.stringify(record), { mode: 0o600 })
+    renameSync(`${path}.new`, path)
+  }
+  save()
   await rm(folder, { recursive: true, force: true })
   await mkdir(folder, { recursive: true, mode: 0o700 })
   return {
     slot,
     folder,
     async add(pid) {
-      const start = await processStart(pid)
-      if (start === null) return
-      record.processes.push({ pid, start })
-      await save()
+      // A process that has ended already gets a start that no other has.
+      const recorded = { pid, start: (await processStart(pid)) ?? 'ended' }
+      record.processes.push(recorded)
+      save()
+      return recorded
     },
     async release() {
       await removeTraces(slot, record)
@@ -90,7 +98,7 @@ async function hold(slot: Slot, folder: string, lock: { release(): Promise<void>
   }
 }
 
-async function removeTraces(slot: Slot, { folder, processes }: Record): Promise<void> {
+async function removeTraces(slot: Slot, { folder, processes }: ClusterRecord): Promise<void> {
   await endProcesses(processes)
   for (let index = 1; index <= maxNodes; index += 1) {
     const { link, controlGroup } = slot.node(index)
@@ -167,7 +175,7 @@ async function removeRules(comment: string): Promise<void> {
     const rules = (await run('iptables', ['-w', '-t', table, '-S', chain])).split('\n')
     for (const rule of rules) {
       const words = rule.split(' ')
-      // Split by spaces, a rule with a quoted comment would be another one; ours have no spaces.
+      // Rules of others may have quoted comments with spaces; these match no name of a cluster.
       if (words[words.indexOf('--comment') + 1] !== comment || words[0] !== '-A') continue
       await run('iptables', ['-w', '-t', table, '-D', ...words.slice(1)])
     }
