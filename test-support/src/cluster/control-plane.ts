@@ -1,11 +1,11 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { request } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Api } from './api.ts'
 import { type Authority, createTokenKey } from './certificates.ts'
 import { kubeconfig } from './configuration.ts'
-import { type Daemon, startDaemon } from './processes.ts'
+import { type Daemon, lastLines, startDaemon } from './processes.ts'
 import type { HeldSlot } from './record.ts'
 
 export type ControlPlane = {
@@ -94,6 +94,27 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
     })
     return path
   }
+  const untilReady = async () => {
+    for (const deadline = performance.now() + readyTimeoutMs; ; await pause(100)) {
+      const problem = await api.text('/readyz').then(
+        () => null,
+        (error: unknown) => String(error),
+      )
+      if (problem === null) return
+      if (apiServer.hasEnded() || performance.now() > deadline)
+        throw new Error(
+          `The API server is not ready: ${problem}\n${await lastLines(logs.get('kube-apiserver') ?? '')}`,
+        )
+    }
+  }
+  const stopApiServer = () => apiServer.kill()
+  const startApiServer = async () => {
+    if (!apiServer.hasEnded()) return
+    apiServer = await start('kube-apiserver', apiFlags)
+    await untilReady()
+  }
+  await untilReady()
+  // Not before: they give up when the API server takes more than 10 s to start.
   await start('kube-controller-manager', [
     `--kubeconfig=${await clientFile('kube-controller-manager')}`,
     '--leader-elect=false',
@@ -109,27 +130,6 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
     '--leader-elect=false',
     ...withoutListener,
   ])
-
-  const untilReady = async () => {
-    for (const deadline = performance.now() + readyTimeoutMs; ; await pause(100)) {
-      const problem = await api.text('/readyz').then(
-        () => null,
-        (error: unknown) => String(error),
-      )
-      if (problem === null) return
-      if (apiServer.child.exitCode !== null || performance.now() > deadline)
-        throw new Error(
-          `The API server is not ready: ${problem}\n${await lastLines(logs.get('kube-apiserver'))}`,
-        )
-    }
-  }
-  const stopApiServer = () => apiServer.kill()
-  const startApiServer = async () => {
-    if (apiServer.child.exitCode === null && apiServer.child.signalCode === null) return
-    apiServer = await start('kube-apiserver', apiFlags)
-    await untilReady()
-  }
-  await untilReady()
   return {
     logs,
     stopApiServer,
@@ -163,9 +163,4 @@ function post(url: string, body: unknown): Promise<unknown> {
     sent.once('error', reject)
     sent.end(JSON.stringify(body))
   })
-}
-
-async function lastLines(path: string | undefined): Promise<string> {
-  const text = path ? await readFile(path, 'utf8').catch(() => '') : ''
-  return text.trimEnd().split('\n').slice(-15).join('\n')
 }

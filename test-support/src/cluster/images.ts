@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { acquireLock } from '../../../cli/src/machine/lock.ts'
 import { containerdConfiguration } from './configuration.ts'
-import { run, startDaemon, succeeds } from './processes.ts'
+import { lastLines, run, startDaemon, succeeds } from './processes.ts'
 
 /** containerd's namespace for the kubelet. */
 export const kubernetesNamespace = 'k8s.io'
@@ -141,8 +141,8 @@ async function withEngine(
     const ctr = ['-a', socket, '-n', kubernetesNamespace]
     for (const deadline = performance.now() + startTimeoutMs; ; await pause(50)) {
       if (await succeeds('ctr', [...ctr, 'version'])) break
-      if (engine.child.exitCode !== null || performance.now() > deadline)
-        throw new Error(`containerd did not start:\n${await readFile(log, 'utf8')}`)
+      if (engine.hasEnded() || performance.now() > deadline)
+        throw new Error(`containerd did not start:\n${await lastLines(log)}`)
     }
     await work(ctr)
   } finally {

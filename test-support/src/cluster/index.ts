@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
 import { type Api, type Credentials, openApi } from './api.ts'
 import { findPrograms } from './build.ts'
@@ -11,7 +11,7 @@ import { startNames } from './names.ts'
 import { createNetwork } from './network.ts'
 import { createNode, type Node } from './node.ts'
 import { cacheFolder } from './paths.ts'
-import { run } from './processes.ts'
+import { lastLines, run } from './processes.ts'
 import { claimSlot, type HeldSlot } from './record.ts'
 import { missingRequirement, readMachineFacts } from './requirements.ts'
 import { maxNodes } from './slot.ts'
@@ -64,8 +64,6 @@ export type Cluster = {
 }
 
 const readyTimeoutMs = 180_000
-const linesPerLog = 15
-const maxLineLength = 300
 
 /**
  * Starts a cluster and resolves when its nodes are ready and its API admits pods. Throws a sentence about what is
@@ -203,10 +201,4 @@ async function all<const T extends readonly Promise<unknown>[]>(
 ): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> {
   await Promise.allSettled(work)
   return Promise.all(work)
-}
-
-async function lastLines(path: string): Promise<string> {
-  const text = await readFile(path, 'utf8').catch(() => '')
-  const lines = text.trimEnd().split('\n').slice(-linesPerLog)
-  return lines.map((line) => line.slice(0, maxLineLength)).join('\n')
 }

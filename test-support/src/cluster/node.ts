@@ -12,7 +12,7 @@ import {
   podNetworkConfiguration,
 } from './configuration.ts'
 import { connectNode, setLink } from './network.ts'
-import { type Daemon, run, startDaemon } from './processes.ts'
+import { type Daemon, lastLines, run, startDaemon } from './processes.ts'
 import {
   endProcesses,
   type HeldSlot,
@@ -118,7 +118,7 @@ export async function createNode(options: NodeOptions): Promise<Node> {
         ),
         daemon.ended.then(() => false),
       ])
-      if (!hasNamespaces) throw new Error(`${plan.name} did not start:\n${await readFile(log, 'utf8')}`)
+      if (!hasNamespaces) throw new Error(`${plan.name} did not start:\n${await lastLines(log)}`)
       const children = await readFile(`/proc/${daemon.pid}/task/${daemon.pid}/children`, 'utf8')
       power = { daemon, first: await held.add(Number(children)) }
       await connectNode(held.slot, plan, daemon.pid)

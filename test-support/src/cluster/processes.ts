@@ -1,8 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { open } from 'node:fs/promises'
+import { open, readFile } from 'node:fs/promises'
 import { run as runToEnd } from '../../../cli/src/machine/run.ts'
 
 const commandTimeoutMs = 120_000
+const linesPerLog = 15
+const maxLineLength = 300
 
 /** Runs a program to its end and returns its output. Throws with the last lines if it fails. */
 export async function run(
@@ -23,6 +25,7 @@ export async function succeeds(program: string, args: string[]): Promise<boolean
 export type Daemon = {
   pid: number
   child: ChildProcess
+  hasEnded(): boolean
   /** Resolves when the process has ended. */
   ended: Promise<void>
   /** Kills the process and waits for its end. */
@@ -68,8 +71,16 @@ export async function startDaemon(
   return {
     pid: child.pid ?? 0,
     child,
+    hasEnded: () => child.exitCode !== null || child.signalCode !== null,
     ended,
     kill: () => end('SIGKILL'),
     terminate: () => end('SIGTERM'),
   }
+}
+
+/** Returns the end of a log, for a message about a failure; empty if there is no log. */
+export async function lastLines(path: string): Promise<string> {
+  const text = await readFile(path, 'utf8').catch(() => '')
+  const lines = text.trimEnd().split('\n').slice(-linesPerLog)
+  return lines.map((line) => line.slice(0, maxLineLength)).join('\n')
 }
