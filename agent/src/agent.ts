@@ -1,13 +1,14 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseDotenv } from '@roost/contracts/kit/dotenv'
+import { forwarderHost } from '@roost/contracts/link/addresses'
 import { type AgentSettings, principalsAbility, protocolVersion } from '@roost/contracts/link/messages'
 import type { Run } from '@roost/contracts/link/runs'
 import { createCallHandler, settingsOf } from './calls.ts'
 import type { Config } from './config.ts'
 import { mcpServersIn } from './credentials/servers.ts'
 import type { CredentialStore } from './credentials/store.ts'
-import { atPlatform, withOwnTransfer } from './egress/address.ts'
+import { atPlatform, type Near, withOwnTransfer } from './egress/address.ts'
 import { createEgressProxy } from './egress/proxy.ts'
 import { raiseFence, supersededExit } from './fence.ts'
 import type { WorkspaceGit } from './git/git.ts'
@@ -16,6 +17,8 @@ import { createDiskMeter } from './heartbeat/disk.ts'
 import { type Clock, timestamp } from './kit/clock.ts'
 import { isObject } from './kit/json.ts'
 import { faultText, type Log } from './kit/log.ts'
+import { createAddresses } from './link/addresses.ts'
+import { type Forwarder, patienceMs, startForwarder } from './link/forwarder.ts'
 import { createLink } from './link/link.ts'
 import { createQueueFile } from './operator-queue/file.ts'
 import { watchQueueFile } from './operator-queue/watch.ts'
@@ -118,10 +121,14 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     },
   })
   const permissions = createPermissions(home, join(volume.owner, 'state'), identities)
-  const egressProxy = createEgressProxy({
-    folder: volume.certificates,
+  const addresses = createAddresses({
     linkUrl: config.linkUrl,
+    further: config.linkAddresses,
+    file: join(volume.program, 'platform-addresses.json'),
+    clock,
+    log,
   })
+  const egressProxy = createEgressProxy({ folder: volume.certificates, near })
   const paths = await createPaths(home)
   let store: Promise<CredentialStore> | null = null
   const credentialDeps = {
@@ -130,8 +137,14 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     owner,
     parts: join(volume.program, 'sealed-parts'),
     digests: join(volume.program, 'mcp-rendered.json'),
-    own: config.mcpUrl ? { url: config.mcpUrl } : null,
-    variables: { AGENT_NAME: config.agentName, ...(config.mcpUrl ? { ROOST_MCP_URL: config.mcpUrl } : {}) },
+    own() {
+      const url = mcpUrl()
+      return url === null ? null : { url }
+    },
+    variables() {
+      const url = mcpUrl()
+      return { AGENT_NAME: config.agentName, ...(url === null ? {} : { ROOST_MCP_URL: url }) }
+    },
     clock,
   }
   // Loaded at first use: its dependencies would take a tenth of this program's memory.
@@ -188,8 +201,10 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     log,
     seconds: () => settings.disk_seconds,
   })
+  // Right before the link, which it needs as soon as it has an address.
+  const forwarder = await openForwarder()
   const link = createLink({
-    url: config.linkUrl,
+    addresses,
     key: config.agentKey,
     clock,
     log,
@@ -204,6 +219,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
       abilities: [principalsAbility],
     }),
     onUp(answer) {
+      learnAddresses(answer.platform_addresses)
       // The shape of the answer is fixed by the contracts.
       if (isObject(answer.settings)) applySettings(settingsOf(answer.settings))
       runs.resume(answer.acked ?? {}, answer.drop ?? [])
@@ -213,13 +229,14 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     async onCall(t, message) {
       // A request before initialization could be deleted as a leftover or overwritten by the template.
       if (/^(fs|credentials|skills|git)\./.test(t)) await initialized.promise
-      const request = withOwnTransfer(message, config.linkUrl)
+      const request = withOwnTransfer(message, near())
       if (!mayChangeFiles(t)) return await onCall(t, request)
       // Somebody else's turn may start in the middle of a long call, and after it.
       sharing.noteOwner()
       return await onCall(t, request).finally(sharing.noteOwner)
     },
     onSignal: (t) => t === 'wake' && runs.claim(),
+    onSilent: (target) => forwarder?.cut(target),
   })
   const delivery = createDelivery({
     link,
@@ -245,7 +262,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
         users,
         sharing,
         ownersFiles,
-        mcpUrl: config.mcpUrl,
+        mcpUrl,
         identities,
         permissions,
         live,
@@ -263,8 +280,38 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
   function withReachableBroker(run: Run): Run {
     return {
       ...run,
-      broker: { ...run.broker, url: atPlatform(run.broker.url, config.linkUrl) },
+      broker: { ...run.broker, url: atPlatform(run.broker.url, near()) },
     }
+  }
+
+  /** In a sandbox the gateway already forwards. Without the address, programs reach one process of the platform. */
+  async function openForwarder(): Promise<Forwarder | null> {
+    if (config.gateway) return null
+    const locate = () => link.target(patienceMs)
+    return startForwarder({ host: forwarderHost, port: 0, locate, clock }).catch((fault: unknown) => {
+      log.warn('forwarder not started', { reason: faultText(fault) })
+      return null
+    })
+  }
+
+  /** A platform with one address is reached directly. Platforms of the first release do not know the forwarder. */
+  function near(): Near {
+    if (forwarder && addresses.hasSeveral())
+      return { host: forwarder.host, port: forwarder.port, isForwarder: true }
+    const { hostname, port } = new URL(config.linkUrl)
+    return { host: hostname, port: Number(port) || 80, isForwarder: false }
+  }
+
+  function mcpUrl(): string | null {
+    const { mcpUrl } = config
+    return mcpUrl !== null && near().isForwarder ? atPlatform(mcpUrl, near()) : mcpUrl
+  }
+
+  function learnAddresses(named: readonly string[] | undefined) {
+    const before = near()
+    addresses.learn(named)
+    // The entry of the platform's tools is for terminals; turns get theirs when they start.
+    if (isInitialized && near().isForwarder !== before.isForwarder) void rewriteFiles()
   }
 
   const onCall = createCallHandler({
@@ -297,6 +344,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     memoryMb: memoryUsedMb,
     activities: runs.activities,
     active: runs.active,
+    answered: ({ platform_addresses }) => platform_addresses && learnAddresses(platform_addresses),
   })
 
   function applySettings(next: AgentSettings) {
@@ -335,6 +383,12 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     await writeGitignore(home)
   }
 
+  function rewriteFiles(): Promise<void> {
+    return renderFiles().catch((fault: unknown) =>
+      log.warn('.gitignore or .mcp.json not written', { reason: faultText(fault) }),
+    )
+  }
+
   async function prepare() {
     await clearLeftovers(
       unfinished.map(({ executionId }) => executionId),
@@ -352,9 +406,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
       clock,
       log,
     })
-    await renderFiles().catch((fault: unknown) =>
-      log.warn('.gitignore or .mcp.json not written', { reason: faultText(fault) }),
-    )
+    await rewriteFiles()
     isInitialized = true
     initialized.resolve()
     runs.ready()
@@ -375,6 +427,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
       const closeTerminals = async () => (await loadedTerminals)?.closeAll()
       await Promise.all([runs.close(graceMs), live.close(), closeTerminals()])
       link.close()
+      forwarder?.close()
     },
   }
 }

@@ -1,3 +1,4 @@
+import { type PlatformAddress, parsePlatformAddress } from '@roost/contracts/link/addresses'
 import type { RuntimeName } from '@roost/contracts/link/messages'
 
 /** The environment of the container, read once at the start. */
@@ -6,6 +7,8 @@ export type Config = {
   runtime: RuntimeName
   runtimeModel: string | null
   linkUrl: string
+  /** Further addresses of the platform, until it names its current ones over the link. */
+  linkAddresses: PlatformAddress[]
   mcpUrl: string | null
   agentKey: string
   imageVersion: string | null
@@ -37,6 +40,7 @@ export function readConfig(variables: Variables): Config {
     runtime: runtimeOf(variables.AGENT_RUNTIME ?? 'claude-code'),
     runtimeModel: optional('AGENT_RUNTIME_MODEL'),
     linkUrl: linkOf(required('ROOST_LINK_URL')),
+    linkAddresses: addressesOf(optional('ROOST_LINK_ADDRESSES')),
     mcpUrl: optional('ROOST_MCP_URL'),
     agentKey: required('ROOST_AGENT_KEY'),
     imageVersion: optional('ROOST_IMAGE_VERSION'),
@@ -74,6 +78,14 @@ function linkOf(url: string): string {
 function wholeNumber(name: string, text: string): number {
   if (!/^\d{1,12}$/.test(text)) throw new Error(`${name} is not a whole number.`)
   return Number(text)
+}
+
+function addressesOf(list: string | null): PlatformAddress[] {
+  return (list?.split(',') ?? []).map((each) => {
+    const address = parsePlatformAddress(each.trim())
+    if (!address) throw new Error('ROOST_LINK_ADDRESSES is not a list of host:port, separated by commas.')
+    return address
+  })
 }
 
 function portOf(text: string): number {

@@ -1,10 +1,10 @@
 import { startAgent } from './agent.ts'
 import { readConfig } from './config.ts'
 import { Superseded, supersededExit } from './fence.ts'
-import { startGateway } from './gateway.ts'
 import { systemClock } from './kit/clock.ts'
 import { createLog, faultText } from './kit/log.ts'
 import { saveMemory } from './kit/memory-saving.ts'
+import { startForwarder } from './link/forwarder.ts'
 import { workAsDeveloper } from './processes/identity.ts'
 import { openRuntime } from './runtimes/open.ts'
 
@@ -19,7 +19,12 @@ try {
   const config = readConfig(process.env)
   // Several users share the workspace through its group.
   process.umask(0o002)
-  if (config.gateway) await startGateway(config.gateway.socket, config.gateway.port)
+  // A sandbox without a network has the platform's socket in a shared folder.
+  if (config.gateway) {
+    const { socket, port } = config.gateway
+    const locate = async () => ({ path: socket })
+    await startForwarder({ host: '127.0.0.1', port, locate, clock: systemClock })
+  }
   const agent = await startAgent({
     config,
     variables: process.env,

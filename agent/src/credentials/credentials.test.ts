@@ -24,8 +24,8 @@ function setUp() {
     owner,
     parts: join(home, '.roost', 'parts'),
     digests: join(home, '.roost', 'mcp-rendered.json'),
-    own,
-    variables: { AGENT_NAME: 'tester' },
+    own: () => own,
+    variables: () => ({ AGENT_NAME: 'tester' }),
     clock: createFakeClock(),
   })
   let uploads = 0

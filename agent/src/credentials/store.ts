@@ -48,10 +48,10 @@ export type CredentialStoreDeps = {
   parts: string
   /** File with the digests of rendered servers. */
   digests: string
-  /** Null when the platform offers no tools. */
-  own: { url: string } | null
+  /** The current address of the platform's tools; null when it offers none. */
+  own(): { url: string } | null
   /** Variables that a template may use in addition to `.env`. */
-  variables: Readonly<Record<string, string>>
+  variables(): Readonly<Record<string, string>>
   clock: Clock
 }
 
@@ -110,8 +110,8 @@ export function createCredentialStore(deps: CredentialStoreDeps): CredentialStor
       template: await readSmall(join(home, mcpTemplateFile)),
       present,
       rendered: await readDigests(digests),
-      values: { ...variables, ...(await values()) },
-      own,
+      values: { ...variables(), ...(await values()) },
+      own: own(),
     })
     if (result.text !== present) await place(await partOf(result.text), '.mcp.json')
     await writeDigests(result.rendered)

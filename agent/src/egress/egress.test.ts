@@ -6,8 +6,10 @@ import { test } from 'node:test'
 import { atPlatform, withOwnTransfer } from './address.ts'
 import { createEgressProxy } from './proxy.ts'
 
+const near = () => ({ host: '172.18.0.1', port: 8001, isForwarder: false })
+
 test('platform addresses get the host of the link and keep port and path', () => {
-  const link = 'ws://172.30.0.1:8001/link'
+  const link = { host: '172.30.0.1', port: 8001, isForwarder: false }
   assert.equal(atPlatform('http://172.18.0.1:8001/broker', link), 'http://172.30.0.1:8001/broker')
   assert.equal(atPlatform('http://172.30.0.1:8001/broker', link), 'http://172.30.0.1:8001/broker')
   const message = { transfer: { url: 'http://172.18.0.1:8001/git/a/b.git', ticket: 't' }, message: 'm' }
@@ -18,8 +20,15 @@ test('platform addresses get the host of the link and keep port and path', () =>
   assert.deepEqual(withOwnTransfer({ transfer: null }, link), { transfer: null })
 })
 
+test('platform addresses get host and port of the forwarder and keep the path', () => {
+  const near = { host: '127.82.83.84', port: 40_123, isForwarder: true }
+  assert.equal(atPlatform('http://172.18.0.1:8001/broker', near), 'http://127.82.83.84:40123/broker')
+  assert.equal(atPlatform('http://127.82.83.84:8001/mcp', near), 'http://127.82.83.84:40123/mcp')
+  assert.equal(atPlatform('http://127.82.83.84:40123/mcp/', near), 'http://127.82.83.84:40123/mcp/')
+})
+
 test('without egress through the platform no variable is set', async () => {
-  const proxy = createEgressProxy({ folder: '/nonexistent', linkUrl: 'ws://172.18.0.1:8001/link' })
+  const proxy = createEgressProxy({ folder: '/nonexistent', near })
   assert.deepEqual(await proxy.variables(null), {})
 })
 
@@ -29,7 +38,7 @@ test('the platform’s certificate authority is trusted in addition to the syste
     await writeFile(join(folder, 'system.pem'), 'SYSTEM\n')
     const proxy = createEgressProxy({
       folder: join(folder, 'certificates'),
-      linkUrl: 'ws://172.18.0.1:8001/link',
+      near,
       system: join(folder, 'system.pem'),
     })
     const bare = await proxy.variables({ user: 'a', ticket: 't/1', authority: null })

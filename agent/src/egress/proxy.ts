@@ -2,6 +2,7 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { rootCertificates } from 'node:tls'
 import type { AgentWayOut } from '@roost/contracts/link/egress'
+import type { Near } from './address.ts'
 
 export type EgressProxy = {
   /** Returns the proxy and certificate variables for a child process; empty without a proxy. */
@@ -9,8 +10,8 @@ export type EgressProxy = {
 }
 
 /** `folder` holds only certificates and is readable by all users; `system` is the image's CA bundle. */
-export function createEgressProxy(deps: { folder: string; linkUrl: string; system?: string }): EgressProxy {
-  const { folder, linkUrl, system = '/etc/ssl/certs/ca-certificates.crt' } = deps
+export function createEgressProxy(deps: { folder: string; near(): Near; system?: string }): EgressProxy {
+  const { folder, near, system = '/etc/ssl/certs/ca-certificates.crt' } = deps
   const files = { authority: join(folder, 'authority.pem'), all: join(folder, 'all.pem') }
   let written: string | null = null
 
@@ -32,10 +33,10 @@ export function createEgressProxy(deps: { folder: string; linkUrl: string; syste
   return {
     async variables(access) {
       if (access === null) return {}
-      const { hostname, port } = new URL(linkUrl)
+      const { host, port } = near()
       const user = `${encodeURIComponent(access.user)}:${encodeURIComponent(access.ticket)}`
-      const proxy = `http://${user}@${hostname}:${port || '80'}`
-      const direct = [...new Set([hostname, '127.0.0.1', 'localhost', '::1'])].join(',')
+      const proxy = `http://${user}@${host}:${port}`
+      const direct = [...new Set([host, '127.0.0.1', 'localhost', '::1'])].join(',')
       const variables = {
         ...both({ HTTPS_PROXY: proxy, HTTP_PROXY: proxy, ALL_PROXY: proxy, NO_PROXY: direct }),
         NODE_USE_ENV_PROXY: '1',

@@ -26,6 +26,7 @@ test('every five seconds a heartbeat lists the active runs', async () => {
         if (bytes === unsent) unsent = null
       },
     },
+    answered: () => {},
     activities: () => [{ execution_id: 'run-1', tool: 'Bash' }],
   })
   await clock.advance(4999)

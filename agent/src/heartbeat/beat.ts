@@ -1,4 +1,4 @@
-import { type Beat, beatSeconds } from '@roost/contracts/link/messages'
+import { type Beat, type BeatAnswer, beatSeconds } from '@roost/contracts/link/messages'
 import type { Clock } from '../kit/clock.ts'
 import { faultText, type Log } from '../kit/log.ts'
 import { type Link, LinkDown } from '../link/link.ts'
@@ -12,6 +12,7 @@ export type BeatDeps = {
   activities(): NonNullable<Beat['executions']>
   active(): number
   disk: Pick<DiskMeter, 'unsent' | 'sent'>
+  answered(answer: BeatAnswer): void
 }
 
 /**
@@ -40,7 +41,10 @@ export function startBeats(deps: BeatDeps): () => void {
       executions: deps.activities(),
       ...(disk_bytes === null ? {} : { disk_bytes }),
     }
-    const onAnswer = () => disk_bytes !== null && deps.disk.sent(disk_bytes)
+    const onAnswer = (answer: BeatAnswer) => {
+      if (disk_bytes !== null) deps.disk.sent(disk_bytes)
+      deps.answered(answer)
+    }
     link.call('beat', body).then(onAnswer, (fault: unknown) => {
       if (!(fault instanceof LinkDown)) deps.log.warn('beat refused', { reason: faultText(fault) })
     })

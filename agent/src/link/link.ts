@@ -11,6 +11,7 @@ import type { Partial } from '@roost/contracts/link/runs'
 import type { Clock } from '../kit/clock.ts'
 import { isObject, type Json, objectAt, parseObject, textAt } from '../kit/json.ts'
 import { faultText, type Log } from '../kit/log.ts'
+import type { Addresses, Target } from './addresses.ts'
 import { refusedDelay, retryDelay } from './retry.ts'
 import { dial, type WebSocketClient } from './websocket.ts'
 
@@ -32,13 +33,15 @@ export type Link = {
   signal(message: Partial): void
   /** True after the hello was answered. */
   isUp(): boolean
+  /** Returns where the link is up, waiting for it at most `waitMs`; null after that. */
+  target(waitMs: number): Promise<Target | null>
   close(): void
 }
 
 export type AgentCallName = keyof AgentCalls
 
 export type LinkDeps = {
-  url: string
+  addresses: Pick<Addresses, 'next' | 'reached' | 'hasSeveral'>
   key: string
   clock: Clock
   log: Log
@@ -49,6 +52,8 @@ export type LinkDeps = {
   /** Answers a request of the platform; throws `LinkFault` for a named error. */
   onCall(t: string, message: Json): Promise<object>
   onSignal(t: string): void
+  /** The platform's process there no longer responds, and its other connections hang as well. */
+  onSilent(target: Target): void
 }
 
 /** The link is down; callers try again after the next hello. */
@@ -73,58 +78,83 @@ type PendingRequest = { done(answer: Json): void; fail(fault: Error): void }
 
 /** Signals are dropped above this size: buffered data matters more than single signals. */
 const congestedBytes = 1024 * 1024
-const handshakeMs = 10_000
+const pingMs = 2_000
+/** Unanswered pings after which a process of several counts as dead: within 8 s. */
+const quickPings = 3
+/** There is no other process to turn to, so one that is only slow is given time: 16 s. */
+const patientPings = 7
 
 /** Connects immediately. */
 export function createLink(deps: LinkDeps): Link {
-  const { clock, log } = deps
+  const { addresses, clock, log } = deps
   let socket: WebSocketClient | null = null
-  let isUp = false
+  let up: Target | null = null
   let isClosed = false
   let attempt = 0
   let nextId = 1
   let cancelRetry = () => {}
+  let cancelPing = () => {}
   const pending = new Map<string, PendingRequest>()
+  const waiting = new Set<(target: Target | null) => void>()
 
-  connect()
+  void connect()
 
-  function connect() {
+  async function connect() {
+    const target = await addresses.next()
+    if (isClosed) return
     let opened: WebSocketClient | null = null
     // Late events of an older connection are ignored.
     const isCurrent = () => opened === socket
+    const { url, host, handshakeMs } = target
     opened = dial(
-      { url: deps.url, headers: { authorization: `Bearer ${deps.key}` }, handshakeMs, maxMessageBytes },
+      { url, host, headers: { authorization: `Bearer ${deps.key}` }, handshakeMs, maxMessageBytes },
       {
-        onOpen: () => isCurrent() && greet(),
+        onOpen() {
+          if (!isCurrent() || !opened) return
+          watch(opened, target)
+          greet(target)
+        },
         onMessage: (text) => isCurrent() && receive(text),
         onClose: ({ code, httpStatus, reason }) => {
           if (!isCurrent()) return
           lost()
           const isRefused = code === closeCodes.badScope || code === closeCodes.replaced || httpStatus === 401
           const delay = isRefused ? refusedDelay(clock.random()) : retryDelay(attempt, clock.random())
-          if (attempt <= 1 || isRefused) log.warn('link lost', { code, reason, retry_ms: delay })
-          if (!isClosed) cancelRetry = clock.after(delay, connect)
+          if (attempt <= 1 || isRefused) log.warn('link lost', { url, code, reason, retry_ms: delay })
+          if (!isClosed) cancelRetry = clock.after(delay, () => void connect())
         },
       },
     )
     socket = opened
   }
 
+  /** Unanswered pings are counted, not time: a container that was paused itself has lost nothing. */
+  function watch(client: WebSocketClient, target: Target) {
+    cancelPing = clock.after(pingMs, () => {
+      if (client.ping() <= (addresses.hasSeveral() ? quickPings : patientPings)) return watch(client, target)
+      client.drop('no sign of life')
+      deps.onSilent(target)
+    })
+  }
+
   function lost() {
     socket = null
-    isUp = false
+    up = null
+    cancelPing()
     attempt += 1
     for (const { fail } of pending.values()) fail(new LinkDown())
     pending.clear()
   }
 
-  function greet() {
+  function greet(target: Target) {
     ask('hello', deps.hello(), answerSeconds).then(
       (answer) => {
-        isUp = true
+        up = target
         attempt = 0
-        log.info('link up')
+        addresses.reached(target)
+        log.info('link up', { url: target.url })
         deps.onUp(answer)
+        for (const found of waiting) found(target)
       },
       (fault: unknown) => {
         // The platform refused the hello or did not answer: this connection is useless.
@@ -197,15 +227,28 @@ export function createLink(deps: LinkDeps): Link {
 
   return {
     call(t, request, timeoutSeconds = t === 'beat' ? beatSeconds * 3 : answerSeconds) {
-      return isUp ? ask(t, request, timeoutSeconds) : Promise.reject(new LinkDown())
+      return up ? ask(t, request, timeoutSeconds) : Promise.reject(new LinkDown())
     },
     signal(message) {
-      if (isUp && socket && socket.buffered() < congestedBytes) socket.send(JSON.stringify(message))
+      if (up && socket && socket.buffered() < congestedBytes) socket.send(JSON.stringify(message))
     },
-    isUp: () => isUp,
+    isUp: () => up !== null,
+    target(waitMs) {
+      if (up || isClosed) return Promise.resolve(up)
+      return new Promise((resolve) => {
+        const found = (target: Target | null) => {
+          waiting.delete(found)
+          cancel()
+          resolve(target)
+        }
+        const cancel = clock.after(waitMs, () => found(null))
+        waiting.add(found)
+      })
+    },
     close() {
       isClosed = true
       cancelRetry()
+      for (const found of waiting) found(null)
       const current = socket
       lost()
       current?.close()

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { connect as connectTcp, type Socket } from 'node:net'
+import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import { createFrameReader, encodeFrame, opcodes } from './frames.ts'
 
 /**
@@ -11,8 +11,12 @@ export type WebSocketClient = {
   send(text: string): boolean
   /** Bytes buffered and not yet accepted by the system. */
   buffered(): number
+  /** Sends a ping. Returns the number of pings since anything was received. */
+  ping(): number
   /** Closes the connection; `onClose` follows. */
   close(code?: number): void
+  /** Drops the connection without a close frame, because nobody would receive it; `onClose` follows. */
+  drop(reason: string): void
 }
 
 export type WebSocketHandlers = {
@@ -24,6 +28,8 @@ export type WebSocketHandlers = {
 
 export type DialOptions = {
   url: string
+  /** Address to connect to instead of the URL's host, which was resolved before. */
+  host?: string
   headers: Record<string, string>
   /** Time limit from connecting to the finished upgrade. */
   handshakeMs: number
@@ -40,6 +46,7 @@ export function dial(options: DialOptions, handlers: WebSocketHandlers): WebSock
   let head: Buffer | null = Buffer.alloc(0)
   let isClosed = false
   let closing: { code: number; reason: string } | null = null
+  let pings = 0
 
   const handshake = setTimeout(() => end(abnormal, 'no answer to the upgrade'), options.handshakeMs)
   const frames = createFrameReader({
@@ -59,11 +66,12 @@ export function dial(options: DialOptions, handlers: WebSocketHandlers): WebSock
   async function open() {
     const isSecure = url.protocol === 'wss:'
     const port = Number(url.port) || (isSecure ? 443 : 80)
-    const host = url.hostname.replace(/^\[|\]$/g, '')
+    const name = url.hostname.replace(/^\[|\]$/g, '')
+    const host = options.host ?? name
     try {
       // TLS is loaded only when used: most agents connect over the engine's own network.
       socket = isSecure
-        ? (await import('node:tls')).connect({ host, port, servername: host })
+        ? (await import('node:tls')).connect({ host, port, ...(isIP(name) ? {} : { servername: name }) })
         : connectTcp({ host, port })
     } catch (error) {
       return end(abnormal, error instanceof Error ? error.message : 'cannot dial')
@@ -91,6 +99,7 @@ export function dial(options: DialOptions, handlers: WebSocketHandlers): WebSock
   }
 
   function receive(chunk: Buffer) {
+    pings = 0
     if (!head) return frames.push(chunk)
     head = Buffer.concat([head, chunk])
     const border = head.indexOf('\r\n\r\n')
@@ -135,7 +144,16 @@ export function dial(options: DialOptions, handlers: WebSocketHandlers): WebSock
   return {
     send: (text) => write(encodeFrame(opcodes.text, Buffer.from(text, 'utf8'))),
     buffered: () => socket?.writableLength ?? 0,
+    ping() {
+      pings += 1
+      write(encodeFrame(opcodes.ping, Buffer.alloc(0)))
+      return pings
+    },
     close: (code) => close(code),
+    drop(reason) {
+      socket?.destroy()
+      end(abnormal, reason)
+    },
   }
 }
 

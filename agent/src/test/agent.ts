@@ -35,6 +35,7 @@ export async function startTestAgent(options: TestAgentOptions = {}): Promise<Te
       runtime: options.runtime?.name ?? 'claude-code',
       runtimeModel: null,
       linkUrl: platform.url,
+      linkAddresses: [],
       mcpUrl: null,
       agentKey: platform.key,
       imageVersion: 'test',

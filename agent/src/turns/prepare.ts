@@ -24,8 +24,8 @@ export type PrepareDeps = {
   parts: string
   scratch: string
   places: Places
-  /** Address of the platform's MCP server; null without one. */
-  mcpUrl: string | null
+  /** Returns the current address of the platform's MCP server; null without one. */
+  mcpUrl(): string | null
   identities: Identities
   permissions: Permissions
   live: LivePool
@@ -124,6 +124,7 @@ async function fill(
   }
   const input = await placeAttachments(run.message, run.attachments, folders, read)
   const { servers, bridged, notices } = await serversOf(place, scratch.path, deps)
+  const mcpUrl = deps.mcpUrl()
   const setup: Setup = {
     kind: run.kind,
     systemPrompt: run.system_prompt,
@@ -133,7 +134,7 @@ async function fill(
     resumeSessionId: run.resume_session_id,
     readOnly,
     broker: run.broker,
-    mcp: deps.mcpUrl === null ? null : { url: deps.mcpUrl, key: run.key },
+    mcp: mcpUrl === null ? null : { url: mcpUrl, key: run.key },
     servers,
     credentials: place.credentials,
     isOwner: !place.isPrivate,

@@ -100,8 +100,8 @@ test('none of over 500 path forms reads or writes anything outside the workspace
     owner: { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 },
     parts: join(home, '.roost', 'sealed-parts'),
     digests: join(home, '.roost', 'mcp-rendered.json'),
-    own: null,
-    variables: {},
+    own: () => null,
+    variables: () => ({}),
     clock,
   })
   const forms = waysOut(home, root)

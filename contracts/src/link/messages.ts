@@ -154,6 +154,8 @@ export type HelloAnswer = {
   /** Runs that no longer belong to the agent: it stops and drops them. */
   drop: string[]
   lease_seconds: number
+  /** Where agents reach the platform's processes, as in `addresses.ts`. Missing in the first release. */
+  platform_addresses?: string[]
 }
 
 export type AgentSettings = {
@@ -186,7 +188,8 @@ export type Beat = {
   /** Size of the agent's own volumes; only in the first heartbeat after a measurement. */
   disk_bytes?: number
 }
-export type BeatAnswer = { ok: true }
+/** `platform_addresses`: only after they changed. */
+export type BeatAnswer = { ok: true; platform_addresses?: string[] }
 
 export type FromAgent = Hello | Claim | Started | Lines | RunResult | Beat | AttachmentRead | Queue
 
