@@ -22,6 +22,7 @@ export async function realMetrics(dataDir: string): Promise<string> {
     const platform = await compose(config, adapters, {
       internalSecret: secret('the-internal-secret-of-this-check'),
       agentsHost: () => '127.0.0.1',
+      ownAddresses: () => [],
       openClosedNetwork: adapters.containers.ensureClosedNetwork,
     })
     const app = createServer({

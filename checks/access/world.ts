@@ -70,6 +70,7 @@ export async function openWorld(options: Options = {}) {
   const start = async () => {
     const platform = await compose(config, adapters, {
       agentsHost: () => '127.0.0.1',
+      ownAddresses: () => [],
       internalSecret: secret(internalSecret),
       openClosedNetwork: adapters.containers.ensureClosedNetwork,
     })
@@ -79,7 +80,7 @@ export async function openWorld(options: Options = {}) {
       clock,
       trustedProxies: [],
       internalPort: 0,
-      agentsHost: () => '127.0.0.1',
+      agentsHosts: () => ['127.0.0.1'],
       isStopping: () => false,
       storeProblems: async () => [],
       migrations: () => migrationState(db, migrations),

@@ -25,6 +25,7 @@ test('the platform serves exactly the endpoints of the contracts', async () => {
     const platform = await compose(config, adapters, {
       internalSecret: secret('the-internal-secret-of-this-test'),
       agentsHost: () => '127.0.0.1',
+      ownAddresses: () => [],
       openClosedNetwork: adapters.containers.ensureClosedNetwork,
     })
     const served = [...platform.routes, ...platform.internalRoutes].map(({ endpoint }) => name(endpoint))

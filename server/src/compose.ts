@@ -33,11 +33,14 @@ export async function compose(
   adapters: Adapters,
   {
     agentsHost,
+    ownAddresses,
     openClosedNetwork,
     internalSecret,
   }: {
     /** Host name of the internal listener for agents. */
     agentsHost(): string
+    /** Where agents reach this process. */
+    ownAddresses(): readonly string[]
     openClosedNetwork(): Promise<AgentsNetwork>
     /** Credential of the platform's own processes. */
     internalSecret: Secret
@@ -86,7 +89,7 @@ export async function compose(
     if (typeof execution_id === 'string') changes.notice({ execution_id })
   })
   changes.on((change) => accessRevocation.recheckCallers((caller) => isTouched(caller, change)))
-  const hub = createAgentLinkHub({ ephemeral, clock, log })
+  const hub = createAgentLinkHub({ ephemeral, ownAddresses, clock, log })
   const records = createRunRecords({
     ...base,
     meters,
@@ -118,6 +121,7 @@ export async function compose(
     git,
     outward: adapters.outward,
     openClosedNetwork,
+    platformAddresses: hub.addresses,
     gitHost: adapters.gitHost,
     link: records.link,
     vault,

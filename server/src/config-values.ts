@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { parsePlatformAddress } from '@roost/contracts/link/addresses'
 
 /** An invalid value. The message continues a sentence that starts with the variable's name. */
 export class Rejected extends Error {}
@@ -57,6 +58,21 @@ export function address(text: string): string {
     throw new Rejected('must be an IP address or a host name')
   }
   return text
+}
+
+/** `host` or `host:port` of the platform for agents; `port` null when it is missing. */
+export function agentAddress(text: string): { host: string; port: number | null } {
+  const hasPort = /:\d+$/.test(text) && isIP(text) === 0
+  const bracketed = isIP(text) === 6 ? `[${text}]` : text
+  const found = parsePlatformAddress(hasPort ? text : `${bracketed}:1`)
+  if (!found?.host) throw new Rejected('must contain hosts like 10.0.0.5, 10.0.0.5:8001 or roost.example.com')
+  return { host: found.host, port: hasPort ? found.port : null }
+}
+
+/** An IP address of this machine; `any` for 0.0.0.0 and ::. */
+export function ownAddress(text: string): string {
+  if (isIP(text) === 0) throw new Rejected('must be an IP address of this machine, or 0.0.0.0 for all')
+  return text === '0.0.0.0' || text === '::' ? 'any' : text
 }
 
 /** An IP address, or a network as `10.0.0.0/8`. */

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import {
   address,
+  agentAddress,
   boolean,
   bytes,
   httpUrl,
@@ -11,6 +12,7 @@ import {
   namedAddress,
   network,
   oneOf,
+  ownAddress,
   port,
   portRange,
 } from './config-values.ts'
@@ -101,6 +103,20 @@ export const variables = {
     description:
       'Lets several API processes of one installation listen on the same internal port of this machine. The kernel spreads new connections over them.',
     parse: boolean,
+  }),
+  internalHost: optional({
+    name: 'ROOST_INTERNAL_HOST',
+    defaultText: 'none: loopback and the agents’ network',
+    description:
+      'Further IP address of this machine that the internal listener binds to, so that agents of other machines reach it; `0.0.0.0` for all addresses.',
+    parse: ownAddress,
+  }),
+  agentAddresses: required({
+    name: 'ROOST_AGENT_ADDRESSES',
+    default: '',
+    description:
+      'Where agents reach the platform apart from their own network: `host` or `host:port`, separated by commas. A name may lead to several addresses. Default: `ROOST_INTERNAL_HOST`. Agents also learn the addresses of all other API processes.',
+    parse: (value) => listOf(value, agentAddress),
   }),
   drainSeconds: required({
     name: 'ROOST_DRAIN_SECONDS',

@@ -78,6 +78,8 @@ export type AgentsAreaDeps = {
   outward: { gitHost: Locate; agents: Locate }
   /** Creates the network without outbound access and makes the platform reachable from it. */
   openClosedNetwork(): Promise<AgentsNetwork>
+  /** Where agents reach the platform, with this process first. */
+  platformAddresses(): readonly string[]
   link: AgentLink
   vault: Vault
   events: Pick<Outbox, 'append' | 'on'>

@@ -9,7 +9,7 @@ test('serves its own host names without an Origin, and no other', async (t) => {
   const { server, close } = await listen(
     { host: '127.0.0.1', port: 0 },
     withoutForeign(
-      () => 'host.docker.internal',
+      () => ['host.docker.internal', 'roost.internal'],
       (_, response) => void response.end(),
     ),
   )
@@ -21,7 +21,7 @@ test('serves its own host names without an Origin, and no other', async (t) => {
         .on('error', refuse)
         .end()
     })
-  const own = ['127.0.0.1', 'localhost', 'LOCALHOST', '[::1]', 'host.docker.internal']
+  const own = ['127.0.0.1', 'localhost', 'LOCALHOST', '[::1]', 'host.docker.internal', 'roost.internal']
   for (const host of own.flatMap((name) => [name, `${name}:${port}`]))
     assert.equal(await status({ host }), 200, host)
   const foreign = [

@@ -12,7 +12,8 @@ import { followServer } from '@roost/contracts/kit/closing'
 import { answerBrokenRequests, answerProblem } from './raw-problem.ts'
 import { requestId } from './request-id.ts'
 
-export type ListenAddress = { host: string; port: number } | { path: string }
+/** `host` null for all addresses of this machine. */
+export type ListenAddress = { host: string | null; port: number } | { path: string }
 
 export type Listening = {
   server: Server
@@ -46,12 +47,13 @@ export async function listen(
 /** Clients of a socket file run as another user; their credential decides what they may do. */
 function bindOptions(address: ListenAddress, isShared: boolean): ListenOptions {
   if ('path' in address) return { path: address.path, readableAll: true, writableAll: true }
-  return { host: address.host, port: address.port, reusePort: isShared }
+  const host = address.host === null ? {} : { host: address.host }
+  return { ...host, port: address.port, reusePort: isShared }
 }
 
 export class CannotListen extends Error {
   constructor(address: ListenAddress, cause: Error) {
-    const where = 'path' in address ? address.path : `${address.host}:${address.port}`
+    const where = 'path' in address ? address.path : `${address.host ?? '*'}:${address.port}`
     const isInUse = (cause as NodeJS.ErrnoException).code === 'EADDRINUSE'
     super(
       isInUse ? `${where} is in use by another program.` : `Cannot listen on ${where}: ${cause.message}`,

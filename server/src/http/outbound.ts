@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestListener, Server } from 'node:http'
 import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { forwarderHost } from '@roost/contracts/link/addresses'
 
 /** Serves the outbound connections of agents. */
 export type Outbound = {
@@ -30,9 +31,10 @@ export function withOwnAddress(port: number, rest: RequestListener): RequestList
   }
 }
 
-/** True if the address is the local address of this connection. */
+/** True if the address is the local address of this connection, or that of the forwarder which the agent used. */
 function isOwn({ socket }: IncomingMessage, authority: string, port: number): boolean {
   const [, host = '', portText] = /^(.*):(\d+)$/.exec(authority) ?? []
+  if (host === forwarderHost) return true
   if (Number(portText) !== port) return false
   const local = socket instanceof Socket ? socket.localAddress : undefined
   // On a unix socket, the forwarder of the sandbox has this address.

@@ -47,8 +47,8 @@ export type PlatformServerDeps = {
   pagesFolder: string
   /** Port of the internal listener. */
   internalPort: number
-  /** Host name under which agents reach the internal listener. */
-  agentsHost(): string
+  /** Host names under which agents reach the internal listener. */
+  agentsHosts(): readonly string[]
   /** Port of the MCP server on this machine. Absent: no MCP server and no path for it. */
   mcpPort?: number
   checkReplies?: boolean
@@ -123,7 +123,7 @@ export function createPlatformServer(deps: PlatformServerDeps): PlatformServer {
         'http:',
         platform.egress.handle,
         withoutForeign(
-          deps.agentsHost,
+          deps.agentsHosts,
           withRawPrefix(
             '/git/',
             withRequestId(platform.gitTransfers.handle),
@@ -137,7 +137,7 @@ export function createPlatformServer(deps: PlatformServerDeps): PlatformServer {
       return server
     },
     attachLinks(server) {
-      serveSockets(server, [linkRoute(platform, deps.agentsHost)], log, { onSocket })
+      serveSockets(server, [linkRoute(platform, deps.agentsHosts)], log, { onSocket })
       attachOutbound(server, platform.egress, deps.internalPort)
       return server
     },
@@ -148,13 +148,13 @@ export function createPlatformServer(deps: PlatformServerDeps): PlatformServer {
 /** `/link`, with the agent's own key as bearer. 401 for an invalid key, close 4003 for any other kind of key. */
 function linkRoute(
   { identify, hub }: Pick<Composition, 'identify' | 'hub'>,
-  agentsHost: () => string,
+  agentsHosts: () => readonly string[],
 ): SocketRoute {
   return {
     path: '/link',
     maxPayload: maxMessageBytes,
     async admit(request) {
-      const foreign = foreignFault(request, agentsHost())
+      const foreign = foreignFault(request, agentsHosts())
       if (foreign) throw foreign
       const caller = await identify(request.headers.authorization)
       if (caller.kind === 'anonymous') throw new Fault('not_authenticated')

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { ContainerError } from '../ports/containers/port.ts'
 import { silentLog } from '../ports/log.ts'
 import { createTestClock } from '../test/clock.ts'
-import { findAgentsNetwork } from './agents-network.ts'
+import { findAgentsNetwork, ownAddresses } from './agents-network.ts'
 
 const there = { hostAddress: { type: 'tcp' as const, address: '172.20.0.1' }, platformUrlHost: '172.20.0.1' }
 
@@ -13,7 +13,7 @@ function engine(answers: boolean) {
     if (state.answers) return there
     throw new ContainerError('engine_down', 'no answer')
   }
-  return { state, containers: { kind: 'docker' as const, ensureNetwork, ensureClosedNetwork: ensureNetwork } }
+  return { state, containers: { ensureNetwork, ensureClosedNetwork: ensureNetwork } }
 }
 
 test('with a running engine, listening starts immediately', async () => {
@@ -59,7 +59,7 @@ test('agents made before an update connect under their former address; a failure
   const found = { ...there, formerAddresses: ['172.19.0.1', '172.21.0.1'] }
   const ensureNetwork = async () => found
   const finder = await findAgentsNetwork({
-    containers: { kind: 'docker', ensureNetwork, ensureClosedNetwork: ensureNetwork },
+    containers: { ensureNetwork, ensureClosedNetwork: ensureNetwork },
     clock: createTestClock(),
     log: silentLog,
   })
@@ -74,4 +74,26 @@ test('agents made before an update connect under their former address; a failure
     { type: 'tcp', address: '172.21.0.1' },
   ])
   await finder.close()
+})
+
+test('the address for agents is their own network, unless this process does not listen there', () => {
+  const config = { internalPort: 8001, internalHost: null, agentAddresses: [] }
+  const tcp = there.hostAddress
+  const loopback = { type: 'loopback' as const }
+  assert.deepEqual(ownAddresses(tcp, config), [':8001'])
+  assert.deepEqual(ownAddresses({ type: 'any' }, config), [':8001'])
+  assert.deepEqual(ownAddresses(loopback, config), [':8001'], 'an engine in a virtual machine leads to loopback')
+  assert.deepEqual(ownAddresses(null, config), [':8001'])
+  assert.deepEqual(ownAddresses(tcp, { ...config, internalHost: 'any' }), [':8001'])
+  const onLan = { ...config, internalHost: '10.0.0.6' }
+  assert.deepEqual(ownAddresses(tcp, onLan), [':8001', '10.0.0.6:8001'])
+  assert.deepEqual(ownAddresses(loopback, onLan), ['10.0.0.6:8001'], 'an engine on another machine')
+  const named = [
+    { host: 'roost.internal', port: null },
+    { host: 'fd00::6', port: 9001 },
+  ]
+  assert.deepEqual(ownAddresses(loopback, { ...onLan, agentAddresses: named }), [
+    'roost.internal:8001',
+    '[fd00::6]:9001',
+  ])
 })

@@ -15,13 +15,13 @@ import { type Clock, systemClock } from '../kit/clock.ts'
 import { migrations } from '../migrations/index.ts'
 import { opensSecrets, sealedColumns } from '../operations/key-rotation/index.ts'
 import { UpgradeError } from '../operations/upgrades/index.ts'
-import type { AgentsNetwork } from '../ports/containers/port.ts'
+import type { HostAddress } from '../ports/containers/port.ts'
 import { migrationState } from '../ports/database/migrator.ts'
 import { SchemaError } from '../ports/database/port.ts'
 import { watchEventLoop } from '../ports/event-loop.ts'
 import { createLog, type Log } from '../ports/log.ts'
 import { openAdapters } from './adapters.ts'
-import { findAgentsNetwork } from './agents-network.ts'
+import { findAgentsNetwork, ownAddresses } from './agents-network.ts'
 import { requireContainerRuntime } from './container-runtime.ts'
 import { ensureKey, InstallIdError, installId } from './first-start.ts'
 import { publishInternalSecret } from './internal-secret.ts'
@@ -69,6 +69,7 @@ async function runApi(): Promise<void> {
   const network = await findAgentsNetwork({ containers, clock, log })
   const platform = await compose(config, adapters, {
     agentsHost: network.host,
+    ownAddresses: () => ownAddresses(network.hostAddress(), config),
     openClosedNetwork: network.openClosedNetwork,
     internalSecret: await publishInternalSecret(config),
   })
@@ -80,7 +81,7 @@ async function runApi(): Promise<void> {
     clock,
     trustedProxies: config.trustedProxies,
     internalPort: config.internalPort,
-    agentsHost: network.host,
+    agentsHosts: () => [network.host(), ...config.agentAddresses.map(({ host }) => host)],
     mcpPort: config.mcpPort,
     migrations: () => migrationState(db, migrations),
     isStopping: () => isStopping,
@@ -96,19 +97,13 @@ async function runApi(): Promise<void> {
   })
   await server.ready()
 
-  const isShared = config.internalPortShared
-  const internal: Listening[] = []
-  const openInternal = async (address: ListenAddress) => {
-    if ('path' in address) await mkdir(dirname(address.path), { recursive: true })
-    const listening = await listen(address, server.internalHandler, { isShared })
-    server.attachLinks(listening.server)
-    internal.push(listening)
+  const internal = createInternalListeners(config, server)
+  await internal.open({ type: 'loopback' })
+  if (config.internalHost !== null) {
+    const isAny = config.internalHost === 'any'
+    await internal.open(isAny ? { type: 'any' } : { type: 'tcp', address: config.internalHost })
   }
-  await openInternal({ host: '127.0.0.1', port: config.internalPort })
-  await network.open(async (found) => {
-    const address = addressOf(found, config.internalPort)
-    if (address) await openInternal(address)
-  })
+  await network.open(internal.open)
   await platform.open()
   const loops = startLoops({ loops: platform.loops, leases: platform.leases, clock, log })
   const open = await openPublic(config, server, { clock, log })
@@ -139,7 +134,7 @@ async function runApi(): Promise<void> {
       { name: "the agents' network", stop: () => network.close() },
       {
         name: 'internal listener',
-        stop: async () => void (await Promise.all(internal.map((each) => each.close(1_000)))),
+        stop: () => internal.close(1_000),
       },
       { name: 'relay', stop: () => relay.stop() },
       { name: 'containers', stop: () => containers.close() },
@@ -177,16 +172,40 @@ async function openPublic(
   }
 }
 
-/** Returns the address for the agents' network; null for loopback, which is always open. */
-function addressOf(agents: AgentsNetwork['hostAddress'], port: number): ListenAddress | null {
-  switch (agents.type) {
-    case 'loopback':
-      return null
-    case 'tcp':
-      return { host: agents.address, port }
-    case 'any':
-      return { host: '::', port }
-    case 'unix':
-      return { path: agents.path }
+/** The internal listener, on every address that it was asked for. */
+function createInternalListeners(config: Config, server: PlatformServer) {
+  const { internalPort: port, internalPortShared: isShared } = config
+  let listening = new Map<string, Listening>()
+
+  async function listenOn(address: ListenAddress): Promise<void> {
+    const name = JSON.stringify(address)
+    if (listening.has(name)) return
+    if ('path' in address) await mkdir(dirname(address.path), { recursive: true })
+    const opened = await listen(address, server.internalHandler, { isShared })
+    server.attachLinks(opened.server)
+    listening.set(name, opened)
+  }
+
+  const close = async (graceMs: number) =>
+    void (await Promise.all([...listening.values()].map((each) => each.close(graceMs))))
+  const all: ListenAddress = { host: null, port }
+
+  return {
+    close,
+    async open(asked: HostAddress): Promise<void> {
+      if (asked.type === 'unix') return listenOn({ path: asked.path })
+      // All addresses include the others, and an address has one listener.
+      if (listening.has(JSON.stringify(all))) return
+      switch (asked.type) {
+        case 'loopback':
+          return listenOn({ host: '127.0.0.1', port })
+        case 'tcp':
+          return listenOn({ host: asked.address, port })
+        case 'any':
+          await close(0)
+          listening = new Map()
+          return listenOn(all)
+      }
+    },
   }
 }

@@ -17,7 +17,6 @@ export type EgressDeps = PoliciesDeps &
   Omit<EgressServiceDeps, 'policies' | 'boundCredentials' | 'authority' | 'clock' | 'containers'> &
   Omit<InnerNetworkDeps, 'containers'> & {
     containers: EgressServiceDeps['containers'] & InnerNetworkDeps['containers']
-    options: { internalPort: number }
     log: Pick<Log, 'warn' | 'debug'>
     /** Resolves and checks the hosts that agents request. */
     locate: Locate
@@ -44,7 +43,7 @@ export function createEgress(deps: EgressDeps): Egress {
   const interceptor = createInterceptor({ authority, log })
   const service = createEgressService({ ...deps, policies, boundCredentials, authority })
   const { admit, policyOf, closesAny } = service
-  const innerNetworks = createInnerNetworks({ ...deps, ...deps.options })
+  const innerNetworks = createInnerNetworks(deps)
   const locate: Locate = (host, port) => deps.locate(host, port, innerNetworks.isOpened)
   const proxy = createProxy({ admit, policyOf, locate, interceptor, record, log })
   return {

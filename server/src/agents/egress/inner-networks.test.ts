@@ -8,7 +8,7 @@ function world(opened: readonly string[] = []) {
   const applied: FilterRules[] = []
   const state = { opened }
   const filter = createInnerNetworks({
-    internalPort: 8001,
+    platformAddresses: () => [':8001', '10.0.0.6:8002', ':8003', 'roost.internal:8001'],
     containers: {
       networkFilter: { isActive: false, problem: 'Nothing is closed. Install nftables.' },
       filterNetwork: async (rules) => void applied.push(rules),
@@ -72,10 +72,17 @@ test('the rules are applied at the start, after a change, and again and again', 
   await filter.open()
   await filter.put(['10.1.0.0/16', '10.1.0.0/16'])
   await filter.loop.run(new AbortController().signal)
+  const platform = {
+    platformPorts: [8001, 8003],
+    platformHosts: [
+      { host: '10.0.0.6', port: 8002 },
+      { host: 'roost.internal', port: 8001 },
+    ],
+  }
   assert.deepEqual(applied, [
-    { platformPort: 8001, opened: [{ address: '10.0.0.5', prefix: 32, port: 443 }] },
-    { platformPort: 8001, opened: [{ address: '10.1.0.0', prefix: 16, port: null }] },
-    { platformPort: 8001, opened: [{ address: '10.1.0.0', prefix: 16, port: null }] },
+    { ...platform, opened: [{ address: '10.0.0.5', prefix: 32, port: 443 }] },
+    { ...platform, opened: [{ address: '10.1.0.0', prefix: 16, port: null }] },
+    { ...platform, opened: [{ address: '10.1.0.0', prefix: 16, port: null }] },
   ])
   assert.deepEqual(filter.view(), {
     opened: ['10.1.0.0/16'],

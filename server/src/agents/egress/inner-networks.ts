@@ -4,6 +4,7 @@ import {
   type OpenedNetwork,
   parseOpenedNetwork,
 } from '@roost/contracts/agents/inner-networks'
+import { parsePlatformAddress } from '@roost/contracts/link/addresses'
 import type { Loop } from '../../background/loops.ts'
 import type { Containers } from '../../ports/containers/port.ts'
 
@@ -20,13 +21,23 @@ export type InnerNetworkFilter = {
 
 export type InnerNetworkDeps = {
   containers: Pick<Containers, 'filterNetwork' | 'networkFilter'>
+  /** Where agents reach the platform. */
+  platformAddresses(): readonly string[]
   openedNetworks(): readonly string[]
   putOpenedNetworks(opened: readonly string[]): Promise<void>
 }
 
-export function createInnerNetworks(deps: InnerNetworkDeps & { internalPort: number }): InnerNetworkFilter {
-  const { containers, internalPort, openedNetworks } = deps
-  const apply = () => containers.filterNetwork({ platformPort: internalPort, opened: parsed() })
+export function createInnerNetworks(deps: InnerNetworkDeps): InnerNetworkFilter {
+  const { containers, openedNetworks } = deps
+
+  function apply(): Promise<void> {
+    const known = deps.platformAddresses().map(parsePlatformAddress)
+    return containers.filterNetwork({
+      platformPorts: known.flatMap((each) => (each?.host === null ? [each.port] : [])),
+      platformHosts: known.flatMap((each) => (each?.host ? [{ host: each.host, port: each.port }] : [])),
+      opened: parsed(),
+    })
+  }
 
   function parsed(): OpenedNetwork[] {
     return openedNetworks()

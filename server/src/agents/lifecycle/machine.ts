@@ -58,6 +58,8 @@ export type MachineDeps = {
   foldersFor(agent: Agent): Promise<FolderMount[]>
   /** Creates the network without outbound access and makes the platform reachable from it. */
   openClosedNetwork(): Promise<AgentsNetwork>
+  /** Where agents reach the platform, with this process first. */
+  platformAddresses(): readonly string[]
   options: MachineOptions
 }
 
@@ -153,7 +155,7 @@ export function createMachine(deps: MachineDeps): Machine {
           folders,
           containerRuntime: requestedRuntime(agent, runtimePolicy()),
         },
-        { ...options, kind: containers.kind, network, hostCpus: engine.cpus },
+        { ...options, network, platformAddresses: deps.platformAddresses(), hostCpus: engine.cpus },
       )
       work.containerId = await createContainer(agent, spec)
       const applied = desiredFor({ ...agent, agent_key_id: keyId }, image.version, folders, runtimePolicy())

@@ -29,9 +29,9 @@ const input: SpecInput = {
   containerRuntime: null,
 }
 const options: ContainerOptions = {
-  kind: 'docker',
   network: { hostAddress: { type: 'tcp', address: '172.30.0.1' }, platformUrlHost: '172.30.0.1' },
   internalPort: 8001,
+  platformAddresses: [':8001'],
   tmpBytes: 512,
   sshBind: '127.0.0.1',
   containerPrefix: 'house-',
@@ -114,9 +114,21 @@ test('no SSH without a port', () => {
 })
 
 test('in a sandbox the platform is reached on a loopback port', () => {
-  const { env } = containerSpec(input, { ...options, kind: 'sandbox' })
+  const hostAddress = { type: 'unix' as const, path: '/run/platform.sock' }
+  const { env } = containerSpec(input, { ...options, network: { hostAddress, platformUrlHost: '127.0.0.1' } })
   assert.equal(env.ROOST_LINK_URL, 'ws://127.0.0.1:8001/link')
   assert.equal(env.ROOST_GATEWAY_PORT, '8001')
+})
+
+test('the first address is for every program, further ones are for programs that know several', () => {
+  const platformAddresses = [':8001', ':8002', '10.0.0.6:8001', '[fd00::6]:8001']
+  const { env } = containerSpec(input, { ...options, platformAddresses })
+  assert.equal(env.ROOST_LINK_URL, 'ws://172.30.0.1:8001/link')
+  assert.equal(env.ROOST_LINK_ADDRESSES, ':8002,10.0.0.6:8001,[fd00::6]:8001')
+  const elsewhere = containerSpec(input, { ...options, platformAddresses: ['10.0.0.6:8001', ':8001'] })
+  assert.equal(elsewhere.env.ROOST_LINK_URL, 'ws://10.0.0.6:8001/link')
+  assert.equal(elsewhere.env.ROOST_BROKER_URL, 'http://10.0.0.6:8001/broker')
+  assert.equal(elsewhere.env.ROOST_LINK_ADDRESSES, ':8001')
 })
 
 test('an IPv6 gateway is bracketed in URLs', () => {

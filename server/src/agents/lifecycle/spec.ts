@@ -1,14 +1,16 @@
 import { exposedPath } from '@roost/contracts/agents/folders'
-import type { AgentsNetwork, ContainerSpec, Containers, Mount } from '../../ports/containers/port.ts'
+import { formatPlatformAddress, parsePlatformAddress } from '@roost/contracts/link/addresses'
+import type { AgentsNetwork, ContainerSpec, Mount } from '../../ports/containers/port.ts'
 import type { Agent } from '../records/index.ts'
 import { type FolderMount, folderMounts } from './folder-mount.ts'
 import { networkFor } from './rules.ts'
 
 /** Options shared by all containers of this installation. */
 export type ContainerOptions = {
-  kind: Containers['kind']
   network: AgentsNetwork
   internalPort: number
+  /** Where agents reach the platform, with this process first. */
+  platformAddresses: readonly string[]
   tmpBytes: number
   sshBind: string
   /** Prefix of the container names. */
@@ -96,10 +98,10 @@ export function containerSpec(input: SpecInput, options: ContainerOptions): Cont
 /** Contains no provider key and no git token: both stay in the platform. */
 function environment(input: SpecInput, options: ContainerOptions): Record<string, string> {
   const { agent, image, template, git, agentKey } = input
-  const { internalPort, network, kind } = options
-  // A sandbox reaches the host only through a socket; its forwarder listens on loopback.
-  const host = kind === 'sandbox' ? '127.0.0.1' : network.platformUrlHost
-  const platformAddress = `${host.includes(':') ? `[${host}]` : host}:${internalPort}`
+  const { internalPort, network } = options
+  const addresses = options.platformAddresses.map(parsePlatformAddress).filter((each) => each !== null)
+  const [first = { host: null, port: internalPort }, ...further] = addresses
+  const platformAddress = formatPlatformAddress({ ...first, host: first.host ?? network.platformUrlHost })
   const model = agent.runtime_model ?? agent.template_model
   return {
     AGENT_NAME: agent.name,
@@ -108,12 +110,15 @@ function environment(input: SpecInput, options: ContainerOptions): Record<string
     ...(model ? { AGENT_RUNTIME_MODEL: model } : {}),
     ...(template ? { TEMPLATE_NAME: template.name } : {}),
     ROOST_LINK_URL: `ws://${platformAddress}/link`,
+    // A variable of its own: programs of the first release read one address from the other.
+    ...(further.length > 0 ? { ROOST_LINK_ADDRESSES: further.map(formatPlatformAddress).join(',') } : {}),
     ROOST_BROKER_URL: `http://${platformAddress}/broker`,
     ROOST_MCP_URL: `http://${platformAddress}/mcp`,
     ROOST_AGENT_KEY: agentKey,
     ROOST_IMAGE_VERSION: image.version,
     TMPDIR: `${home}/.tmp`,
-    ...(kind === 'sandbox' ? { ROOST_GATEWAY_PORT: String(internalPort) } : {}),
+    // Its forwarder listens on loopback and leads to the socket.
+    ...(network.hostAddress.type === 'unix' ? { ROOST_GATEWAY_PORT: String(internalPort) } : {}),
     ...(agent.github_repo ? { GITHUB_REPO: agent.github_repo } : {}),
     ...(agent.source_branch ? { GIT_SOURCE_BRANCH: agent.source_branch } : {}),
     ...(git ? { GIT_SOURCE_MODE: String(git.sourceMode), GIT_WORKING_BRANCH: git.workingBranch } : {}),

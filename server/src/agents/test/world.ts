@@ -114,6 +114,7 @@ export async function openAgents(
       path: process.env.PATH ?? '',
     }),
     openClosedNetwork: () => containers.ensureClosedNetwork(),
+    platformAddresses: () => [':8001'],
     gitHost: createGitHub({ apiUrl: `${gitBaseUrl}/api/v3`, fetch }),
     outward: { gitHost: async () => near, agents: options.locate ?? (async () => near) },
     link,

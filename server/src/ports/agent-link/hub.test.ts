@@ -9,6 +9,7 @@ import { systemClock } from '../../kit/clock.ts'
 import { createTestClock } from '../../test/clock.ts'
 import { dialLink, type LinkAgent } from '../../test/link-agent.ts'
 import { memoryEphemeral } from '../ephemeral/memory.ts'
+import { EphemeralDown } from '../ephemeral/port.ts'
 import { silentLog } from '../log.ts'
 import { type AgentLinkHub, createAgentLinkHub } from './hub.ts'
 import { LinkDown, LinkFault, type LinkHandlers, LinkTimeout } from './port.ts'
@@ -42,9 +43,13 @@ function quietHandlers(overrides: Partial<LinkHandlers> = {}): LinkHandlers {
 /** One process of the platform: a hub behind a real listener. The path names the connecting agent. */
 async function startHub(
   overrides: Partial<LinkHandlers> = {},
-  { clock = systemClock, ephemeral = memoryEphemeral({ clock: systemClock, log: silentLog }) } = {},
+  {
+    clock = systemClock,
+    ephemeral = memoryEphemeral({ clock: systemClock, log: silentLog }),
+    own = [':8001'],
+  } = {},
 ): Promise<{ hub: AgentLinkHub; dial(agentId?: string): Promise<LinkAgent> }> {
-  const hub = createAgentLinkHub({ ephemeral, clock, log: silentLog })
+  const hub = createAgentLinkHub({ ephemeral, ownAddresses: () => own, clock, log: silentLog })
   hub.serve(quietHandlers(overrides))
   await hub.open()
   const sockets = new WebSocketServer({ noServer: true, maxPayload: maxMessageBytes })
@@ -70,7 +75,13 @@ test('a greeted agent is connected and receives wake signals', async () => {
   const { hub, dial } = await startHub()
   await using agent = await dial()
   assert.equal(hub.isConnected('a1'), false)
-  assert.deepEqual(await agent.hello(), { settings, acked: {}, drop: [], lease_seconds: 60 })
+  assert.deepEqual(await agent.hello(), {
+    settings,
+    acked: {},
+    drop: [],
+    lease_seconds: 60,
+    platform_addresses: [':8001'],
+  })
   assert.equal(hub.isConnected('a1'), true)
   hub.wake('a1')
   assert.deepEqual(await agent.next('wake'), { t: 'wake' })
@@ -313,4 +324,80 @@ test('links of a silent process expire', async () => {
   assert.equal(here.hub.isConnected('a9'), true)
   await clock.advance(17)
   assert.equal(here.hub.isConnected('a9'), false)
+})
+
+test('an agent learns the addresses of all processes at the hello, and after a change with a heartbeat', async () => {
+  const clock = createTestClock()
+  const ephemeral = memoryEphemeral({ clock, log: silentLog })
+  const { dial } = await startHub({}, { clock, ephemeral })
+  await using agent = await dial()
+  assert.deepEqual((await agent.hello()).platform_addresses, [':8001'])
+  assert.deepEqual(await agent.call('beat', {}), { ok: true })
+
+  const second = await startHub({}, { clock, ephemeral, own: ['10.0.0.6:8001', ':8002'] })
+  assert.deepEqual(second.hub.addresses(), ['10.0.0.6:8001', ':8002', ':8001'])
+  await clock.waitingFor(5)
+  await clock.advance(5)
+  const answer = await agent.call('beat', {})
+  assert.deepEqual(answer.platform_addresses, [':8001', '10.0.0.6:8001', ':8002'])
+  assert.deepEqual(await agent.call('beat', {}), { ok: true })
+})
+
+test('addresses of a process are forgotten ten minutes after its end, and never while the store is down', async () => {
+  const clock = createTestClock()
+  const store = memoryEphemeral({ clock, log: silentLog })
+  let isDown = false
+  const ephemeral = {
+    ...store,
+    get: (key: string) => (isDown ? Promise.reject(new EphemeralDown()) : store.get(key)),
+  }
+  const ended = await startHub({}, { clock, ephemeral, own: [':8002'] })
+  const { hub } = await startHub({}, { clock, ephemeral })
+  await ended.hub.close()
+  isDown = true
+  for (let seconds = 0; seconds < 700; seconds += 5) await clock.advance(5)
+  assert.deepEqual(hub.addresses(), [':8001', ':8002'])
+  isDown = false
+  await clock.advance(5)
+  assert.deepEqual(hub.addresses(), [':8001'])
+})
+
+test('invalid addresses in the store are ignored', async () => {
+  const ephemeral = memoryEphemeral({ clock: systemClock, log: silentLog })
+  const stored = { ':8002': Date.now(), 'evil.example/x:1': Date.now(), '10.0.0.1; reject:1': Date.now() }
+  await ephemeral.put('platform-addresses', JSON.stringify(stored), 60)
+  assert.deepEqual((await startHub({}, { ephemeral })).hub.addresses(), [':8001', ':8002'])
+  await ephemeral.put('platform-addresses', 'damaged', 60)
+  assert.deepEqual((await startHub({}, { ephemeral })).hub.addresses(), [':8001'])
+})
+
+test('a call to a process that died silently ends as soon as its agent is linked elsewhere', async () => {
+  const ephemeral = memoryEphemeral({ clock: systemClock, log: silentLog })
+  let isDead = false
+  const ofDead = {
+    ...ephemeral,
+    publish: async (topic: string, message: string) =>
+      isDead ? undefined : ephemeral.publish(topic, message),
+    subscribe: (topic: string, listener: (message: string) => void) =>
+      ephemeral.subscribe(topic, (message) => isDead || listener(message)),
+  }
+  const dead = await startHub({}, { ephemeral: ofDead })
+  const caller = await startHub({}, { ephemeral })
+  const third = await startHub({}, { ephemeral })
+  await using stuck = await dead.dial()
+  await stuck.hello()
+  const lost = assert.rejects(caller.hub.call('a1', 'info', {}), LinkDown)
+  await stuck.next('info')
+  isDead = true
+  await using agent = await third.dial()
+  const info = {
+    template_yaml: null,
+    metrics_json: null,
+    runtime_version: null,
+    workspace_initialized: true,
+  }
+  agent.answers.info = () => info
+  await agent.hello()
+  await lost
+  assert.deepEqual(await caller.hub.call('a1', 'info', {}), info)
 })

@@ -3,6 +3,7 @@ import type { WebSocket } from 'ws'
 import type { Clock } from '../../kit/clock.ts'
 import type { Ephemeral } from '../ephemeral/port.ts'
 import type { Log } from '../log.ts'
+import { createKnownAddresses } from './addresses.ts'
 import { type Connection, createConnection } from './connection.ts'
 import {
   type AgentLink,
@@ -24,6 +25,8 @@ export type AgentLinkHub = AgentLink & {
   serve(handlers: LinkHandlers): void
   /** Starts listening to other processes and sending pings; call before the first `accept`. */
   open(): Promise<void>
+  /** Where agents reach the platform, as in the contracts: own addresses first, then those of other processes. */
+  addresses(): string[]
   /** Takes over an upgraded socket of an agent whose key was checked. */
   accept(socket: WebSocket, agent: LinkedAgent): void
   /** Closes every link of this process (1001); agents reconnect elsewhere. */
@@ -33,11 +36,14 @@ export type AgentLinkHub = AgentLink & {
 const pingSeconds = 30
 
 export function createAgentLinkHub(deps: {
-  ephemeral: Pick<Ephemeral, 'publish' | 'subscribe'>
+  ephemeral: Pick<Ephemeral, 'publish' | 'subscribe' | 'get' | 'put'>
+  /** Where agents reach this process. */
+  ownAddresses(): readonly string[]
   clock: Clock
   log: Log
 }): AgentLinkHub {
   const { ephemeral, clock, log } = deps
+  const addresses = createKnownAddresses({ ephemeral, own: deps.ownAddresses, clock, log })
   const links = new Map<string, { connection: Connection; openedAt: number }>()
   const closing = new AbortController()
   let handlers: LinkHandlers | null = null
@@ -78,6 +84,26 @@ export function createAgentLinkHub(deps: {
     older.close(closeCodes.replaced, 'replaced by a newer link')
   }
 
+  /** Handlers of one link, which also name the platform's addresses: at the hello, and after they changed. */
+  function namingAddresses(all: LinkHandlers): LinkHandlers {
+    let named: string | null = null
+    const current = () => {
+      const list = addresses.list()
+      const isNew = named !== JSON.stringify(list)
+      named = JSON.stringify(list)
+      return isNew ? { platform_addresses: list } : {}
+    }
+    return {
+      ...all,
+      async hello(agent, message) {
+        const answer = await all.hello(agent, message)
+        named = null
+        return { ...answer, ...current() }
+      },
+      beat: async (agent, message) => ({ ...(await all.beat(agent, message)), ...current() }),
+    }
+  }
+
   async function every(seconds: number, act: () => void): Promise<void> {
     while (!closing.signal.aborted) {
       await clock.wait(seconds * 1000, closing.signal)
@@ -90,12 +116,17 @@ export function createAgentLinkHub(deps: {
       handlers = handlersToUse
     },
     async open() {
+      await addresses.refresh()
       await replicas.open()
-      void every(presenceSeconds, () => replicas.repeat())
+      void every(presenceSeconds, () => {
+        replicas.repeat()
+        void addresses.refresh()
+      })
       void every(pingSeconds, () => {
         for (const { connection } of links.values()) connection.ping()
       })
     },
+    addresses: addresses.list,
     accept(socket, agent) {
       if (!handlers || closing.signal.aborted) return socket.close(1001, 'not serving')
       const older = links.get(agent.agentId)
@@ -105,7 +136,7 @@ export function createAgentLinkHub(deps: {
       const connection: Connection = createConnection({
         socket,
         agent,
-        handlers,
+        handlers: namingAddresses(handlers),
         clock,
         log,
         onGreeted() {

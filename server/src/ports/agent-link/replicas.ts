@@ -49,7 +49,7 @@ export function createReplicas(deps: {
   const { ephemeral, local, clock, log } = deps
   const ownId = newId()
   const replicas = new Map<string, { agents: Set<string>; at: number }>()
-  const pendingCalls = new Map<string, (answer: CallAnswer) => void>()
+  const pendingCalls = new Map<string, { replica: string; agent: string; done(answer: CallAnswer): void }>()
   const subscriptions: { close(): Promise<void> }[] = []
 
   function publish(topic: string, notice: Notice | Direct): void {
@@ -73,9 +73,11 @@ export function createReplicas(deps: {
         break
       case 'greeted':
         known.agents.add(notice.agent)
+        forgetOthers(notice.agent, notice.from)
         break
       case 'closed':
         known.agents.delete(notice.agent)
+        failCalls(({ replica, agent }) => replica === notice.from && agent === notice.agent)
         break
       case 'wake':
         local.wake(notice.agent)
@@ -89,10 +91,21 @@ export function createReplicas(deps: {
     replicas.set(notice.from, known)
   }
 
+  /** A process that died did not say that its links are closed. The newest link of an agent is the only one. */
+  function forgetOthers(agent: string, holder: string): void {
+    for (const [replica, { agents }] of replicas) if (replica !== holder) agents.delete(agent)
+    failCalls((each) => each.agent === agent && each.replica !== holder)
+  }
+
+  function failCalls(isLost: (call: { replica: string; agent: string }) => boolean): void {
+    for (const [call, pending] of pendingCalls)
+      if (isLost(pending)) pending.done({ k: 'answer', call, down: 'down' })
+  }
+
   async function onDirect(text: string): Promise<void> {
     const direct = parse(Direct, text)
     if (!direct) return
-    if (direct.k === 'answer') return pendingCalls.get(direct.call)?.(direct)
+    if (direct.k === 'answer') return pendingCalls.get(direct.call)?.done(direct)
     const reply = (answer: Omit<CallAnswer, 'k' | 'call'>) =>
       publish(topicOf(direct.from), { k: 'answer', call: direct.call, ...answer })
     try {
@@ -112,7 +125,11 @@ export function createReplicas(deps: {
   function repeat(): void {
     publish(noticeTopic, { k: 'held', from: ownId, agents: local.greeted() })
     const oldest = clock.now().getTime() - presenceExpirySeconds * 1000
-    for (const [replica, { at }] of replicas) if (at < oldest) replicas.delete(replica)
+    for (const [silent, { at }] of replicas) {
+      if (at >= oldest) continue
+      replicas.delete(silent)
+      failCalls(({ replica }) => replica === silent)
+    }
   }
 
   function holderOf(agentId: string): string | null {
@@ -143,7 +160,9 @@ export function createReplicas(deps: {
       if (!replica) throw new LinkDown()
       const call = newId()
       const ended = new AbortController()
-      const answered = new Promise<CallAnswer>((resolve) => pendingCalls.set(call, resolve))
+      const answered = new Promise<CallAnswer>((done) =>
+        pendingCalls.set(call, { replica, agent: agentId, done }),
+      )
       // Slightly longer than the holder waits, so that the holder's answer comes first.
       const late = clock
         .wait(timeoutMs + 1000, ended.signal)
@@ -165,7 +184,10 @@ export function createReplicas(deps: {
       return answer.answer
     },
     announceOpened: (agent, at) => publish(noticeTopic, { k: 'opened', from: ownId, agent, at }),
-    announceGreeted: (agent) => publish(noticeTopic, { k: 'greeted', from: ownId, agent }),
+    announceGreeted(agent) {
+      forgetOthers(agent, ownId)
+      publish(noticeTopic, { k: 'greeted', from: ownId, agent })
+    },
     announceClosed: (agent) => publish(noticeTopic, { k: 'closed', from: ownId, agent }),
     wake: (agent) => publish(noticeTopic, { k: 'wake', from: ownId, agent }),
     disconnect: (agent, code, reason) =>

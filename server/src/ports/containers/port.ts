@@ -119,8 +119,10 @@ export type Closing = {
 }
 
 export type FilterRules = {
-  /** Port of the platform on the agents' networks. */
-  platformPort: number
+  /** Ports of the platform's processes on the agents' networks. */
+  platformPorts: readonly number[]
+  /** Processes of the platform elsewhere: IP addresses, or names, which may have several. */
+  platformHosts: readonly { host: string; port: number }[]
   opened: readonly OpenedNetwork[]
 }
 /** One address if `prefix` has all its bits; `port` null for all ports. */
@@ -135,7 +137,10 @@ export type AgentsNetwork = {
   /** Addresses under which containers made before an update reach the platform. */
   formerAddresses?: readonly string[]
 }
-/** A TCP address to bind in addition to loopback, all addresses, a unix socket path (sandbox), or only loopback. */
+/**
+ * A TCP address to bind in addition to loopback, all addresses of this machine, a unix socket path (sandbox), or only
+ * loopback.
+ */
 export type HostAddress =
   | { type: 'tcp'; address: string }
   | { type: 'any' }

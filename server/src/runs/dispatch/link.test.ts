@@ -25,7 +25,7 @@ const line = (text: string): TranscriptLine => ({
 
 /** One process of the platform, from database to listener. `die` ends it like a kill, without cleanup. */
 async function startProcess(db: Db, ephemeral = memoryEphemeral({ clock: systemClock, log: silentLog })) {
-  const hub = createAgentLinkHub({ ephemeral, clock: systemClock, log: silentLog })
+  const hub = createAgentLinkHub({ ephemeral, ownAddresses: () => [], clock: systemClock, log: silentLog })
   const platform = await startRunPlatform({ db, link: hub, clock: systemClock, ephemeral })
   hub.serve({
     ...platform.dispatch.handlers,

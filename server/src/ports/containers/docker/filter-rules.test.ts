@@ -6,6 +6,7 @@ import { nameServersIn } from './packet-filter.ts'
 const table = tableOf('an-installation')
 const open = { name: 'br-open', gateway: '172.20.0.1', isClosed: false }
 const closed = { name: 'br-closed', gateway: '172.21.0.1', isClosed: true }
+const platform = { platformPorts: [8001], platforms: [] }
 const rulesOf = (script: string) => script.split('\n').map((line) => line.trim())
 const indexOf = (script: string, start: string) => {
   const at = rulesOf(script).findIndex((line) => line.startsWith(start))
@@ -19,24 +20,47 @@ test('the table has a name of the installation, which nftables accepts', () => {
 })
 
 test('one transaction replaces the own table and names no other', () => {
-  const script = filterScript(table, [open], { platformPort: 8001, opened: [] }, [])
+  const script = filterScript(table, [open], { ...platform, opened: [] }, [])
   assert.deepEqual(rulesOf(script).slice(0, 2), [`add table inet ${table}`, `delete table inet ${table}`])
   assert.deepEqual([...new Set(script.match(/table inet \S+/g))], [`table inet ${table}`])
   assert.doesNotMatch(script, /flush/)
 })
 
 test('without bridges the table is removed', () => {
-  const script = filterScript(table, [], { platformPort: 8001, opened: [] }, [])
+  const script = filterScript(table, [], { ...platform, opened: [] }, [])
   assert.equal(script, `add table inet ${table}\ndelete table inet ${table}\n`)
 })
 
 test('a closed bridge reaches the platform and neither name servers nor opened networks', () => {
   const opened = [{ address: '10.0.0.5', prefix: 32, port: null }]
-  const script = filterScript(table, [open, closed], { platformPort: 8001, opened }, ['10.0.0.2'])
+  const script = filterScript(table, [open, closed], { ...platform, opened }, ['10.0.0.2'])
   const everything = indexOf(script, 'iifname { "br-closed" } reject')
-  assert.ok(indexOf(script, 'iifname "br-closed" ip daddr 172.21.0.1 tcp dport 8001 return') < everything)
+  assert.ok(indexOf(script, 'iifname "br-closed" ip daddr 172.21.0.1 tcp dport { 8001 } return') < everything)
   assert.ok(indexOf(script, 'ip daddr 10.0.0.2 meta l4proto { tcp, udp } th dport 53') > everything)
   assert.ok(indexOf(script, 'ip daddr 10.0.0.5/32 return') > everything)
+})
+
+test('all processes of the platform are reached at exactly their ports', () => {
+  const several = {
+    platformPorts: [8001, 8002],
+    platforms: [
+      { address: '10.0.0.6', port: 8001 },
+      { address: 'fd00::6', port: 9001 },
+    ],
+  }
+  const script = filterScript(table, [open, closed], { ...several, opened: [] }, [])
+  const everything = indexOf(script, 'iifname { "br-closed" } reject')
+  for (const rule of [
+    'iifname "br-open" ip daddr 172.20.0.1 tcp dport { 8001, 8002 } return',
+    'iifname "br-closed" ip daddr 172.21.0.1 tcp dport { 8001, 8002 } return',
+    'ip daddr 10.0.0.6 tcp dport 8001 return',
+    'ip6 daddr fd00::6 tcp dport 9001 return',
+  ])
+    assert.ok(indexOf(script, rule) < everything)
+  assert.doesNotMatch(
+    filterScript(table, [open], { ...several, platformPorts: [], opened: [] }, []),
+    /172\.20\.0\.1/,
+  )
 })
 
 test('opened entries come before everything closed; networks do not open this machine', () => {
@@ -44,7 +68,7 @@ test('opened entries come before everything closed; networks do not open this ma
     { address: '10.1.0.0', prefix: 16, port: 443 },
     { address: 'fd00::5', prefix: 128, port: null },
   ]
-  const script = filterScript(table, [open], { platformPort: 8001, opened }, [])
+  const script = filterScript(table, [open], { ...platform, opened }, [])
   const network = 'ip daddr 10.1.0.0/16 meta l4proto { tcp, udp } th dport 443 fib daddr type != local return'
   const local = indexOf(script, 'fib daddr type { local, broadcast, multicast } reject')
   assert.ok(indexOf(script, network) < local)

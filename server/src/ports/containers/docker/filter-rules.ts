@@ -2,6 +2,11 @@ import { createHash } from 'node:crypto'
 import { isIPv4 } from 'node:net'
 import type { FilterRules } from '../port.ts'
 
+/** As in the port, with resolved names. */
+export type ResolvedRules = Omit<FilterRules, 'platformHosts'> & {
+  platforms: readonly { address: string; port: number }[]
+}
+
 /** A bridge of the agents, and the platform's address on it. */
 export type Bridge = { name: string; gateway: string; isClosed: boolean }
 
@@ -28,7 +33,7 @@ const closed6 = ['::/96', '::ffff:0:0/96', '64:ff9b::/96', '64:ff9b:1::/48', 'fc
 export function filterScript(
   table: string,
   bridges: readonly Bridge[],
-  { platformPort, opened }: FilterRules,
+  { platformPorts, platforms, opened }: ResolvedRules,
   nameServers: readonly string[],
 ): string {
   // `add` makes `delete` succeed without a table.
@@ -41,9 +46,12 @@ export function filterScript(
     'ct direction reply return',
     'ct state related meta l4proto { icmp, ipv6-icmp } return',
     'icmpv6 type { nd-router-solicit, nd-router-advert, nd-neighbor-solicit, nd-neighbor-advert } return',
-    ...bridges.map(
+    ...(platformPorts.length === 0 ? [] : bridges).map(
       ({ name, gateway }) =>
-        `iifname "${name}" ${family(gateway)} daddr ${gateway} tcp dport ${platformPort} return`,
+        `iifname "${name}" ${family(gateway)} daddr ${gateway} tcp dport { ${platformPorts.join(', ')} } return`,
+    ),
+    ...platforms.map(
+      ({ address, port }) => `${family(address)} daddr ${address} tcp dport ${port} return`,
     ),
     ...(closed.length > 0 ? [`iifname ${names(closed)} reject`] : []),
     // The engine forwards queries from within the container's network.

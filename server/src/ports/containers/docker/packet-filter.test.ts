@@ -48,7 +48,8 @@ describe('networks around the machine, from inside a container', { skip: !isRoot
   const install = (mark: string, name = engine.mark) =>
     createDockerContainers(engine.line.url, { install: mark, network: name })
   const rules = (platformPort: number, ...opened: FilterRules['opened']): FilterRules => ({
-    platformPort,
+    platformPorts: [platformPort],
+    platformHosts: [],
     opened,
   })
   const opened = (text: string, port: number | null = null) => {
@@ -153,7 +154,7 @@ describe('networks around the machine, from inside a container', { skip: !isRoot
     const bridge = { name: await bridgeOf(engine.mark), gateway: network.platformUrlHost, isClosed: false }
     const resolves = async (name: string, nameServers: readonly string[]) => {
       const applied = run('nft', ['-f', '-'])
-      applied.child.stdin?.end(filterScript(tableOf(engine.mark), [bridge], rules(1), nameServers))
+      applied.child.stdin?.end(filterScript(tableOf(engine.mark), [bridge], { ...rules(1), platforms: [] }, nameServers))
       await applied
       return (await output(asking.id, `nslookup ${name} 127.0.0.11`)).includes(inner.resolvedAddress)
     }
@@ -273,7 +274,7 @@ describe('networks around the machine, from inside a container', { skip: !isRoot
       import { createDockerContainers } from ${JSON.stringify(import.meta.resolve('./docker.ts'))}
       const own = { install: ${JSON.stringify(engine.mark)}, network: ${JSON.stringify(engine.mark)} }
       const containers = createDockerContainers('docker://${socket}', own)
-      await containers.filterNetwork({ platformPort: 1, opened: [] })
+      await containers.filterNetwork({ platformPorts: [1], platformHosts: [], opened: [] })
       console.log(JSON.stringify([containers.networkFilter, containers.isolation.weaker, containers.closing.notes]))
     `
     const asUser = async (...more: string[]) => {

@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process'
+import { lookup } from 'node:dns/promises'
 import { access, readFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import type Docker from 'dockerode'
 import type { NetworkInspectInfo } from 'dockerode'
 import { ContainerError, type FilterRules, type NetworkFilter } from '../port.ts'
 import type { Ask } from './connect.ts'
-import { type Bridge, filterScript, tableOf } from './filter-rules.ts'
+import { type Bridge, filterScript, type ResolvedRules, tableOf } from './filter-rules.ts'
 import { gatewayOf, isOwnAddress } from './network.ts'
 
 /** The host's packet filter, as far as it concerns the agents of this installation. */
@@ -53,10 +54,11 @@ export function createPacketFilter(deps: {
       const problem = await obstacle(networks)
       if (problem !== null) {
         // Rules of an earlier state could cut off the other installation's agents.
-        if (networks.length > 0) await runNft(filterScript(tableOf(install), [], rules, [])).catch(() => {})
+        if (networks.length > 0) await runNft(filterScript(tableOf(install), [], none, [])).catch(() => {})
         return { isActive: false, problem: sentence(problem) }
       }
-      await runNft(filterScript(tableOf(install), networks.map(bridgeOf), rules, await nameServers()))
+      const resolved = await resolvedRules(rules)
+      await runNft(filterScript(tableOf(install), networks.map(bridgeOf), resolved, await nameServers()))
       if (networks.length > 0 && (await hasStrays(networks)))
         return { isActive: false, problem: sentence(strayAgents) }
       return { isActive: networks.length > 0, problem: null }
@@ -118,6 +120,17 @@ const sentence = (problem: string) =>
 function bridgeOf(network: NetworkInspectInfo): Bridge {
   const name = network.Options?.['com.docker.network.bridge.name'] ?? `br-${network.Id.slice(0, 12)}`
   return { name, gateway: gatewayOf(network), isClosed: network.Internal }
+}
+
+const none: ResolvedRules = { platformPorts: [], platforms: [], opened: [] }
+
+/** A name that cannot be resolved opens nothing; the rules are applied again soon. */
+async function resolvedRules({ platformHosts, ...rules }: FilterRules): Promise<ResolvedRules> {
+  const found = platformHosts.map(async ({ host, port }) => {
+    const all = isIP(host) ? [{ address: host }] : await lookup(host, { all: true }).catch(() => [])
+    return all.map(({ address }) => ({ address, port }))
+  })
+  return { ...rules, platforms: (await Promise.all(found)).flat() }
 }
 
 /** The message completes `sentence`. */
