@@ -14,6 +14,7 @@ import { raiseFence, supersededExit } from './fence.ts'
 import type { WorkspaceGit } from './git/git.ts'
 import { startBeats } from './heartbeat/beat.ts'
 import { createDiskMeter } from './heartbeat/disk.ts'
+import { createUseMeter } from './heartbeat/use.ts'
 import { type Clock, timestamp } from './kit/clock.ts'
 import { isObject } from './kit/json.ts'
 import { faultText, type Log } from './kit/log.ts'
@@ -338,6 +339,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
   })
   const stopBeats = startBeats({
     disk,
+    use: createUseMeter({ clock }),
     link,
     clock,
     log,

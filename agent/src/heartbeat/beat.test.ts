@@ -8,6 +8,8 @@ test('every five seconds a heartbeat lists the active runs', async () => {
   const beats: object[] = []
   let isUp = true
   let unsent: number | null = null
+  const used = { cpu_percent: 12.5, memory_bytes: 2048, network_rx_bytes: null, network_tx_bytes: null }
+  let use: typeof used | null = null
   const stop = startBeats({
     clock,
     log: { info: () => {}, warn: () => {} },
@@ -27,6 +29,7 @@ test('every five seconds a heartbeat lists the active runs', async () => {
       },
     },
     answered: () => {},
+    use: { read: () => use },
     activities: () => [{ execution_id: 'run-1', tool: 'Bash' }],
   })
   await clock.advance(4999)
@@ -50,7 +53,10 @@ test('every five seconds a heartbeat lists the active runs', async () => {
   await clock.advance(10_000)
   const sizes = beats.slice(2).map((beat) => 'disk_bytes' in beat && beat.disk_bytes)
   assert.deepEqual(sizes, [4096, false], 'a measurement is sent once')
+  use = used
+  await clock.advance(5000)
+  assert.deepEqual(beats.at(-1), { ...beats[0], uptime_s: 35, use: used })
   stop()
   await clock.advance(60_000)
-  assert.equal(beats.length, 4)
+  assert.equal(beats.length, 5)
 })

@@ -3,6 +3,7 @@ import type { Clock } from '../kit/clock.ts'
 import { faultText, type Log } from '../kit/log.ts'
 import { type Link, LinkDown } from '../link/link.ts'
 import type { DiskMeter } from './disk.ts'
+import type { UseMeter } from './use.ts'
 
 export type BeatDeps = {
   link: Pick<Link, 'call' | 'isUp'>
@@ -13,6 +14,7 @@ export type BeatDeps = {
   active(): number
   disk: Pick<DiskMeter, 'unsent' | 'sent'>
   answered(answer: BeatAnswer): void
+  use: UseMeter
 }
 
 /**
@@ -34,12 +36,14 @@ export function startBeats(deps: BeatDeps): () => void {
   function beat() {
     if (!link.isUp()) return
     const disk_bytes = deps.disk.unsent()
+    const use = deps.use.read()
     const body = {
       memory_mb: deps.memoryMb(),
       active_executions: deps.active(),
       uptime_s: Math.round((clock.now() - startedAt) / 1000),
       executions: deps.activities(),
       ...(disk_bytes === null ? {} : { disk_bytes }),
+      ...(use === null ? {} : { use }),
     }
     const onAnswer = (answer: BeatAnswer) => {
       if (disk_bytes !== null) deps.disk.sent(disk_bytes)

@@ -50,6 +50,10 @@ export const AgentStats = z.object({
   uptime_seconds: z.number().nullable(),
   /** Age of the values. */
   age_seconds: z.number().nullable(),
+  source: z
+    .enum(['agent', 'engine'])
+    .nullable()
+    .describe('Who measured the values. An agent can report wrong ones about itself.'),
 })
 export type AgentStats = z.output<typeof AgentStats>
 

@@ -177,7 +177,7 @@ export type RuntimeName = 'claude-code' | 'gemini-cli' | 'codex'
 
 /**
  * Sent every `beatSeconds`; renews the leases of the listed runs. The HTTP heartbeat has the same body without
- * `disk_bytes`.
+ * `disk_bytes` and `use`.
  */
 export type Beat = {
   t: 'beat'
@@ -187,6 +187,17 @@ export type Beat = {
   executions?: { execution_id: string; tool?: string; summary?: string; since?: string }[]
   /** Size of the agent's own volumes; only in the first heartbeat after a measurement. */
   disk_bytes?: number
+  /** Missing when the program cannot read it, and from programs up to 0.1.0. */
+  use?: OwnUse
+}
+/** What the agent's own program reads about its container. It may lie, so only displays depend on it. */
+export type OwnUse = {
+  /** Percent of one CPU since the previous heartbeat: 200 means two busy cores. */
+  cpu_percent: number
+  memory_bytes: number
+  /** Since the container's start; null without a network interface. */
+  network_rx_bytes: number | null
+  network_tx_bytes: number | null
 }
 /** `platform_addresses`: only after they changed. */
 export type BeatAnswer = { ok: true; platform_addresses?: string[] }

@@ -47,6 +47,13 @@ export const beatFields = {
     .optional(),
 }
 
+const Use = z.object({
+  cpu_percent: z.number().min(0).max(1_000_000),
+  memory_bytes: Count,
+  network_rx_bytes: Count.nullable(),
+  network_tx_bytes: Count.nullable(),
+})
+
 type AgentSchemas = { [T in keyof AgentCalls]: z.ZodType<AgentCalls[T]['request']> }
 
 export const agentCallSchemas: AgentSchemas = {
@@ -80,7 +87,12 @@ export const agentCallSchemas: AgentSchemas = {
     lines: z.array(Line).max(20_000),
   }),
   result: z.object({ t: z.literal('result'), execution_id: Id, ...resultFields, last_line: Count }),
-  beat: z.object({ t: z.literal('beat'), ...beatFields, disk_bytes: Count.optional() }),
+  beat: z.object({
+    t: z.literal('beat'),
+    ...beatFields,
+    disk_bytes: Count.optional(),
+    use: Use.optional(),
+  }),
   attachment: z.object({
     t: z.literal('attachment'),
     execution_id: Id,

@@ -1,11 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import type { Heartbeat } from '@roost/contracts/agents/health'
+import type { OwnUse } from '@roost/contracts/link/messages'
 import type { ContainerSample } from '../../ports/containers/port.ts'
 import type { Ephemeral } from '../../ports/ephemeral/port.ts'
 
+/** A heartbeat over HTTP has no `use`. */
+export type AnyBeat = Heartbeat & { use?: OwnUse }
+
 /** Health data that one process receives and the others store too. */
 export type HealthMessage =
-  | { kind: 'beat'; agent_id: string; beat: Heartbeat }
+  | { kind: 'beat'; agent_id: string; beat: AnyBeat }
   | { kind: 'samples'; samples: Record<string, ContainerSample> }
 
 export type Broadcast = {

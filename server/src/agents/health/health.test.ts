@@ -77,6 +77,30 @@ describe('health', () => {
     assert.equal((await world.get('/api/agents/helper/stats')).memory_used_bytes, null)
   })
 
+  test('the engine is asked only for agents that do not report their own use', async () => {
+    await using world = await open()
+    const sampler = world.area.loops.find((loop) => loop.name === 'agents.sample')
+    const sample = () => sampler?.run(AbortSignal.timeout(10_000))
+    const stats = async () => {
+      const { source, cpu_percent, age_seconds } = await world.get('/api/agents/helper/stats')
+      return [source, cpu_percent, age_seconds]
+    }
+    const use = { cpu_percent: 30, memory_bytes: 1024, network_rx_bytes: null, network_tx_bytes: null }
+    world.engine.use(world.agent.container_id ?? '', { cpuSeconds: 0 })
+    await sample()
+    await world.area.health.beat(world.agent.id, { use })
+    world.engine.use(world.agent.container_id ?? '', { cpuSeconds: 5 })
+    await world.clock.advance(10)
+    await sample()
+    // A later heartbeat without a report, for example over HTTP, does not end it.
+    await world.area.health.beat(world.agent.id, {})
+    assert.deepEqual(await stats(), ['agent', 30, 10])
+    await world.clock.advance(11)
+    assert.deepEqual(await stats(), ['engine', null, 21])
+    await sample()
+    assert.deepEqual(await stats(), ['engine', 23.8, 0])
+  })
+
   test('context use and autonomy of all agents the caller can access', async () => {
     const use = { busy: true, context_used: 50, context_max: 200, last_activity_at: null }
     await using world = await open({

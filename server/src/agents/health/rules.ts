@@ -1,5 +1,6 @@
 import type { AgentStatus } from '@roost/contracts/agents/agent'
 import type { AgentActivity, AgentStats, ToolActivity } from '@roost/contracts/agents/health'
+import { aliveMs, type LastBeat, type LastUse } from './beats.ts'
 
 type Named = { name: string; status: AgentStatus }
 type Sample = {
@@ -10,7 +11,6 @@ type Sample = {
   networkTxBytes: number | null
   sampledAt: string
 }
-type LastBeat = { at: number; beat: { memory_mb?: number | null } }
 
 /** An agent's work as reported by its runs. */
 export type RunActivity = {
@@ -29,18 +29,53 @@ const emptyStats = {
   network_tx_bytes: null,
   uptime_seconds: null,
   age_seconds: null,
+  source: null,
 }
 
-/** Figures of the sampler, else the memory use from the heartbeat; nulls unless the agent is running. */
-export function statsOf(
-  agent: Named & { started_at: string | null; memory: string },
-  sample: Sample | null,
-  beat: LastBeat | null,
-  now: Date,
-): AgentStats {
+type Measured = Named & {
+  started_at: string | null
+  cpu: string
+  memory: string
+  /** Its values are those of the present container. */
+  applied: { cpu: string; memory: string } | null
+}
+
+/** Each is null when there is none. */
+export type Sources = { use: LastUse | null; sample: Sample | null; beat: LastBeat | null }
+
+/** The agent's report of its own use; null if it is old, or from before the container's last start. */
+export function currentUse(agent: Measured, last: LastUse | null, now: Date): LastUse | null {
+  if (last === null || now.getTime() - last.at > aliveMs) return null
+  const startedAt = agent.started_at === null ? 0 : Date.parse(agent.started_at)
+  return last.at < startedAt ? null : last
+}
+
+/**
+ * The agent's own report, else the engine's sample, else the memory of the heartbeat; nulls unless the agent is
+ * running. Agents can lie, so their figures never exceed what the engine allows them.
+ */
+export function statsOf(agent: Measured, { use, sample, beat }: Sources, now: Date): AgentStats {
   const base = { agent_name: agent.name, status: agent.status, ...emptyStats }
   if (agent.status !== 'running') return base
   const uptime_seconds = agent.started_at ? secondsSince(Date.parse(agent.started_at), now) : null
+  const limits = agent.applied ?? agent
+  const memory_limit_bytes = bytesOf(limits.memory)
+  if (use) {
+    const { cpu_percent, memory_bytes, network_rx_bytes, network_tx_bytes } = use.use
+    const memory_used_bytes = Math.min(memory_bytes, memory_limit_bytes)
+    return {
+      ...base,
+      uptime_seconds,
+      cpu_percent: rounded(Math.min(cpu_percent, 100 * Number(limits.cpu))),
+      memory_used_bytes,
+      memory_limit_bytes,
+      memory_percent: percentOf(memory_used_bytes, memory_limit_bytes),
+      network_rx_bytes,
+      network_tx_bytes,
+      age_seconds: secondsSince(use.at, now),
+      source: 'agent',
+    }
+  }
   if (sample) {
     return {
       ...base,
@@ -52,11 +87,11 @@ export function statsOf(
       network_rx_bytes: sample.networkRxBytes,
       network_tx_bytes: sample.networkTxBytes,
       age_seconds: secondsSince(Date.parse(sample.sampledAt), now),
+      source: 'engine',
     }
   }
   if (beat?.beat.memory_mb == null) return { ...base, uptime_seconds }
-  const memory_used_bytes = Math.round(beat.beat.memory_mb * 1024 * 1024)
-  const memory_limit_bytes = bytesOf(agent.memory)
+  const memory_used_bytes = Math.min(Math.round(beat.beat.memory_mb * 1024 * 1024), memory_limit_bytes)
   return {
     ...base,
     uptime_seconds,
@@ -64,6 +99,7 @@ export function statsOf(
     memory_limit_bytes,
     memory_percent: percentOf(memory_used_bytes, memory_limit_bytes),
     age_seconds: secondsSince(beat.at, now),
+    source: 'agent',
   }
 }
 

@@ -1,12 +1,11 @@
-import type { Clock } from '../../kit/clock.ts'
 import type { ContainerSample, Containers } from '../../ports/containers/port.ts'
 import type { Agent, AgentRecords } from '../records/index.ts'
 import type { Broadcast } from './broadcast.ts'
 
-/** The latest CPU, memory and network figures of each agent, so that no read calls the engine. */
+/** The engine's latest CPU, memory and network figures of each agent, so that no read calls the engine. */
 export type Samples = {
   of(agent: Pick<Agent, 'id' | 'container_id'>): ContainerSample | null
-  /** Samples all running agents once. */
+  /** Samples all running agents once, without those that report their own use. */
   sampleAll(signal: AbortSignal): Promise<void>
   forget(agentId: string): void
 }
@@ -14,8 +13,9 @@ export type Samples = {
 export type SamplesDeps = {
   agentRecords: Pick<AgentRecords, 'all'>
   containers: Pick<Containers, 'sample'>
-  clock: Pick<Clock, 'now'>
   broadcast: Broadcast
+  /** True while the agent's own report is recent. */
+  reportsOwnUse(agent: Agent): boolean
 }
 
 type StoredSample = { container_id: string; sample: ContainerSample }
@@ -23,7 +23,7 @@ type StoredSample = { container_id: string; sample: ContainerSample }
 /** Containers sampled concurrently. */
 const concurrency = 4
 
-export function createSamples({ agentRecords, containers, broadcast }: SamplesDeps): Samples {
+export function createSamples({ agentRecords, containers, broadcast, reportsOwnUse }: SamplesDeps): Samples {
   const samples = new Map<string, ContainerSample>()
   const containerOf = new Map<string, string>()
   const store = (agentId: string, { container_id, sample }: StoredSample) => {
@@ -42,7 +42,9 @@ export function createSamples({ agentRecords, containers, broadcast }: SamplesDe
       return samples.get(agent.id) ?? null
     },
     async sampleAll(signal) {
-      const running = (await agentRecords.all()).filter((agent) => agent.status === 'running')
+      const running = (await agentRecords.all()).filter(
+        (agent) => agent.status === 'running' && !reportsOwnUse(agent),
+      )
       const collected: Record<string, ContainerSample> = {}
       const queue = running.values()
       const worker = async () => {

@@ -1,4 +1,4 @@
-import type { AgentActivity, AgentStats, ContextStats, Heartbeat } from '@roost/contracts/agents/health'
+import type { AgentActivity, AgentStats, ContextStats } from '@roost/contracts/agents/health'
 import type { Loop } from '../../background/loops.ts'
 import type { Caller } from '../../identity/access/index.ts'
 import type { Clock } from '../../kit/clock.ts'
@@ -8,8 +8,8 @@ import type { Ephemeral } from '../../ports/ephemeral/port.ts'
 import type { AgentAccess } from '../access/index.ts'
 import type { Agent, AgentRecords } from '../records/index.ts'
 import { type BeatState, createBeats } from './beats.ts'
-import { createBroadcast } from './broadcast.ts'
-import { activityReply, type RunActivity, statsOf } from './rules.ts'
+import { type AnyBeat, createBroadcast } from './broadcast.ts'
+import { activityReply, currentUse, type RunActivity, statsOf } from './rules.ts'
 import { createSamples } from './samples.ts'
 
 export type ContextUse = {
@@ -22,7 +22,7 @@ export type ScheduleCounts = { total: number; enabled: number }
 
 export type Health = {
   /** Stores a heartbeat, received over the link or HTTP, and renews the leases of the agent's runs. */
-  beat(agentId: string, beat: Heartbeat): Promise<void>
+  beat(agentId: string, beat: AnyBeat): Promise<void>
   /** The agent has connected; counts as its first heartbeat, which follows seconds later. */
   connected(agentId: string): void
   /** Whether the agent's link is open and its handshake done. */
@@ -65,7 +65,13 @@ export function createHealth(deps: HealthDeps): Health {
   const { agentRecords, agentAccess, containers, clock, link } = deps
   const broadcast = createBroadcast(deps.ephemeral)
   const beats = createBeats(clock, broadcast)
-  const samples = createSamples({ agentRecords, containers, clock, broadcast })
+  const ownUse = (agent: Agent) => currentUse(agent, beats.lastUse(agent.id), clock.now())
+  const samples = createSamples({
+    agentRecords,
+    containers,
+    broadcast,
+    reportsOwnUse: (agent) => ownUse(agent) !== null,
+  })
   const accessibleAgents = async (caller: Caller) =>
     (await agentAccess.accessibleAgents(caller)).map(({ agent }) => agent)
 
@@ -78,7 +84,10 @@ export function createHealth(deps: HealthDeps): Health {
     connected: (agentId) => beats.record(agentId, {}),
     linkConnected: (agentId) => link.isConnected(agentId),
     heartbeatOf: beats.stateOf,
-    stats: (agent) => statsOf(agent, samples.of(agent), beats.last(agent.id), clock.now()),
+    stats(agent) {
+      const sources = { use: ownUse(agent), sample: samples.of(agent), beat: beats.last(agent.id) }
+      return statsOf(agent, sources, clock.now())
+    },
     activity: async (agent, caller) => activityReply(agent, await deps.activityOf(agent.id, caller)),
 
     async contextStats(caller) {

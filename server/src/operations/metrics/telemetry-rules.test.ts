@@ -24,6 +24,7 @@ const stats = (name: string, over: Partial<AgentStats> = {}): AgentStats => ({
   network_tx_bytes: 0,
   uptime_seconds: 60,
   age_seconds: 4,
+  source: 'engine',
   ...over,
 })
 const at = '2026-01-05T08:00:00.000Z'

@@ -48,6 +48,7 @@ function start() {
         network_tx_bytes: null,
         uptime_seconds: 1,
         age_seconds: 2,
+        source: 'engine' as const,
       }),
     },
   })
