@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Run } from '@roost/contracts/link/runs'
@@ -8,7 +8,6 @@ import { markedProcesses } from './processes/tree.ts'
 import { seenRun } from './runtimes/suite.ts'
 import { openSpool } from './spool/spool.ts'
 import { startTestAgent, type TestAgent } from './test/agent.ts'
-import { makeTestHome } from './test/home.ts'
 import { aRun, attachmentBytes } from './test/platform.ts'
 
 async function finish(t: TestAgent, overrides: Partial<Run>) {
@@ -235,14 +234,15 @@ test('a conversation keeps its process until a change needs a new one', async ()
   assert.equal(await pid(), restarted.at(-1))
 })
 
-test('the template is copied before the first turn, and only once', async () => {
+test('the folder of a template from an earlier platform is copied before the first turn, and only once', async () => {
   await using first = await startTestAgent({ config: { template: '/nowhere' } })
   const template = join(first.place.root, 'own-template')
   mkdirSync(join(template, '.claude'), { recursive: true })
   writeFileSync(join(template, 'CLAUDE.md'), 'from the template')
   mkdirSync(join(template, 'shared-in', 'other'), { recursive: true })
-  const place = { ...first.place, home: join(first.place.root, 'second'), [Symbol.dispose]: () => {} }
-  mkdirSync(place.home)
+  const place = { ...first.place, root: join(first.place.root, 'second'), [Symbol.dispose]: () => {} }
+  place.home = join(place.root, 'home')
+  mkdirSync(place.home, { recursive: true })
   const read = { message: '[[tool:Bash:cat CLAUDE.md; ls -A]]' }
   {
     await using t = await startTestAgent({ place, config: { template } })
@@ -254,28 +254,6 @@ test('the template is copied before the first turn, and only once', async () => 
   }
   await using t = await startTestAgent({ place, config: { template } })
   assert.match((await finish(t, read)).response ?? '', /changed since/)
-})
-
-test('a file saved immediately after the start waits for the template and is kept', async () => {
-  using place = makeTestHome()
-  const template = join(place.root, 'template')
-  mkdirSync(template)
-  for (let index = 0; index < 200; index += 1)
-    writeFileSync(join(template, `${index}.txt`), 'of the template')
-  await using t = await startTestAgent({ place })
-  await t.platform.until(() => t.platform.hellos.length > 0, 'the link')
-  const path = `${place.home}/199.txt`
-  const data_base64 = Buffer.from('of a person').toString('base64')
-  await t.platform.call('fs.write', {
-    path,
-    upload_id: 'u',
-    offset: 0,
-    data_base64,
-    last: true,
-    on_conflict: 'replace',
-  })
-  assert.equal(readFileSync(path, 'utf8'), 'of a person')
-  assert.equal(existsSync(join(place.home, '.roost-initialized')), true)
 })
 
 test('setup.sh runs at every start', async () => {

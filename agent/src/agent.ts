@@ -2,7 +2,12 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseDotenv } from '@roost/contracts/kit/dotenv'
 import { forwarderHost } from '@roost/contracts/link/addresses'
-import { type AgentSettings, principalsAbility, protocolVersion } from '@roost/contracts/link/messages'
+import {
+  type AgentSettings,
+  principalsAbility,
+  protocolVersion,
+  templateAbility,
+} from '@roost/contracts/link/messages'
 import type { Run } from '@roost/contracts/link/runs'
 import { createCallHandler, settingsOf } from './calls.ts'
 import type { Config } from './config.ts'
@@ -101,6 +106,8 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
   const version = readVersion(runtime, variables.PATH ?? '')
   let isInitialized = false
   const initialized = Promise.withResolvers<void>()
+  let linked = Promise.withResolvers<void>()
+  const closing = new AbortController()
   let cancelRest = () => {}
 
   const spool = openSpool(join(volume.program, 'spool'), clock)
@@ -217,7 +224,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
       runtime_version: version,
       started_at: startedAt,
       held: runs.held(),
-      abilities: [principalsAbility],
+      abilities: [principalsAbility, templateAbility],
     }),
     onUp(answer) {
       learnAddresses(answer.platform_addresses)
@@ -226,6 +233,8 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
       runs.resume(answer.acked ?? {}, answer.drop ?? [])
       queue.report()
       disk.sendAgain()
+      linked.resolve()
+      linked = Promise.withResolvers()
     },
     async onCall(t, message) {
       // A request before initialization could be deleted as a leftover or overwritten by the template.
@@ -391,6 +400,13 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     )
   }
 
+  async function untilLinked() {
+    while (!link.isUp()) {
+      closing.signal.throwIfAborted()
+      await linked.promise
+    }
+  }
+
   async function prepare() {
     await clearLeftovers(
       unfinished.map(({ executionId }) => executionId),
@@ -405,8 +421,10 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
       staging: volume.program,
       identities,
       template: config.template,
+      source: { link, untilLinked },
       clock,
       log,
+      signal: closing.signal,
     })
     await rewriteFiles()
     isInitialized = true
@@ -418,11 +436,15 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
       log.warn('setup.sh failed', { reason: faultText(fault) }),
     )
   }
-  void prepare()
+  prepare().catch((fault: unknown) => {
+    if (!closing.signal.aborted) throw fault
+  })
 
   return {
     async close(graceMs) {
       fence?.close()
+      closing.abort()
+      linked.resolve()
       stopBeats()
       disk.close()
       queue.close()

@@ -18,6 +18,7 @@ export type Config = {
   home: string
   /** Mount point of the agent's second volume. */
   volume: string
+  /** Where a platform up to 0.1.0 has put the template. */
   template: string
   /** Parent of the temporary folders of single processes; outside the workspace. */
   scratch: string

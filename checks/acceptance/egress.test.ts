@@ -196,7 +196,7 @@ test('an agent that prints every secret it can find prints placeholders and its 
   const content = [
     'env; export -p; cat /proc/*/environ /proc/*/cmdline 2>/dev/null | tr "\\0" "\\n"',
     'find / -xdev -type f -size -200k -not -path "/proc/*" -not -path "/sys/*" -not -path "/usr/*" -not -path "/opt/*" -not -name loot.txt -exec cat {} + 2>/dev/null',
-    'cat ~/.env ~/.mcp.json ~/shared-in/*/.env ~/../*/.env /template/* /run/secrets/* 2>/dev/null',
+    'cat ~/.env ~/.mcp.json ~/shared-in/*/.env ~/../*/.env /run/secrets/* 2>/dev/null',
     ...['/latest/meta-data/', '/computeMetadata/v1/', '/metadata/instance'].map(
       (path) => `${own} http://169.254.169.254${path}; ${curl} http://169.254.169.254${path}`,
     ),

@@ -249,6 +249,11 @@ export async function compose(
 
   hub.serve({
     ...runs.dispatch.handlers,
+    hello(agent, message) {
+      agents.templateDelivery.greeted(agent.agentId, message)
+      return runs.dispatch.handlers.hello(agent, message)
+    },
+    template: (agent, message) => agents.templateDelivery.read(agent.agentId, message),
     queue: (agent, message) => operations.operatorQueue.takeFile(agent.agentId, message),
     beat: async (agent, message) => {
       await agents.health.beat(agent.agentId, message)

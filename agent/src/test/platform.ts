@@ -19,6 +19,10 @@ export type TestPlatform = {
   queues: Queue[]
   queueUpdates: QueueUpdate[]
   runs: Map<string, SeenRun>
+  /** Archive of the agent's template; null for none. */
+  template: { version: string; archive: Buffer } | null
+  /** Bytes of a chunk of it. */
+  templateChunkBytes: number
   /** The message history of each run. */
   enqueue(run: Run): void
   call<T extends keyof PlatformCalls>(
@@ -82,6 +86,8 @@ export async function startTestPlatform(
     queues: [],
     queueUpdates: [],
     runs: new Map(),
+    template: null,
+    templateChunkBytes: 256 * 1024,
     intercept: () => undefined,
     enqueue(run) {
       queue.push(run)
@@ -197,6 +203,14 @@ export async function startTestPlatform(
       case 'queue':
         platform.queues.push(message as unknown as Queue)
         return { updates: platform.queueUpdates }
+      case 'template': {
+        const { version, offset } = message as unknown as { version: string | null; offset: number }
+        if (platform.template === null) return { version: null, size: 0, data_base64: '' }
+        const { archive } = platform.template
+        const from = version === platform.template.version ? offset : 0
+        const data_base64 = archive.subarray(from, from + platform.templateChunkBytes).toString('base64')
+        return { version: platform.template.version, size: archive.length, data_base64 }
+      }
       case 'partial':
         platform.partials.push(message as unknown as Partial)
         return null

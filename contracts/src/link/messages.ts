@@ -86,6 +86,7 @@ import type {
   SkillsSettle,
   SkillsSettleAnswer,
 } from './skills.ts'
+import type { TemplateRead, TemplateReadAnswer } from './template.ts'
 import type {
   ExportOpen,
   ExportRead,
@@ -137,6 +138,8 @@ export type Hello = {
 }
 /** Ability: runs turns of each principal with a Unix user of their own. */
 export const principalsAbility = 'principals'
+/** Ability: asks for its template over the link. Earlier programs expect a folder in their container. */
+export const templateAbility = 'template'
 export type HeldRun = {
   execution_id: string
   claim_token: number
@@ -202,7 +205,16 @@ export type OwnUse = {
 /** `platform_addresses`: only after they changed. */
 export type BeatAnswer = { ok: true; platform_addresses?: string[] }
 
-export type FromAgent = Hello | Claim | Started | Lines | RunResult | Beat | AttachmentRead | Queue
+export type FromAgent =
+  | Hello
+  | Claim
+  | Started
+  | Lines
+  | RunResult
+  | Beat
+  | AttachmentRead
+  | Queue
+  | TemplateRead
 
 // ── platform → agent ───────────────────────────────────────────────────────────────────────────────
 
@@ -307,6 +319,7 @@ export type AgentCalls = {
   beat: { request: Beat; answer: BeatAnswer }
   attachment: { request: AttachmentRead; answer: AttachmentReadAnswer }
   queue: { request: Queue; answer: QueueAnswer }
+  template: { request: TemplateRead; answer: TemplateReadAnswer }
 }
 
 // ── frames ─────────────────────────────────────────────────────────────────────────────────────────

@@ -110,6 +110,7 @@ export const agentCallSchemas: AgentSchemas = {
     requests: z.array(z.unknown()).max(maxQueueEntries).nullable(),
     fault: z.string().max(1000).nullable(),
   }),
+  template: z.object({ t: z.literal('template'), version: Id.nullable(), offset: Count }),
 }
 
 export const PartialSignal: z.ZodType<Partial> = z.object({

@@ -32,6 +32,7 @@ export const alertKinds = [
   'agent_unhealthy',
   'disk_quota',
   'program_outdated',
+  'template_missing',
   'backup_failed',
   'backup_verification_failed',
 ] as const

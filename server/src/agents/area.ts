@@ -43,7 +43,13 @@ import { createRunContextCache, createRunContexts, type RunContexts } from './ru
 import { createSettings, internalSettingsRoutes, type Settings, settingsRoutes } from './settings/index.ts'
 import { createSharing, sharingRoutes } from './sharing/index.ts'
 import { createAgentSsh, sshAccessRoutes } from './ssh-access/index.ts'
-import { openTemplates, type Templates, templateRoutes } from './templates/index.ts'
+import {
+  createTemplateDelivery,
+  openTemplates,
+  type TemplateDelivery,
+  type Templates,
+  templateRoutes,
+} from './templates/index.ts'
 import { createTerminals, type Terminals, terminalSocketRoutes } from './terminal/index.ts'
 import { createWorkspace, type Workspace, workspaceRoutes } from './workspace/index.ts'
 
@@ -53,6 +59,7 @@ export type AgentsArea = {
   health: Health
   disk: Disk
   templates: Templates
+  templateDelivery: Pick<TemplateDelivery, 'greeted' | 'read'>
   lifecycle: Lifecycle
   agentManagement: AgentManagement
   git: AgentGit
@@ -140,7 +147,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     ...deps,
     ...needs,
     agentRecords,
-    templateFolder: templates.madeFrom,
+    templateOf: templates.madeFrom,
     gitSettingsFor: (agent) => git.settingsFor(agent),
     foldersFor: createFoldersFor({ db, edges }),
     heartbeatAge: (agentId) => health.heartbeatOf(agentId).last_heartbeat_age_seconds,
@@ -162,6 +169,12 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
   })
   const addressOf = (repository: string) => `${options.gitBaseUrl}/${repository}`
   const gitTokens = createAgentGitTokens({ ...deps, ...platform, host: deps.gitHost })
+  const templateDelivery = createTemplateDelivery({
+    ...deps,
+    agentRecords,
+    templates,
+    gitTokenOf: gitTokens.of,
+  })
   const gitTransfers = createTransfers({
     ...deps,
     gitUrl: options.agentsGitUrl,
@@ -249,6 +262,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     health,
     disk,
     templates,
+    templateDelivery,
     lifecycle,
     agentManagement,
     git,
@@ -269,6 +283,9 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
       inspectRepository(agentId)
       credentialsConnected(agentId).catch((error: unknown) => {
         log.warn({ err: error, agent_id: agentId }, 'could not update the credentials of an agent')
+      })
+      templateDelivery.connected(agentId).catch((error: unknown) => {
+        log.warn({ err: error, agent_id: agentId }, 'could not check whether an agent has its template')
       })
       ssh.deliver(agentId).catch((error: unknown) => {
         log.debug(

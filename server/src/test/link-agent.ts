@@ -101,7 +101,7 @@ export async function dialLink(url: string, headers: Record<string, string> = {}
         runtime_version: null,
         started_at: '2026-01-05T08:00:00.000Z',
         held: [],
-        abilities: ['principals'],
+        abilities: ['principals', 'template'],
         ...over,
       }),
     partial: (message) => socket.send(JSON.stringify({ t: 'partial', ...message })),

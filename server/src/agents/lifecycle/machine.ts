@@ -48,10 +48,8 @@ export type MachineDeps = {
   keys: Pick<Keys, 'mintAgentKey'>
   /** The admin whose role the system agent's key carries; null before the platform is set up. */
   systemOwner(): Promise<{ id: string } | null>
-  /** Folder of the template the agent was created from; null if there is none or it no longer exists. */
-  templateFolder(
-    agent: Pick<Agent, 'template' | 'template_commit'>,
-  ): Promise<{ name: string; folder: string } | null>
+  /** The template the agent was created from; null if there is none or it no longer exists. */
+  templateOf(agent: Pick<Agent, 'template' | 'template_commit'>): Promise<{ name: string } | null>
   /** Repository settings for a new container; null without a repository. */
   gitSettingsFor(agent: Agent): Promise<SpecInput['git']>
   /** Folders of other agents to mount at the next start. */
@@ -150,7 +148,7 @@ export function createMachine(deps: MachineDeps): Machine {
           agent,
           image,
           agentKey,
-          template: await deps.templateFolder(agent),
+          template: await deps.templateOf(agent),
           git: await deps.gitSettingsFor(agent),
           folders,
           containerRuntime: requestedRuntime(agent, runtimePolicy()),

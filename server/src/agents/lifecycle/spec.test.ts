@@ -23,7 +23,7 @@ const input: SpecInput = {
   },
   image: { image: 'roost-agent:x', version: 'abc' },
   agentKey: 'svc_mcp_key',
-  template: { name: 'business-assistant', folder: '/srv/templates/business-assistant' },
+  template: { name: 'business-assistant' },
   git: null,
   folders: [],
   containerRuntime: null,
@@ -69,7 +69,6 @@ test('a container has the prefixed name, its own volumes and key, and no provide
     { type: 'volume', volume: 'agent-first-a1b2c3-shared', target: '/home/developer/shared-out' },
     { type: 'volume', volume: 'agent-first-a1b2c3-private', target: '/var/lib/roost' },
     { type: 'empty', target: '/home/developer/shared-in' },
-    { type: 'folder', source: '/srv/templates/business-assistant', target: '/template' },
   ])
   assert.deepEqual(spec.env, {
     AGENT_NAME: 'renamed',

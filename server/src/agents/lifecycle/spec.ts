@@ -44,8 +44,8 @@ export type SpecInput = {
   agentKey: string
   /** Repository settings at creation of the container; null without a repository. */
   git: { sourceMode: boolean; workingBranch: string } | null
-  /** Mounted for the first start; null without a template. */
-  template: { name: string; folder: string } | null
+  /** Null without a template. */
+  template: { name: string } | null
   /** Folders of other agents. */
   folders: readonly FolderMount[]
   /** OCI runtime to request; null for the engine's default. */
@@ -125,16 +125,14 @@ function environment(input: SpecInput, options: ContainerOptions): Record<string
   }
 }
 
-function mounts({ agent, template, folders }: SpecInput): Mount[] {
+function mounts({ agent, folders }: SpecInput): Mount[] {
   const volumes = volumesOf(agent)
-  const list: Mount[] = [
+  return [
     { type: 'volume', volume: volumes.workspace, target: home },
     { type: 'volume', volume: volumes.shared, target: exposedPath },
     { type: 'volume', volume: volumes.private, target: '/var/lib/roost' },
     ...folderMounts(folders),
   ]
-  if (template) list.push({ type: 'folder', source: template.folder, target: '/template' })
-  return list
 }
 
 /** Labels of the volumes, so that they can be found by kind and agent name. */

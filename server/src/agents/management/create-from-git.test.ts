@@ -18,7 +18,7 @@ const yaml = [
 ].join('\n')
 
 forEachDialect((_name, open) => {
-  test('200 an agent from a repository: its content is mounted and its metadata is stored', async () => {
+  test('200 an agent from a repository: its content is unpacked and its metadata is stored', async () => {
     await using server = await startGitServer()
     const commit = await server.commit(
       'acme/helper',

@@ -17,8 +17,8 @@ import type { Git, GitOutcome } from '../../ports/git/port.ts'
 import { type ContentPlan, contentBounds, rejectEscapingLink } from './git-content.ts'
 
 /**
- * Unpacked contents of git templates: one immutable folder per repository and commit. Agents mount it and
- * copy it at their first start.
+ * Unpacked contents of git templates: one immutable folder per repository and commit. Agents get
+ * its files at their first start.
  */
 export type ContentStore = {
   /** Null if it is not unpacked here. */

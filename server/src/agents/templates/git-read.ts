@@ -89,7 +89,23 @@ export function createGitRead({ git, addressOf }: GitReadDeps) {
     }
   }
 
-  return read
+  /** The files of one commit, without a request to the host if the cache has it. Throws as `read`. */
+  async function contentAt(repository: string, commit: string, token: Secret | null): Promise<ContentPlan> {
+    const address = addressOf(repository)
+    const cached = await git.list(address, commit)
+    if (cached.ok) return planContent(cached.value)
+    const fetched = await withToken(token, (usedToken) =>
+      git.fetch(
+        address,
+        { kind: 'commit', name: commit },
+        { token: usedToken, timeoutSeconds: fetchSeconds, maxBytes: maxRepositoryBytes },
+      ),
+    )
+    requireValue(repository, fetched)
+    return planContent(requireValue(repository, await git.list(address, commit)))
+  }
+
+  return { read, contentAt }
 }
 
 /** Tries without a token first: public repositories do not need it. */

@@ -22,6 +22,8 @@ export type GitTemplates = {
   refresh(): Promise<{ refreshed: number; failed: { id: string; error: string }[] }>
   /** The current content of any repository. Throws `template_unresolvable`, `upstream_error`. */
   resolve(name: GitTemplateName, token: Secret | null): Promise<UnpackedTemplate>
+  /** The folder with the files of a commit, unpacked again if needed. Throws as `resolve`. */
+  folderAt(repository: string, commit: string, token: Secret | null): Promise<string>
 }
 
 export type GitTemplatesDeps = GitReadDeps & {
@@ -45,7 +47,7 @@ const metadataSeconds = 15
 
 export function createGitTemplates(deps: GitTemplatesDeps): GitTemplates {
   const { clock, content, repositories, platformToken } = deps
-  const read = createGitRead(deps)
+  const { read, contentAt } = createGitRead(deps)
   const limit = createTurns(maxConcurrentReads)
   const cache = new Map<string, Promise<Cached>>()
 
@@ -121,6 +123,11 @@ export function createGitTemplates(deps: GitTemplatesDeps): GitTemplates {
       const template = await read(repository, branch, token)
       const folder = await content.unpack(repository, template.commit, template.content)
       return { ...template, folder: requireValue(repository, folder) }
+    },
+
+    async folderAt(repository, commit, token) {
+      const plan = await contentAt(repository, commit, token)
+      return requireValue(repository, await content.unpack(repository, commit, plan))
     },
   }
 }

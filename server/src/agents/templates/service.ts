@@ -5,6 +5,7 @@ import type { TemplateDetails, TemplateEntry } from '@roost/contracts/agents/tem
 import type { Clock } from '../../kit/clock.ts'
 import { Fault, isFault } from '../../kit/fault.ts'
 import type { Secret } from '../../kit/secret.ts'
+import { openFolderArchive } from './archive.ts'
 import type { ContentStore } from './content-store.ts'
 import { envSkeleton } from './credentials.ts'
 import { type DescribedTemplate, detailsOf, entryOf, nameOf } from './described.ts'
@@ -15,7 +16,7 @@ import { parseTemplateName } from './template-name.ts'
 
 /** A template that is ready for creating an agent. */
 export type ResolvedTemplate = DescribedTemplate & {
-  /** Absolute path; mounted read-only at /template. */
+  /** Absolute path. */
   folder: string
   /** Null for a local template. `leftOut` lists submodule paths, which are not in the workspace. */
   git: { repository: string; branch: string; commit: string; leftOut: string[] } | null
@@ -35,6 +36,11 @@ export type Templates = {
   resolve(given: string, token: () => Promise<Secret | null>): Promise<ResolvedTemplate>
   /** The template that an agent was created from; null without one or if it no longer exists. */
   madeFrom(agent: MadeFrom): Promise<{ name: string; folder: string } | null>
+  /**
+   * The files of the template for the workspace of a new agent; null as above. What another process unpacked is
+   * fetched again, with `token` for a private repository. Throws `upstream_error`.
+   */
+  folderFor(agent: MadeFrom, token: () => Promise<Secret | null>): Promise<string | null>
   /** The `template.yaml` an agent was created from; null as above, or if it is unreadable. */
   fileOf(agent: MadeFrom): Promise<ReadTemplate | null>
 }
@@ -127,12 +133,30 @@ export function createTemplates({ folder, git, content, clock }: TemplatesDeps):
 
     async resolve(given, token) {
       const name = parseTemplateName(given)
-      if (name === null) return { ...(await resolveLocal(given)), git: null }
+      if (name === null) {
+        const template = await resolveLocal(given)
+        // Throws if it exceeds the limits, before an agent waits for it.
+        await openFolderArchive(template.folder)
+        return { ...template, git: null }
+      }
       const { repository, branch, commit, content, ...template } = await git.resolve(name, await token())
       return { ...template, repository, git: { repository, branch, commit, leftOut: content.leftOut } }
     },
 
     madeFrom,
+
+    async folderFor(agent, token) {
+      const known = await madeFrom(agent)
+      if (known) return known.folder
+      const name = agent.template === null ? null : parseTemplateName(agent.template)
+      if (name === null || agent.template_commit === null) return null
+      try {
+        return await git.folderAt(name.repository, agent.template_commit, await token())
+      } catch (error) {
+        if (isFault(error, 'template_unresolvable')) return null
+        throw error
+      }
+    },
 
     async fileOf(agent) {
       const source = await madeFrom(agent)

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isFault } from '../../kit/fault.ts'
+import type { TarEntry } from '../../kit/tar.ts'
 import { createGate, type GateOptions } from './gate.ts'
-import type { TarEntry } from './tar.ts'
 
 const untrusted: GateOptions = { withCredentials: false, isTrusted: false, quotaBytes: 0 }
 const trusted: GateOptions = { ...untrusted, isTrusted: true }

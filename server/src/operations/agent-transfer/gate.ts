@@ -1,7 +1,7 @@
 import { isPortable, needsTrust } from '@roost/contracts/link/credentials'
 import { archivedFolder } from '@roost/contracts/link/transfer'
 import { Fault } from '../../kit/fault.ts'
-import { invalidArchive, maxNameBytes, shown, type TarEntry } from './tar.ts'
+import { invalidArchive, maxNameBytes, shown, type TarEntry } from '../../kit/tar.ts'
 
 export type GateOptions = {
   withCredentials: boolean

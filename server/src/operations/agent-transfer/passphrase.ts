@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import type { ReadableStream as WebStream } from 'node:stream/web'
 import { Decrypter, Encrypter, Stanza } from 'age-encryption'
 import { Fault } from '../../kit/fault.ts'
-import { invalidArchive } from './tar.ts'
+import { invalidArchive } from '../../kit/tar.ts'
 import type { Bytes } from './tar-stream.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { isOrganizationalTag } from '@roost/contracts/agents/agent'
 import { archiveVersion, Manifest } from '@roost/contracts/operations/agent-transfer'
 import type { SignedIn } from '../../identity/access/caller.ts'
-import { invalidArchive } from './tar.ts'
+import { invalidArchive } from '../../kit/tar.ts'
 
 /** Throws `invalid_archive`, which names the field and the rule. */
 export function parseManifest(bytes: Buffer): Manifest {

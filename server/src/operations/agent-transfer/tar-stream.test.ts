@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { isFault } from '../../kit/fault.ts'
-import { archiveEnd, blockBytes, type TarEntry, writeHeader } from './tar.ts'
+import { archiveEnd, blockBytes, type TarEntry, writeHeader } from '../../kit/tar.ts'
 import { createTarReader, createTarWriter } from './tar-stream.ts'
 
 const plain: TarEntry = { path: 'a', type: 'file', link: '', size: 0, mode: 0o644, modified: 1 }

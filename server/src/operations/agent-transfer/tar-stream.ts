@@ -9,7 +9,7 @@ import {
   readHeader,
   type TarEntry,
   writeHeader,
-} from './tar.ts'
+} from '../../kit/tar.ts'
 
 export type Bytes = AsyncIterable<Uint8Array>
 

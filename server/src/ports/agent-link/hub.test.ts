@@ -34,6 +34,7 @@ function quietHandlers(overrides: Partial<LinkHandlers> = {}): LinkHandlers {
     result: async () => ({ accepted: true }),
     beat: async () => ({ ok: true }),
     attachment: async () => ({ stale: true }),
+    template: async () => ({ version: null, size: 0, data_base64: '' }),
     queue: async () => ({ updates: [] }),
     partial: () => {},
     ...overrides,

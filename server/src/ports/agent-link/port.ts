@@ -53,6 +53,10 @@ export type LinkHandlers = {
     message: AgentCalls['attachment']['request'],
   ): Promise<AgentCalls['attachment']['answer']>
   queue(agent: LinkedAgent, message: AgentCalls['queue']['request']): Promise<AgentCalls['queue']['answer']>
+  template(
+    agent: LinkedAgent,
+    message: AgentCalls['template']['request'],
+  ): Promise<AgentCalls['template']['answer']>
   partial(agent: LinkedAgent, message: Partial): void
   /** Called after the hello was answered, when calls can reach the agent. */
   connected?(agent: LinkedAgent): void

@@ -30,6 +30,7 @@ async function startProcess(db: Db, ephemeral = memoryEphemeral({ clock: systemC
   hub.serve({
     ...platform.dispatch.handlers,
     queue: async () => ({ updates: [] }),
+    template: async () => ({ version: null, size: 0, data_base64: '' }),
     beat: async ({ agentId }, beat) => {
       await platform.dispatch.beat(agentId, beat)
       return { ok: true }

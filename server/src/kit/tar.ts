@@ -1,4 +1,4 @@
-import { Fault } from '../../kit/fault.ts'
+import { Fault } from './fault.ts'
 
 /**
  * The GNU tar format, limited to what an archive of an agent contains: files, folders, symbolic and hard links. Names
