@@ -13,7 +13,6 @@ containersSuite('containers of a Docker engine', async () => {
     neighbour: createDockerContainers(url, { install: neighbours.mark, network: neighbours.mark }),
     away: createDockerContainers('docker:///run/roost-test-nowhere.sock', { install: 'x', network: 'x' }),
     image: engine.image,
-    missingPath: `/${engine.mark}/nowhere`,
     tellsMemoryKills: true,
     hasLayers: true,
     async crash(id) {

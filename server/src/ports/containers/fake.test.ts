@@ -21,7 +21,6 @@ containersSuite('containers of the fake', async () => {
     store: { output: ['ready'], disk: { layerBytes: 2_000_000, volumeBytes: 3_000_000 } },
   }
   const engine = createFakeEngine({
-    missingPaths: ['/nowhere'],
     program(spec) {
       const behaviour = spec.env.ROOST_TEST_BEHAVIOUR
       if (behaviour === 'consume') return { output: readThrough(spec) }
@@ -41,7 +40,6 @@ containersSuite('containers of the fake', async () => {
     neighbour: engine.containers('two'),
     away: away.containers('one'),
     image,
-    missingPath: '/nowhere',
     tellsMemoryKills: true,
     hasLayers: true,
     crash: async (id) => engine.crash(id),

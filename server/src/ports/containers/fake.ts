@@ -50,8 +50,6 @@ export type FakeEngine = {
 export type FakeOptions = {
   clock?: Clock
   images?: string[]
-  /** Host paths that cannot be mounted; every other path counts as existing. */
-  missingPaths?: string[]
   runtimes?: OciRuntimes
   program?(spec: ContainerSpec): FakeProgram
 }
@@ -426,9 +424,6 @@ export function createFakeEngine(options: FakeOptions = {}): FakeEngine {
   function refuseForeignVolumes(install: string, spec: ContainerSpec): void {
     for (const mount of spec.mounts) {
       if (mount.type === 'volume') refuseForeignVolume(install, mount.volume)
-      else if (mount.type === 'folder' && options.missingPaths?.includes(mount.source)) {
-        throw new ContainerError('engine_fault', `${mount.source} does not exist`)
-      }
     }
   }
 

@@ -181,8 +181,6 @@ export type ContainerSpec = {
 
 export type Mount =
   | { type: 'volume'; volume: string; target: string; readOnly?: boolean }
-  /** A folder of the platform, which the agent's user cannot change: a copy made at creation, or the folder itself. */
-  | { type: 'folder'; source: string; target: string }
   /**
    * An empty read-only folder, created at each start, as the parent of other mounts. Keeps files out of the
    * volume's folder and out of its mount points.

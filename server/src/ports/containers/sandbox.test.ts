@@ -30,7 +30,6 @@ containersSuite('containers of the sandbox', async () => {
     neighbour: await createSandboxContainers(options('-two')),
     away: await createSandboxContainers({ ...options('three'), bwrapPath: '/usr/bin/roost-test-nowhere' }),
     image,
-    missingPath: join(stateDir, 'nowhere'),
     tellsMemoryKills: isRoot,
     hasLayers: false,
     async crash(id) {

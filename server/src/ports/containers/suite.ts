@@ -314,13 +314,5 @@ export function containersSuite(title: string, open: () => Promise<Harness>): vo
       const foreign = await harness.neighbour.diskFigures()
       assert.deepEqual([foreign.volumes.has(volume), foreign.containers.has(id)], [false, false])
     })
-
-    test('an impossible spec leaves nothing behind', async () => {
-      const desired = spec('stay', {
-        mounts: [{ type: 'folder', source: harness.missingPath, target: '/template' }],
-      })
-      await assert.rejects(containers.create(desired), hasFault('engine_fault'))
-      assert.deepEqual(await containers.list(), [])
-    })
   })
 }

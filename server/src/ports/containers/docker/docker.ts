@@ -11,7 +11,6 @@ import {
 import { connect, createAsk, get, httpStatusOf, withoutQuery } from './connect.ts'
 import { type DiskAnswer, diskFigures, diskPath } from './disk.ts'
 import { followEngineEvents } from './events.ts'
-import { copyFolders, requireFolders } from './folders.ts'
 import { readLogFrames } from './logs.ts'
 import { closedNetwork, ensureAgentsNetwork, gatewayOf } from './network.ts'
 import { createPacketFilter } from './packet-filter.ts'
@@ -98,8 +97,6 @@ export function createDockerContainers(url: string, options: DockerOptions): Con
       const isClosed = spec.isClosed ?? false
       const own = await ensure(isClosed)
       await refuseForeignVolumes(spec)
-      const folders = spec.mounts.filter((mount) => mount.type === 'folder')
-      await requireFolders(folders)
       requireRuntime(spec.runtime, traits.runtimes())
       const body = createOptions(spec, install, own.name, await traits.get())
       const container = await ask(
@@ -107,10 +104,6 @@ export function createDockerContainers(url: string, options: DockerOptions): Con
         (abortSignal) => docker.createContainer(withoutQuery(body, abortSignal, { name: spec.name })),
         slow,
       )
-      await copyFolders({ docker, ask }, container.id, folders).catch(async (error: unknown) => {
-        await docker.getContainer(container.id).remove({ force: true, v: true })
-        throw error
-      })
       return { id: container.id }
     },
 

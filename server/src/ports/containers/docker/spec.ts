@@ -70,7 +70,6 @@ function emptyFolders(spec: ContainerSpec): Record<string, string> {
 }
 
 function mountSettings(mount: Mount, install: string): MountSettings[] {
-  // Folders are copied into the created container.
   if (mount.type !== 'volume') return []
   return [
     {

@@ -195,21 +195,16 @@ function mounts(spec: ContainerSpec, folders: Folders): string[] {
 
 function mountArguments(mount: Mount, folders: Folders): string[] {
   if (mount.type === 'empty') return ['--perms', '0555', '--size', '65536', '--tmpfs', mount.target]
-  const isReadOnly = mount.type === 'folder' || mount.readOnly
-  return [isReadOnly ? '--ro-bind' : '--bind', sourceOf(mount, folders), mount.target]
+  return [mount.readOnly ? '--ro-bind' : '--bind', volumeData(folders, mount.volume), mount.target]
 }
 
-function homeMount(spec: ContainerSpec): SourcedMount | undefined {
+function homeMount(spec: ContainerSpec): VolumeMount | undefined {
   return spec.mounts
-    .filter((mount) => mount.type !== 'empty')
+    .filter((mount) => mount.type === 'volume')
     .find(({ target }) => normalize(target) === home)
 }
 
-type SourcedMount = Exclude<Mount, { type: 'empty' }>
-
-function sourceOf(mount: SourcedMount, folders: Folders): string {
-  return mount.type === 'volume' ? volumeData(folders, mount.volume) : mount.source
-}
+type VolumeMount = Extract<Mount, { type: 'volume' }>
 
 /**
  * Sets `$start` to the home. Root without capabilities cannot enter a home closed with `chmod 700`, and the
@@ -218,7 +213,7 @@ function sourceOf(mount: SourcedMount, folders: Folders): string {
 function startFolder(spec: ContainerSpec, { isRoot, folders }: LaunchFacts): string[] {
   const mount = homeMount(spec)
   if (!isRoot || !mount) return [`start=${home}`]
-  const isOpenTest = `find ${quote(sourceOf(mount, folders))} -maxdepth 0 -perm -001`
+  const isOpenTest = `find ${quote(volumeData(folders, mount.volume))} -maxdepth 0 -perm -001`
   return [`start=/; [ -z "$(${isOpenTest})" ] || start=${home}`]
 }
 

@@ -241,10 +241,8 @@ export async function createSandboxContainers(options: SandboxOptions): Promise<
       if (!isClean)
         throw new ContainerError('engine_fault', `${mount.target} is not a normalized absolute path`)
       if (mount.type === 'empty') continue
-      const isPresent = mount.type === 'volume' ? store.hasVolume(mount.volume) : exists(mount.source)
-      const source = mount.type === 'volume' ? `volume ${mount.volume}` : mount.source
-      if (!(await isPresent))
-        throw new ContainerError('engine_fault', `${spec.name}: ${source} does not exist`)
+      if (!(await store.hasVolume(mount.volume)))
+        throw new ContainerError('engine_fault', `${spec.name}: volume ${mount.volume} does not exist`)
     }
   }
 

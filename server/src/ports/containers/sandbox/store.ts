@@ -77,8 +77,10 @@ export function createStore(folders: Folders, isRoot: boolean) {
       return id
     },
 
-    spec: (id: string): Promise<StoredSpec | null> =>
-      isId(id) ? readJson<StoredSpec>(join(folderOf(id), containerFiles.spec)) : Promise.resolve(null),
+    async spec(id: string): Promise<StoredSpec | null> {
+      const stored = isId(id) ? await readJson<StoredSpec>(join(folderOf(id), containerFiles.spec)) : null
+      return stored && withoutFolders(stored)
+    },
 
     async remove(id: string, name: string): Promise<void> {
       const removed = join(folders.containers, `.gone-${id}`)
@@ -177,6 +179,12 @@ export function createStore(folders: Folders, isRoot: boolean) {
     const entry = await stat(path).catch(() => null)
     return entry !== null && Date.now() - entry.mtimeMs > 60_000
   }
+}
+
+/** Releases up to 0.1.0 mounted the folder of a template, which the agent program now receives over the link. */
+function withoutFolders({ spec, ...stored }: StoredSpec): StoredSpec {
+  const mounts = spec.mounts.filter(({ type }) => type === 'volume' || type === 'empty')
+  return { ...stored, spec: { ...spec, mounts } }
 }
 
 export type Store = ReturnType<typeof createStore>

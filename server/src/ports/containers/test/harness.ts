@@ -10,8 +10,6 @@ export type Harness = {
   away: Containers
   /** An image that runs `ROOST_TEST_SCRIPT`, or simulates `ROOST_TEST_BEHAVIOUR` in the fake. */
   image: string
-  /** A missing host path. */
-  missingPath: string
   /** True when the adapter can recognize out-of-memory kills on this host. */
   tellsMemoryKills: boolean
   /** True when containers have a writable layer. */

@@ -12,7 +12,7 @@ export type AllowedCall = {
   path: string
   target: Target | null
   query: URLSearchParams
-  body: 'none' | 'container' | 'volume' | 'network' | 'files'
+  body: 'none' | 'container' | 'volume' | 'network'
   reply: 'as-is' | 'info' | 'disk' | 'networks' | 'volume'
 }
 
@@ -65,7 +65,6 @@ const table: Record<string, Row> = {
   'GET /containers/{container}/stats': { parameters: { stream: /^(false|0)$/, 'one-shot': flag } },
   'POST /containers/{container}/start': {},
   'POST /containers/{container}/stop': { parameters: { t: seconds } },
-  'PUT /containers/{container}/archive': { parameters: { path: /^\/$/ }, body: 'files' },
   'POST /containers/{container}/wait': { parameters: { condition: /^removed$/ } },
   'DELETE /containers/{container}': { parameters: { force: flag, v: flag } },
 }

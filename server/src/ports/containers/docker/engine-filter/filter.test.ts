@@ -6,16 +6,12 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, beforeEach, test } from 'node:test'
-import { setImmediate as turn } from 'node:timers/promises'
-import { pack } from 'tar-stream'
 import type { ContainerSpec } from '../../port.ts'
 import { createOptions } from '../spec.ts'
 import { openTestFilter, type TestFilter } from './test-filter.ts'
 
 const ours = { 'roost.install': 'one' }
 const theirs = { 'roost.install': 'two' }
-
-const created = { Id: 'c4', Config: { Labels: ours }, State: { Status: 'created' } }
 
 /** What a small engine answers; every other path is 404. */
 const answers: Record<string, unknown> = {
@@ -36,8 +32,6 @@ const answers: Record<string, unknown> = {
     Images: [{ Id: 'secret' }],
   },
   '/containers/own/json': { Id: 'c1', Config: { Labels: ours } },
-  '/containers/new/json': created,
-  '/containers/c4/json': created,
   '/containers/foreign/json': { Id: 'c2', Config: { Labels: theirs, Env: ['TOKEN=x'] } },
   '/containers/unlabelled/json': { Id: 'c3', Config: { Labels: null } },
   '/networks/roost-agents': { Id: 'n1', Name: 'roost-agents', Labels: ours },
@@ -139,20 +133,6 @@ const traits = { cpus: 2, ulimits: [], canSeparate: true }
 // The parsed form lets the attacks set any field.
 const allowed = () => JSON.parse(JSON.stringify(createOptions(spec, 'one', 'roost-agents', traits)))
 const create = (body: unknown) => call('POST', '/containers/create?name=agent-ada', body)
-
-test('files reach only own containers that have not started', async () => {
-  const put = (container: string, path = '%2F') =>
-    call('PUT', `/containers/${container}/archive?path=${path}`)
-  const tries = [await put('new'), await put('own'), await put('foreign'), await put('new', '%2Fetc')]
-  assert.deepEqual(
-    tries.map(({ status }) => status),
-    [200, 403, 404, 403],
-  )
-  assert.deepEqual(
-    effects().map(({ url }) => url),
-    ['/containers/c4/archive?path=%2F'],
-  )
-})
 
 test('the body that the adapter sends is forwarded unchanged', async () => {
   for (const fullCapabilities of [false, true]) {
@@ -291,7 +271,7 @@ const calls: [title: string, method: string, path: string, body?: unknown][] = [
   ['a connection to a network', 'POST', '/networks/n1/connect', { Container: 'foreign' }],
   ['an update of limits', 'POST', '/containers/own/update', { Memory: 0 }],
   ['a download of files', 'GET', '/containers/own/archive?path=/'],
-  ['an upload of files', 'PUT', '/containers/own/archive?path=/template', 'tar'],
+  ['an upload of files', 'PUT', '/containers/own/archive?path=/', 'tar'],
   ['an export', 'GET', '/containers/own/export'],
   ['a prune', 'POST', '/volumes/prune'],
   ['an older version of the API', 'POST', '/v1.18/containers/own/start', { Privileged: true }],
@@ -374,35 +354,6 @@ test('foreign and unlabelled containers do not exist', async () => {
 test('an own container is addressed by the engine’s id, without the caller’s body', async () => {
   await call('POST', '/containers/own/start', { Privileged: true, Binds: ['/:/host'] })
   assert.deepEqual(effects(), [{ method: 'POST', url: '/containers/c1/start', body: '' }])
-})
-
-test('a container is not started while files are added to it, nor filled after its start', async () => {
-  const archive = pack()
-  const put = request({ socketPath: filter.socket, method: 'PUT', path: '/containers/new/archive?path=%2F' })
-  const filled = new Promise((resolve) => put.on('response', resolve))
-  archive.pipe(put)
-  archive.entry({ name: 'template', type: 'directory' })
-  while (!forwarded.some(({ method }) => method === 'PUT')) await turn()
-  // The engine has received the beginning of the archive.
-  const started = call('POST', '/containers/c4/start')
-  const late = call('PUT', '/containers/new/archive?path=%2F')
-  while (forwarded.filter(({ url }) => /^\/containers\/(c4|new)\/json/.test(url)).length < 3) await turn()
-  // Whatever the filter sends next comes before this.
-  await call('GET', '/_ping')
-  assert.deepEqual(
-    effects().map(({ method }) => method),
-    ['PUT'],
-  )
-  answers['/containers/new/json'] = { Id: 'c4', Config: { Labels: ours }, State: { Status: 'running' } }
-  archive.finalize()
-  await filled
-  assert.equal((await started).status, 200)
-  assert.equal((await late).status, 403)
-  assert.deepEqual(
-    effects().map(({ method }) => method),
-    ['PUT', 'POST'],
-  )
-  answers['/containers/new/json'] = created
 })
 
 test('a body in chunks is checked like any other', async () => {

@@ -1,11 +1,8 @@
 import { type IncomingMessage, type RequestListener, request, type ServerResponse } from 'node:http'
-import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { createTurnsByKey } from '../../../../kit/turns.ts'
 import type { Log } from '../../../log.ts'
 import { type BodyRules, readContainerBody, readNetworkBody, readVolumeBody } from './bodies.ts'
 import { type AllowedCall, RefusedCall, readCall } from './calls.ts'
-import { templateArchive } from './files.ts'
 import { type IsOwn, reduceDisk, reduceInfo, reduceNetworks, reduceVolume } from './replies.ts'
 
 export type EngineFilterOptions = BodyRules & {
@@ -19,8 +16,6 @@ type Answer = { status: number; message: string }
 
 const maxBodyBytes = 1_000_000
 const maxAnswerBytes = 64_000_000
-/** More than the largest template, which has 100 MiB and 5,000 entries. */
-const maxFilesBytes = 128 * 1024 * 1024
 
 /**
  * Passes calls of the Docker adapter to the engine, for objects of one installation, and refuses everything else with
@@ -29,7 +24,6 @@ const maxFilesBytes = 128 * 1024 * 1024
 export function createEngineFilter(options: EngineFilterOptions): RequestListener {
   const { install, engineSocket, log } = options
   const ownLabel = `roost.install=${install}`
-  const turns = createTurnsByKey()
   const isOwn: IsOwn = (labels) => labels?.['roost.install'] === install
 
   return (incoming, response) => {
@@ -57,28 +51,14 @@ export function createEngineFilter(options: EngineFilterOptions): RequestListene
     if (typeof path !== 'string') return answer(incoming, response, path)
     const query = call.query.toString()
     const target = query === '' ? path : `${path}?${query}`
-    if (call.body === 'files')
-      return inTurn(path, async () => {
-        // A start can have come before.
-        const again = await resolveTarget(call)
-        if (typeof again !== 'string') return answer(incoming, response, again)
-        if (again !== path) throw new RefusedCall('The container must not be renamed meanwhile.')
-        return forward(call, target, response, templateArchive(incoming, maxFilesBytes))
-      })
     const text = await readBody(incoming)
     const body = call.body === 'none' ? null : await checkBody(call.body, text)
     if (body !== null && typeof body !== 'string') return answer(incoming, response, body)
-    const pass = () => forward(call, target, response, body)
-    return call.path === '/containers/{}/start' ? inTurn(path, pass) : pass()
-  }
-
-  /** Files and the start of one container never reach the engine together. */
-  function inTurn(path: string, work: () => Promise<void>): Promise<void> {
-    return turns(path.split('/', 3).join('/'), work)
+    return forward(call, target, response, body)
   }
 
   /** Returns the path with the engine's own id, so that a rename in between cannot lead to another object. */
-  async function resolveTarget({ method, target, path, body }: AllowedCall): Promise<string | Answer> {
+  async function resolveTarget({ method, target, path }: AllowedCall): Promise<string | Answer> {
     if (!target) return path
     const { kind, name } = target
     switch (kind) {
@@ -90,9 +70,6 @@ export function createEngineFilter(options: EngineFilterOptions): RequestListene
         const config = found?.Config as { Labels?: Record<string, string> } | undefined
         // The existence of other containers is not shown.
         if (!found || !isOwn(config?.Labels)) return { status: 404, message: `No such container: ${name}` }
-        // Programs of a container could move folders while the engine unpacks into them.
-        if (body === 'files' && (found.State as { Status?: string } | undefined)?.Status !== 'created')
-          throw new RefusedCall('Files can be added only before the first start.')
         return path.replace('{}', String(found.Id))
       }
       case 'network': {
@@ -153,11 +130,11 @@ export function createEngineFilter(options: EngineFilterOptions): RequestListene
     call: AllowedCall,
     path: string,
     response: ServerResponse,
-    body: string | Readable | null,
+    body: string | null,
   ): Promise<void> {
     const gone = new AbortController()
     response.once('close', () => gone.abort())
-    // The caller may have left before its turn.
+    // The caller may have left during the checks.
     if (response.closed) return
     const reply = await send(call.method, path, body, gone.signal)
     const status = reply.statusCode ?? 502
@@ -196,7 +173,7 @@ export function createEngineFilter(options: EngineFilterOptions): RequestListene
   function send(
     method: string,
     path: string,
-    body: string | Readable | null,
+    body: string | null,
     signal?: AbortSignal,
   ): Promise<IncomingMessage> {
     const headers = { host: 'docker', ...bodyHeaders(body) }
@@ -206,16 +183,13 @@ export function createEngineFilter(options: EngineFilterOptions): RequestListene
         resolve,
       )
       outgoing.on('error', reject)
-      if (!(body instanceof Readable)) return void outgoing.end(body ?? undefined)
-      // A refused entry cuts the request off in the middle of the archive.
-      pipeline(body, outgoing).catch(reject)
+      outgoing.end(body ?? undefined)
     })
   }
 }
 
-function bodyHeaders(body: string | Readable | null): Record<string, string | number> {
+function bodyHeaders(body: string | null): Record<string, string | number> {
   if (body === null) return {}
-  if (typeof body !== 'string') return { 'content-type': 'application/x-tar' }
   return { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
 }
 

@@ -24,7 +24,6 @@ containersSuite('containers of a Docker engine behind the engine filter', async 
     }),
     away: createDockerContainers('docker:///run/roost-test-nowhere.sock', { install: 'x', network: 'x' }),
     image: engine.image,
-    missingPath: `/${engine.mark}/nowhere`,
     tellsMemoryKills: true,
     hasLayers: true,
     async crash(id) {
