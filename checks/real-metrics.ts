@@ -20,6 +20,7 @@ export async function realMetrics(dataDir: string): Promise<string> {
     await migrate(adapters.db, migrations, { now: adapters.clock.now })
     await adapters.containers.ensureClosedNetwork()
     const platform = await compose(config, adapters, {
+      replicaId: 'this-process',
       internalSecret: secret('the-internal-secret-of-this-check'),
       agentsHost: () => '127.0.0.1',
       ownAddresses: () => [],

@@ -69,6 +69,7 @@ export async function openWorld(options: Options = {}) {
 
   const start = async () => {
     const platform = await compose(config, adapters, {
+      replicaId: 'this-process',
       agentsHost: () => '127.0.0.1',
       ownAddresses: () => [],
       internalSecret: secret(internalSecret),

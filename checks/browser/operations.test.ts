@@ -172,6 +172,7 @@ describe('the operations page', () => {
         await page.getByRole('grid', { name: 'Agent health' }).getByRole('row').nth(1).waitFor()
         await page.getByRole('region', { name: 'Costs' }).getByText('By model').waitFor()
         await page.getByRole('region', { name: 'Model credentials' }).getByText(name).waitFor()
+        await page.getByRole('grid', { name: 'Replicas' }).getByText('This one').waitFor()
       },
     })
     const tab = await bench.open()
@@ -207,6 +208,36 @@ describe('the operations page', () => {
     await page.reload()
     await page.getByText('Could not load the health of the agents').waitFor()
     await assertAccessible(tab, 'health that failed')
+    await tab.context.close()
+  })
+
+  test('lists the replicas with their leases, and names versions that differ', async () => {
+    const tab = await bench.open()
+    const { page } = tab
+    await tab.goto('/operations?tab=health')
+    const replicas = page.getByRole('region', { name: 'Replicas' })
+    await replicas.getByText('This one').waitFor()
+    await replicas.getByText(/^\d+ leases?$/).click()
+    await replicas.getByRole('grid', { name: 'Leases' }).getByText('agents.repair').first().waitFor()
+    await replicas.scrollIntoViewIfNeeded()
+    await saveScreenshot(tab, 'replicas-light-desktop')
+    await assertAccessible(tab, 'the replicas')
+    const found = (await bench.platform.request('GET', '/api/ops/replicas')).json
+    const [first] = found.replicas
+    const old = { ...first, id: 'old', version: '0.0.9', state: 'silent', is_current: false, leases: [] }
+    await page.route('**/api/ops/replicas', (route) =>
+      route.fulfill({ json: { ...found, versions: ['0.0.9', first.version], replicas: [first, old] } }),
+    )
+    await replicas.getByText('Versions differ').waitFor()
+    await replicas.getByText('Silent').waitFor()
+    await saveScreenshot(tab, 'replicas-versions-light-desktop')
+    await assertAccessible(tab, 'replicas of two versions')
+    await page.route('**/api/ops/replicas', (route) =>
+      route.fulfill({ status: 500, json: { error: 'internal_error', detail: 'It broke.' } }),
+    )
+    await page.reload()
+    await page.getByText('Could not load the replicas').waitFor()
+    await assertAccessible(tab, 'replicas that failed')
     await tab.context.close()
   })
 

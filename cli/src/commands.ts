@@ -20,6 +20,7 @@ import { notifications } from './notifications.ts'
 import { prices } from './prices.ts'
 import { regainAdmin } from './regain-admin.ts'
 import { release } from './release.ts'
+import { replicas } from './replicas.ts'
 import { reports } from './reports.ts'
 import { rollback } from './rollback.ts'
 import { rotateKey } from './rotate-key.ts'
@@ -39,6 +40,7 @@ export const commands: Command[] = [
   servers,
   agents,
   fleet,
+  replicas,
   chat,
   task,
   executions,

@@ -64,6 +64,7 @@ import * as monitoringConfig from './operations/monitoring-config.ts'
 import * as notifications from './operations/notifications.ts'
 import * as operatorQueue from './operations/operator-queue.ts'
 import * as operatorQueueBulk from './operations/queue-bulk.ts'
+import * as replicas from './operations/replicas.ts'
 import * as reports from './operations/reports.ts'
 import * as scheduledBackups from './operations/scheduled-backups.ts'
 import * as sockets from './operations/sockets.ts'
@@ -181,6 +182,7 @@ const modules: Record<string, unknown>[] = [
   support,
   systemAgent,
   invariants,
+  replicas,
   metrics,
   telemetry,
   usageSharing,

@@ -1,7 +1,9 @@
 /** The MCP server process. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { createClient } from '@roost/contracts/client'
 import { McpConfigError, parseMcpConfig } from './config.ts'
+import { startHeartbeat } from './heartbeat.ts'
 import { createLog } from './log.ts'
 import { serveMcp } from './serve.ts'
 
@@ -24,11 +26,10 @@ try {
 
 async function run(): Promise<void> {
   const stop = stopRequested()
-  const manifest: { version: string } = JSON.parse(
-    await readFile(join(import.meta.dirname, '../../package.json'), 'utf8'),
-  )
-  const config = await parseMcpConfig(process.env, manifest.version, (path) => readFile(path, 'utf8'))
+  const build = await readBuild(join(import.meta.dirname, '../..'))
+  const config = await parseMcpConfig(process.env, build.version, (path) => readFile(path, 'utf8'))
   const server = await serveMcp(config, log)
+  const heartbeat = startHeartbeat(createClient(config.internalUrl, config.internalSecret), build, log)
   process.send?.({
     type: 'ready',
     url: `http://${config.host}:${server.port}/mcp`,
@@ -39,8 +40,16 @@ async function run(): Promise<void> {
   })
   log.info({ host: config.host, port: server.port }, 'ready')
   log.info({ reason: await stop }, 'stopping')
-  await server.close()
+  await Promise.all([server.close(), heartbeat.stop()])
   process.exit(0)
+}
+
+/** The commit is known in releases and images, which have the file `build.json`. */
+async function readBuild(root: string): Promise<{ version: string; commit: string | null }> {
+  const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string }
+  const record = await readFile(join(root, 'build.json'), 'utf8').catch(() => null)
+  const { commit } = record === null ? { commit: null } : (JSON.parse(record) as { commit: string | null })
+  return { version, commit }
 }
 
 /** Resolves once, with the reason for the stop. A second signal ends the process immediately. */

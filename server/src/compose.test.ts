@@ -23,6 +23,7 @@ test('the platform serves exactly the endpoints of the contracts', async () => {
   try {
     await migrate(adapters.db, migrations, { now: adapters.clock.now })
     const platform = await compose(config, adapters, {
+      replicaId: 'this-process',
       internalSecret: secret('the-internal-secret-of-this-test'),
       agentsHost: () => '127.0.0.1',
       ownAddresses: () => [],

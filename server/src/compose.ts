@@ -36,6 +36,7 @@ export async function compose(
     ownAddresses,
     openClosedNetwork,
     internalSecret,
+    replicaId,
   }: {
     /** Host name of the internal listener for agents. */
     agentsHost(): string
@@ -44,6 +45,8 @@ export async function compose(
     openClosedNetwork(): Promise<AgentsNetwork>
     /** Credential of the platform's own processes. */
     internalSecret: Secret
+    /** Id of this process among the replicas. */
+    replicaId: string
   },
 ): Promise<Composition> {
   const { db, ephemeral, containers, images, git, host, clock, log, meters } = adapters
@@ -59,6 +62,7 @@ export async function compose(
     providers,
     gitBaseUrl: config.gitBaseUrl,
     baseUrl: config.baseUrl,
+    replicaId,
   })
   const { vault, outbox, leases, alerts, limits, audit, settings, works, idempotency } = foundation
 
@@ -276,6 +280,7 @@ export async function compose(
     ephemeral,
     vault,
     backupProgram: adapters.backupProgram,
+    replicas: foundation.replicas,
     host,
     limits,
     settings,

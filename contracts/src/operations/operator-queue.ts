@@ -35,6 +35,7 @@ export const alertKinds = [
   'template_missing',
   'backup_failed',
   'backup_verification_failed',
+  'versions_differ',
 ] as const
 export type ItemType = (typeof itemTypes)[number]
 export type ItemStatus = (typeof itemStatuses)[number]

@@ -36,7 +36,7 @@ test('a loop runs repeatedly until it is stopped', async () => {
   const clock = createTestClock()
   const loop = countedLoop('sweep')
   const leases = createLeases({ db, clock })
-  const loops = startLoops({ loops: [loop], leases, clock, log: silentLog, random: noJitter })
+  const loops = startLoops({ loops: [loop], leases, clock, log: silentLog, holder: 'one', random: noJitter })
   await advanceTo(clock, loop.next(), 1)
   await clock.waitingFor(10)
   await advanceTo(clock, loop.next())
@@ -52,11 +52,12 @@ test('one of two processes runs the loop; the other takes over immediately when 
   const clock = createTestClock()
   const leases = createLeases({ db, clock })
   const [ownLoop, otherLoop] = [countedLoop('sweep'), countedLoop('sweep')]
-  const start = (loop: Loop) => startLoops({ loops: [loop], leases, clock, log: silentLog, random: noJitter })
-  const first = start(ownLoop)
+  const start = (loop: Loop, holder: string) =>
+    startLoops({ loops: [loop], leases, clock, log: silentLog, holder, random: noJitter })
+  const first = start(ownLoop, 'one')
   await advanceTo(clock, ownLoop.next(), 1)
   await clock.waitingFor(10)
-  const second = start(otherLoop)
+  const second = start(otherLoop, 'other')
   await clock.advance(1)
   // The second process has failed to get the lease.
   await clock.waitingFor(10)
@@ -81,6 +82,7 @@ test('a loop that runs everywhere needs no lease', async () => {
     leases,
     clock,
     log: silentLog,
+    holder: 'one',
   })
   await advanceTo(clock, ran.promise)
   await loops.stop()
@@ -97,7 +99,7 @@ test('a failing loop is retried with growing delays', async () => {
   const leases = createLeases({ db, clock })
   const errors: unknown[] = []
   const log = { ...silentLog, error: (fields: Record<string, unknown>) => void errors.push(fields.loop) }
-  const loops = startLoops({ loops: [loop], leases, clock, log, random: noJitter })
+  const loops = startLoops({ loops: [loop], leases, clock, log, holder: 'one', random: noJitter })
   await advanceTo(clock, loop.next(), 1)
   for (const pause of [20, 40, 80]) {
     await clock.waitingFor(pause)
@@ -122,7 +124,7 @@ test('a run is aborted at its deadline', async () => {
   // Without a lease, which could be lost first.
   const loops = startLoops({
     loops: [{ ...loop, everywhere: true }],
-    ...{ leases, clock, log: silentLog, random: noJitter },
+    ...{ leases, clock, log: silentLog, holder: 'one', random: noJitter },
   })
   await advanceTo(clock, loop.next(), 1)
   await clock.waitingFor(30)
@@ -139,7 +141,7 @@ test('a run is aborted when its lease is lost', async () => {
     aborted.resolve()
   })
   const leases = createLeases({ db, clock })
-  const loops = startLoops({ loops: [loop], leases, clock, log: silentLog, random: noJitter })
+  const loops = startLoops({ loops: [loop], leases, clock, log: silentLog, holder: 'one', random: noJitter })
   await advanceTo(clock, loop.next(), 1)
   // The machine was suspended, so the lease expired and another process acquired it.
   clock.set(new Date(clock.now().getTime() + 20_000))
@@ -153,5 +155,8 @@ test('two loops with the same name are refused', async () => {
   const clock = createTestClock()
   const leases = createLeases({ db, clock })
   const twins = [countedLoop('sweep'), countedLoop('sweep')]
-  assert.throws(() => startLoops({ loops: twins, leases, clock, log: silentLog }), /named sweep/)
+  assert.throws(
+    () => startLoops({ loops: twins, leases, clock, log: silentLog, holder: 'one' }),
+    /named sweep/,
+  )
 })

@@ -1,6 +1,5 @@
 import type { Lease, Leases } from '../foundation/leases/index.ts'
 import type { Clock } from '../kit/clock.ts'
-import { newId } from '../kit/ids.ts'
 import type { Log } from '../ports/log.ts'
 import { createStreak } from '../ports/log-streak.ts'
 
@@ -22,6 +21,13 @@ export type Loops = {
   stop(): Promise<void>
 }
 
+type Held = {
+  lease: Lease
+  lost: AbortController
+  /** Milliseconds since 1970 until which no other process can have the lease. */
+  until: number
+}
+
 /** Another process takes over from a dead one after at most this time. */
 const leaseSeconds = 15
 const maxBackoffSeconds = 300
@@ -32,12 +38,13 @@ export function startLoops(deps: {
   leases: Leases
   clock: Clock
   log: Log
+  /** Id of this process among the replicas. */
+  holder: string
   /** Returns 0 to 1; spreads loops that would otherwise run together. */
   random?: () => number
 }): Loops {
-  const { loops, leases, clock, log, random = Math.random } = deps
-  const holder = newId()
-  const held = new Map<string, { lease: Lease; lost: AbortController }>()
+  const { loops, leases, clock, log, holder, random = Math.random } = deps
+  const held = new Map<string, Held>()
   const stopping = new AbortController()
   refuseDuplicates(loops)
 
@@ -95,48 +102,58 @@ export function startLoops(deps: {
 
   /** Returns a signal that aborts when the lease is lost; null while another process holds it. */
   async function acquire(name: string): Promise<AbortSignal | null> {
+    dropExpired()
     const own = held.get(name)
     if (own) return own.lost.signal
+    const until = leaseEnd()
     const lease = await leases.take(name, holder, leaseSeconds)
     if (!lease) return null
     const lost = new AbortController()
-    held.set(name, { lease, lost })
+    held.set(name, { lease, lost, until })
     return lost.signal
   }
 
   async function keepLeases(): Promise<void> {
-    let renewedAt = clock.now().getTime()
     const streak = createStreak(log, {
       failing: 'leases could not be renewed',
       over: 'leases are renewed again',
     })
     while (!stopping.signal.aborted) {
       await pause(leaseSeconds / 3)
-      if (held.size === 0) {
-        renewedAt = clock.now().getTime()
-        continue
-      }
+      dropExpired()
+      if (held.size === 0) continue
       // The response does not contain leases acquired after the request.
       const requested = [...held]
+      const until = leaseEnd()
       try {
         const renewed = new Map(
           (await leases.renewAll(holder, leaseSeconds)).map((lease) => [lease.name, lease]),
         )
-        renewedAt = clock.now().getTime()
         streak.worked()
-        for (const [name, { lease }] of requested) if (renewed.get(name)?.token !== lease.token) drop(name)
+        for (const [name, own] of requested) {
+          if (renewed.get(name)?.token === own.lease.token) own.until = until
+          else drop(name, own)
+        }
       } catch (error) {
         streak.failed(error)
-        // By now other processes may hold the leases.
-        if (clock.now().getTime() - renewedAt >= leaseSeconds * 1000)
-          for (const name of held.keys()) drop(name)
+        dropExpired()
       }
     }
   }
 
-  function drop(name: string): void {
-    held.get(name)?.lost.abort()
-    held.delete(name)
+  function leaseEnd(): number {
+    return clock.now().getTime() + leaseSeconds * 1000
+  }
+
+  /** Other processes may hold these leases by now, for example after this one was stopped and continued. */
+  function dropExpired(): void {
+    const now = clock.now().getTime()
+    for (const [name, own] of held) if (own.until <= now) drop(name, own)
+  }
+
+  function drop(name: string, own: Held): void {
+    own.lost.abort()
+    if (held.get(name) === own) held.delete(name)
   }
 
   function pause(seconds: number): Promise<void> {

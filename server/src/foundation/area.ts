@@ -22,6 +22,7 @@ import {
 import { createLeases, type Leases } from './leases/index.ts'
 import { createOutbox, type Outbox } from './outbox/index.ts'
 import { createRateLimits, type RateLimits } from './rate-limits/index.ts'
+import { createReplicas, internalReplicaRoutes, type Replicas, replicaRoutes } from './replicas/index.ts'
 import {
   createProviderTest,
   gitApiAddress,
@@ -47,6 +48,8 @@ export type FoundationAreaDeps = {
   gitBaseUrl: string
   /** Public address of the platform. */
   baseUrl: string
+  /** Id of this process among the replicas. */
+  replicaId: string
 }
 
 /** Features that all areas use. */
@@ -61,6 +64,7 @@ export type FoundationArea = {
   settings: Settings
   works: WorkStates
   idempotency: Idempotency
+  replicas: Replicas
   /** Public address of the MCP server. */
   mcpUrl(): string
   testProvider: TestProvider
@@ -76,6 +80,8 @@ export async function openFoundationArea(deps: FoundationAreaDeps): Promise<Foun
   const vault = openVault(deps.key, await readKeyHistory(db, openVault(deps.key), clock.now))
   const outbox = createOutbox({ db, ephemeral, log, clock })
   const leases = createLeases({ db, clock })
+  const alerts = createAlerts()
+  const replicas = createReplicas({ db, clock, leases, alerts, replicaId: deps.replicaId })
   const limits = createRateLimits({ ephemeral, clock })
   const audit = createAudit({ db, clock, log })
   const auditReads = createAuditReads({ db, audit })
@@ -90,24 +96,27 @@ export async function openFoundationArea(deps: FoundationAreaDeps): Promise<Foun
     vault,
     outbox,
     leases,
-    alerts: createAlerts(),
+    alerts,
     limits,
     audit,
     settings,
     works,
     idempotency,
+    replicas,
     mcpUrl,
     testProvider,
     routes: [
       ...settingsRoutes(settings),
       ...platformSettingRoutes({ settings, mcpUrl, testProvider }),
       ...auditRoutes(auditReads),
+      ...replicaRoutes(replicas),
     ],
-    internalRoutes: internalAuditRoutes(auditReads, audit),
+    internalRoutes: [...internalAuditRoutes(auditReads, audit), ...internalReplicaRoutes(replicas)],
     loops: [
       ...settings.loops,
       auditRetention({ audit, clock, log, days: () => settings.value('audit_retention_days') }),
       ...idempotency.loops,
+      ...replicas.loops,
     ],
     async close() {
       await settings.close()

@@ -51,6 +51,7 @@ import { backupSettings } from './0083-backup-settings.ts'
 import { installation } from './0086-installation.ts'
 import { runRetention } from './0087-run-retention.ts'
 import { containerWaiting } from './0088-container-waiting.ts'
+import { replicas } from './0089-replicas.ts'
 import checksums from './checksums.json' with { type: 'json' }
 
 const checksumOf = new Map<string, string>(Object.entries(checksums))
@@ -108,6 +109,7 @@ const inThisVersion: Migration[] = [
   installation,
   runRetention,
   containerWaiting,
+  replicas,
 ]
 
 /**

@@ -5,6 +5,7 @@ import type { Alerts } from '../foundation/alerts/index.ts'
 import type { Leases } from '../foundation/leases/index.ts'
 import type { Outbox } from '../foundation/outbox/index.ts'
 import type { RateLimits } from '../foundation/rate-limits/index.ts'
+import type { Replicas } from '../foundation/replicas/index.ts'
 import type { Settings } from '../foundation/settings/index.ts'
 import type { Vault } from '../foundation/vault/index.ts'
 import type { Route } from '../http/route.ts'
@@ -71,6 +72,7 @@ export type OperationsAreaDeps = Pick<InvariantsDeps, 'schedulesCount' | 'isLink
   ephemeral: Ephemeral
   vault: Vault
   backupProgram: BackupProgram
+  replicas: Pick<Replicas, 'live'>
   host: Host
   meters: Meters
   dataDir: string

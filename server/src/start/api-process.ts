@@ -6,6 +6,7 @@ import { startRelay } from '../background/relay.ts'
 import { compose } from '../compose.ts'
 import { type Config, ConfigError, parseConfig } from '../config.ts'
 import { ForeignProcess, joinInstallation } from '../foundation/installation/index.ts'
+import { startHeartbeat } from '../foundation/replicas/index.ts'
 import { KeyFileError, settleRotation } from '../foundation/vault/index.ts'
 import { CannotListen, type ListenAddress, type Listening, listen } from '../http/listen.ts'
 import { listenSecure } from '../http/listen-secure.ts'
@@ -26,6 +27,7 @@ import { requireContainerRuntime } from './container-runtime.ts'
 import { ensureKey, InstallIdError, installId } from './first-start.ts'
 import { publishInternalSecret } from './internal-secret.ts'
 import { stopInOrder } from './ordered-stop.ts'
+import { describeReplica } from './replica.ts'
 import { exitConfig, fail, sendMessage, stopRequested } from './supervision.ts'
 import { readCertificate, tlsFiles, watchCertificate } from './tls.ts'
 import { upgradeDatabase } from './upgrade-database.ts'
@@ -67,11 +69,13 @@ async function runApi(): Promise<void> {
     opensSecrets: (vault) => opensSecrets(db, vault, sealedColumns),
   })
   const network = await findAgentsNetwork({ containers, clock, log })
+  const replica = await describeReplica('api', clock)
   const platform = await compose(config, adapters, {
     agentsHost: network.host,
     ownAddresses: () => ownAddresses(network.hostAddress(), config),
     openClosedNetwork: network.openClosedNetwork,
     internalSecret: await publishInternalSecret(config),
+    replicaId: replica.id,
   })
   const relay = await startRelay({ outbox: platform.outbox, ephemeral, clock, log })
   let isStopping = false
@@ -105,7 +109,8 @@ async function runApi(): Promise<void> {
   }
   await network.open(internal.open)
   await platform.open()
-  const loops = startLoops({ loops: platform.loops, leases: platform.leases, clock, log })
+  const heartbeat = startHeartbeat({ db, clock, log, replica })
+  const loops = startLoops({ loops: platform.loops, leases: platform.leases, clock, log, holder: replica.id })
   const open = await openPublic(config, server, { clock, log })
 
   sendMessage({
@@ -138,6 +143,7 @@ async function runApi(): Promise<void> {
       },
       { name: 'relay', stop: () => relay.stop() },
       { name: 'containers', stop: () => containers.close() },
+      { name: 'heartbeat', stop: () => heartbeat.stop() },
       { name: 'mail', stop: async () => adapters.mail?.close() },
       { name: 'short-lived data', stop: () => ephemeral.close() },
       { name: 'database', stop: () => db.close() },

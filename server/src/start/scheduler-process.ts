@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
-import { hostname } from 'node:os'
 import { ConfigError, parseConfig } from '../config.ts'
 import { createLeases } from '../foundation/leases/index.ts'
+import { startHeartbeat } from '../foundation/replicas/index.ts'
 import { KeyFileError, settleRotation } from '../foundation/vault/index.ts'
 import { systemClock } from '../kit/clock.ts'
 import { createScheduleTimes } from '../kit/schedule-times.ts'
@@ -12,6 +12,7 @@ import { createLog } from '../ports/log.ts'
 import { connectPlatform, startScheduler } from '../triggers/scheduler/index.ts'
 import { openInternalSecret } from './internal-secret.ts'
 import { stopInOrder } from './ordered-stop.ts'
+import { describeReplica } from './replica.ts'
 import { exitConfig, fail, sendMessage, stopRequested } from './supervision.ts'
 import { requireUpgraded, upgradeDatabase } from './upgrade-database.ts'
 
@@ -45,6 +46,7 @@ async function runScheduler(): Promise<void> {
   const internalSecret = await openInternalSecret(config).catch((error: unknown) =>
     fail(unreadableKey(error)),
   )
+  const replica = await describeReplica('scheduler', clock)
   const leases = createLeases({ db, clock })
   const platform = connectPlatform(`http://127.0.0.1:${config.internalPort}`, internalSecret)
   const scheduler = startScheduler({
@@ -54,11 +56,13 @@ async function runScheduler(): Promise<void> {
     leases,
     platform,
     times: createScheduleTimes(),
-    name: `${hostname()} ${process.pid}`,
+    name: `${replica.host_name} ${replica.process_id}`,
+    replicaId: replica.id,
     onAlive: heartbeat(config.heartbeatFile, (error) =>
       log.warn({ err: error }, 'the heartbeat cannot be written'),
     ),
   })
+  const beating = startHeartbeat({ db, clock, log, replica })
   sendMessage({ type: 'ready', url: '', docs_url: '', setup_completed: true, containers: '', notices: [] })
   log.info({}, 'ready')
 
@@ -68,6 +72,7 @@ async function runScheduler(): Promise<void> {
     [
       { name: 'scheduler', stop: () => scheduler.stop() },
       { name: 'connections to the platform', stop: () => platform.close() },
+      { name: 'heartbeat', stop: () => beating.stop() },
       { name: 'database', stop: () => db.close() },
     ],
     log,

@@ -12,9 +12,14 @@ export type Leases = {
   renewAll(holder: string, ttlSeconds: number): Promise<Lease[]>
   /** The next holder can take the lease immediately. */
   release(lease: Lease): Promise<void>
+  /** All leases that have not expired, by name. */
+  held(): Promise<HeldLease[]>
 }
 
 export type Lease = { name: string; holder: string; token: number }
+
+/** `since` is null if an earlier version granted the lease. */
+export type HeldLease = { name: string; holder: string; since: string | null; until: string }
 
 export function createLeases(deps: { db: Db; clock: Pick<Clock, 'now'> }): Leases {
   const store = leaseStore(deps.db)
@@ -30,5 +35,11 @@ export function createLeases(deps: { db: Db; clock: Pick<Clock, 'now'> }): Lease
     renew: ({ name, token }, ttlSeconds) => store.renew({ name, token, ...until(ttlSeconds) }),
     renewAll: (holder, ttlSeconds) => store.renewAll({ holder, ...until(ttlSeconds) }),
     release: ({ name, token }) => store.release({ name, token }),
+    async held() {
+      const rows = await store.held(timestamp(deps.clock.now()))
+      return rows.map(({ name, holder, acquired_at, expires_at }) => ({
+        ...{ name, holder, since: acquired_at, until: expires_at },
+      }))
+    },
   }
 }

@@ -2,7 +2,14 @@ import { sql } from 'kysely'
 import type { Executor } from '../../ports/database/port.ts'
 
 type LeaseTables = {
-  leases: { name: string; holder: string; token: number; expires_at: string }
+  leases: {
+    name: string
+    holder: string
+    token: number
+    expires_at: string
+    /** Null: granted by a version that did not record it. */
+    acquired_at: string | null
+  }
 }
 
 /** Expiry of a released lease: in the past even after the clock was set back. */
@@ -20,7 +27,13 @@ export function leaseStore(on: Executor) {
     }): Promise<number | null> {
       const row = await db
         .insertInto('leases')
-        .values({ name: lease.name, holder: lease.holder, token: 1, expires_at: lease.expires_at })
+        .values({
+          name: lease.name,
+          holder: lease.holder,
+          token: 1,
+          expires_at: lease.expires_at,
+          acquired_at: lease.now,
+        })
         .onConflict((conflict) =>
           conflict
             .column('name')
@@ -28,6 +41,7 @@ export function leaseStore(on: Executor) {
               holder: lease.holder,
               token: sql<number>`leases.token + 1`,
               expires_at: lease.expires_at,
+              acquired_at: lease.now,
             })
             .where((or) =>
               or.or([or('leases.expires_at', '<=', lease.now), or('leases.holder', '=', lease.holder)]),
@@ -60,6 +74,16 @@ export function leaseStore(on: Executor) {
         .where('holder', '=', lease.holder)
         .where('expires_at', '>', lease.now)
         .returning(['name', 'holder', 'token'])
+        .execute()
+    },
+
+    /** Leases that have not expired, by name. */
+    held(now: string): Promise<Omit<LeaseTables['leases'], 'token'>[]> {
+      return db
+        .selectFrom('leases')
+        .select(['name', 'holder', 'expires_at', 'acquired_at'])
+        .where('expires_at', '>', now)
+        .orderBy('name')
         .execute()
     },
 

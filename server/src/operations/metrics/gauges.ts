@@ -1,5 +1,6 @@
 import { agentStatuses } from '@roost/contracts/agents/agent'
 import type { DiskUsage } from '@roost/contracts/agents/disk'
+import type { ReplicaRole } from '@roost/contracts/operations/replicas'
 import { gaugeText, type MetricDefinition, type Sample } from '../../kit/meters.ts'
 import type { BackupStatus } from '../backup/index.ts'
 import type { Counts } from './store.ts'
@@ -14,6 +15,7 @@ export type Snapshot = {
   socketClients: number
   /** By the name of the agent. */
   disk: ReadonlyMap<string, Pick<DiskUsage, 'used_bytes' | 'quota_bytes'>>
+  replicas: readonly { role: ReplicaRole; version: string; count: number }[]
   /** Null: no backup was ever made here. */
   backup: BackupStatus | null
   /** Null: no backup was ever verified here. */
@@ -33,6 +35,9 @@ const gauges: readonly Gauge[] = [
   ),
   gauge('agents_disconnected', 'Running agents whose program is not connected.', [], ({ agents }) =>
     one(agents.filter(({ status, isLinked }) => status === 'running' && !isLinked).length),
+  ),
+  gauge('replicas', 'Running processes of Roost.', ['role', 'version'], ({ replicas }) =>
+    replicas.map(({ role, version, count }) => [[role, version], count]),
   ),
   gauge('executions_last_day', 'Runs created in the last 24 hours.', ['status', 'trigger'], ({ counts }) =>
     counts.runs.map(({ status, triggered_by, count }) => [[status, triggered_by], count]),

@@ -36,6 +36,7 @@ forEachDialect((_, open) => {
       dataDir,
       effectiveParallel: async ({ max_parallel_tasks }) => max_parallel_tasks,
       isLinked: (id) => id === 'a1',
+      replicas: { live: async () => [{ role: 'api', version: '1.2.3', count: 3 }] },
       socketClients: () => 2,
     })
     /** All figures by name and labels. */
@@ -57,6 +58,7 @@ forEachDialect((_, open) => {
       roost_agent_links: '1',
       roost_slots: '6',
       roost_slots_used: '0',
+      'roost_replicas{role="api",version="1.2.3"}': '3',
       roost_queue_length: '0',
       roost_queue_oldest_seconds: '0',
       roost_socket_clients: '2',

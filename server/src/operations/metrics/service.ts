@@ -1,6 +1,7 @@
 import type { Disk } from '../../agents/disk/index.ts'
 import type { AgentRecords } from '../../agents/records/index.ts'
 import type { Settings } from '../../agents/settings/index.ts'
+import type { Replicas } from '../../foundation/replicas/index.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { type MetricDefinition, metricsContentType } from '../../kit/meters.ts'
 import { createMeters, type Meters } from '../../kit/platform-meters.ts'
@@ -28,6 +29,7 @@ export type MetricsDeps = {
   disk: Pick<Disk, 'usages'>
   effectiveParallel: Settings['effectiveParallel']
   isLinked(agentId: string): boolean
+  replicas: Pick<Replicas, 'live'>
   socketClients(): number
   version: string
   /** The folder with the record of the last backup. */
@@ -58,10 +60,11 @@ export function createMetrics(deps: MetricsDeps): Metrics {
     },
     async page() {
       const now = clock.now().getTime()
-      const [counts, agents, disk, backup, verification] = await Promise.all([
+      const [counts, agents, disk, replicas, backup, verification] = await Promise.all([
         readCounts(db, new Date(now - dayMs).toISOString()),
         agentRecords.all(),
         deps.disk.usages(),
+        deps.replicas.live(),
         readBackupStatus(deps.dataDir),
         readVerifyStatus(deps.dataDir),
       ])
@@ -73,6 +76,7 @@ export function createMetrics(deps: MetricsDeps): Metrics {
         slots: limits.reduce((sum, limit) => sum + limit, 0),
         socketClients: deps.socketClients(),
         disk,
+        replicas,
         backup,
         verification,
         version: deps.version,

@@ -56,7 +56,7 @@ forEachDialect((_dialect, open) => {
     const alive: string[] = []
     const start = (name: string) =>
       startScheduler({
-        ...{ db, clock, platform, name },
+        ...{ db, clock, platform, name, replicaId: name },
         onAlive: () => void alive.push(name),
         log: silentLog,
         leases: createLeases({ db, clock }),

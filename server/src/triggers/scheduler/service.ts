@@ -1,6 +1,5 @@
 import type { Lease, Leases } from '../../foundation/leases/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
-import { newId } from '../../kit/ids.ts'
 import type { ScheduleTimes } from '../../kit/schedule-times.ts'
 import type { Db } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
@@ -15,8 +14,10 @@ export type SchedulerDeps = {
   leases: Pick<Leases, 'take' | 'renew' | 'release'>
   platform: Platform
   times: Pick<ScheduleTimes, 'next'>
-  /** Identifies the process: host and process id. */
+  /** Identifies the process in the log: host and process id. */
   name: string
+  /** Id of the process among the replicas. */
+  replicaId: string
   /** Called after each successful access to the database, at least every few seconds while all is well. */
   onAlive?: () => void
 }
@@ -35,7 +36,7 @@ const standBySeconds = 3
  */
 export function startScheduler(deps: SchedulerDeps): Scheduler {
   const { clock, log, leases } = deps
-  const holder = newId()
+  const holder = deps.replicaId
   const stopping = new AbortController()
   const running = run()
   return {

@@ -14,6 +14,7 @@ import { EmergencyOutcome, EmergencyStop, useEmergencyStop } from './emergency-s
 import { FleetActionOutcome, FleetActions, useFleetAction } from './fleet-actions.tsx'
 import { HealthTable } from './health-table.tsx'
 import { healthQuery } from './queries.ts'
+import { Replicas } from './replicas.tsx'
 import { healthWords } from './words.ts'
 
 /** The health of all agents, alerts, costs and the emergency stop. */
@@ -60,6 +61,7 @@ export function FleetHealth() {
           {isAdmin && <Alerts />}
           {isAdmin && <Costs />}
           {isAdmin && <AuthReport />}
+          {isAdmin && <Replicas />}
           <HealthTable rows={health.data?.agents ?? []} isLoading={health.isPending} />
         </>
       )}

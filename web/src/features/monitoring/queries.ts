@@ -2,6 +2,7 @@ import type { Client } from '@roost/contracts/client'
 import { listAlerts } from '@roost/contracts/operations/alerts'
 import { getAuthReport, getFleetCosts } from '@roost/contracts/operations/fleet'
 import { getAgentHealth, getMonitoringStatus, listHealthChecks } from '@roost/contracts/operations/monitoring'
+import { listReplicas } from '@roost/contracts/operations/replicas'
 import { queryOptions } from '@tanstack/react-query'
 import { staleOn } from '../../live/stale.ts'
 
@@ -14,6 +15,8 @@ staleOn(['operator_queue_*'], alertsKey)
 
 /** Polling interval in ms: no event reports heartbeats and memory. */
 const refreshMs = 30_000
+/** A replica without a heartbeat for three times as long is silent. */
+const heartbeatMs = 5_000
 
 export const healthQuery = (api: Client) =>
   queryOptions({
@@ -41,6 +44,14 @@ export const authReportQuery = (api: Client) =>
   queryOptions({
     queryKey: [...monitoringKey, 'auth-report'],
     queryFn: ({ signal }) => api.call(getAuthReport, { signal }),
+  })
+
+/** The processes of the installation. No event reports their heartbeats. */
+export const replicasQuery = (api: Client) =>
+  queryOptions({
+    queryKey: [...monitoringKey, 'replicas'],
+    queryFn: ({ signal }) => api.call(listReplicas, { signal }),
+    refetchInterval: heartbeatMs,
   })
 
 export const agentHealthQuery = (api: Client, name: string) =>

@@ -1,0 +1,49 @@
+import { type Clock, timestamp } from '../../kit/clock.ts'
+import type { Db } from '../../ports/database/port.ts'
+import type { Log } from '../../ports/log.ts'
+import { createStreak } from '../../ports/log-streak.ts'
+import { heartbeatSeconds } from './rules.ts'
+import type { ReplicaDescription } from './service.ts'
+import { replicaStore } from './store.ts'
+
+export type Heartbeat = {
+  /** Removes the replica from the list. */
+  stop(): Promise<void>
+}
+
+/** Keeps the row of this process. A database that is away delays heartbeats and stops nothing. */
+export function startHeartbeat(deps: {
+  db: Db
+  clock: Clock
+  log: Log
+  replica: ReplicaDescription
+}): Heartbeat {
+  const { db, clock, log, replica } = deps
+  const store = replicaStore(db)
+  const stopping = new AbortController()
+  const running = run()
+  return {
+    async stop() {
+      stopping.abort()
+      await running
+      // A killed process leaves its row, too: it becomes silent.
+      await store.remove(replica.id).catch(() => {})
+    },
+  }
+
+  async function run(): Promise<void> {
+    const streak = createStreak(log, {
+      failing: 'the heartbeat of this replica could not be recorded',
+      over: 'the heartbeat of this replica is recorded again',
+    })
+    while (!stopping.signal.aborted) {
+      try {
+        await store.put({ ...replica, seen_at: timestamp(clock.now()) })
+        streak.worked()
+      } catch (error) {
+        streak.failed(error)
+      }
+      await clock.wait(heartbeatSeconds * 1000, stopping.signal)
+    }
+  }
+}

@@ -1,0 +1,9 @@
+/**
+ * Replicas: the running processes of the installation.
+ *
+ * Owns the table `replicas`. Promises that every API, scheduler and MCP process has a row while it runs, and that the
+ * row of a killed one is marked as silent when its leases expire.
+ */
+export { type Heartbeat, startHeartbeat } from './heartbeat.ts'
+export { internalReplicaRoutes, replicaRoutes } from './routes.ts'
+export { createReplicas, type ReplicaDescription, type Replicas } from './service.ts'

@@ -1,0 +1,20 @@
+import { listReplicas, removeReplica, reportReplica } from '@roost/contracts/operations/replicas'
+import { type Route, route, signedInRoute } from '../../http/route.ts'
+import type { Replicas } from './service.ts'
+
+export function replicaRoutes(replicas: Pick<Replicas, 'list'>): Route[] {
+  return [signedInRoute(listReplicas, () => replicas.list())]
+}
+
+/** For the internal listener. */
+export function internalReplicaRoutes(replicas: Pick<Replicas, 'report' | 'remove'>): Route[] {
+  return [
+    route(reportReplica, async ({ params: { replica_id: id }, body }) => ({
+      next_seconds: await replicas.report({ ...body, id, schema_version: null, agent_address: null }),
+    })),
+    route(removeReplica, async ({ params }) => {
+      await replicas.remove(params.replica_id)
+      return { status: 'removed' as const }
+    }),
+  ]
+}

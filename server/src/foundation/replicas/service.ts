@@ -1,0 +1,80 @@
+import type { ReplicaList, ReplicaRole } from '@roost/contracts/operations/replicas'
+import type { Loop } from '../../background/loops.ts'
+import { type Clock, secondsLater, timestamp } from '../../kit/clock.ts'
+import type { Db } from '../../ports/database/port.ts'
+import type { Alerts } from '../alerts/index.ts'
+import type { Leases } from '../leases/index.ts'
+import { forgottenAfterSeconds, heartbeatSeconds, stateOf, versionsAlert, versionsOf } from './rules.ts'
+import { type ReplicaRow, replicaStore } from './store.ts'
+
+/** A process as it describes itself at its start. Its id also is the holder of its leases. */
+export type ReplicaDescription = Omit<ReplicaRow, 'seen_at'>
+
+export type Replicas = {
+  /** All replicas with the leases that they hold now. */
+  list(): Promise<ReplicaList>
+  /** Number of live replicas of each role and version. */
+  live(): Promise<{ role: ReplicaRole; version: string; count: number }[]>
+  /** Records a heartbeat of another process. Returns the seconds until the next one is expected. */
+  report(replica: ReplicaDescription): Promise<number>
+  remove(id: string): Promise<void>
+  loops: Loop[]
+}
+
+export type ReplicasDeps = {
+  db: Db
+  clock: Pick<Clock, 'now'>
+  leases: Pick<Leases, 'held'>
+  alerts: Pick<Alerts, 'raise' | 'clear'>
+  /** Id of this process. */
+  replicaId: string
+}
+
+export function createReplicas(deps: ReplicasDeps): Replicas {
+  const { db, clock, leases, alerts, replicaId } = deps
+  const store = replicaStore(db)
+
+  async function watch(): Promise<void> {
+    const now = clock.now()
+    await store.removeSeenBefore(timestamp(secondsLater(now, -forgottenAfterSeconds)))
+    const alert = versionsAlert(await store.all(), now)
+    await db.atomically((tx) => (alert ? alerts.raise(tx, alert) : alerts.clear(tx, null, 'versions_differ')))
+  }
+
+  return {
+    async list() {
+      const now = clock.now()
+      const [rows, held] = await Promise.all([store.all(), leases.held()])
+      return {
+        timestamp: timestamp(now),
+        versions: versionsOf(rows, now),
+        replicas: rows.map(({ seen_at, ...row }) => ({
+          ...row,
+          last_heartbeat_at: seen_at,
+          state: stateOf({ seen_at }, now),
+          is_current: row.id === replicaId,
+          leases: held
+            .filter(({ holder }) => holder === row.id)
+            .map(({ name, since, until }) => ({ name, since, until })),
+        })),
+      }
+    },
+    async live() {
+      const now = clock.now()
+      const counts = new Map<string, { role: ReplicaRole; version: string; count: number }>()
+      for (const row of await store.all()) {
+        if (stateOf(row, now) !== 'live') continue
+        const { role, version } = row
+        const known = counts.get(`${role} ${version}`) ?? { role, version, count: 0 }
+        counts.set(`${role} ${version}`, { ...known, count: known.count + 1 })
+      }
+      return [...counts.values()]
+    },
+    async report(replica) {
+      await store.put({ ...replica, seen_at: timestamp(clock.now()) })
+      return heartbeatSeconds
+    },
+    remove: (id) => store.remove(id),
+    loops: [{ name: 'replicas', everySeconds: 60, run: watch }],
+  }
+}

@@ -1,0 +1,48 @@
+import type { ReplicaRole } from '@roost/contracts/operations/replicas'
+import type { Executor } from '../../ports/database/port.ts'
+
+export type ReplicaRow = {
+  id: string
+  role: ReplicaRole
+  host_name: string
+  process_id: number
+  version: string
+  git_commit: string | null
+  /** Newest migration that the process knows. */
+  schema_version: string | null
+  agent_address: string | null
+  started_at: string
+  /** Time of the last heartbeat. */
+  seen_at: string
+}
+
+export function replicaStore(on: Executor) {
+  const db = on.withTables<{ replicas: ReplicaRow }>()
+  return {
+    /** Also restores the row of a process that was silent for so long that it was deleted. */
+    async put(row: ReplicaRow): Promise<void> {
+      const { seen_at, agent_address } = row
+      await db
+        .insertInto('replicas')
+        .values(row)
+        .onConflict((conflict) => conflict.column('id').doUpdateSet({ seen_at, agent_address }))
+        .execute()
+    },
+    async remove(id: string): Promise<void> {
+      await db.deleteFrom('replicas').where('id', '=', id).execute()
+    },
+    async removeSeenBefore(time: string): Promise<void> {
+      await db.deleteFrom('replicas').where('seen_at', '<', time).execute()
+    },
+    all(): Promise<ReplicaRow[]> {
+      return db
+        .selectFrom('replicas')
+        .selectAll()
+        .orderBy('role')
+        .orderBy('host_name')
+        .orderBy('started_at')
+        .orderBy('id')
+        .execute()
+    },
+  }
+}
