@@ -150,6 +150,47 @@ test('a run is aborted when its lease is lost', async () => {
   await loops.stop()
 })
 
+test('a loop that runs once an hour follows a dead process within 15 seconds', async () => {
+  await using db = await openTestDatabase()
+  const clock = createTestClock()
+  const leases = createLeases({ db, clock })
+  const loop = { ...countedLoop('sweep'), everySeconds: 3600 }
+  // The other process renewed its lease and was killed right afterwards.
+  assert.ok(await leases.take('sweep', 'killed', 10))
+  const began = clock.now().getTime()
+  const ran = loop.next()
+  const loops = startLoops({ loops: [loop], leases, clock, log: silentLog, holder: 'one', random: noJitter })
+  await clock.waitingFor(1)
+  await clock.advance(1)
+  await clock.waitingFor(3600)
+  await clock.advance(2)
+  for (let look = 3; look < 12; look += 3) {
+    await clock.waitingFor(3)
+    assert.equal(loop.runs, 0, `after ${look} s`)
+    await clock.advance(3)
+  }
+  await ran
+  assert.equal(clock.now().getTime() - began, 12_000)
+  await loops.stop()
+})
+
+test('a process that was frozen starts no run under a lease that expired meanwhile', async () => {
+  await using db = await openTestDatabase()
+  const clock = createTestClock()
+  const leases = createLeases({ db, clock })
+  const loop = countedLoop('sweep')
+  const loops = startLoops({ loops: [loop], leases, clock, log: silentLog, holder: 'one', random: noJitter })
+  await advanceTo(clock, loop.next(), 1)
+  await clock.waitingFor(10)
+  clock.set(new Date(clock.now().getTime() + 20_000))
+  assert.ok(await leases.take('sweep', 'somebody else', 60))
+  // All waits are over, also those of the loop and of the renewal.
+  await clock.advance(0)
+  await clock.waitingFor(10)
+  assert.equal(loop.runs, 1)
+  await loops.stop()
+})
+
 test('two loops with the same name are refused', async () => {
   await using db = await openTestDatabase()
   const clock = createTestClock()

@@ -8,7 +8,10 @@ export type Loop = {
   /** Unique; also the name of the lease. */
   name: string
   everySeconds: number
-  /** Does what is due. `signal` aborts at the deadline, when the lease is lost, and at the stop. */
+  /**
+   * Does what is due. `signal` aborts at the deadline, when the lease is lost, and at the stop. A process that was
+   * frozen may complete the step in progress afterwards, so each step must be harmless then.
+   */
   run(signal: AbortSignal): Promise<void>
   /** Maximum duration of one run. Default: the greater of 30 seconds and `everySeconds`. */
   deadlineSeconds?: number
@@ -28,11 +31,15 @@ type Held = {
   until: number
 }
 
-/** Another process takes over from a dead one after at most this time. */
-const leaseSeconds = 15
+/** With the pause between two looks at the leases, another process follows a dead one within 15 seconds. */
+const leaseSeconds = 10
+const lookEverySeconds = 3
 const maxBackoffSeconds = 300
 
-/** Runs each loop in one process at a time. An error is logged, and the loop continues with a backoff. */
+/**
+ * Runs each loop in one process at a time. The others look for its lease every few seconds, however rarely it runs.
+ * An error is logged, and the loop continues with a backoff.
+ */
 export function startLoops(deps: {
   loops: Loop[]
   leases: Leases
@@ -45,6 +52,9 @@ export function startLoops(deps: {
 }): Loops {
   const { loops, leases, clock, log, holder, random = Math.random } = deps
   const held = new Map<string, Held>()
+  /** Ends the pause of a loop whose lease was taken over. */
+  const wakers = new Map<string, AbortController>()
+  const requests = new Map<string, Promise<AbortSignal | null>>()
   const stopping = new AbortController()
   refuseDuplicates(loops)
 
@@ -64,7 +74,9 @@ export function startLoops(deps: {
       failures = (await runIfLeased(loop)) ? 0 : failures + 1
       const maxSeconds = Math.max(loop.everySeconds, maxBackoffSeconds)
       const seconds = Math.min(loop.everySeconds * 2 ** Math.min(failures, 16), maxSeconds)
-      await pause(seconds * (0.9 + 0.2 * random()))
+      const waker = new AbortController()
+      wakers.set(loop.name, waker)
+      await pause(seconds * (0.9 + 0.2 * random()), waker.signal)
     }
   }
 
@@ -105,6 +117,13 @@ export function startLoops(deps: {
     dropExpired()
     const own = held.get(name)
     if (own) return own.lost.signal
+    // A second request would make the token of the first one stale.
+    const request = requests.get(name) ?? take(name).finally(() => requests.delete(name))
+    requests.set(name, request)
+    return request
+  }
+
+  async function take(name: string): Promise<AbortSignal | null> {
     const until = leaseEnd()
     const lease = await leases.take(name, holder, leaseSeconds)
     if (!lease) return null
@@ -119,25 +138,43 @@ export function startLoops(deps: {
       over: 'leases are renewed again',
     })
     while (!stopping.signal.aborted) {
-      await pause(leaseSeconds / 3)
+      await pause(lookEverySeconds)
       dropExpired()
-      if (held.size === 0) continue
-      // The response does not contain leases acquired after the request.
-      const requested = [...held]
-      const until = leaseEnd()
       try {
-        const renewed = new Map(
-          (await leases.renewAll(holder, leaseSeconds)).map((lease) => [lease.name, lease]),
-        )
+        await renewHeld()
+        await takeOver()
         streak.worked()
-        for (const [name, own] of requested) {
-          if (renewed.get(name)?.token === own.lease.token) own.until = until
-          else drop(name, own)
-        }
       } catch (error) {
         streak.failed(error)
         dropExpired()
       }
+    }
+  }
+
+  async function renewHeld(): Promise<void> {
+    if (held.size === 0) return
+    // The response does not contain leases acquired after the request.
+    const requested = [...held]
+    const until = leaseEnd()
+    const renewed = new Map(
+      (await leases.renewAll(holder, leaseSeconds)).map((lease) => [lease.name, lease]),
+    )
+    for (const [name, own] of requested) {
+      if (renewed.get(name)?.token === own.lease.token) own.until = until
+      else drop(name, own)
+    }
+  }
+
+  /** Starts loops whose holder ended. A rare loop would otherwise notice at its next turn, maybe hours later. */
+  async function takeOver(): Promise<void> {
+    const others = loops.filter(({ name, everywhere }) => !everywhere && !held.has(name))
+    if (others.length === 0) return
+    const taken = new Set(await leases.heldAmong(others.map(({ name }) => name)))
+    for (const { name } of others) {
+      if (stopping.signal.aborted) return
+      // A loop that has not begun takes its lease itself.
+      const waker = wakers.get(name)
+      if (waker && !taken.has(name) && (await acquire(name))) waker.abort()
     }
   }
 
@@ -156,8 +193,9 @@ export function startLoops(deps: {
     if (held.get(name) === own) held.delete(name)
   }
 
-  function pause(seconds: number): Promise<void> {
-    return clock.wait(seconds * 1000, stopping.signal)
+  function pause(seconds: number, woken?: AbortSignal): Promise<void> {
+    const signal = woken ? AbortSignal.any([stopping.signal, woken]) : stopping.signal
+    return clock.wait(seconds * 1000, signal)
   }
 }
 

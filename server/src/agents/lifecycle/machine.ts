@@ -16,6 +16,7 @@ import type { Log } from '../../ports/log.ts'
 import { type Agent, type AgentRecords, agentStore, type Leftover, type Waiting } from '../records/index.ts'
 import { type RuntimePolicy, requestedRuntime } from './container-runtime.ts'
 import type { FolderMount } from './folder-mount.ts'
+import type { Lock } from './lock.ts'
 import type { SshPorts } from './ports.ts'
 import {
   desiredFor,
@@ -45,6 +46,7 @@ export type MachineDeps = {
   images: Pick<AgentImages, 'tagFor' | 'isReady' | 'ensure'>
   vault: Pick<Vault, 'open' | 'seal'>
   ports: Pick<SshPorts, 'move'>
+  lock: Pick<Lock, 'assertHeld'>
   keys: Pick<Keys, 'mintAgentKey'>
   /** The admin whose role the system agent's key carries; null before the platform is set up. */
   systemOwner(): Promise<{ id: string } | null>
@@ -244,7 +246,10 @@ export function createMachine(deps: MachineDeps): Machine {
   }
 
   async function execute(todo: Step[], work: Work): Promise<void> {
-    for (const step of todo) await executors[step](work)
+    for (const step of todo) {
+      deps.lock.assertHeld(work.agent.id)
+      await executors[step](work)
+    }
   }
 
   async function startOnce(agent: Agent, takesOver: boolean): Promise<BroughtUp> {
@@ -265,7 +270,7 @@ export function createMachine(deps: MachineDeps): Machine {
 
   async function startOrWait(work: Work): Promise<Waiting | null> {
     try {
-      await executors.start(work)
+      await execute(['start'], work)
       return null
     } catch (error) {
       const state = error instanceof ContainerError && waitingStates[error.fault]

@@ -52,7 +52,7 @@ export type Lifecycle = {
   close(): Promise<void>
 }
 
-export type LifecycleDeps = Omit<MachineDeps, 'agentRecords' | 'clock' | 'log' | 'ports'> & {
+export type LifecycleDeps = Omit<MachineDeps, 'agentRecords' | 'clock' | 'lock' | 'log' | 'ports'> & {
   clock: Clock
   log: Log
   agentRecords: Pick<AgentRecords, 'changed' | 'everyRow'>
@@ -75,7 +75,7 @@ export function createLifecycle(deps: LifecycleDeps): Lifecycle {
   const lock = createLock({ leases, clock })
   const range = containers.publishesSsh ? deps.options.sshPorts : null
   const ports = createSshPorts({ db, clock, agentRecords, events, range })
-  const machine = createMachine({ ...deps, ports })
+  const machine = createMachine({ ...deps, lock, ports })
   const detach = createDetach({ db, clock, agentRecords, machine, hooks })
   const observe = createObserve({ db, clock, agentRecords, events, alerts })
   const takeoverDue = (agent: Agent): number | null => {

@@ -14,6 +14,8 @@ export type Leases = {
   release(lease: Lease): Promise<void>
   /** All leases that have not expired, by name. */
   held(): Promise<HeldLease[]>
+  /** Those of `names` that somebody holds now. */
+  heldAmong(names: readonly string[]): Promise<string[]>
 }
 
 export type Lease = { name: string; holder: string; token: number }
@@ -35,6 +37,7 @@ export function createLeases(deps: { db: Db; clock: Pick<Clock, 'now'> }): Lease
     renew: ({ name, token }, ttlSeconds) => store.renew({ name, token, ...until(ttlSeconds) }),
     renewAll: (holder, ttlSeconds) => store.renewAll({ holder, ...until(ttlSeconds) }),
     release: ({ name, token }) => store.release({ name, token }),
+    heldAmong: (names) => store.heldAmong(names, timestamp(deps.clock.now())),
     async held() {
       const rows = await store.held(timestamp(deps.clock.now()))
       return rows.map(({ name, holder, acquired_at, expires_at }) => ({

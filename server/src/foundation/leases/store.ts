@@ -87,6 +87,16 @@ export function leaseStore(on: Executor) {
         .execute()
     },
 
+    async heldAmong(names: readonly string[], now: string): Promise<string[]> {
+      const rows = await db
+        .selectFrom('leases')
+        .select('name')
+        .where('name', 'in', names)
+        .where('expires_at', '>', now)
+        .execute()
+      return rows.map(({ name }) => name)
+    },
+
     /** Keeps the row, because tokens must never repeat. */
     async release(lease: { name: string; token: number }): Promise<void> {
       await db

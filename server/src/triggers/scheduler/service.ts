@@ -25,9 +25,9 @@ export type SchedulerDeps = {
 export type Scheduler = { stop(): Promise<void> }
 
 const leaseName = 'scheduler'
-/** The maximum time until another scheduler follows a dead leader. */
-const leaseSeconds = 15
-const renewSeconds = 5
+/** With the pause of the others, a scheduler follows a dead leader within 15 seconds. */
+const leaseSeconds = 10
+const renewSeconds = 3
 const standBySeconds = 3
 
 /**
