@@ -18,7 +18,7 @@ import { secret } from '../../server/src/kit/secret.ts'
 import { migrations } from '../../server/src/migrations/index.ts'
 import { agentRuntimes } from '../../server/src/ports/agent-images/port.ts'
 import { createFakeEngine } from '../../server/src/ports/containers/fake.ts'
-import { migrate, migrationState } from '../../server/src/ports/database/migrator.ts'
+import { migrate, runningState } from '../../server/src/ports/database/migrator.ts'
 import { memoryEphemeral } from '../../server/src/ports/ephemeral/memory.ts'
 import { silentLog } from '../../server/src/ports/log.ts'
 import { createFakeMailer } from '../../server/src/ports/mail/fake.ts'
@@ -84,7 +84,7 @@ export async function openWorld(options: Options = {}) {
       agentsHosts: () => ['127.0.0.1'],
       isStopping: () => false,
       storeProblems: async () => [],
-      migrations: () => migrationState(db, migrations),
+      migrations: () => runningState(db, migrations),
       pagesFolder: options.pagesFolder ?? join(dataDir, 'no-pages'),
       ...(options.mcpPort === undefined ? {} : { mcpPort: options.mcpPort }),
       checkReplies: true,

@@ -6,7 +6,9 @@ const Migrations = z
   .object({
     state: z
       .enum(['complete', 'incomplete', 'newer', 'unknown'])
-      .describe('`newer`: applied by a later version. `unknown`: the database cannot be read.'),
+      .describe(
+        '`newer`: a later version has migrated further, which is healthy unless it broke compatibility. `unknown`: the database cannot be read.',
+      ),
     applied: z.number().int().nullable(),
     expected: z.number().int().nullable(),
     first_pending: z.string().nullable(),

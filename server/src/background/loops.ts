@@ -156,9 +156,7 @@ export function startLoops(deps: {
     // The response does not contain leases acquired after the request.
     const requested = [...held]
     const until = leaseEnd()
-    const renewed = new Map(
-      (await leases.renewAll(holder, leaseSeconds)).map((lease) => [lease.name, lease]),
-    )
+    const renewed = new Map((await leases.renewAll(holder, leaseSeconds)).map((lease) => [lease.name, lease]))
     for (const [name, own] of requested) {
       if (renewed.get(name)?.token === own.lease.token) own.until = until
       else drop(name, own)

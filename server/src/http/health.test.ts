@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { StoreProblem } from '@roost/contracts/operations/health'
-import { migrate, migrationState } from '../ports/database/migrator.ts'
+import { migrate, runningState } from '../ports/database/migrator.ts'
 import type { Db, Migration } from '../ports/database/port.ts'
 import { silentLog } from '../ports/log.ts'
 import { createTestClock } from '../test/clock.ts'
@@ -23,7 +23,7 @@ async function healthOf(db: Db, migrations: Migration[], problems: StoreProblem[
   const app = createServer({
     routes: healthRoutes({
       clock,
-      migrations: () => migrationState(db, migrations),
+      migrations: () => runningState(db, migrations),
       storeProblems: async () => problems,
       isStopping: () => isStopping,
     }),
@@ -87,12 +87,23 @@ forEachDialect((_dialect, open) => {
     assert.equal((await healthOf(db, [nest, egg], [], '/health/ready')).error, 'migrations_incomplete')
   })
 
-  test('503 with the reason while a later version has migrated the database', async () => {
+  test('200 and ready while a later version has migrated the database, so that both run side by side', async () => {
     await using db = await open({ migrated: false })
     await migrate(db, [nest, egg], { now: clock.now })
+    const { code, status, migrations } = await healthOf(db, [nest])
+    assert.deepEqual([code, status], [200, 'healthy'])
+    assert.deepEqual(migrations, { state: 'newer', applied: 1, expected: 1, first_pending: null })
+    assert.equal((await healthOf(db, [nest], [], '/health/ready')).code, 200)
+    assert.equal((await healthOf(db, [nest, { ...egg, name: '0001-yolk' }])).code, 503)
+  })
+
+  test('503 with the reason after a migration that this version cannot work beside', async () => {
+    await using db = await open({ migrated: false })
+    await migrate(db, [nest, { ...egg, name: '0002-egg-breaking' }], { now: clock.now })
     const { code, error, detail, migrations } = await healthOf(db, [nest])
     assert.deepEqual([code, error, migrations.state], [503, 'migrations_incomplete', 'newer'])
-    assert.match(detail, /newer schema.*0002-egg/)
+    assert.match(detail, /newer schema.*0002-egg-breaking/)
+    assert.equal((await healthOf(db, [nest], [], '/health/ready')).code, 503)
   })
 
   test('503 store_unavailable, not migrations_incomplete, while the database is down', async () => {

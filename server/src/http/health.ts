@@ -16,7 +16,7 @@ type HealthState = { migrations: Health['migrations']; fault?: { code: Fault['co
 export type HealthDeps = {
   clock: Clock
   /** Throws if the database does not respond; this process is then unhealthy too. */
-  migrations(): Promise<MigrationState>
+  migrations(): Promise<MigrationState & { isNewer: boolean }>
   /** True from the stop request on, while the process still serves. */
   isStopping(): boolean
   /** The stores that cannot be written. */
@@ -68,8 +68,9 @@ const storeNames: Record<StoreProblem['store'], string> = {
   data_directory: 'data directory',
 }
 
-function stateOf(state: MigrationState): HealthState {
-  if (state.first_pending === null) return { migrations: { state: 'complete', ...state } }
+/** Additive migrations of a later version leave this one healthy: both run side by side during an upgrade. */
+function stateOf({ isNewer, ...state }: MigrationState & { isNewer: boolean }): HealthState {
+  if (state.first_pending === null) return { migrations: { state: isNewer ? 'newer' : 'complete', ...state } }
   return { migrations: { state: 'incomplete', ...state }, fault: { code: 'migrations_incomplete' } }
 }
 

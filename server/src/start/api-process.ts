@@ -17,7 +17,7 @@ import { migrations } from '../migrations/index.ts'
 import { opensSecrets, sealedColumns } from '../operations/key-rotation/index.ts'
 import { UpgradeError } from '../operations/upgrades/index.ts'
 import type { HostAddress } from '../ports/containers/port.ts'
-import { migrationState } from '../ports/database/migrator.ts'
+import { runningState } from '../ports/database/migrator.ts'
 import { SchemaError } from '../ports/database/port.ts'
 import { watchEventLoop } from '../ports/event-loop.ts'
 import { createLog, type Log } from '../ports/log.ts'
@@ -87,7 +87,7 @@ async function runApi(): Promise<void> {
     internalPort: config.internalPort,
     agentsHosts: () => [network.host(), ...config.agentAddresses.map(({ host }) => host)],
     mcpPort: config.mcpPort,
-    migrations: () => migrationState(db, migrations),
+    migrations: () => runningState(db, migrations),
     isStopping: () => isStopping,
     storeProblems: createStoreProbe({
       clock,

@@ -9,6 +9,9 @@ import {
   type Tx,
 } from './port.ts'
 
+/** Ends the name of a migration that processes of the previous release cannot work beside. */
+const breakingSuffix = '-breaking'
+
 type Tables = {
   schema_migrations: { name: string; applied_at: string }
   /** A table of its own, because releases up to 0.1.0 created the one above without a checksum. */
@@ -49,16 +52,37 @@ export async function migrate(
   }
 }
 
-/** The data for `/health`. Throws `NewerSchemaError`. */
+/** For a process that starts. Throws `NewerSchemaError`. */
 export async function migrationState(db: Db, migrations: Migration[]): Promise<MigrationState> {
   const ordered = inOrder(migrations)
   const applied = await appliedNames(db)
   refuseNewer(applied, ordered)
+  return stateOf(applied, ordered)
+}
+
+function stateOf(applied: Set<string>, ordered: Migration[]): MigrationState {
   return {
     applied: ordered.filter(({ name }) => applied.has(name)).length,
     expected: ordered.length,
     first_pending: ordered.find(({ name }) => !applied.has(name))?.name ?? null,
   }
+}
+
+/**
+ * For a process that runs: a later version may have migrated meanwhile. Throws `NewerSchemaError` only for migrations
+ * that this version cannot work beside.
+ */
+export async function runningState(
+  db: Db,
+  migrations: Migration[],
+): Promise<MigrationState & { isNewer: boolean }> {
+  const ordered = inOrder(migrations)
+  const applied = await appliedNames(db)
+  const unknown = unknownNames(applied, ordered)
+  const breaking = unknown.filter((name) => name.endsWith(breakingSuffix))
+  if (breaking.length > 0) throw new NewerSchemaError(breaking)
+  const known = new Set([...applied].filter((name) => !unknown.includes(name)))
+  return { ...stateOf(known, ordered), isNewer: unknown.length > 0 }
 }
 
 /**
@@ -137,9 +161,13 @@ async function recordChecksums(kysely: Kysely<Tables>, migrations: Migration[]):
 }
 
 function refuseNewer(applied: Set<string>, ordered: Migration[]): void {
-  const known = new Set(ordered.map(({ name }) => name))
-  const unknown = [...applied].filter((name) => !known.has(name)).sort()
+  const unknown = unknownNames(applied, ordered)
   if (unknown.length > 0) throw new NewerSchemaError(unknown)
+}
+
+function unknownNames(applied: Set<string>, ordered: Migration[]): string[] {
+  const known = new Set(ordered.map(({ name }) => name))
+  return [...applied].filter((name) => !known.has(name)).sort()
 }
 
 function inOrder(migrations: Migration[]): Migration[] {
