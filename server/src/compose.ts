@@ -119,6 +119,7 @@ export async function compose(
 
   const agents: AgentsArea = createAgentsArea({
     ...base,
+    usedEngines: foundation.replicas.usedEngines,
     ephemeral,
     containers,
     images,
@@ -320,6 +321,7 @@ export async function compose(
     egress: agents.egress,
     observed: operations.observed,
     version: build.version,
+    engine: agents.engine,
     setupCompleted: async () => (await sessions.setupStatus()).setup_completed,
     routes: [
       ...identity.routes,

@@ -238,6 +238,13 @@ export const variables = {
       'Kubernetes: seconds without a heartbeat after which an agent on an unreachable node is started on another one, if its volumes can be mounted there. `0`: it waits for its node.',
     parse: (value) => integer(value, 0, 86_400),
   }),
+  adoptEngine: optional({
+    name: 'ROOST_ADOPT_ENGINE',
+    defaultText: 'none',
+    description:
+      'Identity of a container engine that is lost, from an error message. Its agents get new containers and empty volumes on this machine at the next start. Remove it afterwards.',
+    parse: (value) => matching(value, /^\S{1,200}$/, 'must be the identity of a container engine'),
+  }),
   agentImage: optional({
     name: 'ROOST_AGENT_IMAGE',
     defaultText: 'built locally',

@@ -35,6 +35,10 @@ export const Replica = z
       .string()
       .nullable()
       .describe('Address at which agents reach this replica, if announced.'),
+    engine_id: z
+      .string()
+      .nullable()
+      .describe('Container engine that an API process uses; null while it is unknown.'),
     started_at: Timestamp,
     last_heartbeat_at: Timestamp,
     state: z.enum(replicaStates),

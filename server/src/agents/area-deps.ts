@@ -71,6 +71,7 @@ export type AgentsAreaDeps = {
   log: Log
   ephemeral: Ephemeral
   containers: Containers
+  usedEngines: LifecycleDeps['usedEngines']
   images: AgentImages
   git: Git
   gitHost: GitHost

@@ -1,6 +1,7 @@
 import type { Loop } from '../background/loops.ts'
 import type { Route } from '../http/route.ts'
 import type { SocketRoute } from '../http/sockets.ts'
+import { createEngineIdentity, type EngineIdentity } from '../ports/containers/identity.ts'
 import { type AgentAccess, createAgentAccess, createAgentPrincipals } from './access/index.ts'
 import type { AgentsAreaDeps } from './area-deps.ts'
 import { type Avatars, avatarRoutes, createAvatars } from './avatars/index.ts'
@@ -61,6 +62,8 @@ export type AgentsArea = {
   templates: Templates
   templateDelivery: Pick<TemplateDelivery, 'greeted' | 'read'>
   lifecycle: Lifecycle
+  /** The container engine of this process. */
+  engine: EngineIdentity
   agentManagement: AgentManagement
   git: AgentGit
   gitTransfers: Transfers
@@ -141,7 +144,9 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     templates,
     boundCredentials: egress.boundCredentials,
   })
+  const engine = createEngineIdentity(deps.containers)
   const lifecycle = createLifecycle({
+    engine,
     injectCredentials: credentials.atStart,
     deliverSkills: needs.skillsAtStart,
     ...deps,
@@ -264,6 +269,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     templates,
     templateDelivery,
     lifecycle,
+    engine,
     agentManagement,
     git,
     gitTransfers,

@@ -7,6 +7,7 @@ import { openTestDatabase } from '../test/dialects.ts'
 import { type Loop, startLoops } from './loops.ts'
 
 const noJitter = () => 0.5
+const engineId = async () => 'engine-a'
 
 /** A loop that reports the start of each run. */
 function countedLoop(name: string, work: Loop['run'] = async () => {}): Loop & { runs: number; next: Next } {
@@ -36,7 +37,15 @@ test('a loop runs repeatedly until it is stopped', async () => {
   const clock = createTestClock()
   const loop = countedLoop('sweep')
   const leases = createLeases({ db, clock })
-  const loops = startLoops({ loops: [loop], leases, clock, log: silentLog, holder: 'one', random: noJitter })
+  const loops = startLoops({
+    loops: [loop],
+    leases,
+    clock,
+    log: silentLog,
+    holder: 'one',
+    engineId,
+    random: noJitter,
+  })
   await advanceTo(clock, loop.next(), 1)
   await clock.waitingFor(10)
   await advanceTo(clock, loop.next())
@@ -53,7 +62,7 @@ test('one of two processes runs the loop; the other takes over immediately when 
   const leases = createLeases({ db, clock })
   const [ownLoop, otherLoop] = [countedLoop('sweep'), countedLoop('sweep')]
   const start = (loop: Loop, holder: string) =>
-    startLoops({ loops: [loop], leases, clock, log: silentLog, holder, random: noJitter })
+    startLoops({ loops: [loop], leases, clock, log: silentLog, holder, engineId, random: noJitter })
   const first = start(ownLoop, 'one')
   await advanceTo(clock, ownLoop.next(), 1)
   await clock.waitingFor(10)
@@ -83,6 +92,7 @@ test('a loop that runs everywhere needs no lease', async () => {
     clock,
     log: silentLog,
     holder: 'one',
+    engineId,
   })
   await advanceTo(clock, ran.promise)
   await loops.stop()
@@ -99,7 +109,7 @@ test('a failing loop is retried with growing delays', async () => {
   const leases = createLeases({ db, clock })
   const errors: unknown[] = []
   const log = { ...silentLog, error: (fields: Record<string, unknown>) => void errors.push(fields.loop) }
-  const loops = startLoops({ loops: [loop], leases, clock, log, holder: 'one', random: noJitter })
+  const loops = startLoops({ loops: [loop], leases, clock, log, holder: 'one', engineId, random: noJitter })
   await advanceTo(clock, loop.next(), 1)
   for (const pause of [20, 40, 80]) {
     await clock.waitingFor(pause)
@@ -124,7 +134,7 @@ test('a run is aborted at its deadline', async () => {
   // Without a lease, which could be lost first.
   const loops = startLoops({
     loops: [{ ...loop, everywhere: true }],
-    ...{ leases, clock, log: silentLog, holder: 'one', random: noJitter },
+    ...{ leases, clock, log: silentLog, holder: 'one', engineId, random: noJitter },
   })
   await advanceTo(clock, loop.next(), 1)
   await clock.waitingFor(30)
@@ -141,7 +151,15 @@ test('a run is aborted when its lease is lost', async () => {
     aborted.resolve()
   })
   const leases = createLeases({ db, clock })
-  const loops = startLoops({ loops: [loop], leases, clock, log: silentLog, holder: 'one', random: noJitter })
+  const loops = startLoops({
+    loops: [loop],
+    leases,
+    clock,
+    log: silentLog,
+    holder: 'one',
+    engineId,
+    random: noJitter,
+  })
   await advanceTo(clock, loop.next(), 1)
   // The machine was suspended, so the lease expired and another process acquired it.
   clock.set(new Date(clock.now().getTime() + 20_000))
@@ -154,12 +172,20 @@ test('a loop that runs once an hour follows a dead process within 15 seconds', a
   await using db = await openTestDatabase()
   const clock = createTestClock()
   const leases = createLeases({ db, clock })
-  const loop = { ...countedLoop('sweep'), everySeconds: 3600 }
+  const loop = Object.assign(countedLoop('sweep'), { everySeconds: 3600 })
   // The other process renewed its lease and was killed right afterwards.
   assert.ok(await leases.take('sweep', 'killed', 10))
   const began = clock.now().getTime()
   const ran = loop.next()
-  const loops = startLoops({ loops: [loop], leases, clock, log: silentLog, holder: 'one', random: noJitter })
+  const loops = startLoops({
+    loops: [loop],
+    leases,
+    clock,
+    log: silentLog,
+    holder: 'one',
+    engineId,
+    random: noJitter,
+  })
   await clock.waitingFor(1)
   await clock.advance(1)
   await clock.waitingFor(3600)
@@ -179,7 +205,15 @@ test('a process that was frozen starts no run under a lease that expired meanwhi
   const clock = createTestClock()
   const leases = createLeases({ db, clock })
   const loop = countedLoop('sweep')
-  const loops = startLoops({ loops: [loop], leases, clock, log: silentLog, holder: 'one', random: noJitter })
+  const loops = startLoops({
+    loops: [loop],
+    leases,
+    clock,
+    log: silentLog,
+    holder: 'one',
+    engineId,
+    random: noJitter,
+  })
   await advanceTo(clock, loop.next(), 1)
   await clock.waitingFor(10)
   clock.set(new Date(clock.now().getTime() + 20_000))
@@ -191,13 +225,45 @@ test('a process that was frozen starts no run under a lease that expired meanwhi
   await loops.stop()
 })
 
+test('a loop per engine runs once for each engine', async () => {
+  await using db = await openTestDatabase()
+  const clock = createTestClock()
+  const leases = createLeases({ db, clock })
+  const start = (engine: string, holder: string) => {
+    const loop = Object.assign(countedLoop('repair'), { perEngine: true })
+    const ran = loop.next()
+    const loops = startLoops({
+      ...{ loops: [loop], leases, clock, log: silentLog, holder, random: noJitter },
+      engineId: async () => engine,
+    })
+    return { loop, ran, loops }
+  }
+  const started = [start('a', 'one'), start('b', 'two'), start('a', 'three')]
+  await clock.waitingFor(1, 3)
+  await clock.advance(1)
+  await Promise.all([started[0]?.ran, started[1]?.ran])
+  await clock.waitingFor(10, 3)
+  assert.deepEqual(
+    started.map(({ loop }) => loop.runs),
+    [1, 1, 0],
+  )
+  assert.deepEqual(
+    (await leases.held()).map(({ name, holder }) => [name, holder]),
+    [
+      ['repair@a', 'one'],
+      ['repair@b', 'two'],
+    ],
+  )
+  for (const { loops } of started) await loops.stop()
+})
+
 test('two loops with the same name are refused', async () => {
   await using db = await openTestDatabase()
   const clock = createTestClock()
   const leases = createLeases({ db, clock })
   const twins = [countedLoop('sweep'), countedLoop('sweep')]
   assert.throws(
-    () => startLoops({ loops: twins, leases, clock, log: silentLog, holder: 'one' }),
+    () => startLoops({ loops: twins, leases, clock, log: silentLog, holder: 'one', engineId }),
     /named sweep/,
   )
 })

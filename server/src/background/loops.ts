@@ -15,6 +15,8 @@ export type Loop = {
   run(signal: AbortSignal): Promise<void>
   /** Maximum duration of one run. Default: the greater of 30 seconds and `everySeconds`. */
   deadlineSeconds?: number
+  /** Runs once for each container engine, under the lease `NAME@ENGINE`, instead of once for the installation. */
+  perEngine?: boolean
   /** Runs in every process without a lease, for state in a process's memory. */
   everywhere?: boolean
 }
@@ -47,13 +49,17 @@ export function startLoops(deps: {
   log: Log
   /** Id of this process among the replicas. */
   holder: string
+  /** Identity of the container engine. Rejects while it is unknown; loops per engine then fail and are retried. */
+  engineId: () => Promise<string>
   /** Returns 0 to 1; spreads loops that would otherwise run together. */
   random?: () => number
 }): Loops {
-  const { loops, leases, clock, log, holder, random = Math.random } = deps
+  const { loops, leases, clock, log, holder, engineId, random = Math.random } = deps
   const held = new Map<string, Held>()
   /** Ends the pause of a loop whose lease was taken over. */
   const wakers = new Map<string, AbortController>()
+  /** By the name of the loop. */
+  const leaseNames = new Map<string, string>()
   const requests = new Map<string, Promise<AbortSignal | null>>()
   const stopping = new AbortController()
   refuseDuplicates(loops)
@@ -85,7 +91,7 @@ export function startLoops(deps: {
     try {
       if (loop.everywhere) await runOnce(loop, [stopping.signal])
       else {
-        const lost = await acquire(loop.name)
+        const lost = await acquire(await leaseNameOf(loop))
         if (lost) await runOnce(loop, [stopping.signal, lost])
       }
       return true
@@ -110,6 +116,12 @@ export function startLoops(deps: {
     } finally {
       ended.abort()
     }
+  }
+
+  async function leaseNameOf({ name, perEngine }: Loop): Promise<string> {
+    const leaseName = leaseNames.get(name) ?? (perEngine ? `${name}@${await engineId()}` : name)
+    leaseNames.set(name, leaseName)
+    return leaseName
   }
 
   /** Returns a signal that aborts when the lease is lost; null while another process holds it. */
@@ -165,14 +177,13 @@ export function startLoops(deps: {
 
   /** Starts loops whose holder ended. A rare loop would otherwise notice at its next turn, maybe hours later. */
   async function takeOver(): Promise<void> {
-    const others = loops.filter(({ name, everywhere }) => !everywhere && !held.has(name))
+    // A loop that has not begun has no name here, and takes its lease itself.
+    const others = [...leaseNames].filter(([, leaseName]) => !held.has(leaseName))
     if (others.length === 0) return
-    const taken = new Set(await leases.heldAmong(others.map(({ name }) => name)))
-    for (const { name } of others) {
+    const taken = new Set(await leases.heldAmong(others.map(([, leaseName]) => leaseName)))
+    for (const [name, leaseName] of others) {
       if (stopping.signal.aborted) return
-      // A loop that has not begun takes its lease itself.
-      const waker = wakers.get(name)
-      if (waker && !taken.has(name) && (await acquire(name))) waker.abort()
+      if (!taken.has(leaseName) && (await acquire(leaseName))) wakers.get(name)?.abort()
     }
   }
 

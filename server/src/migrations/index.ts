@@ -52,6 +52,7 @@ import { installation } from './0086-installation.ts'
 import { runRetention } from './0087-run-retention.ts'
 import { containerWaiting } from './0088-container-waiting.ts'
 import { replicas } from './0089-replicas.ts'
+import { engineIdentity } from './0090-engine-identity.ts'
 import checksums from './checksums.json' with { type: 'json' }
 
 const checksumOf = new Map<string, string>(Object.entries(checksums))
@@ -110,6 +111,7 @@ const inThisVersion: Migration[] = [
   runRetention,
   containerWaiting,
   replicas,
+  engineIdentity,
 ]
 
 /**

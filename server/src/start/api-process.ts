@@ -28,6 +28,7 @@ import { ensureKey, InstallIdError, installId } from './first-start.ts'
 import { publishInternalSecret } from './internal-secret.ts'
 import { stopInOrder } from './ordered-stop.ts'
 import { describeReplica } from './replica.ts'
+import { settleEngines } from './settle-engines.ts'
 import { exitConfig, fail, sendMessage, stopRequested } from './supervision.ts'
 import { readCertificate, tlsFiles, watchCertificate } from './tls.ts'
 import { upgradeDatabase } from './upgrade-database.ts'
@@ -68,6 +69,7 @@ async function runApi(): Promise<void> {
     installId: await installId(config.dataDir, config.installIdFile),
     opensSecrets: (vault) => opensSecrets(db, vault, sealedColumns),
   })
+  await settleEngines(config, { db, containers, log })
   const network = await findAgentsNetwork({ containers, clock, log })
   const replica = await describeReplica('api', clock)
   const platform = await compose(config, adapters, {
@@ -109,8 +111,15 @@ async function runApi(): Promise<void> {
   }
   await network.open(internal.open)
   await platform.open()
-  const heartbeat = startHeartbeat({ db, clock, log, replica })
-  const loops = startLoops({ loops: platform.loops, leases: platform.leases, clock, log, holder: replica.id })
+  const heartbeat = startHeartbeat({ db, clock, log, replica, engineId: platform.engine.known })
+  const loops = startLoops({
+    loops: platform.loops,
+    leases: platform.leases,
+    clock,
+    log,
+    holder: replica.id,
+    engineId: platform.engine.read,
+  })
   const open = await openPublic(config, server, { clock, log })
 
   sendMessage({

@@ -25,6 +25,7 @@ export async function describeReplica(
         .sort()
         .at(-1) ?? null,
     agent_address: null,
+    engine_id: null,
     started_at: timestamp(clock.now()),
   }
 }

@@ -27,7 +27,7 @@ startLoops({
       },
     },
   ],
-  ...{ leases: createLeases({ db, clock }), clock, log: silentLog, holder },
+  ...{ leases: createLeases({ db, clock }), clock, log: silentLog, holder, engineId: async () => 'engine' },
 })
 report('ready')
 process.once('disconnect', () => process.exit(0))

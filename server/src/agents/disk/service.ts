@@ -184,6 +184,7 @@ export function createDisk(deps: DiskDeps): Disk {
       {
         name: 'agents.disk',
         everySeconds: deps.diskSeconds,
+        perEngine: true,
         run: measureAll,
         deadlineSeconds: engineMaxSeconds,
       },

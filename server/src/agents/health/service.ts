@@ -115,7 +115,9 @@ export function createHealth(deps: HealthDeps): Health {
       beats.forget(agentId)
       samples.forget(agentId)
     },
-    loops: [{ name: 'agents.sample', everySeconds: sampleEverySeconds, run: samples.sampleAll }],
+    loops: [
+      { name: 'agents.sample', everySeconds: sampleEverySeconds, perEngine: true, run: samples.sampleAll },
+    ],
     open: broadcast.open,
     close: broadcast.close,
   }

@@ -5,6 +5,7 @@ import type { Db, Tx } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
 import { type Agent, type AgentRecords, agentStore, type Leftover } from '../records/index.ts'
 import type { Machine } from './machine.ts'
+import type { Placement } from './placement.ts'
 import { volumesOf } from './spec.ts'
 
 /**
@@ -14,7 +15,7 @@ import { volumesOf } from './spec.ts'
 export type Leftovers = {
   /** Deletes the agent's rows, which frees its name and port, and records the rest. */
   deleteRows(tx: Tx, agent: Agent): Promise<Leftover>
-  /** Returns false if the engine failed; the record stays for a retry. */
+  /** Returns false if the engine failed or is another machine's; the record stays for the repair loop there. */
   clear(leftover: Leftover): Promise<boolean>
   clearAll(): Promise<void>
   all(): Promise<Leftover[]>
@@ -26,11 +27,15 @@ export type LeftoversDeps = {
   log: Pick<Log, 'warn'>
   agentRecords: Pick<AgentRecords, 'changed'>
   machine: Pick<Machine, 'clear'>
+  placement: Pick<Placement, 'isLeftHere'>
 }
 
-export function createLeftovers({ db, clock, log, agentRecords, machine }: LeftoversDeps): Leftovers {
+export function createLeftovers(deps: LeftoversDeps): Leftovers {
+  const { db, clock, log, agentRecords, machine, placement } = deps
+
   async function clear(leftover: Leftover): Promise<boolean> {
     try {
+      if (!(await placement.isLeftHere(leftover))) return false
       await machine.clear(leftover)
     } catch (error) {
       // Readers have the volume mounted until they restart, so removal is retried until then.
@@ -51,6 +56,7 @@ export function createLeftovers({ db, clock, log, agentRecords, machine }: Lefto
         id: newId(),
         agent_id: agent.id,
         container_id: agent.container_id,
+        engine_id: agent.engine_id,
         volumes: Object.values(volumesOf(agent)),
       }
       const store = agentStore(tx)

@@ -17,6 +17,7 @@ import { type Agent, type AgentRecords, agentStore, type Leftover, type Waiting 
 import { type RuntimePolicy, requestedRuntime } from './container-runtime.ts'
 import type { FolderMount } from './folder-mount.ts'
 import type { Lock } from './lock.ts'
+import type { Placement } from './placement.ts'
 import type { SshPorts } from './ports.ts'
 import {
   desiredFor,
@@ -47,6 +48,7 @@ export type MachineDeps = {
   vault: Pick<Vault, 'open' | 'seal'>
   ports: Pick<SshPorts, 'move'>
   lock: Pick<Lock, 'assertHeld'>
+  placement: Pick<Placement, 'claim' | 'known'>
   keys: Pick<Keys, 'mintAgentKey'>
   /** The admin whose role the system agent's key carries; null before the platform is set up. */
   systemOwner(): Promise<{ id: string } | null>
@@ -182,7 +184,10 @@ export function createMachine(deps: MachineDeps): Machine {
   async function recordOrphans(folders: readonly FolderMount[]): Promise<void> {
     for (const { sourceId, volume } of folders) {
       if (await agentStore(db).byId(sourceId)) continue
-      const leftover = { id: newId(), agent_id: sourceId, container_id: null, volumes: [volume] }
+      const leftover = {
+        ...{ id: newId(), agent_id: sourceId, container_id: null },
+        ...{ engine_id: deps.placement.known(), volumes: [volume] },
+      }
       await agentStore(db).addLeftover(leftover, timestamp(clock.now()))
     }
   }
@@ -301,6 +306,7 @@ export function createMachine(deps: MachineDeps): Machine {
   }
 
   async function removeContainer(agent: Agent): Promise<void> {
+    await deps.placement.claim(agent)
     if (agent.container_id !== null) {
       const state = await containers.inspect(agent.container_id)
       // It may still run there, and a new one would be a second writer of the workspace.
@@ -311,9 +317,13 @@ export function createMachine(deps: MachineDeps): Machine {
   }
 
   return {
-    bringUp: startOnFreePort,
+    async bringUp(agent) {
+      await deps.placement.claim(agent)
+      return startOnFreePort(agent)
+    },
 
     async bringDown(agent, graceSeconds) {
+      await deps.placement.claim(agent)
       const observed = await inspectContainer(agent)
       const planned = plan({ desired: 'stopped', held: false, observed, mayRestart: true, reasons: [] })
       await execute(planned, { agent, containerId: observed?.id ?? null, graceSeconds, folders: [] })

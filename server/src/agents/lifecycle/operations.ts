@@ -11,6 +11,7 @@ import type { LifecycleHooks } from './hooks.ts'
 import type { Lock } from './lock.ts'
 import { type BroughtUp, type Machine, stopGraceSeconds } from './machine.ts'
 import { appendStarted, type ObserveDeps, settleStart } from './observe.ts'
+import type { Placement } from './placement.ts'
 
 export type OperationDeps = {
   db: Db
@@ -19,6 +20,7 @@ export type OperationDeps = {
   events: Pick<Outbox, 'append'>
   lock: Lock
   machine: Machine
+  placement: Pick<Placement, 'refuseElsewhere'>
   detach: Detach
   hooks: LifecycleHooks
   alerts: ObserveDeps['alerts']
@@ -35,7 +37,7 @@ const nothingInjected: Injection = { credentials_injection: 'nothing_to_inject',
 
 /** Start, stop, restart and repair: each writes the desired state, then applies it. */
 export function createOperations(deps: OperationDeps) {
-  const { db, clock, agentRecords, events, lock, machine, detach, hooks } = deps
+  const { db, clock, agentRecords, events, lock, machine, placement, detach, hooks } = deps
 
   async function start(agentId: string): Promise<StartReply> {
     const { reply, newSince } = await startNow(agentId)
@@ -48,6 +50,7 @@ export function createOperations(deps: OperationDeps) {
   async function startNow(agentId: string): Promise<{ reply: StartReply; newSince: Date | null }> {
     return lock.run(agentId, async () => {
       const agent = await currentAgent(agentId)
+      await placement.refuseElsewhere(agent)
       return ensureRunning(agent, `Agent ${agent.name} started.`)
     })
   }
@@ -86,6 +89,7 @@ export function createOperations(deps: OperationDeps) {
   async function stop(agentId: string): Promise<{ message: string }> {
     return lock.run(agentId, async () => {
       const agent = await currentAgent(agentId)
+      await placement.refuseElsewhere(agent)
       if (agent.desired === 'running') {
         await db.atomically(async (tx) => {
           const patch = { desired: 'stopped' as const, held: 0, recent_exits: '[]', waiting: null }
@@ -112,6 +116,7 @@ export function createOperations(deps: OperationDeps) {
   async function restart(agentId: string, { recreate }: { recreate: boolean }): Promise<StartReply> {
     const { reply, newSince } = await lock.run(agentId, async () => {
       const agent = await currentAgent(agentId)
+      await placement.refuseElsewhere(agent)
       try {
         if (agent.desired === 'running') await detach(agent)
         if (recreate) await machine.removeContainer(await currentAgent(agentId))

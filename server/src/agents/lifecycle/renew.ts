@@ -6,12 +6,14 @@ import { engineFault } from './faults.ts'
 import type { Lock } from './lock.ts'
 import type { Machine } from './machine.ts'
 import { settleStart } from './observe.ts'
+import type { Placement } from './placement.ts'
 
 export type RenewDeps = {
   db: Db
   agentRecords: Pick<AgentRecords, 'changed'>
   lock: Lock
   machine: Machine
+  placement: Pick<Placement, 'refuseElsewhere'>
   detach: Detach
 }
 
@@ -20,7 +22,7 @@ export type RenewDeps = {
  * container at the next start. If the engine fails the change remains, and the repair loop starts the agent
  * with it.
  */
-export function createRenew({ db, agentRecords, lock, machine, detach }: RenewDeps) {
+export function createRenew({ db, agentRecords, lock, machine, placement, detach }: RenewDeps) {
   async function bringBack(agentId: string): Promise<void> {
     const agent = await readyAgent(agentId)
     const started = await machine.bringUp(agent)
@@ -49,6 +51,7 @@ export function createRenew({ db, agentRecords, lock, machine, detach }: RenewDe
         })
         return 'next_start'
       }
+      await placement.refuseElsewhere(agent)
       try {
         await detach(agent, (tx) => change(tx, agent))
         await machine.removeContainer(agent)

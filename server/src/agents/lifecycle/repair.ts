@@ -7,6 +7,7 @@ import type { Leftovers } from './leftovers.ts'
 import type { Lock } from './lock.ts'
 import type { Observe } from './observe.ts'
 import type { Operations } from './operations.ts'
+import type { Placement } from './placement.ts'
 import { plan } from './rules.ts'
 
 /**
@@ -25,6 +26,7 @@ export type RepairDeps = {
   observe: Observe
   operations: Pick<Operations, 'reconcile'>
   takeoverDue(agent: Agent): number | null
+  placement: Pick<Placement, 'isHere'>
   leftovers: Leftovers
   /** Reverts what other features created for an agent whose creation was interrupted. */
   undoCreation(tx: Tx, agentId: string): Promise<void>
@@ -38,7 +40,7 @@ const patienceMs = 15_000
 export const restartGraceMs = 10_000
 
 export function createRepair(deps: RepairDeps): Repair {
-  const { db, clock, log, agentRecords, containers, lock, observe, operations, leftovers } = deps
+  const { db, clock, log, agentRecords, containers, lock, observe, operations, placement, leftovers } = deps
   const reported = new Set<string>()
   /** Agents whose operation is still running. */
   const slow = new Set<string>()
@@ -76,6 +78,8 @@ export function createRepair(deps: RepairDeps): Repair {
   }
 
   async function repairOne(agent: Agent, byId: Map<string, ContainerState>, listedAt: string) {
+    // The repair loop of its own engine compares it.
+    if (!(await placement.isHere(agent))) return
     if (agent.state === 'creating') return removeInterrupted(agent)
     const observed = agent.container_id === null ? null : (byId.get(agent.container_id) ?? null)
     if (agent.status === 'exited' && observed?.status !== 'running' && isRecent(agent)) return

@@ -15,6 +15,7 @@ import { createLock, type Lock, type LockDeps } from './lock.ts'
 import { createMachine, type Machine, type MachineDeps } from './machine.ts'
 import { createObserve, type ObserveDeps } from './observe.ts'
 import { createOperations, type OperationDeps } from './operations.ts'
+import { createPlacement, type PlacementDeps } from './placement.ts'
 import { createSshPorts, type SshPorts } from './ports.ts'
 import { createRenew } from './renew.ts'
 import { createRepair } from './repair.ts'
@@ -29,8 +30,8 @@ export type Lifecycle = {
   restart(agentId: string, how: { recreate: boolean }): Promise<StartReply>
   /** Applies a change that needs a new container; see `createRenew`. */
   renew: ReturnType<typeof createRenew>
-  /** The container's current state at the engine; null if the engine does not answer. */
-  containerNow(agent: Pick<Agent, 'container_id'>): Promise<'running' | 'stopped' | null>
+  /** The container's current state at the engine; null if the engine does not answer, or is another machine's. */
+  containerNow(agent: Pick<Agent, 'id' | 'engine_id' | 'container_id'>): Promise<'running' | 'stopped' | null>
   /** Reasons why the next start creates a new container. */
   recreateReasons(agent: Agent): Promise<RecreateReason[]>
   /** What limits the agents' OCI runtimes now. */
@@ -52,7 +53,10 @@ export type Lifecycle = {
   close(): Promise<void>
 }
 
-export type LifecycleDeps = Omit<MachineDeps, 'agentRecords' | 'clock' | 'lock' | 'log' | 'ports'> & {
+export type LifecycleDeps = Omit<
+  MachineDeps,
+  'agentRecords' | 'clock' | 'lock' | 'log' | 'placement' | 'ports'
+> & {
   clock: Clock
   log: Log
   agentRecords: Pick<AgentRecords, 'changed' | 'everyRow'>
@@ -61,6 +65,8 @@ export type LifecycleDeps = Omit<MachineDeps, 'agentRecords' | 'clock' | 'lock' 
   alerts: ObserveDeps['alerts']
   injectCredentials: OperationDeps['injectCredentials']
   deliverSkills: OperationDeps['deliverSkills']
+  engine: PlacementDeps['engine']
+  usedEngines: PlacementDeps['usedEngines']
   /** Deletes the key of an agent whose creation was interrupted. */
   undoCreation(tx: Tx, agentId: string): Promise<void>
   /** Seconds since the agent's last heartbeat; null before the first. */
@@ -75,7 +81,11 @@ export function createLifecycle(deps: LifecycleDeps): Lifecycle {
   const lock = createLock({ leases, clock })
   const range = containers.publishesSsh ? deps.options.sshPorts : null
   const ports = createSshPorts({ db, clock, agentRecords, events, range })
-  const machine = createMachine({ ...deps, lock, ports })
+  const placement = createPlacement({
+    ...deps,
+    hasContainer: async (id) => (await containers.inspect(id)) !== null,
+  })
+  const machine = createMachine({ ...deps, lock, placement, ports })
   const detach = createDetach({ db, clock, agentRecords, machine, hooks })
   const observe = createObserve({ db, clock, agentRecords, events, alerts })
   const takeoverDue = (agent: Agent): number | null => {
@@ -90,6 +100,7 @@ export function createLifecycle(deps: LifecycleDeps): Lifecycle {
     events,
     lock,
     machine,
+    placement,
     detach,
     hooks,
     takeoverDue,
@@ -97,7 +108,7 @@ export function createLifecycle(deps: LifecycleDeps): Lifecycle {
     injectCredentials: deps.injectCredentials,
     deliverSkills: deps.deliverSkills,
   })
-  const leftovers = createLeftovers({ db, clock, log, agentRecords, machine })
+  const leftovers = createLeftovers({ db, clock, log, agentRecords, machine, placement })
   const { undoCreation } = deps
   const repair = createRepair({
     db,
@@ -109,6 +120,7 @@ export function createLifecycle(deps: LifecycleDeps): Lifecycle {
     observe,
     operations,
     takeoverDue,
+    placement,
     leftovers,
     undoCreation,
   })
@@ -127,10 +139,12 @@ export function createLifecycle(deps: LifecycleDeps): Lifecycle {
     start: operations.start,
     stop: operations.stop,
     restart: operations.restart,
-    renew: createRenew({ db, agentRecords, lock, machine, detach }),
-    async containerNow({ container_id }) {
+    renew: createRenew({ db, agentRecords, lock, machine, placement, detach }),
+    async containerNow(agent) {
+      const { container_id } = agent
       if (container_id === null) return 'stopped'
       try {
+        if (!(await placement.isHere(agent))) return null
         return (await containers.inspect(container_id))?.status === 'running' ? 'running' : 'stopped'
       } catch (error) {
         if (error instanceof ContainerError) return null
@@ -152,7 +166,7 @@ export function createLifecycle(deps: LifecycleDeps): Lifecycle {
     ports,
     leftovers,
     repair: repair.pass,
-    loops: [{ name: 'agents.repair', everySeconds: 60, run: repair.pass }],
+    loops: [{ name: 'agents.repair', everySeconds: 60, perEngine: true, run: repair.pass }],
     open: watch.start,
     compared: watch.compared,
     close: watch.close,

@@ -75,7 +75,7 @@ export type Agent = Readonly<
 >
 export type AgentShare = Readonly<Omit<SharesTable, 'agent_id'>>
 
-export type Leftover = { id: string; agent_id: string; container_id: string | null; volumes: string[] }
+export type Leftover = Omit<LeftoversTable, 'created_at' | 'volumes'> & { volumes: string[] }
 
 export function readAgent(row: AgentsTable, tags: string[], shares: AgentShare[]): Agent {
   const { agent_key_sealed: _, ...plain } = row

@@ -49,6 +49,7 @@ export function blankRow(name: string, created: string): AgentsTable {
     held: 0,
     container_id: null,
     waiting: null,
+    engine_id: null,
     applied: null,
     agent_key_id: null,
     agent_key_sealed: null,

@@ -253,6 +253,23 @@ export function agentStore(executor: Executor) {
       return Number(result.numDeletedRows) === 1
     },
 
+    /** The next comparison with an engine records where each agent is. */
+    async forgetEngines(): Promise<void> {
+      await db.updateTable('agents').set({ engine_id: null }).execute()
+      await db.updateTable('agent_leftovers').set({ engine_id: null }).execute()
+    },
+    /** For an engine that is lost: its agents get new containers at another one. Returns their number. */
+    async moveToEngine(from: string, to: string): Promise<number> {
+      if (from === to) return 0
+      const { numUpdatedRows } = await db
+        .updateTable('agents')
+        .set({ engine_id: to, container_id: null, applied: null })
+        .where('engine_id', '=', from)
+        .executeTakeFirstOrThrow()
+      await db.deleteFrom('agent_leftovers').where('engine_id', '=', from).execute()
+      return Number(numUpdatedRows)
+    },
+
     async addLeftover(leftover: Leftover, createdAt: string): Promise<void> {
       const row = { ...leftover, volumes: JSON.stringify(leftover.volumes), created_at: createdAt }
       await db.insertInto('agent_leftovers').values(row).execute()

@@ -63,6 +63,8 @@ export type AgentsTable = {
   container_id: string | null
   /** JSON `Waiting`: why the container does not run although it should. */
   waiting: string | null
+  /** Engine with its container and volumes; null: not recorded yet. */
+  engine_id: string | null
   /** JSON `Applied`: the settings the current container was created with. */
   applied: string | null
   agent_key_id: string | null
@@ -97,6 +99,8 @@ export type LeftoversTable = {
   agent_id: string
   /** Null if the id is unknown: the container is then found by the agent's id. */
   container_id: string | null
+  /** Null: recorded before engines had an identity. */
+  engine_id: string | null
   /** JSON array of names. */
   volumes: string
   created_at: string

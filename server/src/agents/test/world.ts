@@ -28,6 +28,7 @@ import { silentLog } from '../../ports/log.ts'
 import { createTestAlerts } from '../../test/alerts.ts'
 import { type AgentsArea, createAgentsArea } from '../area.ts'
 import type { AgentsLaterAreas } from '../area-deps.ts'
+import type { UsedEngine } from '../lifecycle/index.ts'
 import { agentStore } from '../records/index.ts'
 
 export const templatesFolder = resolve(import.meta.dirname, '../../../templates')
@@ -35,7 +36,7 @@ export const templatesFolder = resolve(import.meta.dirname, '../../../templates'
 export type Shared = ReturnType<typeof createShared>
 
 /** Parts that the processes of one platform share besides the database: clock, engine, images, ephemeral store. */
-export function createShared(options: Pick<FakeOptions, 'program' | 'runtimes'> = {}) {
+export function createShared(options: Pick<FakeOptions, 'engineId' | 'program' | 'runtimes'> = {}) {
   const identity = createWorld()
   const images = createFakeAgentImages()
   const tags: string[] = []
@@ -72,6 +73,8 @@ export async function openAgents(
     shared?: Shared
     /** The id of the installation at the engine. */
     install?: string
+    /** Engines of running replicas. */
+    usedEngines?: UsedEngine[]
     needs?: Partial<AgentsLaterAreas>
     /** Left out: alerts are dropped. */
     alerts?: Alerts
@@ -106,6 +109,7 @@ export async function openAgents(
     log: silentLog,
     ephemeral,
     containers,
+    usedEngines: async () => options.usedEngines ?? [],
     images,
     git: createGit({
       baseUrl: gitBaseUrl,

@@ -17,8 +17,10 @@ export function startHeartbeat(deps: {
   clock: Clock
   log: Log
   replica: ReplicaDescription
+  /** Identity of the container engine; null while it is unknown. */
+  engineId?: () => string | null
 }): Heartbeat {
-  const { db, clock, log, replica } = deps
+  const { db, clock, log, replica, engineId = () => null } = deps
   const store = replicaStore(db)
   const stopping = new AbortController()
   const running = run()
@@ -38,7 +40,7 @@ export function startHeartbeat(deps: {
     })
     while (!stopping.signal.aborted) {
       try {
-        await store.put({ ...replica, seen_at: timestamp(clock.now()) })
+        await store.put({ ...replica, engine_id: engineId(), seen_at: timestamp(clock.now()) })
         streak.worked()
       } catch (error) {
         streak.failed(error)

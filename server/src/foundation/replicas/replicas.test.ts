@@ -45,7 +45,13 @@ forEachDialect((_dialect, open) => {
     const { started_at: _, ...found } = replicas[0] ?? assert.fail('no replica')
     assert.deepEqual(found, {
       ...{ id: 'one', role: 'api', host_name: 'host-a', process_id: 7, version: '1.0.0', git_commit: null },
-      ...{ schema_version: '0089-replicas', agent_address: null, is_current: true, state: 'live' },
+      ...{
+        schema_version: '0089-replicas',
+        agent_address: null,
+        engine_id: 'docker:a',
+        is_current: true,
+        state: 'live',
+      },
       last_heartbeat_at: timestamp(clock.now()),
       leases: [{ name: 'sweep', since, until: timestamp(secondsLater(new Date(Date.parse(since)), 15)) }],
     })
@@ -110,7 +116,7 @@ forEachDialect((_dialect, open) => {
     const app = routesApp(routes, callers)
     const list = (who: string) => app.inject({ method: 'GET', url: '/api/ops/replicas', headers: as(who) })
     assert.equal((await list('creator')).statusCode, 403)
-    const { id: _, schema_version: __, agent_address: ___, ...body } = describe({})
+    const { id: _, schema_version: __, agent_address: ___, engine_id: ____, ...body } = describe({})
     const report = (who: string, over: object = {}) =>
       app.inject({
         method: 'PUT',
@@ -141,7 +147,12 @@ forEachDialect((_dialect, open) => {
 function describe(over: Partial<ReplicaDescription>): ReplicaDescription {
   return {
     ...{ id: 'one', role: 'api', host_name: 'host', process_id: 7, version: '1.0.0', git_commit: null },
-    ...{ schema_version: '0089-replicas', agent_address: null, started_at: '2030-01-01T00:00:00.000Z' },
+    ...{
+      schema_version: '0089-replicas',
+      agent_address: null,
+      engine_id: null,
+      started_at: '2030-01-01T00:00:00.000Z',
+    },
     ...over,
   }
 }
@@ -155,7 +166,10 @@ async function openWorld(open: OpenTestDb) {
   return {
     ...{ clock, leases, alerts, replicas, begin: clock.now() },
     start: (over: Partial<ReplicaDescription>) =>
-      startHeartbeat({ db, clock, log: silentLog, replica: describe(over) }),
+      startHeartbeat({
+        ...{ db, clock, log: silentLog, replica: describe(over) },
+        engineId: () => 'docker:a',
+      }),
     watch: () => replicas.loops[0]?.run(new AbortController().signal),
     [Symbol.asyncDispose]: () => db.close(),
   }

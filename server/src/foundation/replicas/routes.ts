@@ -2,6 +2,8 @@ import { listReplicas, removeReplica, reportReplica } from '@roost/contracts/ope
 import { type Route, route, signedInRoute } from '../../http/route.ts'
 import type { Replicas } from './service.ts'
 
+const noDatabase = { schema_version: null, agent_address: null, engine_id: null }
+
 export function replicaRoutes(replicas: Pick<Replicas, 'list'>): Route[] {
   return [signedInRoute(listReplicas, () => replicas.list())]
 }
@@ -10,7 +12,7 @@ export function replicaRoutes(replicas: Pick<Replicas, 'list'>): Route[] {
 export function internalReplicaRoutes(replicas: Pick<Replicas, 'report' | 'remove'>): Route[] {
   return [
     route(reportReplica, async ({ params: { replica_id: id }, body }) => ({
-      next_seconds: await replicas.report({ ...body, id, schema_version: null, agent_address: null }),
+      next_seconds: await replicas.report({ ...body, ...noDatabase, id }),
     })),
     route(removeReplica, async ({ params }) => {
       await replicas.remove(params.replica_id)

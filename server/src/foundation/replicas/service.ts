@@ -18,6 +18,8 @@ export type Replicas = {
   /** Records a heartbeat of another process. Returns the seconds until the next one is expected. */
   report(replica: ReplicaDescription): Promise<number>
   remove(id: string): Promise<void>
+  /** The container engines of the API processes that ran in the last ten minutes. */
+  usedEngines(): Promise<{ engine_id: string; host_name: string }[]>
   loops: Loop[]
 }
 
@@ -73,6 +75,12 @@ export function createReplicas(deps: ReplicasDeps): Replicas {
     async report(replica) {
       await store.put({ ...replica, seen_at: timestamp(clock.now()) })
       return heartbeatSeconds
+    },
+    async usedEngines() {
+      const since = secondsLater(clock.now(), -forgottenAfterSeconds).getTime()
+      return (await store.all()).flatMap(({ engine_id, host_name, seen_at }) =>
+        engine_id === null || Date.parse(seen_at) < since ? [] : [{ engine_id, host_name }],
+      )
     },
     remove: (id) => store.remove(id),
     loops: [{ name: 'replicas', everySeconds: 60, run: watch }],

@@ -11,6 +11,8 @@ export type ReplicaRow = {
   /** Newest migration that the process knows. */
   schema_version: string | null
   agent_address: string | null
+  /** Container engine of an API process; null while it is unknown. */
+  engine_id: string | null
   started_at: string
   /** Time of the last heartbeat. */
   seen_at: string
@@ -21,11 +23,11 @@ export function replicaStore(on: Executor) {
   return {
     /** Also restores the row of a process that was silent for so long that it was deleted. */
     async put(row: ReplicaRow): Promise<void> {
-      const { seen_at, agent_address } = row
+      const { seen_at, agent_address, engine_id } = row
       await db
         .insertInto('replicas')
         .values(row)
-        .onConflict((conflict) => conflict.column('id').doUpdateSet({ seen_at, agent_address }))
+        .onConflict((conflict) => conflict.column('id').doUpdateSet({ seen_at, agent_address, engine_id }))
         .execute()
     },
     async remove(id: string): Promise<void> {

@@ -7,7 +7,7 @@
  */
 export { ageSource } from './age-file.ts'
 export { BackupError, measure } from './archive.ts'
-export { type FullManifest, removeDrafts } from './content.ts'
+export { enginesForgottenFile, type FullManifest, removeDrafts } from './content.ts'
 export { readManifest, restoreAgent, restoreFile } from './one-agent.ts'
 export { openRepository, type Repository, type Retention } from './repository.ts'
 export {

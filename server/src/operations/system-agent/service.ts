@@ -46,6 +46,7 @@ export function createSystemAgent({ clock, agentRecords, lifecycle, keys }: Syst
         id: newId(),
         agent_id: agent.id,
         container_id: agent.container_id,
+        engine_id: agent.engine_id,
         volumes: Object.values(volumesOf(agent)),
       },
       timestamp(now),

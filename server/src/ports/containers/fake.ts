@@ -51,6 +51,8 @@ export type FakeOptions = {
   clock?: Clock
   images?: string[]
   runtimes?: OciRuntimes
+  /** Identity of the engine. Default: the same in every process. */
+  engineId?: string
   program?(spec: ContainerSpec): FakeProgram
 }
 
@@ -81,6 +83,7 @@ const maxUnreadEvents = 4
 export function createFakeEngine(options: FakeOptions = {}): FakeEngine {
   const clock = options.clock ?? systemClock
   const runtimes = options.runtimes ?? { listed: ['kata', 'runc', 'runsc'], default: 'runc' }
+  const engineId = options.engineId ?? 'fake'
   const images = options.images ?? ['roost-agent:fake']
   const containers = new Map<string, FakeContainer>()
   const volumes = new Map<string, string>()
@@ -166,7 +169,13 @@ export function createFakeEngine(options: FakeOptions = {}): FakeEngine {
       isolation: { level: 'none', weaker: ['Nothing runs: containers are simulated.'] },
       runtimes,
 
-      ping: call('ping', () => ({ name: 'fake', version: '1', cpus: 4, memoryBytes: 8 * 2 ** 30 })),
+      ping: call('ping', () => ({
+        id: engineId,
+        name: 'fake',
+        version: '1',
+        cpus: 4,
+        memoryBytes: 8 * 2 ** 30,
+      })),
       hasImage: call('hasImage', (image: string) => images.includes(image)),
       closing: { can: true, always: false, notes: [] },
       networkFilter: { isActive: true, problem: null },

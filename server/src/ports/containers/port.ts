@@ -105,7 +105,14 @@ export interface Containers {
   close(): Promise<void>
 }
 
-export type EngineInfo = { name: string; version: string; cpus: number; memoryBytes: number }
+export type EngineInfo = {
+  /** Stays the same for as long as the engine keeps its containers and volumes; unique among engines. */
+  id: string
+  name: string
+  version: string
+  cpus: number
+  memoryBytes: number
+}
 
 /** Without OCI runtimes, as in the sandbox, the list is empty and the default null. */
 export type OciRuntimes = { listed: readonly string[]; default: string | null }

@@ -61,6 +61,12 @@ export function containersSuite(title: string, open: () => Promise<Harness>): vo
       assert.ok(info.cpus >= 1 && info.memoryBytes > 0)
     })
 
+    test('the identity of the engine stays the same', async () => {
+      const { id } = await containers.ping()
+      assert.match(id, /^\S{4,200}$/)
+      assert.equal((await containers.ping()).id, id)
+    })
+
     test('an unreachable engine is engine_down, quickly', { timeout: timeoutMs }, async () => {
       await assert.rejects(harness.away.ping(), hasFault('engine_down'))
       await assert.rejects(harness.away.create(spec('stay')), hasFault('engine_down'))

@@ -16,6 +16,9 @@ export type Traits = {
 
 type VersionAnswer = { Version: string; Components?: { Name: string }[] }
 type InfoAnswer = {
+  ID?: string
+  Name: string
+  DockerRootDir: string
   NCPU: number
   MemTotal: number
   Runtimes?: Record<string, unknown> | null
@@ -43,6 +46,8 @@ export function createTraits(docker: Docker, ask: Ask): Traits {
         default: info.DefaultRuntime || null,
       }
       return {
+        // Podman answers with another random id each time.
+        id: podman || !info.ID ? `podman:${info.Name}:${info.DockerRootDir}` : `docker:${info.ID}`,
         name: podman ? 'Podman' : 'Docker',
         version: version.Version,
         cpus: info.NCPU,

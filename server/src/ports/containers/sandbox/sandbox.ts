@@ -74,6 +74,7 @@ export async function createSandboxContainers(options: SandboxOptions): Promise<
   const control = createControl(folders, store)
   const rate = createCpuRate()
   await store.prepare()
+  const engineId = `sandbox:${await store.identity()}`
   const allMounts = await findCgroupMounts()
   const cgroups: CgroupMounts | null = (await mayLimit(allMounts, isRoot)) ? allMounts : null
   let usableVersion: string | null = null
@@ -91,7 +92,7 @@ export async function createSandboxContainers(options: SandboxOptions): Promise<
 
     async ping(signal) {
       usableVersion = await probeBubblewrap(bwrapPath, isRoot, signal)
-      return { name: 'bubblewrap', version: usableVersion, cpus, memoryBytes: totalmem() }
+      return { id: engineId, name: 'bubblewrap', version: usableVersion, cpus, memoryBytes: totalmem() }
     },
 
     hasImage: async (image) => (await resolve(image)) !== null,

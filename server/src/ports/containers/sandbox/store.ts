@@ -55,6 +55,17 @@ export function createStore(folders: Folders, isRoot: boolean) {
       }
     },
 
+    /** Identifies this folder, which has all containers and volumes; copies of it are the same engine. */
+    async identity(): Promise<string> {
+      const path = join(folders.etc, 'engine-id')
+      const id = randomBytes(12).toString('hex')
+      // Of concurrent starts the first one wins.
+      await writeFile(path, id, { flag: 'wx', mode: 0o600 }).catch(async (error: NodeJS.ErrnoException) => {
+        if (error.code !== 'EEXIST') throw error
+      })
+      return (await readFile(path, 'utf8')).trim()
+    },
+
     async add(spec: ContainerSpec): Promise<string> {
       const id = randomBytes(16).toString('hex')
       const folder = folderOf(id)
