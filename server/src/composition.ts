@@ -11,7 +11,6 @@ import type { Identify } from './identity/access/index.ts'
 import type { OperationsArea } from './operations/area.ts'
 import type { Sockets } from './operations/sockets/index.ts'
 import type { AgentLinkHub } from './ports/agent-link/hub.ts'
-import type { EngineIdentity } from './ports/containers/identity.ts'
 import type { Broker } from './runs/broker/index.ts'
 
 /** Everything that an API process serves. */
@@ -31,7 +30,7 @@ export type Composition = {
   socketRoutes: SocketRoute[]
   sockets: Pick<Sockets, 'close'>
   loops: Loop[]
-  engine: EngineIdentity
+  engine: AgentsArea['engine']
   hub: AgentLinkHub
   broker: Broker
   gitTransfers: AgentsArea['gitTransfers']

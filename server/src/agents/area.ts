@@ -1,7 +1,6 @@
 import type { Loop } from '../background/loops.ts'
 import type { Route } from '../http/route.ts'
 import type { SocketRoute } from '../http/sockets.ts'
-import { createEngineIdentity, type EngineIdentity } from '../ports/containers/identity.ts'
 import { type AgentAccess, createAgentAccess, createAgentPrincipals } from './access/index.ts'
 import type { AgentsAreaDeps } from './area-deps.ts'
 import { type Avatars, avatarRoutes, createAvatars } from './avatars/index.ts'
@@ -26,7 +25,14 @@ import {
   type Transfers,
 } from './git/index.ts'
 import { createHealth, type Health, healthRoutes } from './health/index.ts'
-import { createLifecycle, type Lifecycle, lifecycleRoutes, networkFor } from './lifecycle/index.ts'
+import {
+  createEngineIdentity,
+  createLifecycle,
+  type EngineIdentity,
+  type Lifecycle,
+  lifecycleRoutes,
+  networkFor,
+} from './lifecycle/index.ts'
 import {
   type AgentHooks,
   type AgentManagement,

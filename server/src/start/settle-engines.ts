@@ -2,7 +2,7 @@ import { access, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { agentStore } from '../agents/records/index.ts'
 import type { Config } from '../config.ts'
-import { enginesForgottenFile } from '../operations/backup/index.ts'
+import { restoredFile } from '../operations/backup/index.ts'
 import { ContainerError, type Containers } from '../ports/containers/port.ts'
 import type { Db } from '../ports/database/port.ts'
 import type { Log } from '../ports/log.ts'
@@ -15,7 +15,7 @@ export async function settleEngines(
   config: Pick<Config, 'dataDir' | 'adoptEngine'>,
   { db, containers, log }: { db: Db; containers: Pick<Containers, 'ping'>; log: Pick<Log, 'warn'> },
 ): Promise<void> {
-  const marker = join(config.dataDir, enginesForgottenFile)
+  const marker = join(config.dataDir, restoredFile)
   const isRestored = await access(marker).then(
     () => true,
     () => false,

@@ -13,6 +13,7 @@ export {
   isolationOf,
   runtimeFloor,
 } from './container-runtime.ts'
+export { createEngineIdentity, type EngineIdentity } from './engine-identity.ts'
 export { engineFault } from './faults.ts'
 export { type FolderMount, readFolderMark } from './folder-mount.ts'
 export type { LifecycleHooks } from './hooks.ts'

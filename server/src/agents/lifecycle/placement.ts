@@ -1,8 +1,8 @@
 import { Fault } from '../../kit/fault.ts'
-import type { EngineIdentity } from '../../ports/containers/identity.ts'
 import { ContainerError } from '../../ports/containers/port.ts'
 import type { Db } from '../../ports/database/port.ts'
 import { type Agent, type AgentRecords, agentStore, type Leftover } from '../records/index.ts'
+import type { EngineIdentity } from './engine-identity.ts'
 
 /** A container engine that a replica uses, and the host name of that replica. */
 export type UsedEngine = { engine_id: string; host_name: string }

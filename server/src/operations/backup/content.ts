@@ -12,9 +12,6 @@ import { BackupError, Manifest, measure, writePrivate } from './archive.ts'
 import type { BackUp } from './service.ts'
 
 /** Volumes of agents. Other volumes of the installation are not in a backup. */
-/** In the data folder after a restore: the database names container engines of another machine. */
-export const enginesForgottenFile = 'restored-engines'
-
 export const agentVolume = /^agent-[a-zA-Z0-9_.-]+-(workspace|shared|private)$/
 
 /** The first file of a backup's content. */

@@ -7,9 +7,10 @@
  */
 export { ageSource } from './age-file.ts'
 export { BackupError, measure } from './archive.ts'
-export { enginesForgottenFile, type FullManifest, removeDrafts } from './content.ts'
+export { type FullManifest, removeDrafts } from './content.ts'
 export { readManifest, restoreAgent, restoreFile } from './one-agent.ts'
 export { openRepository, type Repository, type Retention } from './repository.ts'
+export { restoredFile } from './restored.ts'
 export {
   archiveName,
   backUp,

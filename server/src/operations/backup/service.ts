@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { minPassphraseLength } from '@roost/contracts/operations/scheduled-backups'
 import {
@@ -13,7 +13,7 @@ import { type Clock, timestamp } from '../../kit/clock.ts'
 import type { Secret } from '../../kit/secret.ts'
 import type { DatabaseCopies } from '../../ports/database-copies/port.ts'
 import { BackupError, measure, readArchive, refuseTarget, writeArchive, writePrivate } from './archive.ts'
-import { enginesForgottenFile } from './content.ts'
+import { markRestored } from './restored.ts'
 
 /** An installation, running or not. */
 export type Installation = { key: KeySource; copies: DatabaseCopies }
@@ -106,7 +106,7 @@ export async function restore({ key, copies, passphrase, from }: Restore): Promi
         openOrFail(() => openWith(phrase, sealed, environmentContext)),
       )
     await copies.restoreFrom(database)
-    await writeFile(join(key.dataDir, enginesForgottenFile), '')
+    await markRestored(key.dataDir)
     return {
       createdAt: manifest.created_at,
       version: manifest.roost_version,

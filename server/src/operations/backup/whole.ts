@@ -1,4 +1,4 @@
-import { cp, link, mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { cp, link, mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { openWith, unwrapKey, VaultError } from '../../foundation/vault/index.ts'
 import type { Secret } from '../../kit/secret.ts'
@@ -9,7 +9,6 @@ import { BackupError, refuseTarget, writePrivate } from './archive.ts'
 import {
   agentVolume,
   draftNames,
-  enginesForgottenFile,
   environmentContext,
   type FullManifest,
   parts,
@@ -19,6 +18,7 @@ import {
 } from './content.ts'
 import { findOddities } from './oddities.ts'
 import type { Repository, RepositoryRun } from './repository.ts'
+import { markRestored } from './restored.ts'
 import { type BackUp, checkPassphrase, type Installation } from './service.ts'
 import type { BackupSource } from './source.ts'
 
@@ -171,7 +171,7 @@ export async function restoreAll(options: FullRestore): Promise<Restored> {
     const environmentFile = join(key.dataDir, 'restored.env')
     await writeOnce(environmentFile, environment)
     await copies.restoreFrom(join(folder, parts.database))
-    await writeFile(join(key.dataDir, enginesForgottenFile), '')
+    await markRestored(key.dataDir)
     isDone = true
     return { manifest, environment: environment === null ? null : environmentFile }
   } finally {

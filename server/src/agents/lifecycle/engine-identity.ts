@@ -1,4 +1,4 @@
-import type { Containers } from './port.ts'
+import type { Containers } from '../../ports/containers/port.ts'
 
 /** The identity of the engine behind an adapter, asked once. */
 export type EngineIdentity = {
