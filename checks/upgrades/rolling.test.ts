@@ -28,7 +28,9 @@ const skip = postgresUrl && redisUrl ? false : 'ROOST_TEST_POSTGRES_URL or ROOST
 /** The end of a run waits for this file. */
 const gateFile = 'go-on'
 
-test('old and new replicas serve side by side, and no run is lost and no schedule fires twice', { skip }, async () => {
+test('old and new replicas serve side by side, and no run is lost and no schedule fires twice', {
+  skip,
+}, async () => {
   await using world = await openWorld()
   const old = await world.api(repository)
   await world.scheduler(repository, old)
@@ -70,10 +72,12 @@ test('old and new replicas serve side by side, and no run is lost and no schedul
     (list: Loose) => list.replicas.length === 4,
   )
   assert.deepEqual(versions, ['0.1.0', '0.1.1'])
-  assert.deepEqual(
-    replicas.map(({ role, version, state }: Loose) => `${role} ${version} ${state}`).sort(),
-    ['api 0.1.0 live', 'api 0.1.1 live', 'scheduler 0.1.0 live', 'scheduler 0.1.1 live'],
-  )
+  assert.deepEqual(replicas.map(({ role, version, state }: Loose) => `${role} ${version} ${state}`).sort(), [
+    'api 0.1.0 live',
+    'api 0.1.1 live',
+    'scheduler 0.1.0 live',
+    'scheduler 0.1.1 live',
+  ])
   // Each reads what the other one wrote, and both write.
   for (const [api, other] of [
     [old, fresh],
