@@ -29,14 +29,16 @@ export async function costsOf(of: {
   return { apiMs, databaseMs, writes, ...counted }
 }
 
-async function processorMs(pid: number): Promise<number> {
+/** Processor time of a process in milliseconds, in user and kernel mode; 0 after its end. */
+export async function processorMs(pid: number): Promise<number> {
   // A process that has ended in the meantime adds nothing.
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) * tickMs
 }
 
-async function backendsMs(database: string): Promise<number> {
+/** Processor time of PostgreSQL's processes for a database. */
+export async function backendsMs(database: string): Promise<number> {
   let sum = 0
   for (const pid of await readdir('/proc')) {
     if (!/^\d+$/.test(pid)) continue

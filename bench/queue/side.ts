@@ -71,7 +71,7 @@ export async function openSide({ databaseUrl, agents: count, slots }: SideOption
 }
 
 /** Inserts another agent key, because the platform gives the original only to the container. */
-async function mintKey(db: Db, name: string): Promise<string> {
+export async function mintKey(db: Db, name: string): Promise<string> {
   const agent = await agentStore(db).byName(name)
   if (!agent) throw new Error(`The platform has no agent ${name} in this database.`)
   const key = newKeyText()
@@ -94,7 +94,7 @@ async function mintKey(db: Db, name: string): Promise<string> {
   return key
 }
 
-function post(agent: Agent, url: string, token: string, message: string): Promise<number> {
+export function post(agent: Agent, url: string, token: string, message: string): Promise<number> {
   const body = JSON.stringify({ message, async_mode: true })
   const headers = {
     authorization: `Bearer ${token}`,

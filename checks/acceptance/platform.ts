@@ -52,6 +52,8 @@ export type Platform = {
    * environment.
    */
   startBeside(file: string, overrides?: Record<string, string>): Promise<BesideProcess>
+  /** The same platform, with requests and streams at another address of it. */
+  at(url: string): Platform
   [Symbol.asyncDispose](): Promise<void>
 }
 export type BesideProcess = {
@@ -165,39 +167,18 @@ async function startOnce(options: PlatformOptions): Promise<Platform> {
     token: '',
     output: () => output,
     apiPid: () => child?.pid ?? 0,
-    async request(method, path, body, { token = platform.token, headers = {}, signal } = {}) {
-      const response = await fetch(url + path, {
-        method,
-        headers: {
-          ...(token ? { authorization: `Bearer ${token}` } : {}),
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-          ...headers,
-        },
-        body: body === undefined ? null : typeof body === 'string' ? body : JSON.stringify(body),
-        signal: signal ?? null,
-      })
-      const text = await response.text()
-      return { status: response.status, headers: response.headers, text, json: parse(text) }
-    },
-    async *stream(path, body, { token = platform.token, headers = {}, signal } = {}) {
-      const response = await fetch(url + path, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
-        body: JSON.stringify(body),
-        signal: signal ?? null,
-      })
-      if (!response.ok || !response.body) throw new Error(`${response.status}: ${await response.text()}`)
-      const decoder = new TextDecoder()
-      let rest = ''
-      for await (const chunk of response.body) {
-        const lines = (rest + decoder.decode(chunk as Uint8Array, { stream: true })).split('\n')
-        rest = lines.pop() ?? ''
-        for (const line of lines) if (line.trim()) yield JSON.parse(line)
-      }
-    },
+    ...requestsAt(url, () => platform.token),
     killApi: () => endApi('SIGKILL'),
     stopApi: () => endApi('SIGTERM'),
     startApi,
+    at: (other) => ({
+      ...platform,
+      ...requestsAt(other, () => platform.token),
+      url: other,
+      get token() {
+        return platform.token
+      },
+    }),
     async startBeside(file, overrides) {
       let text = ''
       const started = start(
@@ -236,6 +217,42 @@ async function startOnce(options: PlatformOptions): Promise<Platform> {
     throw error
   }
   return platform
+}
+
+/** Requests as a client of the platform sends them. */
+function requestsAt(url: string, tokenNow: () => string): Pick<Platform, 'request' | 'stream'> {
+  return {
+    async request(method, path, body, { token = tokenNow(), headers = {}, signal } = {}) {
+      const response = await fetch(url + path, {
+        method,
+        headers: {
+          ...(token ? { authorization: `Bearer ${token}` } : {}),
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        body: body === undefined ? null : typeof body === 'string' ? body : JSON.stringify(body),
+        signal: signal ?? null,
+      })
+      const text = await response.text()
+      return { status: response.status, headers: response.headers, text, json: parse(text) }
+    },
+    async *stream(path, body, { token = tokenNow(), headers = {}, signal } = {}) {
+      const response = await fetch(url + path, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
+        body: JSON.stringify(body),
+        signal: signal ?? null,
+      })
+      if (!response.ok || !response.body) throw new Error(`${response.status}: ${await response.text()}`)
+      const decoder = new TextDecoder()
+      let rest = ''
+      for await (const chunk of response.body) {
+        const lines = (rest + decoder.decode(chunk as Uint8Array, { stream: true })).split('\n')
+        rest = lines.pop() ?? ''
+        for (const line of lines) if (line.trim()) yield JSON.parse(line)
+      }
+    },
+  }
 }
 
 /** The same variables as with `roost up`, which passes the scheduler and the MCP server only what they read. */

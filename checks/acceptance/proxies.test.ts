@@ -1,19 +1,19 @@
 /** HTTPS by Roost itself, and behind the nginx and Caddy configurations of docs/operate/reverse-proxy.md. */
 import assert from 'node:assert/strict'
-import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import { Agent, request as httpsRequest } from 'node:https'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { after, before, describe, test } from 'node:test'
 import { WebSocket } from 'ws'
 import { eventually, freePorts, type Loose, type Platform, startPlatform } from './platform.ts'
+import { adapted, configurationsOf, hasProgram, startCaddy, startNginx } from './reverse-proxies.ts'
 import { createAgent } from './steps.ts'
 
-const page = readFileSync(resolve(import.meta.dirname, '../../docs/operate/reverse-proxy.md'), 'utf8')
 const folder = mkdtempSync(join(tmpdir(), 'roost-proxies-'))
 const [certFile, keyFile] = [join(folder, 'fullchain.pem'), join(folder, 'privkey.pem')]
 /** Linux routes all of 127.0.0.0/8 to this machine, and the proxies connect from 127.0.0.1. */
@@ -22,7 +22,7 @@ const name = 'qa-proxies'
 
 let platform: Platform
 let ca = ''
-const started: ChildProcess[] = []
+const proxies = new AsyncDisposableStack()
 before(async () => {
   execFileSync(
     'openssl',
@@ -44,32 +44,10 @@ before(async () => {
   await createAgent(platform, name)
 })
 after(async () => {
-  for (const proxy of started) {
-    if (proxy.exitCode !== null || proxy.signalCode !== null) continue
-    const ended = once(proxy, 'exit')
-    proxy.kill('SIGTERM')
-    await ended
-  }
+  await proxies.disposeAsync()
   await platform?.[Symbol.asyncDispose]()
   rmSync(folder, { recursive: true, force: true })
 })
-
-/** The first code block of a language in the page, with each text replaced; a text that is missing fails. */
-function configuration(language: string, replacements: Record<string, string>): string {
-  const block = new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``).exec(page)?.[1] ?? assert.fail(language)
-  return Object.entries(replacements).reduce((config, [from, to]) => {
-    assert.ok(config.includes(from), `${from} in ${language}`)
-    return config.replaceAll(from, to)
-  }, block)
-}
-
-function run(program: string, args: string[], env: NodeJS.ProcessEnv = {}): void {
-  const proxy = spawn(program, args, {
-    stdio: ['ignore', 'ignore', 'inherit'],
-    env: { ...process.env, ...env },
-  })
-  started.push(proxy)
-}
 
 async function answers(port: number): Promise<number> {
   await eventually(
@@ -83,42 +61,35 @@ async function answers(port: number): Promise<number> {
   return port
 }
 
-async function startNginx(): Promise<number> {
+async function nginx(): Promise<number> {
   const [port = 0, plainPort = 0] = await freePorts(2)
-  const site = configuration('nginx', {
-    'listen 80;': `listen 127.0.0.1:${plainPort};`,
-    'listen 443 ssl': `listen 127.0.0.1:${port} ssl`,
-    'http://127.0.0.1:8000': platform.url,
-    '/etc/letsencrypt/live/roost.example.com': folder,
-  })
-  writeFileSync(join(folder, 'site.conf'), site)
-  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
-    (kind) => `${kind}_temp_path ${join(folder, kind)};`,
+  const [site = ''] = configurationsOf('nginx')
+  proxies.use(
+    startNginx(
+      folder,
+      adapted(site, {
+        'listen 80;': `listen 127.0.0.1:${plainPort};`,
+        'listen 443 ssl': `listen 127.0.0.1:${port} ssl`,
+        'http://127.0.0.1:8000': platform.url,
+        '/etc/letsencrypt/live/roost.example.com': folder,
+      }),
+    ),
   )
-  writeFileSync(
-    join(folder, 'nginx.conf'),
-    `${process.getuid?.() === 0 ? 'user root;' : ''} daemon off; pid ${folder}/pid; error_log stderr error; events {}
-    http { access_log off; ${temporary.join(' ')} include ${folder}/site.conf; }`,
-  )
-  run('nginx', ['-c', join(folder, 'nginx.conf')])
   return answers(port)
 }
 
-async function startCaddy(): Promise<number> {
+async function caddy(): Promise<number> {
   const [port = 0] = await freePorts(1)
-  const site = configuration('caddyfile', {
-    'roost.example.com {': `https://localhost:${port}, https://127.0.0.1:${port} {\n\ttls ${certFile} ${keyFile}`,
-    '127.0.0.1:8000': new URL(platform.url).host,
-  })
-  const file = join(folder, 'Caddyfile')
-  writeFileSync(
-    file,
-    `{\n\tadmin off\n\tauto_https disable_redirects\n\tlog {\n\t\tlevel ERROR\n\t}\n}\n${site}`,
+  const [site = ''] = configurationsOf('caddyfile')
+  proxies.use(
+    startCaddy(
+      folder,
+      adapted(site, {
+        'roost.example.com {': `https://localhost:${port}, https://127.0.0.1:${port} {\n\ttls ${certFile} ${keyFile}`,
+        '127.0.0.1:8000': new URL(platform.url).host,
+      }),
+    ),
   )
-  run('caddy', ['run', '--config', file, '--adapter', 'caddyfile'], {
-    XDG_DATA_HOME: folder,
-    XDG_CONFIG_HOME: folder,
-  })
   return answers(port)
 }
 
@@ -141,11 +112,10 @@ async function send(port: number, method: string, path: string, body?: object, t
   return { status: response.statusCode ?? 0, headers: response.headers, text: await text(response) }
 }
 
-const hasProgram = (program: string) => spawnSync('which', [program]).status === 0
 const ways: Record<string, { start(): Promise<number>; skip: string | false }> = {
   'Roost itself': { start: async () => Number(new URL(platform.url).port), skip: false },
-  nginx: { start: startNginx, skip: !hasProgram('nginx') && 'nginx is not installed' },
-  Caddy: { start: startCaddy, skip: !hasProgram('caddy') && 'caddy is not installed' },
+  nginx: { start: nginx, skip: !hasProgram('nginx') && 'nginx is not installed' },
+  Caddy: { start: caddy, skip: !hasProgram('caddy') && 'caddy is not installed' },
 }
 
 for (const [way, { start, skip }] of Object.entries(ways)) {

@@ -61,6 +61,8 @@ export function startLoops(deps: {
   /** By the name of the loop. */
   const leaseNames = new Map<string, string>()
   const requests = new Map<string, Promise<AbortSignal | null>>()
+  /** Leases that other processes held when last read. Loops do not request them: `takeOver` does. */
+  let elsewhere: ReadonlySet<string> = new Set()
   const stopping = new AbortController()
   refuseDuplicates(loops)
 
@@ -129,6 +131,7 @@ export function startLoops(deps: {
     dropExpired()
     const own = held.get(name)
     if (own) return own.lost.signal
+    if (elsewhere.has(name)) return null
     // A second request would make the token of the first one stale.
     const request = requests.get(name) ?? take(name).finally(() => requests.delete(name))
     requests.set(name, request)
@@ -138,7 +141,10 @@ export function startLoops(deps: {
   async function take(name: string): Promise<AbortSignal | null> {
     const until = leaseEnd()
     const lease = await leases.take(name, holder, leaseSeconds)
-    if (!lease) return null
+    if (!lease) {
+      elsewhere = new Set([...elsewhere, name])
+      return null
+    }
     const lost = new AbortController()
     held.set(name, { lease, lost, until })
     return lost.signal
@@ -180,10 +186,10 @@ export function startLoops(deps: {
     // A loop that has not begun has no name here, and takes its lease itself.
     const others = [...leaseNames].filter(([, leaseName]) => !held.has(leaseName))
     if (others.length === 0) return
-    const taken = new Set(await leases.heldAmong(others.map(([, leaseName]) => leaseName)))
+    elsewhere = new Set(await leases.heldAmong(others.map(([, leaseName]) => leaseName)))
     for (const [name, leaseName] of others) {
       if (stopping.signal.aborted) return
-      if (!taken.has(leaseName) && (await acquire(leaseName))) wakers.get(name)?.abort()
+      if (!elsewhere.has(leaseName) && (await acquire(leaseName))) wakers.get(name)?.abort()
     }
   }
 

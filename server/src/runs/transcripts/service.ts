@@ -33,26 +33,54 @@ export type Live = {
   close(): Promise<void>
 }
 
-export function createLive(deps: { ephemeral: Pick<Ephemeral, 'publish' | 'subscribe'>; log: Log }): Live {
+export function createLive(deps: {
+  ephemeral: Pick<Ephemeral, 'kind' | 'publish' | 'subscribe'>
+  log: Log
+}): Live {
   const { ephemeral, log } = deps
   const processId = newId()
-  const listeners = new Map<string, Set<LiveListener>>()
+  const listeners = new Map<string, Listeners>()
+  /** A store in memory is not shared, so nobody else would listen. */
+  const isShared = ephemeral.kind !== 'memory'
   const open = createOpenPieces()
   let subscription: { close(): Promise<void> } | null = null
 
   function notifyChanged(executionId: string): void {
-    for (const listener of listeners.get(executionId) ?? []) listener.changed()
+    for (const listener of listeners.get(executionId)?.own ?? []) listener.changed()
   }
 
   function notifyPartial(executionId: string, piece: PlacedPiece): void {
-    for (const listener of listeners.get(executionId) ?? []) listener.partial?.(piece)
+    for (const listener of listeners.get(executionId)?.own ?? []) listener.partial?.(piece)
   }
 
-  function publish(notice: Notice): void {
-    ephemeral.publish(topic, JSON.stringify(notice)).catch((error: unknown) => {
+  /** Most runs are followed by nobody: only processes that follow this one receive its messages. */
+  async function subscribeTo(executionId: string): Promise<{ close(): Promise<void> } | null> {
+    const changed = () => notifyChanged(executionId)
+    const onMessage = (from: string) => {
+      if (from !== processId) changed()
+    }
+    try {
+      const subscribed = await ephemeral.subscribe(changesOf(executionId), onMessage, changed)
+      // A message before the subscription was missed.
+      changed()
+      return subscribed
+    } catch (error) {
+      // Fails open: readers poll every few seconds.
+      if (!(error instanceof EphemeralDown)) log.error({ err: error }, 'the topic of a run is not subscribed')
+      return null
+    }
+  }
+
+  function publish(to: string, message: string): void {
+    if (!isShared) return
+    ephemeral.publish(to, message).catch((error: unknown) => {
       // Fails open: readers in other processes poll every few seconds.
       if (!(error instanceof EphemeralDown)) log.error({ err: error }, 'notice of a run not sent')
     })
+  }
+
+  function publishNotice(notice: Notice): void {
+    publish(topic, JSON.stringify(notice))
   }
 
   function receive(text: string): void {
@@ -83,25 +111,30 @@ export function createLive(deps: { ephemeral: Pick<Ephemeral, 'publish' | 'subsc
     },
     changed(executionId) {
       notifyChanged(executionId)
-      publish({ from: processId, id: executionId })
+      publish(changesOf(executionId), processId)
     },
     partial(executionId, partial) {
       const piece = open.next(executionId, partial)
       notifyPartial(executionId, piece)
-      publish({ from: processId, id: executionId, partial: piece })
+      publishNotice({ from: processId, id: executionId, partial: piece })
     },
     closed(executionId, kinds = pieceKinds) {
       if (kinds.length === 0 || !open.close(executionId, kinds)) return
-      publish({ from: processId, id: executionId, closed: [...kinds] })
+      publishNotice({ from: processId, id: executionId, closed: [...kinds] })
     },
     openPieces: open.of,
     listen(executionId, listener) {
-      const registered = listeners.get(executionId) ?? new Set()
-      registered.add(listener)
+      const registered = listeners.get(executionId) ?? {
+        own: new Set(),
+        subscription: isShared ? subscribeTo(executionId) : Promise.resolve(null),
+      }
+      registered.own.add(listener)
       listeners.set(executionId, registered)
       return () => {
-        registered.delete(listener)
-        if (registered.size === 0 && listeners.get(executionId) === registered) listeners.delete(executionId)
+        registered.own.delete(listener)
+        if (registered.own.size > 0 || listeners.get(executionId) !== registered) return
+        listeners.delete(executionId)
+        void registered.subscription.then((subscribed) => subscribed?.close())
       }
     },
     async close() {
@@ -110,7 +143,12 @@ export function createLive(deps: { ephemeral: Pick<Ephemeral, 'publish' | 'subsc
   }
 }
 
+/** The readers of a run in this process, and the messages of the others. */
+type Listeners = { own: Set<LiveListener>; subscription: Promise<{ close(): Promise<void> } | null> }
+
+/** Pieces of answers, for every process: a later reader needs those that it did not see. */
 const topic = 'executions'
+const changesOf = (executionId: string) => `executions:${executionId}`
 const Kind = z.enum(['text', 'thinking'])
 const Notice = z.object({
   from: z.string(),
