@@ -28,9 +28,6 @@ export async function openReplicas(count: number): Promise<Side> {
     ROOST_CONTAINERS_URL: 'fake:',
     ROOST_LOG_LEVEL: 'info',
     ROOST_QUEUE_DEPTH: '1000',
-    ...(process.env.PROF
-      ? { NODE_OPTIONS: `--cpu-prof --cpu-prof-interval 2000 --cpu-prof-dir=${process.env.PROF}` }
-      : {}),
   }
   const replicas = stack.use(await startReplicas({ count, schedulers: count, env }))
   const { platform, databaseUrl, redisUrl } = replicas

@@ -24,7 +24,10 @@ before(async () => {
   await writeFile(join(pagesFolder, 'index.html'), '<!doctype html><html><head></head></html>')
   const silent = { info() {}, warn() {} }
   const at = { apiUrl: nowhere, internalUrl: nowhere, internalSecret, baseUrl: 'http://localhost' }
-  mcp = await serveMcp({ host: '127.0.0.1', port: 0, waitSeconds: 1, version: '0.0.0', ...at }, silent)
+  mcp = await serveMcp(
+    { host: '127.0.0.1', port: 0, keepaliveSeconds: 15, waitSeconds: 1, version: '0.0.0', ...at },
+    silent,
+  )
   world = await openWorld({ pagesFolder, mcpPort: mcp.port })
   await world.ok('POST', '/api/agents', { token: world.admin, body: { name: 'scout' } })
 })

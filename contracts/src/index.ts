@@ -42,6 +42,7 @@ import * as allowList from './identity/allow-list.ts'
 import * as emailLogin from './identity/email-login.ts'
 import * as gitToken from './identity/git-token.ts'
 import * as keys from './identity/keys.ts'
+import * as mcpSessions from './identity/mcp-sessions.ts'
 import * as people from './identity/people.ts'
 import * as preferences from './identity/preferences.ts'
 import * as secondFactor from './identity/second-factor.ts'
@@ -105,6 +106,7 @@ const modules: Record<string, unknown>[] = [
   users,
   preferences,
   gitToken,
+  mcpSessions,
   people,
   allowList,
   keys,

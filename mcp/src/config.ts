@@ -13,6 +13,8 @@ export type McpConfig = {
   /** The public address of the platform. */
   baseUrl: string
   waitSeconds: number
+  /** Silence after which an open stream sends something. */
+  keepaliveSeconds: number
   version: string
 }
 
@@ -38,6 +40,7 @@ export async function parseMcpConfig(
     internalSecret: await internalSecret(env, readFile).catch(refuseUnreadableKey),
     baseUrl:
       env.ROOST_BASE_URL?.trim() || `${env.ROOST_TLS_CERT?.trim() ? 'https' : 'http'}://localhost:${apiPort}`,
+    keepaliveSeconds: integer(env, 'ROOST_KEEPALIVE_SECONDS', 15, 1, 50),
     waitSeconds: Math.max(1, Math.round(waitMs / 1000)),
     version,
   }

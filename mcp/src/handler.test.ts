@@ -20,6 +20,8 @@ async function startHandler() {
   const clock = { time: 0, now: () => clock.time }
   const handler = createHandler({
     secret: 'secret',
+    keepaliveMs: 15_000,
+    ended: { add: async () => {}, of: async () => [] },
     keys: {
       check: async (token) => ({
         id: token,

@@ -13,7 +13,7 @@ import { requestIdOf } from '@roost/contracts/kit/request-id'
 import type { Caller, KeyCheck } from './keys.ts'
 import type { createServerFactory } from './server.ts'
 import { createSessionIds } from './session-ids.ts'
-import { createSessions, type Sessions } from './sessions.ts'
+import { createSessions, type EndedSessions, type Sessions } from './sessions.ts'
 
 export type HandlerDeps = {
   keys: KeyCheck
@@ -21,6 +21,8 @@ export type HandlerDeps = {
   api: Client
   createServer: ReturnType<typeof createServerFactory>
   clock: { now(): number }
+  keepaliveMs: number
+  ended: EndedSessions
   /** Equal in all processes of the installation. */
   secret: string
   /** Public host names of the platform, without ports. */
@@ -46,10 +48,11 @@ const maxRequestBytes = 6 * 1024 * 1024
 export function createHandler(deps: HandlerDeps): Handler {
   // Only a request or session refers to its caller, so memory does not grow with the number of keys.
   const ids = createSessionIds(deps.secret)
-  const sessions: Sessions = createSessions({ serverFor: deps.createServer, ids, clock: deps.clock })
+  const sessions: Sessions = createSessions({ ...deps, serverFor: deps.createServer, ids })
   const modern = createMcpHandler(({ authInfo }) => deps.createServer(() => callerOf(authInfo)), {
     legacy: 'reject',
     onerror: deps.failed,
+    keepAliveMs: deps.keepaliveMs,
     maxRequestBodySize: maxRequestBytes,
   })
 

@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import { listExposedAgents } from '@roost/contracts/agents/settings'
 import { createClient } from '@roost/contracts/client'
+import { endMcpSession, findEndedMcpSessions } from '@roost/contracts/identity/mcp-sessions'
 import { followServer } from '@roost/contracts/kit/closing'
 import { createCallAudit } from './audit.ts'
 import type { McpConfig } from './config.ts'
@@ -46,6 +47,12 @@ export async function serveMcp(
     api,
     createServer: createProtocolServer,
     clock,
+    ended: {
+      add: async (session) => void (await internal.call(endMcpSession, { body: { session } })),
+      of: async (marks) =>
+        (await internal.call(findEndedMcpSessions, { body: { sessions: [...marks] } })).ended,
+    },
+    keepaliveMs: config.keepaliveSeconds * 1000,
     secret: config.internalSecret,
     hostNames: ['localhost', new URL(config.baseUrl).hostname],
     failed: (error) => log.warn(errorFields(error), 'a request failed'),

@@ -2,18 +2,33 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Server } from '@modelcontextprotocol/server'
 import { createSessionIds } from './session-ids.ts'
-import { createSessions } from './sessions.ts'
+import { createSessions, type EndedSessions } from './sessions.ts'
 
 const k1 = { keyId: 'k1', caller: null }
 
-function start(secret = 'secret') {
+/** What the API remembers for all processes. */
+function createEnded() {
+  const marks = new Set<string>()
+  return {
+    add: async (mark: string) => void marks.add(mark),
+    of: async (asked: readonly string[]) => asked.filter((mark) => marks.has(mark)),
+  }
+}
+
+function start(secret = 'secret', ended: EndedSessions = createEnded()) {
   const clock = { time: 0, now: () => clock.time }
   const serverFor = () => {
     const server = new Server({ name: 'x', version: '1' }, { capabilities: { tools: { listChanged: true } } })
     server.setRequestHandler('tools/list', async () => ({ tools: [] }))
     return server
   }
-  const sessions = createSessions({ serverFor, ids: createSessionIds(secret), clock })
+  const sessions = createSessions({
+    serverFor,
+    ids: createSessionIds(secret),
+    clock,
+    ended,
+    keepaliveMs: 15_000,
+  })
   const request = (body: object, session?: string, method = 'POST', signal: AbortSignal | null = null) =>
     new Request('http://localhost/mcp', {
       method,
@@ -136,6 +151,29 @@ test('another process of the installation continues a session, of the same key o
   assert.equal(third.sessions.size(), 1)
   await stream.body?.cancel()
   await Promise.all([first, second, third].map(({ sessions }) => sessions.close()))
+})
+
+test('a session that its client ended is unknown to every process, and its streams end there', async () => {
+  const ended = createEnded()
+  const [first, second] = [start('secret', ended), start('secret', ended)]
+  const session = await first.begin()
+  const stream = await second.sessions.handle(second.request({}, session, 'GET'), k1)
+  assert.equal(await second.list(session), 200)
+  assert.equal((await first.sessions.handle(first.request({}, session, 'DELETE'), k1)).status, 200)
+  await second.sessions.sweep()
+  assert.equal(await stream.text(), ': listening\n\n')
+  assert.deepEqual([await second.list(session), await first.list(session)], [404, 404])
+  assert.deepEqual([first.sessions.size(), second.sessions.size()], [0, 0])
+})
+
+test('while the API cannot be asked, sessions go on, and an ended one stays ended in its process', async () => {
+  const down = async () => Promise.reject(new Error('down'))
+  const [first, second] = [start('secret', { add: down, of: down }), start('secret', { add: down, of: down })]
+  const session = await first.begin()
+  assert.equal(await second.list(session), 200)
+  assert.equal((await first.sessions.handle(first.request({}, session, 'DELETE'), k1)).status, 200)
+  assert.deepEqual([await first.list(session), await second.list(session)], [404, 200])
+  await second.sessions.close()
 })
 
 test('a client with long names and many capabilities gets an id that fits a header', async () => {

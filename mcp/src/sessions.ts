@@ -1,4 +1,5 @@
 import { type Server, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server'
+import { maxMarksPerRequest } from '@roost/contracts/identity/mcp-sessions'
 import type { Caller } from './keys.ts'
 import { type SessionIds, SessionStart } from './session-ids.ts'
 
@@ -30,6 +31,13 @@ export type Sessions = {
   close(): Promise<void>
 }
 
+/** Sessions that their clients ended, in all processes, by the marks of their ids. May reject. */
+export type EndedSessions = {
+  add(mark: string): Promise<void>
+  /** Returns those of the marks that are ended. */
+  of(marks: readonly string[]): Promise<string[]>
+}
+
 const idleMs = 30 * 60_000
 /** Above this number the least recently used session of a key is freed. */
 const maxSessionsPerKey = 200
@@ -41,12 +49,15 @@ const markOf = (id: string) => id.slice(0, 16)
 export function createSessions(deps: {
   serverFor(callerNow: () => Caller): Server
   ids: SessionIds
+  ended: EndedSessions
   clock: { now(): number }
+  keepaliveMs: number
 }): Sessions {
   const { clock, ids } = deps
   const sessions = new Map<string, Session>()
   /** Requests of one session that arrive together continue it once. */
   const continuing = new Map<string, Promise<Session | null>>()
+  /** Of this process, for the time that the API cannot be asked. */
   const ended = new Set<string>()
 
   async function free(id: string): Promise<void> {
@@ -60,7 +71,13 @@ export function createSessions(deps: {
     ended.add(markOf(id))
     const [oldest] = ended
     if (ended.size > maxEnded && oldest !== undefined) ended.delete(oldest)
-    await free(id)
+    await Promise.all([free(id), deps.ended.add(markOf(id)).catch(() => {})])
+  }
+
+  /** Fails open: an ended session grants nothing without its key. */
+  async function endedAmong(idsToAsk: readonly string[]): Promise<string[]> {
+    const marks = new Set(await deps.ended.of(idsToAsk.map(markOf)).catch(() => []))
+    return idsToAsk.filter((id) => ended.has(markOf(id)) || marks.has(markOf(id)))
   }
 
   async function open(holder: KeyHolder, id: string) {
@@ -72,6 +89,7 @@ export function createSessions(deps: {
         sessions.set(id, { current, transport, server, usedAt: clock.now(), open: 0 })
       },
       onsessionclosed: endByClient,
+      keepAliveMs: deps.keepaliveMs,
     })
     await server.connect(transport)
     return { server, transport }
@@ -96,7 +114,7 @@ export function createSessions(deps: {
 
   /** Continues a session that another process started, or that was freed: its start is repeated here. */
   async function continueSession(id: string, holder: KeyHolder): Promise<Session | null> {
-    const start = ended.has(markOf(id)) ? null : ids.read(id, holder.keyId)
+    const start = ids.read(id, holder.keyId)
     if (!start) return null
     const { transport, server } = await open(holder, id)
     const first = await transport.handleRequest(startRequest(start))
@@ -129,6 +147,11 @@ export function createSessions(deps: {
       if (id === null) return startSession(request, holder, parsedBody)
       const session = await find(id, holder)
       if (!session) return unknownSession()
+      const [isEnded] = await endedAmong([id])
+      if (isEnded !== undefined) {
+        await free(id)
+        return unknownSession()
+      }
       session.current.holder = holder
       session.usedAt = clock.now()
       session.open += 1
@@ -146,6 +169,12 @@ export function createSessions(deps: {
       const limit = clock.now() - idleMs
       const idle = [...sessions].filter(([, { open, usedAt }]) => open === 0 && usedAt < limit)
       await Promise.all(idle.map(([id]) => free(id)))
+      // Their next request would be refused; a stream that is only read sends none.
+      const streaming = [...sessions].filter(([, session]) => session.open > 0).map(([id]) => id)
+      for (let from = 0; from < streaming.length; from += maxMarksPerRequest) {
+        const over = await endedAmong(streaming.slice(from, from + maxMarksPerRequest))
+        await Promise.all(over.map(free))
+      }
     },
     size: () => sessions.size,
     async close() {

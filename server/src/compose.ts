@@ -106,6 +106,7 @@ export async function compose(
       return account && (account.email ?? account.username)
     },
     isPlatformEnabled: () => settings.value('dispatch_breaker_enabled'),
+    keepaliveSeconds: config.keepaliveSeconds,
     mac: (text) => vault.mac(text, 'broker'),
     earlierMacs: (text) => vault.earlierTurnMacs(text, 'broker'),
     brokerUrl: () => `http://${agentsHost()}:${config.internalPort}/broker`,
@@ -335,6 +336,7 @@ export async function compose(
       ...operations.routes,
     ],
     internalRoutes: [
+      ...identity.internalRoutes,
       ...triggers.internalRoutes,
       ...operations.internalRoutes,
       ...foundation.internalRoutes,

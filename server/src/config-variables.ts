@@ -310,6 +310,13 @@ export const variables = {
     description: 'Executions that may wait per agent.',
     parse: (value) => integer(value, 1, 10_000),
   }),
+  keepaliveSeconds: required({
+    name: 'ROOST_KEEPALIVE_SECONDS',
+    default: '15',
+    description:
+      'Seconds of silence after which a waiting stream, fan-out or MCP call sends something, so that no proxy ends the connection. Keep it below the idle limit of every proxy.',
+    parse: (value) => integer(value, 1, 50),
+  }),
   stallSeconds: required({
     name: 'ROOST_STALL_SECONDS',
     default: '900',

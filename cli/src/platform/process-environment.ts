@@ -17,6 +17,7 @@ const platformVariables = {
     'ROOST_MCP_HOST',
     'ROOST_MCP_PORT',
     'ROOST_MCP_CHAT_TIMEOUT_MS',
+    'ROOST_KEEPALIVE_SECONDS',
   ],
 } as const
 

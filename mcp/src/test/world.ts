@@ -68,6 +68,7 @@ export async function startWorld({
       ? { body: { agents: exposed } }
       : { status: 401, body: { detail: 'The token is not valid.', error: 'invalid_token' } },
   )
+  routes.set('POST /api/internal/mcp-sessions/ended', () => ({ body: { ended: [] } }))
   routes.set('POST /api/internal/audit', () => ({ status: 204, body: {} }))
 
   const url = `http://127.0.0.1:${apiPort}`
@@ -81,6 +82,7 @@ export async function startWorld({
       internalSecret,
       baseUrl: 'http://localhost',
       waitSeconds,
+      keepaliveSeconds: 15,
       version: '0.0.0',
     },
     { info: log, warn: log },

@@ -98,8 +98,10 @@ function bind(app: FastifyInstance, { endpoint, handle, admit }: Route, options:
         throw error
       })
       // An event stream reports its end itself; a JSON document cannot be completed.
-      if (!isStream(result) || result.contentType.startsWith('application/json')) throwIfRevoked(request)
-      return send(reply, endpoint, result, options.checkReplies)
+      const isDocument = !isStream(result) || result.contentType.startsWith('application/json')
+      if (isDocument) throwIfRevoked(request)
+      const sent = isDocument && isStream(result) ? whileAdmitted(request, result) : result
+      return send(reply, endpoint, sent, options.checkReplies)
     },
   })
 }
@@ -147,6 +149,18 @@ function signalOf(
 /** Throws if the caller lost access while it waited. */
 function throwIfRevoked({ roost }: FastifyRequest): void {
   if (roost.revokedBy) throw roost.revokedBy
+}
+
+/** Cuts a document off whose caller loses access while it is sent. */
+function whileAdmitted(request: FastifyRequest, { body, ...rest }: StreamAnswer): StreamAnswer {
+  if (body instanceof Readable) return { ...rest, body }
+  async function* checked() {
+    for await (const piece of body) {
+      throwIfRevoked(request)
+      yield piece
+    }
+  }
+  return { ...rest, body: checked() }
 }
 
 function parseParams(schema: Endpoint['params'], value: unknown): unknown {

@@ -13,6 +13,7 @@ import { createDevices, type Devices } from './devices/index.ts'
 import { createEmailCodes, createEmailLogin, type EmailCodes, emailLoginRoutes } from './email-login/index.ts'
 import { createGitTokens, type GitTokens, gitTokenRoutes } from './git-tokens/index.ts'
 import { createKeys, type Keys, type KeysDeps, keyRoutes } from './keys/index.ts'
+import { mcpSessionRoutes } from './mcp-sessions/index.ts'
 import { createPreferences, preferenceRoutes } from './preferences/index.ts'
 import { createRunKeys, type RunKeys, type RunKeysDeps } from './run-keys/index.ts'
 import { createSecondFactor, factorRoutes } from './second-factor/index.ts'
@@ -61,6 +62,7 @@ export type IdentityArea = {
   /** Registers a hook of suspensions. Call it while the platform is composed. */
   onSuspended(hook: OnSuspended): void
   routes: Route[]
+  internalRoutes: Route[]
   loops: Loop[]
   close(): Promise<void>
 }
@@ -160,6 +162,7 @@ export async function openIdentityArea(deps: IdentityAreaDeps): Promise<Identity
       ...gitTokenRoutes(gitTokens),
       ...keyRoutes(keys),
     ],
+    internalRoutes: mcpSessionRoutes(ephemeral),
     loops: [...sessions.loops, ...secondFactor.loops, ...codes.loops, ...keys.loops],
     async close() {
       const waiting = new AbortController()

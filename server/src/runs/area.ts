@@ -73,6 +73,8 @@ export type RunRecords = {
   prices: Prices
   providerSubscriptions: ProviderSubscriptions
   isPlatformEnabled(): boolean
+  /** Silence after which a waiting response sends something. */
+  keepaliveSeconds: number
 }
 
 export type RunRecordsDeps = Omit<
@@ -86,19 +88,20 @@ export type RunRecordsDeps = Omit<
     events: Pick<Outbox, 'append' | 'signal' | 'on'>
     hub: AgentLink
     accountName: ExecutionsDeps['accountName']
+    keepaliveSeconds: number
     /** Whether the platform setting enables dispatch breakers at all. */
     isPlatformEnabled(): boolean
   }
 
 /** The records of runs and the features that only read them. */
 export function createRunRecords(deps: RunRecordsDeps): RunRecords {
-  const { db, clock, log, ephemeral, events, hub, isPlatformEnabled } = deps
+  const { db, clock, log, ephemeral, events, hub, isPlatformEnabled, keepaliveSeconds } = deps
   const transportBreaker = createTransportBreaker({ db, clock, log })
   const link = transportBreaker.watch(hub)
   const live = createLive({ ephemeral, log })
   const hooks = createRunHooks()
   const executions = createExecutions({
-    ...{ db, clock, events, link, live, hooks },
+    ...{ db, clock, events, link, live, hooks, keepaliveSeconds },
     accountName: deps.accountName,
   })
   const spendCaps = createSpendCaps({ db, clock, events })
@@ -123,6 +126,7 @@ export function createRunRecords(deps: RunRecordsDeps): RunRecords {
     prices,
     providerSubscriptions,
     isPlatformEnabled,
+    keepaliveSeconds,
   }
 }
 
@@ -245,7 +249,7 @@ export function createRunsArea(deps: RunsAreaDeps): RunsArea {
       ...dispatchRoutes(dispatch, executions),
       ...taskRoutes(tasks),
       ...playbookRoutes({ playbooks, tasks, agentRecords }),
-      ...fanOutRoutes(fanOuts),
+      ...fanOutRoutes(fanOuts, { clock, everySeconds: records.keepaliveSeconds }),
       ...loopRoutes(loops),
       ...queueRoutes(queue),
     ],

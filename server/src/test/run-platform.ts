@@ -136,7 +136,7 @@ export async function startRunPlatform(options: RunPlatformOptions): Promise<Run
     spendRefusal: (run) => spendCaps.refusal(run),
   })
   const executions = createExecutions({
-    ...{ db, clock, events, link, live, hooks },
+    ...{ db, clock, events, link, live, hooks, keepaliveSeconds: 15 },
     accountName: async (id) => `account ${id}`,
   })
   const runContexts: RunContexts = {

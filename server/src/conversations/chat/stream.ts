@@ -15,7 +15,7 @@ export type StreamDeps = ReplyDeps & {
 export type Item = { text: string; n?: number }
 
 /**
- * Streams a turn: `accepted`, the transcript with partials before their lines, `keepalive` after 15 s of silence, and
+ * Streams a turn: `accepted`, the transcript with partials before their lines, `keepalive` after some silence, and
  * `done` last.
  */
 export async function* turnItems(

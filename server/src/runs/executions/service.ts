@@ -41,6 +41,7 @@ export type ExecutionsDeps = {
   link: Pick<AgentLink, 'call'>
   live: Live
   hooks: RunHooks
+  keepaliveSeconds: number
   /** The address or user name of an account; null for a deleted one. */
   accountName(userId: string): Promise<string | null>
 }
@@ -88,7 +89,7 @@ export function createExecutions(deps: ExecutionsDeps): Executions {
   const { db, live, clock } = deps
   const store = executionStore(db)
   const { settle } = createSettle(deps)
-  const watch = createWatch({ db, live, clock })
+  const watch = createWatch(deps)
   const terminate = createTerminate({ db, link: deps.link, settle })
 
   async function find({ caller, agentId, relation }: RunReader, id: string): Promise<ExecutionRow> {

@@ -12,7 +12,7 @@ export type Watched =
   | { kind: 'partial'; partial: PartialText | PlacedPiece }
   /** The status of the run changed. */
   | { kind: 'status'; status: ExecutionRow['status'] }
-  /** No event for `quietSeconds`. */
+  /** No event for `keepaliveSeconds`. */
   | { kind: 'quiet' }
   /** The run has ended and every line was sent. Always last. */
   | { kind: 'end'; row: ExecutionRow }
@@ -27,14 +27,13 @@ export type WatchOptions = {
   partials?: boolean | 'whole'
   /** False: only status and end. */
   lines?: boolean
-  quietSeconds?: number
   /** Ends the iteration. */
   signal: AbortSignal
 }
 
 /**
  * Follows a run until it has ended: first the stored lines, then new ones, each once. Reads the store after
- * every notice and every `quietSeconds`, so a lost notice only costs time. Ends immediately for an unknown
+ * every notice and every `keepaliveSeconds`, so a lost notice only costs time. Ends immediately for an unknown
  * run.
  */
 export type Watch = (executionId: string, options: WatchOptions) => AsyncGenerator<Watched, void, undefined>
@@ -43,10 +42,11 @@ export function createWatch(deps: {
   db: Db
   live: Pick<Live, 'listen' | 'openPieces'>
   clock: Clock
+  keepaliveSeconds: number
 }): Watch {
-  const { db, live, clock } = deps
+  const { db, live, clock, keepaliveSeconds } = deps
   return async function* watch(executionId, options) {
-    const { after = 0, partials = false, lines = true, quietSeconds = 15, signal } = options
+    const { after = 0, partials = false, lines = true, signal } = options
     const notices = createNotices()
     const stop = live.listen(executionId, {
       changed: () => notices.changed(),
@@ -89,7 +89,7 @@ export function createWatch(deps: {
         }
         isCaughtUp = true
         for (;;) {
-          const next = await notices.next(clock, quietSeconds * 1000, signal)
+          const next = await notices.next(clock, keepaliveSeconds * 1000, signal)
           if (next === 'changed') break
           if (next === 'quiet') {
             yield { kind: 'quiet' }

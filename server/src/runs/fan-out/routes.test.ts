@@ -23,7 +23,7 @@ const failed = { status: 'failed', response: null, error: 'no', error_code: 'age
 async function start(db: TestDb, clock = createTestClock()) {
   const on = await startFanOutPlatform({ db, clock })
   on.agents.set('a1', agentFact({ effective_slots: 10, execution_timeout_seconds: 100 }))
-  const app = routesApp(fanOutRoutes(on.fanOuts), {
+  const app = routesApp(fanOutRoutes(on.fanOuts, { clock, everySeconds: 15 }), {
     ann: { caller: person(), relation: 'owner' },
     'ann with her key': { caller: key('user', null), relation: 'owner' },
     bob: { caller: person({ id: 'u2', username: 'bob', email: 'bob@example.org' }), relation: 'shared' },
