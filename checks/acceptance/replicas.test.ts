@@ -1,181 +1,233 @@
-/** Several API processes with an internal port of their own: agents reach any of them when one dies. */
+/** Three API processes and MCP servers behind nginx without sticky sessions. */
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
-import { test } from 'node:test'
-import { promisify } from 'node:util'
-import { redisServerPath, startRedis } from '../../server/src/test/redis.ts'
-import {
-  type BesideProcess,
-  eventually,
-  freePorts,
-  type Loose,
-  type Platform,
-  startPlatform,
-} from './platform.ts'
-import { answerOf, chat, createAgent, docker, isOver, untilExecution } from './steps.ts'
+import { after, before, describe, test } from 'node:test'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { whyNoCli } from '@roost/test-support/model/testing/cli-process'
+import { openClaude, openCodex, openGemini } from '@roost/test-support/model/testing/clis'
+import { WebSocket } from 'ws'
+import { collect, eventually, type Loose, type Platform } from './platform.ts'
+import { missingForReplicas, type Replica, type Replicas, startReplicas } from './replicas.ts'
+import { createAgent } from './steps.ts'
 
-const run = promisify(execFile)
-const server = process.env.ROOST_TEST_POSTGRES_URL
-const skip = server && redisServerPath() ? false : 'needs PostgreSQL and Redis'
-const name = 'qa-roamer'
-type Replica = { internalPort: number; pid(): number; platform: Platform }
+const keepaliveSeconds = 1
+/** Stands for the minute that proxies have by default. */
+const idleLimitSeconds = 8
+/** A turn that is silent for longer than the proxy waits. */
+const slow = (text: string) => `[[sleep:${idleLimitSeconds + 2}]] [[reply:${text}]]`
+const agent = 'qa-replica'
 
-test('several API processes', { skip }, async (t) => {
-  await using redis = await startRedis()
-  const env = { ROOST_DATABASE_URL: await createDatabase(), ROOST_REDIS_URL: redis.url }
-  await using platform = await startPlatform({ env })
-  const own: Replica = { internalPort: platform.internalPort, pid: platform.apiPid, platform }
-  const [port = 0, internalPort = 0] = await freePorts(2)
-  let beside: BesideProcess
-  let other: Replica
+describe('three replicas behind nginx', { skip: missingForReplicas }, () => {
+  let all: Replicas
+  let platform: Platform
+  /** Through a proxy with the idle limit. */
+  let impatient: Platform
+  let key: string
+  before(async () => {
+    all = await startReplicas({
+      count: 3,
+      env: {
+        ROOST_KEEPALIVE_SECONDS: String(keepaliveSeconds),
+        // Longer than the idle limit: the server has to keep the connection alive.
+        ROOST_MCP_CHAT_TIMEOUT_MS: '120000',
+      },
+    })
+    platform = all.platform
+    impatient = await all.throughIdleLimit(idleLimitSeconds)
+    await createAgent(platform, agent)
+    key = (await platform.request('POST', '/api/mcp/keys', { name: 'replicas' })).json.key
+  })
+  after(() => all?.[Symbol.asyncDispose]())
 
-  async function startOther() {
-    const env = { ROOST_PORT: String(port), ROOST_INTERNAL_PORT: String(internalPort) }
-    beside = await platform.startBeside('server/src/start/api.ts', env)
-    const url = `http://127.0.0.1:${port}`
-    other = { internalPort, pid: () => beside.pid, platform: { ...platform, url, request: requestAt(url) } }
+  const replica = (index: number): Replica => all.replicas[index] ?? assert.fail(`no replica ${index}`)
+
+  async function connect(url = `${platform.url}/mcp`) {
+    const client = new Client({ name: 'replicas', version: '1' }, { versionNegotiation: { mode: 'legacy' } })
+    const requestInit = { headers: { authorization: `Bearer ${key}` } }
+    const transport = new StreamableHTTPClientTransport(new URL(url), { requestInit })
+    await client.connect(transport)
+    return { client, transport }
   }
 
-  const asUser = (user: string, ...command: string[]) =>
-    docker('exec', '-u', user, platform.containerOf(name), ...command)
-  const toolLog = () => asUser('developer', 'cat', '/home/developer/tool-ran')
-
-  /** The process that has the agent's link now, and the other one. */
-  async function linked(): Promise<{ holder: Replica; rest: Replica }> {
-    // The agent program writes its log to the error stream.
-    const { stderr: log } = await run('docker', ['logs', platform.containerOf(name)])
-    const [, port] = [...log.matchAll(/link up.*?:(\d+)\/link/g)].at(-1) ?? []
-    const replicas = [own, other]
-    const holder = replicas.find(({ internalPort }) => internalPort === Number(port))
-    const rest = replicas.find((each) => each !== holder)
-    return { holder: holder ?? assert.fail(log), rest: rest ?? assert.fail(log) }
+  async function call(client: Client, message: string, more: object = {}, options: object = {}) {
+    const input = { agent_name: agent, message, parallel: true, ...more }
+    const result: Loose = await client.callTool({ name: 'chat_with_agent', arguments: input }, options)
+    return JSON.parse(result.content[0].text)
   }
 
-  /** Starts a task that has used a tool and now waits for the model. */
-  async function beginTask(at: Platform, gate: string): Promise<string> {
-    const message = `[[tool:Bash:echo ${gate} >> tool-ran]][[hold:${gate}]][[reply:finished ${gate}]]`
-    const { json, text } = await at.request('POST', `/api/agents/${name}/task`, { message, async_mode: true })
-    await eventually(toolLog, (content) => content.includes(gate))
-    await platform.model.waitForRequest(({ user_text, ended }) =>
-      Boolean(user_text?.includes(gate) && ended === 'open'),
-    )
-    return json.execution_id ?? assert.fail(text)
+  /** The status that a replica answers for a session, without the proxy. */
+  async function statusAt({ mcpUrl }: Replica, session: string): Promise<number> {
+    const response = await fetch(mcpUrl, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${key}`,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        'mcp-session-id': session,
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 7, method: 'tools/list' }),
+    })
+    await response.text()
+    return response.status
   }
 
-  /**
-   * A list of files comes from the agent itself, over its link. A loaded machine needs longer than the promised 15 s,
-   * whose parts the tests of the link check with a clock of their own; the report has the time here.
-   */
-  async function answersOver(rest: Replica): Promise<void> {
-    const startedAt = performance.now()
-    const files = () =>
-      rest.platform.request('GET', `/api/agents/${name}/files`, undefined, {
-        signal: AbortSignal.timeout(60_000),
-      })
-    await eventually(
-      () => files().catch((error: unknown) => ({ status: 0, text: String(error) })),
-      ({ status }) => status === 200,
-    )
-    t.diagnostic(`answered after ${Math.round(performance.now() - startedAt)} ms`)
-    assert.equal((await linked()).holder, rest)
-  }
-
-  async function finishes(at: Platform, id: string, gate: string): Promise<void> {
-    platform.model.release(gate)
-    const row = await untilExecution(at, name, id, isOver)
-    assert.equal(row.status, 'success', JSON.stringify(row))
-    assert.match(row.response, new RegExp(`finished ${gate}`))
-    const { json } = await at.request('GET', `/api/agents/${name}/executions`)
-    const same = (json.executions ?? json).filter((each: Loose) => String(each.message).includes(gate))
-    assert.equal(same.length, 1)
-    const uses = (await toolLog()).split('\n')
-    assert.equal(uses.filter((line) => line === gate).length, 1, 'the tool ran once')
-  }
-
-  await t.test(
-    'a container made with one address learns those of later processes over its link',
-    async () => {
-      await createAgent(platform, name, { template: 'local:business-assistant' })
-      assert.equal(await answerOf(platform, name, '[[reply:alone]]'), 'alone')
-      assert.equal(await asUser('developer', 'printenv', 'ROOST_LINK_ADDRESSES'), '')
-      await startOther()
-      const stored = () => asUser('1000:900', 'cat', '/var/lib/roost/program/platform-addresses.json')
-      const known = await eventually(stored, (text) => text.includes(String(internalPort)))
-      assert.deepEqual(JSON.parse(known).sort(), [`:${own.internalPort}`, `:${internalPort}`].sort())
-      // Neither the agent's user nor other people may change them.
-      const script = 'echo "[]" > /var/lib/roost/program/platform-addresses.json'
-      const denied = await asUser('developer', 'sh', '-c', script)
-      assert.match(denied, /denied/i)
-      assert.equal(await answerOf(other.platform, name, '[[reply:over both]]'), 'over both')
-    },
-  )
-
-  await t.test(
-    'killed in the middle of a turn: the agent answers over the other process, and the turn ends once',
-    async () => {
-      const { holder, rest } = await linked()
-      const id = await beginTask(holder.platform, 'gate-killed')
-      if (holder === own) await platform.killApi()
-      else await beside.end('SIGKILL')
-      await answersOver(rest)
-      assert.equal(await answerOf(rest.platform, name, '[[reply:still here]]'), 'still here')
-      await finishes(rest.platform, id, 'gate-killed')
-      if (holder === own) await platform.startApi()
-      else await startOther()
-    },
-  )
-
-  await t.test(
-    'silent in the middle of a turn: the agent leaves the process, and the turn ends once',
-    async () => {
-      const { holder, rest } = await linked()
-      const id = await beginTask(holder.platform, 'gate-silent')
-      process.kill(holder.pid(), 'SIGSTOP')
-      try {
-        await answersOver(rest)
-        assert.equal(await answerOf(rest.platform, name, '[[reply:not silent]]'), 'not silent')
-        await finishes(rest.platform, id, 'gate-silent')
-      } finally {
-        process.kill(holder.pid(), 'SIGCONT')
-      }
-      // The process that comes back knows that it has lost the link.
-      const reply = await chat(holder.platform, name, '[[reply:awake again]]')
-      assert.equal(reply.status, 200, reply.text)
-      assert.equal(reply.json.response, 'awake again')
-    },
-  )
-
-  function requestAt(url: string): Platform['request'] {
-    return async (method, path, body, { headers = {}, signal } = {}) => {
-      const reply = await fetch(url + path, {
-        method,
-        headers: {
-          authorization: `Bearer ${platform.token}`,
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-          ...headers,
-        },
-        body: body === undefined ? null : JSON.stringify(body),
-        signal: signal ?? null,
-      })
-      const text = await reply.text()
-      return { status: reply.status, headers: reply.headers, text, json: parse(text) }
+  test('an MCP session lists, calls and reports progress at every replica, also after one was killed', async () => {
+    const { client, transport } = await connect()
+    for (let round = 0; round < 3; round += 1) {
+      assert.ok((await client.listTools()).tools.some(({ name }) => name === 'chat_with_agent'))
+      assert.equal((await call(client, `[[reply:round ${round}]]`)).response, `round ${round}`)
     }
+    const progress: unknown[] = []
+    const onprogress = (event: unknown) => progress.push(event)
+    const waiting = await connect(`${impatient.url}/mcp`)
+    const late = await call(waiting.client, slow('late'), {}, { onprogress, timeout: 120_000 })
+    assert.equal(late.response, 'late')
+    await waiting.client.close()
+    assert.ok(progress.length > 0)
+    await replica(2).kill()
+    for (let round = 0; round < 3; round += 1)
+      assert.equal((await call(client, `[[reply:after ${round}]]`)).response, `after ${round}`)
+    await replica(2).start()
+    const session = transport.sessionId ?? assert.fail('no session')
+    for (const each of all.replicas) assert.equal(await statusAt(each, session), 200)
+    await client.close()
+  })
+
+  test('a session that its client ended is unknown to every replica', async () => {
+    const { client, transport } = await connect()
+    const session = transport.sessionId ?? assert.fail('no session')
+    for (const each of all.replicas) assert.equal(await statusAt(each, session), 200)
+    await transport.terminateSession()
+    for (const each of all.replicas) assert.equal(await statusAt(each, session), 404)
+    await client.close()
+  })
+
+  test('a call whose replica is killed fails; repeated with its key at another one it is the same run', async () => {
+    const { client } = await connect(replica(1).mcpUrl)
+    const message = '[[hold:killed]] [[reply:once]]'
+    const idempotency_key = 'killed in the middle'
+    const lost = assert.rejects(call(client, message, { idempotency_key }))
+    await platform.model.waitForRequest((request) => request.user_text?.includes('hold:killed') ?? false)
+    await replica(1).kill()
+    await lost
+    const through = await connect()
+    const repeated = await call(through.client, message, { idempotency_key })
+    assert.equal(repeated.status, 'request_in_progress', JSON.stringify(repeated))
+    platform.model.release('killed')
+    await eventually(
+      async () =>
+        (await platform.request('GET', `/api/agents/${agent}/executions/${repeated.execution_id}`)).json,
+      ({ status, response }) => status === 'success' && response === 'once',
+    )
+    assert.equal((await call(through.client, message, { idempotency_key })).response, 'once')
+    await replica(1).start()
+    await Promise.allSettled([client.close(), through.client.close()])
+  })
+
+  for (const [name, open, prefix] of [
+    ['claude', openClaude, 'mcp__roost__'],
+    ['gemini', openGemini, 'mcp_roost_'],
+    ['codex', openCodex, 'mcp__roost__'],
+  ] as const) {
+    test(`${name} connects, lists and calls a tool, with a replica killed in between`, {
+      skip: whyNoCli(name),
+    }, async (context) => {
+      const tools = { url: `${platform.url}/mcp`, key }
+      const cli = await open({ url: platform.model.url, key: 'k', tools })
+      context.after(() => cli.close())
+      const input = { agent_name: agent, message: `hello from ${name}`, parallel: true }
+      const hold = `cli-${name}`
+      // The model answers with the call only after the replica is gone; the client has connected before.
+      const asked = cli.ask({
+        text: `[[hold:${hold}]] [[tool:${prefix}chat_with_agent:${JSON.stringify(input)}]]`,
+      })
+      const isHeld = platform.model.waitForRequest(
+        (request) => request.user_text?.includes(`hold:${hold}`) ?? false,
+      )
+      await Promise.race([isHeld, asked.then((answer) => assert.fail(JSON.stringify(answer.lines)))])
+      await replica(2).kill()
+      platform.model.release(hold)
+      const answer = await asked
+      assert.match(
+        answer.text,
+        new RegExp(`ok: hello from ${name}`),
+        JSON.stringify(answer.lines).slice(-3000),
+      )
+      await replica(2).start()
+    })
   }
+
+  test('a streamed chat and a waiting fan-out outlast the idle limit of the proxy', async () => {
+    const tasks = { tasks: [{ message: slow('one') }, { message: slow('two') }] }
+    const [fanOut, objects] = await Promise.all([
+      impatient.request('POST', `/api/agents/${agent}/fan-out`, tasks),
+      collect(impatient.stream(`/api/agents/${agent}/chat`, { message: slow('streamed') })),
+    ])
+    assert.equal(fanOut.status, 200, fanOut.text)
+    assert.match(fanOut.text, /^ +\{/)
+    assert.deepEqual(
+      fanOut.json.results.map(({ response }: Loose) => response),
+      ['one', 'two'],
+    )
+    assert.ok(objects.some(({ type }) => type === 'keepalive'))
+    assert.equal(objects.at(-1)?.type, 'done')
+  })
+
+  test('a waiting task is cut by the proxy; with Prefer: wait it ends in time, and its run goes on', async () => {
+    const path = `/api/agents/${agent}/task`
+    const cut = await impatient.request('POST', path, { message: slow('cut') })
+    assert.equal(cut.status, 504)
+    assert.equal(cut.json, null, 'a page of nginx')
+    const headers = { prefer: `wait=2`, 'idempotency-key': 'long task' }
+    const early = await impatient.request('POST', path, { message: slow('in time') }, { headers })
+    assert.deepEqual([early.status, early.json.error], [504, 'sync_wait_exceeded'])
+    const { execution_id } = early.json
+    const row = await eventually(
+      async () => (await platform.request('GET', `/api/agents/${agent}/executions/${execution_id}`)).json,
+      ({ status }) => status === 'success',
+    )
+    assert.equal(row.response, 'in time')
+  })
+
+  test('an event of one replica reaches the sockets of all', async () => {
+    const sockets = await Promise.all(
+      all.replicas.map(async ({ url }) => {
+        const { ticket } = (await platform.request('POST', '/api/ws/ticket')).json
+        const socket = new WebSocket(`${url.replace('http', 'ws')}/ws?ticket=${ticket}`)
+        const heard = new Promise<void>((resolve, reject) => {
+          socket.on('message', (text) => String(text).includes(agent) && resolve())
+          socket.on('close', (code) => reject(new Error(`closed with ${code}`)))
+        })
+        await new Promise<void>((resolve) => socket.once('open', () => resolve()))
+        return { socket, heard }
+      }),
+    )
+    await platform.request('POST', `/api/agents/${agent}/task`, { message: '[[reply:x]]' })
+    await Promise.all(sockets.map(({ heard }) => heard))
+    for (const { socket } of sockets) socket.terminate()
+  })
+
+  test('the largest file passes, whichever replica gets it', async () => {
+    const content = 'x'.repeat(5 * 1024 * 1024)
+    for (let round = 0; round < 3; round += 1) {
+      const path = `path=large-${round}.txt`
+      const saved = await platform.request('PUT', `/api/agents/${agent}/files?${path}`, { content })
+      assert.equal(saved.status, 200, saved.text.slice(0, 300))
+      const read = await platform.request('GET', `/api/agents/${agent}/files/download?${path}`)
+      assert.equal(read.text.length, content.length)
+    }
+  })
+
+  test('with one replica killed, no request fails that it had not received', async () => {
+    await replica(1).kill()
+    for (let round = 0; round < 12; round += 1) {
+      const value = { value: round }
+      const replies = await Promise.all([
+        platform.request('GET', '/api/agents'),
+        platform.request('PUT', '/api/users/me/preferences/replicas', value),
+        platform.request('POST', `/api/agents/${agent}/task`, { message: '[[reply:x]]', async_mode: true }),
+      ])
+      for (const reply of replies) assert.ok(reply.status < 300, `${reply.status} ${reply.text}`)
+    }
+    await replica(1).start()
+  })
 })
-
-function parse(text: string): Loose {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
-}
-
-async function createDatabase(): Promise<string> {
-  const database = `roost_replicas_${randomBytes(4).toString('hex')}`
-  await run('psql', ['-qX', server ?? '', '-c', `create database ${database}`])
-  const url = new URL(server ?? '')
-  url.pathname = database
-  return url.href
-}

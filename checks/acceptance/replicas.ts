@@ -27,6 +27,8 @@ export type Replicas = {
   /** Its requests, streams and agents use the proxy; its methods for one API process concern the first one. */
   platform: Platform
   replicas: Replica[]
+  /** The platform through another proxy, which ends a connection after such a silence. */
+  throughIdleLimit(seconds: number): Promise<Platform>
   databaseUrl: string
   redisUrl: string
   /** The processes of Roost, with the schedulers. */
@@ -38,8 +40,6 @@ export type ReplicasOptions = {
   count: number
   schedulers?: number
   env?: Record<string, string>
-  /** Changes the configuration of nginx. */
-  nginx?: (http: string) => string
 }
 
 /** Why the tests cannot run here; false if they can. */
@@ -53,7 +53,7 @@ function hasPostgres(): boolean {
 }
 
 export async function startReplicas(options: ReplicasOptions): Promise<Replicas> {
-  const { count, schedulers = 0, nginx = (http) => http } = options
+  const { count, schedulers = 0 } = options
   await using stack = new AsyncDisposableStack()
   const folder = await mkdtemp(join(tmpdir(), 'roost-replicas-'))
   stack.defer(() => rm(folder, { recursive: true, force: true }))
@@ -64,7 +64,7 @@ export async function startReplicas(options: ReplicasOptions): Promise<Replicas>
   const redis = await startRedis(tmpdir())
   stack.defer(() => redis.stop())
   const databaseUrl = await createDatabase(postgres.url, `roost_${count}`)
-  const [proxyPort = 0, redirectPort = 0, ...ports] = await freePorts(2 * count + 2)
+  const [proxyPort = 0, ...ports] = await freePorts(2 * count + 1)
   const proxyUrl = `http://127.0.0.1:${proxyPort}`
   const env = {
     ROOST_DATABASE_URL: databaseUrl,
@@ -78,6 +78,7 @@ export async function startReplicas(options: ReplicasOptions): Promise<Replicas>
   const first = await startPlatform({ env })
   stack.use(first)
 
+  const proxies = stack.use(new AsyncDisposableStack())
   const replicas: Replica[] = []
   for (let index = 0; index < count; index += 1) {
     const own = {
@@ -92,25 +93,38 @@ export async function startReplicas(options: ReplicasOptions): Promise<Replicas>
     Array.from({ length: schedulers }, () => first.startBeside('server/src/start/scheduler.ts')),
   )
 
-  const site = adapted(nginxForSeveral(replicas.map(({ url }) => new URL(url).host)), {
-    'listen 80;': `listen 127.0.0.1:${redirectPort};`,
-    'listen 443 ssl http2;': `listen 127.0.0.1:${proxyPort};`,
-    'ssl_certificate     /etc/letsencrypt/live/roost.example.com/fullchain.pem;': '',
-    'ssl_certificate_key /etc/letsencrypt/live/roost.example.com/privkey.pem;': '',
-  })
-  stack.use(startNginx(folder, nginx(site)))
-  await eventually(
-    () =>
-      fetch(`${proxyUrl}/health/live`).then(
+  const addresses = replicas.map(({ url }) => new URL(url).host)
+  const openProxy = async (port: number, change: (http: string) => string) => {
+    const [redirectPort = 0] = await freePorts(1)
+    const site = adapted(nginxForSeveral(addresses), {
+      'listen 80;': `listen 127.0.0.1:${redirectPort};`,
+      'listen 443 ssl http2;': `listen 127.0.0.1:${port};`,
+      'ssl_certificate     /etc/letsencrypt/live/roost.example.com/fullchain.pem;': '',
+      'ssl_certificate_key /etc/letsencrypt/live/roost.example.com/privkey.pem;': '',
+    })
+    const url = `http://127.0.0.1:${port}`
+    const own = await mkdtemp(join(folder, 'nginx-'))
+    const proxy = startNginx(own, change(site))
+    const health = () =>
+      fetch(`${url}/health/live`).then(
         ({ status }) => status,
         () => 0,
-      ),
-    (status) => status === 200,
-  )
+      )
+    await eventually(health, (status) => status === 200)
+    return { proxy, url }
+  }
+  stack.use((await openProxy(proxyPort, (http) => http)).proxy)
   const resources = stack.move()
   return {
     platform: first.at(proxyUrl),
     replicas,
+    async throughIdleLimit(seconds) {
+      const [port = 0] = await freePorts(1)
+      const limit = { 'proxy_read_timeout 1h;': `proxy_read_timeout ${seconds}s;` }
+      const { proxy, url } = await openProxy(port, (http) => adapted(http, limit))
+      proxies.use(proxy)
+      return first.at(url)
+    },
     databaseUrl,
     redisUrl: redis.url,
     pids: () => [...replicas.flatMap((replica) => replica.pids()), ...beside.map(({ pid }) => pid)],

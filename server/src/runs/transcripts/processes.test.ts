@@ -40,7 +40,7 @@ describe('two processes on one Redis', { skip }, () => {
     }
   }
 
-  /** Resolves with each change that the reader is told of. */
+  /** Resolves with each change that the reader is notified of. */
   function changes(live: Awaited<ReturnType<typeof start>>['reader'], id: string) {
     let next = Promise.withResolvers<void>()
     const stop = live.listen(id, { changed: () => next.resolve() })

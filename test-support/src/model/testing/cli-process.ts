@@ -29,8 +29,12 @@ export type Cli = {
   close: () => Promise<void>
 }
 
-/** Starts one CLI; `key` is the key that it sends. */
-export type OpenCli = (server: { url: string; key: string }) => Promise<Cli>
+/** Starts one CLI; `key` is the key that it sends. `tools`: an MCP server that it has under the name `roost`. */
+export type OpenCli = (server: {
+  url: string
+  key: string
+  tools?: { url: string; key: string }
+}) => Promise<Cli>
 
 /** Returns why the suites of the real CLIs are skipped, or false. */
 export function whyNoCli(name: string): string | false {
@@ -62,8 +66,8 @@ export const RED_DOT =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=='
 
 /**
- * Runs a CLI to its end in a clean environment and returns its JSON lines. Killed after a minute; prompts of
- * tests take under six seconds.
+ * Runs a CLI to its end in a clean environment and returns its JSON lines. Killed after three minutes; on a
+ * quiet machine prompts of tests take under six seconds.
  */
 export async function runCli(input: {
   name: string
@@ -76,7 +80,7 @@ export async function runCli(input: {
   const child = spawn(binary(name), args, {
     cwd,
     env: { PATH: cliPath(), LANG: 'C.UTF-8', ...env },
-    timeout: 60_000,
+    timeout: 180_000,
   })
   child.stdin.on('error', () => {}) // a CLI that fails immediately does not read its input
   child.stdin.end(stdin)

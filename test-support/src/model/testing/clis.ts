@@ -5,8 +5,10 @@ import { objectOf, textOf } from '../json.ts'
 import { type CliAnswer, makePlace, type OpenCli, RED_DOT, runCli } from './cli-process.ts'
 
 /** Runs `claude` with prompts as JSON lines. */
-export const openClaude: OpenCli = async ({ url, key }) => {
+export const openClaude: OpenCli = async ({ url, key, tools }) => {
   const place = await makePlace()
+  const servers = { mcpServers: tools ? { roost: { type: 'http', ...remote(tools) } } : {} }
+  await place.write('.mcp-servers.json', JSON.stringify(servers))
   const session = randomUUID()
   return {
     ...place,
@@ -18,6 +20,7 @@ export const openClaude: OpenCli = async ({ url, key }) => {
         args: [
           ...CLAUDE_OPTIONS,
           ...option('--model', model),
+          ...(tools ? ['--strict-mcp-config', '--mcp-config', place.path('.mcp-servers.json')] : []),
           isResumed ? '--resume' : '--session-id',
           session,
         ],
@@ -58,11 +61,16 @@ export function claudeEnvironment({ url, key, home }: { url: string; key: string
 }
 
 /** Runs one `gemini` process per prompt. */
-export const openGemini: OpenCli = async ({ url, key }) => {
+export const openGemini: OpenCli = async ({ url, key, tools }) => {
   const place = await makePlace()
   const session = randomUUID()
   await mkdir(join(place.home, '.gemini'))
-  await writeFile(join(place.home, '.gemini/settings.json'), JSON.stringify(GEMINI_SETTINGS))
+  const entry = tools && { httpUrl: tools.url, headers: remote(tools).headers }
+  const servers = entry ? { mcpServers: { roost: entry } } : {}
+  await writeFile(
+    join(place.home, '.gemini/settings.json'),
+    JSON.stringify({ ...GEMINI_SETTINGS, ...servers }),
+  )
   return {
     ...place,
     async ask({ text, isResumed, withImage, model = 'gemini-2.5-pro' }) {
@@ -98,10 +106,13 @@ const GEMINI_SETTINGS = {
 }
 
 /** Runs one `codex` process per prompt. */
-export const openCodex: OpenCli = async ({ url, key }) => {
+export const openCodex: OpenCli = async ({ url, key, tools }) => {
   const place = await makePlace()
   await mkdir(join(place.home, '.codex'))
-  await writeFile(join(place.home, '.codex/config.toml'), codexConfig(url))
+  const servers = tools
+    ? `[mcp_servers.roost]\nurl = "${tools.url}"\nbearer_token_env_var = "ROOST_KEY"\n`
+    : ''
+  await writeFile(join(place.home, '.codex/config.toml'), codexConfig(url) + servers)
   let thread = ''
   return {
     ...place,
@@ -112,7 +123,7 @@ export const openCodex: OpenCli = async ({ url, key }) => {
       const lines = await runCli({
         name: 'codex',
         args: [...options, ...resumed, ...image, '--', text],
-        env: { HOME: place.home, OPENAI_API_KEY: key },
+        env: { HOME: place.home, OPENAI_API_KEY: key, ...(tools ? { ROOST_KEY: tools.key } : {}) },
         cwd: place.workspace,
       })
       thread = textOf(lines.find((line) => line.type === 'thread.started')?.thread_id) || thread
@@ -149,6 +160,10 @@ env_key = "OPENAI_API_KEY"
 request_max_retries = 0
 stream_max_retries = 0
 `
+}
+
+function remote({ url, key }: { url: string; key: string }) {
+  return { url, headers: { Authorization: `Bearer ${key}` } }
 }
 
 function option(name: string, value: string | undefined): string[] {
