@@ -86,7 +86,7 @@ export type Executions = {
 }
 
 export function createExecutions(deps: ExecutionsDeps): Executions {
-  const { db, live, clock } = deps
+  const { db } = deps
   const store = executionStore(db)
   const { settle } = createSettle(deps)
   const watch = createWatch(deps)
