@@ -37,7 +37,10 @@ test('requests for the platform through its proxy are served directly, also with
 
   for (const own of [`127.0.0.1:${port}`, '127.82.83.84:40123']) {
     assert.match(await send(get(`http://${own}/mcp?a=1`)), /\r\n\r\n\/mcp\?a=1$|\/mcp\?a=1/)
-    assert.match(await send(`CONNECT ${own} HTTP/1.1\r\nHost: ${own}\r\n\r\n${get('/mcp')}`), /Connected[^]*\/mcp/)
+    assert.match(
+      await send(`CONNECT ${own} HTTP/1.1\r\nHost: ${own}\r\n\r\n${get('/mcp')}`),
+      /Connected[^]*\/mcp/,
+    )
   }
   assert.deepEqual(outbound, [])
   for (const other of ['127.0.0.1:1', '127.82.83.85:40123', 'example.com:443'])

@@ -82,7 +82,11 @@ test('the address for agents is their own network, unless this process does not 
   const loopback = { type: 'loopback' as const }
   assert.deepEqual(ownAddresses(tcp, config), [':8001'])
   assert.deepEqual(ownAddresses({ type: 'any' }, config), [':8001'])
-  assert.deepEqual(ownAddresses(loopback, config), [':8001'], 'an engine in a virtual machine leads to loopback')
+  assert.deepEqual(
+    ownAddresses(loopback, config),
+    [':8001'],
+    'an engine in a virtual machine leads to loopback',
+  )
   assert.deepEqual(ownAddresses(null, config), [':8001'])
   assert.deepEqual(ownAddresses(tcp, { ...config, internalHost: 'any' }), [':8001'])
   const onLan = { ...config, internalHost: '10.0.0.6' }

@@ -36,8 +36,7 @@ export function createKnownAddresses(deps: {
     const now = clock.now().getTime()
     const all = new Map(seen)
     // The clock of another machine may be ahead.
-    for (const [address, at] of shared)
-      all.set(address, Math.max(all.get(address) ?? 0, Math.min(at, now)))
+    for (const [address, at] of shared) all.set(address, Math.max(all.get(address) ?? 0, Math.min(at, now)))
     for (const address of own()) all.set(address, now)
     seen = new Map([...all].filter(([, at]) => at > now - rememberSeconds * 1000))
     await ephemeral.put(key, JSON.stringify(Object.fromEntries(seen)), rememberSeconds)

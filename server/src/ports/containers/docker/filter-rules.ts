@@ -50,9 +50,7 @@ export function filterScript(
       ({ name, gateway }) =>
         `iifname "${name}" ${family(gateway)} daddr ${gateway} tcp dport { ${platformPorts.join(', ')} } return`,
     ),
-    ...platforms.map(
-      ({ address, port }) => `${family(address)} daddr ${address} tcp dport ${port} return`,
-    ),
+    ...platforms.map(({ address, port }) => `${family(address)} daddr ${address} tcp dport ${port} return`),
     ...(closed.length > 0 ? [`iifname ${names(closed)} reject`] : []),
     // The engine forwards queries from within the container's network.
     ...nameServers.map(

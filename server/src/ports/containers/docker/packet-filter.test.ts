@@ -154,7 +154,9 @@ describe('networks around the machine, from inside a container', { skip: !isRoot
     const bridge = { name: await bridgeOf(engine.mark), gateway: network.platformUrlHost, isClosed: false }
     const resolves = async (name: string, nameServers: readonly string[]) => {
       const applied = run('nft', ['-f', '-'])
-      applied.child.stdin?.end(filterScript(tableOf(engine.mark), [bridge], { ...rules(1), platforms: [] }, nameServers))
+      applied.child.stdin?.end(
+        filterScript(tableOf(engine.mark), [bridge], { ...rules(1), platforms: [] }, nameServers),
+      )
       await applied
       return (await output(asking.id, `nslookup ${name} 127.0.0.11`)).includes(inner.resolvedAddress)
     }
