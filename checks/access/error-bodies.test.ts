@@ -23,12 +23,18 @@ before(async () => {
   await mkdir(join(pagesFolder, 'assets'))
   await writeFile(join(pagesFolder, 'index.html'), '<!doctype html><html><head></head></html>')
   const silent = { info() {}, warn() {} }
-  const at = { apiUrl: nowhere, internalUrl: nowhere, internalSecret, baseUrl: 'http://localhost' }
+  const at = {
+    apiUrl: nowhere,
+    internalUrl: nowhere,
+    internalSecret,
+    baseUrl: 'http://localhost',
+    hostNames: [],
+  }
   mcp = await serveMcp(
     { host: '127.0.0.1', port: 0, keepaliveSeconds: 15, waitSeconds: 1, version: '0.0.0', ...at },
     silent,
   )
-  world = await openWorld({ pagesFolder, mcpPort: mcp.port })
+  world = await openWorld({ pagesFolder, mcpUrl: `http://127.0.0.1:${mcp.port}` })
   await world.ok('POST', '/api/agents', { token: world.admin, body: { name: 'scout' } })
 })
 after(async () => {

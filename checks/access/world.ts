@@ -39,7 +39,7 @@ type Options = {
   /** The build of the web UI; without it there are no pages. */
   pagesFolder?: string
   /** The port to which `/mcp` is forwarded. */
-  mcpPort?: number
+  mcpUrl?: string
   env?: Record<string, string>
 }
 
@@ -82,27 +82,30 @@ export async function openWorld(options: Options = {}) {
       trustedProxies: [],
       internalPort: 0,
       agentsHosts: () => ['127.0.0.1'],
+      controlHost: 'roost-control',
       isStopping: () => false,
       storeProblems: async () => [],
       migrations: () => runningState(db, migrations),
       pagesFolder: options.pagesFolder ?? join(dataDir, 'no-pages'),
-      ...(options.mcpPort === undefined ? {} : { mcpPort: options.mcpPort }),
+      ...(options.mcpUrl === undefined ? {} : { mcpUrl: options.mcpUrl }),
       checkReplies: true,
     })
     await server.ready()
     await platform.open()
     const open = server.attachSockets(await serve(server.publicHandler))
     const internal = server.attachLinks(await serve(server.internalHandler))
+    const control = await serve(server.controlHandler, '0.0.0.0')
     const close = async () => {
       server.endStreams()
       await platform.sockets.close()
-      for (const each of [open, internal]) {
+      for (const each of [open, internal, control]) {
         each.close()
         each.closeAllConnections()
       }
       await platform.close()
     }
-    return { platform, close, url: urlOf(open), internalUrl: urlOf(internal) }
+    const { port: controlPort } = control.address() as AddressInfo
+    return { platform, close, url: urlOf(open), internalUrl: urlOf(internal), controlPort }
   }
   let running = await start()
 
@@ -241,6 +244,10 @@ export async function openWorld(options: Options = {}) {
     get internalUrl() {
       return running.internalUrl
     },
+    /** Port of the control listener, on all addresses of this machine. */
+    get controlPort() {
+      return running.controlPort
+    },
     /** Restarts the process: the same data, another boot. */
     async restart() {
       await running.close()
@@ -318,8 +325,8 @@ function text(body: object | string): string {
   return typeof body === 'string' ? body : JSON.stringify(body)
 }
 
-async function serve(handler: RequestListener): Promise<Server> {
-  return (await listen({ host: '127.0.0.1', port: 0 }, handler)).server
+async function serve(handler: RequestListener, host = '127.0.0.1'): Promise<Server> {
+  return (await listen({ host, port: 0 }, handler)).server
 }
 
 function urlOf(server: Server): string {

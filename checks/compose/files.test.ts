@@ -31,7 +31,9 @@ const fixed = [
     'encryptionKey',
     'installId',
   ],
-  ...['engineSocket', 'engineFilterSocket', 'tlsCert', 'tlsKey', 'mcpChatTimeoutMs'],
+  ...['engineSocket', 'engineFilterSocket', 'tlsCert', 'tlsKey', 'mcpChatTimeoutMs', 'mcpHost'],
+  // Only for processes on several machines.
+  ...['controlPort', 'controlUrl', 'apiUrl', 'mcpServerUrl', 'mcpHostNames', 'upgradeAtStart'],
 ]
 
 for (const [file, api] of Object.entries(files)) {

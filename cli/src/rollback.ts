@@ -96,14 +96,9 @@ async function rollBack(env: Environment, to: string, keepCode: boolean, isYes: 
   await change.apply()
   await endRollback(env.ROOST_DATA_DIR)
   const aside = (await readAsides(env.ROOST_DATA_DIR)).at(-1)
-  const [start, command] = isInImage()
-    ? [
-        `\`docker-compose up -d\` and the Compose file of ${plan.to.version}`,
-        'docker-compose run --rm backup',
-      ]
-    : ['`./roost up`', './roost']
+  const { start, undo } = commandsAfter(plan.to.version, aside ?? '')
   console.log(`Rolled back. Start Roost with ${start}.`)
-  if (plan.backup && aside) console.log(`To undo this: ${command} rollback --to ${aside}`)
+  if (plan.backup && aside) console.log(`To undo this: ${undo}`)
   return 0
 }
 
@@ -142,7 +137,9 @@ async function codeChange({ from, to, is_resumed }: RollbackPlan): Promise<CodeC
   const { root } = repository
   const checkout = openCheckout(root)
   const byHand = (description: string) => ({ description, apply: async () => {} })
-  if (isInImage()) return byHand(`load the images of ${to.version}, and use its Compose file.`)
+  if (installSource() === 'chart') return byHand(`use the chart and the images of ${to.version}.`)
+  if (installSource() === 'image')
+    return byHand(`load the images of ${to.version}, and use its Compose file.`)
   if (to.commit === null)
     return byHand(`the commit of ${to.version} is not recorded. Check it out before you start Roost again.`)
   if (!checkout) {
@@ -161,7 +158,25 @@ async function codeChange({ from, to, is_resumed }: RollbackPlan): Promise<CodeC
   }
 }
 
-const isInImage = () => process.env.ROOST_INSTALL_SOURCE === 'image'
+/** `image` in the image with Compose, `chart` in the image with the Helm chart, anything else in a checkout. */
+const installSource = () => process.env.ROOST_INSTALL_SOURCE
+
+function commandsAfter(version: string, aside: string): { start: string; undo: string } {
+  switch (installSource()) {
+    case 'chart':
+      return {
+        start: `\`helm upgrade\` and the chart of ${version}`,
+        undo: `helm upgrade --set-json 'migrations.command=["rollback","--to","${aside}","--yes"]'`,
+      }
+    case 'image':
+      return {
+        start: `\`docker-compose up -d\` and the Compose file of ${version}`,
+        undo: `docker-compose run --rm backup rollback --to ${aside}`,
+      }
+    default:
+      return { start: '`./roost up`', undo: `./roost rollback --to ${aside}` }
+  }
+}
 
 async function refuseOther(checkout: Checkout, head: string, from: Code): Promise<void> {
   await checkout.refuseChanges()

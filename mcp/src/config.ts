@@ -4,14 +4,16 @@ import { internalSecret } from '@roost/contracts/kit/internal-secret'
 export type McpConfig = {
   host: string
   port: number
-  /** The public listener of the API. On loopback it takes HTTP also where it serves HTTPS. */
+  /** The public listener of the API. On loopback it takes HTTP also where it serves HTTPS. No trailing slash. */
   apiUrl: string
-  /** The internal listener of the API, on this machine. */
+  /** The internal listener of the API on this machine, or its control listener. No trailing slash. */
   internalUrl: string
   /** Credential on the internal listener. */
   internalSecret: string
   /** The public address of the platform. */
   baseUrl: string
+  /** Further host names under which clients reach this server. */
+  hostNames: readonly string[]
   waitSeconds: number
   /** Silence after which an open stream sends something. */
   keepaliveSeconds: number
@@ -35,15 +37,29 @@ export async function parseMcpConfig(
   return {
     host: env.ROOST_MCP_HOST?.trim() || '127.0.0.1',
     port: integer(env, 'ROOST_MCP_PORT', 8080, 0, 65_535),
-    apiUrl: `http://${apiHost.includes(':') ? `[${apiHost}]` : apiHost}:${apiPort}`,
-    internalUrl: `http://127.0.0.1:${internalPort}`,
+    apiUrl:
+      url(env, 'ROOST_API_URL') ?? `http://${apiHost.includes(':') ? `[${apiHost}]` : apiHost}:${apiPort}`,
+    internalUrl: url(env, 'ROOST_CONTROL_URL') ?? `http://127.0.0.1:${internalPort}`,
     internalSecret: await internalSecret(env, readFile).catch(refuseUnreadableKey),
     baseUrl:
       env.ROOST_BASE_URL?.trim() || `${env.ROOST_TLS_CERT?.trim() ? 'https' : 'http'}://localhost:${apiPort}`,
     keepaliveSeconds: integer(env, 'ROOST_KEEPALIVE_SECONDS', 15, 1, 50),
+    hostNames: (env.ROOST_MCP_HOST_NAMES ?? '')
+      .split(',')
+      .map((name) => name.trim())
+      .filter((name) => name !== ''),
     waitSeconds: Math.max(1, Math.round(waitMs / 1000)),
     version,
   }
+}
+
+/** Null if it is not set. */
+function url(env: NodeJS.ProcessEnv, name: string): string | null {
+  const text = env[name]?.trim()
+  if (!text) return null
+  if (!/^https?:\/\/./.test(text) || !URL.canParse(text))
+    throw new McpConfigError(`${name} must start with http:// or https://.`)
+  return text.replace(/\/+$/, '')
 }
 
 function integer(env: NodeJS.ProcessEnv, name: string, fallback: number, min: number, max: number): number {

@@ -54,7 +54,7 @@ export async function serveMcp(
     },
     keepaliveMs: config.keepaliveSeconds * 1000,
     secret: config.internalSecret,
-    hostNames: ['localhost', new URL(config.baseUrl).hostname],
+    hostNames: ['localhost', new URL(config.baseUrl).hostname, ...config.hostNames],
     failed: (error) => log.warn(errorFields(error), 'a request failed'),
   })
   const server = createServer({ keepAliveTimeout: 75_000 }, handler.listener)

@@ -15,8 +15,11 @@ import {
   ownAddress,
   port,
   portRange,
+  Rejected,
 } from './config-values.ts'
+import { namedImages } from './kit/named-images.ts'
 import { secret } from './kit/secret.ts'
+import { agentRuntimes } from './ports/agent-images/port.ts'
 import { type LogLevel, logLevels } from './ports/log.ts'
 
 export type Variable<T> = {
@@ -125,11 +128,50 @@ export const variables = {
       'Seconds that a stopping API process goes on serving while `/health/ready` answers 503, so that a load balancer sends new requests elsewhere.',
     parse: (value) => integer(value, 0, 300),
   }),
+  controlPort: optional({
+    name: 'ROOST_CONTROL_PORT',
+    defaultText: 'none: not opened',
+    description:
+      'Port of the control listener, on `ROOST_HOST`: for the scheduler, the MCP server and Prometheus on other machines or in other pods. Agents must not reach it.',
+    parse: port,
+  }),
+  controlUrl: optional({
+    name: 'ROOST_CONTROL_URL',
+    defaultText: 'the internal listener of this machine',
+    description:
+      'Address of the control listener, for the scheduler and the MCP server. The API accepts its host name.',
+    parse: httpUrl,
+  }),
+  apiUrl: optional({
+    name: 'ROOST_API_URL',
+    defaultText: 'the public listener of this machine',
+    description: 'Address of the public listener, for the MCP server.',
+    parse: httpUrl,
+  }),
   mcpPort: required({
     name: 'ROOST_MCP_PORT',
     default: '8080',
     description: 'Port of the MCP server.',
     parse: port,
+  }),
+  mcpHost: required({
+    name: 'ROOST_MCP_HOST',
+    default: '127.0.0.1',
+    description: 'Address that the MCP server binds to.',
+    parse: address,
+  }),
+  mcpHostNames: required({
+    name: 'ROOST_MCP_HOST_NAMES',
+    default: '',
+    description:
+      'Host names besides `localhost` and that of `ROOST_BASE_URL` under which clients reach `/mcp`, separated by commas.',
+    parse: (value) => listOf(value, (name) => matching(name, /^[a-z0-9.-]+$/i, 'must be host names')),
+  }),
+  mcpServerUrl: optional({
+    name: 'ROOST_MCP_SERVER_URL',
+    defaultText: '`http://127.0.0.1:<ROOST_MCP_PORT>`',
+    description: 'Address of the MCP server, to which the API forwards `/mcp`.',
+    parse: httpUrl,
   }),
   encryptionKey: optional({
     name: 'ROOST_ENCRYPTION_KEY',
@@ -205,6 +247,13 @@ export const variables = {
     description: 'File that the scheduler writes every few seconds while it works, for health checks.',
     parse: (value) => resolve(value),
   }),
+  upgradeAtStart: required({
+    name: 'ROOST_UPGRADE_AT_START',
+    default: 'true',
+    description:
+      'The API applies migrations at its start. `false`: the API and the scheduler wait until another process has applied them.',
+    parse: boolean,
+  }),
   upgradeBackup: required({
     name: 'ROOST_UPGRADE_BACKUP',
     default: 'true',
@@ -248,8 +297,9 @@ export const variables = {
   agentImage: optional({
     name: 'ROOST_AGENT_IMAGE',
     defaultText: 'built locally',
-    description: 'Image of the agents’ containers.',
-    parse: (value) => value,
+    description:
+      'Image of the agents’ containers; `{runtime}` stands for the runtime’s name. Or a list `claude-code=…,gemini-cli=…,codex=…`, for images by digest.',
+    parse: agentImages,
   }),
   agentTmpBytes: required({
     name: 'ROOST_AGENT_TMP_SIZE',
@@ -439,6 +489,14 @@ export const variables = {
     description: 'Set by `roost up` for the processes it supervises.',
     parse: boolean,
   }),
+}
+
+/** One name, or a list with an image for every runtime. */
+function agentImages(value: string) {
+  const images = namedImages(value)
+  if (images !== null && !agentRuntimes.every((runtime) => images.get(runtime)))
+    throw new Rejected(`must name an image for each of ${agentRuntimes.join(', ')}, or one for all`)
+  return value
 }
 
 /** Too long to be guessed. */

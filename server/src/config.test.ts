@@ -36,6 +36,12 @@ test('three variables are also read with the prefix', () => {
   assert.equal(parseConfig({ ROOST_DISPATCH_BREAKER_ENABLED: 'on' }).dispatchBreakerEnabled, true)
 })
 
+test('agents have one image or one for each runtime', () => {
+  const list = 'claude-code=a@sha256:1,gemini-cli=b,codex=c'
+  assert.equal(parseConfig({ ROOST_AGENT_IMAGE: list }).agentImage, list)
+  assert.throws(() => parseConfig({ ROOST_AGENT_IMAGE: 'claude-code=a' }), /ROOST_AGENT_IMAGE .*codex/)
+})
+
 test('lists are split at commas', () => {
   const config = parseConfig({
     ROOST_TRUSTED_PROXIES: '10.0.0.0/8, ::1',

@@ -24,17 +24,22 @@ const keys = {
 
 test('the scheduler and the MCP server get the variables that they read, and no key of a provider', async () => {
   const scheduler = {
+    ROOST_CONTROL_URL: 'http://roost-control:8002',
     ROOST_DATA_DIR: '/srv/data',
     ROOST_DATABASE_URL: 'postgres://u:p@db/roost',
     ROOST_INTERNAL_PORT: '8001',
     ROOST_LOG_LEVEL: 'debug',
+    ROOST_UPGRADE_AT_START: 'false',
   }
   const mcp = {
+    ROOST_API_URL: 'http://roost-api:8000',
+    ROOST_CONTROL_URL: 'http://roost-control:8002',
     ROOST_BASE_URL: 'https://roost.example.com',
     ROOST_HOST: '0.0.0.0',
     ROOST_PORT: '8000',
     ROOST_INTERNAL_PORT: '8001',
     ROOST_MCP_HOST: '127.0.0.1',
+    ROOST_MCP_HOST_NAMES: 'roost.internal',
     ROOST_MCP_PORT: '8080',
     ROOST_MCP_CHAT_TIMEOUT_MS: '1000',
   }

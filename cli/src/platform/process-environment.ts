@@ -7,14 +7,24 @@ const systemVariables =
 
 /** Variables of the platform that each process reads. A process gets no others, so no key of a provider. */
 const platformVariables = {
-  scheduler: ['ROOST_DATA_DIR', 'ROOST_DATABASE_URL', 'ROOST_INTERNAL_PORT', 'ROOST_LOG_LEVEL'],
+  scheduler: [
+    'ROOST_CONTROL_URL',
+    'ROOST_DATA_DIR',
+    'ROOST_DATABASE_URL',
+    'ROOST_INTERNAL_PORT',
+    'ROOST_LOG_LEVEL',
+    'ROOST_UPGRADE_AT_START',
+  ],
   mcp: [
+    'ROOST_API_URL',
     'ROOST_BASE_URL',
+    'ROOST_CONTROL_URL',
     'ROOST_HOST',
     'ROOST_PORT',
     'ROOST_TLS_CERT',
     'ROOST_INTERNAL_PORT',
     'ROOST_MCP_HOST',
+    'ROOST_MCP_HOST_NAMES',
     'ROOST_MCP_PORT',
     'ROOST_MCP_CHAT_TIMEOUT_MS',
     'ROOST_KEEPALIVE_SECONDS',

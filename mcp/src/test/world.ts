@@ -81,6 +81,7 @@ export async function startWorld({
       internalUrl: url,
       internalSecret,
       baseUrl: 'http://localhost',
+      hostNames: [],
       waitSeconds,
       keepaliveSeconds: 15,
       version: '0.0.0',

@@ -11,7 +11,10 @@ import { createStreams } from './streams.ts'
 async function listening(port: number) {
   const rest = () => assert.fail('not forwarded')
   const server = createServer(
-    forwarding({ path: '/mcp', port, streams: createStreams(), log: silentLog }, rest),
+    forwarding(
+      { path: '/mcp', url: `http://127.0.0.1:${port}`, streams: createStreams(), log: silentLog },
+      rest,
+    ),
   )
   await once(server.listen(0, '127.0.0.1'), 'listening')
   return {

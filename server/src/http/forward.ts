@@ -22,16 +22,16 @@ const hopByHop = [
 ]
 
 /**
- * Forwards requests for exactly `path` to another process of this machine, streaming both bodies, and passes
+ * Forwards requests for exactly `path` to another process of the platform at `url`, streaming both bodies, and passes
  * all others to `rest`. That process authenticates the caller. 503 `mcp_unavailable` while it is down.
  */
 export function forwarding(
-  { path, port, streams, log }: { path: string; port: number; streams: OpenStreams; log: Pick<Log, 'warn'> },
+  { path, url, streams, log }: { path: string; url: string; streams: OpenStreams; log: Pick<Log, 'warn'> },
   rest: RequestListener,
 ): RequestListener {
   return (request, response) => {
     if (request.url?.split('?', 1)[0] !== path) return rest(request, response)
-    forward(request, response, { port, streams }, (error) => {
+    forward(request, response, { url, streams }, (error) => {
       log.warn({ err: error, path }, 'a request could not be forwarded')
     })
   }
@@ -40,13 +40,13 @@ export function forwarding(
 function forward(
   request: IncomingMessage,
   response: ServerResponse,
-  { port, streams }: { port: number; streams: OpenStreams },
+  { url, streams }: { url: string; streams: OpenStreams },
   onFailed: (error: Error) => void,
 ): void {
-  const { method, url: path } = request
+  const { method } = request
   const id = requestId(request)
   const headers = withoutHops({ ...request.headers, 'x-request-id': id })
-  const forwarded = httpRequest({ host: '127.0.0.1', port, method, path, headers })
+  const forwarded = httpRequest(new URL(request.url ?? '', url), { method, headers })
   forwarded.on('response', (reply) => {
     response.writeHead(reply.statusCode ?? 502, withoutHops({ ...reply.headers, 'x-request-id': id }))
     // An event stream starts long before its first event.

@@ -49,16 +49,20 @@ export type PlatformServerDeps = {
   internalPort: number
   /** Host names under which agents reach the internal listener. */
   agentsHosts(): readonly string[]
-  /** Port of the MCP server on this machine. Absent: no MCP server and no path for it. */
-  mcpPort?: number
+  /** Host name under which the platform's own processes reach the control listener; null for addresses only. */
+  controlHost?: string | null
+  /** Address of the MCP server. Absent: no MCP server and no path for it. */
+  mcpUrl?: string
   checkReplies?: boolean
 }
 
-/** The handlers of the platform's two listeners. The start file decides on the addresses. */
+/** The handlers of the platform's listeners. The start file decides on the addresses. */
 export type PlatformServer = {
   ready(): Promise<void>
   publicHandler: RequestListener
   internalHandler: RequestListener
+  /** The internal endpoints for the platform's own processes on other machines, and nothing for agents. */
+  controlHandler: RequestListener
   /** Accepts live sockets on the public server. */
   attachSockets(server: Server): Server
   /** Accepts agent links on an internal server. */
@@ -105,7 +109,7 @@ export function createPlatformServer(deps: PlatformServerDeps): PlatformServer {
     internalApp.routing(request, response)
   }
   const withMcp = (rest: RequestListener) =>
-    deps.mcpPort === undefined ? rest : forwarding({ path: '/mcp', port: deps.mcpPort, streams, log }, rest)
+    deps.mcpUrl === undefined ? rest : forwarding({ path: '/mcp', url: deps.mcpUrl, streams, log }, rest)
   const onSocket = (socket: SocketAttempt) => recordSocket(platform.audit, socket)
   return {
     async ready() {
@@ -131,6 +135,10 @@ export function createPlatformServer(deps: PlatformServerDeps): PlatformServer {
           ),
         ),
       ),
+    ),
+    controlHandler: withoutForeign(
+      () => (deps.controlHost ? [deps.controlHost] : []),
+      (request, response) => internalApp.routing(request, response),
     ),
     attachSockets(server) {
       serveSockets(server, platform.socketRoutes, log, { onSocket, addressOf: clientAddress(trustedProxies) })

@@ -45,7 +45,7 @@ async function open() {
     response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders()
   })
   await once(tools.listen(0, '127.0.0.1'), 'listening')
-  const forwarded = { path: '/mcp', port: portOf(tools), streams, log: silentLog }
+  const forwarded = { path: '/mcp', url: `http://127.0.0.1:${portOf(tools)}`, streams, log: silentLog }
   const open = await listen(
     { host: '127.0.0.1', port: 0 },
     forwarding(forwarded, (request, response) => app.routing(request, response)),

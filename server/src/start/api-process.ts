@@ -31,7 +31,7 @@ import { describeReplica } from './replica.ts'
 import { settleEngines } from './settle-engines.ts'
 import { exitConfig, fail, sendMessage, stopRequested } from './supervision.ts'
 import { readCertificate, tlsFiles, watchCertificate } from './tls.ts'
-import { upgradeDatabase } from './upgrade-database.ts'
+import { untilUpgraded, upgradeDatabase } from './upgrade-database.ts'
 
 /** Time for open requests and streams to end after the process is asked to stop. */
 const drainMs = 5_000
@@ -47,6 +47,8 @@ try {
 
 async function runApi(): Promise<void> {
   const stop = stopRequested()
+  const stopping = new AbortController()
+  void stop.then(() => stopping.abort())
   const config = parseConfig(process.env)
   const files = tlsFiles(config)
   // Refused before anything is opened or migrated.
@@ -59,10 +61,9 @@ async function runApi(): Promise<void> {
   watchEventLoop(meters.eventLoopDelay)
 
   await requireContainerRuntime(config.containerRuntime, containers)
-  await upgradeDatabase(config, db, {
-    clock,
-    progress: (text) => sendMessage({ type: 'progress', text }),
-  })
+  const progress = (text: string) => sendMessage({ type: 'progress', text })
+  if (config.upgradeAtStart) await upgradeDatabase(config, db, { clock, progress })
+  else if (!(await untilUpgraded(db, { clock, progress, signal: stopping.signal }))) process.exit(0)
   await settleRotation(db, config)
   await joinInstallation({
     ...{ db, clock, source: config },
@@ -88,7 +89,8 @@ async function runApi(): Promise<void> {
     trustedProxies: config.trustedProxies,
     internalPort: config.internalPort,
     agentsHosts: () => [network.host(), ...config.agentAddresses.map(({ host }) => host)],
-    mcpPort: config.mcpPort,
+    controlHost: config.controlUrl && new URL(config.controlUrl).hostname,
+    mcpUrl: config.mcpServerUrl ?? `http://127.0.0.1:${config.mcpPort}`,
     migrations: () => runningState(db, migrations),
     isStopping: () => isStopping,
     storeProblems: createStoreProbe({
@@ -110,6 +112,10 @@ async function runApi(): Promise<void> {
     await internal.open(isAny ? { type: 'any' } : { type: 'tcp', address: config.internalHost })
   }
   await network.open(internal.open)
+  const control =
+    config.controlPort === null
+      ? null
+      : await listen({ host: config.host, port: config.controlPort }, server.controlHandler)
   await platform.open()
   const heartbeat = startHeartbeat({ db, clock, log, replica, engineId: platform.engine.known })
   const loops = startLoops({
@@ -150,6 +156,7 @@ async function runApi(): Promise<void> {
         name: 'internal listener',
         stop: () => internal.close(1_000),
       },
+      { name: 'control listener', stop: async () => control?.close(1_000) },
       { name: 'relay', stop: () => relay.stop() },
       { name: 'containers', stop: () => containers.close() },
       { name: 'heartbeat', stop: () => heartbeat.stop() },

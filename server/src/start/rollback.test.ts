@@ -62,7 +62,7 @@ async function upgradedData(dataDir: string, url: string): Promise<void> {
   await migrate(db, migrations, { now: () => new Date() })
   await db.close()
   const options: UpgradeData = {
-    ...{ key, code, copies: openDatabaseCopies(url, { path: '' }), hasBackup: true, isInImage: false },
+    ...{ key, code, copies: openDatabaseCopies(url, { path: '' }), hasBackup: true, packaging: 'checkout' },
     now: () => new Date(),
     state: async () => ({ applied: 10, expected: 10, first_pending: null }),
     migrate: async () => [],

@@ -14,7 +14,7 @@ import { openInternalSecret } from './internal-secret.ts'
 import { stopInOrder } from './ordered-stop.ts'
 import { describeReplica } from './replica.ts'
 import { exitConfig, fail, sendMessage, stopRequested } from './supervision.ts'
-import { requireUpgraded, upgradeDatabase } from './upgrade-database.ts'
+import { requireUpgraded, untilUpgraded, upgradeDatabase } from './upgrade-database.ts'
 
 try {
   await runScheduler()
@@ -29,18 +29,21 @@ try {
 /** Fires schedules when they are due. Kept small: it opens only what that needs. */
 async function runScheduler(): Promise<void> {
   const stop = stopRequested()
+  const stopping = new AbortController()
+  void stop.then(() => stopping.abort())
   const config = parseConfig(process.env)
   const log = createLog({ level: config.logLevel }).child({ process: 'scheduler' })
   const clock = systemClock
   await mkdir(config.dataDir, { recursive: true })
   const db = await openDatabase(config.databaseUrl.reveal(), log)
-  // With a configured secret this process needs no key, and may not have the one in use.
-  if (config.internalSecret || config.internalSecretFile) await requireUpgraded(db)
-  else {
-    await upgradeDatabase(config, db, {
-      clock,
-      progress: (text) => sendMessage({ type: 'progress', text }),
-    })
+  const progress = (text: string) => sendMessage({ type: 'progress', text })
+  if (!config.upgradeAtStart) {
+    if (!(await untilUpgraded(db, { clock, progress, signal: stopping.signal }))) process.exit(0)
+  } else if (config.internalSecret || config.internalSecretFile) {
+    // With a configured secret this process needs no key, and may not have the one in use.
+    await requireUpgraded(db)
+  } else {
+    await upgradeDatabase(config, db, { clock, progress })
     await settleRotation(db, config)
   }
   const internalSecret = await openInternalSecret(config).catch((error: unknown) =>
@@ -48,7 +51,10 @@ async function runScheduler(): Promise<void> {
   )
   const replica = await describeReplica('scheduler', clock)
   const leases = createLeases({ db, clock })
-  const platform = connectPlatform(`http://127.0.0.1:${config.internalPort}`, internalSecret)
+  const platform = connectPlatform(
+    config.controlUrl ?? `http://127.0.0.1:${config.internalPort}`,
+    internalSecret,
+  )
   const scheduler = startScheduler({
     db,
     clock,

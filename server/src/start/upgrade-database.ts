@@ -6,10 +6,10 @@ import { refuseForeign } from '../foundation/installation/index.ts'
 import { settleRotation } from '../foundation/vault/index.ts'
 import type { Clock } from '../kit/clock.ts'
 import { migrations } from '../migrations/index.ts'
-import { type Code, UpgradeError, upgradeData } from '../operations/upgrades/index.ts'
+import { type Code, type Packaging, UpgradeError, upgradeData } from '../operations/upgrades/index.ts'
 import { readBuildInfo } from '../operations/version/index.ts'
 import { migrate, migrationState } from '../ports/database/migrator.ts'
-import type { Db } from '../ports/database/port.ts'
+import { DatabaseDown, type Db } from '../ports/database/port.ts'
 import { openDatabaseCopies } from '../ports/database-copies/open.ts'
 import { fileLock, type Lock } from './file-lock.ts'
 
@@ -36,11 +36,15 @@ export async function upgradeDatabase(
     now: clock.now,
     code: await readCode(),
     hasBackup: config.upgradeBackup,
-    isInImage: config.installSource === 'image',
+    packaging: packagingOf(config.installSource),
     state: () => migrationState(db, migrations),
     migrate: () => migrate(db, migrations, { now: clock.now, progress }),
     progress,
   })
+}
+
+function packagingOf(installSource: string): Packaging {
+  return installSource === 'image' || installSource === 'chart' ? installSource : 'checkout'
 }
 
 export function copiesOf(config: Config) {
@@ -58,6 +62,39 @@ export async function requireUpgraded(db: Db): Promise<void> {
   const { first_pending } = await migrationState(db, migrations)
   if (first_pending !== null)
     throw new UpgradeError('The database lacks migrations. Start the API of this version first.')
+}
+
+/** Time between two looks at the schema while another process upgrades it. */
+const lookMs = 1_000
+
+/**
+ * Waits until another process has applied all migrations, also while the database does not respond yet. Returns false
+ * if the signal aborts first. Throws `SchemaError` for the schema of a later version.
+ */
+export async function untilUpgraded(
+  db: Db,
+  { clock, progress, signal }: Options & { signal: AbortSignal },
+): Promise<boolean> {
+  let reported = ''
+  while (!signal.aborted) {
+    const missing = await missingOf(db)
+    if (missing === null) return true
+    if (missing !== reported) progress(missing)
+    reported = missing
+    await clock.wait(lookMs, signal)
+  }
+  return false
+}
+
+/** Null if the schema is complete. */
+async function missingOf(db: Db): Promise<string | null> {
+  try {
+    const { first_pending } = await migrationState(db, migrations)
+    return first_pending && `waiting for the migration ${first_pending}, which another process applies`
+  } catch (error) {
+    if (!(error instanceof DatabaseDown)) throw error
+    return 'waiting for the database'
+  }
 }
 
 /**

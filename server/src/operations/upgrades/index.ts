@@ -8,4 +8,4 @@
 export { removeOldBackups, UpgradeError } from './backups.ts'
 export { type Code, keptBackups, type UpgradeState } from './files.ts'
 export { planRollback, type RollbackPlan, rollBackData } from './rollback.ts'
-export { type UpgradeData, upgradeData } from './service.ts'
+export { type Packaging, type UpgradeData, upgradeData } from './service.ts'

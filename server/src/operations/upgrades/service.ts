@@ -11,6 +11,9 @@ import {
 } from './backups.ts'
 import { type Code, readJournal, readState, type UpgradeState, writeState } from './files.ts'
 
+/** `image`: by Compose. `chart`: by the Helm chart. */
+export type Packaging = 'checkout' | 'image' | 'chart'
+
 export type UpgradeData = {
   key: KeySource
   copies: DatabaseCopies
@@ -19,8 +22,8 @@ export type UpgradeData = {
   code: Code
   /** False: migrates without a backup. */
   hasBackup: boolean
-  /** True: Roost runs from its image, where messages name the commands of Compose. */
-  isInImage: boolean
+  /** How Roost was installed: messages name its commands. */
+  packaging: Packaging
   state(): Promise<MigrationState>
   /** Applies what is pending, and returns the names. */
   migrate(): Promise<string[]>
@@ -40,7 +43,7 @@ export async function upgradeData(options: UpgradeData): Promise<string[]> {
   const { dataDir } = key
   if (await readJournal(dataDir))
     throw new UpgradeError(
-      `A rollback was interrupted. Run \`${commandsOf(options).rollback}\` again to complete it.`,
+      `A rollback was interrupted. Run \`${commands[options.packaging].rollback}\` again to complete it.`,
     )
   const migrations = await options.state()
   const before = await readState(dataDir)
@@ -98,25 +101,32 @@ async function backUp(
   }).catch((cause: Error) => {
     throw new UpgradeError(
       `The backup before the upgrade failed, and nothing was changed: ${cause.message} ` +
-        commandsOf(options).onFailure,
+        commands[options.packaging].onFailure,
       { cause },
     )
   })
   progress(
-    `backup of ${previous.version}: ${name}. To go back, stop Roost and run ${commandsOf(options).rollback}`,
+    `backup of ${previous.version}: ${name}. To go back, stop Roost and run ${commands[options.packaging].rollback}`,
   )
   return { state: { ...next(before, code, previous), previous, backup: name } }
 }
 
-/** The image of the platform has no `pg_dump`; the one of the service `backup` does. */
-function commandsOf({ isInImage }: Pick<UpgradeData, 'isInImage'>) {
-  const withoutBackup = isInImage
-    ? 'set ROOST_UPGRADE_BACKUP=false.'
-    : 'use `./roost up --without-backup` or ROOST_UPGRADE_BACKUP=false.'
-  return {
-    rollback: isInImage ? 'docker-compose run --rm backup rollback' : './roost rollback',
-    onFailure: `${isInImage ? 'Run `docker-compose run --rm backup migrate`, which has all programs for it. ' : ''}To upgrade without it, ${withoutBackup}`,
-  }
+/** The image of the platform has no `pg_dump`; the image for backups does. */
+const commands: Record<Packaging, { rollback: string; onFailure: string }> = {
+  checkout: {
+    rollback: './roost rollback',
+    onFailure: 'To upgrade without it, use `./roost up --without-backup` or ROOST_UPGRADE_BACKUP=false.',
+  },
+  image: {
+    rollback: 'docker-compose run --rm backup rollback',
+    onFailure:
+      'Run `docker-compose run --rm backup migrate`, which has all programs for it. To upgrade without it, set ROOST_UPGRADE_BACKUP=false.',
+  },
+  chart: {
+    rollback: `helm upgrade --set-json 'migrations.command=["rollback","--yes"]'`,
+    onFailure:
+      'The job for migrations has all programs for it. To upgrade without it, set migrations.backup=false.',
+  },
 }
 
 function sameCode(a: Code, b: Code): boolean {

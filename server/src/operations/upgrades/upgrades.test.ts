@@ -221,7 +221,7 @@ async function openWorld(open: OpenTestDb) {
   }
   const complete: MigrationState = { applied: 10, expected: 10, first_pending: null }
   const options = (code: Code): UpgradeData => ({
-    ...{ key, copies, code, hasBackup: true, isInImage: false },
+    ...{ key, copies, code, hasBackup: true, packaging: 'checkout' },
     now: () => now,
     state: async () => complete,
     migrate: async () => [],

@@ -7,6 +7,7 @@ const systemCodes = [
   'ECONNRESET',
   'EPIPE',
   'ENOTFOUND',
+  'EAI_AGAIN',
   'EHOSTUNREACH',
   'ETIMEDOUT',
   'ENOENT',

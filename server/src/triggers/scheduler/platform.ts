@@ -44,7 +44,7 @@ const idleMs = 50_000
 /** Concurrent requests; beyond this number, agents with slow hooks delay others. */
 const maxConnections = 128
 
-/** Connects to the internal listener of an API on this machine, with persistent connections. */
+/** Connects to the internal listener of an API on this machine, or to a control listener, with persistent connections. */
 export function connectPlatform(baseUrl: string, internalSecret: Secret): Platform {
   const agent = new Agent({
     ...{ keepAlive: true, maxSockets: maxConnections, maxFreeSockets: 16 },
