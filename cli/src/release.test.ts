@@ -9,6 +9,7 @@ import {
   cleanCommit,
   sign,
   signatureNamespace,
+  writeChart,
   writeSbom,
   writeSource,
   writeSums,
@@ -36,9 +37,10 @@ test('the same commit gives the same bytes, with the commit in build.json', asyn
   const sums: string[] = []
   for (const name of ['first', 'second']) {
     const to = join(folder, name)
-    const files = [`${to}.tar.gz`, `${to}.cdx.json`]
+    const files = [`${to}.tar.gz`, `${to}.cdx.json`, `${to}.tgz`]
     await writeSource(checkout, commit, { version: '1.2.3', to: files[0] ?? '' })
     await writeSbom(checkout, commit, files[1] ?? '')
+    await writeChart(checkout, commit, files[2] ?? '')
     await writeSums(files, `${to}.sums`)
     sums.push((await readFile(`${to}.sums`, 'utf8')).replaceAll(name, 'release'))
     await output('sha256sum', ['-c', '--quiet', `${to}.sums`], { cwd: folder })

@@ -7,7 +7,8 @@ import { buildPages } from './machine/web-build.ts'
 import { runStep } from './platform/run-step.ts'
 import { createStopRequest } from './platform/stop-request.ts'
 import { ProcessFailed } from './platform/supervised-process.ts'
-import { cleanCommit, sign, writeSbom, writeSource, writeSums } from './release/contents.ts'
+import { builtImages } from './release/built-images.ts'
+import { cleanCommit, sign, writeChart, writeSbom, writeSource, writeSums } from './release/contents.ts'
 import { ReleaseError } from './release/error.ts'
 import { createProgress, type Progress } from './terminal/progress.ts'
 
@@ -24,7 +25,8 @@ export const release: Command = {
     '--to FOLDER       where to write (default dist/ of this checkout)',
     '--without-images  leave out the images, which need a container engine',
     '',
-    'Writes the source, the images of this machine’s processor, the Compose files, an SBOM (CycloneDX) and SHA256SUMS.',
+    'Writes the source, the images of this machine’s processor, the Compose files, the Helm chart, an SBOM (CycloneDX)',
+    'and SHA256SUMS.',
     `With an OpenSSH private key in ${keyVariable}, SHA256SUMS gets a signature: SHA256SUMS.sig.`,
     'The checkout must have no uncommitted changes. The same commit gives the same bytes.',
   ],
@@ -70,6 +72,7 @@ async function writeRelease(
     await progress.step('Writing the source', () =>
       writeSource(root, commit, { version, to: join(draft, `roost-${version}.tar.gz`) }),
     )
+    await writeChart(root, commit, join(draft, `roost-chart-${version}.tgz`))
     for (const name of composeFiles) await copyFile(join(root, name), join(draft, name))
     await progress.step('Writing the SBOM', () =>
       writeSbom(root, commit, join(draft, `roost-${version}.cdx.json`)),
@@ -106,11 +109,7 @@ async function buildImages(progress: Progress, signal: AbortSignal): Promise<str
   await progress.step('Building the images', (onProgress) =>
     runStep({ ...step, args: ['--platform'], onProgress }),
   )
-  const args = [repository.images, '--check', '--platform']
-  const { code, stdout, lastLines } = await run(process.execPath, args, { env })
-  const lines = stdout.trim().split('\n')
-  if (code !== 0) throw new ReleaseError(`The images cannot be listed: ${lastLines.join('\n')}`)
-  return lines.map((line) => line.split(' ')[1] ?? '')
+  return (await builtImages(env)).map(({ image }) => image)
 }
 
 async function architectureOf([image = '']: string[]): Promise<string> {

@@ -47,6 +47,20 @@ export async function writeSource(
   }
 }
 
+/** Writes the Helm chart of the commit as a package. Git writes all entries with the time of the commit; Helm does not. */
+export async function writeChart(root: string, { id }: Commit, to: string): Promise<void> {
+  const draft = await mkdtemp(join(dirname(to), '.chart-'))
+  try {
+    const archive = join(draft, 'archive.tar')
+    // In this folder git archives only it, and knows the time of the commit.
+    const cwd = join(root, 'deploy/helm/roost')
+    await output('git', ['archive', '--format=tar', '--prefix=roost/', '-o', archive, id], { cwd })
+    await pipeline(createReadStream(archive), createGzip({ level: 9 }), createWriteStream(to))
+  } finally {
+    await rm(draft, { recursive: true, force: true })
+  }
+}
+
 type Component = { 'bom-ref': string; name: string; properties: Property[] }
 type Property = { name: string; value: string }
 type Sbom = {

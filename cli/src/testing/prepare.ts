@@ -42,6 +42,7 @@ const packages: Package[] = [
   { name: 'caddy', isInstalled: () => hasProgram('caddy') },
   { name: 'iproute2', isInstalled: () => hasProgram('ip') },
   { name: 'docker-compose', isInstalled: () => hasProgram('docker-compose') },
+  { name: 'docker-registry', isInstalled: () => hasProgram('docker-registry') },
   // Its promtool checks the alert rules.
   { name: 'prometheus', isInstalled: () => hasProgram('promtool') },
   // Backups of the sandbox engine, and the standard tool that opens their encrypted files.
