@@ -12,6 +12,7 @@ import { configReference } from '../server/src/config.ts'
 import { errorHelp } from '../server/src/http/help/errors.ts'
 import { metricDefinitions } from '../server/src/operations/metrics/index.ts'
 import { accessPage } from './access/table.ts'
+import { chartPage } from './helm/values-page.ts'
 import { toolsPage } from './mcp-tools.ts'
 
 const root = resolve(import.meta.dirname, '..')
@@ -26,6 +27,7 @@ const pages: Record<string, string> = {
   'errors.md': errorsPage(),
   'config.md': configReference(),
   'access.md': await accessPage(),
+  'chart.md': chartPage(root),
   'mcp-tools.md': toolsPage(),
   '../operate/metrics.md': withTable('../operate/metrics.md', 'metrics', metricsTable()),
 }

@@ -33,7 +33,15 @@ const fixed = [
   ],
   ...['engineSocket', 'engineFilterSocket', 'tlsCert', 'tlsKey', 'mcpChatTimeoutMs', 'mcpHost'],
   // Only for processes on several machines.
-  ...['controlPort', 'controlUrl', 'apiUrl', 'mcpServerUrl', 'mcpHostNames', 'upgradeAtStart'],
+  ...[
+    'controlPort',
+    'controlUrl',
+    'apiUrl',
+    'mcpServerUrl',
+    'mcpHostNames',
+    'upgradeAtStart',
+    'lostNodeSeconds',
+  ],
 ]
 
 for (const [file, api] of Object.entries(files)) {
