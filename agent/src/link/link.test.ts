@@ -60,7 +60,9 @@ async function startLink({ hasSeveral }: { hasSeveral: boolean }) {
       started_at: '',
       held: [],
     }),
-    onUp: () => void (ups += 1),
+    onUp() {
+      ups += 1
+    },
     onCall: async () => ({}),
     onSignal: () => {},
     onSilent: ({ port }) => void silent.push(port),

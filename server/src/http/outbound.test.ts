@@ -39,7 +39,7 @@ test('requests for the platform through its proxy are served directly, also with
     assert.match(await send(get(`http://${own}/mcp?a=1`)), /\r\n\r\n\/mcp\?a=1$|\/mcp\?a=1/)
     assert.match(
       await send(`CONNECT ${own} HTTP/1.1\r\nHost: ${own}\r\n\r\n${get('/mcp')}`),
-      /Connected[^]*\/mcp/,
+      /Connected[\s\S]*\/mcp/,
     )
   }
   assert.deepEqual(outbound, [])
