@@ -121,3 +121,41 @@ export function bytes(text: string): number {
   if (digits === '' || value < 1) throw new Rejected('must be a size like 512m or 4g')
   return value
 }
+
+/** `key=value` pairs separated by commas: labels and annotations of Kubernetes. */
+export function keyValues(text: string): Readonly<Record<string, string>> {
+  const pairs = listOf(text, (item) => {
+    const [, key = '', value = ''] = /^([\w./-]{1,253})=(.*)$/.exec(item) ?? []
+    if (key === '') throw new Rejected('must be a list like key=value,key=value')
+    return [key, value] as const
+  })
+  return Object.fromEntries(pairs)
+}
+
+/** A toleration of Kubernetes, written like the taint: `key`, `key=value`, `key:Effect` or `key=value:Effect`. */
+export function toleration(text: string) {
+  const [, key, value, effect] =
+    /^([\w./-]{1,253})(?:=([\w.-]{0,63}))?(?::(NoSchedule|PreferNoSchedule|NoExecute))?$/.exec(text) ?? []
+  if (key === undefined) throw new Rejected('must be a list of taints like key=value:NoSchedule')
+  const match = value === undefined ? { operator: 'Exists' as const } : { operator: 'Equal' as const, value }
+  const effects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'] as const
+  return { key, ...match, ...(effect && { effect: oneOf(effect, effects) }) }
+}
+
+/** An amount as Kubernetes writes it: `250m` (thousandths), `2`, `512Mi`, `10Gi`. */
+export function quantity(text: string): string {
+  return matching(
+    text,
+    /^\d{1,12}(\.\d{1,3})?(m|k|M|G|T|Ki|Mi|Gi|Ti)?$/,
+    'must be an amount like 250m or 512Mi',
+  )
+}
+
+/** The name of an object of Kubernetes. */
+export function objectName(text: string): string {
+  return matching(
+    text,
+    /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/,
+    'must be a name of lower-case letters, digits, hyphens and dots',
+  )
+}

@@ -6,16 +6,20 @@ import {
   bytes,
   httpUrl,
   integer,
+  keyValues,
   listOf,
   mailUrl,
   matching,
   namedAddress,
   network,
+  objectName,
   oneOf,
   ownAddress,
   port,
   portRange,
+  quantity,
   Rejected,
+  toleration,
 } from './config-values.ts'
 import { namedImages } from './kit/named-images.ts'
 import { secret } from './kit/secret.ts'
@@ -211,8 +215,100 @@ export const variables = {
     name: 'ROOST_CONTAINERS_URL',
     default: 'docker:',
     description:
-      'Container engine: `docker:`, optionally followed by a socket or an address as in `DOCKER_HOST`, or `sandbox:`.',
-    parse: (value) => matching(value, /^(docker|sandbox|swarm|fake):/, 'must start with docker: or sandbox:'),
+      'Container engine: `docker:`, optionally followed by a socket or an address as in `DOCKER_HOST`, `sandbox:`, or `kubernetes:` (its own cluster, else `KUBECONFIG`), optionally followed by `///path/to/kubeconfig` and `?context=…&namespace=…`.',
+    parse: (value) =>
+      matching(
+        value,
+        /^(docker|sandbox|kubernetes|swarm|fake):/,
+        'must start with docker:, sandbox: or kubernetes:',
+      ),
+  }),
+  kubernetesNamespace: optional({
+    name: 'ROOST_KUBERNETES_NAMESPACE',
+    defaultText: 'that of the context or of the platform’s own pod',
+    description: 'Namespace of the agents’ pods, volumes and secrets.',
+    parse: objectName,
+  }),
+  kubernetesPlatformHost: optional({
+    name: 'ROOST_KUBERNETES_PLATFORM_HOST',
+    defaultText: 'this machine’s address on the way to the API server',
+    description:
+      'Host or Service under which agents’ pods reach the internal listener of the platform. Required with several API processes.',
+    parse: address,
+  }),
+  kubernetesPlatformPods: required({
+    name: 'ROOST_KUBERNETES_PLATFORM_PODS',
+    default: '',
+    description:
+      'Labels of the platform’s own pods, `key=value` separated by commas: the network policies of agents allow them. Empty if the platform does not run in the cluster.',
+    parse: keyValues,
+  }),
+  kubernetesStorageClass: optional({
+    name: 'ROOST_KUBERNETES_STORAGE_CLASS',
+    defaultText: 'the default of the cluster',
+    description: 'Storage class of agents’ volumes.',
+    parse: objectName,
+  }),
+  kubernetesSharedStorageClass: optional({
+    name: 'ROOST_KUBERNETES_SHARED_STORAGE_CLASS',
+    defaultText: 'none: agents cannot mount each other’s folders',
+    description: 'Storage class of shared folders; it must offer ReadWriteMany.',
+    parse: objectName,
+  }),
+  kubernetesVolumeSize: required({
+    name: 'ROOST_KUBERNETES_VOLUME_SIZE',
+    default: '10Gi',
+    description: 'Storage that is requested for each volume. An agent has three.',
+    parse: quantity,
+  }),
+  kubernetesCpuRequest: required({
+    name: 'ROOST_KUBERNETES_CPU_REQUEST',
+    default: '100m',
+    description:
+      'Processor time that the scheduler reserves for an agent. Its limit is the agent’s own setting.',
+    parse: quantity,
+  }),
+  kubernetesMemoryRequest: required({
+    name: 'ROOST_KUBERNETES_MEMORY_REQUEST',
+    default: '256Mi',
+    description: 'Memory that the scheduler reserves for an agent. Its limit is the agent’s own setting.',
+    parse: quantity,
+  }),
+  kubernetesNodeSelector: required({
+    name: 'ROOST_KUBERNETES_NODE_SELECTOR',
+    default: '',
+    description: 'Labels that a node for agents must have, `key=value` separated by commas.',
+    parse: keyValues,
+  }),
+  kubernetesTolerations: required({
+    name: 'ROOST_KUBERNETES_TOLERATIONS',
+    default: '',
+    description: 'Taints that agents tolerate, such as `agents=yes:NoSchedule`, separated by commas.',
+    parse: (value) => listOf(value, toleration),
+  }),
+  kubernetesPriorityClass: optional({
+    name: 'ROOST_KUBERNETES_PRIORITY_CLASS',
+    defaultText: 'the default of the cluster',
+    description: 'Priority class of agents’ pods.',
+    parse: objectName,
+  }),
+  kubernetesImagePullSecrets: required({
+    name: 'ROOST_KUBERNETES_IMAGE_PULL_SECRETS',
+    default: '',
+    description: 'Secrets with the registry’s credentials in the agents’ namespace, separated by commas.',
+    parse: (value) => listOf(value, objectName),
+  }),
+  kubernetesPodLabels: required({
+    name: 'ROOST_KUBERNETES_POD_LABELS',
+    default: '',
+    description: 'Further labels of agents’ pods, `key=value` separated by commas.',
+    parse: keyValues,
+  }),
+  kubernetesPodAnnotations: required({
+    name: 'ROOST_KUBERNETES_POD_ANNOTATIONS',
+    default: '',
+    description: 'Further annotations of agents’ pods, `key=value` separated by commas.',
+    parse: keyValues,
   }),
   engineSocket: required({
     name: 'ROOST_ENGINE_SOCKET',
@@ -276,7 +372,7 @@ export const variables = {
     name: 'ROOST_CONTAINER_RUNTIME',
     defaultText: 'the default of the engine',
     description:
-      'OCI runtime of all agents’ containers: `runc`, `runsc` (gVisor), `kata`, or another that `docker info` lists. Single agents cannot have a weaker one.',
+      'OCI runtime of all agents’ containers: `runc`, `runsc` (gVisor), `kata`, or another that `docker info` lists; with `kubernetes:` a RuntimeClass. Single agents cannot have a weaker one.',
     parse: (value) =>
       matching(value, /^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$/, 'must be the name of an OCI runtime'),
   }),
@@ -298,7 +394,7 @@ export const variables = {
     name: 'ROOST_AGENT_IMAGE',
     defaultText: 'built locally',
     description:
-      'Image of the agents’ containers; `{runtime}` stands for the runtime’s name. Or a list `claude-code=…,gemini-cli=…,codex=…`, for images by digest.',
+      'Image of the agents’ containers; `{runtime}` stands for the runtime’s name. Or a list `claude-code=…,gemini-cli=…,codex=…`, for images by digest. Required with `kubernetes:`, whose nodes pull it.',
     parse: agentImages,
   }),
   agentTmpBytes: required({

@@ -37,6 +37,7 @@ import { createGeminiVoice } from '../ports/voice/gemini/gemini.ts'
 import type { VoicePort } from '../ports/voice/port.ts'
 import { openBackupProgram } from './backup-program.ts'
 import { installId } from './first-start.ts'
+import { kubernetesOptions } from './kubernetes-options.ts'
 import { sandboxImage } from './sandbox-image.ts'
 import { openVolumeJobs } from './volume-jobs.ts'
 
@@ -77,6 +78,7 @@ export async function openAdapters(config: Config, log: Log, env: NodeJS.Process
     network: agentsNetwork,
     fakeImages: agentRuntimes.map((runtime) => images.tagFor(runtime).image),
     sandbox: { stateDir: join(dataDir, 'sandbox'), resolveImage: sandboxImage },
+    kubernetes: kubernetesOptions(config, env),
     clock,
   })
   const db = await openDatabase(config.databaseUrl.reveal(), log, meters)

@@ -19,6 +19,7 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
 import { type AgentsTable, blankRow } from '../agents/records/index.ts'
+import { parseConfig } from '../config.ts'
 import { openVault } from '../foundation/vault/index.ts'
 import { newId } from '../kit/ids.ts'
 import { migrations } from '../migrations/index.ts'
@@ -29,6 +30,7 @@ import { openContainers } from '../ports/containers/open.ts'
 import { migrate } from '../ports/database/migrator.ts'
 import { openDatabase } from '../ports/database/open.ts'
 import { silentLog } from '../ports/log.ts'
+import { kubernetesOptions } from './kubernetes-options.ts'
 import { sandboxImage } from './sandbox-image.ts'
 import { openVolumeJobs } from './volume-jobs.ts'
 
@@ -349,6 +351,7 @@ async function openWorld(url: string) {
       install,
       network: 'roost-agents',
       sandbox: { stateDir: join(data, 'sandbox'), resolveImage: sandboxImage },
+      kubernetes: kubernetesOptions(parseConfig({}), {}),
     })
   const engine = await engineOf(dataDir)
   for (const volume of volumes) await engine.createVolume(volume, {})

@@ -48,6 +48,7 @@ import { createScratchDatabase } from '../ports/database-copies/scratch.ts'
 import { createLog } from '../ports/log.ts'
 import { backupLock, secretNames } from './backup-program.ts'
 import { fileLock } from './file-lock.ts'
+import { kubernetesOptions } from './kubernetes-options.ts'
 import { sandboxImage } from './sandbox-image.ts'
 import { exitConfig, fail, sendMessage, stopRequested } from './supervision.ts'
 import { openVolumeJobs } from './volume-jobs.ts'
@@ -298,6 +299,7 @@ async function openEngine(config: Config, install: string) {
     install,
     network: 'roost-agents',
     sandbox: { stateDir: join(dataDir, 'sandbox'), resolveImage: sandboxImage },
+    kubernetes: kubernetesOptions(config, process.env),
   })
   const jobs = openVolumeJobs(containersUrl, { install, dataDir, connect, env: process.env })
   return { containers, jobs }

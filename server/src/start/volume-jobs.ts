@@ -4,6 +4,7 @@ import { ensureBackupImage } from '../ports/agent-images/docker/backup-image.ts'
 import { foldersOf } from '../ports/containers/sandbox/folders.ts'
 import { volumeData } from '../ports/containers/sandbox/launch.ts'
 import { createDockerJobs } from '../ports/volume-jobs/docker.ts'
+import { createNoJobs } from '../ports/volume-jobs/none.ts'
 import type { VolumeJobs } from '../ports/volume-jobs/port.ts'
 import { createSandboxJobs } from '../ports/volume-jobs/sandbox.ts'
 
@@ -27,6 +28,10 @@ export function openVolumeJobs(url: string, options: OpenVolumeJobsOptions): Vol
       ensureImage: (onProgress, signal) => ensureBackupImage({ docker, root, env, onProgress, signal }),
     })
   }
+  if (url.startsWith('kubernetes:'))
+    return createNoJobs(
+      'Full backups of agents’ volumes are not available on Kubernetes. Use volume snapshots of the cluster, and roost backup for the database.',
+    )
   const folders = foldersOf(join(dataDir, 'sandbox', install))
   return createSandboxJobs({
     folder: join(dataDir, 'backup-jobs'),

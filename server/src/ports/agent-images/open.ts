@@ -4,6 +4,7 @@ import { createDockerAgentImages } from './docker/docker.ts'
 import { createNamedAgentImages } from './docker/named.ts'
 import { createFakeAgentImages } from './fake.ts'
 import type { AgentImages } from './port.ts'
+import { createPulledAgentImages } from './pulled.ts'
 import { createSandboxAgentImages } from './sandbox.ts'
 
 export type AgentImagesOptions = {
@@ -32,6 +33,10 @@ export async function openAgentImages(
         ? createNamedAgentImages(docker, agentImage)
         : createDockerAgentImages({ docker, root, env })
     }
+    case 'kubernetes':
+      if (agentImage === null)
+        throw new Error('ROOST_AGENT_IMAGE must be set with kubernetes:, whose nodes pull the images')
+      return createPulledAgentImages(agentImage)
     case 'sandbox':
       return createSandboxAgentImages({ dataDir, root, env })
     case 'fake':

@@ -15,6 +15,7 @@ containersSuite('containers of a Docker engine', async () => {
     image: engine.image,
     tellsMemoryKills: true,
     hasLayers: true,
+    runsElsewhere: false,
     async crash(id) {
       const { State } = await engine.docker.getContainer(id).inspect()
       assert.ok(State.Pid > 1)

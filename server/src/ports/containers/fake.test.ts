@@ -42,6 +42,7 @@ containersSuite('containers of the fake', async () => {
     image,
     tellsMemoryKills: true,
     hasLayers: true,
+    runsElsewhere: false,
     crash: async (id) => engine.crash(id),
     interruptEvents: async () => engine.dropEvents(),
     async close() {},

@@ -32,6 +32,7 @@ containersSuite('containers of the sandbox', async () => {
     image,
     tellsMemoryKills: isRoot,
     hasLayers: false,
+    runsElsewhere: false,
     async crash(id) {
       const { pid } = JSON.parse(
         await readFile(join(stateDir, 'one', 'containers', id, 'state.json'), 'utf8'),

@@ -1,16 +1,12 @@
-import { createHash } from 'node:crypto'
 import type Docker from 'dockerode'
-import { namedImage } from '../../../kit/named-images.ts'
-import { type AgentImage, AgentImageError, type AgentImages, type AgentRuntime } from '../port.ts'
+import { AgentImageError, type AgentImages, type AgentRuntime } from '../port.ts'
+import { namedImage } from '../named-image.ts'
 import { hasImage } from './base.ts'
 import { pull } from './pull.ts'
 
 /** Images named by the operator (`ROOST_AGENT_IMAGE`), pulled when the engine lacks them. */
 export function createNamedAgentImages(docker: Docker, name: string): AgentImages {
-  const tagFor = (runtime: AgentRuntime): AgentImage => {
-    const image = namedImage(name, runtime)
-    return { image, version: createHash('sha256').update(image).digest('hex').slice(0, 12) }
-  }
+  const tagFor = (runtime: AgentRuntime) => namedImage(name, runtime)
   return {
     tagFor,
     isReady: (runtime) => hasImage(docker, tagFor(runtime).image),

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { isIPv4 } from 'node:net'
+import { closed4, closed6 } from '../closed-networks.ts'
 import type { FilterRules } from '../port.ts'
 
 /** As in the port, with resolved names. */
@@ -15,19 +16,6 @@ export const tableOf = (install: string) => `roost_${shortMark(install)}`
 
 /** Tells installations on one engine apart. */
 export const shortMark = (install: string) => createHash('sha256').update(install).digest('hex').slice(0, 12)
-
-/** Around this machine: local, private, shared, link-local (metadata), and reserved networks. */
-const closed4 = [
-  '0.0.0.0/8',
-  '10.0.0.0/8',
-  '100.64.0.0/10',
-  '127.0.0.0/8',
-  '169.254.0.0/16',
-  '172.16.0.0/12',
-  '192.168.0.0/16',
-]
-/** With IPv4 embedded in IPv6, which a gateway of the host's network might translate. */
-const closed6 = ['::/96', '::ffff:0:0/96', '64:ff9b::/96', '64:ff9b:1::/48', 'fc00::/7', 'fe80::/10']
 
 /** Replaces the installation's table in one transaction; deletes it if there are no bridges. */
 export function filterScript(

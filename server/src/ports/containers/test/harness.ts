@@ -14,6 +14,11 @@ export type Harness = {
   tellsMemoryKills: boolean
   /** True when containers have a writable layer. */
   hasLayers: boolean
+  /**
+   * True when the containers run on machines of a cluster: these pull images themselves, measure nothing for the
+   * platform, and keep only the log of the last run.
+   */
+  runsElsewhere: boolean
   /** Kills the container's first process behind the engine's back. */
   crash(id: string): Promise<void>
   /** Breaks the event stream of listeners; the engine keeps running. */
@@ -71,6 +76,9 @@ export function specOf(
     env: { ROOST_TEST_BEHAVIOUR: behaviour, ROOST_TEST_SCRIPT: behaviours[behaviour], ...more.env },
   }
 }
+
+/** Labels of a volume that other containers may mount. */
+export const sharedLabels = { 'roost.platform': 'agent-shared' }
 
 /** Generous, for a real engine on a busy machine. */
 export const timeoutMs = 60_000

@@ -1,0 +1,60 @@
+import type { Clock } from '../../../kit/clock.ts'
+import type { EngineInfo, OciRuntimes } from '../port.ts'
+import type { Api } from './api.ts'
+import { isStatus } from './faults.ts'
+import { type Entry, type Node, quantity } from './objects.ts'
+
+/** What the cluster offers: its version, its nodes and its RuntimeClasses. */
+export type Cluster = {
+  info(signal?: AbortSignal): Promise<EngineInfo>
+  /** As of the last `info`. Pods without a RuntimeClass have the node's default, which has no name. */
+  runtimes(): OciRuntimes
+}
+
+/** Nodes and RuntimeClasses change rarely, and a list of nodes is long. */
+const freshMs = 5 * 60_000
+/** Without the right to list nodes: limits nothing, the scheduler decides. */
+const unknownResources = { cpus: 4096, memoryBytes: 2 ** 50 }
+
+export function createCluster(api: Api, clock: Pick<Clock, 'now'>): Cluster {
+  let known: { resources: typeof unknownResources; listed: string[]; at: number } | null = null
+
+  async function refresh(signal?: AbortSignal) {
+    const [nodes, classes] = await Promise.all([
+      allowed(api.list<Node>('nodes', {}, { signal })),
+      allowed(api.list<Entry>('runtimeclasses', {}, { signal, onlyMetadata: true })),
+    ])
+    return {
+      resources: nodes ? largest(nodes.items) : unknownResources,
+      listed: (classes?.items ?? []).map(({ metadata }) => metadata.name).toSorted(),
+      at: clock.now().getTime(),
+    }
+  }
+
+  return {
+    async info(signal) {
+      const { gitVersion } = await api.version(signal)
+      if (!known || clock.now().getTime() - known.at > freshMs) known = await refresh(signal)
+      return { name: 'Kubernetes', version: gitVersion, ...known.resources }
+    },
+    runtimes: () => ({ listed: known?.listed ?? [], default: null }),
+  }
+}
+
+/** Null without the right, which is optional, or on a cluster without the kind. */
+async function allowed<T>(answer: Promise<T>): Promise<T | null> {
+  return answer.catch((error: unknown) => {
+    if (isStatus(error, 403, 404)) return null
+    throw error
+  })
+}
+
+/** A container runs on one node, so the largest one is its limit. */
+function largest(nodes: readonly Node[]): typeof unknownResources {
+  const most = (of: (node: Node) => string | undefined, unknown: number) =>
+    Math.max(...nodes.map((node) => quantity(of(node)) ?? 0), 0) || unknown
+  return {
+    cpus: most(({ status }) => status?.allocatable?.cpu, unknownResources.cpus),
+    memoryBytes: most(({ status }) => status?.allocatable?.memory, unknownResources.memoryBytes),
+  }
+}

@@ -1,0 +1,204 @@
+import type { Mount } from '../port.ts'
+import { quantity } from './objects.ts'
+import { type ContainerRecord, idLabel, nameNote, networkLabel, ownLabels } from './record.ts'
+
+export type Toleration = {
+  key?: string
+  operator: 'Exists' | 'Equal'
+  value?: string
+  effect?: 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute'
+}
+
+/** The operator's wishes for every pod. */
+export type PodSettings = {
+  nodeSelector: Readonly<Record<string, string>>
+  tolerations: readonly Toleration[]
+  /** Null for the cluster's default. */
+  priorityClass: string | null
+  imagePullSecrets: readonly string[]
+  /** What the scheduler reserves, as quantities such as `100m` and `256Mi`; capped by the container's limits. */
+  cpuRequest: string
+  memoryRequest: string
+  labels: Readonly<Record<string, string>>
+  annotations: Readonly<Record<string, string>>
+}
+
+export type PodInput = {
+  record: ContainerRecord
+  name: string
+  install: string
+  settings: PodSettings
+  /** Resolved for containers without a name server; null if the platform's host is an address. */
+  platformAlias: { ip: string; host: string } | null
+}
+
+export const agentContainer = 'agent'
+export const baseCapabilities = [
+  'NET_BIND_SERVICE',
+  'SETGID',
+  'SETUID',
+  'CHOWN',
+  'SYS_CHROOT',
+  'AUDIT_WRITE',
+] as const
+export const fullCapabilities = ['DAC_OVERRIDE', 'FOWNER', 'KILL'] as const
+/** To copy files of every owner from the image, only before the agent starts. */
+const prepareCapabilities = ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'FSETID'] as const
+const maxFolderBytes = 64 * 1024
+
+/**
+ * Fills empty volumes from the image, as Docker does, and creates the mount points inside read-only folders.
+ * Arguments: any number of `fill VOLUME FOLDER`, `inside FOLDER` and `close FOLDER`.
+ */
+const prepareScript = `set -e
+while [ $# -gt 0 ]; do
+  case $1 in
+    fill)
+      if [ -d "$3" ] && [ -z "$(ls -A "$2" | grep -vx lost+found)" ]; then cp -a "$3/." "$2/"; fi
+      shift 3 ;;
+    inside) mkdir -p "$2"; shift 2 ;;
+    close) chmod 0555 "$2"; shift 2 ;;
+  esac
+done`
+
+/** Returns the Pod of one run of a container. It belongs to the record's Secret and is deleted with it. */
+export function podFor({ record, name, install, settings, platformAlias }: PodInput) {
+  const { spec } = record
+  const isClosed = spec.isClosed ?? false
+  const volumes = spec.mounts.map((mount, at) => ({ ...mount, name: `mount-${at}` }))
+  const limits = { cpu: milli(spec.cpus), memory: String(spec.memoryBytes) }
+  const resources = {
+    requests: {
+      cpu: atMost(settings.cpuRequest, spec.cpus, limits.cpu),
+      memory: atMost(settings.memoryRequest, spec.memoryBytes, limits.memory),
+    },
+    limits,
+  }
+  const prepare = prepareArguments(record, volumes)
+  const image = { image: spec.image, imagePullPolicy: 'IfNotPresent' }
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name,
+      labels: {
+        ...settings.labels,
+        ...ownLabels(install),
+        [idLabel]: record.id,
+        [networkLabel]: isClosed ? 'closed' : 'open',
+      },
+      annotations: { ...settings.annotations, [nameNote]: record.name },
+      ownerReferences: [
+        {
+          ...{ apiVersion: 'v1', kind: 'Secret', name: record.secret.name, uid: record.secret.uid },
+          // A drain evicts only pods with a controller, unless it is forced.
+          controller: true,
+        },
+      ],
+    },
+    spec: {
+      restartPolicy: 'Always',
+      terminationGracePeriodSeconds: 10,
+      automountServiceAccountToken: false,
+      enableServiceLinks: false,
+      ...(spec.runtime && { runtimeClassName: spec.runtime }),
+      ...(settings.priorityClass && { priorityClassName: settings.priorityClass }),
+      nodeSelector: { ...settings.nodeSelector },
+      tolerations: [...settings.tolerations, ...lostNodeTolerations],
+      imagePullSecrets: settings.imagePullSecrets.map((secret) => ({ name: secret })),
+      securityContext: { seccompProfile: { type: 'RuntimeDefault' } },
+      // A name server outside would receive data in the names of queries.
+      ...(isClosed && { dnsPolicy: 'None', dnsConfig: { nameservers: ['127.0.0.1'] } }),
+      ...(isClosed &&
+        platformAlias && { hostAliases: [{ ip: platformAlias.ip, hostnames: [platformAlias.host] }] }),
+      ...(prepare.args.length > 0 && {
+        initContainers: [
+          {
+            name: 'prepare',
+            ...image,
+            command: ['/bin/sh', '-c', prepareScript, 'prepare', ...prepare.args],
+            resources,
+            securityContext: {
+              ...{ runAsUser: 0, allowPrivilegeEscalation: false, privileged: false },
+              capabilities: { drop: ['ALL'], add: [...prepareCapabilities] },
+            },
+            terminationMessagePolicy: 'FallbackToLogsOnError',
+            volumeMounts: prepare.mounts,
+          },
+        ],
+      }),
+      containers: [
+        {
+          name: agentContainer,
+          ...image,
+          envFrom: [{ secretRef: { name: record.secret.name } }],
+          resources,
+          securityContext: {
+            privileged: false,
+            // sudo needs new privileges.
+            allowPrivilegeEscalation: spec.fullCapabilities,
+            capabilities: {
+              drop: ['ALL'],
+              add: spec.fullCapabilities ? [...baseCapabilities, ...fullCapabilities] : [...baseCapabilities],
+            },
+          },
+          volumeMounts: [
+            { name: 'tmp', mountPath: '/tmp' },
+            ...volumes.map((mount) => ({
+              ...{ name: mount.name, mountPath: mount.target },
+              readOnly: mount.type === 'volume' ? (mount.readOnly ?? false) : true,
+            })),
+          ],
+        },
+      ],
+      volumes: [
+        { name: 'tmp', emptyDir: { medium: 'Memory', sizeLimit: String(spec.tmpBytes) } },
+        ...volumes.map((mount) =>
+          mount.type === 'volume'
+            ? { name: mount.name, persistentVolumeClaim: { claimName: mount.volume } }
+            : { name: mount.name, emptyDir: { medium: 'Memory', sizeLimit: String(maxFolderBytes) } },
+        ),
+      ],
+    },
+  }
+}
+
+/**
+ * An agent on a node that does not respond stays bound to it: the cluster must not delete its pod, because the
+ * platform decides when another node may write to the same workspace.
+ */
+const lostNodeTolerations: Toleration[] = ['not-ready', 'unreachable'].map((condition) => ({
+  key: `node.kubernetes.io/${condition}`,
+  operator: 'Exists',
+  effect: 'NoExecute',
+}))
+
+type Placed = Mount & { name: string }
+
+function prepareArguments({ lastRun }: ContainerRecord, mounts: readonly Placed[]) {
+  const args: string[] = []
+  const used: { name: string; mountPath: string }[] = []
+  const use = (name: string) => {
+    const mountPath = `/roost/${name}`
+    used.push({ name, mountPath })
+    return mountPath
+  }
+  for (const mount of mounts) {
+    if (mount.type === 'empty') {
+      const folder = use(mount.name)
+      for (const { target } of mounts)
+        if (target.startsWith(`${mount.target}/`))
+          args.push('inside', `${folder}/${target.slice(mount.target.length + 1)}`)
+      args.push('close', folder)
+      // Volumes of other agents are read-only and never filled; later runs find filled ones.
+    } else if (mount.type === 'volume' && !mount.readOnly && lastRun === null)
+      args.push('fill', use(mount.name), mount.target)
+  }
+  return { args, mounts: used }
+}
+
+const milli = (cpus: number) => `${Math.max(1, Math.round(cpus * 1000))}m`
+
+function atMost(request: string, limit: number, limitText: string): string {
+  return (quantity(request) ?? 0) > limit ? limitText : request
+}

@@ -1,0 +1,89 @@
+import type { ContainerSpec } from '../port.ts'
+import type { Entry } from './objects.ts'
+
+/**
+ * What the cluster stores of a container, from `create` to `remove`: the Secret `roost-<name>`. Its name claims the
+ * container's name. Its data is the environment, everything else is in labels and annotations.
+ */
+export type ContainerRecord = {
+  /** Name and uid of the Secret. */
+  secret: { name: string; uid: string; resourceVersion: string }
+  id: string
+  name: string
+  spec: StoredSpec
+  /** Whether a pod was ever requested. */
+  wasStarted: boolean
+  /** The last run that ended; null without one. */
+  lastRun: EndedRun | null
+}
+
+export type StoredSpec = Omit<ContainerSpec, 'env'>
+
+/** `exitCode` is null when the pod disappeared without a result. */
+export type EndedRun = { startedAt: string | null; exitCode: number | null; oomKilled: boolean }
+
+export const installLabel = 'roost.install'
+export const idLabel = 'roost.id'
+export const kindLabel = 'roost.kind'
+/** `open` or `closed`: selects the network policy of a pod. */
+export const networkLabel = 'roost.network'
+const specNote = 'roost.spec'
+/** On pods: the container's name. */
+export const nameNote = 'roost.name'
+const startedNote = 'roost.started'
+const lastRunNote = 'roost.last-run'
+
+export function secretFor(spec: ContainerSpec, id: string, install: string) {
+  const { env, ...stored } = spec
+  return {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: {
+      name: secretName(spec.name),
+      labels: { ...ownLabels(install), [kindLabel]: 'container', [idLabel]: id },
+      annotations: { [specNote]: JSON.stringify(stored) },
+    },
+    type: 'roost/container',
+    immutable: true,
+    stringData: env,
+  }
+}
+
+export const secretName = (container: string) => `roost-${container}`
+
+export const ownLabels = (install: string) => ({
+  [installLabel]: install,
+  'app.kubernetes.io/managed-by': 'roost',
+})
+
+/** Null for a Secret that the adapter did not write. */
+export function readRecord({ metadata }: Entry): ContainerRecord | null {
+  const { name, uid, resourceVersion, annotations = {} } = metadata
+  const id = metadata.labels?.[idLabel]
+  const spec = parsed<StoredSpec>(annotations[specNote])
+  if (id === undefined || spec === null) return null
+  return {
+    secret: { name, uid, resourceVersion },
+    id,
+    name: spec.name,
+    spec,
+    wasStarted: annotations[startedNote] !== undefined,
+    lastRun: parsed<EndedRun>(annotations[lastRunNote]),
+  }
+}
+
+/** Patches of a record. Repeated ones change nothing, not even the resource version. */
+export const startedPatch = { metadata: { annotations: { [startedNote]: 'yes' } } }
+export const lastRunPatch = (run: EndedRun) => ({
+  metadata: { annotations: { [lastRunNote]: JSON.stringify(run) } },
+})
+
+function parsed<T>(text: string | undefined): T | null {
+  if (text === undefined) return null
+  try {
+    // Written by this file.
+    return JSON.parse(text) as T
+  } catch {
+    return null
+  }
+}

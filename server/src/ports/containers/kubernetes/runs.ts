@@ -1,0 +1,247 @@
+import { createHash } from 'node:crypto'
+import type { Clock } from '../../../kit/clock.ts'
+import { ContainerError } from '../port.ts'
+import type { Api } from './api.ts'
+import { isStatus, nullIfMissing } from './faults.ts'
+import type { Entry, Pod } from './objects.ts'
+import { type PodSettings, podFor } from './pod.ts'
+import {
+  type ContainerRecord,
+  type EndedRun,
+  idLabel,
+  installLabel,
+  lastRunPatch,
+  readRecord,
+  startedPatch,
+} from './record.ts'
+import type { RunLogs } from './run-log.ts'
+import { hasEnded, isRunning, isWanted, lost, type Pending, pending, runsOf } from './state.ts'
+import { type Seen, untilObjects } from './until.ts'
+
+/** Starts and ends the pods of containers: at most one at a time for each. */
+export type Runs = {
+  /** See `Containers.start`. */
+  start(record: ContainerRecord, pods: readonly Pod[]): Promise<void>
+  /**
+   * Deletes the pods, waits for their end and stores the result. Throws node_lost when a node does not respond: its
+   * container may still run, and ends when the node returns.
+   */
+  end(
+    record: ContainerRecord,
+    pods: readonly Pod[],
+    options: { graceSeconds: number; keepsLog: boolean },
+  ): Promise<void>
+}
+
+export type RunsDeps = {
+  api: Api
+  install: string
+  clock: Pick<Clock, 'wait'>
+  settings: PodSettings
+  logs: Pick<RunLogs, 'follow' | 'keep'>
+  /** For how long a start waits until its container runs. */
+  startSeconds: number
+  platformAlias(): Promise<{ ip: string; host: string } | null>
+}
+
+/** An obstacle, such as a full cluster, is reported after this time: it may pass, but not soon. */
+const obstacleSeconds = 10
+/** The kubelet reports the end of a container this long after its grace period, on a busy node. */
+const endSeconds = 60
+
+export function createRuns(deps: RunsDeps): Runs {
+  const { api, install, clock, logs } = deps
+  const podsOf = ({ id }: ContainerRecord) => ({
+    labelSelector: `${installLabel}=${install},${idLabel}=${id}`,
+  })
+
+  async function start(record: ContainerRecord, pods: readonly Pod[]): Promise<void> {
+    if (!pods.some(isWanted)) {
+      await waitForEnd(record, pods)
+      await createPod(await keepResults(record, pods))
+    }
+    await waitForRun(record)
+  }
+
+  /** A second pod could write to the same workspace, so a new one never starts beside an old one. */
+  async function waitForEnd(record: ContainerRecord, pods: readonly Pod[]): Promise<void> {
+    const open = pods.filter((pod) => !hasEnded(pod))
+    if (open.length === 0) return
+    refuseLost(open)
+    const isOver = await untilObjects<Pod, true>(api, 'pods', podsOf(record), wait(), (seen) => {
+      const rest = seen.filter(({ object, isGone }) => !isGone && !hasEnded(object))
+      refuseLost(rest.map(({ object }) => object))
+      return rest.length === 0 ? true : null
+    })
+    if (!isOver)
+      throw new ContainerError('start_pending', 'The previous run of the container has not ended yet.')
+  }
+
+  /** Stores the results of pods that ended without `stop`, and deletes those that the cluster would keep. */
+  async function keepResults(record: ContainerRecord, pods: readonly Pod[]): Promise<ContainerRecord> {
+    let current = record
+    for (const pod of pods.filter(hasEnded)) {
+      if (runsOf(pod).length > 0) await logs.keep(record, pod).catch(ignoreFault)
+      current = await storeResult(current, pod)
+      if (pod.metadata.deletionTimestamp === undefined) await deletePod(pod, 1)
+    }
+    return current
+  }
+
+  async function storeResult(record: ContainerRecord, pod: Pod): Promise<ContainerRecord> {
+    const run = runsOf(pod).at(-1)
+    if (!run) return record
+    const end: EndedRun = run.end ?? { startedAt: run.startedAt, exitCode: null, oomKilled: false }
+    return change(record, lastRunPatch(end))
+  }
+
+  async function change(record: ContainerRecord, patch: unknown): Promise<ContainerRecord> {
+    const changed = await api.patch<Entry>('secrets', record.secret.name, patch).catch(nullIfMissing)
+    const now = changed && readRecord(changed)
+    if (now?.id === record.id) return now
+    throw new ContainerError('no_such_container', `container ${record.name} was removed`)
+  }
+
+  /**
+   * The pod's name comes from the version of the record, so that concurrent starts collide and only one creates it.
+   * The record changes with every result, so that a new run need not wait until the old object is gone.
+   */
+  async function createPod(stored: ContainerRecord): Promise<void> {
+    const record = stored.wasStarted ? stored : await change(stored, startedPatch)
+    const name = podName(record)
+    const platformAlias = record.spec.isClosed ? await deps.platformAlias() : null
+    const pod = podFor({ record, name, install, settings: deps.settings, platformAlias })
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        await api.create('pods', pod)
+        return
+      } catch (error) {
+        if (!isStatus(error, 409) || attempt === 2) throw error
+        const existing = await api.get<Pod>('pods', name).catch(nullIfMissing)
+        if (!existing) continue
+        if (existing.metadata.labels?.[idLabel] !== record.id)
+          throw new ContainerError('name_taken', `the pod ${name} belongs to something else in the namespace`)
+        if (isWanted(existing)) return
+        await untilGone(record, existing)
+      }
+    }
+  }
+
+  async function untilGone(record: ContainerRecord, pod: Pod): Promise<void> {
+    const isGone = await untilObjects<Pod, true>(
+      ...([api, 'pods', podsOf(record), { ...wait(), act: () => deletePod(pod, 1) }] as const),
+      (seen) =>
+        seen.some(({ object, isGone }) => object.metadata.uid === pod.metadata.uid && !isGone) ? null : true,
+    )
+    if (!isGone) throw new ContainerError('start_pending', 'The pod of the previous run still exists.')
+  }
+
+  async function waitForRun(record: ContainerRecord): Promise<void> {
+    let wait: Pending | null = null
+    type Outcome = 'runs' | 'gone' | { younger: Pod }
+    const decide = (seen: Seen<Pod>[]): Outcome | null => {
+      const pods = seen.filter(({ isGone }) => !isGone).map(({ object }) => object)
+      const [pod, younger] = pods.filter(isWanted).toSorted(byAge)
+      if (!pod) return 'gone'
+      if (younger) return { younger }
+      refuseLost([pod])
+      wait = pending(pod)
+      return runsOf(pod).length > 0 ? 'runs' : null
+    }
+    const stages = [Math.min(obstacleSeconds, deps.startSeconds), deps.startSeconds - obstacleSeconds]
+    for (const seconds of stages.filter((each) => each > 0)) {
+      for (;;) {
+        const outcome = await untilObjects(api, 'pods', podsOf(record), { seconds, clock }, decide)
+        if (outcome === 'runs') return
+        if (outcome === null) break
+        if (outcome === 'gone')
+          throw new ContainerError('engine_fault', `the pod of ${record.name} was deleted while it started`)
+        // A process that was suspended in the middle of its start created a second pod.
+        await deletePod(outcome.younger, 1)
+      }
+      if (isObstacle(wait)) break
+    }
+    throw new ContainerError('start_pending', reasonOf(wait))
+  }
+
+  async function end(
+    record: ContainerRecord,
+    pods: readonly Pod[],
+    { graceSeconds, keepsLog }: { graceSeconds: number; keepsLog: boolean },
+  ): Promise<void> {
+    for (const pod of pods)
+      if (hasEnded(pod) && pod.metadata.deletionTimestamp === undefined) await deletePod(pod, 1)
+    const open = pods.filter((pod) => !hasEnded(pod))
+    if (open.length === 0) return
+    const follows = keepsLog ? open.filter(isRunning).map((pod) => logs.follow(record, pod)) : []
+    // Between two runs the log is complete, but the node forgets it with the pod.
+    const between = keepsLog ? open.filter((pod) => !isRunning(pod) && runsOf(pod).length > 0) : []
+    for (const pod of between) await logs.keep(record, pod).catch(ignoreFault)
+    const uids = new Set(open.map(({ metadata }) => metadata.uid))
+    // Zero would remove the object at once, while the container may still run.
+    const grace = Math.max(1, graceSeconds)
+    const last = new Map<string, Pod>()
+    const isOver = await untilObjects<Pod, true>(
+      api,
+      'pods',
+      podsOf(record),
+      {
+        ...{ clock, seconds: grace + endSeconds },
+        act: async () => {
+          for (const pod of open) await deletePod(pod, grace)
+        },
+      },
+      (seen) => {
+        const own = seen.filter(({ object }) => uids.has(object.metadata.uid))
+        for (const { object } of own) if (runsOf(object).length > 0) last.set(object.metadata.uid, object)
+        const rest = own.filter(({ object, isGone }) => !isGone && !hasEnded(object))
+        refuseLost(rest.map(({ object }) => object))
+        return rest.length === 0 ? true : null
+      },
+    ).finally(async () => {
+      for (const follow of follows) await follow.finish().catch(ignoreFault)
+    })
+    if (!isOver)
+      throw new ContainerError('engine_fault', `${record.name} did not end within ${grace + endSeconds} s`)
+    let current = record
+    for (const pod of last.values()) current = await storeResult(current, pod)
+  }
+
+  async function deletePod({ metadata: { name, uid } }: Pod, graceSeconds: number): Promise<void> {
+    await api.delete('pods', name, { uid, graceSeconds }).catch((error: unknown) => {
+      // Gone, or replaced by a later one.
+      if (!isStatus(error, 404, 409)) throw error
+    })
+  }
+
+  const wait = () => ({ seconds: deps.startSeconds, clock })
+
+  return { start, end }
+}
+
+export function podName({ name, secret }: ContainerRecord): string {
+  const version = createHash('sha256').update(`${secret.uid} ${secret.resourceVersion}`).digest('hex')
+  return `${name}-${version.slice(0, 8)}`
+}
+
+function refuseLost(pods: readonly Pod[]): void {
+  for (const pod of pods) {
+    const reason = lost(pod)?.reason
+    if (reason) throw new ContainerError('node_lost', reason)
+  }
+}
+
+// The compiler does not see that a callback assigned the value.
+const isObstacle = (wait: Pending | null) => wait?.isObstacle ?? false
+const reasonOf = (wait: Pending | null) =>
+  wait?.reason ?? 'The cluster has not reported on the container yet.'
+
+/** Logs are kept if possible; a start or stop never fails for them. */
+function ignoreFault(error: unknown): void {
+  if (!(error instanceof ContainerError)) throw error
+}
+
+function byAge(a: Pod, b: Pod): number {
+  const [first, second] = [a.metadata.creationTimestamp ?? '', b.metadata.creationTimestamp ?? '']
+  return first.localeCompare(second) || a.metadata.name.localeCompare(b.metadata.name)
+}

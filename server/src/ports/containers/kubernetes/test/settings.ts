@@ -1,0 +1,19 @@
+import type { KubernetesSettings } from '../kubernetes.ts'
+
+/** Settings of tests: the defaults of the cluster, and small requests. */
+export const testSettings: KubernetesSettings = {
+  nodeSelector: {},
+  tolerations: [],
+  priorityClass: null,
+  imagePullSecrets: [],
+  cpuRequest: '10m',
+  memoryRequest: '16Mi',
+  labels: {},
+  annotations: {},
+  storageClass: null,
+  sharedStorageClass: null,
+  volumeSize: '64Mi',
+  platformHost: '127.0.0.1',
+  platformPods: null,
+  probeImage: null,
+}

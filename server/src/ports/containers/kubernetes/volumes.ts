@@ -1,0 +1,136 @@
+import type { Clock } from '../../../kit/clock.ts'
+import { ContainerError, type ContainerSpec } from '../port.ts'
+import type { Api } from './api.ts'
+import { isStatus, nullIfMissing } from './faults.ts'
+import type { Claim, Entry } from './objects.ts'
+import { installLabel, kindLabel, ownLabels } from './record.ts'
+import { untilObjects } from './until.ts'
+
+export type VolumeSettings = {
+  /** Null for the cluster's default class. */
+  storageClass: string | null
+  /** A class that several nodes can mount; null if there is none, and then agents cannot share folders. */
+  sharedStorageClass: string | null
+  /** Requested for each volume, as a quantity such as `10Gi`. */
+  volumeSize: string
+}
+
+/** Volumes as PersistentVolumeClaims. */
+export type Volumes = {
+  create(name: string, labels: Record<string, string>): Promise<void>
+  /** `users`: names of the volumes that containers mount. */
+  remove(name: string, users: () => Promise<ReadonlySet<string>>): Promise<void>
+  list(): Promise<string[]>
+  /** Throws `ContainerError` for a volume that is missing, foreign, or on one node although it is to be shared. */
+  requireMountable(mounts: ContainerSpec['mounts']): Promise<void>
+}
+
+const labelsNote = 'roost.labels'
+/** The label that a volume to be shared with other agents has; see `agents/lifecycle/spec.ts`. */
+const sharedLabel = { name: 'roost.platform', value: 'agent-shared' }
+/** A claim in deletion is gone when its last pod is. */
+const deletionSeconds = 60
+
+export function createVolumes(deps: {
+  api: Api
+  install: string
+  clock: Pick<Clock, 'wait'>
+  settings: VolumeSettings
+}): Volumes {
+  const { api, install, clock, settings } = deps
+  const kind = 'persistentvolumeclaims'
+  const own = { labelSelector: `${installLabel}=${install}` }
+  const isOwn = ({ metadata }: Entry) => metadata.labels?.[installLabel] === install
+
+  function claimFor(name: string, labels: Record<string, string>) {
+    const isShared = labels[sharedLabel.name] === sharedLabel.value && settings.sharedStorageClass !== null
+    const storageClassName = isShared ? settings.sharedStorageClass : settings.storageClass
+    return {
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      metadata: {
+        name,
+        labels: { ...ownLabels(install), [kindLabel]: 'volume' },
+        annotations: { [labelsNote]: JSON.stringify(labels) },
+      },
+      spec: {
+        accessModes: [isShared ? 'ReadWriteMany' : 'ReadWriteOnce'],
+        ...(storageClassName !== null && { storageClassName }),
+        resources: { requests: { storage: settings.volumeSize } },
+      },
+    }
+  }
+
+  async function untilGone(name: string): Promise<void> {
+    const selection = { fieldSelector: `metadata.name=${name}` }
+    const isGone = await untilObjects<Entry, true>(
+      ...([api, kind, selection, { seconds: deletionSeconds, clock }] as const),
+      (seen) =>
+        seen.every(({ object, isGone }) => isGone || !object.metadata.deletionTimestamp) ? true : null,
+    )
+    if (!isGone)
+      throw new ContainerError(
+        'engine_fault',
+        `volume ${name} is still being deleted; a pod or the storage holds it`,
+      )
+  }
+
+  return {
+    async create(name, labels) {
+      for (;;) {
+        try {
+          await api.create(kind, claimFor(name, labels))
+          return
+        } catch (error) {
+          if (!isStatus(error, 409)) throw error
+        }
+        const existing = await api.get<Entry>(kind, name).catch(nullIfMissing)
+        if (!existing) continue
+        if (!isOwn(existing)) throw foreign(name)
+        if (!existing.metadata.deletionTimestamp) return
+        await untilGone(name)
+      }
+    },
+
+    async remove(name, users) {
+      const existing = await api.get<Entry>(kind, name).catch(nullIfMissing)
+      if (!existing || !isOwn(existing)) return
+      if ((await users()).has(name))
+        throw new ContainerError('volume_in_use', `a container mounts volume ${name}`)
+      await api.delete(kind, name, { uid: existing.metadata.uid }).catch((error: unknown) => {
+        if (!isStatus(error, 404, 409)) throw error
+      })
+    },
+
+    async list() {
+      const { items } = await api.list<Entry>(kind, own, { onlyMetadata: true })
+      return items
+        .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+        .map(({ metadata }) => metadata.name)
+    },
+
+    async requireMountable(mounts) {
+      const volumes = mounts.filter((mount) => mount.type === 'volume')
+      if (volumes.length === 0) return
+      const { items } = await api.list<Claim>(kind, own)
+      const claims = new Map(items.map((claim) => [claim.metadata.name, claim]))
+      for (const { volume, readOnly } of volumes) {
+        const claim = claims.get(volume)
+        if (!claim) {
+          const other = await api.get<Entry>(kind, volume).catch(nullIfMissing)
+          throw other ? foreign(volume) : new ContainerError('engine_fault', `there is no volume ${volume}`)
+        }
+        if (readOnly && !claim.spec.accessModes?.includes('ReadWriteMany'))
+          throw new ContainerError(
+            'engine_fault',
+            `volume ${volume} cannot be shared with other agents, because its storage is mounted on one node only. ` +
+              'Set ROOST_KUBERNETES_SHARED_STORAGE_CLASS before the agent that owns it is created.',
+          )
+      }
+    },
+  }
+}
+
+function foreign(name: string): ContainerError {
+  return new ContainerError('name_taken', `volume ${name} belongs to something else in the namespace`)
+}
