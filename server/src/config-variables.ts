@@ -255,6 +255,13 @@ export const variables = {
     description: 'Storage class of shared folders; it must offer ReadWriteMany.',
     parse: objectName,
   }),
+  kubernetesAccessMode: required({
+    name: 'ROOST_KUBERNETES_ACCESS_MODE',
+    default: 'ReadWriteOnce',
+    description:
+      'Access mode of agents’ volumes. `ReadWriteMany`, if the storage class offers it: agents of an unreachable node are started on another one.',
+    parse: (value) => oneOf(value, ['ReadWriteOnce', 'ReadWriteMany'] as const),
+  }),
   kubernetesVolumeSize: required({
     name: 'ROOST_KUBERNETES_VOLUME_SIZE',
     default: '10Gi',

@@ -20,6 +20,7 @@ export function kubernetesOptions(
         config.agentImage !== null && firstRuntime ? namedImage(config.agentImage, firstRuntime).image : null,
       storageClass: config.kubernetesStorageClass,
       sharedStorageClass: config.kubernetesSharedStorageClass,
+      accessMode: config.kubernetesAccessMode,
       volumeSize: config.kubernetesVolumeSize,
       cpuRequest: config.kubernetesCpuRequest,
       memoryRequest: config.kubernetesMemoryRequest,

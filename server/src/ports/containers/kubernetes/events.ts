@@ -36,7 +36,7 @@ export async function* followEvents(
         api.list<Entry>('secrets', source.records, options),
         api.list<Pod>('pods', source.pods, { signal: either }),
       ])
-      const follower = createFollower(clock, pods.items)
+      const follower = createFollower(clock, records.items, pods.items)
       const [podsOpen, recordsOpen] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
       const events = merged(
         eventsOf(
@@ -51,7 +51,7 @@ export async function* followEvents(
             ...{ resourceVersion: records.metadata.resourceVersion, ...options },
             onOpen: recordsOpen.resolve,
           }),
-          removals(clock),
+          follower.record,
         ),
       )
       // Reading opens the connections. The caller lists only then, so it can rely on hearing of later changes.
@@ -73,7 +73,7 @@ export async function* followEvents(
 }
 
 /** Compares each change with what is known of the container's runs. */
-function createFollower(clock: Pick<Clock, 'now'>, pods: readonly Pod[]) {
+function createFollower(clock: Pick<Clock, 'now'>, records: readonly Entry[], pods: readonly Pod[]) {
   const known = new Map<string, { runs: Map<string, Run>; wait: string | null; isLost: boolean }>()
   const at = () => clock.now().toISOString()
   const remember = (pod: Pod) => {
@@ -82,9 +82,12 @@ function createFollower(clock: Pick<Clock, 'now'>, pods: readonly Pod[]) {
     known.set(pod.metadata.uid, { runs, wait: wait?.reason ?? null, isLost: wait?.status === 'lost' })
   }
   for (const pod of pods) remember(pod)
+  const superseded = new Set(records.flatMap((entry) => readRecord(entry)?.superseded ?? []))
 
   return {
     *pod({ type, object: pod }: Change<Pod>): Generator<ContainerEvent> {
+      // Another pod is the container now; what becomes of this one is no news.
+      if (superseded.has(pod.metadata.uid)) return
       const { labels = {}, annotations = {} } = pod.metadata
       const subject = { id: labels[idLabel] ?? '', name: annotations[nameNote] ?? '' }
       const before = known.get(pod.metadata.uid)
@@ -104,33 +107,40 @@ function createFollower(clock: Pick<Clock, 'now'>, pods: readonly Pod[]) {
       remember(pod)
       const wait = waitOf(pod)
       if (wait && wait.reason !== before?.wait)
-        yield { type: 'waiting', ...subject, status: wait.status, reason: wait.reason, at: wait.since }
+        yield { type: 'waiting', ...subject, ...newsOf(wait) }
       // Its node responds again, with the run that was there before.
       const isBack = !wait && before?.isLost && last?.end === null && before.runs.has(last.containerId)
       if (isBack) yield { type: 'started', ...subject, at: at() }
     },
+
+    *record({ type, object }: Change<Entry>): Generator<ContainerEvent> {
+      const record = readRecord(object)
+      if (!record) return
+      for (const uid of record.superseded) superseded.add(uid)
+      if (type === 'DELETED') yield { type: 'removed', id: record.id, name: record.name, at: at() }
+    },
   }
 }
 
+type Wait = ContainerWaiting & { status: 'pending' | 'lost' }
+
 /** Null also while a node prepares the container in the usual way, which is no news. */
-function waitOf(pod: Pod): (ContainerWaiting & { status: 'pending' | 'lost' }) | null {
+function waitOf(pod: Pod): Wait | null {
   const isLost = lost(pod)
   if (isLost) return { status: 'lost', ...isLost }
   if (!isWanted(pod) || runsOf(pod).length > 0) return null
-  const { reason, since, isObstacle } = pending(pod)
-  return isObstacle ? { status: 'pending', reason, since } : null
+  const { isObstacle, ...wait } = pending(pod)
+  return isObstacle ? { status: 'pending', ...wait } : null
+}
+
+function newsOf({ status, reason, canMove, since }: Wait) {
+  return { status, reason, canMove, at: since }
 }
 
 const resultOf = (end: EndedRun | null) => ({
   exitCode: end?.exitCode ?? null,
   oomKilled: end?.oomKilled ?? false,
 })
-
-const removals = (clock: Pick<Clock, 'now'>) =>
-  function* ({ type, object }: Change<Entry>): Generator<ContainerEvent> {
-    const record = type === 'DELETED' ? readRecord(object) : null
-    if (record) yield { type: 'removed', id: record.id, name: record.name, at: clock.now().toISOString() }
-  }
 
 async function* eventsOf<T>(
   changes: AsyncGenerator<Change<T>>,

@@ -53,7 +53,7 @@ export function createKubernetesContainers(connection: Connection, options: Kube
   const runs = createRuns({
     ...{ api, install, clock, settings, logs },
     startSeconds: options.startSeconds ?? 60,
-    platformAlias: network.platformAlias,
+    ...{ platformAlias: network.platformAlias, nextStart: volumes.nextStart },
   })
   const records = { labelSelector: `${installLabel}=${install},${kindLabel}=container` }
   const pods = { labelSelector: `${installLabel}=${install},${idLabel}` }
@@ -103,9 +103,9 @@ export function createKubernetesContainers(connection: Connection, options: Kube
       return { id }
     },
 
-    async start(id) {
+    async start(id, startOptions) {
       const { record, pods } = await own(id)
-      await runs.start(record, pods)
+      await runs.start(record, pods, startOptions)
     },
 
     async stop(id, graceSeconds) {
@@ -135,7 +135,9 @@ export function createKubernetesContainers(connection: Connection, options: Kube
     async list() {
       const [secrets, { items }] = await Promise.all([listRecords(), api.list<Pod>('pods', pods)])
       const byId = Map.groupBy(items, ({ metadata }) => metadata.labels?.[idLabel])
-      return secrets.map((record) => containerState(record, byId.get(record.id) ?? [], install))
+      return secrets.map((record) =>
+        containerState(record, current(record, byId.get(record.id) ?? []), install),
+      )
     },
 
     async logs(id, tail) {
@@ -167,7 +169,7 @@ export function createKubernetesContainers(connection: Connection, options: Kube
       api.list<Pod>('pods', idSelection(`${installLabel}=${install}`, id)),
     ])
     const record = secrets.items.map(readRecord).find((each) => each !== null)
-    return record ? { record, pods: items } : null
+    return record ? { record, pods: current(record, items) } : null
   }
 
   async function own(id: string) {
@@ -185,6 +187,11 @@ export function createKubernetesContainers(connection: Connection, options: Kube
     const mounts = (await listRecords()).flatMap(({ spec }) => spec.mounts)
     return new Set(mounts.flatMap((mount) => (mount.type === 'volume' ? [mount.volume] : [])))
   }
+}
+
+/** The pods that are the container, without those that another one replaced. */
+function current({ superseded }: ContainerRecord, pods: readonly Pod[]): Pod[] {
+  return pods.filter(({ metadata }) => !superseded.includes(metadata.uid))
 }
 
 const idSelection = (selector: string, id: string) => ({ labelSelector: `${selector},${idLabel}=${id}` })

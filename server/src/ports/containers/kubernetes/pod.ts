@@ -1,6 +1,6 @@
 import type { Mount } from '../port.ts'
 import { quantity } from './objects.ts'
-import { type ContainerRecord, idLabel, nameNote, networkLabel, ownLabels } from './record.ts'
+import { type ContainerRecord, idLabel, movableNote, nameNote, networkLabel, ownLabels } from './record.ts'
 
 export type Toleration = {
   key?: string
@@ -30,6 +30,10 @@ export type PodInput = {
   settings: PodSettings
   /** Resolved for containers without a name server; null if the platform's host is an address. */
   platformAlias: { ip: string; host: string } | null
+  /** See `Volumes.nextStart`. */
+  start: { number: number; canMove: boolean }
+  /** How long the agent program waits for the end of a container that it replaces. */
+  fenceSeconds: number
 }
 
 export const agentContainer = 'agent'
@@ -62,7 +66,8 @@ while [ $# -gt 0 ]; do
 done`
 
 /** Returns the Pod of one run of a container. It belongs to the record's Secret and is deleted with it. */
-export function podFor({ record, name, install, settings, platformAlias }: PodInput) {
+export function podFor(input: PodInput) {
+  const { record, name, install, settings, platformAlias, start } = input
   const { spec } = record
   const isClosed = spec.isClosed ?? false
   const volumes = spec.mounts.map((mount, at) => ({ ...mount, name: `mount-${at}` }))
@@ -87,7 +92,11 @@ export function podFor({ record, name, install, settings, platformAlias }: PodIn
         [idLabel]: record.id,
         [networkLabel]: isClosed ? 'closed' : 'open',
       },
-      annotations: { ...settings.annotations, [nameNote]: record.name },
+      annotations: {
+        ...settings.annotations,
+        [nameNote]: record.name,
+        ...(start.canMove && { [movableNote]: 'yes' }),
+      },
       ownerReferences: [
         {
           ...{ apiVersion: 'v1', kind: 'Secret', name: record.secret.name, uid: record.secret.uid },
@@ -131,6 +140,10 @@ export function podFor({ record, name, install, settings, platformAlias }: PodIn
         {
           name: agentContainer,
           ...image,
+          env: [
+            { name: 'ROOST_START_NUMBER', value: String(start.number) },
+            { name: 'ROOST_START_WAIT_SECONDS', value: String(input.fenceSeconds) },
+          ],
           envFrom: [{ secretRef: { name: record.secret.name } }],
           resources,
           securityContext: {

@@ -15,6 +15,8 @@ export type ContainerRecord = {
   wasStarted: boolean
   /** The last run that ended; null without one. */
   lastRun: EndedRun | null
+  /** Pods on unreachable nodes that another one replaced. They may return, and then end by themselves. */
+  superseded: readonly string[]
 }
 
 export type StoredSpec = Omit<ContainerSpec, 'env'>
@@ -30,8 +32,11 @@ export const networkLabel = 'roost.network'
 const specNote = 'roost.spec'
 /** On pods: the container's name. */
 export const nameNote = 'roost.name'
+/** On pods: present if another node can mount their volumes too. */
+export const movableNote = 'roost.movable'
 const startedNote = 'roost.started'
 const lastRunNote = 'roost.last-run'
+const supersededNote = 'roost.superseded'
 
 export function secretFor(spec: ContainerSpec, id: string, install: string) {
   const { env, ...stored } = spec
@@ -69,6 +74,7 @@ export function readRecord({ metadata }: Entry): ContainerRecord | null {
     spec,
     wasStarted: annotations[startedNote] !== undefined,
     lastRun: parsed<EndedRun>(annotations[lastRunNote]),
+    superseded: parsed<string[]>(annotations[supersededNote]) ?? [],
   }
 }
 
@@ -76,6 +82,10 @@ export function readRecord({ metadata }: Entry): ContainerRecord | null {
 export const startedPatch = { metadata: { annotations: { [startedNote]: 'yes' } } }
 export const lastRunPatch = (run: EndedRun) => ({
   metadata: { annotations: { [lastRunNote]: JSON.stringify(run) } },
+})
+
+export const supersededPatch = (podUids: readonly string[]) => ({
+  metadata: { annotations: { [supersededNote]: JSON.stringify(podUids.toSorted()) } },
 })
 
 function parsed<T>(text: string | undefined): T | null {

@@ -13,6 +13,7 @@ import {
   lastRunPatch,
   readRecord,
   startedPatch,
+  supersededPatch,
 } from './record.ts'
 import type { RunLogs } from './run-log.ts'
 import { hasEnded, isRunning, isWanted, lost, type Pending, pending, runsOf } from './state.ts'
@@ -21,7 +22,7 @@ import { type Seen, untilObjects } from './until.ts'
 /** Starts and ends the pods of containers: at most one at a time for each. */
 export type Runs = {
   /** See `Containers.start`. */
-  start(record: ContainerRecord, pods: readonly Pod[]): Promise<void>
+  start(record: ContainerRecord, pods: readonly Pod[], options?: { takesOver?: boolean }): Promise<void>
   /**
    * Deletes the pods, waits for their end and stores the result. Throws node_lost when a node does not respond: its
    * container may still run, and ends when the node returns.
@@ -41,11 +42,15 @@ export type RunsDeps = {
   logs: Pick<RunLogs, 'follow' | 'keep'>
   /** For how long a start waits until its container runs. */
   startSeconds: number
+  nextStart(mounts: ContainerRecord['spec']['mounts']): Promise<{ number: number; canMove: boolean }>
   platformAlias(): Promise<{ ip: string; host: string } | null>
 }
 
 /** An obstacle, such as a full cluster, is reported after this time: it may pass, but not soon. */
 const obstacleSeconds = 10
+/** An older container reads the fence every 2 seconds (decision 97). */
+const fenceSeconds = 10
+const maxSuperseded = 20
 /** The kubelet reports the end of a container this long after its grace period, on a busy node. */
 const endSeconds = 60
 
@@ -55,12 +60,28 @@ export function createRuns(deps: RunsDeps): Runs {
     labelSelector: `${installLabel}=${install},${idLabel}=${id}`,
   })
 
-  async function start(record: ContainerRecord, pods: readonly Pod[]): Promise<void> {
-    if (!pods.some(isWanted)) {
-      await waitForEnd(record, pods)
-      await createPod(await keepResults(record, pods))
+  async function start(
+    record: ContainerRecord,
+    pods: readonly Pod[],
+    { takesOver = false } = {},
+  ): Promise<void> {
+    const abandoned = takesOver ? pods.filter((pod) => lost(pod)?.canMove) : []
+    const rest = pods.filter((pod) => !abandoned.includes(pod))
+    if (!rest.some(isWanted)) {
+      await waitForEnd(record, rest)
+      const current = await supersede(await keepResults(record, rest), abandoned)
+      await createPod(current, abandoned.length > 0 ? fenceSeconds : 0)
     }
-    await waitForRun(record)
+    await waitForRun(record, abandoned)
+  }
+
+  /** Leaves pods on unreachable nodes behind. Their nodes end them when they return. */
+  async function supersede(record: ContainerRecord, abandoned: readonly Pod[]): Promise<ContainerRecord> {
+    if (abandoned.length === 0) return record
+    const uids = [...record.superseded, ...abandoned.map(({ metadata }) => metadata.uid)]
+    const current = await change(record, supersededPatch([...new Set(uids)].slice(-maxSuperseded)))
+    for (const pod of abandoned) await deletePod(pod, fenceSeconds)
+    return current
   }
 
   /** A second pod could write to the same workspace, so a new one never starts beside an old one. */
@@ -69,7 +90,9 @@ export function createRuns(deps: RunsDeps): Runs {
     if (open.length === 0) return
     refuseLost(open)
     const isOver = await untilObjects<Pod, true>(api, 'pods', podsOf(record), wait(), (seen) => {
-      const rest = seen.filter(({ object, isGone }) => !isGone && !hasEnded(object))
+      const uids = new Set(open.map(({ metadata }) => metadata.uid))
+      const own = seen.filter(({ object }) => uids.has(object.metadata.uid))
+      const rest = own.filter(({ object, isGone }) => !isGone && !hasEnded(object))
       refuseLost(rest.map(({ object }) => object))
       return rest.length === 0 ? true : null
     })
@@ -106,11 +129,15 @@ export function createRuns(deps: RunsDeps): Runs {
    * The pod's name comes from the version of the record, so that concurrent starts collide and only one creates it.
    * The record changes with every result, so that a new run need not wait until the old object is gone.
    */
-  async function createPod(stored: ContainerRecord): Promise<void> {
+  async function createPod(stored: ContainerRecord, fenceSeconds: number): Promise<void> {
     const record = stored.wasStarted ? stored : await change(stored, startedPatch)
     const name = podName(record)
     const platformAlias = record.spec.isClosed ? await deps.platformAlias() : null
-    const pod = podFor({ record, name, install, settings: deps.settings, platformAlias })
+    const next = await deps.nextStart(record.spec.mounts)
+    const pod = podFor({
+      ...{ record, name, install, platformAlias, fenceSeconds },
+      ...{ settings: deps.settings, start: next },
+    })
     for (let attempt = 0; ; attempt += 1) {
       try {
         await api.create('pods', pod)
@@ -136,12 +163,14 @@ export function createRuns(deps: RunsDeps): Runs {
     if (!isGone) throw new ContainerError('start_pending', 'The pod of the previous run still exists.')
   }
 
-  async function waitForRun(record: ContainerRecord): Promise<void> {
+  async function waitForRun(record: ContainerRecord, abandoned: readonly Pod[]): Promise<void> {
+    const ignored = new Set([...record.superseded, ...abandoned.map(({ metadata }) => metadata.uid)])
     let wait: Pending | null = null
     type Outcome = 'runs' | 'gone' | { younger: Pod }
     const decide = (seen: Seen<Pod>[]): Outcome | null => {
-      const pods = seen.filter(({ isGone }) => !isGone).map(({ object }) => object)
-      const [pod, younger] = pods.filter(isWanted).toSorted(byAge)
+      const pods = seen.filter(({ object, isGone }) => !isGone && !ignored.has(object.metadata.uid))
+      const wanted = pods.map(({ object }) => object).filter(isWanted)
+      const [pod, younger] = wanted.toSorted(byAge)
       if (!pod) return 'gone'
       if (younger) return { younger }
       refuseLost([pod])

@@ -1,7 +1,7 @@
 import type { ContainerState, ContainerWaiting } from '../port.ts'
 import type { Condition, ContainerStatus, Pod, RunState } from './objects.ts'
 import { agentContainer } from './pod.ts'
-import { type ContainerRecord, type EndedRun, installLabel } from './record.ts'
+import { type ContainerRecord, type EndedRun, installLabel, movableNote } from './record.ts'
 
 /** One run of the agent's container in a pod. `end` is null while it runs. */
 export type Run = { containerId: string; startedAt: string | null; end: EndedRun | null }
@@ -68,7 +68,8 @@ export function lost(pod: Pod): ContainerWaiting | null {
     (ready?.status === 'False' && condition(pod, 'ContainersReady')?.status === 'True')
   if (!isSilent || hasEnded(pod)) return null
   const reason = `The node ${pod.spec.nodeName ?? 'of the container'} does not respond. The container may still run there.`
-  return { reason, since: time(ready?.lastTransitionTime) ?? createdAt(pod) }
+  const canMove = pod.metadata.annotations?.[movableNote] !== undefined
+  return { reason, since: time(ready?.lastTransitionTime) ?? createdAt(pod), canMove }
 }
 
 /** Why a pod does not run yet. `isObstacle` is false while a node prepares it in the usual way. */
@@ -76,7 +77,10 @@ export type Pending = ContainerWaiting & { isObstacle: boolean }
 
 /** Returns the words of the scheduler or the kubelet as a sentence. */
 export function pending(pod: Pod): Pending {
-  const obstacle = (reason: string, since = createdAt(pod)) => ({ reason, since, isObstacle: true })
+  const obstacle = (reason: string, since = createdAt(pod)) => ({
+    ...{ reason, since },
+    ...{ canMove: false, isObstacle: true },
+  })
   const scheduled = condition(pod, 'PodScheduled')
   if (scheduled?.status === 'False') {
     const why = scheduled.message ?? scheduled.reason ?? 'the scheduler gives no reason.'
@@ -97,7 +101,7 @@ export function pending(pod: Pod): Pending {
   const reason = pod.spec.nodeName
     ? `The node ${pod.spec.nodeName} prepares the container: its image, volumes and network.`
     : 'The container waits for a node.'
-  return { reason, since: createdAt(pod), isObstacle: false }
+  return { reason, since: createdAt(pod), canMove: false, isObstacle: false }
 }
 
 const imageFaults = /^(ErrImage|ImagePull|ImageInspect|InvalidImage|RegistryUnavailable)/
@@ -109,7 +113,7 @@ function imageProblem(pod: Pod): RunState['waiting'] | null {
   return waiting.find((each) => each?.reason && imageFaults.test(each.reason)) ?? null
 }
 
-/** `pods` are those of this container, in any state. */
+/** `pods` are those of this container in any state, without the superseded ones. */
 export function containerState(
   record: ContainerRecord,
   pods: readonly Pod[],
@@ -149,8 +153,8 @@ function statusOf(record: ContainerRecord, pod: Pod | undefined): Pick<Container
   if (isRunning(pod)) return { status: 'running', waiting: null }
   // Between two runs the kubelet restarts it; a deleted pod that never ran will not run.
   if (runsOf(pod).length > 0 || !isWanted(pod)) return stopped
-  const { reason, since } = pending(pod)
-  return { status: 'pending', waiting: { reason, since } }
+  const { isObstacle: _, ...waiting } = pending(pod)
+  return { status: 'pending', waiting }
 }
 
 function agentStatus(pod: Pod): ContainerStatus | undefined {

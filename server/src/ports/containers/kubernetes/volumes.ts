@@ -11,6 +11,8 @@ export type VolumeSettings = {
   storageClass: string | null
   /** A class that several nodes can mount; null if there is none, and then agents cannot share folders. */
   sharedStorageClass: string | null
+  /** `ReadWriteMany`: other nodes can mount the volumes too, so that agents of a lost node start elsewhere. */
+  accessMode: 'ReadWriteOnce' | 'ReadWriteMany'
   /** Requested for each volume, as a quantity such as `10Gi`. */
   volumeSize: string
 }
@@ -23,9 +25,16 @@ export type Volumes = {
   list(): Promise<string[]>
   /** Throws `ContainerError` for a volume that is missing, foreign, or on one node although it is to be shared. */
   requireMountable(mounts: ContainerSpec['mounts']): Promise<void>
+  /**
+   * Prepares a new run. `number` is higher than that of every earlier run with the same volumes. `canMove`: every
+   * node can mount them, also while a lost one still does.
+   */
+  nextStart(mounts: ContainerSpec['mounts']): Promise<{ number: number; canMove: boolean }>
 }
 
 const labelsNote = 'roost.labels'
+/** The number of the last run that mounted the volume. */
+const startNote = 'roost.start-number'
 /** The label that a volume to be shared with other agents has; see `agents/lifecycle/spec.ts`. */
 const sharedLabel = { name: 'roost.platform', value: 'agent-shared' }
 /** A claim in deletion is gone when its last pod is. */
@@ -34,7 +43,7 @@ const deletionSeconds = 60
 export function createVolumes(deps: {
   api: Api
   install: string
-  clock: Pick<Clock, 'wait'>
+  clock: Clock
   settings: VolumeSettings
 }): Volumes {
   const { api, install, clock, settings } = deps
@@ -45,6 +54,7 @@ export function createVolumes(deps: {
   function claimFor(name: string, labels: Record<string, string>) {
     const isShared = labels[sharedLabel.name] === sharedLabel.value && settings.sharedStorageClass !== null
     const storageClassName = isShared ? settings.sharedStorageClass : settings.storageClass
+    const accessMode = isShared ? 'ReadWriteMany' : settings.accessMode
     return {
       apiVersion: 'v1',
       kind: 'PersistentVolumeClaim',
@@ -54,7 +64,7 @@ export function createVolumes(deps: {
         annotations: { [labelsNote]: JSON.stringify(labels) },
       },
       spec: {
-        accessModes: [isShared ? 'ReadWriteMany' : 'ReadWriteOnce'],
+        accessModes: [accessMode],
         ...(storageClassName !== null && { storageClassName }),
         resources: { requests: { storage: settings.volumeSize } },
       },
@@ -109,6 +119,31 @@ export function createVolumes(deps: {
         .map(({ metadata }) => metadata.name)
     },
 
+    async nextStart(mounts) {
+      const volumes = mounts.filter((mount) => mount.type === 'volume')
+      const numbered = volumes.find(({ readOnly }) => !readOnly)?.volume
+      for (;;) {
+        const { items } = await api.list<Claim>(kind, own)
+        const claims = items.filter(({ metadata }) => volumes.some(({ volume }) => volume === metadata.name))
+        const canMove = claims.length === volumes.length && claims.every(isForMany)
+        // Seconds since 1970 are above the number in a workspace that was restored from a backup.
+        const seconds = Math.floor(clock.now().getTime() / 1000)
+        const claim = claims.find(({ metadata }) => metadata.name === numbered)
+        if (!claim) return { number: seconds, canMove }
+        const number = Math.max(Number(claim.metadata.annotations?.[startNote] ?? 0) + 1, seconds)
+        const { name, resourceVersion } = claim.metadata
+        const patch = { metadata: { resourceVersion, annotations: { [startNote]: String(number) } } }
+        const isTaken = await api.patch(kind, name, patch).then(
+          () => true,
+          (error: unknown) => {
+            if (isStatus(error, 409)) return false
+            throw error
+          },
+        )
+        if (isTaken) return { number, canMove }
+      }
+    },
+
     async requireMountable(mounts) {
       const volumes = mounts.filter((mount) => mount.type === 'volume')
       if (volumes.length === 0) return
@@ -120,7 +155,7 @@ export function createVolumes(deps: {
           const other = await api.get<Entry>(kind, volume).catch(nullIfMissing)
           throw other ? foreign(volume) : new ContainerError('engine_fault', `there is no volume ${volume}`)
         }
-        if (readOnly && !claim.spec.accessModes?.includes('ReadWriteMany'))
+        if (readOnly && !isForMany(claim))
           throw new ContainerError(
             'engine_fault',
             `volume ${volume} cannot be shared with other agents, because its storage is mounted on one node only. ` +
@@ -130,6 +165,8 @@ export function createVolumes(deps: {
     },
   }
 }
+
+const isForMany = ({ spec }: Claim) => spec.accessModes?.includes('ReadWriteMany') ?? false
 
 function foreign(name: string): ContainerError {
   return new ContainerError('name_taken', `volume ${name} belongs to something else in the namespace`)

@@ -12,6 +12,7 @@ export const testSettings: KubernetesSettings = {
   annotations: {},
   storageClass: null,
   sharedStorageClass: null,
+  accessMode: 'ReadWriteOnce',
   volumeSize: '64Mi',
   platformHost: '127.0.0.1',
   platformPods: null,
