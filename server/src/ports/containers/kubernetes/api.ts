@@ -121,13 +121,14 @@ export function createApi(connection: Connection, options: ApiOptions): Api {
       if (value !== undefined) url.searchParams.set(name, String(value))
     const body = call.body === undefined ? null : JSON.stringify(call.body)
     const { requests, streams } = agentsFor(credential)
-    const reply = await new Promise<IncomingMessage>((resolve, reject) => {
+    if (signal.aborted) throw noAnswer(call, signal.reason, signal)
+    let reply: IncomingMessage | null = null
+    const opened = await new Promise<IncomingMessage>((resolve, reject) => {
       const request = send(
         url,
         {
           method: call.method,
           agent: isStream ? streams : requests,
-          signal,
           headers: {
             accept: call.accept ?? 'application/json',
             'user-agent': 'roost',
@@ -138,22 +139,36 @@ export function createApi(connection: Connection, options: ApiOptions): Api {
             }),
           },
         },
-        resolve,
+        (answer) => {
+          reply = answer
+          resolve(answer)
+          answer.on('error', () => {})
+          answer.once('close', () => signal.removeEventListener('abort', onAbort))
+        },
       )
-      request.once('error', reject)
+      // Not the option `signal`: Node then throws an error that nobody can catch if the reply ends at the same time.
+      const onAbort = () => {
+        if (reply) reply.destroy()
+        else request.destroy(signal.reason)
+      }
+      signal.addEventListener('abort', onAbort, { once: true })
+      request.on('error', (error) => {
+        signal.removeEventListener('abort', onAbort)
+        reject(error)
+      })
       request.end(body)
     }).catch((error: unknown) => {
-      throw noAnswer(call, error)
+      throw noAnswer(call, error, signal)
     })
-    ownAddress = reply.socket.localAddress ?? ownAddress
-    return reply
+    ownAddress = opened.socket.localAddress ?? ownAddress
+    return opened
   }
 
   async function attempt(call: Call): Promise<string> {
     const deadline = AbortSignal.timeout(timeoutMs)
     const signal = call.signal ? AbortSignal.any([deadline, call.signal]) : deadline
     const reply = await open(call, signal, false)
-    const text = await readText(call, reply)
+    const text = await readText(call, reply, signal)
     if ((reply.statusCode ?? 0) >= 400) throw refusalOf(call, reply, text)
     return text
   }
@@ -198,7 +213,7 @@ export function createApi(connection: Connection, options: ApiOptions): Api {
     try {
       const reply = await open(request, signal, true)
       clearTimeout(timer)
-      if ((reply.statusCode ?? 0) >= 400) throw refusalOf(request, reply, await readText(request, reply))
+      if ((reply.statusCode ?? 0) >= 400) throw refusalOf(request, reply, await readText(request, reply, signal))
       onOpen?.()
       yield* readLines(request, reply, idleMs)
     } finally {
@@ -291,11 +306,14 @@ function nameOf(object: unknown): string {
   return metadata?.name ?? ''
 }
 
-function noAnswer({ what, signal }: Call, error: unknown): ContainerError {
+/** `limit` includes the time limit of the request. */
+function noAnswer({ what, signal }: Call, error: unknown, limit?: AbortSignal): ContainerError {
   if (error instanceof ContainerError) return error
-  const { name, message } = error as Error
-  const isAbort = name === 'AbortError' || name === 'TimeoutError'
-  const why = !isAbort ? message : signal?.aborted ? 'given up by the caller' : 'no answer in time'
+  const why = signal?.aborted
+    ? 'given up by the caller'
+    : limit?.aborted
+      ? 'no answer in time'
+      : (error as Error).message
   return new ContainerError('engine_down', `${what}: the Kubernetes API does not answer: ${why}`, {
     cause: error,
   })
@@ -327,7 +345,7 @@ function statusIn(text: string): Status {
   return { message: text.slice(0, 300) }
 }
 
-async function readText(call: Call, reply: IncomingMessage): Promise<string> {
+async function readText(call: Call, reply: IncomingMessage, signal: AbortSignal): Promise<string> {
   const chunks: Buffer[] = []
   let length = 0
   try {
@@ -343,7 +361,7 @@ async function readText(call: Call, reply: IncomingMessage): Promise<string> {
       chunks.push(chunk)
     }
   } catch (error) {
-    throw noAnswer(call, error)
+    throw noAnswer(call, error, signal)
   }
   return Buffer.concat(chunks).toString('utf8')
 }

@@ -151,7 +151,7 @@ test('volumes are claims; those of other agents are read-only and never filled',
   )
   assert.deepEqual(
     spec.volumes.flatMap((volume) =>
-      'persistentVolumeClaim' in volume ? [volume.persistentVolumeClaim.claimName] : [],
+      'persistentVolumeClaim' in volume ? [volume.persistentVolumeClaim?.claimName] : [],
     ),
     ['own', 'other'],
   )

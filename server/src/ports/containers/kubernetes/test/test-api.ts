@@ -30,7 +30,8 @@ export type TestApi = {
   intercept(handler: Intercept | null): void
   objects(kind: string): (Entry & Record<string, unknown>)[]
   put(kind: string, object: unknown): void
-  setPodStatus(name: string, status: PodStatus, nodeName?: string): void
+  /** `nodeName` is null before the pod has a node. */
+  setPodStatus(name: string, status: PodStatus, nodeName?: string | null): void
   /** Removes the object, as the kubelet does after a deletion. */
   drop(kind: string, name: string): void
   /** Watches open now. */
@@ -192,7 +193,8 @@ export async function openTestApi(certificate: TestCertificate): Promise<TestApi
     setPodStatus(name, status, nodeName = 'n1') {
       const pod = kindOf('pods').get(name)
       if (!pod) throw new Error(`there is no pod ${name}`)
-      save('pods', { ...pod, spec: { ...(pod.spec as object), nodeName }, status }, 'MODIFIED')
+      const spec = { ...(pod.spec as object), ...(nodeName !== null && { nodeName }) }
+      save('pods', { ...pod, spec, status }, 'MODIFIED')
     },
     drop,
     watches: () => watchers.size,
@@ -250,14 +252,14 @@ export const podStatus = {
       { type: 'ContainersReady', status: 'True' },
     ],
   }),
-  ended: (exitCode: number, reason = exitCode === 0 ? 'Completed' : 'Error'): PodStatus => ({
+  ended: (exitCode: number, containerID = 'containerd://1'): PodStatus => ({
     phase: 'Running',
     containerStatuses: [
       {
         name: 'agent',
         state: {
           terminated: {
-            ...{ exitCode, reason, containerID: 'containerd://1' },
+            ...{ exitCode, containerID, reason: exitCode === 0 ? 'Completed' : 'Error' },
             startedAt: '2026-01-05T08:00:00Z',
           },
         },

@@ -1,0 +1,360 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { createTestCertificates } from '../../../test/certificates.ts'
+import { createTestClock } from '../../../test/clock.ts'
+import type { ContainerEvent, ContainerSpec, Containers } from '../port.ts'
+import { hasFault, sharedLabels, specOf, until } from '../test/harness.ts'
+import { createKubernetesContainers, type KubernetesSettings } from './kubernetes.ts'
+import { testSettings } from './test/settings.ts'
+import { openTestApi, podStatus } from './test/test-api.ts'
+
+const certificate = createTestCertificates()('api')
+const opened: { close(): Promise<void> }[] = []
+after(async () => {
+  for (const each of opened) await each.close()
+})
+
+/** An own server for each test; no test sees the objects of another. */
+async function world(settings: Partial<KubernetesSettings> = {}, startSeconds = 60) {
+  const server = await openTestApi(certificate)
+  const clock = createTestClock()
+  const open = (install = 'one') =>
+    createKubernetesContainers(server.connection, {
+      ...{ install, clock, startSeconds, namespace: null },
+      settings: { ...testSettings, ...settings },
+      lookup: async () => ['10.1.2.3'],
+    })
+  const containers = open()
+  const close = async () => {
+    await containers.close()
+    await server.close()
+  }
+  opened.push({ close })
+  const podNames = () => server.objects('pods').map(({ metadata }) => metadata.name)
+  /** Reports every new pod as running, as a node would. */
+  const runPods = () => {
+    for (const pod of server.objects('pods'))
+      if (pod.status === undefined) server.setPodStatus(pod.metadata.name, podStatus.running(`c-${pod.metadata.uid}`))
+  }
+  async function running(spec: ContainerSpec = specOf('image', 'stay')): Promise<{ id: string; pod: string }> {
+    const { id } = await containers.create(spec)
+    const before = podNames()
+    const started = containers.start(id)
+    await until(async () => podNames().length > before.length)
+    runPods()
+    await started
+    return { id, pod: podNames().find((name) => !before.includes(name)) ?? '' }
+  }
+  return { server, clock, containers, open, podNames, runPods, running }
+}
+
+const requestsOf = (requests: { method: string; path: string }[]) =>
+  requests.map(({ method, path }) => `${method} ${path.replace(/^.*\/agents\//, '')}`)
+
+async function withHome({ containers }: { containers: Containers }, more: Partial<ContainerSpec> = {}) {
+  const spec = specOf('image', 'stay', more)
+  await containers.createVolume(`${spec.name}-home`, {})
+  return {
+    ...spec,
+    mounts: [{ type: 'volume' as const, volume: `${spec.name}-home`, target: '/home/developer' }],
+  }
+}
+
+test('any number of containers is listed with two requests, and one is inspected with two', async () => {
+  const t = await world()
+  for (let count = 0; count < 5; count += 1) await t.containers.create(specOf('image', 'stay'))
+  t.server.requests.length = 0
+  const states = await t.containers.list()
+  assert.equal(states.length, 5)
+  assert.deepEqual(requestsOf(t.server.requests).toSorted(), ['GET pods', 'GET secrets'])
+  t.server.requests.length = 0
+  await t.containers.inspect(states[0]?.id ?? '')
+  assert.equal(t.server.requests.length, 2)
+})
+
+test('concurrent starts in several processes create one pod', async () => {
+  const t = await world()
+  const { id } = await t.containers.create(specOf('image', 'stay'))
+  const others = Array.from({ length: 4 }, () => t.open())
+  const starts = [t.containers, ...others].map((each) => each.start(id))
+  await until(async () => t.podNames().length > 0)
+  t.runPods()
+  await Promise.all(starts)
+  assert.equal(t.podNames().length, 1)
+  for (const each of others) await each.close()
+})
+
+test('of two pods, which a suspended process left, the younger is deleted', async () => {
+  const t = await world()
+  const { id, pod } = await t.running()
+  const [first] = t.server.objects('pods')
+  assert.ok(first)
+  const twin = structuredClone(first)
+  twin.metadata = { ...twin.metadata, name: 'twin', uid: 'twin', creationTimestamp: '2031-01-01T00:00:00Z' }
+  delete (twin.spec as { nodeName?: string }).nodeName
+  t.server.put('pods', twin)
+  await t.containers.start(id)
+  assert.deepEqual(t.podNames(), [pod])
+})
+
+test('a run after a stop has a new pod, a higher number, and does not wait for the old object', async () => {
+  const t = await world()
+  const numberOf = (name: string) => {
+    const pod = t.server.objects('pods').find(({ metadata }) => metadata.name === name)
+    const { containers } = pod?.spec as { containers: { env: { name: string; value: string }[] }[] }
+    return Number(containers[0]?.env.find((each) => each.name === 'ROOST_START_NUMBER')?.value)
+  }
+  const { id, pod } = await t.running(await withHome(t))
+  const first = numberOf(pod)
+  const stopped = t.containers.stop(id, 5)
+  await until(async () => t.server.objects('pods')[0]?.metadata.deletionTimestamp !== undefined)
+  t.server.setPodStatus(pod, podStatus.ended(0))
+  await stopped
+  const state = await t.containers.inspect(id)
+  assert.deepEqual([state?.status, state?.exitCode], ['stopped', 0])
+
+  const started = t.containers.start(id)
+  await until(async () => t.podNames().length === 2)
+  t.runPods()
+  await started
+  assert.equal((await t.containers.inspect(id))?.status, 'running')
+  const second = t.podNames().find((name) => name !== pod) ?? ''
+  assert.ok(numberOf(second) > first, `${numberOf(second)} > ${first}`)
+})
+
+test('a full cluster, an image and a volume are start_pending with their sentence, and the pod stays', async () => {
+  const cases = [
+    podStatus.unschedulable('0/3 nodes are available: 3 Insufficient memory.'),
+    podStatus.unschedulable('0/3 nodes are available: 3 pod has unbound immediate PersistentVolumeClaims.'),
+    podStatus.waiting('ImagePullBackOff', 'Back-off pulling image "nowhere:1"'),
+  ]
+  for (const status of cases) {
+    const t = await world({}, 0.1)
+    const { id } = await t.containers.create(specOf('image', 'stay'))
+    t.server.intercept(({ method, path }) => {
+      // The scheduler and the kubelet report before the first list.
+      if (method === 'GET' && path.endsWith('/pods'))
+        for (const pod of t.server.objects('pods'))
+          if (pod.status === undefined)
+            t.server.setPodStatus(pod.metadata.name, status, status.containerStatuses ? 'n1' : null)
+      return false
+    })
+    const sentence = status.conditions?.[0]?.message ?? status.containerStatuses?.[0]?.state?.waiting?.message ?? ''
+    await assert.rejects(t.containers.start(id), (error: Error) => {
+      assert.ok(hasFault('start_pending')(error), String(error))
+      assert.ok(error.message.includes(sentence), error.message)
+      return true
+    })
+    const state = await t.containers.inspect(id)
+    assert.equal(state?.status, 'pending')
+    assert.ok(state.waiting?.reason.includes(sentence))
+    const stopped = t.containers.stop(id, 1)
+    await until(async () => t.server.objects('pods').every(({ metadata }) => metadata.deletionTimestamp))
+    for (const name of t.podNames()) t.server.drop('pods', name)
+    await stopped
+    assert.equal((await t.containers.inspect(id))?.status, 'stopped')
+  }
+})
+
+test('an exhausted quota is quota_exceeded, and no pod is left', async () => {
+  const t = await world()
+  const { id } = await t.containers.create(specOf('image', 'stay'))
+  t.server.intercept(({ method, path }, response) => {
+    if (method !== 'POST' || !path.endsWith('/pods')) return false
+    const message = 'pods "a" is forbidden: exceeded quota: q, requested: pods=1, used: pods=3, limited: pods=3'
+    response.writeHead(403).end(JSON.stringify({ message, reason: 'Forbidden' }))
+    return true
+  })
+  await assert.rejects(t.containers.start(id), hasFault('quota_exceeded'))
+  assert.deepEqual(t.podNames(), [])
+  assert.equal((await t.containers.inspect(id))?.status, 'stopped')
+})
+
+test('a lost container is neither started nor removed, and its stop waits for the node', async () => {
+  const t = await world()
+  const { id, pod } = await t.running(await withHome(t))
+  t.server.setPodStatus(pod, podStatus.lost())
+  const state = await t.containers.inspect(id)
+  assert.deepEqual([state?.status, state?.waiting?.canMove], ['lost', false])
+  for (const options of [undefined, { takesOver: true }])
+    await assert.rejects(t.containers.start(id, options), hasFault('node_lost'))
+  await assert.rejects(t.containers.remove(id), hasFault('node_lost'))
+  await t.containers.stop(id, 5)
+  assert.equal((await t.containers.inspect(id))?.status, 'lost')
+  await assert.rejects(t.containers.start(id), hasFault('node_lost'))
+  t.server.setPodStatus(pod, podStatus.ended(143))
+  assert.equal((await t.containers.inspect(id))?.status, 'stopped')
+  assert.deepEqual(t.podNames(), [pod])
+})
+
+test('a lost container whose volumes can move is taken over, and its return changes nothing', async () => {
+  const t = await world({ accessMode: 'ReadWriteMany' })
+  const { id, pod } = await t.running(await withHome(t))
+  const events = collectEvents(t.containers)
+  await events.resync()
+  t.server.setPodStatus(pod, podStatus.lost())
+  await until(async () => events.seen.some(({ type }) => type === 'waiting'))
+  assert.equal((await t.containers.inspect(id))?.waiting?.canMove, true)
+  await assert.rejects(t.containers.start(id), hasFault('node_lost'))
+
+  const started = t.containers.start(id, { takesOver: true })
+  await until(async () => t.podNames().length === 2)
+  t.runPods()
+  await started
+  assert.equal((await t.containers.inspect(id))?.status, 'running')
+  const next = t.server.objects('pods').find(({ metadata }) => metadata.name !== pod)
+  assert.match(JSON.stringify(next?.spec), /"ROOST_START_WAIT_SECONDS","value":"10"/)
+  const old = t.server.objects('pods').find(({ metadata }) => metadata.name === pod)
+  assert.ok(old?.metadata.deletionTimestamp, 'its node ends it when it returns')
+
+  await until(async () => events.seen.at(-1)?.type === 'started')
+  const count = events.seen.length
+  t.server.setPodStatus(pod, podStatus.ended(137))
+  t.server.drop('pods', pod)
+  t.server.setPodStatus(next?.metadata.name ?? '', podStatus.ended(1, `c-${next?.metadata.uid}`))
+  await until(async () => events.seen.length > count)
+  const last = events.seen.slice(count)
+  assert.deepEqual(
+    last.map((event) => (event.type === 'exited' ? event.exitCode : event.type)),
+    [1],
+  )
+  await events.stop()
+})
+
+test('events tell of starts, ends, waits, lost nodes and their return', async () => {
+  const t = await world()
+  const events = collectEvents(t.containers)
+  await events.resync()
+  const { id, pod } = await t.running()
+  const types = () => events.seen.slice(1).map((event) => ('status' in event ? event.status : event.type))
+  await until(async () => types().length === 1)
+  t.server.setPodStatus(pod, podStatus.lost(`c-${t.server.objects('pods')[0]?.metadata.uid}`))
+  await until(async () => types().length === 2)
+  t.server.setPodStatus(pod, podStatus.running(`c-${t.server.objects('pods')[0]?.metadata.uid}`))
+  await until(async () => types().length === 3)
+  t.server.drop('pods', pod)
+  await until(async () => types().length === 4)
+  await t.containers.remove(id)
+  await until(async () => types().length === 5)
+  assert.deepEqual(types(), ['started', 'lost', 'started', 'exited', 'removed'])
+  const exited = events.seen.find((event) => event.type === 'exited')
+  assert.equal(exited?.type === 'exited' && exited.exitCode, null, 'the result is unknown')
+  await events.stop()
+})
+
+test('an expired version and a cut connection lead to resync; a regular end does not', async () => {
+  const t = await world()
+  const events = collectEvents(t.containers)
+  await events.resync()
+  t.server.endWatches({ type: 'ERROR', object: { code: 410, reason: 'Expired', message: 'too old' } })
+  await t.clock.advance(30)
+  await until(async () => {
+    await t.clock.advance(30)
+    return events.seen.length === 2
+  })
+  t.server.cut()
+  await until(async () => {
+    await t.clock.advance(30)
+    return events.seen.length === 3
+  })
+  await until(async () => t.server.watches() === 2)
+  const { id } = await t.containers.create(specOf('image', 'stay'))
+  await t.containers.remove(id)
+  await until(async () => events.seen.length === 4)
+  assert.deepEqual(
+    events.seen.map(({ type }) => type),
+    ['resync', 'resync', 'resync', 'removed'],
+  )
+  await events.stop()
+})
+
+test('an idle platform sends no requests while it follows events', async () => {
+  const t = await world()
+  const events = collectEvents(t.containers)
+  await events.resync()
+  t.server.requests.length = 0
+  await t.clock.advance(3600)
+  assert.deepEqual(t.server.requests, [])
+  await events.stop()
+})
+
+test('shared folders need a class that several nodes can mount', async () => {
+  const lone = await world()
+  await lone.containers.createVolume('bob-shared', sharedLabels)
+  const mounts: ContainerSpec['mounts'] = [
+    { type: 'volume', volume: 'bob-shared', target: '/home/developer/in', readOnly: true },
+  ]
+  await assert.rejects(
+    lone.containers.create(specOf('image', 'stay', { mounts })),
+    /volume bob-shared cannot be shared.*ROOST_KUBERNETES_SHARED_STORAGE_CLASS/s,
+  )
+  assert.deepEqual(await lone.containers.list(), [])
+
+  const many = await world({ sharedStorageClass: 'nfs', storageClass: 'fast' })
+  await many.containers.createVolume('bob-shared', sharedLabels)
+  await many.containers.createVolume('bob-home', {})
+  await many.containers.create(specOf('image', 'stay', { mounts }))
+  assert.deepEqual(
+    many.server.objects('persistentvolumeclaims').map(({ spec }) => {
+      const { storageClassName, accessModes } = spec as { storageClassName: string; accessModes: string[] }
+      return [storageClassName, accessModes[0]]
+    }),
+    [
+      ['nfs', 'ReadWriteMany'],
+      ['fast', 'ReadWriteOnce'],
+    ],
+  )
+})
+
+test('foreign secrets, claims and pods are not touched', async () => {
+  const t = await world()
+  t.server.put('secrets', { metadata: { name: 'roost-suite' }, data: {} })
+  t.server.put('persistentvolumeclaims', { metadata: { name: 'theirs' }, spec: {} })
+  assert.deepEqual(await t.containers.list(), [])
+  assert.deepEqual(await t.containers.listVolumes(), [])
+  await t.containers.removeVolume('theirs')
+  assert.equal(t.server.objects('persistentvolumeclaims').length, 1)
+  await assert.rejects(t.containers.createVolume('theirs', {}), hasFault('name_taken'))
+  await assert.rejects(t.containers.create({ ...specOf('image', 'stay'), name: 'suite' }), hasFault('name_taken'))
+  const mounts: ContainerSpec['mounts'] = [{ type: 'volume', volume: 'theirs', target: '/home/developer' }]
+  await assert.rejects(t.containers.create(specOf('image', 'stay', { mounts })), hasFault('name_taken'))
+})
+
+test('the platform learns of nodes and runtimes if it may, and works without that right', async () => {
+  const t = await world()
+  t.server.put('nodes', { metadata: { name: 'n1' }, status: { allocatable: { cpu: '3500m', memory: '8Gi' } } })
+  t.server.put('nodes', { metadata: { name: 'n2' }, status: { allocatable: { cpu: '2', memory: '16Gi' } } })
+  t.server.put('runtimeclasses', { metadata: { name: 'gvisor' }, handler: 'runsc' })
+  assert.deepEqual(await t.containers.ping(), {
+    ...{ name: 'Kubernetes', version: 'v1.30.0' },
+    ...{ cpus: 3.5, memoryBytes: 16 * 1024 ** 3 },
+  })
+  assert.deepEqual(t.containers.runtimes, { listed: ['gvisor'], default: null })
+  await t.containers.create(specOf('image', 'stay', { runtime: 'gvisor' }))
+
+  const bare = await world()
+  bare.server.intercept(({ path }, response) => {
+    if (!/nodes|runtimeclasses/.test(path)) return false
+    response.writeHead(403).end(JSON.stringify({ message: 'forbidden' }))
+    return true
+  })
+  assert.ok((await bare.containers.ping()).cpus >= 1)
+  assert.deepEqual(bare.containers.runtimes, { listed: [], default: null })
+})
+
+/** Collects events; the wait of the first resync is the only one that a test needs. */
+function collectEvents(containers: Containers) {
+  const controller = new AbortController()
+  const seen: ContainerEvent[] = []
+  const ended = (async () => {
+    for await (const event of containers.events(controller.signal)) seen.push(event)
+  })()
+  return {
+    seen,
+    resync: () => until(async () => seen.length > 0),
+    async stop() {
+      controller.abort()
+      await ended
+    },
+  }
+}
