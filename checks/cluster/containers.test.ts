@@ -33,7 +33,6 @@ else
     const away = open({ ...connection, server: new URL('https://127.0.0.1:1') })
     return {
       ...{ containers, neighbour, away, image },
-      missingPath: '/nowhere/at/all',
       tellsMemoryKills: true,
       ...{ hasLayers: false, runsElsewhere: true },
       async crash(id) {

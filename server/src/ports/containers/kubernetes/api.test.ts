@@ -68,7 +68,12 @@ test('refusals become faults with the API’s sentence', async () => {
     'pods "a" is forbidden: exceeded quota: team, requested: limits.cpu=2,pods=1, used: limits.cpu=8,pods=9, limited: limits.cpu=8,pods=10'
   const table: [number, unknown, ContainerError['fault'], RegExp][] = [
     [401, { message: 'Unauthorized' }, 'engine_fault', /does not accept the credentials/],
-    [403, { message: cannot }, 'engine_fault', /roost:roost lacks the right "list" on pods in the namespace agents/],
+    [
+      403,
+      { message: cannot },
+      'engine_fault',
+      /roost:roost lacks the right "list" on pods in the namespace agents/,
+    ],
     [
       403,
       { message: quota },

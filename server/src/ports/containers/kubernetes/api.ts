@@ -60,6 +60,7 @@ const paths = {
   services: { group: '/api/v1', isNamespaced: true },
   persistentvolumeclaims: { group: '/api/v1', isNamespaced: true },
   networkpolicies: { group: '/apis/networking.k8s.io/v1', isNamespaced: true },
+  namespaces: { group: '/api/v1', isNamespaced: false },
   nodes: { group: '/api/v1', isNamespaced: false },
   runtimeclasses: { group: '/apis/node.k8s.io/v1', isNamespaced: false },
 } as const
@@ -213,7 +214,8 @@ export function createApi(connection: Connection, options: ApiOptions): Api {
     try {
       const reply = await open(request, signal, true)
       clearTimeout(timer)
-      if ((reply.statusCode ?? 0) >= 400) throw refusalOf(request, reply, await readText(request, reply, signal))
+      if ((reply.statusCode ?? 0) >= 400)
+        throw refusalOf(request, reply, await readText(request, reply, signal))
       onOpen?.()
       yield* readLines(request, reply, idleMs)
     } finally {

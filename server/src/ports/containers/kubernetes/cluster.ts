@@ -17,14 +17,17 @@ const freshMs = 5 * 60_000
 const unknownResources = { cpus: 4096, memoryBytes: 2 ** 50 }
 
 export function createCluster(api: Api, clock: Pick<Clock, 'now'>): Cluster {
-  let known: { resources: typeof unknownResources; listed: string[]; at: number } | null = null
+  let known: { id: string; resources: typeof unknownResources; listed: string[]; at: number } | null = null
 
   async function refresh(signal?: AbortSignal) {
-    const [nodes, classes] = await Promise.all([
+    const [namespace, nodes, classes] = await Promise.all([
+      api.get<Entry>('namespaces', api.namespace, { signal, onlyMetadata: true }),
       allowed(api.list<Node>('nodes', {}, { signal })),
       allowed(api.list<Entry>('runtimeclasses', {}, { signal, onlyMetadata: true })),
     ])
     return {
+      // A namespace that is deleted takes all containers and volumes with it.
+      id: namespace.metadata.uid,
       resources: nodes ? largest(nodes.items) : unknownResources,
       listed: (classes?.items ?? []).map(({ metadata }) => metadata.name).toSorted(),
       at: clock.now().getTime(),
@@ -35,7 +38,7 @@ export function createCluster(api: Api, clock: Pick<Clock, 'now'>): Cluster {
     async info(signal) {
       const { gitVersion } = await api.version(signal)
       if (!known || clock.now().getTime() - known.at > freshMs) known = await refresh(signal)
-      return { name: 'Kubernetes', version: gitVersion, ...known.resources }
+      return { id: known.id, name: 'Kubernetes', version: gitVersion, ...known.resources }
     },
     runtimes: () => ({ listed: known?.listed ?? [], default: null }),
   }

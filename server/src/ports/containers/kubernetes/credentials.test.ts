@@ -20,7 +20,8 @@ async function program(script: string, more: object = {}) {
 }
 const cluster = { server: 'https://one.example', ca: 'CA' }
 const env = { PATH: process.env.PATH, ROOST_ENCRYPTION_KEY: 'own secret', AWS_PROFILE: 'agents' }
-const reply = (status: object) => `echo '${JSON.stringify({ apiVersion: v1, kind: 'ExecCredential', status })}'`
+const reply = (status: object) =>
+  `echo '${JSON.stringify({ apiVersion: v1, kind: 'ExecCredential', status })}'`
 
 test('a token file is read again after a minute, and when the API refused the token', async () => {
   const clock = createTestClock()
@@ -73,7 +74,11 @@ ${reply({ clientCertificateData: 'CERT', clientKeyData: 'KEY' })}`
 
 test('a credential program that fails is an error with its reason and the hint', async () => {
   const table: [string, object, RegExp][] = [
-    ['echo "session expired" >&2; exit 1', { installHint: 'Run login.' }, /failed: session expired Run login\./],
+    [
+      'echo "session expired" >&2; exit 1',
+      { installHint: 'Run login.' },
+      /failed: session expired Run login\./,
+    ],
     ['exit 3', {}, /exit code 3/],
     ['echo hello', {}, /printed no ExecCredential/],
     [reply({}), {}, /neither a token nor a certificate/],
@@ -83,7 +88,10 @@ test('a credential program that fails is an error with its reason and the hint',
     const credentials = execCredentials(await program(script, more), { folder, env, cluster })
     await assert.rejects(credentials.current(), message)
   }
-  const missing = execCredentials({ command: 'roost-no-such-program', apiVersion: v1 }, { folder, env, cluster })
+  const missing = execCredentials(
+    { command: 'roost-no-such-program', apiVersion: v1 },
+    { folder, env, cluster },
+  )
   await assert.rejects(missing.current(), /ENOENT/)
 })
 

@@ -106,8 +106,7 @@ function createFollower(clock: Pick<Clock, 'now'>, records: readonly Entry[], po
       }
       remember(pod)
       const wait = waitOf(pod)
-      if (wait && wait.reason !== before?.wait)
-        yield { type: 'waiting', ...subject, ...newsOf(wait) }
+      if (wait && wait.reason !== before?.wait) yield { type: 'waiting', ...subject, ...newsOf(wait) }
       // Its node responds again, with the run that was there before.
       const isBack = !wait && before?.isLost && last?.end === null && before.runs.has(last.containerId)
       if (isBack) yield { type: 'started', ...subject, at: at() }

@@ -16,7 +16,10 @@ async function write(name: string, content: unknown): Promise<string> {
 }
 
 const base64 = (text: string) => Buffer.from(text).toString('base64')
-const cluster = (more: object = {}) => ({ name: 'c', cluster: { server: 'https://one.example:6443', ...more } })
+const cluster = (more: object = {}) => ({
+  name: 'c',
+  cluster: { server: 'https://one.example:6443', ...more },
+})
 const context = { name: 'x', context: { cluster: 'c', user: 'u', namespace: 'agents' } }
 const config = (user: object, more: object = {}) => ({
   'current-context': 'x',
@@ -71,12 +74,18 @@ test('inline certificates and files beside the kubeconfig are read', async () =>
 })
 
 test('of several files in KUBECONFIG the first with an entry decides, and missing ones are skipped', async () => {
-  const first = await write('first', { 'current-context': 'x', users: [{ name: 'u', user: { token: 'first' } }] })
+  const first = await write('first', {
+    'current-context': 'x',
+    users: [{ name: 'u', user: { token: 'first' } }],
+  })
   const second = await write('second', config({ token: 'second' }))
   const KUBECONFIG = [join(folder, 'missing'), first, second].join(':')
   const found = await findConnection(bare, { KUBECONFIG })
   assert.deepEqual(await found.credentials.current(), { token: 'first' })
-  await assert.rejects(findConnection(bare, { KUBECONFIG: `${folder}/no:${folder}/nowhere` }), /none of the files/)
+  await assert.rejects(
+    findConnection(bare, { KUBECONFIG: `${folder}/no:${folder}/nowhere` }),
+    /none of the files/,
+  )
   await assert.rejects(findConnection(bare, { HOME: folder }), /\.kube\/config cannot be read/)
 })
 

@@ -34,9 +34,12 @@ async function world(settings: Partial<KubernetesSettings> = {}, startSeconds = 
   /** Reports every new pod as running, as a node would. */
   const runPods = () => {
     for (const pod of server.objects('pods'))
-      if (pod.status === undefined) server.setPodStatus(pod.metadata.name, podStatus.running(`c-${pod.metadata.uid}`))
+      if (pod.status === undefined)
+        server.setPodStatus(pod.metadata.name, podStatus.running(`c-${pod.metadata.uid}`))
   }
-  async function running(spec: ContainerSpec = specOf('image', 'stay')): Promise<{ id: string; pod: string }> {
+  async function running(
+    spec: ContainerSpec = specOf('image', 'stay'),
+  ): Promise<{ id: string; pod: string }> {
     const { id } = await containers.create(spec)
     const before = podNames()
     const started = containers.start(id)
@@ -139,7 +142,8 @@ test('a full cluster, an image and a volume are start_pending with their sentenc
             t.server.setPodStatus(pod.metadata.name, status, status.containerStatuses ? 'n1' : null)
       return false
     })
-    const sentence = status.conditions?.[0]?.message ?? status.containerStatuses?.[0]?.state?.waiting?.message ?? ''
+    const sentence =
+      status.conditions?.[0]?.message ?? status.containerStatuses?.[0]?.state?.waiting?.message ?? ''
     await assert.rejects(t.containers.start(id), (error: Error) => {
       assert.ok(hasFault('start_pending')(error), String(error))
       assert.ok(error.message.includes(sentence), error.message)
@@ -161,7 +165,8 @@ test('an exhausted quota is quota_exceeded, and no pod is left', async () => {
   const { id } = await t.containers.create(specOf('image', 'stay'))
   t.server.intercept(({ method, path }, response) => {
     if (method !== 'POST' || !path.endsWith('/pods')) return false
-    const message = 'pods "a" is forbidden: exceeded quota: q, requested: pods=1, used: pods=3, limited: pods=3'
+    const message =
+      'pods "a" is forbidden: exceeded quota: q, requested: pods=1, used: pods=3, limited: pods=3'
     response.writeHead(403).end(JSON.stringify({ message, reason: 'Forbidden' }))
     return true
   })
@@ -315,18 +320,24 @@ test('foreign secrets, claims and pods are not touched', async () => {
   await t.containers.removeVolume('theirs')
   assert.equal(t.server.objects('persistentvolumeclaims').length, 1)
   await assert.rejects(t.containers.createVolume('theirs', {}), hasFault('name_taken'))
-  await assert.rejects(t.containers.create({ ...specOf('image', 'stay'), name: 'suite' }), hasFault('name_taken'))
+  await assert.rejects(
+    t.containers.create({ ...specOf('image', 'stay'), name: 'suite' }),
+    hasFault('name_taken'),
+  )
   const mounts: ContainerSpec['mounts'] = [{ type: 'volume', volume: 'theirs', target: '/home/developer' }]
   await assert.rejects(t.containers.create(specOf('image', 'stay', { mounts })), hasFault('name_taken'))
 })
 
 test('the platform learns of nodes and runtimes if it may, and works without that right', async () => {
   const t = await world()
-  t.server.put('nodes', { metadata: { name: 'n1' }, status: { allocatable: { cpu: '3500m', memory: '8Gi' } } })
+  t.server.put('nodes', {
+    metadata: { name: 'n1' },
+    status: { allocatable: { cpu: '3500m', memory: '8Gi' } },
+  })
   t.server.put('nodes', { metadata: { name: 'n2' }, status: { allocatable: { cpu: '2', memory: '16Gi' } } })
   t.server.put('runtimeclasses', { metadata: { name: 'gvisor' }, handler: 'runsc' })
   assert.deepEqual(await t.containers.ping(), {
-    ...{ name: 'Kubernetes', version: 'v1.30.0' },
+    ...{ id: 'uid-of-agents', name: 'Kubernetes', version: 'v1.30.0' },
     ...{ cpus: 3.5, memoryBytes: 16 * 1024 ** 3 },
   })
   assert.deepEqual(t.containers.runtimes, { listed: ['gvisor'], default: null })

@@ -91,8 +91,6 @@ export function createKubernetesContainers(connection: Connection, options: Kube
     filterNetwork: network.filter,
 
     async create(spec) {
-      if (spec.mounts.some(({ type }) => type === 'folder'))
-        throw new ContainerError('engine_fault', 'a cluster cannot mount folders of this machine')
       requireRuntime(spec.runtime, cluster.runtimes())
       if (spec.isClosed) await network.closed()
       await volumes.requireMountable(spec.mounts)

@@ -14,7 +14,11 @@ after(async () => {
   for (const each of opened) await each.close()
 })
 
-const rules = { platformPort: 8001, opened: [{ address: '10.9.0.0', prefix: 16, port: 5432 }] }
+const rules = {
+  platformPorts: [8001],
+  platformHosts: [],
+  opened: [{ address: '10.9.0.0', prefix: 16, port: 5432 }],
+}
 
 /** `codes`: exit codes of the two pods of a probe, as a node reports them. */
 async function world(settings: Partial<KubernetesSettings>, codes: { free: number; denied: number }) {
@@ -54,7 +58,9 @@ test('policies that work: closed containers are offered, and the probe leaves no
     platformUrlHost: 'roost.example',
   })
   await t.containers.create(specOf('image', 'stay', { isClosed: true }))
-  await until(async () => t.server.objects('pods').every(({ metadata }) => metadata.deletionTimestamp !== undefined))
+  await until(async () =>
+    t.server.objects('pods').every(({ metadata }) => metadata.deletionTimestamp !== undefined),
+  )
 })
 
 test('policies that are stored without effect: closed containers are refused, and the reason is shown', async () => {
@@ -70,7 +76,10 @@ test('policies that are stored without effect: closed containers are refused, an
     assert.match(t.containers.closing.notes.join(' '), reason)
     assert.match(t.containers.networkFilter.problem ?? '', reason)
     assert.ok(t.containers.isolation.weaker.some((sentence) => reason.test(sentence)))
-    await assert.rejects(t.containers.create(specOf('image', 'stay', { isClosed: true })), hasFault('engine_fault'))
+    await assert.rejects(
+      t.containers.create(specOf('image', 'stay', { isClosed: true })),
+      hasFault('engine_fault'),
+    )
     assert.deepEqual(await t.containers.list(), [])
   }
 })
@@ -83,7 +92,8 @@ test('without an image to test with, closed containers are refused', async () =>
 
 test('policies are written when they change, and again after five minutes', async () => {
   const t = await world({ probeImage: null }, { free: 0, denied: 3 })
-  const writes = () => t.server.requests.filter(({ method, path }) => method !== 'GET' && /networkpolicies/.test(path)).length
+  const writes = () =>
+    t.server.requests.filter(({ method, path }) => method !== 'GET' && /networkpolicies/.test(path)).length
   await t.containers.filterNetwork(rules)
   assert.equal(t.server.objects('networkpolicies').length, 3)
   const first = writes()
@@ -106,11 +116,16 @@ test('a missing right to write policies is shown', async () => {
     return true
   })
   await t.containers.filterNetwork(rules)
-  assert.match(t.containers.networkFilter.problem ?? '', /lacks the right "update" on networkpolicies\.networking\.k8s\.io/)
+  assert.match(
+    t.containers.networkFilter.problem ?? '',
+    /lacks the right "update" on networkpolicies\.networking\.k8s\.io/,
+  )
 })
 
 test('open agents reach the internet, the platform, name servers and opened networks; closed ones the platform', () => {
-  const platform = { pods: { labels: { app: 'roost' }, namespace: 'roost' }, addresses: ['10.1.2.3'], port: 8001 }
+  const platform = [
+    { pods: { labels: { app: 'roost' }, namespace: 'roost' }, addresses: ['10.1.2.3'], port: 8001 },
+  ]
   const open = networkPolicy('open', 'one', { platform, opened: rules.opened }).spec
   const closed = networkPolicy('closed', 'one', { platform, opened: rules.opened }).spec
   const toPlatform = {
@@ -128,14 +143,20 @@ test('open agents reach the internet, the platform, name servers and opened netw
   assert.deepEqual(closed.egress, [toPlatform])
   assert.deepEqual(open.egress[0], toPlatform)
   const text = JSON.stringify(open.egress)
-  for (const part of ['"cidr":"10.9.0.0/16"', '"port":5432', '"k8s-app":"kube-dns"', '169.254.0.0/16', 'fc00::/7'])
+  for (const part of [
+    '"cidr":"10.9.0.0/16"',
+    '"port":5432',
+    '"k8s-app":"kube-dns"',
+    '169.254.0.0/16',
+    'fc00::/7',
+  ])
     assert.ok(text.includes(part), part)
   assert.ok(!text.includes('::ffff:'), 'the API refuses it')
   assert.notDeepEqual(open.podSelector, closed.podSelector)
 })
 
 test('without any address of the platform no rule allows everything', () => {
-  const platform = { pods: null, addresses: [], port: 8001 }
+  const platform = [{ pods: null, addresses: [], port: 8001 }]
   assert.deepEqual(networkPolicy('closed', 'one', { platform, opened: [] }).spec.egress, [])
   assert.deepEqual(networkPolicy('probe', 'one', { platform, opened: [] }).spec.egress, [])
 })

@@ -67,24 +67,24 @@ export function createNetwork(deps: NetworkDeps): Network {
     throw new ContainerError('engine_fault', 'ROOST_KUBERNETES_PLATFORM_HOST is not set')
   }
 
-  async function addresses(): Promise<readonly string[]> {
-    const host = await platformHost()
+  async function addressesOf(host: string): Promise<readonly string[]> {
     if (isIP(host) !== 0) return [host]
     // In the cluster the policies select the platform's pods, so a name that is not resolved yet is no obstacle.
     return lookup(host).catch(() => [])
   }
 
-  async function peer(port: number): Promise<PlatformPeer> {
+  async function peers({ platformPorts, platformHosts }: FilterRules): Promise<PlatformPeer[]> {
     const { platformPods } = settings
     const isElsewhere = deps.platformNamespace !== null && deps.platformNamespace !== api.namespace
-    return {
-      pods: platformPods && {
-        labels: platformPods,
-        namespace: isElsewhere ? deps.platformNamespace : null,
-      },
-      addresses: (await addresses()).toSorted(),
-      port,
+    const pods = platformPods && {
+      labels: platformPods,
+      namespace: isElsewhere ? deps.platformNamespace : null,
     }
+    const own = await platformHost()
+    const all = [...platformPorts.map((port) => ({ host: own, port })), ...platformHosts]
+    return Promise.all(
+      all.map(async ({ host, port }) => ({ pods, port, addresses: (await addressesOf(host)).toSorted() })),
+    )
   }
 
   async function put(policy: ReturnType<typeof networkPolicy>): Promise<void> {
@@ -101,7 +101,7 @@ export function createNetwork(deps: NetworkDeps): Network {
   function apply(): Promise<void> {
     queue = queue.then(async () => {
       try {
-        const platform = rules && (await peer(rules.platformPort))
+        const platform = rules ? await peers(rules) : []
         const names: PolicyName[] = ['open', 'closed', 'probe']
         const policies = names.map((name) =>
           networkPolicy(name, install, { platform, opened: rules?.opened ?? [] }),
@@ -125,12 +125,13 @@ export function createNetwork(deps: NetworkDeps): Network {
   /** Null while unknown: without an image, or before the platform's port is known. */
   async function probe(): Promise<void> {
     const { probeImage: image } = settings
-    if (image === null || rules === null || applied === null) return
+    const port = rules?.platformPorts[0]
+    if (image === null || port === undefined || applied === null) return
     const isFresh = probed && (probed.result.isEnforced || clock.now().getTime() - probed.at < probeAgainMs)
     if (isFresh) return
     probing ??= (async () => {
-      const { platformPort: port } = rules
-      const address = (await addresses())[0] ?? (await platformHost())
+      const host = await platformHost()
+      const address = (await addressesOf(host))[0] ?? host
       const result = await probePolicies({ ...{ api, install, clock, settings }, image }, { address, port })
       probed = { result, at: clock.now().getTime() }
     })()

@@ -33,7 +33,10 @@ function pod(more: Partial<ContainerSpec> = {}, input: Partial<PodInput> = {}) {
 test('the pod belongs to the record and carries its id', () => {
   const { metadata } = pod()
   const [owner] = metadata.ownerReferences
-  assert.deepEqual([owner?.kind, owner?.name, owner?.uid, owner?.controller], ['Secret', 'roost-agent-ada', 'uid-1', true])
+  assert.deepEqual(
+    [owner?.kind, owner?.name, owner?.uid, owner?.controller],
+    ['Secret', 'roost-agent-ada', 'uid-1', true],
+  )
   assert.equal(metadata.labels['roost.id'], 'the-id')
   assert.equal(metadata.labels['roost.install'], 'one')
   assert.equal(metadata.labels['roost.network'], 'open')
@@ -159,7 +162,10 @@ test('volumes are claims; those of other agents are read-only and never filled',
     ...['fill', '/roost/mount-0', '/home/developer'],
     ...['inside', '/roost/mount-1/bob', 'close', '/roost/mount-1'],
   ])
-  assert.deepEqual(prepare?.volumeMounts.map(({ name }) => name), ['mount-0', 'mount-1'])
+  assert.deepEqual(
+    prepare?.volumeMounts.map(({ name }) => name),
+    ['mount-0', 'mount-1'],
+  )
 })
 
 test('a volume is filled only before the first run', () => {
@@ -172,7 +178,9 @@ test('a volume is filled only before the first run', () => {
 test('the preparation copies the image’s files into an empty volume, and leaves a filled one alone', () => {
   const folder = mkdtempSync(join(tmpdir(), 'roost-prepare-'))
   try {
-    const [image, fresh, filled, inside] = ['image', 'fresh', 'filled', 'inside'].map((name) => join(folder, name))
+    const [image, fresh, filled, inside] = ['image', 'fresh', 'filled', 'inside'].map((name) =>
+      join(folder, name),
+    )
     assert.ok(image && fresh && filled && inside)
     for (const path of [image, fresh, filled, inside]) mkdirSync(path)
     mkdirSync(join(fresh, 'lost+found'))

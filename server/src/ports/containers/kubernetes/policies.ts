@@ -4,9 +4,9 @@ import { closed4, closed6 } from '../closed-networks.ts'
 import type { OpenedNetwork } from '../port.ts'
 import { installLabel, networkLabel, ownLabels } from './record.ts'
 
-/** How the platform's pods are selected, and addresses under which agents reach it. */
+/** A process of the platform: the pods that it runs in, and addresses under which agents reach it. */
 export type PlatformPeer = {
-  /** Null if the platform does not run in the cluster. */
+  /** Null if it does not run in the cluster. */
   pods: { labels: Readonly<Record<string, string>>; namespace: string | null } | null
   addresses: readonly string[]
   port: number
@@ -32,9 +32,9 @@ const exceptions6 = closed6.filter((network) => !network.startsWith('::ffff:'))
 export function networkPolicy(
   name: PolicyName,
   install: string,
-  { platform, opened }: { platform: PlatformPeer | null; opened: readonly OpenedNetwork[] },
+  { platform, opened }: { platform: readonly PlatformPeer[]; opened: readonly OpenedNetwork[] },
 ) {
-  const toPlatform = platform && name !== 'probe' ? platformRule(platform) : []
+  const toPlatform = name === 'probe' ? [] : platform.flatMap(platformRule)
   const egress =
     name === 'open'
       ? [...toPlatform, { to: nameServers, ports: bothProtocols(53) }, ...opened.map(openedRule), internet]

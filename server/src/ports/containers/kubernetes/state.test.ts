@@ -13,7 +13,10 @@ const record: ContainerRecord = {
 }
 const created = '2026-01-05T07:00:00.000Z'
 
-function pod(status: PodStatus, more: { deleted?: boolean; nodeName?: string | null; movable?: boolean } = {}): Pod {
+function pod(
+  status: PodStatus,
+  more: { deleted?: boolean; nodeName?: string | null; movable?: boolean } = {},
+): Pod {
   const { nodeName = 'n1', deleted = false, movable = false } = more
   return {
     metadata: {
@@ -80,8 +83,16 @@ test('a waiting container says why and since when, in the words of the cluster',
     ],
   }
   const table: [PodStatus, RegExp, boolean][] = [
-    [podStatus.unschedulable('0/3 nodes: 3 Insufficient memory.'), /No node can run .* 3 Insufficient memory\./, true],
-    [podStatus.waiting('ErrImagePull', 'no such host'), /image cannot be used \(ErrImagePull\): no such host/, true],
+    [
+      podStatus.unschedulable('0/3 nodes: 3 Insufficient memory.'),
+      /No node can run .* 3 Insufficient memory\./,
+      true,
+    ],
+    [
+      podStatus.waiting('ErrImagePull', 'no such host'),
+      /image cannot be used \(ErrImagePull\): no such host/,
+      true,
+    ],
     [podStatus.waiting('CreateContainerConfigError', 'no secret'), /cannot start .*: no secret/, true],
     [prepare, /volumes cannot be prepared: cp: no space left$/, true],
     [podStatus.waiting('ContainerCreating'), /node n1 prepares/, false],

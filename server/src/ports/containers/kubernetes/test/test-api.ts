@@ -109,8 +109,9 @@ export async function openTestApi(certificate: TestCertificate): Promise<TestApi
     const refuse = (code: number, reason: string, why: string) => send(code, { code, reason, message: why })
     if (url.pathname === '/version') return send(200, { gitVersion: 'v1.30.0' })
     const [, kind = '', name = '', sub] =
-      /^\/apis?\/(?:[^/]+\/)?v1\/(?:namespaces\/[^/]+\/)?([a-z]+)(?:\/([^/]+))?(?:\/([a-z]+))?$/.exec(url.pathname) ??
-      []
+      /^\/apis?\/(?:[^/]+\/)?v1\/(?:namespaces\/[^/]+\/)?([a-z]+)(?:\/([^/]+))?(?:\/([a-z]+))?$/.exec(
+        url.pathname,
+      ) ?? []
     const all = kindOf(kind)
     const current = all.get(name)
     const { method, body, query } = request
@@ -123,16 +124,19 @@ export async function openTestApi(certificate: TestCertificate): Promise<TestApi
     const before = body.metadata?.resourceVersion
     if (before !== undefined && before !== current.metadata.resourceVersion)
       return refuse(409, 'Conflict', 'the object has been modified')
-    const next = method === 'PATCH' ? merge(current, body) : { ...body, metadata: { ...current.metadata, ...body.metadata } }
+    const next =
+      method === 'PATCH'
+        ? merge(current, body)
+        : { ...body, metadata: { ...current.metadata, ...body.metadata } }
     if (JSON.stringify(next) === JSON.stringify(current)) return send(200, current)
     return send(200, save(kind, next, 'MODIFIED'))
 
-    function list(): void {
+    function list() {
       const items = [...all.values()].filter(selector(query))
       send(200, { metadata: { resourceVersion: String(version) }, items: items.length > 0 ? items : null })
     }
 
-    function create(): void {
+    function create() {
       const metadata = body.metadata as Metadata
       if (all.has(metadata.name))
         return refuse(409, 'AlreadyExists', `${kind} "${metadata.name}" already exists`)
@@ -141,7 +145,7 @@ export async function openTestApi(certificate: TestCertificate): Promise<TestApi
       send(201, save(kind, body, 'ADDED'))
     }
 
-    function remove(object: Stored): void {
+    function remove(object: Stored) {
       const uid = body?.preconditions?.uid
       if (uid !== undefined && uid !== object.metadata.uid) return refuse(409, 'Conflict', 'another uid')
       const isRunning = kind === 'pods' && Boolean((object as unknown as Pod).spec.nodeName)
@@ -166,6 +170,8 @@ export async function openTestApi(certificate: TestCertificate): Promise<TestApi
     response.on('close', () => watchers.delete(watcher))
   }
 
+  const namespace = { name: 'agents', uid: 'uid-of-agents', resourceVersion: '' }
+  save('namespaces', { metadata: namespace }, 'ADDED')
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   const cut = () => {
