@@ -1,6 +1,6 @@
 import type Docker from 'dockerode'
-import { AgentImageError, type AgentImages, type AgentRuntime } from '../port.ts'
 import { namedImage } from '../named-image.ts'
+import { AgentImageError, type AgentImages, type AgentRuntime } from '../port.ts'
 import { hasImage } from './base.ts'
 import { pull } from './pull.ts'
 

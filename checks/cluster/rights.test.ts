@@ -1,0 +1,196 @@
+/** The rights of the chart's ServiceAccount: enough for the adapter, and each of them is needed. */
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { promisify } from 'node:util'
+import {
+  type Cluster,
+  type KubeObject as StoredObject,
+  startCluster,
+} from '@roost/test-support/cluster/index'
+import { stringify } from 'yaml'
+import { findConnection } from '../../server/src/ports/containers/kubernetes/kubeconfig.ts'
+import { createKubernetesContainers } from '../../server/src/ports/containers/kubernetes/kubernetes.ts'
+import { testSettings } from '../../server/src/ports/containers/kubernetes/test/settings.ts'
+import {
+  ContainerError,
+  type ContainerSpec,
+  type Containers,
+} from '../../server/src/ports/containers/port.ts'
+import { cacheFolder, type KubeObject, release, render, skip } from '../helm/helm.ts'
+
+type StoredSecret = StoredObject & { data?: Record<string, string> }
+type Rule = { apiGroups: string[]; resources: string[]; verbs: string[] }
+const run = promisify(execFile)
+const image = 'roost-rights-check:1'
+const agents = `${release.namespace}-agents`
+const roles = `/apis/rbac.authorization.k8s.io/v1/namespaces/${agents}/roles`
+
+describe('the rights of the API', { skip }, () => {
+  let cluster: Cluster
+  let rules: Rule[] = []
+  let kubeconfig = ''
+
+  before(async () => {
+    await createImage()
+    cluster = await startCluster({ nodes: 1, images: [image] })
+    const { api } = cluster
+    const kinds = ['Namespace', 'ServiceAccount', 'Role', 'RoleBinding', 'ClusterRole', 'ClusterRoleBinding']
+    const objects = (await render({})).filter(({ kind }) => kinds.includes(kind))
+    await api.request('POST', '/api/v1/namespaces', { metadata: { name: release.namespace } })
+    for (const kind of kinds)
+      for (const object of objects.filter((each) => each.kind === kind)) await create(object)
+    rules = objects.find(({ kind }) => kind === 'Role')?.rules
+    kubeconfig = await accountConfig()
+  })
+  after(async () => {
+    await cluster?.close()
+  })
+
+  /** An image that says that it is ready and waits for its end. */
+  async function createImage(): Promise<void> {
+    const folder = await mkdtemp(join(tmpdir(), 'roost-rights-'))
+    try {
+      await copyFile('/bin/busybox', join(folder, 'busybox'))
+      const script = 'trap "exit 0" TERM; echo ready; while :; do sleep 3600 & wait $!; done'
+      const recipe = [
+        'FROM scratch',
+        'COPY busybox /bin/busybox',
+        'RUN ["/bin/busybox", "--install", "-s", "/bin"]',
+        `ENTRYPOINT ${JSON.stringify(['/bin/sh', '-c', script])}`,
+      ]
+      await writeFile(join(folder, 'Dockerfile'), recipe.join('\n'))
+      await run('docker', ['build', '-q', '-t', image, folder])
+    } finally {
+      await rm(folder, { recursive: true, force: true })
+    }
+  }
+
+  async function create(object: KubeObject): Promise<void> {
+    const { apiVersion, kind, metadata } = object
+    const plural = `${kind.toLowerCase()}s`
+    const group = apiVersion === 'v1' ? '/api/v1' : `/apis/${apiVersion}`
+    const isCluster = /^(Namespace|ClusterRole|ClusterRoleBinding)$/.test(kind)
+    const place = isCluster ? '' : `/namespaces/${metadata.namespace ?? release.namespace}`
+    await cluster.api.request('POST', `${group}${place}/${plural}`, object)
+  }
+
+  /** A kubeconfig with a token of the ServiceAccount. */
+  async function accountConfig(): Promise<string> {
+    const path = `/api/v1/namespaces/${release.namespace}/secrets`
+    const token = await cluster.api.until<StoredSecret, string>(path, (secrets) => {
+      const own = secrets.find(
+        ({ metadata }) => metadata.annotations?.['kubernetes.io/service-account.name'] === 'roost-api',
+      )
+      return own?.data?.token
+    })
+    const file = join(await cacheFolder(), `account-${process.pid}.yaml`)
+    const ca = Buffer.from(cluster.credentials.ca).toString('base64')
+    const config = {
+      'current-context': 'c',
+      contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
+      clusters: [{ name: 'c', cluster: { server: cluster.server, 'certificate-authority-data': ca } }],
+      users: [{ name: 'u', user: { token: Buffer.from(token, 'base64').toString() } }],
+    }
+    await writeFile(file, stringify(config), { mode: 0o600 })
+    return file
+  }
+
+  /** What the platform does with an agent in its life. */
+  async function exercise(): Promise<void> {
+    const connection = await findConnection({ file: kubeconfig, context: null, namespace: null }, {})
+    const containers = createKubernetesContainers(connection, {
+      namespace: agents,
+      settings: testSettings,
+      startSeconds: 20,
+      install: `rights-${randomBytes(4).toString('hex')}`,
+    })
+    try {
+      await containers.ping()
+      const network = { platformPorts: [8001], platformHosts: [], opened: [] }
+      await containers.filterNetwork(network)
+      await containers.filterNetwork({ ...network, platformPorts: [8003] })
+      assert.doesNotMatch(containers.networkFilter.problem ?? '', /forbidden|right/i)
+      const volume = `rights-${randomBytes(4).toString('hex')}`
+      await containers.createVolume(volume, {})
+      await containers.createVolume(volume, {})
+      const { id } = await containers.create(specOf(volume))
+      await containers.start(id)
+      assert.equal((await containers.list())[0]?.status, 'running')
+      assert.match(await containers.logs(id, 10), /ready/)
+      const removal = removalOf(containers, id)
+      removal.catch(() => {})
+      // It stays until its container ends, and a new one waits for that.
+      await cluster.api.request('DELETE', `/api/v1/namespaces/${agents}/persistentvolumeclaims/${volume}`)
+      const created = containers.createVolume(volume, {})
+      // Observed below; an earlier step may fail first.
+      created.catch(() => {})
+      await containers.stop(id, 1)
+      assert.match(await containers.logs(id, 10), /ready/)
+      await containers.remove(id)
+      await created
+      await removal
+      await containers.removeVolume(volume)
+    } finally {
+      await containers.close()
+    }
+  }
+
+  /** Resolves when the events have told of it, and rejects after a while, because events wait for a lost right. */
+  async function removalOf(containers: Containers, id: string): Promise<void> {
+    const signal = AbortSignal.timeout(30_000)
+    for await (const event of containers.events(signal))
+      if (event.type === 'removed' && event.id === id) return
+    assert.fail('no event of the removal')
+  }
+
+  function specOf(volume: string): ContainerSpec {
+    return {
+      ...{ name: `rights-${randomBytes(4).toString('hex')}`, image, labels: {}, ssh: null },
+      env: {},
+      ...{ cpus: 1, memoryBytes: 64 * 1024 * 1024, maxProcesses: 64, tmpBytes: 1024 * 1024 },
+      fullCapabilities: false,
+      mounts: [{ type: 'volume', volume, target: '/home/developer' }],
+    }
+  }
+
+  /** Only for what another process did at the same time, which this life of one agent does not meet. */
+  const onlyForOthers = ['pods get']
+
+  test('they are enough for the life of an agent', async () => {
+    await exercise()
+  })
+
+  test('without any one of them, that life is not possible', async () => {
+    const all = rules.flatMap(({ resources, verbs }) =>
+      verbs.map((verb) => ({ resource: resources[0] ?? '', verb })),
+    )
+    assert.equal(all.length, 20)
+    const unneeded: string[] = []
+    for (const { resource, verb } of all) {
+      const left = rules.map((rule) =>
+        rule.resources[0] === resource
+          ? { ...rule, verbs: rule.verbs.filter((each) => each !== verb) }
+          : rule,
+      )
+      await cluster.api.request('PATCH', `${roles}/roost-agents`, {
+        rules: left.filter(({ verbs }) => verbs.length > 0),
+      })
+      const outcome = await exercise().then(
+        () => null,
+        (error: unknown) => error,
+      )
+      if (outcome === null) unneeded.push(`${resource} ${verb}`)
+      else
+        assert.ok(
+          outcome instanceof ContainerError || outcome instanceof assert.AssertionError,
+          String(outcome),
+        )
+    }
+    assert.deepEqual(unneeded, onlyForOthers)
+  })
+})
