@@ -83,6 +83,10 @@ async function importBusybox(docker: Docker, repo: string): Promise<void> {
     'true',
     'cp',
     'head',
+    'ls',
+    'mkdir',
+    'chmod',
+    'timeout',
   ]) {
     archive.entry({ name: `bin/${applet}`, type: 'symlink', linkname: 'busybox' })
   }

@@ -104,8 +104,9 @@ test('a run after a stop has a new pod, a higher number, and does not wait for t
   const t = await world()
   const numberOf = (name: string) => {
     const pod = t.server.objects('pods').find(({ metadata }) => metadata.name === name)
-    const spec = pod?.spec as { containers: { env: { name: string; value: string }[] }[] } | undefined
-    return Number(spec?.containers[0]?.env.find((each) => each.name === 'ROOST_START_NUMBER')?.value)
+    assert.ok(pod)
+    const { containers } = pod.spec as { containers: { env: { name: string; value: string }[] }[] }
+    return Number(containers[0]?.env.find((each) => each.name === 'ROOST_START_NUMBER')?.value)
   }
   const { id, pod } = await t.running(await withHome(t))
   const first = numberOf(pod)
