@@ -325,7 +325,7 @@ describe('keys and other clients', () => {
 
   test('every command for platforms works in a terminal', async () => {
     const words = [
-      ...['agents', 'executions', 'skills', 'reports', 'keys', 'prices', 'servers', 'version'],
+      ...['agents', 'executions', 'skills', 'reports', 'keys', 'prices', 'replicas', 'servers', 'version'],
       ...['fleet status', 'fleet health', 'mcp-config cursor', 'completion zsh'],
       ...[`schedules ${agent}`, `shares ${agent}`, `loops ${agent}`, `task ${agent} [[reply:fine]]`],
     ]

@@ -280,6 +280,9 @@ export function createMachine(deps: MachineDeps): Machine {
     } catch (error) {
       const state = error instanceof ContainerError && waitingStates[error.fault]
       if (!state) throw error
+      const { waiting } = work.agent
+      // The engine's own report says more: since when, and whether the container can move.
+      if (state === 'lost' && waiting?.state === 'lost') return waiting
       return { state, reason: error.message, since: timestamp(clock.now()), canMove: false }
     }
   }
@@ -317,9 +320,9 @@ export function createMachine(deps: MachineDeps): Machine {
   }
 
   return {
-    async bringUp(agent) {
+    async bringUp(agent, options) {
       await deps.placement.claim(agent)
-      return startOnFreePort(agent)
+      return startOnFreePort(agent, options)
     },
 
     async bringDown(agent, graceSeconds) {

@@ -103,8 +103,8 @@ export function createWatch(deps: WatchDeps): Watch {
           const due = agent ? deps.takeoverDue(agent) : null
           if (due === null || ending.signal.aborted) return
           const waitMs = due - clock.now().getTime()
-          if (waitMs <= 0) return void (await operations.reconcile(agentId))
-          await clock.wait(waitMs, ending.signal)
+          if (waitMs <= 0 && (await operations.reconcile(agentId)) !== null) return
+          await clock.wait(waitMs > 0 ? waitMs : restartGraceMs, ending.signal)
         }
       } finally {
         leaving.delete(agentId)
