@@ -113,9 +113,15 @@ export function createRunLogs(deps: { api: Api; install: string; clock: Pick<Clo
   }
 }
 
-/** Some kubelets answer with this sentence, and success, for a container that they have removed. */
-function withoutKubeletNote(text: string): string {
-  return text.replace(/^unable to retrieve container logs for \S+:\/\/[0-9a-f]{64}\n?/, '')
+const kubeletNotes = [
+  /(^|\n)unable to retrieve container logs for \S+:\/\/[0-9a-f]{64}\n?$/,
+  /(^|\n)rpc error: code = NotFound desc = an error occurred when try to find container "[0-9a-f]{64}": not found\n?$/,
+  /(^|\n)failed to try resolving symlinks in path "\/var\/log\/pods\/[^"\n]+": [^\n]*no such file or directory\n?$/,
+]
+
+/** Kubelets end the log of a container that they have removed with one of these sentences, and success. */
+export function withoutKubeletNote(text: string): string {
+  return kubeletNotes.reduce((rest, note) => rest.replace(note, '$1'), text)
 }
 
 function lastLines(text: string, tail: number): string {
