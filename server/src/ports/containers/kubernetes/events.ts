@@ -92,6 +92,11 @@ function createFollower(clock: Pick<Clock, 'now'>, records: readonly Entry[], po
       const subject = { id: labels[idLabel] ?? '', name: annotations[nameNote] ?? '' }
       const before = known.get(pod.metadata.uid)
       const runs = runsOf(pod)
+      const current = new Set(runs.map(({ containerId }) => containerId))
+      // The node forgot the run before it reported the end.
+      for (const { containerId, end } of before?.runs.values() ?? [])
+        if (!end && !current.has(containerId))
+          yield { type: 'exited', ...subject, ...resultOf(null), at: at() }
       for (const { containerId, end } of runs) {
         const run = before?.runs.get(containerId)
         if (!run) yield { type: 'started', ...subject, at: at() }

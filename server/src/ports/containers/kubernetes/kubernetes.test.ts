@@ -161,6 +161,26 @@ test('a full cluster, an image and a volume are start_pending with their sentenc
   }
 })
 
+test('a container that its node cannot find any more has ended, without a result', async () => {
+  const t = await world()
+  const events = collectEvents(t.containers)
+  await events.resync()
+  const { id, pod } = await t.running()
+  const stopped = t.containers.stop(id, 5)
+  await until(async () => t.server.objects('pods')[0]?.metadata.deletionTimestamp !== undefined)
+  t.server.setPodStatus(pod, podStatus.forgotten())
+  await stopped
+  const state = await t.containers.inspect(id)
+  assert.deepEqual([state?.status, state?.exitCode], ['stopped', null])
+  await until(async () => events.seen.at(-1)?.type === 'exited')
+  const count = events.seen.length
+  t.server.drop('pods', pod)
+  await t.containers.remove(id)
+  await until(async () => events.seen.length > count)
+  assert.equal(events.seen[count]?.type, 'removed', 'the end is reported once')
+  await events.stop()
+})
+
 test('an exhausted quota is quota_exceeded, and no pod is left', async () => {
   const t = await world()
   const { id } = await t.containers.create(specOf('image', 'stay'))

@@ -231,7 +231,10 @@ export function createRuns(deps: RunsDeps): Runs {
       for (const follow of follows) await follow.finish().catch(ignoreFault)
     })
     if (!isOver)
-      throw new ContainerError('engine_fault', `${record.name} did not end within ${grace + endSeconds} s`)
+      throw new ContainerError(
+        'engine_fault',
+        `${record.name}: the node ${open[0]?.spec.nodeName ?? ''} reported no end within ${grace + endSeconds} s`,
+      )
     let current = record
     for (const pod of last.values()) current = await storeResult(current, pod)
   }

@@ -115,6 +115,8 @@ test('a deleted pod counts as running until its node reports the end', () => {
   assert.equal(hasEnded(starting), false)
   assert.equal(hasEnded(pod({ phase: 'Pending' }, { deleted: true, nodeName: null })), true)
   assert.equal(hasEnded(pod(crashed, { deleted: true })), false)
+  assert.equal(hasEnded(pod(podStatus.forgotten(), { deleted: true })), true)
+  assert.equal(hasEnded(pod(podStatus.forgotten())), false)
 })
 
 test('quantities are numbers', () => {

@@ -49,7 +49,10 @@ export function isWanted(pod: Pod): boolean {
 export function hasEnded(pod: Pod): boolean {
   if (isFinished(pod)) return true
   if (pod.metadata.deletionTimestamp === undefined) return false
-  return !pod.spec.nodeName || agentStatus(pod)?.state?.terminated !== undefined
+  const status = agentStatus(pod)
+  if (!pod.spec.nodeName || status?.state?.terminated) return true
+  // The node found the container gone, and reports that as the last state.
+  return !isRunning(pod) && status?.lastState?.terminated?.reason === 'ContainerStatusUnknown'
 }
 
 function isFinished(pod: Pod): boolean {

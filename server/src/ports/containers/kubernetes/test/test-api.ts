@@ -272,6 +272,17 @@ export const podStatus = {
       },
     ],
   }),
+  /** The node found the container gone when it wanted to end it. */
+  forgotten: (): PodStatus => ({
+    phase: 'Running',
+    containerStatuses: [
+      {
+        name: 'agent',
+        state: { waiting: { reason: 'PodInitializing' } },
+        lastState: { terminated: { exitCode: 137, reason: 'ContainerStatusUnknown' } },
+      },
+    ],
+  }),
   unschedulable: (message: string): PodStatus => ({
     phase: 'Pending',
     conditions: [
