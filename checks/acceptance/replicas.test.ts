@@ -123,10 +123,11 @@ describe('three replicas behind nginx', { skip: missingForReplicas }, () => {
     await Promise.allSettled([client.close(), through.client.close()])
   })
 
-  for (const [name, open, prefix] of [
-    ['claude', openClaude, 'mcp__roost__'],
-    ['gemini', openGemini, 'mcp_roost_'],
-    ['codex', openCodex, 'mcp__roost__'],
+  for (const [name, open, prefix, model] of [
+    ['claude', openClaude, 'mcp__roost__', {}],
+    ['gemini', openGemini, 'mcp_roost_', {}],
+    // With later models codex runs scripts, which the scripted model cannot write for this tool.
+    ['codex', openCodex, 'mcp__roost__', { model: 'gpt-5' }],
   ] as const) {
     test(`${name} connects, lists and calls a tool, with a replica killed in between`, {
       skip: whyNoCli(name),
@@ -139,12 +140,14 @@ describe('three replicas behind nginx', { skip: missingForReplicas }, () => {
       // The model answers with the call only after the replica is gone; the client has connected before.
       const asked = cli.ask({
         text: `[[hold:${hold}]] [[tool:${prefix}chat_with_agent:${JSON.stringify(input)}]]`,
+        ...model,
       })
       const isHeld = platform.model.waitForRequest(
         (request) => request.user_text?.includes(`hold:${hold}`) ?? false,
       )
       await Promise.race([isHeld, asked.then((answer) => assert.fail(JSON.stringify(answer.lines)))])
       await replica(2).kill()
+      context.after(() => replica(2).start())
       platform.model.release(hold)
       const answer = await asked
       assert.match(
@@ -152,7 +155,6 @@ describe('three replicas behind nginx', { skip: missingForReplicas }, () => {
         new RegExp(`ok: hello from ${name}`),
         JSON.stringify(answer.lines).slice(-3000),
       )
-      await replica(2).start()
     })
   }
 

@@ -296,6 +296,7 @@ describe('the chart', { skip }, () => {
       'secrets: create delete get list patch watch',
       'persistentvolumeclaims: create delete get list patch watch',
       'networkpolicies: create update',
+      'namespaces: get',
     ])
     assert.deepEqual(rules('ClusterRole', 'platform-roost'), ['nodes: list', 'runtimeclasses: list'])
     const limited = rendered.get('no rights outside of the namespaces') ?? []

@@ -174,8 +174,8 @@ export const variables = {
   mcpServerUrl: optional({
     name: 'ROOST_MCP_SERVER_URL',
     defaultText: '`http://127.0.0.1:<ROOST_MCP_PORT>`',
-    description: 'Address of the MCP server, to which the API forwards `/mcp`.',
-    parse: httpUrl,
+    description: 'Address of the MCP server, to which the API forwards `/mcp`; `http:` only.',
+    parse: (value) => matching(httpUrl(value), /^http:/, 'must start with http:'),
   }),
   encryptionKey: optional({
     name: 'ROOST_ENCRYPTION_KEY',

@@ -63,6 +63,7 @@ export function startLoops(deps: {
   const requests = new Map<string, Promise<AbortSignal | null>>()
   /** Leases that other processes held when last read. Loops do not request them: `takeOver` does. */
   let elsewhere: ReadonlySet<string> = new Set()
+  let renewedAt = clock.now().getTime()
   const stopping = new AbortController()
   refuseDuplicates(loops)
 
@@ -174,6 +175,7 @@ export function startLoops(deps: {
     // The response does not contain leases acquired after the request.
     const requested = [...held]
     const until = leaseEnd()
+    renewedAt = clock.now().getTime()
     const renewed = new Map((await leases.renewAll(holder, leaseSeconds)).map((lease) => [lease.name, lease]))
     for (const [name, own] of requested) {
       if (renewed.get(name)?.token === own.lease.token) own.until = until
@@ -189,6 +191,8 @@ export function startLoops(deps: {
     elsewhere = new Set(await leases.heldAmong(others.map(([, leaseName]) => leaseName)))
     for (const [name, leaseName] of others) {
       if (stopping.signal.aborted) return
+      // With a slow database the own leases would expire meanwhile.
+      if (clock.now().getTime() - renewedAt >= lookEverySeconds * 1000) await renewHeld()
       if (!elsewhere.has(leaseName) && (await acquire(leaseName))) wakers.get(name)?.abort()
     }
   }

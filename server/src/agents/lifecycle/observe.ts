@@ -169,7 +169,11 @@ export async function settleStart(
 ): Promise<'running' | 'waiting' | null> {
   if (waiting) {
     const patch = { state: 'ready' as const, waiting: JSON.stringify(waiting) }
-    const isWaiting = await agentStore(tx).move(agent.id, { state, desired: 'running' }, patch)
+    const when = { state, desired: 'running' as const }
+    const isWaiting =
+      (await agentStore(tx).move(agent.id, { ...when, status: ['stopped', 'exited'] }, patch)) ||
+      // The event of its end is still on the way.
+      (await agentStore(tx).move(agent.id, when, { ...patch, status: 'exited' }))
     return isWaiting ? 'waiting' : null
   }
   const started_at = timestamp(at)

@@ -124,10 +124,10 @@ export function lowestFreePort(used: ReadonlySet<number>, { first, last }: PortR
  */
 export function takeoverDue(
   waiting: { state: 'pending' | 'lost'; canMove: boolean; since: string } | null,
-  { lastBeatAt, limitSeconds }: { lastBeatAt: number | null; limitSeconds: number },
+  { lastBeatAt, limitSeconds }: { lastBeatAt: number; limitSeconds: number },
 ): number | null {
   if (waiting?.state !== 'lost' || !waiting.canMove || limitSeconds === 0) return null
-  return (lastBeatAt ?? Date.parse(waiting.since)) + limitSeconds * 1000
+  return lastBeatAt + limitSeconds * 1000
 }
 
 /** Tolerated clock difference; a later time means that the clock was set back. */

@@ -32,6 +32,8 @@ export type Lifecycle = {
   renew: ReturnType<typeof createRenew>
   /** The container's current state at the engine; null if the engine does not answer, or is another machine's. */
   containerNow(agent: Pick<Agent, 'id' | 'engine_id' | 'container_id'>): Promise<'running' | 'stopped' | null>
+  /** Throws `container_engine_error` for an agent of another machine's engine. */
+  refuseElsewhere(agent: Agent): Promise<void>
   /** Reasons why the next start creates a new container. */
   recreateReasons(agent: Agent): Promise<RecreateReason[]>
   /** What limits the agents' OCI runtimes now. */
@@ -78,6 +80,7 @@ export type LifecycleDeps = Omit<
 export function createLifecycle(deps: LifecycleDeps): Lifecycle {
   const { db, clock, log, agentRecords, containers, events, images, leases, alerts } = deps
   const hooks = createLifecycleHooks()
+  const startedAt = clock.now().getTime()
   const lock = createLock({ leases, clock })
   const range = containers.publishesSsh ? deps.options.sshPorts : null
   const ports = createSshPorts({ db, clock, agentRecords, events, range })
@@ -90,7 +93,8 @@ export function createLifecycle(deps: LifecycleDeps): Lifecycle {
   const observe = createObserve({ db, clock, agentRecords, events, alerts })
   const takeoverDue = (agent: Agent): number | null => {
     const ageSeconds = deps.heartbeatAge(agent.id)
-    const lastBeatAt = ageSeconds === null ? null : clock.now().getTime() - ageSeconds * 1000
+    // A process that has just started has heard no heartbeat yet.
+    const lastBeatAt = ageSeconds === null ? startedAt : clock.now().getTime() - ageSeconds * 1000
     return takeoverDueOf(agent.waiting, { lastBeatAt, limitSeconds: deps.options.lostNodeSeconds })
   }
   const operations = createOperations({
@@ -158,6 +162,7 @@ export function createLifecycle(deps: LifecycleDeps): Lifecycle {
       const desired = desiredFor(agent, version, folders, machine.runtimePolicy())
       return recreateReasonsOf(agent.applied, desired)
     },
+    refuseElsewhere: placement.refuseElsewhere,
     runtimePolicy: machine.runtimePolicy,
     hooks,
     lock,

@@ -12,7 +12,7 @@ export type RenameDeps = {
   clock: Pick<Clock, 'now'>
   agentRecords: Pick<AgentRecords, 'changed'>
   events: Pick<Outbox, 'append'>
-  lifecycle: Pick<Lifecycle, 'lock' | 'machine' | 'detach'>
+  lifecycle: Pick<Lifecycle, 'lock' | 'machine' | 'detach' | 'refuseElsewhere'>
   hooks: AgentHooks
 }
 
@@ -32,6 +32,7 @@ export function createRename(deps: RenameDeps) {
     refuseReservedName(newName)
     return lifecycle.lock.run(agentId, async () => {
       const agent = await readyAgent(agentId)
+      await lifecycle.refuseElsewhere(agent)
       // Another rename was first, so the caller's name is unknown by now.
       if (agent.name !== name) throw new Fault('agent_not_found')
       if (agent.is_system) throw new Fault('system_agent_protected')

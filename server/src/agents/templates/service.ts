@@ -108,8 +108,11 @@ export function createTemplates({ folder, git, content, clock }: TemplatesDeps):
     }
     return resolveLocal(template).then(
       ({ name, folder }) => ({ name, folder }),
-      // The template was removed later; the workspace already has its files.
-      () => null,
+      (error: unknown) => {
+        // The template was removed later; the workspace already has its files.
+        if (isFault(error, 'template_unresolvable')) return null
+        throw error
+      },
     )
   }
 
