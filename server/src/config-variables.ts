@@ -115,14 +115,14 @@ export const variables = {
     name: 'ROOST_INTERNAL_HOST',
     defaultText: 'none: loopback and the agents’ network',
     description:
-      'Further IP address of this machine that the internal listener binds to, so that agents of other machines reach it; `0.0.0.0` for all addresses.',
+      'IP address of this machine that the internal listener also binds to, so that agents on other machines reach it. `0.0.0.0`: all addresses; then set `ROOST_AGENT_ADDRESSES` too.',
     parse: ownAddress,
   }),
   agentAddresses: required({
     name: 'ROOST_AGENT_ADDRESSES',
     default: '',
     description:
-      'Where agents reach the platform apart from their own network: `host` or `host:port`, separated by commas. A name may lead to several addresses. Default: `ROOST_INTERNAL_HOST`. Agents also learn the addresses of all other API processes.',
+      'Addresses of this API process for agents on other machines: `host` or `host:port`, separated by commas. A name may resolve to several addresses. Empty: `ROOST_INTERNAL_HOST`. Agents also learn the addresses of all other API processes.',
     parse: (value) => listOf(value, agentAddress),
   }),
   drainSeconds: required({
@@ -136,14 +136,14 @@ export const variables = {
     name: 'ROOST_CONTROL_PORT',
     defaultText: 'none: not opened',
     description:
-      'Port of the control listener, on `ROOST_HOST`: for the scheduler, the MCP server and Prometheus on other machines or in other pods. Agents must not reach it.',
+      'Port of the control listener on `ROOST_HOST`, for the scheduler, the MCP server and Prometheus on other machines or in other pods. Agents must not reach it.',
     parse: port,
   }),
   controlUrl: optional({
     name: 'ROOST_CONTROL_URL',
     defaultText: 'the internal listener of this machine',
     description:
-      'Address of the control listener, for the scheduler and the MCP server. The API accepts its host name.',
+      'Address of the control listener, for the scheduler and the MCP server. Set it for the API too, which accepts requests with this host name.',
     parse: httpUrl,
   }),
   apiUrl: optional({
@@ -168,7 +168,7 @@ export const variables = {
     name: 'ROOST_MCP_HOST_NAMES',
     default: '',
     description:
-      'Host names besides `localhost` and that of `ROOST_BASE_URL` under which clients reach `/mcp`, separated by commas.',
+      'Further host names at which clients reach `/mcp`, separated by commas. `localhost` and the host of `ROOST_BASE_URL` are always accepted.',
     parse: (value) => listOf(value, (name) => matching(name, /^[a-z0-9.-]+$/i, 'must be host names')),
   }),
   mcpServerUrl: optional({
@@ -215,7 +215,7 @@ export const variables = {
     name: 'ROOST_CONTAINERS_URL',
     default: 'docker:',
     description:
-      'Container engine: `docker:`, optionally followed by a socket or an address as in `DOCKER_HOST`, `sandbox:`, or `kubernetes:` (its own cluster, else `KUBECONFIG`), optionally followed by `///path/to/kubeconfig` and `?context=…&namespace=…`.',
+      'Container engine. `docker:`, optionally followed by a socket or an address as in `DOCKER_HOST`; `sandbox:`; or `kubernetes:`, optionally followed by `///path/to/kubeconfig` and `?context=…&namespace=…`. Without a path: the cluster of the platform’s own pod, otherwise `KUBECONFIG`, otherwise `~/.kube/config`.',
     parse: (value) =>
       matching(
         value,
@@ -233,14 +233,14 @@ export const variables = {
     name: 'ROOST_KUBERNETES_PLATFORM_HOST',
     defaultText: 'this machine’s address on the way to the API server',
     description:
-      'Host or Service under which agents’ pods reach the internal listener of the platform. Required with several API processes.',
+      'Host or Service at which agents’ pods reach the internal listener of the platform. Required with several API processes.',
     parse: address,
   }),
   kubernetesPlatformPods: required({
     name: 'ROOST_KUBERNETES_PLATFORM_PODS',
     default: '',
     description:
-      'Labels of the platform’s own pods, `key=value` separated by commas: the network policies of agents allow them. Empty if the platform does not run in the cluster.',
+      'Labels of the platform’s own pods, `key=value` separated by commas. The network policies of agents allow connections to them. Empty if the platform runs outside of the cluster.',
     parse: keyValues,
   }),
   kubernetesStorageClass: optional({
@@ -252,33 +252,33 @@ export const variables = {
   kubernetesSharedStorageClass: optional({
     name: 'ROOST_KUBERNETES_SHARED_STORAGE_CLASS',
     defaultText: 'none: agents cannot mount each other’s folders',
-    description: 'Storage class of shared folders; it must offer ReadWriteMany.',
+    description: 'Storage class of shared folders. It must support ReadWriteMany.',
     parse: objectName,
   }),
   kubernetesAccessMode: required({
     name: 'ROOST_KUBERNETES_ACCESS_MODE',
     default: 'ReadWriteOnce',
     description:
-      'Access mode of agents’ volumes. `ReadWriteMany`, if the storage class offers it: agents of an unreachable node are started on another one.',
+      'Access mode of new volumes of agents. With `ReadWriteMany`, agents of an unreachable node start on another one. The storage class must support it.',
     parse: (value) => oneOf(value, ['ReadWriteOnce', 'ReadWriteMany'] as const),
   }),
   kubernetesVolumeSize: required({
     name: 'ROOST_KUBERNETES_VOLUME_SIZE',
     default: '10Gi',
-    description: 'Storage that is requested for each volume. An agent has three.',
+    description: 'Size of each new volume. An agent has three.',
     parse: quantity,
   }),
   kubernetesCpuRequest: required({
     name: 'ROOST_KUBERNETES_CPU_REQUEST',
     default: '100m',
     description:
-      'Processor time that the scheduler reserves for an agent. Its limit is the agent’s own setting.',
+      'Processor time that the cluster reserves for an agent. The limit is a setting of each agent.',
     parse: quantity,
   }),
   kubernetesMemoryRequest: required({
     name: 'ROOST_KUBERNETES_MEMORY_REQUEST',
     default: '256Mi',
-    description: 'Memory that the scheduler reserves for an agent. Its limit is the agent’s own setting.',
+    description: 'Memory that the cluster reserves for an agent. The limit is a setting of each agent.',
     parse: quantity,
   }),
   kubernetesNodeSelector: required({
@@ -302,7 +302,7 @@ export const variables = {
   kubernetesImagePullSecrets: required({
     name: 'ROOST_KUBERNETES_IMAGE_PULL_SECRETS',
     default: '',
-    description: 'Secrets with the registry’s credentials in the agents’ namespace, separated by commas.',
+    description: 'Secrets in the agents’ namespace with credentials of the registry, separated by commas.',
     parse: (value) => listOf(value, objectName),
   }),
   kubernetesPodLabels: required({
@@ -354,7 +354,7 @@ export const variables = {
     name: 'ROOST_UPGRADE_AT_START',
     default: 'true',
     description:
-      'The API applies migrations at its start. `false`: the API and the scheduler wait until another process has applied them.',
+      '`true`: the API applies migrations at its start. `false`: the API and the scheduler wait until another process has applied them.',
     parse: boolean,
   }),
   upgradeBackup: required({
@@ -387,21 +387,21 @@ export const variables = {
     name: 'ROOST_LOST_NODE_SECONDS',
     default: '60',
     description:
-      'Kubernetes: seconds without a heartbeat after which an agent on an unreachable node is started on another one, if its volumes can be mounted there. `0`: it waits for its node.',
+      'Kubernetes: an agent on an unreachable node starts on another one after this many seconds without a heartbeat, if its volumes are ReadWriteMany. `0`: it waits for its node.',
     parse: (value) => integer(value, 0, 86_400),
   }),
   adoptEngine: optional({
     name: 'ROOST_ADOPT_ENGINE',
     defaultText: 'none',
     description:
-      'Identity of a container engine that is lost, from an error message. Its agents get new containers and empty volumes on this machine at the next start. Remove it afterwards.',
+      'Identity of a lost container engine, from an error message. After a restart of the platform, its agents belong to the engine of this machine, with new containers and empty volumes. Remove the variable afterwards.',
     parse: (value) => matching(value, /^\S{1,200}$/, 'must be the identity of a container engine'),
   }),
   agentImage: optional({
     name: 'ROOST_AGENT_IMAGE',
     defaultText: 'built locally',
     description:
-      'Image of the agents’ containers; `{runtime}` stands for the runtime’s name. Or a list `claude-code=…,gemini-cli=…,codex=…`, for images by digest. Required with `kubernetes:`, whose nodes pull it.',
+      'Image of the agents’ containers; `{runtime}` stands for the runtime’s name. Or a list with an image for each runtime, for example by digest: `claude-code=…,gemini-cli=…,codex=…`. Required with `kubernetes:`, because nodes pull it.',
     parse: agentImages,
   }),
   agentTmpBytes: required({
@@ -467,7 +467,7 @@ export const variables = {
     name: 'ROOST_KEEPALIVE_SECONDS',
     default: '15',
     description:
-      'Seconds of silence after which a waiting stream, fan-out or MCP call sends something, so that no proxy ends the connection. Keep it below the idle limit of every proxy.',
+      'Seconds without data after which a waiting stream, fan-out or MCP call sends something, so that no proxy closes the connection. Keep it below the idle timeout of every proxy.',
     parse: (value) => integer(value, 1, 50),
   }),
   stallSeconds: required({
