@@ -3,9 +3,9 @@ import type { Clock } from './kit/clock.ts'
 import type { Log } from './kit/log.ts'
 
 /**
- * Keeps a container on an unreachable node from writing to a workspace that another container took over. Each
- * start has a higher number than the one before and writes it to a file on the agent's volume. A program that
- * reads a higher number than its own ends, and with it all processes of its container.
+ * Prevents a container on an unreachable node from writing to a workspace that another one took over. Each start
+ * writes its number to a file on the agent's volume, and later starts have higher numbers. A program that reads a
+ * higher number than its own ends, and with it all processes of its container.
  */
 export type Fence = { close(): void }
 
@@ -25,7 +25,7 @@ export const supersededExit = 75
 const checkEveryMs = 2_000
 const digits = 16
 
-/** Resolves when the workspace is this container's; throws `Superseded` when a newer start has it. */
+/** Resolves when this container may write to the workspace; throws `Superseded` if a newer start has it. */
 export async function raiseFence(deps: FenceDeps): Promise<Fence> {
   const { file, start, waitMs, clock, log, onSuperseded } = deps
   let cancel = () => {}
@@ -34,7 +34,7 @@ export async function raiseFence(deps: FenceDeps): Promise<Fence> {
   function check(): boolean {
     const found = read(file)
     if (found > start) return false
-    // An older container may have written after it had read.
+    // An older container that had read the file before may have overwritten the number.
     if (found < start) write(file, start)
     return true
   }
@@ -69,7 +69,7 @@ export class Superseded extends Error {
   }
 }
 
-/** The file is written in place: on a network volume, a replaced file may be read from a cache. */
+/** Writes in place: on a network volume, readers may see the old version of a replaced file in a cache. */
 function write(file: string, start: number): void {
   const descriptor = openSync(file, constants.O_RDWR | constants.O_CREAT, 0o600)
   try {

@@ -49,7 +49,7 @@ export async function createToolImage(): Promise<string> {
   }
 }
 
-/** A function for scripts: `get HOST PORT PATH` prints the response of a request over HTTP. */
+/** A shell function for scripts: `get HOST PORT PATH` prints the response of an HTTP request. */
 export const get = `get() {
   exec 5<> "/dev/tcp/$1/$2" || return 1
   printf 'GET %s HTTP/1.0\\r\\n\\r\\n' "$3" >&5

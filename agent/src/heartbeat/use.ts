@@ -16,7 +16,7 @@ export type UseMeterDeps = {
   network?: string
 }
 
-/** Reads the use of this container. The engine limits a container by the same counters. */
+/** Reads the use of this container from the counters by which the engine limits it. */
 export function createUseMeter(deps: UseMeterDeps): UseMeter {
   const { clock, cgroup = '/sys/fs/cgroup', network = '/proc/net/dev' } = deps
   let last = cpuAt()

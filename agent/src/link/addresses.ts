@@ -22,17 +22,17 @@ export type Target = {
 }
 
 /**
- * Where the platform's processes are: those that the platform named over the link, else those of the container's
- * environment. Only the platform can change them, and they survive a restart of the container.
+ * Addresses of the platform's processes: those that the platform named over the link, otherwise those in the
+ * container's environment. Only the platform can change them. They survive a restart of the container.
  */
 export type Addresses = {
   /** Returns the next address to try. Each round has every address once, in a new random order. */
   next(): Promise<Target>
-  /** The link is up there. The next round tries it last, because it begins when that link is lost. */
+  /** Records that the link is up there. The next round, which follows the loss of that link, tries it last. */
   reached(target: Target): void
-  /** Takes the addresses from an answer of the platform; missing in answers of the first release. */
+  /** Stores the addresses from an answer of the platform. Answers of 0.1.0 have none. */
   learn(named: readonly unknown[] | undefined): void
-  /** True if the platform has named more than one address, or a name, which may have several. */
+  /** True if the platform has named several addresses, or a host name, which may have several. */
   hasSeveral(): boolean
 }
 
@@ -49,7 +49,7 @@ export type AddressesDeps = {
   resolve?: (name: string) => Promise<string[]>
 }
 
-/** With other addresses left, a silent one is given up soon. */
+/** In the first round, a silent address is abandoned soon, because others are left. */
 const quickHandshakeMs = 3_000
 const handshakeMs = 10_000
 const resolveMs = 2_000
@@ -85,7 +85,7 @@ export function createAddresses(deps: AddressesDeps): Addresses {
     }
   }
 
-  /** The address of the environment stays: it is all that is left if the others were named wrongly. */
+  /** Always includes the address from the environment, in case all others are wrong. */
   function hosts(): Host[] {
     const all = (named ?? deps.further).map(({ host, port }) => ({ host: host ?? own.host, port }))
     return [...new Map([...all, own].map((each) => [formatPlatformAddress(each), each])).values()]

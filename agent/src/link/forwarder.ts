@@ -2,8 +2,8 @@ import { type AddressInfo, createConnection, createServer, type NetConnectOpts, 
 import type { Clock } from '../kit/clock.ts'
 
 /**
- * Forwards connections of this container's programs to the platform. A program keeps one address while the platform's
- * processes come and go: the sandbox's socket, or the process that has the link.
+ * Forwards connections of this container's programs to the platform: to the sandbox's socket, or to the process that
+ * has the link. Programs keep one address while the platform's processes change.
  */
 export type Forwarder = {
   readonly host: string
@@ -22,10 +22,10 @@ export type ForwarderDeps = {
   clock: Pick<Clock, 'after' | 'elapsed'>
 }
 
-/** A new connection waits for the platform for this long, as during its restart. */
+/** How long a new connection waits for the platform, for example during its restart. */
 export const patienceMs = 10_000
 const againMs = 250
-/** A machine that is gone is noticed within half a minute, even if the link has moved before. */
+/** Detects an unreachable machine within half a minute, even if the link has moved already. */
 const keepAliveMs = 15_000
 
 type Pair = { near: Socket; far: Socket; to: NetConnectOpts }
@@ -78,7 +78,7 @@ export function startForwarder({ host, port, locate, clock }: ForwarderDeps): Pr
     cut(to) {
       for (const { near, far, to: where } of pairs) {
         if (!('port' in where) || where.host !== to.host || where.port !== to.port) continue
-        // A clean end could pass for the end of an answer. Without a connection there was no request yet.
+        // A clean end could look like the end of an answer. Before the connection there was no request.
         if (!far.connecting) near.resetAndDestroy()
         far.destroy()
       }

@@ -33,7 +33,7 @@ export type Link = {
   signal(message: Partial): void
   /** True after the hello was answered. */
   isUp(): boolean
-  /** Returns where the link is up, waiting for it at most `waitMs`; null after that. */
+  /** Returns the address of the link. Waits for a link at most `waitMs`, then returns null. */
   target(waitMs: number): Promise<Target | null>
   close(): void
 }
@@ -52,7 +52,7 @@ export type LinkDeps = {
   /** Answers a request of the platform; throws `LinkFault` for a named error. */
   onCall(t: string, message: Json): Promise<object>
   onSignal(t: string): void
-  /** The platform's process there no longer responds, and its other connections hang as well. */
+  /** Called when the platform's process no longer responds, so its other connections hang as well. */
   onSilent(target: Target): void
 }
 
@@ -81,7 +81,7 @@ const congestedBytes = 1024 * 1024
 const pingMs = 2_000
 /** Unanswered pings after which a process of several counts as dead: within 8 s. */
 const quickPings = 3
-/** There is no other process to turn to, so one that is only slow is given time: 16 s. */
+/** Without another process, a slow one gets more time: 16 s. */
 const patientPings = 7
 
 /** Connects immediately. */
@@ -128,7 +128,7 @@ export function createLink(deps: LinkDeps): Link {
     socket = opened
   }
 
-  /** Unanswered pings are counted, not time: a container that was paused itself has lost nothing. */
+  /** Counts unanswered pings instead of time, so a container that was paused keeps its link. */
   function watch(client: WebSocketClient, target: Target) {
     cancelPing = clock.after(pingMs, () => {
       if (client.ping() <= (addresses.hasSeveral() ? quickPings : patientPings)) return watch(client, target)

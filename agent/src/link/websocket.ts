@@ -28,7 +28,7 @@ export type WebSocketHandlers = {
 
 export type DialOptions = {
   url: string
-  /** Address to connect to instead of the URL's host, which was resolved before. */
+  /** The resolved address of the URL's host. */
   host?: string
   headers: Record<string, string>
   /** Time limit from connecting to the finished upgrade. */

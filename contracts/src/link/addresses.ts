@@ -1,5 +1,5 @@
 /**
- * Addresses under which agents reach the platform: `host:port`, or `:port` for the host of `ROOST_LINK_URL`. The
+ * Addresses at which agents reach the platform: `host:port`, or `:port` for the host of `ROOST_LINK_URL`. The
  * second form fits every network of one machine, because the platform's host has another address in each.
  */
 export type PlatformAddress = { host: string | null; port: number }

@@ -13,15 +13,15 @@ export type ReplicaState = (typeof replicaStates)[number]
 export const LedLease = z
   .object({
     name: z.string().describe('The background loop, or `scheduler`.'),
-    since: Timestamp.nullable().describe('Null: granted by a version that did not record it.'),
-    until: Timestamp.describe('Another replica takes over after this time, unless it is renewed.'),
+    since: Timestamp.nullable().describe('Null if an earlier version granted the lease.'),
+    until: Timestamp.describe('After this time another replica can take the lease, unless it is renewed.'),
   })
   .meta({ id: 'LedLease' })
 export type LedLease = z.output<typeof LedLease>
 
 export const Replica = z
   .object({
-    id: Id.describe('A new one at each start.'),
+    id: Id.describe('A new id at each start.'),
     role: z.enum(replicaRoles),
     host_name: z.string(),
     process_id: z.number().int(),
@@ -43,7 +43,7 @@ export const Replica = z
     last_heartbeat_at: Timestamp,
     state: z.enum(replicaStates),
     is_current: z.boolean().describe('This replica answered the request.'),
-    leases: z.array(LedLease).describe('What this replica leads, by name.'),
+    leases: z.array(LedLease).describe('Leases that this replica holds, by name.'),
   })
   .meta({ id: 'Replica' })
 export type Replica = z.output<typeof Replica>
@@ -54,7 +54,7 @@ export const ReplicaList = z
     versions: z
       .array(z.string())
       .describe('Versions of the live replicas; several during a rolling upgrade.'),
-    replicas: z.array(Replica).describe('By role, then by host name and start.'),
+    replicas: z.array(Replica).describe('Sorted by role, host name and start.'),
   })
   .meta({ id: 'ReplicaList' })
 export type ReplicaList = z.output<typeof ReplicaList>

@@ -33,7 +33,7 @@ type Held = {
   until: number
 }
 
-/** With the pause between two looks at the leases, another process follows a dead one within 15 seconds. */
+/** Together with `lookEverySeconds`: another process replaces a killed one within 15 seconds. */
 const leaseSeconds = 10
 const lookEverySeconds = 3
 const maxBackoffSeconds = 300
@@ -183,7 +183,7 @@ export function startLoops(deps: {
     }
   }
 
-  /** Starts loops whose holder ended. A rare loop would otherwise notice at its next turn, maybe hours later. */
+  /** Starts loops whose holder ended. Otherwise a rare loop would continue only at its next run, maybe hours later. */
   async function takeOver(): Promise<void> {
     // A loop that has not begun has no name here, and takes its lease itself.
     const others = [...leaseNames].filter(([, leaseName]) => !held.has(leaseName))

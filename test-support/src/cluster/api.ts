@@ -122,7 +122,7 @@ export function openApi(server: string, credentials: Credentials): Api {
     const objects = new Map(list.items.map((item) => [item.metadata.uid, item]))
     onChange([...objects.values()])
     for await (const { type, object } of watch<T>(path, list.metadata.resourceVersion, signal)) {
-      // An error, such as an expired version, is answered by a new list.
+      // After an error, such as an expired version, the loop lists again.
       if (type === 'ERROR') return
       if (type === 'DELETED') objects.delete(object.metadata.uid)
       else objects.set(object.metadata.uid, object)
@@ -183,7 +183,7 @@ function messageOf(text: string): string {
     const status: unknown = JSON.parse(text)
     if (typeof status === 'object' && status && 'message' in status) return String(status.message)
   } catch {
-    // Not an object: the text itself is the message.
+    // The text is not an object, so it is the message itself.
   }
   return text.slice(0, 500)
 }

@@ -114,7 +114,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
     await untilReady()
   }
   await untilReady()
-  // Not before: they give up when the API server takes more than 10 s to start.
+  // Only now, because they give up if the API server takes more than 10 s to start.
   await start('kube-controller-manager', [
     `--kubeconfig=${await clientFile('kube-controller-manager')}`,
     '--leader-elect=false',
@@ -144,7 +144,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
 
 /** Removes all versions but the current ones from etcd, through its JSON gateway. */
 async function compact(url: string): Promise<void> {
-  // A write of its own: the version that a client read last would otherwise be the current one, which stays valid.
+  // Writes first: otherwise the version that a client read last could be the current one, which stays valid.
   const key = Buffer.from('roost-test').toString('base64')
   const put = await post(`${url}/v3/kv/put`, { key, value: '' })
   const revision = (put as { header?: { revision?: string } }).header?.revision

@@ -59,15 +59,15 @@ export type Cluster = {
   expireWatches(): Promise<void>
   /** Returns the last lines of all logs, for a message about a failure. */
   logs(): Promise<string>
-  /** Ends the cluster and removes everything of it from this machine. */
+  /** Stops the cluster and removes all its traces from this machine. */
   close(): Promise<void>
 }
 
 const readyTimeoutMs = 180_000
 
 /**
- * Starts a cluster and resolves when its nodes are ready and its API admits pods. Throws a sentence about what is
- * missing where no cluster can run. Everything ends with this process; what a crash leaves is removed by the next start.
+ * Starts a cluster. Resolves when its nodes are ready and its API admits pods. Throws an error that names the missing
+ * requirement if the machine cannot run one. Its processes end with this one; the next start removes other leftovers.
  */
 export async function startCluster({
   nodes: count = 3,

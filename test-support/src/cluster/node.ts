@@ -186,11 +186,11 @@ export function isNodeReady({ conditions = [] }: NodeObject['status']): boolean 
 }
 
 async function createControlGroup(name: string): Promise<void> {
-  // What a killed node left.
+  // Leftovers of a killed node.
   await removeControlGroup(name)
   for (const parent of await cgroupFolders()) {
     await mkdir(join(parent, name))
-    // A group without processors and memory nodes of its own accepts no process.
+    // The kernel adds no process to a group without processors and memory nodes.
     for (const file of ['cpuset.cpus', 'cpuset.mems']) {
       const value = await readFile(join(parent, file), 'utf8').catch(() => null)
       if (value !== null) await appendFile(join(parent, name, file), value)

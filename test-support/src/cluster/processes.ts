@@ -42,7 +42,7 @@ export type DaemonOptions = {
   hasPipes?: boolean
 }
 
-/** Starts a process that the kernel kills when the thread of the caller ends, however that happens. */
+/** Starts a process that the kernel kills when the caller's thread ends, even in a crash. */
 export async function startDaemon(
   program: string,
   args: string[],
@@ -66,7 +66,7 @@ export async function startDaemon(
     child.kill(signal)
     await ended
   }
-  // A test that forgot to close its cluster ends nevertheless, and the kernel then ends the cluster.
+  // A test that did not close its cluster can end. The kernel then ends the cluster.
   child.unref()
   return {
     pid: child.pid ?? 0,

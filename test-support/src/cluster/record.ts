@@ -7,11 +7,11 @@ import { run, succeeds } from './processes.ts'
 import { cgroupFolders } from './requirements.ts'
 import { isNetworkUsed, maxNodes, planSlot, type Slot, slotCount } from './slot.ts'
 
-/** Records of the clusters of this machine. They end with a reboot, like what they name. */
+/** Records of the clusters of this machine. A reboot deletes them, like the clusters. */
 const recordFolder = '/run/roost-cluster'
 const endTimeoutMs = 20_000
 
-/** `start` tells it from a later process with the same id. */
+/** `start` distinguishes it from a later process with the same id. */
 export type RecordedProcess = { pid: number; start: string }
 type ClusterRecord = { folder: string; processes: RecordedProcess[] }
 
@@ -85,7 +85,7 @@ async function hold(slot: Slot, folder: string, lock: { release(): Promise<void>
     slot,
     folder,
     async add(pid) {
-      // A process that has ended already gets a start that no other has.
+      // A process that has ended already gets a start that no other process has.
       const recorded = { pid, start: (await processStart(pid)) ?? 'ended' }
       record.processes.push(recorded)
       save()

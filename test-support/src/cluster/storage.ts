@@ -132,7 +132,7 @@ async function deleteVolume(api: Api, { metadata, spec }: Volume): Promise<void>
   await api.request('DELETE', `/api/v1/persistentvolumes/${metadata.name}`)
 }
 
-/** Starts the work of a key unless it is running. A failure is tried again with the next change. */
+/** Starts the work of a key unless it is running. Retries a failure with the next change. */
 function singleFlight(): (key: string, work: () => Promise<void>) => void {
   const running = new Set<string>()
   return (key, work) => {
@@ -140,7 +140,7 @@ function singleFlight(): (key: string, work: () => Promise<void>) => void {
     running.add(key)
     work()
       .catch((error: unknown) => {
-        // The volume exists, or is gone already: an earlier attempt lost only its response.
+        // The volume exists, or was deleted already: an earlier attempt lost only its response.
         if (error instanceof ApiError && (error.status === 409 || error.status === 404)) return
         console.error(
           `Storage of the test cluster: ${error instanceof Error ? error.message : String(error)}`,

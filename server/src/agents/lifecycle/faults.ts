@@ -25,8 +25,8 @@ const engineTextFollows: ReadonlySet<ContainerError['fault']> = new Set([
 ])
 
 /**
- * Maps an engine failure to a fault that names its kind. Only of a quota and a scheduler the engine's own text
- * follows, because the caller needs it. Returns other errors unchanged.
+ * Maps an engine failure to a fault that names its kind. The engine's own text is added only for
+ * quotas, waits and lost nodes, because the caller needs it. Returns other errors unchanged.
  */
 export function engineFault(error: unknown): unknown {
   const sentence = sentenceFor(error)

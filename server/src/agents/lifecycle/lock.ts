@@ -84,7 +84,10 @@ export function createLock({ leases, clock }: LockDeps): Lock {
   return {
     assertHeld(agentId) {
       if ((heldUntil.get(agentId) ?? 0) <= clock.now().getTime())
-        throw new Fault('agent_busy', 'This process lost its lock on the agent; another one may work on it.')
+        throw new Fault(
+          'agent_busy',
+          'This process lost its lock on the agent, and another one may be changing it. Try again.',
+        )
     },
     run: (agentId, work) =>
       inOrder(agentId, async () => {

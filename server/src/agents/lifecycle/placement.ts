@@ -7,13 +7,13 @@ import type { EngineIdentity } from './engine-identity.ts'
 /** A container engine that a replica uses, and the host name of that replica. */
 export type UsedEngine = { engine_id: string; host_name: string }
 
-/** Which agents are on this process's engine. Only these may be looked at or changed there. */
+/** Which agents are on this process's engine. It may inspect and change only these. */
 export type Placement = {
   /** False for an agent of another engine. Throws `ContainerError` while the own engine is unknown. */
   isHere(agent: Pick<Agent, 'id' | 'engine_id' | 'container_id'>): Promise<boolean>
   /** Throws `container_engine_error` with the machine of the agent. Passes while the own engine is unknown. */
   refuseElsewhere(agent: Agent): Promise<void>
-  /** Before a change at the engine: like `isHere`, and records this engine for an agent without one. */
+  /** Call before a change at the engine. Throws for agents of another engine; records this engine if none is recorded. */
   claim(agent: Agent): Promise<void>
   isLeftHere(leftover: Pick<Leftover, 'engine_id'>): Promise<boolean>
   /** The own engine, for records of what it still holds; null while it is unknown. */
@@ -36,7 +36,7 @@ export function createPlacement(deps: PlacementDeps): Placement {
   async function isHere(agent: Pick<Agent, 'engine_id' | 'container_id'>): Promise<boolean> {
     const own = await engine.read()
     if (agent.engine_id !== null) return agent.engine_id === own
-    // Of an earlier version, or never started. With a single engine there is no other place.
+    // The agent is from an earlier version, or was never started. A single engine has all agents.
     const isOnlyEngine = (await usedEngines()).every(({ engine_id }) => engine_id === own)
     return isOnlyEngine || agent.container_id === null || hasContainer(agent.container_id)
   }
@@ -61,7 +61,7 @@ export function createPlacement(deps: PlacementDeps): Placement {
     isHere,
     async refuseElsewhere(agent) {
       const here = await isHere(agent).catch((error: unknown) => {
-        // What follows fails for this reason, too.
+        // The operation that follows fails for the same reason.
         if (error instanceof ContainerError) return true
         throw error
       })

@@ -120,7 +120,7 @@ export function lowestFreePort(used: ReadonlySet<number>, { first, last }: PortR
 
 /**
  * When a lost agent may be started on another node: `limitSeconds` after its last sign of life. An agent whose
- * heartbeats arrive stays where it is, whatever the cluster thinks of its node. Null: never.
+ * heartbeats arrive stays where it is, whatever the cluster reports about its node. Null: never.
  */
 export function takeoverDue(
   waiting: { state: 'pending' | 'lost'; canMove: boolean; since: string } | null,

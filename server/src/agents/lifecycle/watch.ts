@@ -33,7 +33,7 @@ export function createWatch(deps: WatchDeps): Watch {
   const { clock, log, agentRecords, containers, observe, operations, repair } = deps
   const ending = new AbortController()
   const tasks = new Set<Promise<void>>()
-  /** Lost agents whose limit runs. */
+  /** Lost agents that wait for their takeover. */
   const leaving = new Set<string>()
   let following: Promise<void> = Promise.resolve()
   let passing: Promise<void> | null = null
@@ -119,7 +119,7 @@ export function createWatch(deps: WatchDeps): Watch {
       case 'started': {
         const agent = await agentOf(event.id)
         if (!agent) return
-        // A container that waited gets the rest of its start; one that should be stopped is stopped.
+        // Completes the start of a container that waited; stops one that should be stopped.
         if (agent.desired === 'stopped' || agent.waiting) reconcile(agent)
         else await observe.started(agent, { at: event.at, from: 'event' })
         return

@@ -11,7 +11,7 @@ export type Heartbeat = {
   stop(): Promise<void>
 }
 
-/** Keeps the row of this process. A database that is away delays heartbeats and stops nothing. */
+/** Updates the row of this process. While the database is unavailable, heartbeats fail and the process continues. */
 export function startHeartbeat(deps: {
   db: Db
   clock: Clock
@@ -28,7 +28,7 @@ export function startHeartbeat(deps: {
     async stop() {
       stopping.abort()
       await running
-      // A killed process leaves its row, too: it becomes silent.
+      // If this fails, the row becomes silent, like that of a killed process.
       await store.remove(replica.id).catch(() => {})
     },
   }

@@ -2,7 +2,7 @@ import type { PlatformAlert } from '@roost/contracts/operations/operator-queue'
 import type { ReplicaState } from '@roost/contracts/operations/replicas'
 
 export const heartbeatSeconds = 5
-/** The time after which the leases of a dead process expire. */
+/** Longer than a lease lasts, so the leases of a silent replica have expired. */
 export const silentAfterSeconds = 15
 /** Long enough for an operator to see which replica is missing. */
 export const forgottenAfterSeconds = 600
@@ -21,7 +21,7 @@ export function versionsOf(replicas: readonly Seen[], now: Date): string[] {
   return [...new Set(live.map(({ version }) => version))].sort()
 }
 
-/** The alert about live replicas whose versions have differed for too long; null when there is none to raise. */
+/** Returns the alert about live replicas whose versions have differed for too long; null if there is none. */
 export function versionsAlert(replicas: readonly Seen[], now: Date): PlatformAlert | null {
   const versions = versionsOf(replicas, now)
   if (versions.length < 2) return null

@@ -7,7 +7,7 @@ import type { Leases } from '../leases/index.ts'
 import { forgottenAfterSeconds, heartbeatSeconds, stateOf, versionsAlert, versionsOf } from './rules.ts'
 import { type ReplicaRow, replicaStore } from './store.ts'
 
-/** A process as it describes itself at its start. Its id also is the holder of its leases. */
+/** A process as it describes itself at its start. Its id is also the holder of its leases. */
 export type ReplicaDescription = Omit<ReplicaRow, 'seen_at'>
 
 export type Replicas = {

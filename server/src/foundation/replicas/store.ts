@@ -21,7 +21,7 @@ export type ReplicaRow = {
 export function replicaStore(on: Executor) {
   const db = on.withTables<{ replicas: ReplicaRow }>()
   return {
-    /** Also restores the row of a process that was silent for so long that it was deleted. */
+    /** Also restores a row that was deleted because its process was silent for too long. */
     async put(row: ReplicaRow): Promise<void> {
       const { seen_at, agent_address, engine_id } = row
       await db

@@ -15,7 +15,7 @@ staleOn(['operator_queue_*'], alertsKey)
 
 /** Polling interval in ms: no event reports heartbeats and memory. */
 const refreshMs = 30_000
-/** A replica without a heartbeat for three times as long is silent. */
+/** A replica is silent after three missed heartbeats. */
 const heartbeatMs = 5_000
 
 export const healthQuery = (api: Client) =>

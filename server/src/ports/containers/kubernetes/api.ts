@@ -10,7 +10,7 @@ import type { Entry, List, Status } from './objects.ts'
 /** A client of the Kubernetes API for the few kinds that the adapter uses, in one namespace. */
 export type Api = {
   readonly namespace: string
-  /** Address of this process on the way to the API server; null before the first reply. */
+  /** Address from which this process reaches the API server; null before the first response. */
   readonly ownAddress: string | null
   version(signal?: AbortSignal): Promise<{ gitVersion: string }>
   get<T>(kind: Kind, name: string, options?: ReadOptions): Promise<T>
@@ -20,7 +20,7 @@ export type Api = {
   /** A JSON merge patch. */
   patch<T>(kind: Kind, name: string, change: unknown): Promise<T>
   replace<T>(kind: Kind, name: string, object: unknown): Promise<T>
-  /** `uid`: refuses with 409 if the name belongs to another object by now. */
+  /** `uid`: refuses with 409 if the name now belongs to another object. */
   delete(kind: Kind, name: string, options?: { uid?: string; graceSeconds?: number }): Promise<void>
   log(pod: string, query: LogQuery): Promise<string>
   /** A log as it grows, until the container ends or `signal` aborts. */
@@ -66,7 +66,7 @@ const paths = {
 } as const
 
 const requestMs = 15_000
-/** Of one page with 500 objects; a larger reply is an error of the server. */
+/** For one page with 500 objects. A larger response is an error of the server. */
 const maxReplyBytes = 64 * 1024 ** 2
 /** A Secret has at most 1 MB, twice in base64 and JSON. */
 const maxLineBytes = 4 * 1024 ** 2
@@ -338,7 +338,7 @@ function refusalOf({ what }: Call, reply: IncomingMessage, text: string): ApiRef
   return refusal
 }
 
-/** A proxy before the API server answers with other texts. */
+/** A proxy in front of the API server may answer with other texts. */
 function statusIn(text: string): Status {
   try {
     const body: unknown = JSON.parse(text)
@@ -395,7 +395,7 @@ async function withIdleLimit<T>(next: Promise<T>, idleMs: number | null): Promis
   const idle = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Idle(`nothing for ${idleMs / 1000} s`)), idleMs)
   })
-  // After the limit the abandoned read fails, which nobody awaits.
+  // After the limit the abandoned read rejects; nothing awaits it.
   next.catch(() => {})
   try {
     return await Promise.race([next, idle])

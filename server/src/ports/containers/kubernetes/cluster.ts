@@ -7,13 +7,13 @@ import { type Entry, type Node, quantity } from './objects.ts'
 /** What the cluster offers: its version, its nodes and its RuntimeClasses. */
 export type Cluster = {
   info(signal?: AbortSignal): Promise<EngineInfo>
-  /** As of the last `info`. Pods without a RuntimeClass have the node's default, which has no name. */
+  /** From the last `info`. Pods without a RuntimeClass have the node's default, which has no name. */
   runtimes(): OciRuntimes
 }
 
 /** Nodes and RuntimeClasses change rarely, and a list of nodes is long. */
 const freshMs = 5 * 60_000
-/** Without the right to list nodes: limits nothing, the scheduler decides. */
+/** Without the right to list nodes: no limit here; the scheduler decides. */
 const unknownResources = { cpus: 4096, memoryBytes: 2 ** 50 }
 
 export function createCluster(api: Api, clock: Pick<Clock, 'now'>): Cluster {
@@ -26,7 +26,7 @@ export function createCluster(api: Api, clock: Pick<Clock, 'now'>): Cluster {
       allowed(api.list<Entry>('runtimeclasses', {}, { signal, onlyMetadata: true })),
     ])
     return {
-      // A namespace that is deleted takes all containers and volumes with it.
+      // Deleting the namespace deletes all containers and volumes.
       id: namespace.metadata.uid,
       resources: nodes ? largest(nodes.items) : unknownResources,
       listed: (classes?.items ?? []).map(({ metadata }) => metadata.name).toSorted(),

@@ -4,13 +4,13 @@ import { resolve } from 'node:path'
 import { type Clock, systemClock } from '../../../kit/clock.ts'
 import { ContainerError } from '../port.ts'
 
-/** What a request is sent with. `certificate` and `key` are in PEM format. */
+/** Authenticates a request. `certificate` and `key` are in PEM format. */
 export type Credential = { token?: string; certificate?: string; key?: string }
 
 export type Credentials = {
   /** Throws `ContainerError` engine_fault with the reason. */
   current(): Promise<Credential>
-  /** Drops what was cached, because the API refused it. False if the same credential would follow. */
+  /** Drops the cached credential, because the API refused it. False if there is no other one. */
   forget(): boolean
 }
 

@@ -18,9 +18,7 @@ export type EventSource = {
 /** A connection that lasts this long resets the backoff. */
 const stableMs = 5_000
 
-/**
- * See `Containers.events`. Two watches: pods for starts, ends and waits, records for removals.
- */
+/** See `Containers.events`. Watches pods for starts, ends and waits, and records for removals. */
 export async function* followEvents(
   source: EventSource,
   signal: AbortSignal,
@@ -54,7 +52,7 @@ export async function* followEvents(
           follower.record,
         ),
       )
-      // Reading opens the connections. The caller lists only then, so it can rely on hearing of later changes.
+      // Reading opens the connections. The caller lists after `resync`, so that it misses no later change.
       const first = events.next()
       await Promise.race([Promise.all([podsOpen.promise, recordsOpen.promise]), first])
       yield { type: 'resync' }
@@ -86,7 +84,7 @@ function createFollower(clock: Pick<Clock, 'now'>, records: readonly Entry[], po
 
   return {
     *pod({ type, object: pod }: Change<Pod>): Generator<ContainerEvent> {
-      // Another pod is the container now; what becomes of this one is no news.
+      // Another pod replaced this one as the container, so its changes are ignored.
       if (superseded.has(pod.metadata.uid)) return
       const { labels = {}, annotations = {} } = pod.metadata
       const subject = { id: labels[idLabel] ?? '', name: annotations[nameNote] ?? '' }
@@ -104,7 +102,7 @@ function createFollower(clock: Pick<Clock, 'now'>, records: readonly Entry[], po
       }
       const last = runs.at(-1)
       if (type === 'DELETED') {
-        // Removed by force, or its node was: the result is unknown.
+        // The pod or its node was removed by force: the result is unknown.
         if (last && !last.end) yield { type: 'exited', ...subject, ...resultOf(null), at: at() }
         known.delete(pod.metadata.uid)
         return
@@ -128,7 +126,7 @@ function createFollower(clock: Pick<Clock, 'now'>, records: readonly Entry[], po
 
 type Wait = ContainerWaiting & { status: 'pending' | 'lost' }
 
-/** Null also while a node prepares the container in the usual way, which is no news. */
+/** Also null while a node prepares the container in the usual way, which is not reported. */
 function waitOf(pod: Pod): Wait | null {
   const isLost = lost(pod)
   if (isLost) return { status: 'lost', ...isLost }
@@ -153,7 +151,7 @@ async function* eventsOf<T>(
   for await (const change of changes) yield* read(change)
 }
 
-/** Takes from whichever is first. Holds at most one item of each, so a slow reader slows the connections. */
+/** Yields items in the order of arrival. Holds at most one of each source, so a slow reader slows the connections. */
 async function* merged<T>(...sources: AsyncGenerator<T>[]): AsyncGenerator<T> {
   const next = new Map(sources.map((source) => [source, source.next()]))
   try {
@@ -170,7 +168,7 @@ async function* merged<T>(...sources: AsyncGenerator<T>[]): AsyncGenerator<T> {
     }
   } finally {
     for (const [source, pending] of next) {
-      // Fails when the connection is closed, which nobody awaits.
+      // Rejects when the connection is closed; nothing awaits it.
       pending.catch(() => {})
       source.return(undefined).catch(() => {})
     }

@@ -4,11 +4,11 @@ import type { Status } from './objects.ts'
 /** A refusal by the API server. The message is the API's sentence, or a clearer one for common cases. */
 export class ApiRefusal extends ContainerError {
   readonly status: number
-  /** The API's word for the case, such as `AlreadyExists`; empty if the reply has none. */
+  /** The API's reason, such as `AlreadyExists`; empty if the response has none. */
   readonly reason: string
   constructor(what: string, status: number, body: Status) {
     const { fault, message } = explain(status, body)
-    // Shown to people without what the platform was doing.
+    // People see this message without the name of the operation.
     super(fault, fault === 'quota_exceeded' ? message : `${what}: ${message}`)
     this.name = 'ApiRefusal'
     this.status = status

@@ -102,7 +102,7 @@ function parseFile(path: string, text: string): KubeConfig {
   return config as KubeConfig
 }
 
-/** Of several files the first one with an entry decides, as in kubectl. */
+/** The first file that has an entry decides, as in kubectl. */
 async function fromConfigs(
   configs: readonly { path: string; config: KubeConfig }[],
   requested: string | null,

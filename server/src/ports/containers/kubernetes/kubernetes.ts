@@ -21,11 +21,11 @@ export type KubernetesSettings = PodSettings & VolumeSettings & NetworkSettings
 export type KubernetesOptions = {
   /** Value of the label `roost.install`; objects without it are never changed. */
   install: string
-  /** Null for the namespace of the connection, then `default`. */
+  /** Null for the namespace of the connection, otherwise `default`. */
   namespace: string | null
   settings: KubernetesSettings
   clock?: Clock
-  /** For how long `start` waits until the container runs. */
+  /** How long `start` waits until the container runs. */
   startSeconds?: number
   timeoutMs?: number
   lookup?(host: string): Promise<readonly string[]>
@@ -109,7 +109,7 @@ export function createKubernetesContainers(connection: Connection, options: Kube
     async stop(id, graceSeconds) {
       const { record, pods } = await own(id)
       await runs.end(record, pods, { graceSeconds, keepsLog: true }).catch((error: unknown) => {
-        // It ends when its node returns, and is reported as lost until then.
+        // The container ends when its node returns, and is reported as lost until then.
         if (!(error instanceof ContainerError && error.fault === 'node_lost')) throw error
       })
     },
@@ -160,7 +160,7 @@ export function createKubernetesContainers(connection: Connection, options: Kube
   }
 
   async function find(id: string): Promise<{ record: ContainerRecord; pods: Pod[] } | null> {
-    // Other texts are no label values, which the API would refuse.
+    // The API refuses texts that are not label values.
     if (!/^[0-9a-z-]{1,63}$/.test(id)) return null
     const [secrets, { items }] = await Promise.all([
       api.list<Entry>('secrets', idSelection(records.labelSelector, id), { onlyMetadata: true }),

@@ -22,7 +22,7 @@ export type NetworkSettings = {
   probeImage: string | null
 }
 
-/** The agents' network policies, and what the cluster makes of them. */
+/** The agents' network policies, and whether the cluster enforces them. */
 export type Network = {
   agents(): Promise<AgentsNetwork>
   /** Throws `engine_fault` unless a probe has shown that the cluster enforces policies. */
@@ -69,7 +69,7 @@ export function createNetwork(deps: NetworkDeps): Network {
 
   async function addressesOf(host: string): Promise<readonly string[]> {
     if (isIP(host) !== 0) return [host]
-    // In the cluster the policies select the platform's pods, so a name that is not resolved yet is no obstacle.
+    // In the cluster the policies select the platform's pods, so the name need not be resolvable yet.
     return lookup(host).catch(() => [])
   }
 

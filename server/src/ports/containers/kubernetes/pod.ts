@@ -9,14 +9,14 @@ export type Toleration = {
   effect?: 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute'
 }
 
-/** The operator's wishes for every pod. */
+/** The operator's settings for every pod. */
 export type PodSettings = {
   nodeSelector: Readonly<Record<string, string>>
   tolerations: readonly Toleration[]
   /** Null for the cluster's default. */
   priorityClass: string | null
   imagePullSecrets: readonly string[]
-  /** What the scheduler reserves, as quantities such as `100m` and `256Mi`; capped by the container's limits. */
+  /** What the cluster reserves, as quantities such as `100m` and `256Mi`; at most the container's limits. */
   cpuRequest: string
   memoryRequest: string
   labels: Readonly<Record<string, string>>
@@ -28,7 +28,7 @@ export type PodInput = {
   name: string
   install: string
   settings: PodSettings
-  /** Resolved for containers without a name server; null if the platform's host is an address. */
+  /** Host entry for containers without a name server; null if the platform's host is an address. */
   platformAlias: { ip: string; host: string } | null
   /** See `Volumes.nextStart`. */
   start: { number: number; canMove: boolean }
@@ -46,7 +46,7 @@ export const baseCapabilities = [
   'AUDIT_WRITE',
 ] as const
 export const fullCapabilities = ['DAC_OVERRIDE', 'FOWNER', 'KILL'] as const
-/** To copy files of every owner from the image, only before the agent starts. */
+/** For copying files of every owner from the image; only the init container has them. */
 const prepareCapabilities = ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'FSETID'] as const
 const maxFolderBytes = 64 * 1024
 
@@ -116,7 +116,7 @@ export function podFor(input: PodInput) {
       tolerations: [...settings.tolerations, ...lostNodeTolerations],
       imagePullSecrets: settings.imagePullSecrets.map((secret) => ({ name: secret })),
       securityContext: { seccompProfile: { type: 'RuntimeDefault' } },
-      // A name server outside would receive data in the names of queries.
+      // Names in queries could carry data to a name server outside.
       ...(isClosed && { dnsPolicy: 'None', dnsConfig: { nameservers: ['127.0.0.1'] } }),
       ...(isClosed &&
         platformAlias && { hostAliases: [{ ip: platformAlias.ip, hostnames: [platformAlias.host] }] }),

@@ -52,8 +52,8 @@ done
 exit ${neither}`
 
 /**
- * Tries whether the policy `probe`, which must exist, has an effect: a pod that it selects must not reach the
- * platform, while one that it does not select must. Removes both pods. Throws `ContainerError`.
+ * Tests whether the policy `probe` has an effect; it must exist. A pod that it selects must not reach the platform,
+ * and one that it does not select must. Removes both pods. Throws `ContainerError`.
  */
 export async function probePolicies(
   deps: ProbeDeps,

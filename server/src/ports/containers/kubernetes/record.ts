@@ -15,7 +15,7 @@ export type ContainerRecord = {
   wasStarted: boolean
   /** The last run that ended; null without one. */
   lastRun: EndedRun | null
-  /** Pods on unreachable nodes that another one replaced. They may return, and then end by themselves. */
+  /** Pods on unreachable nodes that another one replaced. If they return, they end by themselves. */
   superseded: readonly string[]
 }
 

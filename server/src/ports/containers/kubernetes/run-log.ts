@@ -10,7 +10,7 @@ import { hasEnded, runsOf } from './state.ts'
 export type RunLogs = {
   /** The last `tail` lines; empty if no run left any. */
   read(record: ContainerRecord, pods: readonly Pod[], tail: number): Promise<string>
-  /** Follows a pod that is about to end. `finish` stores what came; call it once the container has ended. */
+  /** Follows the log of a pod that is about to end. Call `finish` after the container has ended: it stores the log. */
   follow(record: ContainerRecord, pod: Pod): { finish(): Promise<void> }
   /** Stores the log of a pod that has ended, as far as its node still has it. */
   keep(record: ContainerRecord, pod: Pod): Promise<void>
@@ -18,7 +18,7 @@ export type RunLogs = {
 
 const keptLines = 500
 const keptBytes = 64 * 1024
-/** The end of a followed log comes shortly after the end of the container. */
+/** The last lines of a followed log arrive shortly after the end of the container. */
 const endMs = 2_000
 const podNote = 'roost.pod'
 
@@ -64,7 +64,7 @@ export function createRunLogs(deps: { api: Api; install: string; clock: Pick<Clo
       const text = await api.log(pod.metadata.name, { container: agentContainer, tailLines })
       return withoutKubeletNote(text)
     } catch (error) {
-      // 400: the container has not started yet. 404: the pod is gone. 500: its node does not answer.
+      // 400: the container has not started yet. 404: the pod was deleted. 500: its node does not answer.
       if (isStatus(error, 400, 404, 500, 502, 503, 504)) return null
       throw error
     }
@@ -93,7 +93,7 @@ export function createRunLogs(deps: { api: Api; install: string; clock: Pick<Clo
           while (lines.length > keptLines || (length > keptBytes && lines.length > 1))
             length -= lines.shift()?.length ?? 0
         }
-        // The log is a convenience: what came before a failure is stored.
+        // The log is optional: after a failure, the lines received so far are stored.
       })().catch(() => {})
       return {
         async finish() {

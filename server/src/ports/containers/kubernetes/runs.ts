@@ -46,12 +46,12 @@ export type RunsDeps = {
   platformAlias(): Promise<{ ip: string; host: string } | null>
 }
 
-/** An obstacle, such as a full cluster, is reported after this time: it may pass, but not soon. */
+/** After this time a start reports an obstacle, such as a full cluster, instead of waiting longer. */
 const obstacleSeconds = 10
 /** An older container reads the fence every 2 seconds (decision 97). */
 const fenceSeconds = 10
 const maxSuperseded = 20
-/** The kubelet reports the end of a container this long after its grace period, on a busy node. */
+/** On a busy node, the kubelet reports the end of a container up to this long after its grace period. */
 const endSeconds = 60
 
 export function createRuns(deps: RunsDeps): Runs {
@@ -75,7 +75,7 @@ export function createRuns(deps: RunsDeps): Runs {
     await waitForRun(record, abandoned)
   }
 
-  /** Leaves pods on unreachable nodes behind. Their nodes end them when they return. */
+  /** Records that pods on unreachable nodes are no longer the container. Their nodes end them when they return. */
   async function supersede(record: ContainerRecord, abandoned: readonly Pod[]): Promise<ContainerRecord> {
     if (abandoned.length === 0) return record
     const uids = [...record.superseded, ...abandoned.map(({ metadata }) => metadata.uid)]
@@ -100,7 +100,7 @@ export function createRuns(deps: RunsDeps): Runs {
       throw new ContainerError('start_pending', 'The previous run of the container has not ended yet.')
   }
 
-  /** Stores the results of pods that ended without `stop`, and deletes those that the cluster would keep. */
+  /** Stores the results of pods that ended without `stop`, and deletes their objects if the cluster would keep them. */
   async function keepResults(record: ContainerRecord, pods: readonly Pod[]): Promise<ContainerRecord> {
     let current = record
     for (const pod of pods.filter(hasEnded)) {
@@ -127,7 +127,7 @@ export function createRuns(deps: RunsDeps): Runs {
 
   /**
    * The pod's name comes from the version of the record, so that concurrent starts collide and only one creates it.
-   * The record changes with every result, so that a new run need not wait until the old object is gone.
+   * Each stored result changes the record, so a new run does not wait for the deletion of the old object.
    */
   async function createPod(stored: ContainerRecord, fenceSeconds: number): Promise<void> {
     const record = stored.wasStarted ? stored : await change(stored, startedPatch)
@@ -147,7 +147,10 @@ export function createRuns(deps: RunsDeps): Runs {
         const existing = await api.get<Pod>('pods', name).catch(nullIfMissing)
         if (!existing) continue
         if (existing.metadata.labels?.[idLabel] !== record.id)
-          throw new ContainerError('name_taken', `the pod ${name} belongs to something else in the namespace`)
+          throw new ContainerError(
+            'name_taken',
+            `the pod ${name} in the namespace does not belong to this container`,
+          )
         if (isWanted(existing)) return
         await untilGone(record, existing)
       }
@@ -207,7 +210,7 @@ export function createRuns(deps: RunsDeps): Runs {
     const between = keepsLog ? open.filter((pod) => !isRunning(pod) && runsOf(pod).length > 0) : []
     for (const pod of between) await logs.keep(record, pod).catch(ignoreFault)
     const uids = new Set(open.map(({ metadata }) => metadata.uid))
-    // Zero would remove the object at once, while the container may still run.
+    // Zero would remove the object immediately, while the container may still run.
     const grace = Math.max(1, graceSeconds)
     const last = new Map<string, Pod>()
     const isOver = await untilObjects<Pod, true>(
@@ -241,7 +244,7 @@ export function createRuns(deps: RunsDeps): Runs {
 
   async function deletePod({ metadata: { name, uid } }: Pod, graceSeconds: number): Promise<void> {
     await api.delete('pods', name, { uid, graceSeconds }).catch((error: unknown) => {
-      // Gone, or replaced by a later one.
+      // Deleted already, or replaced by a later one.
       if (!isStatus(error, 404, 409)) throw error
     })
   }
@@ -263,7 +266,7 @@ function refuseLost(pods: readonly Pod[]): void {
   }
 }
 
-// The compiler does not see that a callback assigned the value.
+// The compiler does not see that a callback assigns the value.
 const isObstacle = (wait: Pending | null) => wait?.isObstacle ?? false
 const reasonOf = (wait: Pending | null) =>
   wait?.reason ?? 'The cluster has not reported on the container yet.'

@@ -12,7 +12,7 @@ export type Seen<T> = { object: T; isGone: boolean }
 export type UntilOptions = {
   seconds: number
   clock: Pick<Clock, 'wait'>
-  /** Runs once between the first list and the first change, so that no effect of it is missed. */
+  /** Runs once between the first list and the watch, so that no effect of it is missed. */
   act?: () => Promise<void>
 }
 

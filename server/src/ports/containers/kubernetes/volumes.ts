@@ -9,7 +9,7 @@ import { untilObjects } from './until.ts'
 export type VolumeSettings = {
   /** Null for the cluster's default class. */
   storageClass: string | null
-  /** A class that several nodes can mount; null if there is none, and then agents cannot share folders. */
+  /** A class whose volumes several nodes can mount. Null: agents cannot share folders. */
   sharedStorageClass: string | null
   /** `ReadWriteMany`: other nodes can mount the volumes too, so that agents of a lost node start elsewhere. */
   accessMode: 'ReadWriteOnce' | 'ReadWriteMany'
@@ -23,11 +23,11 @@ export type Volumes = {
   /** `users`: names of the volumes that containers mount. */
   remove(name: string, users: () => Promise<ReadonlySet<string>>): Promise<void>
   list(): Promise<string[]>
-  /** Throws `ContainerError` for a volume that is missing, foreign, or on one node although it is to be shared. */
+  /** Throws `ContainerError` for a volume that is missing, foreign, or shared without ReadWriteMany. */
   requireMountable(mounts: ContainerSpec['mounts']): Promise<void>
   /**
    * Prepares a new run. `number` is higher than that of every earlier run with the same volumes. `canMove`: every
-   * node can mount them, also while a lost one still does.
+   * node can mount them, even while a lost one still has them.
    */
   nextStart(mounts: ContainerSpec['mounts']): Promise<{ number: number; canMove: boolean }>
 }
@@ -37,7 +37,7 @@ const labelsNote = 'roost.labels'
 const startNote = 'roost.start-number'
 /** The label that a volume to be shared with other agents has; see `agents/lifecycle/spec.ts`. */
 const sharedLabel = { name: 'roost.platform', value: 'agent-shared' }
-/** A claim in deletion is gone when its last pod is. */
+/** A claim in deletion disappears after its last pod. */
 const deletionSeconds = 60
 
 export function createVolumes(deps: {
@@ -126,7 +126,7 @@ export function createVolumes(deps: {
         const { items } = await api.list<Claim>(kind, own)
         const claims = items.filter(({ metadata }) => volumes.some(({ volume }) => volume === metadata.name))
         const canMove = claims.length === volumes.length && claims.every(isForMany)
-        // Seconds since 1970 are above the number in a workspace that was restored from a backup.
+        // Higher than the number in a workspace that was restored from a backup.
         const seconds = Math.floor(clock.now().getTime() / 1000)
         const claim = claims.find(({ metadata }) => metadata.name === numbered)
         if (!claim) return { number: seconds, canMove }
@@ -169,5 +169,8 @@ export function createVolumes(deps: {
 const isForMany = ({ spec }: Claim) => spec.accessModes?.includes('ReadWriteMany') ?? false
 
 function foreign(name: string): ContainerError {
-  return new ContainerError('name_taken', `volume ${name} belongs to something else in the namespace`)
+  return new ContainerError(
+    'name_taken',
+    `volume ${name} in the namespace does not belong to this installation`,
+  )
 }

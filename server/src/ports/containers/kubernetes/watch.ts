@@ -57,7 +57,7 @@ export async function* watch<T extends Entry>(
       if (signal.aborted) return
       if (!(error instanceof Idle)) throw error
     }
-    // Something between closes every watch; without this the loop would never pause.
+    // A proxy may close every watch. Without this error the loop would never pause.
     if (isEmpty && performance.now() - openedAt < shortMs)
       throw new ContainerError('engine_down', `watch ${kind}: the connection was closed immediately`)
   }
@@ -70,7 +70,7 @@ function readChange<T extends Entry>(kind: Kind, line: string): Line<T> {
   try {
     change = JSON.parse(line) as typeof change
   } catch (cause) {
-    throw new ContainerError('engine_down', `watch ${kind}: a line is cut or no JSON`, { cause })
+    throw new ContainerError('engine_down', `watch ${kind}: a line is not valid JSON`, { cause })
   }
   const { type, object } = change
   if (type === 'ERROR') {
