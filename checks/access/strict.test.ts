@@ -5,7 +5,7 @@ import { endpoints } from '@roost/contracts'
 import { type Endpoint, isStrict } from '@roost/contracts/kit/endpoint'
 import { fieldNames } from '@roost/contracts/kit/in-query'
 import { nameOf } from './table.ts'
-import { openWorld, type World } from './world.ts'
+import { internalSecret, openWorld, type World } from './world.ts'
 
 const strict = endpoints.filter(isStrict)
 
@@ -66,17 +66,24 @@ const disabledEndpoints = ['deleteCallBinding']
 
 for (const endpoint of strict) {
   test(`422 for an unknown name in the query or the body of ${nameOf(endpoint)}`, async () => {
-    const token = world.admin
+    const internal = endpoint.access.who === 'internal'
+    const token = internal ? internalSecret : world.admin
     const address = `${pathOf(endpoint)}?${requiredQuery[endpoint.id] ?? ''}`
-    const inQuery = await world.ask(endpoint.method, `${address}${unknownName}=1`, { token })
+    const inQuery = await world.ask(endpoint.method, `${address}${unknownName}=1`, { token, internal })
     if (disabledEndpoints.includes(endpoint.id)) return assert.equal(inQuery.error, 'feature_disabled')
     assert.equal(inQuery.status, 422, inQuery.text)
     assert.deepEqual(unknownNames(inQuery.text), [['query', unknownName]])
-    const inBody = await world.ask(endpoint.method, address, { token, body: { [unknownName]: 1 } })
+    const inBody = await world.ask(endpoint.method, address, { token, internal, body: { [unknownName]: 1 } })
     assert.equal(inBody.status, 422, inBody.text)
     assert.deepEqual(unknownNames(inBody.text), [['body', unknownName]])
-    const asForm = await world.ask(endpoint.method, address, { token, form: { [unknownName]: '1' } })
-    assert.deepEqual([asForm.status, asForm.error], [422, 'invalid_json'], asForm.text)
+    const asForm = await world.ask(endpoint.method, address, {
+      token,
+      internal,
+      form: { [unknownName]: '1' },
+    })
+    // The internal listener takes JSON alone.
+    const refusal = internal ? [415, 'unsupported_media_type'] : [422, 'invalid_json']
+    assert.deepEqual([asForm.status, asForm.error], refusal, asForm.text)
   })
 }
 

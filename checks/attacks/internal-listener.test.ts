@@ -75,9 +75,10 @@ function bodyOf({ id }: Endpoint): Loose {
 }
 
 function requestOf(endpoint: Endpoint): { path: string; given: Given } {
-  const path = endpoint.path.replace('{n}', agent)
-  if (endpoint.method === 'GET') return { path, given: { method: 'GET' } }
-  return { path, given: { method: endpoint.method, headers: json, body: JSON.stringify(bodyOf(endpoint)) } }
+  const path = endpoint.path.replace('{n}', agent).replace(/\{\w+\}/, 'anything')
+  const { method } = endpoint
+  if (method === 'GET' || method === 'DELETE') return { path, given: { method } }
+  return { path, given: { method, headers: json, body: JSON.stringify(bodyOf(endpoint)) } }
 }
 
 /** Agents may use this endpoint for what the permissions allow them. */
