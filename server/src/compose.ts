@@ -121,6 +121,7 @@ export async function compose(
   const agents: AgentsArea = createAgentsArea({
     ...base,
     usedEngines: foundation.replicas.usedEngines,
+    isOnlyMachine: db.dialect === 'sqlite',
     ephemeral,
     containers,
     images,

@@ -72,6 +72,7 @@ export type AgentsAreaDeps = {
   ephemeral: Ephemeral
   containers: Containers
   usedEngines: LifecycleDeps['usedEngines']
+  isOnlyMachine: LifecycleDeps['isOnlyMachine']
   images: AgentImages
   git: Git
   gitHost: GitHost

@@ -27,7 +27,7 @@ export type LeftoversDeps = {
   log: Pick<Log, 'warn'>
   agentRecords: Pick<AgentRecords, 'changed'>
   machine: Pick<Machine, 'clear'>
-  placement: Pick<Placement, 'isLeftHere'>
+  placement: Pick<Placement, 'adoptLeftover'>
 }
 
 export function createLeftovers(deps: LeftoversDeps): Leftovers {
@@ -35,7 +35,7 @@ export function createLeftovers(deps: LeftoversDeps): Leftovers {
 
   async function clear(leftover: Leftover): Promise<boolean> {
     try {
-      if (!(await placement.isLeftHere(leftover))) return false
+      if (!(await placement.adoptLeftover(leftover))) return false
       await machine.clear(leftover)
     } catch (error) {
       // Readers have the volume mounted until they restart, so removal is retried until then.

@@ -7,6 +7,7 @@ import type { Leftovers } from './leftovers.ts'
 import type { Lock } from './lock.ts'
 import type { Observe } from './observe.ts'
 import type { Operations } from './operations.ts'
+import { stopGraceSeconds } from './machine.ts'
 import type { Placement } from './placement.ts'
 import { plan } from './rules.ts'
 
@@ -21,12 +22,12 @@ export type RepairDeps = {
   clock: Pick<Clock, 'now' | 'wait'>
   log: Pick<Log, 'info' | 'warn'>
   agentRecords: Pick<AgentRecords, 'everyRow'>
-  containers: Pick<Containers, 'list'>
+  containers: Pick<Containers, 'list' | 'stop'>
   lock: Lock
   observe: Observe
   operations: Pick<Operations, 'reconcile'>
   takeoverDue(agent: Agent): number | null
-  placement: Pick<Placement, 'isHere'>
+  placement: Pick<Placement, 'adopt' | 'isHere'>
   leftovers: Leftovers
   /** Reverts what other features created for an agent whose creation was interrupted. */
   undoCreation(tx: Tx, agentId: string): Promise<void>
@@ -51,12 +52,13 @@ export function createRepair(deps: RepairDeps): Repair {
     const listedAt = timestamp(clock.now())
     const states = await containers.list()
     const byId = new Map(states.map((state) => [state.id, state]))
+    const byAgent = Map.groupBy(states.filter(isAgents), ({ labels }) => labels['roost.agent-id'] ?? '')
     const queue = agents.values()
     const worker = async () => {
       for (const agent of queue) {
         if (signal?.aborted) return
         await patiently(agent, () =>
-          repairOne(agent, byId, listedAt).catch((error: unknown) => {
+          repairOne(agent, { byId, own: byAgent.get(agent.id) ?? [], listedAt }).catch((error: unknown) => {
             log.warn({ err: error, agent: agent.name }, 'could not reconcile an agent; will retry')
           }),
         )
@@ -77,9 +79,12 @@ export function createRepair(deps: RepairDeps): Repair {
     waited.abort()
   }
 
-  async function repairOne(agent: Agent, byId: Map<string, ContainerState>, listedAt: string) {
+  async function repairOne(
+    agent: Agent,
+    { byId, own, listedAt }: { byId: Map<string, ContainerState>; own: ContainerState[]; listedAt: string },
+  ) {
     // The repair loop of its own engine compares it.
-    if (!(await placement.isHere(agent))) return
+    if (!(await placement.adopt(agent))) return stopMoved(agent, own)
     if (agent.state === 'creating') return removeInterrupted(agent)
     const observed = agent.container_id === null ? null : (byId.get(agent.container_id) ?? null)
     if (agent.status === 'exited' && observed?.status !== 'running' && isRecent(agent)) return
@@ -97,6 +102,25 @@ export function createRepair(deps: RepairDeps): Repair {
     if (planned.length === 0 && !hasArrived) return
     if (await operations.reconcile(agent.id)) {
       log.info({ agent: agent.name, desired: agent.desired }, 'an agent was reconciled')
+    }
+  }
+
+  /** Stops containers of an agent that another engine took over. Their program would compete for the link. */
+  async function stopMoved({ id: agentId, name, engine_id }: Agent, own: ContainerState[]): Promise<void> {
+    // Without a record it is unknown which container is the right one.
+    if (engine_id === null) return
+    for (const { id, name: container, status } of own) {
+      if (status === 'created' || status === 'stopped') continue
+      await lock.tryRun(agentId, async () => {
+        const current = await agentStore(db).byId(agentId)
+        // With the recorded container here, not the agent has moved: the identity of the engine has changed.
+        if (!current || current.container_id === id || (await placement.isHere(current))) return
+        await containers.stop(id, stopGraceSeconds)
+        log.warn(
+          { agent: name, container, engine_id: current.engine_id },
+          'stopped a container of an agent that is on another container engine now; its volumes remain',
+        )
+      })
     }
   }
 
@@ -137,8 +161,9 @@ export function createRepair(deps: RepairDeps): Repair {
   /** Reports unknown containers once and never removes them. */
   async function reportUnknown(states: ContainerState[], agents: readonly Agent[]): Promise<void> {
     const known = new Set(agents.map((agent) => agent.id))
-    for (const { id, name, labels } of states) {
-      if (labels['roost.platform'] !== 'agent' || known.has(labels['roost.agent-id'] ?? '')) continue
+    for (const state of states) {
+      const { id, name, labels } = state
+      if (!isAgents(state) || known.has(labels['roost.agent-id'] ?? '')) continue
       if (reported.has(id) || (await agentStore(db).byId(labels['roost.agent-id'] ?? ''))) continue
       reported.add(id)
       log.warn({ container: name }, 'a container of this installation belongs to no agent')
@@ -146,4 +171,8 @@ export function createRepair(deps: RepairDeps): Repair {
   }
 
   return { pass }
+}
+
+function isAgents({ labels }: ContainerState): boolean {
+  return labels['roost.platform'] === 'agent'
 }

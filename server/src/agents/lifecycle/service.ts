@@ -31,7 +31,7 @@ export type Lifecycle = {
   /** Applies a change that needs a new container; see `createRenew`. */
   renew: ReturnType<typeof createRenew>
   /** The container's current state at the engine; null if the engine does not answer, or is another machine's. */
-  containerNow(agent: Pick<Agent, 'id' | 'engine_id' | 'container_id'>): Promise<'running' | 'stopped' | null>
+  containerNow(agent: Agent): Promise<'running' | 'stopped' | null>
   /** Throws `container_engine_error` for an agent of another machine's engine. */
   refuseElsewhere(agent: Agent): Promise<void>
   /** Reasons why the next start creates a new container. */
@@ -69,6 +69,7 @@ export type LifecycleDeps = Omit<
   deliverSkills: OperationDeps['deliverSkills']
   engine: PlacementDeps['engine']
   usedEngines: PlacementDeps['usedEngines']
+  isOnlyMachine: PlacementDeps['isOnlyMachine']
   /** Deletes the key of an agent whose creation was interrupted. */
   undoCreation(tx: Tx, agentId: string): Promise<void>
   /** Seconds since the agent's last heartbeat; null before the first. */
@@ -84,10 +85,7 @@ export function createLifecycle(deps: LifecycleDeps): Lifecycle {
   const lock = createLock({ leases, clock })
   const range = containers.publishesSsh ? deps.options.sshPorts : null
   const ports = createSshPorts({ db, clock, agentRecords, events, range })
-  const placement = createPlacement({
-    ...deps,
-    hasContainer: async (id) => (await containers.inspect(id)) !== null,
-  })
+  const placement = createPlacement(deps)
   const machine = createMachine({ ...deps, lock, placement, ports })
   const detach = createDetach({ db, clock, agentRecords, machine, hooks })
   const observe = createObserve({ db, clock, agentRecords, events, alerts })

@@ -63,6 +63,12 @@ export function volumesOf({ volume_base }: Pick<Agent, 'volume_base'>): Record<V
   return { workspace: name('workspace'), shared: name('shared'), private: name('private') }
 }
 
+/** The volumes that only the agent's engine has: readers' engines may have a copy of the shared one. */
+export function ownVolumes(volumes: readonly string[]): readonly string[] {
+  const own = volumes.filter((volume) => !volume.endsWith('-shared'))
+  return own.length > 0 ? own : volumes
+}
+
 export function containerSpec(input: SpecInput, options: ContainerOptions): ContainerSpec {
   const { agent, image } = input
   return {

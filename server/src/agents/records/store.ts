@@ -258,7 +258,37 @@ export function agentStore(executor: Executor) {
       await db.updateTable('agents').set({ engine_id: null }).execute()
       await db.updateTable('agent_leftovers').set({ engine_id: null }).execute()
     },
-    /** For an engine that is lost: its agents get new containers at another one. Returns their number. */
+    /** Returns false if the agent has an engine. */
+    async recordEngine(id: string, engineId: string): Promise<boolean> {
+      const { numUpdatedRows } = await db
+        .updateTable('agents')
+        .set({ engine_id: engineId })
+        .where('id', '=', id)
+        .where('engine_id', 'is', null)
+        .executeTakeFirstOrThrow()
+      return numUpdatedRows > 0n
+    },
+    async recordLeftoverEngine(id: string, engineId: string): Promise<void> {
+      await db
+        .updateTable('agent_leftovers')
+        .set({ engine_id: engineId })
+        .where('id', '=', id)
+        .where('engine_id', 'is', null)
+        .execute()
+    },
+    /** For agents that no engine has: the engine creates what is missing there. Returns their number. */
+    async adoptUnrecorded(engineId: string): Promise<number> {
+      const { numUpdatedRows } = await db
+        .updateTable('agents')
+        .set({ engine_id: engineId })
+        .where('engine_id', 'is', null)
+        .executeTakeFirstOrThrow()
+      return Number(numUpdatedRows)
+    },
+    /**
+     * For an engine that is lost: its agents get new containers at another one. Returns their number. Leftovers
+     * stay recorded for the case that the engine returns.
+     */
     async moveToEngine(from: string, to: string): Promise<number> {
       if (from === to) return 0
       const { numUpdatedRows } = await db
@@ -266,7 +296,6 @@ export function agentStore(executor: Executor) {
         .set({ engine_id: to, container_id: null, applied: null })
         .where('engine_id', '=', from)
         .executeTakeFirstOrThrow()
-      await db.deleteFrom('agent_leftovers').where('engine_id', '=', from).execute()
       return Number(numUpdatedRows)
     },
 

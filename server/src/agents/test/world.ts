@@ -75,6 +75,8 @@ export async function openAgents(
     install?: string
     /** Engines of running replicas. */
     usedEngines?: UsedEngine[]
+    /** Default: other machines may share the database. */
+    isOnlyMachine?: boolean
     needs?: Partial<AgentsLaterAreas>
     /** Left out: alerts are dropped. */
     alerts?: Alerts
@@ -110,6 +112,7 @@ export async function openAgents(
     ephemeral,
     containers,
     usedEngines: async () => options.usedEngines ?? [],
+    isOnlyMachine: options.isOnlyMachine ?? false,
     images,
     git: createGit({
       baseUrl: gitBaseUrl,
