@@ -70,7 +70,7 @@ async function runApi(): Promise<void> {
     installId: await installId(config.dataDir, config.installIdFile),
     opensSecrets: (vault) => opensSecrets(db, vault, sealedColumns),
   })
-  await settleEngines(config, { db, containers, log })
+  await settleEngines(config, { db, clock, containers, log })
   const network = await findAgentsNetwork({ containers, clock, log })
   const replica = await describeReplica('api', clock)
   const platform = await compose(config, adapters, {

@@ -6,4 +6,4 @@
  */
 export { type Heartbeat, startHeartbeat } from './heartbeat.ts'
 export { internalReplicaRoutes, replicaRoutes } from './routes.ts'
-export { createReplicas, type ReplicaDescription, type Replicas } from './service.ts'
+export { createReplicas, liveHostsOf, type ReplicaDescription, type Replicas } from './service.ts'

@@ -32,6 +32,13 @@ export type ReplicasDeps = {
   replicaId: string
 }
 
+/** The live API processes with this container engine, as host names. */
+export async function liveHostsOf(db: Db, engineId: string, now: Date): Promise<string[]> {
+  const rows = await replicaStore(db).all()
+  const live = rows.filter((row) => row.engine_id === engineId && stateOf(row, now) === 'live')
+  return [...new Set(live.map(({ host_name }) => host_name))]
+}
+
 export function createReplicas(deps: ReplicasDeps): Replicas {
   const { db, clock, leases, alerts, replicaId } = deps
   const store = replicaStore(db)
