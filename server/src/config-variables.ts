@@ -394,7 +394,7 @@ export const variables = {
     name: 'ROOST_ADOPT_ENGINE',
     defaultText: 'none',
     description:
-      'Identity of a lost container engine, from an error message. After a restart of the platform, its agents belong to the engine of this machine, with new containers and empty volumes. Remove the variable afterwards.',
+      'Identity of a lost container engine, from an error message. After a restart of the platform, its agents belong to the engine of this machine, with new containers and empty volumes. `unknown`: agents that no engine has. Acts once, and only while no live replica uses the engine. Remove the variable afterwards.',
     parse: (value) => matching(value, /^\S{1,200}$/, 'must be the identity of a container engine'),
   }),
   agentImage: optional({

@@ -107,8 +107,7 @@ export function createRepair(deps: RepairDeps): Repair {
 
   /** Stops containers of an agent that another engine took over. Their program would compete for the link. */
   async function stopMoved({ id: agentId, name, engine_id }: Agent, own: ContainerState[]): Promise<void> {
-    // Without a record it is unknown which container is the right one.
-    if (engine_id === null) return
+    if (engine_id === null) return reportUnplaced(agentId, name)
     for (const { id, name: container, status } of own) {
       if (status === 'created' || status === 'stopped') continue
       await lock.tryRun(agentId, async () => {
@@ -122,6 +121,16 @@ export function createRepair(deps: RepairDeps): Repair {
         )
       })
     }
+  }
+
+  /** Another machine may have it, or none: only the operator knows. */
+  function reportUnplaced(agentId: string, agent: string): void {
+    if (reported.has(agentId)) return
+    reported.add(agentId)
+    log.warn(
+      { agent },
+      'this container engine has neither the container nor the workspace of an agent, and no engine is recorded; see ROOST_ADOPT_ENGINE',
+    )
   }
 
   /** Records changes that the event stream missed. */

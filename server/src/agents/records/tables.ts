@@ -99,7 +99,7 @@ export type LeftoversTable = {
   agent_id: string
   /** Null if the id is unknown: the container is then found by the agent's id. */
   container_id: string | null
-  /** Null: recorded before engines had an identity. */
+  /** Null: recorded before engines had an identity, or restored. */
   engine_id: string | null
   /** JSON array of names. */
   volumes: string
