@@ -5,6 +5,7 @@ import { createTestClock } from '../../../test/clock.ts'
 import type { ContainerEvent, ContainerSpec, Containers } from '../port.ts'
 import { hasFault, sharedLabels, specOf, until } from '../test/harness.ts'
 import { createKubernetesContainers, type KubernetesSettings } from './kubernetes.ts'
+import type { PodStatus } from './objects.ts'
 import { testSettings } from './test/settings.ts'
 import { openTestApi, podStatus } from './test/test-api.ts'
 
@@ -48,7 +49,40 @@ async function world(settings: Partial<KubernetesSettings> = {}, startSeconds = 
     await started
     return { id, pod: podNames().find((name) => !before.includes(name)) ?? '' }
   }
-  return { server, clock, containers, open, podNames, runPods, running }
+  const podNamed = (name: string) => {
+    const pod = server.objects('pods').find(({ metadata }) => metadata.name === name)
+    assert.ok(pod, name)
+    return pod
+  }
+  const waitOf = (name: string) => numberIn(podNamed(name), 'ROOST_START_WAIT_SECONDS')
+  const deleted = (name: string) => podNamed(name).metadata.deletionTimestamp !== undefined
+  async function stop(id: string, pod: string, status: PodStatus): Promise<void> {
+    const stopped = containers.stop(id, 5)
+    await until(async () => deleted(pod))
+    server.setPodStatus(pod, status)
+    await stopped
+  }
+  /** Returns the name of the new pod. */
+  async function startAgain(id: string): Promise<string> {
+    const before = new Set(server.objects('pods').map(({ metadata }) => metadata.uid))
+    const fresh = () => server.objects('pods').find(({ metadata }) => !before.has(metadata.uid))
+    const started = containers.start(id)
+    await until(async () => fresh() !== undefined)
+    runPods()
+    await started
+    return fresh()?.metadata.name ?? ''
+  }
+  return {
+    ...{ server, clock, containers, open, podNames, runPods, running },
+    ...{ podNamed, waitOf, deleted, stop, startAgain },
+  }
+}
+type World = Awaited<ReturnType<typeof world>>
+
+/** A number in the environment of a pod's container. */
+function numberIn({ spec }: Record<string, unknown>, variable: string): number {
+  const { containers } = spec as { containers: { env: { name: string; value: string }[] }[] }
+  return Number(containers[0]?.env.find(({ name }) => name === variable)?.value)
 }
 
 const requestsOf = (requests: { method: string; path: string }[]) =>
@@ -87,27 +121,121 @@ test('concurrent starts in several processes create one pod', async () => {
   for (const each of others) await each.close()
 })
 
-test('of two pods, which a suspended process left, the younger is deleted', async () => {
+test('of two pods, which a suspended process left, the one with the higher start number stays', async () => {
+  const cases: [number, string, boolean][] = [
+    [-1, '2031-01-01T00:00:00Z', false],
+    [0, '2031-01-01T00:00:00Z', false],
+    [1, '2001-01-01T00:00:00Z', true],
+  ]
+  for (const [difference, creationTimestamp, stays] of cases) {
+    const t = await world()
+    const { id, pod } = await t.running()
+    const [first] = t.server.objects('pods')
+    assert.ok(first)
+    const number = numberIn(first, 'ROOST_START_NUMBER')
+    const twin = JSON.parse(JSON.stringify(first).replaceAll(`"${number}"`, `"${number + difference}"`))
+    twin.metadata = { ...twin.metadata, name: 'twin', uid: 'twin', creationTimestamp }
+    t.server.put('pods', twin)
+    await t.containers.start(id)
+    const wanted = t.server.objects('pods').filter(({ metadata }) => !metadata.deletionTimestamp)
+    assert.deepEqual(
+      wanted.map(({ metadata }) => metadata.name),
+      [stays ? 'twin' : pod],
+    )
+  }
+})
+
+test('a start after a known end does not wait for an older container', async () => {
   const t = await world()
-  const { id, pod } = await t.running()
-  const [first] = t.server.objects('pods')
-  assert.ok(first)
-  const twin = structuredClone(first)
-  twin.metadata = { ...twin.metadata, name: 'twin', uid: 'twin', creationTimestamp: '2031-01-01T00:00:00Z' }
-  delete (twin.spec as { nodeName?: string }).nodeName
-  t.server.put('pods', twin)
-  await t.containers.start(id)
-  assert.deepEqual(t.podNames(), [pod])
+  const { id, pod } = await t.running(await withHome(t))
+  assert.equal(t.waitOf(pod), 0)
+  await t.stop(id, pod, podStatus.ended(0))
+  const second = await t.startAgain(id)
+  assert.equal(t.waitOf(second), 0)
+  t.server.setPodStatus(second, { ...podStatus.ended(1), phase: 'Failed' })
+  assert.equal(t.waitOf(await t.startAgain(id)), 0)
+})
+
+test('a start waits for an older container whose end is not known', async () => {
+  const ends: Record<string, (t: World, pod: string, id: string) => Promise<void> | void> = {
+    'deleted by force': (t, pod) => t.server.drop('pods', pod),
+    'deleted by force during a stop': async (t, pod, id) => {
+      const stopped = t.containers.stop(id, 5)
+      await until(async () => t.deleted(pod))
+      t.server.drop('pods', pod)
+      await stopped
+    },
+    'the node was removed': (t, pod) =>
+      t.server.setPodStatus(pod, { ...podStatus.running(), phase: 'Failed' }),
+    'the node was removed between two runs': (t, pod) =>
+      t.server.setPodStatus(pod, {
+        ...podStatus.ended(1),
+        phase: 'Failed',
+        conditions: [{ type: 'DisruptionTarget', status: 'True', reason: 'DeletionByPodGC' }],
+      }),
+  }
+  for (const [title, end] of Object.entries(ends)) {
+    const t = await world()
+    const { id, pod } = await t.running(await withHome(t))
+    await end(t, pod, id)
+    const second = await t.startAgain(id)
+    assert.equal(t.waitOf(second), 10, title)
+    // It ran for half an hour, so that the older one has noticed.
+    await t.stop(id, second, podStatus.ended(0))
+    assert.equal(t.waitOf(await t.startAgain(id)), 0, title)
+  }
+})
+
+test('a run that is shorter than its own wait does not end an older container', async () => {
+  const t = await world()
+  const { id, pod } = await t.running(await withHome(t))
+  t.server.drop('pods', pod)
+  const second = await t.startAgain(id)
+  await t.stop(id, second, podStatus.ended(0, 'c', '2026-01-05T08:30:05Z', '2026-01-05T08:30:01Z'))
+  assert.equal(t.waitOf(await t.startAgain(id)), 10)
+})
+
+test('a takeover that failed or never ran leaves the wait to the next start', async () => {
+  const t = await world({ accessMode: 'ReadWriteMany' })
+  const { id, pod } = await t.running(await withHome(t))
+  t.server.setPodStatus(pod, podStatus.lost())
+  t.server.intercept(({ method, path }, response) => {
+    if (method !== 'POST' || !path.endsWith('/pods')) return false
+    response.writeHead(403).end(JSON.stringify({ message: 'no', reason: 'Forbidden' }))
+    return true
+  })
+  await assert.rejects(t.containers.start(id, { takesOver: true }), hasFault('engine_fault'))
+  t.server.intercept(null)
+  const starting = t.containers.start(id)
+  await until(async () => t.podNames().length === 2)
+  const second = t.podNames().find((name) => name !== pod) ?? ''
+  assert.equal(t.waitOf(second), 10)
+  // It has no node yet, so its deletion removes it.
+  await Promise.all([assert.rejects(starting, hasFault('engine_fault')), t.containers.stop(id, 5)])
+  assert.equal(t.waitOf(await t.startAgain(id)), 10)
+})
+
+test('a pod that is deleted between two runs counts as running until it is gone', async () => {
+  const t = await world()
+  const { id, pod } = await t.running(await withHome(t))
+  t.server.setPodStatus(pod, podStatus.ended(1, 'c', '2026-01-05T08:29:00Z'))
+  let hasStopped = false
+  const stopped = t.containers.stop(id, 5).then(() => {
+    hasStopped = true
+  })
+  await until(async () => t.deleted(pod))
+  t.server.setPodStatus(pod, podStatus.running('again'))
+  assert.equal((await t.containers.inspect(id))?.status, 'running')
+  assert.equal(hasStopped, false)
+  t.server.setPodStatus(pod, podStatus.ended(143, 'again'))
+  await stopped
+  assert.equal((await t.containers.inspect(id))?.exitCode, 143)
+  assert.equal(t.waitOf(await t.startAgain(id)), 0)
 })
 
 test('a run after a stop has a new pod, a higher number, and does not wait for the old object', async () => {
   const t = await world()
-  const numberOf = (name: string) => {
-    const pod = t.server.objects('pods').find(({ metadata }) => metadata.name === name)
-    assert.ok(pod)
-    const { containers } = pod.spec as { containers: { env: { name: string; value: string }[] }[] }
-    return Number(containers[0]?.env.find((each) => each.name === 'ROOST_START_NUMBER')?.value)
-  }
+  const numberOf = (name: string) => numberIn(t.podNamed(name), 'ROOST_START_NUMBER')
   const { id, pod } = await t.running(await withHome(t))
   const first = numberOf(pod)
   const stopped = t.containers.stop(id, 5)

@@ -4,7 +4,9 @@ export type Metadata = {
   uid: string
   resourceVersion: string
   creationTimestamp?: string
+  /** When the object is to be gone: the deletion's request plus its grace period. */
   deletionTimestamp?: string
+  deletionGracePeriodSeconds?: number
   labels?: Record<string, string>
   annotations?: Record<string, string>
 }
@@ -15,9 +17,11 @@ export type Entry = { metadata: Metadata }
 export type List<T> = { metadata: { resourceVersion: string; continue?: string }; items: T[] }
 
 export type Pod = Entry & {
-  spec: { nodeName?: string }
+  spec: { nodeName?: string; containers?: PodContainer[] }
   status?: PodStatus
 }
+
+export type PodContainer = { name: string; env?: { name: string; value?: string }[] }
 
 export type PodStatus = {
   phase?: 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown'
@@ -55,6 +59,7 @@ export type Terminated = {
   reason?: string
   message?: string
   startedAt?: string
+  finishedAt?: string
   containerID?: string
 }
 

@@ -1,8 +1,18 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import type { ContainerSpec } from '../port.ts'
 import { specOf } from '../test/harness.ts'
@@ -22,7 +32,7 @@ function recordOf(more: Partial<ContainerSpec> = {}): ContainerRecord {
 function pod(more: Partial<ContainerSpec> = {}, input: Partial<PodInput> = {}) {
   const { spec, metadata } = podFor({
     ...{ record: recordOf(more), name: 'agent-ada-1', install: 'one', settings: testSettings },
-    ...{ platformAlias: null, start: { number: 9, canMove: false }, fenceSeconds: 0 },
+    ...{ platformAlias: null, run: '7', start: { number: 9, canMove: false }, fenceSeconds: 0 },
     ...input,
   })
   const [container] = spec.containers
@@ -173,6 +183,38 @@ test('a volume is filled only before the first run', () => {
   assert.ok(pod({ mounts }).prepare)
   const lastRun = { startedAt: null, exitCode: 0, oomKilled: false }
   assert.equal(pod({}, { record: { ...recordOf({ mounts }), lastRun } }).prepare, null)
+})
+
+test('an interrupted copy starts again, also when some of the files are in place', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'roost-prepare-'))
+  try {
+    const [image, volume] = [join(folder, 'image'), join(folder, 'volume')]
+    mkdirSync(join(image, 'bin'), { recursive: true })
+    for (const name of ['bin/tool', '.profile', '..odd', 'a file']) writeFileSync(join(image, name), name)
+    symlinkSync('missing', join(image, 'link'))
+    chmodSync(image, 0o750)
+    const unfinished: Record<string, string[]> = {
+      'before the first file': [],
+      'during the copy': ['.roost-fill/bin/to'],
+      'during the move': ['bin/tool', '.profile', '.roost-fill/a file', '.roost-fill/.hidden'],
+    }
+    const mounts: ContainerSpec['mounts'] = [{ type: 'volume', volume: 'own', target: '/home/developer' }]
+    const [shell = '', ...command] = pod({ mounts }).prepare?.command.slice(0, 4) ?? []
+    for (const [title, files] of Object.entries(unfinished)) {
+      mkdirSync(join(volume, '.roost-fill'), { recursive: true })
+      for (const file of files) {
+        mkdirSync(dirname(join(volume, file)), { recursive: true })
+        writeFileSync(join(volume, file), 'pa')
+      }
+      execFileSync(shell, [...command, 'fill', volume, image])
+      assert.deepEqual(readdirSync(volume).sort(), ['..odd', '.profile', 'a file', 'bin', 'link'], title)
+      assert.equal(readFileSync(join(volume, 'bin', 'tool'), 'utf8'), 'bin/tool', title)
+      assert.equal(statSync(volume).mode & 0o777, 0o750, title)
+      rmSync(volume, { recursive: true })
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
 })
 
 test('the preparation copies the image’s files into an empty volume, and leaves a filled one alone', () => {

@@ -1,6 +1,14 @@
 import type { Mount } from '../port.ts'
 import { quantity } from './objects.ts'
-import { type ContainerRecord, idLabel, movableNote, nameNote, networkLabel, ownLabels } from './record.ts'
+import {
+  type ContainerRecord,
+  idLabel,
+  movableNote,
+  nameNote,
+  networkLabel,
+  ownLabels,
+  startedNote,
+} from './record.ts'
 
 export type Toleration = {
   key?: string
@@ -30,6 +38,8 @@ export type PodInput = {
   settings: PodSettings
   /** Host entry for containers without a name server; null if the platform's host is an address. */
   platformAlias: { ip: string; host: string } | null
+  /** See `ContainerRecord.openRun`. */
+  run: string
   /** See `Volumes.nextStart`. */
   start: { number: number; canMove: boolean }
   /** How long the agent program waits for the end of a container that it replaces. */
@@ -51,14 +61,30 @@ const prepareCapabilities = ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'FSETID'] as con
 const maxFolderBytes = 64 * 1024
 
 /**
- * Fills empty volumes from the image, as Docker does, and creates the mount points inside read-only folders.
+ * Fills empty volumes from the image, as Docker does, and creates the mount points inside read-only folders. A volume
+ * with the folder `.roost-fill` is not filled yet: the copy was interrupted, and starts again.
  * Arguments: any number of `fill VOLUME FOLDER`, `inside FOLDER` and `close FOLDER`.
  */
 const prepareScript = `set -e
 while [ $# -gt 0 ]; do
   case $1 in
     fill)
-      if [ -d "$3" ] && [ -z "$(ls -A "$2" | grep -vx lost+found)" ]; then cp -a "$3/." "$2/"; fi
+      copy=$2/.roost-fill
+      if [ -d "$3" ] && { [ -d "$copy" ] || [ -z "$(ls -A "$2" | grep -vx lost+found)" ]; }; then
+        mkdir -p "$copy"
+        find "$copy" -mindepth 1 -maxdepth 1 -exec rm -rf {} +
+        cp -a "$3/." "$copy/"
+        for file in "$copy"/* "$copy"/.[!.]* "$copy"/..?*; do
+          if [ -e "$file" ] || [ -L "$file" ]; then
+            rm -rf "$2/\${file##*/}"
+            mv "$file" "$2/"
+          fi
+        done
+        # The folder's owner and mode.
+        cp -a "$copy/." "$2/"
+        sync -f "$2" || true
+        rmdir "$copy"
+      fi
       shift 3 ;;
     inside) mkdir -p "$2"; shift 2 ;;
     close) chmod 0555 "$2"; shift 2 ;;
@@ -95,6 +121,7 @@ export function podFor(input: PodInput) {
       annotations: {
         ...settings.annotations,
         [nameNote]: record.name,
+        [startedNote]: input.run,
         ...(start.canMove && { [movableNote]: 'yes' }),
       },
       ownerReferences: [

@@ -13,6 +13,11 @@ export type ContainerRecord = {
   spec: StoredSpec
   /** Whether a pod was ever requested. */
   wasStarted: boolean
+  /**
+   * Marks the pods since the last known end; null when no container can run any more. While it is set and no pod
+   * exists, one may still run on a node that the cluster has given up.
+   */
+  openRun: string | null
   /** The last run that ended; null without one. */
   lastRun: EndedRun | null
   /** Pods on unreachable nodes that another one replaced. If they return, they end by themselves. */
@@ -34,7 +39,9 @@ const specNote = 'roost.spec'
 export const nameNote = 'roost.name'
 /** On pods: present if another node can mount their volumes too. */
 export const movableNote = 'roost.movable'
-const startedNote = 'roost.started'
+/** On records and pods: the value of `openRun`. */
+export const startedNote = 'roost.started'
+const endedNote = 'roost.ended'
 const lastRunNote = 'roost.last-run'
 const supersededNote = 'roost.superseded'
 
@@ -66,27 +73,38 @@ export function readRecord({ metadata }: Entry): ContainerRecord | null {
   const { name, uid, resourceVersion, annotations = {} } = metadata
   const id = metadata.labels?.[idLabel]
   const spec = parsed<StoredSpec>(annotations[specNote])
+  const started = annotations[startedNote]
   if (id === undefined || spec === null) return null
   return {
     secret: { name, uid, resourceVersion },
     id,
     name: spec.name,
     spec,
-    wasStarted: annotations[startedNote] !== undefined,
+    wasStarted: started !== undefined,
+    openRun: started === undefined || started === annotations[endedNote] ? null : started,
     lastRun: parsed<EndedRun>(annotations[lastRunNote]),
     superseded: parsed<string[]>(annotations[supersededNote]) ?? [],
   }
 }
 
 /** Patches of a record. Repeated ones change nothing, not even the resource version. */
-export const startedPatch = { metadata: { annotations: { [startedNote]: 'yes' } } }
-export const lastRunPatch = (run: EndedRun) => ({
-  metadata: { annotations: { [lastRunNote]: JSON.stringify(run) } },
-})
+export const startedPatch = (record: ContainerRecord) => notes({ [startedNote]: runMark(record) })
 
-export const supersededPatch = (podUids: readonly string[]) => ({
-  metadata: { annotations: { [supersededNote]: JSON.stringify(podUids.toSorted()) } },
-})
+/** `run` is null when nothing ran, `ended` when an older container may still run. */
+export const endedPatch = (run: EndedRun | null, ended: string | null) =>
+  notes({
+    ...(run && { [lastRunNote]: JSON.stringify(run) }),
+    ...(ended !== null && { [endedNote]: ended }),
+  })
+
+/** The pods may still run, so the record has an open run from then on. */
+export const supersededPatch = (record: ContainerRecord, podUids: readonly string[]) =>
+  notes({ [supersededNote]: JSON.stringify(podUids.toSorted()), [startedNote]: runMark(record) })
+
+/** Concurrent starts read the same version, so they write the same mark. */
+const runMark = ({ openRun, secret }: ContainerRecord) => openRun ?? secret.resourceVersion
+
+const notes = (annotations: Record<string, string>) => ({ metadata: { annotations } })
 
 function parsed<T>(text: string | undefined): T | null {
   if (text === undefined) return null

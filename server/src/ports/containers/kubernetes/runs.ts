@@ -7,16 +7,27 @@ import type { Entry, Pod } from './objects.ts'
 import { type PodSettings, podFor } from './pod.ts'
 import {
   type ContainerRecord,
-  type EndedRun,
+  endedPatch,
   idLabel,
   installLabel,
-  lastRunPatch,
   readRecord,
+  startedNote,
   startedPatch,
   supersededPatch,
 } from './record.ts'
 import type { RunLogs } from './run-log.ts'
-import { hasEnded, isRunning, isWanted, lost, type Pending, pending, runsOf } from './state.ts'
+import {
+  agentNumber,
+  hasEnded,
+  isRunning,
+  isWanted,
+  lost,
+  type Pending,
+  pending,
+  provesEnd,
+  ranSeconds,
+  runsOf,
+} from './state.ts'
 import { type Seen, untilObjects } from './until.ts'
 
 /** Starts and ends the pods of containers: at most one at a time for each. */
@@ -50,6 +61,8 @@ export type RunsDeps = {
 const obstacleSeconds = 10
 /** An older container reads the fence every 2 seconds (decision 97). */
 const fenceSeconds = 10
+/** A run this long has raised the fence, and waited for an older container to notice. */
+const fencedRunSeconds = 3 * fenceSeconds
 const maxSuperseded = 20
 /** On a busy node, the kubelet reports the end of a container up to this long after its grace period. */
 const endSeconds = 60
@@ -68,9 +81,8 @@ export function createRuns(deps: RunsDeps): Runs {
     const abandoned = takesOver ? pods.filter((pod) => lost(pod)?.canMove) : []
     const rest = pods.filter((pod) => !abandoned.includes(pod))
     if (!rest.some(isWanted)) {
-      await waitForEnd(record, rest)
-      const current = await supersede(await keepResults(record, rest), abandoned)
-      await createPod(current, abandoned.length > 0 ? fenceSeconds : 0)
+      const ended = await waitForEnd(record, rest)
+      await createPod(await supersede(await keepResults(record, ended), abandoned))
     }
     await waitForRun(record, abandoned)
   }
@@ -79,43 +91,45 @@ export function createRuns(deps: RunsDeps): Runs {
   async function supersede(record: ContainerRecord, abandoned: readonly Pod[]): Promise<ContainerRecord> {
     if (abandoned.length === 0) return record
     const uids = [...record.superseded, ...abandoned.map(({ metadata }) => metadata.uid)]
-    const current = await change(record, supersededPatch([...new Set(uids)].slice(-maxSuperseded)))
+    const current = await change(record, supersededPatch(record, [...new Set(uids)].slice(-maxSuperseded)))
     for (const pod of abandoned) await deletePod(pod, fenceSeconds)
     return current
   }
 
-  /** A second pod could write to the same workspace, so a new one never starts beside an old one. */
-  async function waitForEnd(record: ContainerRecord, pods: readonly Pod[]): Promise<void> {
+  /**
+   * A second pod could write to the same workspace, so a new one never starts beside an old one. Returns the pods as
+   * last seen.
+   */
+  async function waitForEnd(record: ContainerRecord, pods: readonly Pod[]): Promise<Pod[]> {
     const open = pods.filter((pod) => !hasEnded(pod))
-    if (open.length === 0) return
     refuseLost(open)
+    const last = createLastSeen(pods)
+    if (open.length === 0) return last.pods()
     const isOver = await untilObjects<Pod, true>(api, 'pods', podsOf(record), wait(), (seen) => {
-      const uids = new Set(open.map(({ metadata }) => metadata.uid))
-      const own = seen.filter(({ object }) => uids.has(object.metadata.uid))
-      const rest = own.filter(({ object, isGone }) => !isGone && !hasEnded(object))
+      const rest = last.note(seen).filter(({ object, isGone }) => !isGone && !hasEnded(object))
       refuseLost(rest.map(({ object }) => object))
       return rest.length === 0 ? true : null
     })
     if (!isOver)
       throw new ContainerError('start_pending', 'The previous run of the container has not ended yet.')
+    return last.pods()
   }
 
   /** Stores the results of pods that ended without `stop`, and deletes their objects if the cluster would keep them. */
   async function keepResults(record: ContainerRecord, pods: readonly Pod[]): Promise<ContainerRecord> {
-    let current = record
-    for (const pod of pods.filter(hasEnded)) {
-      if (runsOf(pod).length > 0) await logs.keep(record, pod).catch(ignoreFault)
-      current = await storeResult(current, pod)
-      if (pod.metadata.deletionTimestamp === undefined) await deletePod(pod, 1)
-    }
+    for (const pod of pods) if (runsOf(pod).length > 0) await logs.keep(record, pod).catch(ignoreFault)
+    const current = await storeResult(record, pods)
+    for (const pod of pods) if (pod.metadata.deletionTimestamp === undefined) await deletePod(pod, 1)
     return current
   }
 
-  async function storeResult(record: ContainerRecord, pod: Pod): Promise<ContainerRecord> {
-    const run = runsOf(pod).at(-1)
-    if (!run) return record
-    const end: EndedRun = run.end ?? { startedAt: run.startedAt, exitCode: null, oomKilled: false }
-    return change(record, lastRunPatch(end))
+  /** Stores the last result of pods that have ended or disappeared. */
+  async function storeResult(record: ContainerRecord, pods: readonly Pod[]): Promise<ContainerRecord> {
+    const run = pods.toSorted(byStart).flatMap(runsOf).at(-1)
+    const unknown = run && { startedAt: run.startedAt, exitCode: null, oomKilled: false }
+    const ended = closes(record, pods) ? record.openRun : null
+    if (!run && ended === null) return record
+    return change(record, endedPatch(run?.end ?? unknown ?? null, ended))
   }
 
   async function change(record: ContainerRecord, patch: unknown): Promise<ContainerRecord> {
@@ -129,14 +143,15 @@ export function createRuns(deps: RunsDeps): Runs {
    * The pod's name comes from the version of the record, so that concurrent starts collide and only one creates it.
    * Each stored result changes the record, so a new run does not wait for the deletion of the old object.
    */
-  async function createPod(stored: ContainerRecord, fenceSeconds: number): Promise<void> {
-    const record = stored.wasStarted ? stored : await change(stored, startedPatch)
+  async function createPod(stored: ContainerRecord): Promise<void> {
+    let record = stored
+    while (record.openRun === null) record = await change(record, startedPatch(record))
     const name = podName(record)
     const platformAlias = record.spec.isClosed ? await deps.platformAlias() : null
     const next = await deps.nextStart(record.spec.mounts)
     const pod = podFor({
-      ...{ record, name, install, platformAlias, fenceSeconds },
-      ...{ settings: deps.settings, start: next },
+      ...{ record, name, install, platformAlias, run: record.openRun },
+      ...{ settings: deps.settings, start: next, fenceSeconds: stored.openRun === null ? 0 : fenceSeconds },
     })
     for (let attempt = 0; ; attempt += 1) {
       try {
@@ -169,13 +184,14 @@ export function createRuns(deps: RunsDeps): Runs {
   async function waitForRun(record: ContainerRecord, abandoned: readonly Pod[]): Promise<void> {
     const ignored = new Set([...record.superseded, ...abandoned.map(({ metadata }) => metadata.uid)])
     let wait: Pending | null = null
-    type Outcome = 'runs' | 'gone' | { younger: Pod }
+    type Outcome = 'runs' | 'gone' | { surplus: Pod }
     const decide = (seen: Seen<Pod>[]): Outcome | null => {
       const pods = seen.filter(({ object, isGone }) => !isGone && !ignored.has(object.metadata.uid))
       const wanted = pods.map(({ object }) => object).filter(isWanted)
-      const [pod, younger] = wanted.toSorted(byAge)
+      const [pod, ...later] = wanted.toSorted(byStart)
       if (!pod) return 'gone'
-      if (younger) return { younger }
+      // The program with the highest number ends the others.
+      if (later.length > 0) return { surplus: pod }
       refuseLost([pod])
       wait = pending(pod)
       return runsOf(pod).length > 0 ? 'runs' : null
@@ -189,7 +205,7 @@ export function createRuns(deps: RunsDeps): Runs {
         if (outcome === 'gone')
           throw new ContainerError('engine_fault', `the pod of ${record.name} was deleted while it started`)
         // A process that was suspended in the middle of its start created a second pod.
-        await deletePod(outcome.younger, 1)
+        await deletePod(outcome.surplus, 1)
       }
       if (isObstacle(wait)) break
     }
@@ -204,15 +220,18 @@ export function createRuns(deps: RunsDeps): Runs {
     for (const pod of pods)
       if (hasEnded(pod) && pod.metadata.deletionTimestamp === undefined) await deletePod(pod, 1)
     const open = pods.filter((pod) => !hasEnded(pod))
-    if (open.length === 0) return
+    const last = createLastSeen(pods)
+    if (open.length === 0) {
+      // Without an open run the result is stored.
+      if (record.openRun !== null) await storeResult(record, pods)
+      return
+    }
     const follows = keepsLog ? open.filter(isRunning).map((pod) => logs.follow(record, pod)) : []
     // Between two runs the log is complete, but the node forgets it with the pod.
     const between = keepsLog ? open.filter((pod) => !isRunning(pod) && runsOf(pod).length > 0) : []
     for (const pod of between) await logs.keep(record, pod).catch(ignoreFault)
-    const uids = new Set(open.map(({ metadata }) => metadata.uid))
     // Zero would remove the object immediately, while the container may still run.
     const grace = Math.max(1, graceSeconds)
-    const last = new Map<string, Pod>()
     const isOver = await untilObjects<Pod, true>(
       api,
       'pods',
@@ -224,9 +243,7 @@ export function createRuns(deps: RunsDeps): Runs {
         },
       },
       (seen) => {
-        const own = seen.filter(({ object }) => uids.has(object.metadata.uid))
-        for (const { object } of own) if (runsOf(object).length > 0) last.set(object.metadata.uid, object)
-        const rest = own.filter(({ object, isGone }) => !isGone && !hasEnded(object))
+        const rest = last.note(seen).filter(({ object, isGone }) => !isGone && !hasEnded(object))
         refuseLost(rest.map(({ object }) => object))
         return rest.length === 0 ? true : null
       },
@@ -238,8 +255,7 @@ export function createRuns(deps: RunsDeps): Runs {
         'engine_fault',
         `${record.name}: the node ${open[0]?.spec.nodeName ?? ''} reported no end within ${grace + endSeconds} s`,
       )
-    let current = record
-    for (const pod of last.values()) current = await storeResult(current, pod)
+    await storeResult(record, last.pods())
   }
 
   async function deletePod({ metadata: { name, uid } }: Pod, graceSeconds: number): Promise<void> {
@@ -276,7 +292,42 @@ function ignoreFault(error: unknown): void {
   if (!(error instanceof ContainerError)) throw error
 }
 
-function byAge(a: Pod, b: Pod): number {
+/**
+ * Whether the end of the pods is the end of every container of the record. A pod that had to wait for an older
+ * container has ended that one too, if it ran long enough.
+ */
+function closes({ openRun }: ContainerRecord, pods: readonly Pod[]): boolean {
+  const own = pods.filter(({ metadata }) => metadata.annotations?.[startedNote] === openRun).toSorted(byStart)
+  const last = own.at(-1)
+  if (!last) return false
+  const hasWaited = agentNumber(last, 'ROOST_START_WAIT_SECONDS') > 0
+  return hasWaited ? provesEnd(last) && ranSeconds(last) >= fencedRunSeconds : own.every(provesEnd)
+}
+
+/** The last content of each pod. One that the cluster reports without its runs, before it removes it, keeps them. */
+function createLastSeen(pods: readonly Pod[]) {
+  const last = new Map(pods.map((pod) => [pod.metadata.uid, pod]))
+  return {
+    pods: () => [...last.values()],
+    /** Returns the changes of these pods. */
+    note(seen: readonly Seen<Pod>[]): Seen<Pod>[] {
+      const own = seen.filter(({ object }) => last.has(object.metadata.uid))
+      for (const { object } of own) {
+        const before = last.get(object.metadata.uid)
+        const hasLostRuns = before && runsOf(before).length > 0 && runsOf(object).length === 0
+        if (!hasLostRuns) last.set(object.metadata.uid, object)
+      }
+      return own
+    },
+  }
+}
+
+/** Lowest start number first, the younger of equal ones first. */
+function byStart(a: Pod, b: Pod): number {
   const [first, second] = [a.metadata.creationTimestamp ?? '', b.metadata.creationTimestamp ?? '']
-  return first.localeCompare(second) || a.metadata.name.localeCompare(b.metadata.name)
+  return (
+    agentNumber(a, 'ROOST_START_NUMBER') - agentNumber(b, 'ROOST_START_NUMBER') ||
+    second.localeCompare(first) ||
+    b.metadata.name.localeCompare(a.metadata.name)
+  )
 }

@@ -3,13 +3,13 @@ import { test } from 'node:test'
 import { specOf } from '../test/harness.ts'
 import { type Pod, type PodStatus, quantity } from './objects.ts'
 import type { ContainerRecord } from './record.ts'
-import { containerState, hasEnded, pending } from './state.ts'
+import { containerState, hasEnded, pending, provesEnd } from './state.ts'
 import { podStatus } from './test/test-api.ts'
 
 const { env: _, ...spec } = { ...specOf('image', 'stay'), name: 'agent-ada', labels: { a: 'b' } }
 const record: ContainerRecord = {
   secret: { name: 'roost-agent-ada', uid: 'u', resourceVersion: '1' },
-  ...{ id: 'i', name: 'agent-ada', spec, wasStarted: true, lastRun: null, superseded: [] },
+  ...{ id: 'i', name: 'agent-ada', spec, wasStarted: true, openRun: '1', lastRun: null, superseded: [] },
 }
 const created = '2026-01-05T07:00:00.000Z'
 
@@ -117,6 +117,21 @@ test('a deleted pod counts as running until its node reports the end', () => {
   assert.equal(hasEnded(pod(crashed, { deleted: true })), false)
   assert.equal(hasEnded(pod(podStatus.forgotten(), { deleted: true })), true)
   assert.equal(hasEnded(pod(podStatus.forgotten())), false)
+})
+
+test('a result from before the deletion is no end, because the node may restart the container', () => {
+  const ended = (finishedAt: string) => {
+    const result = pod(podStatus.ended(1, 'c', finishedAt))
+    // Requested at 08:00:10.
+    const deletion = { deletionTimestamp: '2026-01-05T08:00:40Z', deletionGracePeriodSeconds: 30 }
+    return { ...result, metadata: { ...result.metadata, ...deletion } }
+  }
+  assert.equal(hasEnded(ended('2026-01-05T08:00:09Z')), false)
+  assert.equal(hasEnded(ended('2026-01-05T08:00:10Z')), true)
+  assert.equal(hasEnded(ended('2026-01-05T08:00:12Z')), true)
+  const finished = ended('2026-01-05T08:00:09Z')
+  finished.status = { ...finished.status, phase: 'Failed' }
+  assert.deepEqual([hasEnded(finished), provesEnd(finished)], [true, false])
 })
 
 test('quantities are numbers', () => {

@@ -47,12 +47,38 @@ export function isWanted(pod: Pod): boolean {
  * result of its container counts as running, because its node may just be starting it.
  */
 export function hasEnded(pod: Pod): boolean {
-  if (isFinished(pod)) return true
-  if (pod.metadata.deletionTimestamp === undefined) return false
+  return isFinished(pod) || (pod.metadata.deletionTimestamp !== undefined && provesEnd(pod))
+}
+
+/**
+ * True if a pod that has ended or disappeared left no container behind. A final phase is no proof: the cluster sets it
+ * for pods whose node was removed. Neither is a result from before the deletion: the node may restart the container.
+ */
+export function provesEnd(pod: Pod): boolean {
+  if (!pod.spec.nodeName) return true
+  const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = pod.metadata
   const status = agentStatus(pod)
-  if (!pod.spec.nodeName || status?.state?.terminated) return true
+  const isDeleted = deletionTimestamp !== undefined
   // The node found the container gone, and reports that as the last state.
-  return !isRunning(pod) && status?.lastState?.terminated?.reason === 'ContainerStatusUnknown'
+  if (isDeleted && !isRunning(pod) && status?.lastState?.terminated?.reason === 'ContainerStatusUnknown') return true
+  const end = status?.state?.terminated
+  if (!end) return false
+  if (deletionTimestamp === undefined)
+    return isFinished(pod) && condition(pod, 'DisruptionTarget')?.reason !== 'DeletionByPodGC'
+  const requestedAt = Date.parse(deletionTimestamp) - deletionGracePeriodSeconds * 1000
+  return Date.parse(end.finishedAt ?? '') >= requestedAt
+}
+
+/** How long the last run of a pod took; 0 without a result. */
+export function ranSeconds(pod: Pod): number {
+  const { startedAt = '', finishedAt = '' } = agentStatus(pod)?.state?.terminated ?? {}
+  return (Date.parse(finishedAt) - Date.parse(startedAt)) / 1000 || 0
+}
+
+/** A number in the environment of the agent's container; 0 if it is missing. */
+export function agentNumber({ spec }: Pod, variable: 'ROOST_START_NUMBER' | 'ROOST_START_WAIT_SECONDS') {
+  const agent = spec.containers?.find(({ name }) => name === agentContainer)
+  return Number(agent?.env?.find(({ name }) => name === variable)?.value ?? 0)
 }
 
 function isFinished(pod: Pod): boolean {

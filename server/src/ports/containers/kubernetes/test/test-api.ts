@@ -46,6 +46,9 @@ export type TestApi = {
 type Stored = Entry & Record<string, unknown>
 type Watcher = { kind: string; matches(object: Stored): boolean; response: ServerResponse }
 
+/** When the test API receives every deletion of a pod with a node. */
+const deletedAt = '2026-01-05T08:30:00Z'
+
 export async function openTestApi(certificate: TestCertificate): Promise<TestApi> {
   const store = new Map<string, Map<string, Stored>>()
   const requests: TestRequest[] = []
@@ -151,7 +154,10 @@ export async function openTestApi(certificate: TestCertificate): Promise<TestApi
       const isRunning = kind === 'pods' && Boolean((object as unknown as Pod).spec.nodeName)
       if (!isRunning) drop(kind, object.metadata.name)
       else if (object.metadata.deletionTimestamp === undefined) {
-        const metadata = { ...object.metadata, deletionTimestamp: '2026-01-05T08:00:00Z' }
+        const { gracePeriodSeconds = 30 } = body ?? {}
+        const deletionTimestamp = new Date(Date.parse(deletedAt) + gracePeriodSeconds * 1000).toISOString()
+        const deletion = { deletionTimestamp, deletionGracePeriodSeconds: gracePeriodSeconds }
+        const metadata = { ...object.metadata, ...deletion }
         save(kind, { ...object, metadata }, 'MODIFIED')
       }
       send(200, { status: 'Success' })
@@ -258,7 +264,13 @@ export const podStatus = {
       { type: 'ContainersReady', status: 'True' },
     ],
   }),
-  ended: (exitCode: number, containerID = 'containerd://1'): PodStatus => ({
+  /** After the deletion, if `finishedAt` is not given. */
+  ended: (
+    exitCode: number,
+    containerID = 'containerd://1',
+    finishedAt = '2026-01-05T08:30:05Z',
+    startedAt = '2026-01-05T08:00:00Z',
+  ): PodStatus => ({
     phase: 'Running',
     containerStatuses: [
       {
@@ -266,7 +278,7 @@ export const podStatus = {
         state: {
           terminated: {
             ...{ exitCode, containerID, reason: exitCode === 0 ? 'Completed' : 'Error' },
-            startedAt: '2026-01-05T08:00:00Z',
+            ...{ startedAt, finishedAt },
           },
         },
       },
