@@ -229,7 +229,8 @@ test('a pod that is deleted between two runs counts as running until it is gone'
   assert.equal(hasStopped, false)
   t.server.setPodStatus(pod, podStatus.ended(143, 'again'))
   await stopped
-  assert.equal((await t.containers.inspect(id))?.exitCode, 143)
+  const record = t.server.objects('secrets').find(({ type }) => type === 'roost/container')
+  assert.match(record?.metadata.annotations?.['roost.last-run'] ?? '', /"exitCode":143/)
   assert.equal(t.waitOf(await t.startAgain(id)), 0)
 })
 
