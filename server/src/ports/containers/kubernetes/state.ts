@@ -60,7 +60,8 @@ export function provesEnd(pod: Pod): boolean {
   const status = agentStatus(pod)
   const isDeleted = deletionTimestamp !== undefined
   // The node found the container gone, and reports that as the last state.
-  if (isDeleted && !isRunning(pod) && status?.lastState?.terminated?.reason === 'ContainerStatusUnknown') return true
+  if (isDeleted && !isRunning(pod) && status?.lastState?.terminated?.reason === 'ContainerStatusUnknown')
+    return true
   const end = status?.state?.terminated
   if (!end) return false
   if (deletionTimestamp === undefined)
