@@ -59,6 +59,8 @@ for (const [file, api] of Object.entries(files)) {
     const single = ['host', 'internalPortShared', 'drainSeconds']
     const left = [...fixed, ...single]
     for (const [key, { name }] of Object.entries(variables)) {
+      // These files run the agents with Docker.
+      if (name.startsWith('ROOST_KUBERNETES_')) continue
       if (!left.includes(key)) assert.ok(passed.includes(name), `${name} is missing`)
     }
     const known = Object.values(variables).map(({ name }) => name)
