@@ -16,6 +16,7 @@ const samples = [
   `0x${'0a'.repeat(20)}`,
   'eip155:8453',
   'C0123456789',
+  'session-mark-016',
   'xoxb-1-abcdefghijkl',
   'abcdefghijklmnopqrstuvwx',
 ]
