@@ -91,7 +91,11 @@ test('old and new replicas serve side by side, and no run is lost and no schedul
     )
     const body = { label: `written by ${api.url}` }
     await ask(api, 'PUT', '/api/agents/alpha/label', body)
-    assert.equal((await ask(other, 'GET', '/api/agents/alpha')).label, body.label)
+    // The other process learns of the change through Redis.
+    await eventually(
+      () => ask(other, 'GET', '/api/agents/alpha'),
+      ({ label }) => label === body.label,
+    )
   }
   const fires = (at: Api) => ask(at, 'GET', `/api/agents/alpha/schedules/${schedule.id}/fires`)
   const before: Loose[] = await eventually(

@@ -140,9 +140,9 @@ function run({ command, args, env, apiVersion, installHint }: ExecPlugin, option
         KUBERNETES_EXEC_INFO: JSON.stringify(info),
       },
       stdio: ['ignore', 'pipe', 'pipe'],
-      timeout: execMs,
-      killSignal: 'SIGKILL',
     })
+    // The option `timeout` of Node keeps its timer when the program does not exist.
+    const limit = setTimeout(() => child.kill('SIGKILL'), execMs)
     let output = ''
     let complaint = ''
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -152,8 +152,12 @@ function run({ command, args, env, apiVersion, installHint }: ExecPlugin, option
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       complaint = (complaint + text).slice(-500)
     })
-    child.once('error', (error) => fail(error.message, error))
+    child.once('error', (error) => {
+      clearTimeout(limit)
+      fail(error.message, error)
+    })
     child.once('close', (code, signal) => {
+      clearTimeout(limit)
       if (code === 0) return done(output)
       fail(
         complaint.trim() || (signal ? `it was ended after ${execMs / 1000} s or 1 MB` : `exit code ${code}`),
