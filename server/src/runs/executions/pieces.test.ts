@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { TranscriptLine } from '@roost/contracts/link/transcript'
 import { memoryEphemeral } from '../../ports/ephemeral/memory.ts'
+import type { Ephemeral } from '../../ports/ephemeral/port.ts'
 import { silentLog } from '../../ports/log.ts'
 import { createTestClock } from '../../test/clock.ts'
 import { forEachDialect } from '../../test/dialects.ts'
@@ -17,7 +18,8 @@ const lineOf = (text: string): TranscriptLine => ({
 forEachDialect((_, open) => {
   async function start() {
     const clock = createTestClock()
-    const ephemeral = memoryEphemeral({ clock, log: silentLog })
+    // Two processes share this store, as they would share a Redis.
+    const ephemeral: Ephemeral = { ...memoryEphemeral({ clock, log: silentLog }), kind: 'redis' }
     const db = await open()
     const platform = await startRunPlatform({ db, clock, ephemeral })
     const row = await accept(platform)
