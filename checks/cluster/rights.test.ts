@@ -1,7 +1,7 @@
 /** The rights of the chart's ServiceAccount suffice for the adapter, and it needs each of them. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomInt } from 'node:crypto'
 import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -40,7 +40,7 @@ describe('the rights of the API', { skip }, () => {
     cluster = await startCluster({ nodes: 1, images: [image] })
     const { api } = cluster
     const kinds = ['Namespace', 'ServiceAccount', 'Role', 'RoleBinding', 'ClusterRole', 'ClusterRoleBinding']
-    const objects = (await render({})).filter(({ kind }) => kinds.includes(kind))
+    const objects = (await render({ agents: { sshNodePorts: true } })).filter(({ kind }) => kinds.includes(kind))
     await api.request('POST', '/api/v1/namespaces', { metadata: { name: release.namespace } })
     for (const kind of kinds)
       for (const object of objects.filter((each) => each.kind === kind)) await create(object)
@@ -105,7 +105,7 @@ describe('the rights of the API', { skip }, () => {
     const connection = await findConnection({ file: kubeconfig, context: null, namespace: null }, {})
     const containers = createKubernetesContainers(connection, {
       namespace: agents,
-      settings: testSettings,
+      settings: { ...testSettings, sshNodePorts: true },
       startSeconds: 20,
       install: `rights-${randomBytes(4).toString('hex')}`,
     })
@@ -149,8 +149,9 @@ describe('the rights of the API', { skip }, () => {
   }
 
   function specOf(volume: string): ContainerSpec {
+    const ssh = { bind: '', port: randomInt(30_000, 32_768) }
     return {
-      ...{ name: `rights-${randomBytes(4).toString('hex')}`, image, labels: {}, ssh: null },
+      ...{ name: `rights-${randomBytes(4).toString('hex')}`, image, labels: {}, ssh },
       env: {},
       ...{ cpus: 1, memoryBytes: 64 * 1024 * 1024, maxProcesses: 64, tmpBytes: 1024 * 1024 },
       fullCapabilities: false,
@@ -169,7 +170,7 @@ describe('the rights of the API', { skip }, () => {
     const all = rules.flatMap(({ resources, verbs }) =>
       verbs.map((verb) => ({ resource: resources[0] ?? '', verb })),
     )
-    assert.equal(all.length, 21)
+    assert.equal(all.length, 23)
     const unneeded: string[] = []
     for (const { resource, verb } of all) {
       const left = rules.map((rule) =>

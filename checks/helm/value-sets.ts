@@ -47,6 +47,7 @@ export const valueSets: Record<string, object> = {
       sharedStorageClass: 'nfs',
       accessMode: 'ReadWriteMany',
       volumeSize: '5Gi',
+      sshNodePorts: true,
       requests: { cpu: '50m', memory: '128Mi' },
       nodeSelector: { role: 'agents' },
       tolerations: [

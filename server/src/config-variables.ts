@@ -268,6 +268,13 @@ export const variables = {
     description: 'Size of each new volume. An agent has three.',
     parse: quantity,
   }),
+  kubernetesSshNodePorts: required({
+    name: 'ROOST_KUBERNETES_SSH_NODE_PORTS',
+    default: 'false',
+    description:
+      'Opens the SSH port of each agent on every node, by a Service. `ROOST_SSH_PORT_RANGE` must then lie in the node ports of the cluster, by default 30000-32767.',
+    parse: boolean,
+  }),
   kubernetesCpuRequest: required({
     name: 'ROOST_KUBERNETES_CPU_REQUEST',
     default: '100m',

@@ -22,6 +22,7 @@ export function kubernetesOptions(
       sharedStorageClass: config.kubernetesSharedStorageClass,
       accessMode: config.kubernetesAccessMode,
       volumeSize: config.kubernetesVolumeSize,
+      sshNodePorts: config.kubernetesSshNodePorts,
       cpuRequest: config.kubernetesCpuRequest,
       memoryRequest: config.kubernetesMemoryRequest,
       nodeSelector: config.kubernetesNodeSelector,

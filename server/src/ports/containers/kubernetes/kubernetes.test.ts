@@ -519,3 +519,44 @@ function collectEvents(containers: Containers) {
     },
   }
 }
+
+test('with node ports a container has a Service for SSH while it exists; closed ones have none', async () => {
+  const t = await world({ sshNodePorts: true, probeImage: null })
+  const ssh = { bind: '127.0.0.1', port: 30_022 }
+  const { id } = await t.containers.create(specOf('image', 'stay', { ssh }))
+  const [service] = t.server.objects('services')
+  assert.deepEqual(service?.spec, {
+    type: 'NodePort',
+    selector: { 'roost.id': id },
+    ports: [{ name: 'ssh', port: 22, targetPort: 22, nodePort: ssh.port }],
+  })
+  await t.containers.create(specOf('image', 'stay'))
+  assert.equal(t.server.objects('services').length, 1)
+  await t.containers.remove(id)
+  assert.deepEqual(t.server.objects('services'), [])
+
+  const off = await world()
+  await off.containers.create(specOf('image', 'stay', { ssh }))
+  assert.deepEqual(off.server.objects('services'), [])
+  assert.deepEqual([t.containers.publishesSsh, off.containers.publishesSsh], [true, false])
+})
+
+test('a node port in use or outside of the range refuses the container, and leaves nothing', async () => {
+  const t = await world({ sshNodePorts: true })
+  const reasons = {
+    port_taken: 'spec.ports[0].nodePort: Invalid value: 30022: provided port is already allocated',
+    engine_fault:
+      'spec.ports[0].nodePort: Invalid value: 22: provided port is not in the valid range. The range of valid ports is 30000-32767',
+  }
+  for (const [fault, message] of Object.entries(reasons)) {
+    t.server.intercept(({ method, path }, response) => {
+      if (method !== 'POST' || !path.endsWith('/services')) return false
+      response.writeHead(422, { 'content-type': 'application/json' })
+      response.end(JSON.stringify({ code: 422, reason: 'Invalid', message }))
+      return true
+    })
+    const created = t.containers.create(specOf('image', 'stay', { ssh: { bind: '', port: 30_022 } }))
+    await assert.rejects(created, hasFault(fault as 'port_taken'))
+    assert.deepEqual(t.server.objects('secrets'), [])
+  }
+})

@@ -13,10 +13,11 @@ import type { PodSettings } from './pod.ts'
 import { type ContainerRecord, idLabel, installLabel, kindLabel, readRecord, secretFor } from './record.ts'
 import { createRunLogs } from './run-log.ts'
 import { createRuns } from './runs.ts'
+import { createSshServices, type SshSettings } from './ssh.ts'
 import { containerState } from './state.ts'
 import { createVolumes, type VolumeSettings } from './volumes.ts'
 
-export type KubernetesSettings = PodSettings & VolumeSettings & NetworkSettings
+export type KubernetesSettings = PodSettings & VolumeSettings & NetworkSettings & SshSettings
 
 export type KubernetesOptions = {
   /** Value of the label `roost.install`; objects without it are never changed. */
@@ -50,6 +51,7 @@ export function createKubernetesContainers(connection: Connection, options: Kube
   })
   const logs = createRunLogs({ api, install, clock })
   const volumes = createVolumes({ api, install, clock, settings })
+  const ssh = createSshServices({ api, install, settings })
   const runs = createRuns({
     ...{ api, install, clock, settings, logs },
     startSeconds: options.startSeconds ?? 60,
@@ -60,7 +62,7 @@ export function createKubernetesContainers(connection: Connection, options: Kube
 
   return {
     kind: 'kubernetes',
-    publishesSsh: false,
+    publishesSsh: settings.sshNodePorts,
     get isolation() {
       const { problem } = network.filterState
       return {
@@ -95,9 +97,13 @@ export function createKubernetesContainers(connection: Connection, options: Kube
       if (spec.isClosed) await network.closed()
       await volumes.requireMountable(spec.mounts)
       const id = randomUUID()
-      await api.create('secrets', secretFor(spec, id, install)).catch((error: unknown) => {
-        throw isStatus(error, 409) ? nameTaken(spec, error) : error
-      })
+      const created = await api
+        .create<Entry>('secrets', secretFor(spec, id, install))
+        .catch((error: unknown) => {
+          throw isStatus(error, 409) ? nameTaken(spec, error) : error
+        })
+      const record = readRecord(created)
+      if (record) await publishOrRemove(record)
       return { id }
     },
 
@@ -119,10 +125,8 @@ export function createKubernetesContainers(connection: Connection, options: Kube
       if (!found) return
       const { record, pods } = found
       await runs.end(record, pods, { graceSeconds: 1, keepsLog: false })
-      const { name, uid } = record.secret
-      await api.delete('secrets', name, { uid }).catch((error: unknown) => {
-        if (!isStatus(error, 404, 409)) throw error
-      })
+      await ssh.withdraw(record)
+      await removeRecord(record)
     },
 
     async inspect(id) {
@@ -168,6 +172,21 @@ export function createKubernetesContainers(connection: Connection, options: Kube
     ])
     const record = secrets.items.map(readRecord).find((each) => each !== null)
     return record ? { record, pods: current(record, items) } : null
+  }
+
+  async function publishOrRemove(record: ContainerRecord): Promise<void> {
+    try {
+      await ssh.publish(record)
+    } catch (error) {
+      await removeRecord(record)
+      throw error
+    }
+  }
+
+  async function removeRecord({ secret: { name, uid } }: ContainerRecord): Promise<void> {
+    await api.delete('secrets', name, { uid }).catch((error: unknown) => {
+      if (!isStatus(error, 404, 409)) throw error
+    })
   }
 
   async function own(id: string) {

@@ -12,6 +12,7 @@ import { isStatus } from './faults.ts'
 import type { PodSettings } from './pod.ts'
 import { networkPolicy, type PlatformPeer, type PolicyName } from './policies.ts'
 import { type ProbeResult, probePolicies } from './probe.ts'
+import type { SshSettings } from './ssh.ts'
 
 export type NetworkSettings = {
   /** Host under which agents reach the platform; null for this process's own address toward the API server. */
@@ -40,7 +41,7 @@ export type NetworkDeps = {
   api: Api
   install: string
   clock: Clock
-  settings: NetworkSettings & PodSettings
+  settings: NetworkSettings & PodSettings & SshSettings
   /** Namespace of the platform's own pod; null outside of the cluster. */
   platformNamespace: string | null
   lookup(host: string): Promise<readonly string[]>
@@ -104,7 +105,11 @@ export function createNetwork(deps: NetworkDeps): Network {
         const platform = rules ? await peers(rules) : []
         const names: PolicyName[] = ['open', 'closed', 'probe']
         const policies = names.map((name) =>
-          networkPolicy(name, install, { platform, opened: rules?.opened ?? [] }),
+          networkPolicy(name, install, {
+            platform,
+            opened: rules?.opened ?? [],
+            opensSsh: settings.sshNodePorts,
+          }),
         )
         const content = JSON.stringify(policies)
         const now = clock.now().getTime()

@@ -3,6 +3,7 @@ import { isIPv4 } from 'node:net'
 import { closed4, closed6 } from '../closed-networks.ts'
 import type { OpenedNetwork } from '../port.ts'
 import { installLabel, networkLabel, ownLabels } from './record.ts'
+import { sshPort } from './ssh.ts'
 
 /** A process of the platform: the pods that it runs in, and addresses under which agents reach it. */
 export type PlatformPeer = {
@@ -28,11 +29,15 @@ const nameServers = [
 /** IPv4-mapped addresses never appear on a network, and the API refuses them inside `::/0`. */
 const exceptions6 = closed6.filter((network) => !network.startsWith('::ffff:'))
 
-/** Denies all incoming connections, so that agents cannot reach each other. */
+/** Denies all incoming connections but SSH, if it is opened, so that agents cannot reach each other. */
 export function networkPolicy(
   name: PolicyName,
   install: string,
-  { platform, opened }: { platform: readonly PlatformPeer[]; opened: readonly OpenedNetwork[] },
+  {
+    platform,
+    opened,
+    opensSsh = false,
+  }: { platform: readonly PlatformPeer[]; opened: readonly OpenedNetwork[]; opensSsh?: boolean },
 ) {
   const toPlatform = name === 'probe' ? [] : platform.flatMap(platformRule)
   const egress =
@@ -46,7 +51,7 @@ export function networkPolicy(
     spec: {
       podSelector: { matchLabels: { [installLabel]: install, [networkLabel]: name } },
       policyTypes: ['Ingress', 'Egress'],
-      ingress: [],
+      ingress: name === 'open' && opensSsh ? [{ ports: [{ protocol: 'TCP', port: sshPort }] }] : [],
       egress,
     },
   }

@@ -17,4 +17,5 @@ export const testSettings: KubernetesSettings = {
   platformHost: '127.0.0.1',
   platformPods: null,
   probeImage: null,
+  sshNodePorts: false,
 }
