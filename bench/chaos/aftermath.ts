@@ -26,8 +26,13 @@ export async function untilQuiet(world: World): Promise<number> {
   }
 }
 
-/** Collects the evidence from outside after the platform is idle. */
-export async function gather(world: World, load: Load, crashes: readonly string[]): Promise<Evidence> {
+/** Collects the evidence from outside after the platform is idle. Fills the slots of the agents in `filled`. */
+export async function gather(
+  world: World,
+  load: Load,
+  crashes: readonly string[],
+  filled: readonly { name: string }[] = world.agents,
+): Promise<Evidence> {
   const { platform } = world
   const records = (await readRecords(world)).filter(({ message }) => keyOf(message) !== '')
   const fine = records.filter(({ status }) => status === 'success').slice(0, sampled)
@@ -40,14 +45,17 @@ export async function gather(world: World, load: Load, crashes: readonly string[
     marks: await readMarks(world),
     leftovers: await readLeftovers(world),
     slots: world.agents.map(({ name }) => ({ agent: name, ...slots[name] })),
-    slotsNotUsable: await unusableSlots(world),
+    slotsNotUsable: await unusableSlots(world.platform, filled),
     invariants: await invariants(world),
     crashes,
   }
 }
 
 /** Starts as many runs as each agent has slots; returns the agents that do not run all of them concurrently. */
-async function unusableSlots({ platform, agents }: World): Promise<string[]> {
+async function unusableSlots(
+  platform: World['platform'],
+  agents: readonly { name: string }[],
+): Promise<string[]> {
   const body = { message: 'slots [[sleep:8]] [[reply:used]]', async_mode: true }
   const bad: string[] = []
   for (const { name } of agents) {

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
+import { mustExecIn } from '../../checks/acceptance/engine.ts'
 import { eventually, type Loose } from '../../checks/acceptance/platform.ts'
 import { marksFile } from './requests.ts'
 import type { World } from './world.ts'
@@ -79,16 +80,9 @@ export async function readLeftovers(world: World): Promise<string[]> {
 
 /** Runs as the user of the runtimes: the container's root may not inspect processes of other users. */
 async function inContainer({ engine }: World, agent: string, script: string): Promise<string> {
-  const args = [
-    ...(engine?.clientArguments ?? []),
-    'exec',
-    '-u',
-    'developer',
-    `agent-${agent}`,
-    'sh',
-    '-c',
-    script,
-  ]
+  const command = ['sh', '-c', script]
+  if (!engine) return mustExecIn(agent, { user: 'developer', command })
+  const args = [...engine.clientArguments, 'exec', '-u', 'developer', `agent-${agent}`, ...command]
   return (await execute('docker', args, { maxBuffer: 64 * 1024 * 1024 })).stdout
 }
 

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { after, before, describe, test } from 'node:test'
+import { containerNames, docker, dockerOnly, isContainerRunning, limitsOf, volumeNames } from './engine.ts'
 import { eventually, type Loose, type Platform, signIn, startPlatform } from './platform.ts'
 import {
   agentKeyOf,
@@ -10,7 +11,6 @@ import {
   assertShape,
   beginTurn,
   createAgent,
-  docker,
   execution,
   isOver,
   isSpawned,
@@ -169,7 +169,9 @@ describe('an agent created with only a name', () => {
     assert.deepEqual([chat.status, chat.json.error], [503, 'agent_not_running'])
   })
 
-  test('a stopped agent stays stopped, even if its container is started from outside', async () => {
+  test('a stopped agent stays stopped, even if its container is started from outside', {
+    skip: dockerOnly,
+  }, async () => {
     await docker('start', `agent-${name}`)
     await eventually(
       () => docker('inspect', '-f', '{{.State.Running}}', `agent-${name}`),
@@ -184,7 +186,9 @@ describe('an agent created with only a name', () => {
     assert.equal(await statusOf(name), 'running')
   })
 
-  test('after a kill from outside it is exited, and restarts with its files and conversation', async () => {
+  test('after a kill from outside it is exited, and restarts with its files and conversation', {
+    skip: dockerOnly,
+  }, async () => {
     assert.equal(
       await answerOf(platform, name, 'the word is quince [[tool:Bash:echo kept > kept.txt]]'),
       'tool-result: (Bash completed with no output)',
@@ -196,7 +200,9 @@ describe('an agent created with only a name', () => {
     assert.equal((await get(`/${name}/files/download?path=kept.txt`)).text, 'kept\n')
   })
 
-  test('a container removed from outside is created again at the next start', async () => {
+  test('a container removed from outside is created again at the next start', {
+    skip: dockerOnly,
+  }, async () => {
     await docker('rm', '-f', `agent-${name}`)
     await untilStatus(name, 'exited')
     const start = await post(`/${name}/start`)
@@ -204,7 +210,7 @@ describe('an agent created with only a name', () => {
     assert.equal((await get(`/${name}/files/download?path=kept.txt`)).text, 'kept\n')
   })
 
-  test('gets another SSH port at start when its port is in use', async () => {
+  test('gets another SSH port at start when its port is in use', { skip: dockerOnly }, async () => {
     const usedPort: number = (await get(`/${name}`)).json.port
     await post(`/${name}/stop`)
     await using _other = await holdPort(usedPort)
@@ -216,7 +222,7 @@ describe('an agent created with only a name', () => {
     assert.equal((await get(`/${name}/files/download?path=kept.txt`)).text, 'kept\n')
   })
 
-  test('gets another SSH port at recovery when its port is in use', async () => {
+  test('gets another SSH port at recovery when its port is in use', { skip: dockerOnly }, async () => {
     const usedPort: number = (await get(`/${name}`)).json.port
     await platform.killApi()
     await docker('stop', '-t', '0', `agent-${name}`)
@@ -249,8 +255,8 @@ describe('renaming', () => {
     const renamed = (await get('/qa-new')).json
     assert.deepEqual([renamed.status, renamed.port], ['running', before.port])
     assert.equal(await agentKeyOf('qa-new'), key)
-    assert.match(await docker('ps', '-a', '--format', '{{.Names}}'), /^agent-qa-new$/m)
-    assert.doesNotMatch(await docker('ps', '-a', '--format', '{{.Names}}'), /^agent-qa-old$/m)
+    const containers = (await containerNames()).filter((each) => /^agent-qa-(old|new)$/.test(each))
+    assert.deepEqual(containers, ['agent-qa-new'])
     assert.equal(await answerOf(platform, 'qa-new', '[[recall:damson]]'), 'recall=yes')
     assert.equal((await get('/qa-new/files/download?path=a.txt')).text, 'mine')
     const rows = (await get('/qa-new/executions')).json
@@ -316,7 +322,7 @@ describe('ending runs', () => {
     assert.deepEqual((await get('/qa-gone/chat/sessions')).json.sessions, [])
     assert.equal((await get(`/qa-gone/executions/${running.id}`)).status, 404)
     await platform.request('DELETE', '/api/agents/qa-gone')
-    assert.doesNotMatch(await docker('volume', 'ls', '--format', '{{.Name}}'), /agent-qa-gone-/)
+    await eventually(volumeNames, (volumes) => !volumes.some((each) => each.includes('agent-qa-gone-')))
   })
 })
 
@@ -326,9 +332,9 @@ describe('concurrent requests', () => {
     assert.equal(replies.filter(({ status }) => status === 200).length, 1)
     for (const reply of replies.filter(({ status }) => status !== 200))
       assert.deepEqual([reply.status, reply.json.error], [409, 'agent_exists'])
-    assert.equal((await docker('ps', '-aq', '--filter', 'name=^agent-qa-race$')).split('\n').length, 1)
-    const volumes = await docker('volume', 'ls', '--format', '{{.Name}}')
-    assert.equal(volumes.match(/agent-qa-race-\w+-workspace/g)?.length, 1)
+    assert.equal((await containerNames()).filter((each) => each === 'agent-qa-race').length, 1)
+    const volumes = await volumeNames()
+    assert.equal(volumes.filter((each) => /agent-qa-race-\w+-workspace/.test(each)).length, 1)
   })
 
   test('many concurrent starts and stops end in a consistent state', async () => {
@@ -337,8 +343,7 @@ describe('concurrent requests', () => {
     )
     assert.deepEqual([...new Set(replies.map(({ status }) => status))], [200])
     const status = await statusOf('qa-race')
-    const running = await docker('inspect', '-f', '{{.State.Running}}', 'agent-qa-race')
-    assert.equal(running, String(status === 'running'))
+    assert.equal(await isContainerRunning('qa-race'), status === 'running')
     await post('/qa-race/start')
     assert.equal(await answerOf(platform, 'qa-race', '[[reply:fine]]'), 'fine')
   })
@@ -372,13 +377,7 @@ test('create accepts label, tags, instructions, model and resources; the list fi
   )
   assert.match(await answerOf(platform, 'qa-full', '[[model]]'), /haiku/)
   assert.match(await answerOf(platform, 'qa-full', '[[system]]'), /Speak of the harbour\./)
-  const limits = await docker(
-    'inspect',
-    '-f',
-    '{{.HostConfig.Memory}} {{.HostConfig.NanoCpus}}',
-    'agent-qa-full',
-  )
-  assert.equal(limits, `${1024 ** 3} 1000000000`)
+  assert.deepEqual(await limitsOf('qa-full'), { memoryBytes: 1024 ** 3, cpus: 1 })
   const named = async (tags: string) => (await get(`?tags=${tags}`)).json.map((agent: Loose) => agent.name)
   assert.deepEqual(await named('nothing,alpha'), ['qa-full'])
   assert.deepEqual(await named('nothing'), [])

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { eventually, type Platform, startPlatform } from './platform.ts'
-import { answerOf, chat, createAgent, docker } from './steps.ts'
+import { answerOf, chat, createAgent, runInAgent } from './steps.ts'
 
 const name = 'qa-credentials'
 const secret = 'canary-credential-7f3a91'
@@ -21,7 +21,7 @@ const credentials = (path: string, body?: object) =>
     `/api/agents/${name}/credentials/${path}`,
     body,
   )
-const inAgent = (script: string) => docker('exec', '-u', 'developer', `agent-${name}`, 'sh', '-c', script)
+const inAgent = (script: string) => runInAgent(name, script)
 /** Prints only the value's length, because masking would hide the value. */
 const lengthInRun = () => answerOf(platform, name, `[[tool:Bash:printf %s "$CRM_TOKEN" | wc -c]]`)
 

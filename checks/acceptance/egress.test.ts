@@ -8,9 +8,10 @@ import { networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
+import { docker, dockerOnly, execIn } from './engine.ts'
 import { type HostBeyond, startHostBeyond } from './host-beyond.ts'
 import { adminPassword, canaries, eventually, type Platform, startPlatform } from './platform.ts'
-import { agentKeyOf, answerOf, createAgent, docker } from './steps.ts'
+import { agentKeyOf, answerOf, createAgent } from './steps.ts'
 
 const run = promisify(execFile)
 const name = 'way-out'
@@ -74,7 +75,7 @@ const egress = (method: string, path = '', body?: object) =>
 /** Returns what a run prints. */
 const inRun = async (script: string) =>
   (await answerOf(platform, name, `[[tool:Bash:${script}]]`)).replace(/^tool-result: /, '')
-const raw = (script: string) => docker('exec', '-u', 'developer', `agent-${name}`, 'bash', '-c', script)
+const raw = (script: string) => execIn(name, { user: 'developer', command: ['bash', '-c', script] })
 const networksOf = (agent: string) =>
   docker('inspect', '-f', '{{range $k, $v := .NetworkSettings.Networks}}{{$k}}{{end}}', `agent-${agent}`)
 /** A function, because the list grows during a test. */
@@ -88,7 +89,7 @@ test('off by default: no variable, no certificate, the usual network', async () 
   const { json } = await egress('GET')
   assert.deepEqual([json.mode, json.network.is_closed, json.credentials], ['off', false, []])
   assert.match(await inRun('env | grep -ciE "proxy|_CA_|SSL_CERT"'), /^0\b/)
-  assert.match(await networksOf(name), /^roost-agents(-[0-9a-f]{12})?$/)
+  if (!dockerOnly) assert.match(await networksOf(name), /^roost-agents(-[0-9a-f]{12})?$/)
   assert.equal(await raw('ls /var/lib/roost/certificates'), '')
 })
 
@@ -114,7 +115,9 @@ test('the agent holds a placeholder; only the bound host receives the real value
   assert.ok(!platform.output().includes(value))
 })
 
-test('enforce: targets off the list are refused and logged, and can be allowed; nothing bypasses the platform', async () => {
+test('enforce: targets off the list are refused and logged, and can be allowed; nothing bypasses the platform', {
+  skip: dockerOnly,
+}, async () => {
   const put = await egress('PUT', '', { mode: 'enforce' })
   assert.deepEqual([put.status, put.json.restart_needed], [200, true], put.text)
   const direct = (host: string, at: number) =>
@@ -147,6 +150,15 @@ test('enforce: targets off the list are refused and logged, and can be allowed; 
   assert.equal(lastReceived()?.authorization, value)
 })
 
+test('enforce is refused on a cluster that does not enforce network policies', {
+  skip: !dockerOnly,
+}, async () => {
+  const put = await egress('PUT', '', { mode: 'enforce' })
+  assert.equal(put.json.error, 'option_not_offered', put.text)
+  assert.match(put.json.message, /network polic/i)
+  assert.notEqual((await egress('GET')).json.mode, 'enforce')
+})
+
 test('internal addresses are refused in every spelling', async () => {
   // Allow these targets first, so that only the address check can refuse them.
   const names = ['127.0.0.1', 'localhost', '169.254.169.254', '10.0.0.1', '192.168.0.1']
@@ -174,7 +186,7 @@ test('internal addresses are refused in every spelling', async () => {
   await inRun(`curl -sSkL -m 10 https://${other}:${port}/inside -o /dev/null 2>&1`)
   assert.equal(trap.connections, 0)
   assert.ok((await logged('denied')).includes('127.0.0.1 inner_address'))
-  await egress('PUT', '', { mode: 'enforce' })
+  if (!dockerOnly) await egress('PUT', '', { mode: 'enforce' })
 })
 
 test('an agent that prints every secret it can find prints placeholders and its own values only', async () => {
@@ -183,9 +195,7 @@ test('an agent that prints every secret it can find prints placeholders and its 
   await platform.request('POST', `/api/agents/${sibling}/credentials/inject`, {
     files: { '.env': `SIBLING_TOKEN=${secretOfSibling}\n` },
   })
-  const address = await docker(
-    ...['inspect', '-f', '{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}', `agent-${sibling}`],
-  )
+  const address = await execIn(sibling, { command: ['hostname', '-i'] })
   const gateway = await raw(
     'printenv ROOST_LINK_URL 2>/dev/null || tr "\\0" "\\n" < /proc/1/environ | grep LINK',
   )
@@ -226,8 +236,7 @@ test('an agent that prints every secret it can find prints placeholders and its 
   const file = await platform.request('PUT', `/api/agents/${name}/files?path=loot.sh`, { content })
   assert.equal(file.status, 200, file.text)
   const printed = await answerOf(platform, name, '[[tool:Bash:bash loot.sh > loot.txt 2>&1; cat loot.txt]]')
-  await docker('cp', `agent-${name}:/home/developer/loot.txt`, join(folder, 'loot.txt'))
-  const loot = await readFile(join(folder, 'loot.txt'), 'utf8')
+  const loot = await raw('cat ~/loot.txt')
   assert.match(loot, /roost-placeholder-/)
   const key = await readFile(
     join(platform.dataDir, (await readdir(platform.dataDir)).find((each) => /key/.test(each)) ?? ''),

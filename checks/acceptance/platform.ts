@@ -118,6 +118,7 @@ async function startOnce(options: PlatformOptions): Promise<Platform> {
     GOOGLE_GEMINI_BASE_URL: model.url,
     OPENAI_BASE_URL: `${model.url}/v1`,
     // Lets a benchmark find the processes that it started.
+    ...JSON.parse(process.env.ROOST_TEST_PLATFORM_ENV ?? '{}'),
     ...(process.env.ROOST_BENCH_SESSION ? { ROOST_BENCH_SESSION: process.env.ROOST_BENCH_SESSION } : {}),
     ...options.env,
   }

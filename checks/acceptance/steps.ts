@@ -1,11 +1,10 @@
 /** Steps shared by the acceptance tests. */
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { promisify } from 'node:util'
+import { docker, execIn } from './engine.ts'
 import { eventually, type Loose, type Platform, type Reply, type RequestOptions } from './platform.ts'
 
-const run = promisify(execFile)
+export { docker }
 
 export async function createAgent(platform: Platform, name: string, body: object = {}): Promise<Loose> {
   const reply = await platform.request('POST', '/api/agents', { name, ...body })
@@ -63,14 +62,6 @@ export function untilExecution(
 export const isSpawned = (row: Loose) => row.status === 'running' && !row.parked
 export const isOver = (row: Loose) => !['queued', 'running'].includes(row.status)
 
-/** The output of the container engine's client, or its error stream when it fails. */
-export async function docker(...args: string[]): Promise<string> {
-  return run('docker', args).then(
-    ({ stdout }) => stdout.trim(),
-    (error: { stderr?: string }) => error.stderr ?? '',
-  )
-}
-
 /** What an agent is doing, for the message of a failed wait: its state, its runs and the end of its log. */
 export async function stateOf(platform: Platform, agent: string): Promise<string> {
   const read = async (path: string) => (await platform.request('GET', `/api/agents/${agent}${path}`)).text
@@ -89,14 +80,14 @@ export async function stateOf(platform: Platform, agent: string): Promise<string
 
 /** The platform's address on the network of an agent's container; the engine omits it for closed ones. */
 export const gatewayOf = async (agent: string) =>
-  new URL(await docker('exec', `agent-${agent}`, 'printenv', 'ROOST_LINK_URL')).hostname
+  new URL(await execIn(agent, { command: ['printenv', 'ROOST_LINK_URL'] })).hostname
 
 /** The key that the agent itself uses. */
-export const agentKeyOf = (agent: string) => docker('exec', `agent-${agent}`, 'printenv', 'ROOST_AGENT_KEY')
+export const agentKeyOf = (agent: string) => execIn(agent, { command: ['printenv', 'ROOST_AGENT_KEY'] })
 
 /** The output of a shell script that runs as the agent does. */
 export const runInAgent = (agent: string, script: string) =>
-  docker('exec', '-u', 'developer', `agent-${agent}`, 'sh', '-c', script)
+  execIn(agent, { user: 'developer', command: ['sh', '-c', script] })
 
 /** Opens a terminal as a browser does; `closed` resolves with code and reason. */
 export async function openTerminal(

@@ -16,10 +16,10 @@ import {
   assertShape,
   chat,
   createAgent,
-  docker,
   execution,
   isOver,
   isSpawned,
+  runInAgent,
   untilExecution,
 } from './steps.ts'
 
@@ -288,7 +288,7 @@ describe('slots and the queue', () => {
       assert.deepEqual([row.status, row.error_code], ['cancelled', 'user_cancelled'])
     }
     await eventually(
-      () => docker('exec', `agent-${name}`, 'sh', '-c', 'ps aux | grep -c "[s]leep 7654" || true'),
+      () => runInAgent(name, 'ps aux | grep -c "[s]leep 7654" || true'),
       (count) => count.trim() === '0',
     )
     await terminate(filler)

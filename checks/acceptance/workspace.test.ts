@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
+import { sshHost } from './engine.ts'
 import { eventually, type Loose, type Platform, startPlatform } from './platform.ts'
 import { answerOf, assertShape, createAgent, openTerminal, runInAgent } from './steps.ts'
 
@@ -276,7 +277,7 @@ describe('SSH', () => {
       'LogLevel=ERROR',
     ]
     const args = [...options.flatMap((each) => ['-o', each]), '-i', key, '-p', String(port)]
-    return run('ssh', [...args, 'developer@127.0.0.1', command]).then(
+    return run('ssh', [...args, `developer@${sshHost}`, command]).then(
       ({ stdout }) => stdout.trim(),
       (error: { stderr: string }) => `refused: ${error.stderr}`,
     )

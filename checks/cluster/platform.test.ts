@@ -2,11 +2,10 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { type Cluster, startCluster } from '@roost/test-support/cluster/index'
-import { openAgentImages } from '../../server/src/ports/agent-images/open.ts'
-import { connect } from '../../server/src/ports/containers/docker/connect.ts'
 import type { Pod } from '../../server/src/ports/containers/kubernetes/objects.ts'
 import { eventually, type Loose, type Platform, startPlatform } from '../acceptance/platform.ts'
 import { answerOf, beginTurn, createAgent, isOver, untilExecution } from '../acceptance/steps.ts'
+import { agentImages, platformOn } from './platform-on.ts'
 
 const names = ['qa-one', 'qa-two', 'qa-three']
 
@@ -15,23 +14,9 @@ describe('agents on a cluster', () => {
   let platform: Platform
 
   before(async () => {
-    const images = await openAgentImages('docker:', {
-      ...{ connect, agentImage: null, dataDir: '', env: process.env },
-    })
-    await images.ensure('claude-code', () => {})
-    const nameOf = (runtime: 'claude-code' | 'gemini-cli' | 'codex') => images.tagFor(runtime).image
-    cluster = await startCluster({ images: [nameOf('claude-code')] })
-    platform = await startPlatform({
-      env: {
-        ROOST_CONTAINERS_URL: `kubernetes://${cluster.kubeconfig}?namespace=default`,
-        ROOST_AGENT_IMAGE: (['claude-code', 'gemini-cli', 'codex'] as const)
-          .map((runtime) => `${runtime}=${nameOf(runtime)}`)
-          .join(','),
-        ROOST_KUBERNETES_PLATFORM_HOST: cluster.hostAddress,
-        ROOST_KUBERNETES_STORAGE_CLASS: cluster.storageClasses.shared,
-        ROOST_KUBERNETES_ACCESS_MODE: 'ReadWriteMany',
-      },
-    })
+    const images = await agentImages(['claude-code'])
+    cluster = await startCluster({ images: [images['claude-code']] })
+    platform = await startPlatform({ env: platformOn(cluster, images) })
     for (const name of names) await createAgent(platform, name)
   })
   after(async () => {
