@@ -16,9 +16,9 @@ export function ChartBlock({ payload, label }: { payload: ChartPayload; label: s
     case 'area':
       return <Areas {...chart} />
     case 'bar':
-      return <Bars {...chart} isGrouped hasFractions />
+      return <Bars {...chart} isGrouped />
     case 'stacked_bar':
-      return <Bars {...chart} hasFractions />
+      return <Bars {...chart} />
     case 'pie':
     case 'donut':
       return <Slices {...chart} isRing={payload.type === 'donut'} />

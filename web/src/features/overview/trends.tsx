@@ -78,6 +78,7 @@ export function Trends({ analytics, name }: { analytics: Analytics; name: string
             height={160}
             series={[{ id: 'duration', label: 'Average duration' }]}
             format={formatDuration}
+            scale="duration"
             data={timeline.map(({ date, duration_avg_ms }) => point(date, { duration: duration_avg_ms }))}
           />
         </Chart>

@@ -1,19 +1,19 @@
 import { useId } from 'react'
 import { Bar, BarChart, CartesianGrid, ResponsiveContainer, Tooltip, XAxis, YAxis } from 'recharts'
+import { valuesOf } from './axis-ticks.ts'
 import { type ChartProps, colourOf } from './chart-data.ts'
 import { ChartTooltip } from './chart-tooltip.tsx'
-import { axisProps, gridProps, margin, useMayMove } from './drawing.ts'
+import { axisProps, gridProps, margin, useMayMove, valueAxis } from './drawing.ts'
 import { Pattern } from './patterns.tsx'
 
 export type BarsProps = ChartProps & {
   /** Places the series of a point side by side instead of stacked. */
   isGrouped?: boolean
-  /** Allows fractions on the value axis. */
-  hasFractions?: boolean
 }
 
 /** Loaded on demand: the chart library is large. */
-export function BarsDrawing({ data, series, format = String, isGrouped, hasFractions = false }: BarsProps) {
+export function BarsDrawing({ isGrouped = false, ...chart }: BarsProps) {
+  const { data, series, format = String } = chart
   const id = useId()
   const mayMove = useMayMove()
   return (
@@ -26,7 +26,7 @@ export function BarsDrawing({ data, series, format = String, isGrouped, hasFract
         </defs>
         <CartesianGrid {...gridProps} />
         <XAxis dataKey="label" {...axisProps} minTickGap={16} />
-        <YAxis {...axisProps} width="auto" tickFormatter={format} allowDecimals={hasFractions} />
+        <YAxis {...valueAxis(valuesOf(chart, !isGrouped), chart)} />
         <Tooltip
           cursor={{ fill: 'var(--color-hover)' }}
           isAnimationActive={false}

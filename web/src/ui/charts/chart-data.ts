@@ -16,6 +16,8 @@ export type ChartProps = {
   series: readonly ChartSeries[]
   /** Formats a number for the axis, the tooltip and the table. */
   format?: (value: number) => string
+  /** Axis steps: decimal (default), or seconds, minutes and hours for values in milliseconds. */
+  scale?: 'decimal' | 'duration'
   /** In pixels. */
   height?: number
   /** Heading of the point column in the table; default `Time`. */
@@ -31,6 +33,12 @@ export function colourOf(series: ChartSeries, index: number): string {
 /** Dash patterns by series, so that lines differ without colour; the first is solid. */
 export function dashOf(index: number): string | undefined {
   return dashes[index % dashes.length]
+}
+
+/** True for a known value without a known neighbour: a line has no length there, so it is drawn as a dot. */
+export function isAlone(data: readonly ChartPoint[], id: string, index: number): boolean {
+  const isKnown = (at: number) => (data[at]?.values[id] ?? null) !== null
+  return isKnown(index) && !isKnown(index - 1) && !isKnown(index + 1)
 }
 
 const tones: Record<ChartTone, number> = { accent: 1, danger: 2, success: 3, warning: 4, info: 5, muted: 6 }
