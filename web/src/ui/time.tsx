@@ -60,6 +60,12 @@ export function RunningDuration({ since, className }: { since: Instant; classNam
 
 function useNow(at: number | null): number {
   const [now, setNow] = useState(Date.now)
+  const [knownAt, setKnownAt] = useState(at)
+  // A new time may lie after the last update, and would read as a future time.
+  if (knownAt !== at) {
+    setKnownAt(at)
+    setNow(Date.now())
+  }
   useEffect(() => {
     if (at === null) return
     const update = () => document.hidden || setNow(Date.now())
