@@ -1,8 +1,10 @@
 import { WrapText } from 'lucide-react'
-import { Suspense, useState } from 'react'
+import { Suspense, useMemo, useState } from 'react'
 import { IconButton } from './button.tsx'
 import { cx } from './class-names.ts'
 import { CopyButton } from './copy-button.tsx'
+import { diffLines } from './diff-lines.ts'
+import { DiffRows } from './diff-view.tsx'
 import { lazyPart } from './lazy-part.tsx'
 import { PlainText } from './plain-text.tsx'
 import { ScrollRegion } from './scroll-region.tsx'
@@ -23,7 +25,8 @@ export function CodeBlock({ code, language = '', title, isStreaming = false, cla
   const [isWrapped, setIsWrapped] = useState(false)
   const name = title ?? language
   const label = name ? `Code, ${name}` : 'Code'
-  const isLong = code.length > longestShown
+  const isDiff = language === 'diff' || language === 'patch'
+  const isLong = code.length > longestShown && !isDiff
   return (
     <div
       className={cx('group/code min-w-0 overflow-hidden rounded-md border border-line bg-sunken', className)}
@@ -41,7 +44,9 @@ export function CodeBlock({ code, language = '', title, isStreaming = false, cla
         )}
         <CopyButton text={code} label="Copy code" />
       </div>
-      {isLong ? (
+      {isDiff ? (
+        <Diff code={code} label={label} isWrapped={isWrapped} />
+      ) : isLong ? (
         <PlainText text={code} label={label} className="[&>div]:rounded-none [&>div]:border-0" />
       ) : (
         <ScrollRegion label={label} className={scroller}>
@@ -60,6 +65,12 @@ export function CodeBlock({ code, language = '', title, isStreaming = false, cla
       )}
     </div>
   )
+}
+
+/** Colours and numbers each line by itself, so that a diff of any length has both. */
+function Diff({ code, label, isWrapped }: { code: string; label: string; isWrapped: boolean }) {
+  const lines = useMemo(() => diffLines(code), [code])
+  return <DiffRows lines={lines} label={label} isWrapped={isWrapped} />
 }
 
 const HighlightedCode = lazyPart(

@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { useMemo, useState } from 'react'
 import { Button } from './button.tsx'
 import { cx } from './class-names.ts'
 import type { DiffLine } from './diff-lines.ts'
@@ -6,18 +6,39 @@ import { ScrollRegion } from './scroll-region.tsx'
 
 export type DiffViewProps = { lines: readonly DiffLine[]; label: string }
 
-/** The lines of a unified diff with their signs, loaded in pages. */
-export function DiffView({ lines, label }: DiffViewProps) {
-  const [shown, setShown] = useState(linesPerPage)
-  const left = lines.length - shown
+/** The lines of a unified diff in a frame. */
+export function DiffView(props: DiffViewProps) {
   return (
     <div className="min-w-0 overflow-hidden rounded-md border border-line bg-sunken">
+      <DiffRows {...props} />
+    </div>
+  )
+}
+
+/** The lines of a unified diff with their signs and line numbers, loaded in pages. */
+export function DiffRows({ lines, label, isWrapped = false }: DiffViewProps & { isWrapped?: boolean }) {
+  const [shown, setShown] = useState(linesPerPage)
+  const left = lines.length - shown
+  const digits = useMemo(() => {
+    return String(lines.reduce((most, { old, now }) => Math.max(most, old ?? 0, now ?? 0), 0)).length
+  }, [lines])
+  return (
+    <>
       <ScrollRegion label={label} className={scroller}>
-        <pre className="w-max min-w-full py-1">
-          {lines.slice(0, shown).map(({ kind, text }, index) => (
+        <pre className={isWrapped ? 'py-1' : 'w-max min-w-full py-1'}>
+          {lines.slice(0, shown).map(({ kind, text, old, now }, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: lines are identified only by their position
-            <div key={index} className={cx('min-h-5 px-3', looks[kind])}>
-              {text}
+            <div key={index} className={cx('flex min-h-5', looks[kind])}>
+              <LineNumber value={old} digits={digits} />
+              <LineNumber value={now} digits={digits} />
+              <span
+                className={cx(
+                  'min-w-0 flex-1 px-3',
+                  isWrapped && 'whitespace-pre-wrap [overflow-wrap:anywhere]',
+                )}
+              >
+                {text}
+              </span>
             </div>
           ))}
         </pre>
@@ -29,14 +50,26 @@ export function DiffView({ lines, label }: DiffViewProps) {
           </Button>
         </div>
       )}
-    </div>
+    </>
+  )
+}
+
+/** Not part of copied text: the number is the content of a pseudo-element. */
+function LineNumber({ value, digits }: { value: number | null; digits: number }) {
+  return (
+    <span
+      aria-hidden
+      data-line={value ?? ''}
+      style={{ width: `${digits + 1}ch` }}
+      className="shrink-0 select-none text-right text-muted before:content-[attr(data-line)]"
+    />
   )
 }
 
 const linesPerPage = 500
 
 const scroller =
-  'max-h-[60vh] overflow-auto font-mono text-xs leading-5 [font-variant-ligatures:none] -outline-offset-2'
+  'max-h-[60vh] overflow-auto font-mono text-xs leading-5 [font-variant-ligatures:none] text-ink -outline-offset-2'
 
 /** The sign before each line repeats the meaning of its colour. */
 const looks: Readonly<Record<DiffLine['kind'], string>> = {
