@@ -1,29 +1,29 @@
 import type { AgentDetails } from '@roost/contracts/agents/agent'
 import { useQuery } from '@tanstack/react-query'
-import { Play, Square } from 'lucide-react'
+import { Play } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { useApi } from '../../shell/app-context.ts'
-import { AgentAvatar } from '../../ui/avatar.tsx'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Cost } from '../../ui/cost.tsx'
+import { StopIcon } from '../../ui/stop-icon.tsx'
 import { Switch } from '../../ui/switch.tsx'
 import { Tooltip } from '../../ui/tooltip.tsx'
 import { useAgentPower, useAutonomy } from './actions.ts'
 import { AgentMenu } from './agent-menu.tsx'
+import { AgentPicture } from './agent-picture.tsx'
 import { AgentStatus } from './agent-status.tsx'
 import { AgentTags } from './agent-tags.tsx'
 import { AgentTitle } from './agent-title.tsx'
-import { avatarQuery, runStatsQuery } from './queries.ts'
+import { runStatsQuery } from './queries.ts'
 
 /** The header above all tabs: state, cost and actions of the agent. `help` is the link to the guide of the tab. */
 export function AgentHeader({ agent, help }: { agent: AgentDetails; help: ReactNode }) {
   const mayEdit = agent.is_owner || agent.can_delete
-  const { data: picture } = useQuery(avatarQuery(useApi(), agent.name))
   return (
     <header className="flex shrink-0 flex-wrap items-start gap-x-4 gap-y-2 px-4 pt-3 pb-1 sm:pt-4 sm:pb-1.5 md:px-6">
       <div className="flex min-w-0 flex-1 basis-64 items-start gap-3">
-        <AgentAvatar name={agent.name} src={picture ?? null} size="lg" />
+        <AgentPicture name={agent.name} size="lg" />
         <div className="min-w-0 flex-1">
           <AgentTitle agent={agent} mayEdit={mayEdit} />
           <Facts agent={agent} mayEdit={mayEdit} />
@@ -115,7 +115,7 @@ function Power({ agent }: { agent: AgentDetails }) {
   const { start, stop, pending } = useAgentPower(agent.name)
   const isRunning = agent.status === 'running'
   return isRunning ? (
-    <Button icon={<Square aria-hidden />} pending={pending !== null} onClick={stop}>
+    <Button icon={<StopIcon />} pending={pending !== null} onClick={stop}>
       Stop agent
     </Button>
   ) : (

@@ -1,15 +1,16 @@
 import { Link } from '@tanstack/react-router'
-import { Play, Square } from 'lucide-react'
+import { Play } from 'lucide-react'
 import { formatPercent, plural } from '../../lib/format.ts'
-import { AgentAvatar } from '../../ui/avatar.tsx'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Cost } from '../../ui/cost.tsx'
 import { LongList } from '../../ui/long-list.tsx'
 import { Skeleton } from '../../ui/skeleton.tsx'
+import { StopIcon } from '../../ui/stop-icon.tsx'
 import { Switch } from '../../ui/switch.tsx'
 import { RelativeTime } from '../../ui/time.tsx'
 import { useAgentPower, useAutonomy } from './actions.ts'
+import { AgentPicture } from './agent-picture.tsx'
 import { AgentStatus } from './agent-status.tsx'
 import type { FleetRow } from './fleet-rows.ts'
 import { NoMatch } from './no-agents.tsx'
@@ -42,7 +43,7 @@ function Tile({ row }: { row: FleetRow }) {
     // Skips layout for tiles out of view, so that hundreds scroll smoothly.
     <li className="flex min-w-0 flex-col rounded-lg border border-line bg-surface transition-colors [contain-intrinsic-size:auto_13rem] [content-visibility:auto] hover:border-line-strong">
       <div className="flex min-w-0 items-start gap-3 px-4 pt-4">
-        <AgentAvatar name={row.name} />
+        <AgentPicture name={row.name} />
         <div className="min-w-0 flex-1">
           <Link
             to="/agents/$name"
@@ -132,7 +133,7 @@ function TileActions({ row }: { row: FleetRow }) {
       <Button
         size="sm"
         variant="ghost"
-        icon={isUp ? <Square /> : <Play />}
+        icon={isUp ? <StopIcon /> : <Play />}
         pending={power.pending !== null}
         onClick={isUp ? power.stop : power.start}
         aria-label={`${isUp ? 'Stop' : 'Start'} ${row.title}`}

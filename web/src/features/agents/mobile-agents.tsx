@@ -1,7 +1,7 @@
 import type { AgentRow } from '@roost/contracts/agents/agent'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { Play, Square } from 'lucide-react'
+import { Play } from 'lucide-react'
 import { useState } from 'react'
 import { useApi } from '../../shell/app-context.ts'
 import { Button } from '../../ui/button.tsx'
@@ -9,6 +9,7 @@ import { ErrorState } from '../../ui/error-state.tsx'
 import { SearchInput } from '../../ui/input.tsx'
 import { LongList } from '../../ui/long-list.tsx'
 import { SkeletonList } from '../../ui/skeleton.tsx'
+import { StopIcon } from '../../ui/stop-icon.tsx'
 import { useAgentPower } from './actions.ts'
 import { AgentStatus } from './agent-status.tsx'
 import { agentsQuery } from './queries.ts'
@@ -76,7 +77,7 @@ function Row({ agent }: { agent: AgentRow }) {
       </div>
       {!isSystem && (
         <Button
-          icon={isUp ? <Square /> : <Play />}
+          icon={isUp ? <StopIcon /> : <Play />}
           pending={power.pending !== null}
           onClick={isUp ? power.stop : power.start}
           aria-label={`${isUp ? 'Stop' : 'Start'} ${title}`}

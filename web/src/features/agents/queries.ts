@@ -35,13 +35,17 @@ export const agentQuery = (api: Client, name: string) =>
     queryFn: ({ signal }) => api.call(getAgent, { params: { name }, signal }),
   })
 
-/** A data URL, because an image element cannot send the bearer token. */
+/**
+ * The picture that somebody set, as a data URL, because an image element cannot send the bearer token. Null for the
+ * generated one: every list shows initials instead, and an agent has one colour everywhere.
+ */
 export const avatarQuery = (api: Client, name: string) =>
   queryOptions({
     queryKey: [...agentKeys.details(name), 'avatar'],
     queryFn: async ({ signal }) => {
       const response = await api.open(getAvatar, { params: { name }, signal })
       if (!response.ok) throw await errorOf(response)
+      if (response.headers.get('content-type')?.startsWith('image/svg')) return null
       return dataUrlOf(await response.blob())
     },
     staleTime: Number.POSITIVE_INFINITY,

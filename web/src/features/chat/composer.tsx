@@ -1,6 +1,7 @@
-import { ArrowUp, Square } from 'lucide-react'
+import { ArrowUp } from 'lucide-react'
 import type { ClipboardEvent, KeyboardEvent, ReactNode, RefObject } from 'react'
 import { Button, IconButton } from '../../ui/button.tsx'
+import { StopIcon } from '../../ui/stop-icon.tsx'
 import { AttachFiles } from './attach-files.tsx'
 import { AttachmentChips } from './attachment-chips.tsx'
 import type { ComposerState } from './use-composer.ts'
@@ -84,11 +85,7 @@ export function Composer(props: ComposerProps) {
             </span>
           )}
           {onStop && (
-            <Button
-              icon={<Square aria-hidden className="fill-current" />}
-              pending={isStopping}
-              onClick={onStop}
-            >
+            <Button icon={<StopIcon />} pending={isStopping} onClick={onStop}>
               Stop
             </Button>
           )}

@@ -1,9 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
-import { Pencil, RotateCw, Square } from 'lucide-react'
+import { Pencil, RotateCw } from 'lucide-react'
 import { describeFault } from '../../lib/fault.ts'
 import { useApi } from '../../shell/app-context.ts'
 import { Banner } from '../../ui/banner.tsx'
 import { Button } from '../../ui/button.tsx'
+import { StopIcon } from '../../ui/stop-icon.tsx'
 import { endedQuery } from './queries.ts'
 import { endWords } from './turn-end.ts'
 import { RunLink } from './turn-foot.tsx'
@@ -37,7 +38,7 @@ function Stopped({ turn, actions }: Part) {
   return (
     <div className="flex flex-wrap items-center gap-x-3 gap-y-1 text-xs text-muted">
       <span className="inline-flex items-center gap-1.5">
-        <Square aria-hidden className="size-3" />
+        <StopIcon className="size-3" />
         Stopped
       </span>
       <Button size="sm" variant="ghost" icon={<RotateCw aria-hidden />} onClick={() => actions.onRetry(turn)}>

@@ -3,7 +3,7 @@ import type { RunningExecutions } from '@roost/contracts/runs/executions'
 import type { AgentQueue } from '@roost/contracts/runs/queue'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { ListX, Square, X } from 'lucide-react'
+import { ListX, X } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import { plural } from '../../lib/format.ts'
 import { useApi } from '../../shell/app-context.ts'
@@ -11,6 +11,7 @@ import { Button, IconButton } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
 import { ErrorState } from '../../ui/error-state.tsx'
+import { StopIcon } from '../../ui/stop-icon.tsx'
 import { RelativeTime, RunningDuration } from '../../ui/time.tsx'
 import { useClearQueue, useStop } from './actions.ts'
 import { ExecutionStatus } from './execution-status.tsx'
@@ -64,7 +65,7 @@ function Running({ name, runs }: { name: string; runs: RunningExecutions['execut
           </span>
           <Button
             size="sm"
-            icon={<Square aria-hidden />}
+            icon={<StopIcon />}
             pending={stop.isPending && stop.variables === run.execution_id}
             aria-label={`Stop ${firstLine(run.metadata.message_preview, 60)}`}
             onClick={() => stop.mutate(run.execution_id)}

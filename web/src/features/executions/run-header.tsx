@@ -1,6 +1,6 @@
 import type { ExecutionDetails } from '@roost/contracts/runs/executions'
 import { Link, useNavigate } from '@tanstack/react-router'
-import { Check, Hash, Link2, MoreHorizontal, RotateCw, Square } from 'lucide-react'
+import { Check, Hash, Link2, MoreHorizontal, RotateCw } from 'lucide-react'
 import { useState } from 'react'
 import { plural } from '../../lib/format.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
@@ -9,6 +9,7 @@ import { copyText } from '../../ui/copy-button.tsx'
 import { HelpLink } from '../../ui/help-link.tsx'
 import { Menu } from '../../ui/menu.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
+import { StopIcon } from '../../ui/stop-icon.tsx'
 import { toast } from '../../ui/toast.tsx'
 import { useRunAgain, useStop } from './actions.ts'
 import { causeLine } from './cause.ts'
@@ -88,7 +89,7 @@ function Actions({ run }: { run: ExecutionDetails }) {
       {isOpen.includes(run.status) ? (
         <Button
           variant="danger"
-          icon={<Square aria-hidden className="fill-current" />}
+          icon={<StopIcon />}
           pending={stop.isPending}
           onClick={() => stop.mutate(run.id)}
         >

@@ -2,7 +2,7 @@ import { ApiError } from '@roost/contracts/client'
 import { type Loop, stopLoop } from '@roost/contracts/runs/loops'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { ArrowLeft, Square } from 'lucide-react'
+import { ArrowLeft } from 'lucide-react'
 import { describeFault } from '../../lib/fault.ts'
 import { formatCost, formatDuration, plural } from '../../lib/format.ts'
 import { useApi, useApp } from '../../shell/app-context.ts'
@@ -15,6 +15,7 @@ import { ErrorState } from '../../ui/error-state.tsx'
 import { KeyValues } from '../../ui/key-values.tsx'
 import { PlainText } from '../../ui/plain-text.tsx'
 import { Skeleton } from '../../ui/skeleton.tsx'
+import { StopIcon } from '../../ui/stop-icon.tsx'
 import { RelativeTime } from '../../ui/time.tsx'
 import { toast } from '../../ui/toast.tsx'
 import { firstLine } from '../executions/first-line.ts'
@@ -107,7 +108,7 @@ function Stop({ name, loop }: { name: string; loop: Loop }) {
     return <p className="text-muted text-sm">Stopping after this run…</p>
   }
   return (
-    <Button icon={<Square aria-hidden />} pending={stop.isPending} onClick={() => stop.mutate()}>
+    <Button icon={<StopIcon />} pending={stop.isPending} onClick={() => stop.mutate()}>
       Stop loop
     </Button>
   )

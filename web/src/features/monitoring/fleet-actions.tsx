@@ -5,7 +5,7 @@ import {
   stopFleet,
 } from '@roost/contracts/operations/fleet-acts'
 import { useMutation } from '@tanstack/react-query'
-import { RotateCw, Square } from 'lucide-react'
+import { RotateCw } from 'lucide-react'
 import { useState } from 'react'
 import { describeFault } from '../../lib/fault.ts'
 import { plural } from '../../lib/format.ts'
@@ -17,6 +17,7 @@ import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
 import { Field } from '../../ui/field.tsx'
 import { Input } from '../../ui/input.tsx'
 import { Select } from '../../ui/select.tsx'
+import { StopIcon } from '../../ui/stop-icon.tsx'
 import { toast } from '../../ui/toast.tsx'
 import { agentKeys } from '../agents/queries.ts'
 import { monitoringKey } from './queries.ts'
@@ -57,11 +58,7 @@ export function FleetActions({ actions }: FleetActionsProps) {
       >
         Restart agents…
       </Button>
-      <Button
-        icon={<Square aria-hidden />}
-        disabled={actions.isPending}
-        onClick={() => setOpenAction('stop')}
-      >
+      <Button icon={<StopIcon />} disabled={actions.isPending} onClick={() => setOpenAction('stop')}>
         Stop agents…
       </Button>
       {openAction && (

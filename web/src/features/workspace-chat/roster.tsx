@@ -25,7 +25,7 @@ export function Roster({ agents, selected, chat }: RosterProps) {
               agent.name === selected && 'bg-hover',
             )}
           >
-            <AgentAvatar name={agent.label ?? agent.name} />
+            <AgentAvatar name={agent.name} />
             <span className="min-w-0 flex-1">
               <span className="block truncate font-medium text-sm">{agent.label ?? agent.name}</span>
               <span className="block text-muted text-xs">
