@@ -1,4 +1,4 @@
-import type { RunMetadata } from '@roost/contracts/link/runs'
+import type { RunErrorCode, RunMetadata } from '@roost/contracts/link/runs'
 import { countAt, isObject, type Json, listAt, objectAt, textAt } from '../kit/json.ts'
 import { createBlocks } from './blocks.ts'
 import { endedWithoutResult, failed } from './faults.ts'
@@ -123,15 +123,20 @@ export function converseAcp(setup: Setup, now: () => number): Dialogue {
             metadata: about,
             sessionId,
           }
-        : failed(
-            { message: `The turn ended with ${reason}.` },
-            {
-              metadata: about,
-              sessionId,
-              errorCode: reason === 'max_turn_requests' ? 'max_turns' : 'agent_error',
-            },
-          )
+        : failed({ message: messageOf(reason) }, { metadata: about, sessionId, errorCode: codeOf(reason) })
     return end(outcome, usage)
+  }
+
+  /** The CLI reports its loop guard as `max_turn_requests` too; only a reached limit is a turn limit. */
+  function codeOf(reason: string): RunErrorCode {
+    const isLimit = setup.maxTurns !== null && blocks.turns() >= setup.maxTurns
+    return reason === 'max_turn_requests' && isLimit ? 'max_turns' : 'agent_error'
+  }
+
+  function messageOf(reason: string): string {
+    if (reason !== 'max_turn_requests' || codeOf(reason) === 'max_turns')
+      return `The turn ended with ${reason}.`
+    return 'Gemini CLI ended the turn because its loop guard found that the model repeats itself.'
   }
 
   function fail(error: Json, extra: RunMetadata = {}): Step[] {

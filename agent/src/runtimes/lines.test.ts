@@ -267,6 +267,31 @@ test('gemini: replayed history is not part of the answer', () => {
   assert.equal(outcomeOf(steps).response, 'new')
 })
 
+test('gemini: the loop guard is not a reached turn limit, although both have one stop reason', () => {
+  const endAfter = (maxTurns: number | null) => {
+    const dialogue = gemini.converse({ ...setup, kind: 'chat', maxTurns }, now)
+    const sent: Json[] = []
+    const take = (steps: Step[]) => {
+      for (const step of steps) if (step.do === 'write') sent.push(JSON.parse(step.text))
+      return steps
+    }
+    const answer = (result: Json) => take(dialogue.read({ jsonrpc: '2.0', id: sent.at(-1)?.id, result }))
+    take(dialogue.begin({ text: 'again and again', images: [] }))
+    answer({})
+    answer({ sessionId: 'session-1' })
+    assert.equal(sent.at(-1)?.method, 'session/prompt')
+    const { errorCode, error } = outcomeOf(answer({ stopReason: 'max_turn_requests' }))
+    return { errorCode, error }
+  }
+  const loop = {
+    errorCode: 'agent_error',
+    error: 'Gemini CLI ended the turn because its loop guard found that the model repeats itself.',
+  }
+  assert.deepEqual(endAfter(null), loop)
+  assert.deepEqual(endAfter(5), loop)
+  assert.equal(endAfter(1).errorCode, 'max_turns')
+})
+
 test('gemini: tool names of another CLI are converted', () => {
   assert.equal(toGeminiTool('Bash(git *)'), 'run_shell_command(git)')
   assert.equal(toGeminiTool('Bash'), 'run_shell_command')
