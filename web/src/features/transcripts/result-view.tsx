@@ -1,13 +1,15 @@
 import { CircleCheck, CircleX } from 'lucide-react'
 import { formatCompact, plural } from '../../lib/format.ts'
-import { Cost } from '../../ui/cost.tsx'
 import { Markdown } from '../../ui/markdown.tsx'
 import { Duration } from '../../ui/time.tsx'
 import type { ResultStep } from './steps.ts'
 
-/** The end of a turn. The answer is shown above as text, so this shows only errors. */
+/**
+ * The end of a turn. The answer is shown above as text, so this shows only errors. The runtime's own cost is only
+ * in the raw lines, because the run has one cost: the one that Roost books.
+ */
 export function ResultView({ step }: { step: ResultStep }) {
-  const { isError, text, cost, totalMs, turns, usage } = step
+  const { isError, text, totalMs, turns, usage } = step
   return (
     <div className="min-w-0">
       <dl className="flex flex-wrap items-center gap-x-4 gap-y-1 border-t border-line pt-2 text-xs text-muted">
@@ -31,11 +33,6 @@ export function ResultView({ step }: { step: ResultStep }) {
             <span data-numeric>
               {formatCompact(usage.input_tokens)} in · {formatCompact(usage.output_tokens)} out
             </span>
-          </Fact>
-        )}
-        {cost !== null && (
-          <Fact name="Cost reported by the runtime">
-            <Cost usd={cost} />
           </Fact>
         )}
       </dl>

@@ -37,8 +37,6 @@ export type ResultStep = StepBase & {
   kind: 'result'
   isError: boolean
   text: string | null
-  /** US dollars; null when unknown. */
-  cost: number | null
   /** Duration of the whole turn, as measured by the runtime. */
   totalMs: number | null
   turns: number | null

@@ -200,7 +200,6 @@ function addResult(draft: Draft, line: Fields, about: About): void {
     key: draft.nextKey++,
     isError: line.is_error === true || line.subtype === 'error',
     text: stringOrNull(line.result),
-    cost: numberOrNull(line.total_cost_usd),
     totalMs: numberOrNull(line.duration_ms),
     turns: numberOrNull(line.num_turns),
     usage: usageOf(line.usage),
