@@ -80,10 +80,8 @@ export const FleetCosts = z.object({
     cost_estimated: CostEstimated,
     total_tokens: count,
     daily_limit: Money.nullable().describe('Null: no limit.'),
-    cost_percent_of_limit: z
-      .number()
-      .nullable()
-      .describe("For today's runs (UTC), regardless of the window."),
+    cost_today: Money.describe("Cost of today's runs (UTC), regardless of the window."),
+    cost_percent_of_limit: z.number().nullable().describe('Share of `cost_today` in the limit.'),
   }),
   alerts: z.array(
     z.object({ severity: z.enum(itemPriorities), type: z.literal('cost_limit'), message: z.string() }),

@@ -187,6 +187,7 @@ forEachDialect((_name, open) => {
       cost_estimated: true,
       total_tokens: 37,
       daily_limit: 50,
+      cost_today: 60,
       cost_percent_of_limit: 120,
     })
     assert.deepEqual(

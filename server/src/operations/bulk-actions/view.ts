@@ -89,6 +89,7 @@ export function fleetCosts(
       cost_estimated: models.some(({ cost_estimated }) => cost_estimated === 1),
       total_tokens: Object.values(tokens_by_type).reduce((total, each) => total + each, 0),
       daily_limit: dailyLimit === 0 ? null : dailyLimit,
+      cost_today: todayMicros / 1_000_000,
       cost_percent_of_limit: percent,
     },
     alerts:

@@ -2,7 +2,7 @@ import type { FleetCosts } from '@roost/contracts/operations/fleet'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { formatCompact, formatCost, plural } from '../../lib/format.ts'
+import { formatCompact, formatCost, formatPercent, plural } from '../../lib/format.ts'
 import { useApi } from '../../shell/app-context.ts'
 import { Card, CardHeader } from '../../ui/card.tsx'
 import { Cost } from '../../ui/cost.tsx'
@@ -19,7 +19,7 @@ export function Costs() {
   const costs = useQuery(costsQuery(useApi()))
   return (
     <Card aria-label="Costs">
-      <CardHeader title="Costs" description="Cost of the runs started in the last 24 hours." />
+      <CardHeader title="Costs" />
       {costs.isError && !costs.data ? (
         <ErrorState
           title="Could not load the costs"
@@ -36,7 +36,7 @@ export function Costs() {
 }
 
 function Figures({ costs: { summary, cost_by_model, cost_by_agent } }: { costs: FleetCosts }) {
-  const { daily_limit: limit, cost_percent_of_limit: percent } = summary
+  const { daily_limit: limit, cost_today: today } = summary
   return (
     <div className="flex flex-col gap-4">
       <p className="text-sm">
@@ -45,13 +45,14 @@ function Figures({ costs: { summary, cost_by_model, cost_by_agent } }: { costs: 
           isEstimated={summary.cost_estimated}
           className="font-semibold text-2xl tracking-tight"
         />{' '}
-        <span className="text-muted">for {formatCompact(summary.total_tokens)} tokens</span>
+        <span className="text-muted">in the last 24 h, for {formatCompact(summary.total_tokens)} tokens</span>
       </p>
-      {limit !== null && percent !== null && (
+      {limit !== null && (
         <Meter
-          label={`Used of the daily alert limit of ${formatCost(limit)} (UTC)`}
-          value={percent}
-          max={100}
+          label="Today (UTC), of the daily alert limit"
+          value={today}
+          max={limit}
+          text={`${formatCost(today)} of ${formatCost(limit)}, ${formatPercent(today / limit)}`}
         />
       )}
       <div className="grid gap-x-10 gap-y-4 sm:grid-cols-2">
