@@ -125,6 +125,21 @@ describe('the audit log', () => {
     await closeTab(tab)
   })
 
+  test('hides the tickets for live connections until they are asked for', async () => {
+    const tab = await open()
+    const { page } = tab
+    await rowOf(page, 'Put setting').waitFor()
+    const { json } = await bench.platform.request('GET', '/api/audit-log?event_action=create_socket_ticket')
+    assert.ok(json.total > 0, 'no page has opened a live connection')
+    assert.equal(await grid(page).getByText('Create socket ticket').count(), 0)
+    await page.getByRole('button', { name: 'Show tickets for live connections' }).click()
+    await rowOf(page, 'Create socket ticket').waitFor()
+    assert.match(page.url(), /routine=true/)
+    await page.getByRole('button', { name: 'Hide tickets for live connections' }).click()
+    await rowOf(page, 'Create socket ticket').waitFor({ state: 'detached' })
+    await closeTab(tab)
+  })
+
   test('loads a long log while scrolling and renders few rows', async () => {
     const tab = await open(`${path}&action=put_setting`)
     const { page } = tab

@@ -168,6 +168,7 @@ const settings = createRoute({
     agent: text,
     outcome: text,
     request: text,
+    routine: flag,
     hours: whole(0, 87_600),
     from: text,
     to: text,

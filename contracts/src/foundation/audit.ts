@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { keyScopes } from '../kit/access.ts'
 import { auditTypes, endpoint } from '../kit/endpoint.ts'
 import { inQuery } from '../kit/in-query.ts'
-import { queryInteger, Timestamp, TimestampInput } from '../kit/primitives.ts'
+import { queryBoolean, queryInteger, Timestamp, TimestampInput } from '../kit/primitives.ts'
 
 const tag = 'Audit log'
 const admin = { who: 'admin' } as const
@@ -15,6 +15,9 @@ export type AuditSource = (typeof auditSources)[number]
 /** `refused`: 401 or 403. `failed`: another error. `ok`: the rest, including entries without a status. */
 export const auditOutcomes = ['ok', 'refused', 'failed'] as const
 export type AuditOutcome = (typeof auditOutcomes)[number]
+
+/** Every open page creates a ticket again and again, so these entries would hide the others. */
+export const routineAuditAction = 'create_socket_ticket'
 
 /** Filters with fixed values; any other value is 422 `unknown_filter`. */
 export const auditFilterValues = {
@@ -56,6 +59,9 @@ const window = {
   start_time: TimestampInput.optional().describe('Entries at or after this time.'),
   end_time: TimestampInput.optional().describe('Entries at or before this time.'),
 }
+const routine = queryBoolean(true).describe(
+  `\`false\` leaves out entries about tickets for live sockets (\`${routineAuditAction}\`) that were not refused.`,
+)
 const oneOf = (values: readonly string[]) =>
   z
     .string()
@@ -86,6 +92,7 @@ export const listAuditLog = endpoint({
     mcp_key_id: exactly,
     mcp_scope: oneOf(auditFilterValues.mcp_scope),
     outcome: oneOf(auditFilterValues.outcome),
+    routine,
     limit: queryInteger(1, 1_000, 100),
     offset: queryInteger(0, 999_999_999, 0),
   }),
@@ -112,7 +119,7 @@ export const getAuditLogStats = endpoint({
   summary: 'Count entries by type, actor, source and day',
   tag,
   access: admin,
-  query: z.object(window),
+  query: z.object({ ...window, routine }),
   returns: AuditLogStats,
 })
 

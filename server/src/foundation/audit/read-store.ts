@@ -1,3 +1,4 @@
+import { routineAuditAction } from '@roost/contracts/foundation/audit'
 import { sql } from 'kysely'
 import type { Executor } from '../../ports/database/port.ts'
 import type { AuditRow, AuditTables } from './tables.ts'
@@ -19,7 +20,12 @@ export type AuditFilter = Partial<
     string | undefined
   >
 >
-export type AuditWindow = { start_time?: string | undefined; end_time?: string | undefined }
+export type AuditWindow = {
+  start_time?: string | undefined
+  end_time?: string | undefined
+  /** False: leaves out the routine entries without an error. */
+  routine?: boolean | undefined
+}
 export type Figure = { day: string; event_type: string; actor_type: string; source: string; count: number }
 
 const refusals = [401, 403]
@@ -27,11 +33,14 @@ const refusals = [401, 403]
 export function auditReadStore(on: Executor) {
   const db = on.withTables<AuditTables>()
 
-  const within = ({ start_time, end_time }: AuditWindow) =>
+  const within = ({ start_time, end_time, routine }: AuditWindow) =>
     db
       .selectFrom('audit_log')
       .$if(start_time !== undefined, (query) => query.where('timestamp', '>=', start_time ?? ''))
       .$if(end_time !== undefined, (query) => query.where('timestamp', '<=', end_time ?? ''))
+      .$if(routine === false, (query) =>
+        query.where((of) => of.or([of('event_action', '!=', routineAuditAction), of('status', '>=', 400)])),
+      )
 
   const matching = (filter: AuditFilter, window: AuditWindow) => {
     const { outcome, ...columns } = filter

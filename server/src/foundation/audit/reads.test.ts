@@ -124,6 +124,26 @@ forEachDialect((_dialect, open) => {
     )
   })
 
+  test('200 without the tickets for live sockets if asked for, except refused ones', async () => {
+    await using db = await open()
+    const { ask, audit } = appOf(db)
+    const ticket = { event_type: 'authentication', event_action: 'create_socket_ticket' } as const
+    audit.record(entry({ ...ticket, status: 200 }))
+    audit.record(entry({ ...ticket, status: 403 }))
+    audit.record(entry({ ...ticket, status: null }))
+    audit.record(entry())
+    const idsOf = async (query: string) =>
+      (await ask('GET', query)).body.entries.map(({ id }: { id: number }) => id)
+    assert.deepEqual(await idsOf('?'), [4, 3, 2, 1])
+    assert.deepEqual(await idsOf('?routine=false'), [4, 2])
+    assert.equal((await ask('GET', '?routine=false')).body.total, 2)
+    assert.equal((await ask('GET', '/stats')).body.total, 4)
+    assert.deepEqual((await ask('GET', '/stats?routine=false')).body.by_event_type, {
+      agent_lifecycle: 1,
+      authentication: 1,
+    })
+  })
+
   test('422 for an unknown filter value and for an impossible page', async () => {
     await using db = await open()
     const { ask } = appOf(db)

@@ -15,8 +15,8 @@ import type { Audit } from './service.ts'
 export function auditRoutes(reads: AuditReads): Route[] {
   return [
     signedInRoute(listAuditLog, async ({ query }) => {
-      const { limit, offset, start_time, end_time, ...filter } = query
-      const found = await reads.list(filter, { start_time, end_time }, { limit, offset })
+      const { limit, offset, start_time, end_time, routine, ...filter } = query
+      const found = await reads.list(filter, { start_time, end_time, routine }, { limit, offset })
       return answer({ ...found, limit, offset }, { headers: { 'x-total-count': String(found.total) } })
     }),
     signedInRoute(getAuditLogStats, ({ query }) => reads.stats(query)),

@@ -92,7 +92,28 @@ export function AuditFilters({ search, change, people }: AuditFiltersProps) {
           Clear filters
         </Button>
       )}
+      <RoutineNote search={search} change={change} />
     </div>
+  )
+}
+
+/** Every open page creates a ticket each time it connects: the entries would hide all others. */
+function RoutineNote({ search, change }: Pick<AuditFiltersProps, 'search' | 'change'>) {
+  // A selected action shows its entries anyway.
+  if (search.action) return null
+  const isShown = search.routine === true
+  return (
+    <p className="flex basis-full flex-wrap items-center gap-1 text-muted text-xs">
+      Tickets for live connections are {isShown ? 'shown' : 'hidden'}.
+      <Button
+        size="sm"
+        variant="ghost"
+        aria-label={`${isShown ? 'Hide' : 'Show'} tickets for live connections`}
+        onClick={() => change({ routine: isShown ? undefined : true })}
+      >
+        {isShown ? 'Hide' : 'Show'}
+      </Button>
+    </p>
   )
 }
 

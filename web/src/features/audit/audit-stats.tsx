@@ -16,7 +16,7 @@ type AuditStatsProps = { window: AuditWindow; search: AuditSearch; change: (next
 
 /** Entries in the time range by day and by subject. Each subject is also a filter. */
 export function AuditStats({ window, search, change }: AuditStatsProps) {
-  const stats = useQuery(auditStatsQuery(useApi(), window))
+  const stats = useQuery(auditStatsQuery(useApi(), search, window))
   if (stats.isError && !stats.data) {
     return (
       <ErrorState

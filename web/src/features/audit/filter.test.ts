@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isFiltered, queryOf, windowOf } from './filter.ts'
+import { isFiltered, queryOf, routineOf, windowOf } from './filter.ts'
 
 const now = Date.parse('2026-03-08T12:34:56.789Z')
 
@@ -26,4 +26,12 @@ test('search parameters become API filters', () => {
   })
   assert.equal(isFiltered({ hours: 0, from: '2026-03-01' }), false)
   assert.equal(isFiltered({ outcome: 'refused' }), true)
+})
+
+test('tickets for live sockets are hidden unless they are asked for or an action is selected', () => {
+  assert.deepEqual(routineOf({}), { routine: 'false' })
+  assert.deepEqual(routineOf({ type: 'authentication' }), { routine: 'false' })
+  assert.deepEqual(routineOf({ routine: true }), {})
+  assert.deepEqual(routineOf({ action: 'create_socket_ticket' }), {})
+  assert.equal(isFiltered({ routine: true }), true)
 })

@@ -13,6 +13,8 @@ export type AuditSearch = {
   agent?: string | undefined
   outcome?: string | undefined
   request?: string | undefined
+  /** True: with the tickets for live sockets, which are hidden by default. */
+  routine?: boolean | undefined
   /** Hours back from now; 0: all time. */
   hours?: number | undefined
   /** Days, both inclusive; they take precedence over `hours`. */
@@ -31,6 +33,7 @@ export const noFilter = {
   agent: undefined,
   outcome: undefined,
   request: undefined,
+  routine: undefined,
 } satisfies AuditSearch
 
 /** The default: one week. */
@@ -72,8 +75,13 @@ export function queryOf(search: AuditSearch) {
   return Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined))
 }
 
+/** Hides the tickets for live sockets, unless they are asked for or the user selected an action. */
+export function routineOf({ routine, action }: AuditSearch): { routine?: 'false' } {
+  return routine || action ? {} : { routine: 'false' }
+}
+
 export function isFiltered(search: AuditSearch): boolean {
-  return Object.keys(queryOf(search)).length > 0
+  return Object.keys(queryOf(search)).length > 0 || search.routine === true
 }
 
 /** The start of a day such as `2026-03-01`, plus a number of days; null for invalid input. */

@@ -1,7 +1,7 @@
 import type { Client } from '@roost/contracts/client'
 import { getAuditLogEntry, getAuditLogStats, listAuditLog } from '@roost/contracts/foundation/audit'
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
-import { type AuditSearch, type AuditWindow, queryOf } from './filter.ts'
+import { type AuditSearch, type AuditWindow, queryOf, routineOf } from './filter.ts'
 
 export const auditKeys = {
   all: ['audit'] as const,
@@ -13,10 +13,16 @@ const pageSize = 200
 /** Entries of a time range, newest first, loaded in pages. */
 export const auditLogQuery = (api: Client, search: AuditSearch, window: AuditWindow) =>
   infiniteQueryOptions({
-    queryKey: [...auditKeys.all, 'list', queryOf(search), window] as const,
+    queryKey: [...auditKeys.all, 'list', queryOf(search), routineOf(search), window] as const,
     queryFn: ({ pageParam, signal }) =>
       api.call(listAuditLog, {
-        query: { ...queryOf(search), ...window, limit: String(pageSize), offset: String(pageParam) },
+        query: {
+          ...queryOf(search),
+          ...routineOf(search),
+          ...window,
+          limit: String(pageSize),
+          offset: String(pageParam),
+        },
         signal,
       }),
     initialPageParam: 0,
@@ -27,10 +33,11 @@ export const auditLogQuery = (api: Client, search: AuditSearch, window: AuditWin
     placeholderData: keepPreviousData,
   })
 
-export const auditStatsQuery = (api: Client, window: AuditWindow) =>
+export const auditStatsQuery = (api: Client, search: AuditSearch, window: AuditWindow) =>
   queryOptions({
-    queryKey: [...auditKeys.all, 'stats', window] as const,
-    queryFn: ({ signal }) => api.call(getAuditLogStats, { query: window, signal }),
+    queryKey: [...auditKeys.all, 'stats', routineOf(search), window] as const,
+    queryFn: ({ signal }) =>
+      api.call(getAuditLogStats, { query: { ...routineOf(search), ...window }, signal }),
     placeholderData: keepPreviousData,
   })
 
