@@ -53,7 +53,9 @@ for (const text of [
 test('a refusal names the field and its rule', () => {
   const table: [expression: string, message: RegExp][] = [
     ['@daily', /five fields \(minute hour day-of-month month day-of-week\)/],
-    ['0 24 * * *', /its hour "24" is not .* 0-23/],
+    ['61 * * * *', /^is not a valid cron expression: its minute is 0 to 59, not 61$/],
+    ['0 24 * * *', /its hour is 0 to 23, not 24$/],
+    ['0 0 * 13 *', /its month is 1 to 12 or JAN-DEC, not 13$/],
     ['*/0 * * * *', /its minute "\*\/0"/],
     ['0 0 * foo *', /its month "foo" is not .* 1-12 or JAN-DEC/],
     ['0 0 * * FRI-MON', /its day-of-week "FRI-MON" is not .* 0-7 or SUN-SAT/],

@@ -72,6 +72,8 @@ function refusalOf(name: keyof typeof ranges, text: string): string {
   const { from, to, ...range } = ranges[name]
   const names = 'names' in range ? ` or ${range.names[0]}-${range.names.at(-1)}` : ''
   const field = text.slice(0, 40)
+  if (/^\d+$/.test(text))
+    return `is not a valid cron expression: its ${name} is ${from} to ${to}${names}, not ${field}`
   return `is not a valid cron expression: its ${name} "${field}" is not *, or a list of values ${from}-${to}${names}, ranges and steps`
 }
 

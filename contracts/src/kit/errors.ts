@@ -5,7 +5,7 @@
 export const errorCatalogue = {
   // 400
   malformed_request: [400, 'This is not a valid HTTP request.'],
-  invalid_cron_expression: [400, 'The cron expression is not a standard 5-field expression.'],
+  invalid_cron_expression: [400, 'The cron expression is not valid.'],
   invalid_timezone: [400, 'The timezone is not a known IANA zone.'],
   invalid_recipient: [400, 'The delivery address is not an e-mail address.'],
   schedule_timeout_exceeds_agent_cap: [400, "The timeout is above the agent's execution timeout."],

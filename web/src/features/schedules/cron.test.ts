@@ -16,7 +16,7 @@ test('an expression that the platform refuses has a reason, but no description a
     ['0 0 3 * * *', /five fields/],
     ['0 0 L * *', /its day-of-month "L"/],
     ['0 0 * * 5#2', /its day-of-week "5#2"/],
-    ['99 * * * *', /its minute "99"/],
+    ['99 * * * *', /its minute is 0 to 59, not 99/],
     ['0 0 30 2 *', /never comes due/],
   ]
   for (const [expression, reason] of refused) {
