@@ -1,5 +1,6 @@
 import { type Command, readArguments } from './command.ts'
 import { readVersion } from './machine/repository.ts'
+import { alignColumns } from './terminal/align-columns.ts'
 
 export const version: Command = {
   name: 'version',
@@ -27,6 +28,7 @@ export function help(commands: Command[], [name]: string[]): number {
     console.error(`roost help: Unknown command ${JSON.stringify(name)}. Run \`roost help\` for the list.`)
     return 2
   }
-  console.log(`${command.summary}\n\n${command.usage.map((line) => `  ${line}`).join('\n')}`)
+  const usage = alignColumns(command.usage).map((line) => `  ${line}`)
+  console.log(`${command.summary}\n\n${usage.join('\n')}`)
   return 0
 }

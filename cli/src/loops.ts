@@ -45,7 +45,7 @@ export const loops = commandGroup('loops', 'Loops, one message repeated: list, s
     optionLines: [
       '--runs N         maximum number of runs, 1 to 100 (default 10)',
       '--until TEXT     stop when a response contains TEXT',
-      '--delay SECONDS between runs; --timeout SECONDS per run; --max-duration SECONDS in total',
+      '--delay SECONDS  between runs; --timeout SECONDS per run; --max-duration SECONDS in total',
       '--max-cost USD   stop when this is spent; --keep-going after failed runs; --model NAME',
     ],
     async run({ api, positionals: [name = '', ...words], text, integer, flag, print }) {
