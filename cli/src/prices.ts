@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { issueWords } from '@roost/contracts/kit/issue-words'
 import {
   deleteModelPrices,
   getModelPrices,
@@ -82,7 +83,7 @@ export const prices: Command = {
 
 /** Throws `CommandFailed` with one line per problem, each with its path in the file. */
 async function readTable(file: string): Promise<PriceTable> {
-  const parsed = PriceTable.safeParse(await readJson(file))
+  const parsed = PriceTable.safeParse(await readJson(file), { error: issueWords })
   if (parsed.success) return parsed.data
   const problems = parsed.error.issues.map(
     ({ path, message }) => `  ${path.join('.') || '(file)'}: ${message}`,

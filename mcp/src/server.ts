@@ -6,6 +6,7 @@ import {
   Server,
   type ServerContext,
 } from '@modelcontextprotocol/server'
+import { issueWords } from '@roost/contracts/kit/issue-words'
 import { type UnknownKey, unknownKeys } from '@roost/contracts/kit/unknown-keys'
 import type { z } from 'zod'
 import { isSeenBy, type ListedTool, listed } from './catalogue.ts'
@@ -112,7 +113,7 @@ export function createServerFactory(deps: ServerDeps): (callerNow: () => Caller)
       if (isOther)
         throw new Refusal('agent_identity_required', 'Only an agent can do this, with its own key.')
       const unknown = unknownKeys(tool.input, given)
-      const read = tool.input.safeParse(given)
+      const read = tool.input.safeParse(given, { error: issueWords })
       if (unknown.length > 0 || !read.success) throw badParameters(tool, unknown, read.error?.issues ?? [])
       const body = await tool.run(
         {

@@ -38,7 +38,7 @@ describe('422 of a schema', () => {
     assert.deepEqual(detailOf(several, { value: { depth: 'x' } }), [
       {
         loc: ['body', 'value', 'depth'],
-        msg: 'Invalid input: expected number, received string',
+        msg: 'must be a number',
         type: 'invalid_type',
       },
     ])

@@ -5,10 +5,14 @@ import {
   errorHelpPath,
   type ValidationIssue,
 } from '@roost/contracts/kit/errors'
-import type { z } from 'zod'
+import { issueWords, unionWords } from '@roost/contracts/kit/issue-words'
+import { z } from 'zod'
 import { Fault } from '../kit/fault.ts'
 import { DatabaseDown, DatabaseFull } from '../ports/database/port.ts'
 import { EphemeralDown } from '../ports/ephemeral/port.ts'
+
+// For every schema of the process: templates, canvases and stored files are validated outside of requests.
+z.config({ customError: issueWords })
 
 /** An error response: status, headers and the error body of the API. */
 export type Problem = {
@@ -71,7 +75,7 @@ function issuesOf(part: string, issue: z.core.$ZodIssue): ValidationIssue[] {
 }
 
 function isMissing(issue: z.core.$ZodIssue): boolean {
-  return issue.code === 'invalid_type' && issue.message.endsWith('received undefined')
+  return issue.message === 'is required'
 }
 
 /** Returns the issues of the matching kind of a union, or the list of kinds. */
@@ -82,7 +86,7 @@ function unionIssues(
 ): ValidationIssue[] {
   const kinds = issue.errors.flat().filter(({ path }) => path.length === 0)
   if (kinds.length > 0 && kinds.every(isMissing)) return [{ loc, msg: 'is required', type: 'missing' }]
-  if (issue.message !== 'Invalid input') return [{ loc, msg: issue.message, type: issue.code }]
+  if (issue.message !== unionWords) return [{ loc, msg: issue.message, type: issue.code }]
   const matching = issue.errors.find((branch) => branch.every(({ path }) => path.length > 0))
   if (matching)
     return matching.flatMap((inner) => issuesOf(part, { ...inner, path: [...issue.path, ...inner.path] }))

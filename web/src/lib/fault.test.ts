@@ -4,7 +4,7 @@ import { ApiError } from '@roost/contracts/client'
 import { errorHelpPath } from '@roost/contracts/kit/errors'
 import { describeFault, helpPathOf } from './fault.ts'
 
-it('assigns validation errors to the fields they name', () => {
+it('assigns validation errors to the fields they name, as rests of sentences', () => {
   const fault = describeFault(
     new ApiError(422, {
       error: 'validation_error',
@@ -15,7 +15,7 @@ it('assigns validation errors to the fields they name', () => {
       ],
     }),
   )
-  assert.deepEqual(fault.fields, { name: 'Is required', 'retry.max': 'Is too large' })
+  assert.deepEqual(fault.fields, { name: 'is required', 'retry.max': 'is too large' })
   assert.equal(fault.code, 'validation_error')
 })
 

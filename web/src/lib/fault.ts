@@ -58,7 +58,8 @@ function describeApiError(error: ApiError): FaultWords {
   for (const { loc, msg } of body.detail) {
     const [part, ...path] = loc
     const name = path.join('.')
-    if (part === 'body' && name !== '') fields[name] ??= startUpper(msg)
+    // Lower case marks the rest of a sentence that starts with the field's label.
+    if (part === 'body' && name !== '') fields[name] ??= msg
   }
   return { sentence: startUpper(error.message), code, requestId, fields }
 }

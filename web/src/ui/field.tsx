@@ -1,6 +1,7 @@
 import { CircleAlert } from 'lucide-react'
 import { createContext, type ReactNode, useContext, useId } from 'react'
 import { cx } from './class-names.ts'
+import { fieldSentence } from './field-sentence.ts'
 
 export type FieldProps = {
   label: string
@@ -41,7 +42,11 @@ export function Field(props: FieldProps) {
     </label>
   )
   const control = <FieldContext value={wiring}>{children}</FieldContext>
-  const about = error ? <FieldError id={id} error={error} /> : hint && <FieldHint id={id} hint={hint} />
+  const about = error ? (
+    <FieldError id={id} error={fieldSentence(label, error)} />
+  ) : (
+    hint && <FieldHint id={id} hint={hint} />
+  )
   if (layout === 'row') {
     return (
       <div className={cx('flex min-w-0 items-start justify-between gap-4', className)}>

@@ -15,6 +15,7 @@ import { describeFault } from '../lib/fault.ts'
 import { Banner } from './banner.tsx'
 import { cx } from './class-names.ts'
 import { FaultCode } from './fault-code.tsx'
+import { fieldSentence } from './field-sentence.ts'
 
 export { NumberField, SelectField, SwitchField, TextareaField, TextField } from './form-fields.tsx'
 
@@ -109,7 +110,7 @@ export function showServerError<In extends FieldValues, Out>(
   for (const [name, text] of Object.entries(fields)) {
     const field = nearestField(form, name)
     if (field === null || placed.has(field)) {
-      unplaced.push(`${name}: ${text}`)
+      unplaced.push(fieldSentence(name, text))
       continue
     }
     // The name was found among the form's fields above.
@@ -118,7 +119,7 @@ export function showServerError<In extends FieldValues, Out>(
   }
   if (placed.size > 0 && unplaced.length === 0) return
   const place = requestId ? `${code}, request ${requestId}` : code
-  form.setError('root.server', { type: place, message: unplaced.join('; ') || sentence })
+  form.setError('root.server', { type: place, message: unplaced.join(' ') || sentence })
 }
 
 /** The error of the whole form. */

@@ -86,10 +86,7 @@ test('a missing field of a template.yaml is named as missing, an invalid one wit
   assertFault('display_name: Mine\ndescription: x\n', /: name: is required\./)
   assertFault('', /: name: is required\./)
   assertFault('name: mine\nname: 5\n', /line 2/)
-  assertFault(
-    `${head}resources: 3\n`,
-    /: resources: Invalid input: expected object, received number \(line 4\)\./,
-  )
+  assertFault(`${head}resources: 3\n`, /: resources: must be an object \(line 4\)\./)
 })
 
 test('404 for an unknown template, 400 when creating an agent from one', async () => {

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { describeFault } from '../../lib/fault.ts'
 import { Banner } from '../../ui/banner.tsx'
+import { fieldSentence } from '../../ui/field-sentence.ts'
 
 /** Messages by field; `all` for errors without a field, with the error code. */
 export type TaskErrors = { [field: string]: string } & { all?: string; code?: string }
@@ -31,13 +32,21 @@ export function faultsOf(error: unknown): TaskErrors {
 
 const shownFields = ['model', 'allowed_tools', 'timeout_seconds', 'max_concurrency']
 
+const labels = [
+  ['all', 'The task'],
+  ['message', 'Message'],
+  ['files', 'Files'],
+  ['tasks', 'Tasks'],
+] as const
+
 /** Shows the errors that belong to no field. */
 export function TaskFault({ errors }: { errors: TaskErrors }) {
-  const words = errors.all ?? errors.message ?? errors.files ?? errors.tasks
-  if (words === undefined) return null
+  const [field, label] = labels.find(([name]) => errors[name] !== undefined) ?? []
+  const fault = field === undefined ? undefined : errors[field]
+  if (fault === undefined || label === undefined) return null
   return (
     <Banner tone="danger" title="Not sent">
-      <p className="break-words">{words}</p>
+      <p className="break-words">{fieldSentence(label, fault)}</p>
       {errors.code && <code className="text-xs">{errors.code}</code>}
     </Banner>
   )
