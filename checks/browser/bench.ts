@@ -235,6 +235,7 @@ export async function reviewPage(bench: Bench, { name, path, ready, token }: Rev
       await saveScreenshot(tab, what)
       await assertAccessible(tab, what, look)
       await assertNoSideways(tab, what)
+      await assertWholeHeadings(tab, what)
     }
     assert.deepEqual(tab.faults.slice(before), [], `${name}, ${screen}`)
   }
@@ -267,6 +268,16 @@ async function reviewer(bench: Bench, token: string | null | undefined): Promise
   tab.page.on('dialog', (dialog) => void dialog.accept())
   tabs.set(token, tab)
   return tab
+}
+
+/** Asserts that no column heading is cut with an ellipsis. */
+async function assertWholeHeadings({ page }: Pick<Tab, 'page'>, what: string): Promise<void> {
+  const cut = await page
+    .locator('th .truncate')
+    .evaluateAll((headings) =>
+      headings.filter((each) => each.scrollWidth > each.clientWidth).map((each) => each.textContent),
+    )
+  assert.deepEqual(cut, [], `${what}: cut column headings`)
 }
 
 /** Asserts that the page itself never scrolls sideways; wide content scrolls inside. */

@@ -56,7 +56,7 @@ const columns: DataColumn<FleetRow>[] = [
   {
     id: 'cost',
     header: 'Cost, 24 h',
-    width: 100,
+    width: 112,
     align: 'end',
     priority: 2,
     sortValue: (row) => row.cost,
@@ -65,7 +65,7 @@ const columns: DataColumn<FleetRow>[] = [
   {
     id: 'runs',
     header: 'Runs, 24 h',
-    width: 100,
+    width: 112,
     align: 'end',
     priority: 3,
     sortValue: (row) => row.runs,

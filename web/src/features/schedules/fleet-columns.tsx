@@ -53,7 +53,7 @@ export function fleetScheduleColumns(
     {
       id: 'enabled',
       header: 'Enabled',
-      width: 60,
+      width: 84,
       cell: (row) => (
         <Switch
           label={`Enable ${row.name} of ${row.agent_name}`}

@@ -1,9 +1,10 @@
 import type { ScheduleSummary } from '@roost/contracts/triggers/schedule-analytics'
 import type { Schedule } from '@roost/contracts/triggers/schedules'
 import { Copy, Ellipsis, Pencil, Play, Trash2 } from 'lucide-react'
-import { formatPercent, plural } from '../../lib/format.ts'
+import { plural } from '../../lib/format.ts'
 import { Badge, StatusDot } from '../../ui/badge.tsx'
 import { IconButton } from '../../ui/button.tsx'
+import { cx } from '../../ui/class-names.ts'
 import { Cost } from '../../ui/cost.tsx'
 import type { DataColumn } from '../../ui/data-table.tsx'
 import { Menu } from '../../ui/menu.tsx'
@@ -13,7 +14,7 @@ import { ExecutionStatus } from '../executions/execution-status.tsx'
 import { cronWords } from './cron.ts'
 import type { Editing } from './schedule-dialog.tsx'
 import { zoneWords } from './time-words.ts'
-import { outcomeWords, reasonWords } from './words.ts'
+import { outcomeWords, reasonWords, weekWords } from './words.ts'
 
 /** A schedule with its statistics of the last seven days; null until loaded. */
 export type ScheduleRow = Schedule & { week: ScheduleSummary['schedules'][number] | null }
@@ -56,7 +57,7 @@ export function scheduleColumns(actions: ScheduleActions): DataColumn<ScheduleRo
     {
       id: 'week',
       header: 'Runs, 7 days',
-      width: 120,
+      width: 150,
       priority: 3,
       sortValue: (row) => row.week?.success_rate ?? null,
       cell: ({ week }) => <Week week={week} />,
@@ -64,7 +65,7 @@ export function scheduleColumns(actions: ScheduleActions): DataColumn<ScheduleRo
     {
       id: 'cost',
       header: 'Cost, 7 days',
-      width: 104,
+      width: 120,
       align: 'end',
       priority: 3,
       sortValue: (row) => row.week?.cost_total ?? null,
@@ -73,7 +74,7 @@ export function scheduleColumns(actions: ScheduleActions): DataColumn<ScheduleRo
     {
       id: 'enabled',
       header: 'Enabled',
-      width: 60,
+      width: 84,
       cell: (row) => (
         <Switch
           label={`Enable ${row.name}`}
@@ -139,13 +140,16 @@ export function LastOutcome({ row }: { row: Schedule }) {
 
 function Week({ week }: { week: ScheduleRow['week'] }) {
   if (week === null || week.run_count === 0) return <span className="text-faint">No runs</span>
+  const words = weekWords(week)
   return (
-    <span>
+    <span className="flex min-w-0 flex-col">
       {plural(week.run_count, 'run')}
-      {week.success_rate !== null && (
-        <span className={week.success_rate < 0.8 ? 'text-danger' : 'text-muted'}>
-          {' '}
-          · {formatPercent(week.success_rate)}
+      {words && (
+        <span
+          className={cx('truncate text-xs', words.tone === 'danger' ? 'text-danger' : 'text-muted')}
+          title={words.text}
+        >
+          {words.text}
         </span>
       )}
     </span>

@@ -1,3 +1,4 @@
+import type { ScheduleSummary } from '@roost/contracts/triggers/schedule-analytics'
 import type { FireOutcome, MisfirePolicy } from '@roost/contracts/triggers/schedules'
 
 type Tone = 'neutral' | 'success' | 'warning' | 'danger'
@@ -88,3 +89,24 @@ export const cronStarts: readonly { expression: string; label: string }[] = [
   { expression: '0 9 * * MON', label: 'Weekly' },
   { expression: '0 9 1 * *', label: 'Monthly' },
 ]
+
+type WeekCounts = Pick<
+  ScheduleSummary['schedules'][number],
+  'run_count' | 'success_count' | 'failed_count' | 'cancelled_count'
+>
+
+/**
+ * How the runs of a schedule ended. Not as a percentage: the success rate leaves out cancelled runs, so one success
+ * and one cancelled run would be "2 runs, 100%".
+ */
+export function weekWords(week: WeekCounts): { text: string; tone: 'neutral' | 'danger' } | null {
+  const { run_count: runs, success_count, failed_count, cancelled_count } = week
+  if (runs > 0 && success_count === runs) return { text: 'all succeeded', tone: 'neutral' }
+  const parts = [
+    failed_count > 0 && `${failed_count} failed`,
+    cancelled_count > 0 && `${cancelled_count} cancelled`,
+    success_count > 0 && `${success_count} succeeded`,
+  ].filter((part) => part !== false)
+  const tone = failed_count * 4 > success_count ? 'danger' : 'neutral'
+  return parts.length === 0 ? null : { text: parts.slice(0, 2).join(', '), tone }
+}

@@ -73,7 +73,7 @@ export function sourceColumns(actions: SourceActions | null): DataColumn<SourceR
     {
       id: 'enabled',
       header: 'Enabled',
-      width: 60,
+      width: 84,
       cell: (row) => (
         <Switch
           label={`Enable source ${row.name}`}

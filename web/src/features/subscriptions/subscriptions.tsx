@@ -133,7 +133,7 @@ function columnsOf({ mayChange, toggle, remove, edit }: Actions): DataColumn<Eve
     {
       id: 'enabled',
       header: 'Enabled',
-      width: 60,
+      width: 84,
       cell: (row) => (
         <Switch
           label={`Enable subscription to ${row.event_type}`}
