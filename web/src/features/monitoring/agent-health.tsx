@@ -1,6 +1,6 @@
 import { checkAgentHealth, type HealthCheck } from '@roost/contracts/operations/monitoring'
 import { useMutation, useQuery, useSuspenseQuery } from '@tanstack/react-query'
-import { formatPercent, plural } from '../../lib/format.ts'
+import { plural } from '../../lib/format.ts'
 import { storeReply } from '../../live/store-reply.ts'
 import { useApi, useApp } from '../../shell/app-context.ts'
 import { StatusDot } from '../../ui/badge.tsx'
@@ -14,7 +14,7 @@ import { toast } from '../../ui/toast.tsx'
 import { meQuery } from '../users/queries.ts'
 import { agentHealthQuery, healthChecksQuery } from './queries.ts'
 import { changesOf, stripOf } from './strip.ts'
-import { healthWords } from './words.ts'
+import { healthWords, uptimeWords } from './words.ts'
 
 /** The health of an agent over the last day. */
 export function AgentHealth({ name }: { name: string }) {
@@ -27,11 +27,7 @@ export function AgentHealth({ name }: { name: string }) {
     <Card aria-label="Health in the last 24 hours">
       <CardHeader
         title="Health"
-        description={
-          uptime === null
-            ? 'Health checks of the last 24 hours.'
-            : `Uptime of the last 24 hours: ${formatPercent(uptime / 100)}.`
-        }
+        description={uptimeWords(uptime, checks.data?.at(-1)?.checked_at, checks.dataUpdatedAt)}
         actions={
           <>
             {health.data && <StatusDot {...healthWords[health.data.aggregate_status]} />}
