@@ -110,7 +110,7 @@ export function LogView({
         onDownload={() => saveBlob(new Blob([whole], { type: 'text/plain' }), fileName)}
         searchRef={searchBox}
       />
-      <div className="relative min-h-0 flex-1">
+      <div className="relative flex min-h-0 flex-1 flex-col">
         <LogRows
           label={label}
           rows={rows}
@@ -122,15 +122,17 @@ export function LogView({
           empty={empty}
         />
         {isLive && !isFollowing && unreadLines > 0 && (
-          <Button
-            size="sm"
-            variant="primary"
-            icon={<ArrowDown aria-hidden />}
-            className="absolute bottom-3 left-1/2 -translate-x-1/2 rounded-xl shadow-md"
-            onClick={() => setFollow(true)}
-          >
-            {unreadLines === 1 ? '1 new line' : `${unreadLines.toLocaleString('en')} new lines`}
-          </Button>
+          // A row of its own: a floating button would cover the newest lines.
+          <div className="flex shrink-0 justify-center border-line border-t py-1">
+            <Button
+              size="sm"
+              variant="primary"
+              icon={<ArrowDown aria-hidden />}
+              onClick={() => setFollow(true)}
+            >
+              {unreadLines === 1 ? '1 new line' : `${unreadLines.toLocaleString('en')} new lines`}
+            </Button>
+          </div>
         )}
       </div>
     </div>

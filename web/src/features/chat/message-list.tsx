@@ -41,21 +41,17 @@ export function MessageList(props: MessageListProps) {
         </div>
       </section>
       {!isAtEnd && (
-        <div className="pointer-events-none absolute inset-x-0 bottom-3 flex justify-center">
+        // A row of its own: a floating button would cover the text.
+        <div className="flex shrink-0 justify-center border-line border-t py-1">
           {hasNew ? (
-            <Button
-              size="sm"
-              className="pointer-events-auto rounded-full shadow-md"
-              icon={<ArrowDown aria-hidden />}
-              onClick={toEnd}
-            >
+            <Button size="sm" className="rounded-full" icon={<ArrowDown aria-hidden />} onClick={toEnd}>
               New messages
             </Button>
           ) : (
             <IconButton
               size="sm"
               variant="secondary"
-              className="pointer-events-auto rounded-full shadow-md"
+              className="rounded-full"
               label="Scroll to the end"
               icon={<ArrowDown aria-hidden />}
               onClick={toEnd}

@@ -108,15 +108,17 @@ function StoredTranscript(props: RunTranscriptProps) {
       <Content {...props} live={live} steps={found} isLive={isLive} />
       <div ref={tail.end} className="h-px scroll-mb-8" />
       {isLive && !tail.isFollowing && tail.fresh > 0 && view === 'transcript' && (
-        <Button
-          size="sm"
-          variant="primary"
-          icon={<ArrowDown aria-hidden />}
-          className="fixed bottom-6 left-1/2 z-sticky -translate-x-1/2 shadow-md"
-          onClick={() => tail.setFollowing(true)}
-        >
-          {plural(tail.fresh, 'new step')}
-        </Button>
+        // An opaque bar at the edge of the window: a floating button would cover the text.
+        <div className="sticky bottom-0 z-sticky flex justify-center border-line border-t bg-canvas py-2">
+          <Button
+            size="sm"
+            variant="primary"
+            icon={<ArrowDown aria-hidden />}
+            onClick={() => tail.setFollowing(true)}
+          >
+            {plural(tail.fresh, 'new step')}
+          </Button>
+        </div>
       )}
     </section>
   )
