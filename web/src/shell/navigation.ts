@@ -4,7 +4,7 @@ import type { User } from '@roost/contracts/identity/users'
 export type Place = {
   /** Also the search text of the palette and the key of its icon. */
   label: string
-  to: '/' | '/library' | '/operations' | '/settings' | '/account' | '/workspace'
+  to: '/' | '/library' | '/operations' | '/settings' | '/account' | '/workspace' | '/m'
   search?: Record<string, string>
   /** The shortcut: `g`, then this key. */
   key?: string
@@ -136,6 +136,11 @@ export function allPlaces(user: Pick<User, 'role'>): Place[] {
     ...(user.role === 'admin'
       ? settingsPlaces
       : settingsPlaces.filter(({ search }) => search?.tab === 'keys')),
+    {
+      label: 'Mobile overview',
+      to: '/m',
+      keywords: ['phone', 'inbox', 'start', 'stop', 'agents'],
+    },
     {
       label: 'Account',
       to: '/account',

@@ -1,4 +1,5 @@
-import { BookOpen, CircleHelp } from 'lucide-react'
+import { Link } from '@tanstack/react-router'
+import { BookOpen, CircleHelp, Smartphone } from 'lucide-react'
 import { cx } from '../ui/class-names.ts'
 import { Sheet } from '../ui/dialog.tsx'
 import { mainPlaces } from './navigation.ts'
@@ -12,6 +13,10 @@ export function PlacesSheet({ onClose }: { onClose: () => void }) {
         {mainPlaces.map((place) => (
           <PlaceLink key={place.label} place={place} onClick={onClose} className="h-10" />
         ))}
+        <Link to="/m" onClick={onClose} className={cx(placeLinkClass, 'h-10')}>
+          <Smartphone aria-hidden className="size-4" />
+          Mobile overview
+        </Link>
         <a href="/help" target="_blank" rel="noreferrer" className={cx(placeLinkClass, 'h-10')}>
           <CircleHelp aria-hidden className="size-4" />
           Guides
