@@ -6,7 +6,7 @@ import { createContextPool } from './contexts.ts'
 import { focusOn } from './focus.ts'
 import { openGallery } from './gallery.ts'
 
-const parts = ['actions', 'form', 'overlays', 'states', 'table'] as const
+const parts = ['actions', 'figures', 'form', 'overlays', 'states', 'table'] as const
 let gallery: Awaited<ReturnType<typeof openGallery>>
 let browser: Browser
 let lend: ReturnType<typeof createContextPool>
@@ -30,7 +30,8 @@ describe('every component', () => {
     for (const part of parts) {
       it(`${part}, ${theme}: no axe violations and no policy violations`, async () => {
         await using tab = await open(part, { theme })
-        if (part === 'states') await tab.page.locator('.recharts-surface').nth(1).waitFor()
+        if (part === 'states' || part === 'figures')
+          await tab.page.locator('.recharts-surface').nth(1).waitFor()
         await assertAccessible(tab, `${part}, ${theme}`, look)
         assert.deepEqual(tab.faults, [])
       })
@@ -81,6 +82,67 @@ describe('every component', () => {
       assert.equal(await tab.page.evaluate('document.documentElement.scrollWidth'), widths.phone)
     })
   }
+})
+
+describe('charts of a new agent', () => {
+  const chart = (page: Page, label: string) => page.getByRole('figure', { name: label })
+  const ticks = (page: Page, label: string) =>
+    chart(page, label).locator('.recharts-yAxis .recharts-cartesian-axis-tick-value').allTextContents()
+
+  it('have equally spaced ticks up to just above the highest value', async () => {
+    await using tab = await open('figures')
+    await tab.page.locator('.recharts-yAxis').nth(2).waitFor()
+    assert.deepEqual(await ticks(tab.page, 'Runs per day'), ['0', '10', '20', '30'])
+    assert.deepEqual(await ticks(tab.page, 'Cost per day'), ['$0.00', '$0.10', '$0.20', '$0.30'])
+    assert.deepEqual(await ticks(tab.page, 'Average duration per day'), ['0 ms', '15 s', '30 s', '45 s'])
+  })
+
+  it('show the only known value of a line as a dot', async () => {
+    await using tab = await open('figures')
+    await chart(tab.page, 'Average duration per day').locator('circle').waitFor()
+    assert.equal(await chart(tab.page, 'Average duration per day').locator('circle').count(), 1)
+  })
+})
+
+it('a relative time that changes is never in the future', async () => {
+  await using tab = await open('figures')
+  const { page } = tab
+  const time = page.locator('p', { hasText: 'Last run:' }).locator('time')
+  await time.getByText('3 min ago').waitFor()
+  const later = await page.evaluate(() => Date.now() + 29_000)
+  await page.clock.setFixedTime(later)
+  await page.getByRole('button', { name: 'Run now' }).click()
+  await time.getByText('just now').waitFor()
+})
+
+it('a long diff keeps colours and line numbers on all its pages', async () => {
+  await using tab = await open('figures')
+  const { page } = tab
+  const diff = page.getByRole('group', { name: 'Code, changes.diff' })
+  for (const pages of [1, 2, 3, 4]) {
+    await diff
+      .locator('pre > div')
+      .nth(pages * 500 - 1)
+      .waitFor()
+    await page.getByRole('button', { name: /^Show \d+ more of/ }).click()
+  }
+  const last = diff.locator('pre > div').nth(2399)
+  await last.waitFor()
+  const look = await last.evaluate((row) => ({
+    numbers: [...row.querySelectorAll('[data-line]')].map((each) => each.getAttribute('data-line')),
+    colour: getComputedStyle(row).backgroundColor,
+  }))
+  assert.deepEqual(look.numbers, ['', '1200'])
+  assert.notEqual(look.colour, 'rgba(0, 0, 0, 0)')
+})
+
+it('the stop icon is filled, so it is no empty checkbox', async () => {
+  await using tab = await open('actions')
+  const fill = await tab.page
+    .getByRole('button', { name: 'Stop', exact: true })
+    .locator('svg')
+    .evaluate((icon) => getComputedStyle(icon).fill)
+  assert.notEqual(fill, 'none')
 })
 
 describe('a data table of 10,000 rows', () => {
@@ -183,7 +245,7 @@ describe('a form', () => {
     const { page } = tab
     await page.getByLabel('Name').fill('ab')
     await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByText('must have at least three letters').waitFor()
+    await page.getByText('Name must have at least three letters.').waitFor()
     assert.equal(await page.getByLabel('Name').getAttribute('aria-invalid'), 'true')
     await page.getByLabel('Name').fill('scout')
     await page.getByRole('button', { name: 'Save' }).click()
@@ -197,15 +259,15 @@ describe('a form', () => {
     const name = page.getByLabel('Name')
     await name.fill('taken')
     await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByText('Is in use').waitFor()
+    await page.getByText('Name is in use.').waitFor()
     const described = await name.getAttribute('aria-describedby')
-    assert.equal(await page.locator(`[id="${described}"]`).innerText(), 'Is in use')
+    assert.equal(await page.locator(`[id="${described}"]`).innerText(), 'Name is in use.')
     await focusOn(name)
-    assert.match(await page.getByRole('alert').innerText(), /channels\.0: Is unknown\s+validation_error/)
+    assert.match(await page.getByRole('alert').innerText(), /channels\.0 is unknown\.\s+validation_error/)
     await name.fill('broken')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('internal_error, request req-42').waitFor()
-    assert.equal(await page.getByText('Is in use').count(), 0)
+    assert.equal(await page.getByText('is in use').count(), 0)
   })
 })
 

@@ -170,7 +170,11 @@ describe('the operations page', () => {
       path: '/operations?tab=health',
       ready: async (page) => {
         await page.getByRole('grid', { name: 'Agent health' }).getByRole('row').nth(1).waitFor()
-        await page.getByRole('region', { name: 'Costs' }).getByText('By model').waitFor()
+        const costs = page.getByRole('region', { name: 'Costs' })
+        await costs.getByText('By model').waitFor()
+        // The amount beside the limit is the one of today, like its percentage.
+        const today = costs.getByText('Today (UTC), of the daily alert limit').locator('..')
+        await today.getByText(/^<?\$[\d.]+ of \$50\.00, <?\d+%$/).waitFor()
         await page.getByRole('region', { name: 'Model credentials' }).getByText(name).waitFor()
         await page.getByRole('grid', { name: 'Replicas' }).getByText('This one').waitFor()
       },

@@ -1,12 +1,13 @@
 /** Checks that apply to every page: rendering, loading and background activity. */
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { eventually, signIn } from '../acceptance/platform.ts'
 import { chat, createAgent } from '../acceptance/steps.ts'
 import {
   assertAccessible,
   type Bench,
+  closeTab,
   firstPageScriptBytes,
   openBench,
   reviewPage,
@@ -16,6 +17,9 @@ import {
 import { reportFailure } from './evidence.ts'
 
 const kilobyte = 1024
+/** A valid PNG. */
+const onePixel =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 const longName = 'qa-a-name-that-goes-on-and-on-until-it-is-as-long-as-names-get'
 
 describe('the pages of a small fleet', () => {
@@ -250,6 +254,89 @@ describe('the pages of a small fleet', () => {
     await bench.platform.request('DELETE', '/api/agents/qa-appears')
     await tile.waitFor({ state: 'detached' })
     await tab.context.close()
+  })
+
+  test('an agent has one picture on every page: generated or set', async () => {
+    const tab = await bench.open()
+    const { page } = tab
+    const look = (within: Locator) =>
+      within
+        .locator('[aria-hidden=true]')
+        .filter({ hasText: /^QS$/ })
+        .first()
+        .evaluate((picture) => getComputedStyle(picture).backgroundColor)
+    await tab.goto('/')
+    const tile = page.getByRole('listitem').filter({ hasText: 'The Scout' })
+    const onTile = await look(tile)
+    await tab.goto('/agents/qa-scout')
+    await page.getByRole('heading', { name: 'The Scout' }).waitFor()
+    assert.equal(await look(page.locator('header').filter({ hasText: 'The Scout' })), onTile)
+    const picture = Buffer.from(onePixel, 'base64')
+    const set = await fetch(`${bench.platform.url}/api/agents/qa-scout/avatar`, {
+      method: 'PUT',
+      headers: {
+        authorization: `Bearer ${bench.platform.token}`,
+        'content-type': 'application/octet-stream',
+      },
+      body: picture,
+    })
+    assert.equal(set.status, 200)
+    await tab.goto('/agents/qa-scout')
+    await page.locator('header img[src^="data:image/png"]').waitFor()
+    await tab.goto('/')
+    await tile.locator('img[src^="data:image/png"]').waitFor()
+    await bench.platform.request('DELETE', '/api/agents/qa-scout/avatar')
+    await closeTab(tab)
+  })
+
+  test('the mobile overview is in the menu of phones and in the palette', async () => {
+    const tab = await bench.open({ width: widths.phone })
+    const { page } = tab
+    await tab.goto('/')
+    await page.getByRole('button', { name: 'Menu', exact: true }).click()
+    await page.getByRole('dialog', { name: 'Menu' }).getByRole('link', { name: 'Mobile overview' }).click()
+    await page.getByRole('heading', { name: 'Mobile overview' }).waitFor()
+    assert.equal(await page.getByRole('dialog').count(), 0)
+    await tab.goto('/account')
+    await page.getByRole('button', { name: 'Search' }).click()
+    await page.getByRole('combobox').fill('mobile')
+    await page.getByRole('option', { name: 'Mobile overview' }).click()
+    await page.waitForURL((url) => url.pathname === '/m')
+    await closeTab(tab)
+  })
+
+  test('a run has one cost on its page; the one of the runtime is only in the raw lines', async () => {
+    const { json } = await bench.platform.request('GET', '/api/agents/qa-scout/executions')
+    const run = json.executions.find(({ status }: { status: string }) => status === 'success')
+    const tab = await bench.open()
+    const { page } = tab
+    await tab.goto(`/agents/qa-scout/executions/${run.id}`)
+    await page.getByRole('region', { name: 'Transcript' }).getByText('Done', { exact: true }).waitFor()
+    const costs = await page.getByText(/^≈?<?\$\d/).allTextContents()
+    assert.equal(costs.length, 1, costs.join())
+    await page.getByRole('radio', { name: 'Raw lines' }).click()
+    await page.getByText('total_cost_usd').first().waitFor()
+    await closeTab(tab)
+  })
+
+  test('the button to the end of a conversation does not cover its text', async () => {
+    const tab = await bench.open()
+    const { page } = tab
+    await chat(bench.platform, 'qa-scout', `[[tool:Bash:seq 1 2000]]`)
+    await tab.goto('/agents/qa-scout?tab=chat')
+    const messages = page.getByRole('region', { name: 'Messages' })
+    await messages.getByText('1999 2000').waitFor()
+    await messages.hover()
+    await page.mouse.wheel(0, -400)
+    const button = page.getByRole('button', { name: 'Scroll to the end' })
+    await button.waitFor()
+    const [text, shown] = [await messages.boundingBox(), await button.boundingBox()]
+    assert.ok(text && shown && shown.y >= text.y + text.height, JSON.stringify({ text, shown }))
+    await saveScreenshot(tab, 'chat-scrolled-light-desktop')
+    await assertAccessible(tab, 'a scrolled conversation')
+    await button.click()
+    await button.waitFor({ state: 'detached' })
+    await closeTab(tab)
   })
 
   test('reports a lost connection and recovers automatically', async () => {

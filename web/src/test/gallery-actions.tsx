@@ -9,6 +9,7 @@ import { Kbd } from '../ui/kbd.tsx'
 import { Menu } from '../ui/menu.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { Segmented } from '../ui/segmented.tsx'
+import { StopIcon } from '../ui/stop-icon.tsx'
 import { TabCount, TabLinks, Tabs, tabLinkClass } from '../ui/tabs.tsx'
 
 const tones: Tone[] = ['neutral', 'accent', 'success', 'warning', 'danger', 'info']
@@ -29,6 +30,7 @@ export function ActionsPart() {
             <Button variant="primary" icon={<Play aria-hidden />}>
               Start
             </Button>
+            <Button icon={<StopIcon />}>Stop</Button>
             <Menu
               trigger={<IconButton variant="secondary" label="More" icon={<Plus aria-hidden />} />}
               items={[

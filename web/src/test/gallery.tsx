@@ -6,6 +6,7 @@ import { createRoot } from 'react-dom/client'
 import { cspNonce } from '../lib/csp.ts'
 import { Toaster } from '../ui/toast.tsx'
 import { ActionsPart } from './gallery-actions.tsx'
+import { FiguresPart } from './gallery-figures.tsx'
 import { FormPart } from './gallery-form.tsx'
 import { OverlaysPart } from './gallery-overlays.tsx'
 import { StatesPart } from './gallery-states.tsx'
@@ -18,6 +19,7 @@ setNonce(cspNonce())
 
 const parts = {
   actions: ActionsPart,
+  figures: FiguresPart,
   form: FormPart,
   overlays: OverlaysPart,
   states: StatesPart,
