@@ -20,6 +20,7 @@ test("200 an image that cannot execute script, at the agent's avatar_url", async
   assert.equal(reply.status, 200)
   assert.equal(reply.headers['content-type'], 'image/svg+xml')
   assert.match(String(reply.headers['content-security-policy']), /default-src 'none'/)
+  assert.equal(reply.headers['cache-control'], 'private, no-cache')
 })
 
 const png = Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n\0\0\0\rIHDR', 'latin1'), Buffer.alloc(64)])

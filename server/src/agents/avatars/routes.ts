@@ -7,7 +7,8 @@ import type { Avatars } from './service.ts'
 const imageHeaders = {
   'x-content-type-options': 'nosniff',
   'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'",
-  'cache-control': 'private, max-age=60',
+  // A page that opens after a change must not show the picture from before it.
+  'cache-control': 'private, no-cache',
 }
 
 export function avatarRoutes(avatars: Avatars, agentRecords: Pick<AgentRecords, 'byId'>): Route[] {
