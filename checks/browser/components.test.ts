@@ -85,13 +85,15 @@ describe('every component', () => {
 })
 
 describe('charts of a new agent', () => {
-  const chart = (page: Page, label: string) => page.getByRole('figure', { name: label })
-  const ticks = (page: Page, label: string) =>
-    chart(page, label).locator('.recharts-yAxis .recharts-cartesian-axis-tick-value').allTextContents()
+  const chart = (page: Page, label: string) => page.locator('figure').filter({ hasText: label })
+  const ticks = async (page: Page, label: string) => {
+    const labels = chart(page, label).locator('.recharts-yAxis-tick-labels text')
+    await labels.nth(3).waitFor()
+    return labels.allTextContents()
+  }
 
   it('have equally spaced ticks up to just above the highest value', async () => {
     await using tab = await open('figures')
-    await tab.page.locator('.recharts-yAxis').nth(2).waitFor()
     assert.deepEqual(await ticks(tab.page, 'Runs per day'), ['0', '10', '20', '30'])
     assert.deepEqual(await ticks(tab.page, 'Cost per day'), ['$0.00', '$0.10', '$0.20', '$0.30'])
     assert.deepEqual(await ticks(tab.page, 'Average duration per day'), ['0 ms', '15 s', '30 s', '45 s'])

@@ -307,7 +307,7 @@ describe('the pages of a small fleet', () => {
 
   test('a run has one cost on its page; the one of the runtime is only in the raw lines', async () => {
     const { json } = await bench.platform.request('GET', '/api/agents/qa-scout/executions')
-    const run = json.executions.find(({ status }: { status: string }) => status === 'success')
+    const run = json.find(({ status }: { status: string }) => status === 'success')
     const tab = await bench.open()
     const { page } = tab
     await tab.goto(`/agents/qa-scout/executions/${run.id}`)
@@ -322,10 +322,11 @@ describe('the pages of a small fleet', () => {
   test('the button to the end of a conversation does not cover its text', async () => {
     const tab = await bench.open()
     const { page } = tab
-    await chat(bench.platform, 'qa-scout', `[[tool:Bash:seq 1 2000]]`)
+    await chat(bench.platform, 'qa-scout', `[[tool:Bash:seq 1 400]] ${'long '.repeat(900)}`)
+    await page.setViewportSize({ width: widths.desktop, height: 600 })
     await tab.goto('/agents/qa-scout?tab=chat')
     const messages = page.getByRole('region', { name: 'Messages' })
-    await messages.getByText('1999 2000').waitFor()
+    await messages.getByText('398 399 400').waitFor()
     await messages.hover()
     await page.mouse.wheel(0, -400)
     const button = page.getByRole('button', { name: 'Scroll to the end' })
