@@ -329,6 +329,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     queue,
     paths,
     ssh: volume.ssh,
+    hostKeys: volume.hostKeys,
     git,
     credentials,
     writer: createWriter(paths, join(volume.program, 'parts'), clock),

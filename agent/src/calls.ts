@@ -15,7 +15,7 @@ import { listFiles } from './workspace/list.ts'
 import type { Packer } from './workspace/pack.ts'
 import type { Paths } from './workspace/paths.ts'
 import { readChunk, statFile } from './workspace/read.ts'
-import { createAuthorizedKeys } from './workspace/ssh-keys.ts'
+import { createAuthorizedKeys, readHostKeys } from './workspace/ssh-keys.ts'
 import type { Writer } from './workspace/write.ts'
 
 export type CallDeps = {
@@ -24,6 +24,8 @@ export type CallDeps = {
   paths: Paths
   /** Folder of the login keys. */
   ssh: string
+  /** Folder of the SSH server's host keys; their private halves are closed to this program. */
+  hostKeys: string
   git(): Promise<WorkspaceGit>
   writer: Writer
   packer: Packer
@@ -94,7 +96,7 @@ export function createCallHandler(deps: CallDeps): (t: string, message: Json) =>
     async 'ssh.keys'(message) {
       const keys = listAt(message, 'keys').filter((key) => typeof key === 'string')
       await setAuthorizedKeys(keys)
-      return { ok: true }
+      return { ok: true, host_keys: await readHostKeys(deps.hostKeys) }
     },
     'credentials.status': async () => (await deps.credentials()).status(),
     async 'credentials.write'(message) {

@@ -20,7 +20,8 @@ setpriv $as_program $rights setpriv --reuid 1000 /bin/true 2>/dev/null || progra
 [ ! -O "$home" ] || chown 1000:1000 "$home"
 if [ -O "$volume" ]; then
   mkdir -p "$keys"
-  chmod 0700 "$keys"
+  # The agent program reads the public half of the host key; sshd keeps the private one readable by root only.
+  chmod 0711 "$keys"
   chmod 0771 "$volume"
   chown "$program_user:$program_user" "$volume"
 fi

@@ -19,6 +19,8 @@ export type Volume = {
   owner: string
   /** Login keys of the SSH server, written by this program and read by the developer. */
   ssh: string
+  /** Host keys of the SSH server, created by the container's entry script. */
+  hostKeys: string
   /** Root certificate of the outbound proxy, readable by everybody. */
   certificates: string
 }
@@ -31,6 +33,7 @@ export function volumeOf(root: string): Volume {
     homes: at('homes'),
     owner: at('owner'),
     ssh: at('ssh'),
+    hostKeys: at('keys'),
     certificates: at('certificates'),
   }
 }

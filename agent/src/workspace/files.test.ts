@@ -20,7 +20,7 @@ import { listFiles } from './list.ts'
 import { createPacker } from './pack.ts'
 import { createPaths } from './paths.ts'
 import { readChunk, statFile } from './read.ts'
-import { createAuthorizedKeys } from './ssh-keys.ts'
+import { createAuthorizedKeys, readHostKeys } from './ssh-keys.ts'
 import { createWriter } from './write.ts'
 
 async function setUp() {
@@ -381,6 +381,16 @@ test('the set of login keys is replaced as a whole', async () => {
   await setAuthorizedKeys([ending])
   assert.equal(readFileSync(path, 'utf8'), `${ending}\n`)
   rmSync(path)
+})
+
+test('only the public host key is reported, without its comment, and none before the SSH server has one', async () => {
+  using t = await setUp()
+  assert.deepEqual(await readHostKeys(t.home), [])
+  const path = join(t.home, 'ssh_host_ed25519_key.pub')
+  writeFileSync(path, 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKd= root@host\n')
+  assert.deepEqual(await readHostKeys(t.home), ['ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKd='])
+  writeFileSync(path, '* ssh-ed25519 AAAA\n')
+  assert.deepEqual(await readHostKeys(t.home), [])
 })
 
 test('concurrent sets of keys all succeed and the last one wins', async () => {

@@ -1,4 +1,4 @@
-import { chmod, mkdir, rename, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { LinkFault } from '../link/link.ts'
 
@@ -25,4 +25,11 @@ async function setAuthorizedKeys(folder: string, keys: string[]): Promise<void> 
   const path = join(folder, 'authorized_keys')
   await writeFile(`${path}.new`, keys.map((key) => `${key}\n`).join(''), { mode: 0o600 })
   await rename(`${path}.new`, path)
+}
+
+/** Returns the public host keys as type and base64, without comments; empty before the SSH server created them. */
+export async function readHostKeys(folder: string): Promise<string[]> {
+  const text = await readFile(join(folder, 'ssh_host_ed25519_key.pub'), 'utf8').catch(() => '')
+  const key = text.split(' ').slice(0, 2).join(' ').trim()
+  return publicKey.test(key) ? [key] : []
 }

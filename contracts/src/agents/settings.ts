@@ -393,6 +393,11 @@ export const SshAccess = z.object({
     port: z.number().int(),
     user: z.literal('developer'),
   }),
+  host_keys: z
+    .array(z.string())
+    .describe(
+      'Public host keys of the SSH server, as type and base64, for `known_hosts`. Empty until the server runs, and for agents that have not restarted since an upgrade from 0.1.0.',
+    ),
   expires_at: Timestamp,
   expires_in_hours: z.number(),
   instructions: z.array(z.string()),

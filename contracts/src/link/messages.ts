@@ -248,6 +248,8 @@ export type PreCheckAnswer = {
 }
 /** SSH keys that may log in as developer; replaces the whole set. */
 export type SetAuthorizedKeys = { t: 'ssh.keys'; keys: string[] }
+/** Public host keys of the SSH server, as type and base64. Absent in agent programs of earlier versions. */
+export type SetAuthorizedKeysAnswer = OkAnswer & { host_keys?: string[] | undefined }
 
 /** Error codes in `{re, error: {code, message}}`. */
 export type LinkErrorCode =
@@ -282,7 +284,7 @@ export type PlatformCalls = {
   'session.drop': { request: DropSession; answer: OkAnswer }
   info: { request: Info; answer: InfoAnswer }
   precheck: { request: PreCheck; answer: PreCheckAnswer }
-  'ssh.keys': { request: SetAuthorizedKeys; answer: OkAnswer }
+  'ssh.keys': { request: SetAuthorizedKeys; answer: SetAuthorizedKeysAnswer }
   'credentials.status': { request: CredentialsStatus; answer: CredentialsStatusAnswer }
   'credentials.write': { request: CredentialsWrite; answer: OkAnswer }
   'credentials.commit': { request: CredentialsCommit; answer: CredentialsCommitAnswer }

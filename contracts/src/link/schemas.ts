@@ -147,6 +147,12 @@ const LeftOut = z
 const Handle = z.object({ handle: Id })
 const SmallText = z.string().max(300_000).nullable()
 
+/** Type and base64; no comment, so that a line of `known_hosts` has no other content. */
+const SshHostKey = z
+  .string()
+  .max(4096)
+  .regex(/^(ssh-ed25519|ssh-rsa|ecdsa-sha2-nistp\d{3}) [A-Za-z0-9+/]+={0,2}$/)
+
 type AnswerSchemas = { [T in keyof PlatformCalls]: z.ZodType<PlatformCalls[T]['answer']> }
 
 /** Answers to the platform's own requests. */
@@ -193,7 +199,7 @@ export const platformAnswerSchemas: AnswerSchemas = {
     stdout: Text.max(preCheckCharacters),
     stderr: Text.max(10_000),
   }),
-  'ssh.keys': Ok,
+  'ssh.keys': Ok.extend({ host_keys: z.array(SshHostKey).max(10).optional() }),
   'credentials.status': z.object({
     files: z
       .array(z.object({ path: z.string().max(300), size: Count, modified: z.string().max(40) }))

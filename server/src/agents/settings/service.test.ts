@@ -179,7 +179,7 @@ forEachDialect((_name, open) => {
     const answers = {
       'ssh.keys': ({ keys }: { keys: string[] }) => {
         sent.push(keys)
-        return { ok: true as const }
+        return { ok: true as const, host_keys: ['ssh-ed25519 AAAA'] }
       },
     }
     world.link.link(agent.id, answers)
@@ -189,6 +189,7 @@ forEachDialect((_name, open) => {
     assert.match(reply.json.private_key, /^-----BEGIN OPENSSH PRIVATE KEY-----/)
     assert.deepEqual(reply.json.connection.port, agent.port)
     assert.equal(reply.json.expires_in_hours, 4)
+    assert.deepEqual(reply.json.host_keys, ['ssh-ed25519 AAAA'])
     assert.match(sent[0]?.[0] ?? '', /^ssh-ed25519 \S+ roost-helper$/)
 
     const own = sent[0]?.[0] ?? ''
@@ -229,7 +230,8 @@ forEachDialect((_name, open) => {
     const silent = await grant('helper')
     assert.deepEqual([silent.status, silent.json.error], [504, 'agent_unresponsive'])
     refuses = false
-    assert.equal((await grant('helper')).status, 200)
+    const granted = await grant('helper')
+    assert.deepEqual([granted.status, granted.json.host_keys], [200, []], 'an earlier agent program has none')
     assert.equal(sent[0]?.length, 1, 'the key of the failed attempt is not sent')
     await world.request(owner.key, 'POST', '/api/agents/helper/stop')
     assert.deepEqual((await grant('helper')).json.error, 'agent_stopped')

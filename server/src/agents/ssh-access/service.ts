@@ -95,15 +95,15 @@ export function createAgentSsh(deps: AgentSshDeps): AgentSsh {
       }
       await sshKeyStore(db).insert(key)
       try {
-        await inTurn(agent.id, async () =>
+        const { host_keys = [] } = await inTurn(agent.id, async () =>
           ask(agent, 'ssh.keys', { keys: await validKeys(agent.id) }, signal),
         )
+        return replyFor(agent, { host: deps.sshHost, pair, host_keys, expires_at, hours: request.ttl_hours })
       } catch (error) {
         await sshKeyStore(db).remove(key.id)
         if (!(error instanceof LinkFault)) throw error
         throw new Fault('agent_unresponsive', 'The agent did not accept the key.', {}, { cause: error })
       }
-      return replyFor(agent, { host: deps.sshHost, pair, expires_at, hours: request.ttl_hours })
     },
     deliver,
     forget: (tx, agentId) => sshKeyStore(tx).removeOfAgent(agentId),
@@ -116,9 +116,16 @@ function replyFor(
   {
     host,
     pair,
+    host_keys,
     expires_at,
     hours,
-  }: { host: string; pair: { privateKey: string } | null; expires_at: string; hours: number },
+  }: {
+    host: string
+    pair: { privateKey: string } | null
+    host_keys: string[]
+    expires_at: string
+    hours: number
+  },
 ): SshAccess {
   const file = `roost-${agent.name}.key`
   const identity = pair ? `-i ${file} ` : ''
@@ -129,6 +136,7 @@ function replyFor(
     auth_method: 'key',
     ...(pair ? { private_key: pair.privateKey } : {}),
     connection: { command, host, port: agent.port, user: 'developer' },
+    host_keys,
     expires_at,
     expires_in_hours: hours,
     instructions: [

@@ -114,6 +114,8 @@ describe('an agent’s container', () => {
     await inside(container, `for i in $(seq 100); do pgrep -x sshd >/dev/null && break; sleep 0.1; done`)
     assert.match(await inside(container, `stat -c '%U %a' ${key}`), /^root 600/)
     assert.match(await asOrdinaryChild(container, `cat ${key}`), /Permission denied/)
+    // The platform passes the public half on, so that clients can check it.
+    assert.match(await asOrdinaryChild(container, `cat ${key}.pub`), /^ssh-ed25519 \S+/)
     assert.doesNotMatch(await inside(container, 'tr "\\0" "\\n" < /proc/$(pgrep -x sshd)/environ'), /ROOST/)
   })
 
