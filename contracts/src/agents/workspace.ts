@@ -7,6 +7,7 @@ const tag = 'Workspace'
 export const workspaceRoot = workspaceHome
 export const maxFileWriteBytes = 5 * megabyte
 export const maxDownloadBytes = 100 * megabyte
+export const maxUploadBytes = 100 * megabyte
 export const maxListedEntries = 5000
 
 const utf8 = new TextEncoder()
@@ -98,6 +99,28 @@ export const saveFile = endpoint({
   returns: Changed.extend({ size: z.number().int() }),
   fails: writeFails,
   audit: { type: 'configuration', action: 'save_file' },
+})
+
+export const uploadFile = endpoint({
+  id: 'uploadFile',
+  method: 'PUT',
+  path: '/api/agents/{name}/files/upload',
+  summary: 'Upload a file of any type',
+  description:
+    'The body is the content. The file appears under its name when it is complete, and replaces an existing one; missing folders are created. At most 100 MB.',
+  tag,
+  access: { who: 'access', gate: 'person', writesWorkspace: true },
+  params: AgentParams,
+  query: PathQuery.extend({
+    executable: queryBoolean(false).describe(
+      'Sets the execute permission. Without it a replaced file keeps its permissions.',
+    ),
+  }),
+  bodyKind: 'stream',
+  body: z.custom<ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>>(),
+  returns: Changed.extend({ size: z.number().int() }),
+  fails: writeFails,
+  audit: { type: 'configuration', action: 'upload_file' },
 })
 
 export const deleteFile = endpoint({

@@ -5,6 +5,7 @@ import {
   makeDirectory,
   previewFile,
   saveFile,
+  uploadFile,
 } from '@roost/contracts/agents/workspace'
 import { agentRoute, type Route, streamAnswer } from '../../http/route.ts'
 import type { Relation } from '../../identity/access/index.ts'
@@ -24,6 +25,18 @@ export function workspaceRoutes(workspace: Workspace, agentRecords: Pick<AgentRe
       call.request.note({ path: call.query.path })
       const file = { path: call.query.path, isOwner: ownsSecrets(call.relation) }
       const saved = await workspace.save(await agentOf(call), file, call.body.content, call.request.signal)
+      return { success: true as const, ...saved }
+    }),
+
+    agentRoute(uploadFile, async (call) => {
+      call.request.note({ path: call.query.path })
+      const file = { path: call.query.path, isOwner: ownsSecrets(call.relation) }
+      const upload = {
+        // The framework passes the body as it arrives.
+        source: call.body as AsyncIterable<Uint8Array>,
+        isExecutable: call.query.executable,
+      }
+      const saved = await workspace.receive(await agentOf(call), file, upload, call.request.signal)
       return { success: true as const, ...saved }
     }),
 

@@ -4,6 +4,7 @@ import {
   maxDownloadBytes,
   maxFileWriteBytes,
   maxListedEntries,
+  maxUploadBytes,
   workspaceRoot,
 } from '@roost/contracts/agents/workspace'
 import { fileChunkBytes, type LinkErrorCode } from '@roost/contracts/link/messages'
@@ -56,6 +57,16 @@ export type Workspace = {
     content: string,
     signal: AbortSignal,
   ): Promise<{ path: string; size: number }>
+  /**
+   * Saves the bytes of `source` as a file, also with any other content than text. Throws `file_too_large` above
+   * 100 MB.
+   */
+  receive(
+    agent: Agent,
+    file: FileRequest,
+    upload: Upload,
+    signal: AbortSignal,
+  ): Promise<{ path: string; size: number }>
   /** Never replaces an existing file; the reply contains the final path. */
   upload(
     agent: Agent,
@@ -76,7 +87,17 @@ export type Workspace = {
   ): Promise<{ kind: 'file' | 'packed'; opened: Opened } | { kind: 'outside'; size: number }>
 }
 
-type WriteRequest = FileRequest & { bytes: Buffer; onConflict: 'replace' | 'rename' }
+export type Upload = { source: AsyncIterable<Uint8Array>; isExecutable: boolean }
+
+/** `mode`: undefined keeps that of a replaced file. */
+type WriteRequest = FileRequest & {
+  chunks: AsyncIterable<Buffer> | Iterable<Buffer>
+  onConflict: 'replace' | 'rename'
+  mode?: number | undefined
+}
+
+const executableMode = 0o755
+const discardTimeoutMs = 10_000
 
 /** People's operations in an agent's workspace. The agent's program executes them and resolves links. */
 export function createWorkspace({ ask }: { ask: CallAgent }): Workspace {
@@ -99,32 +120,50 @@ export function createWorkspace({ ask }: { ask: CallAgent }): Workspace {
     if (at <= end) throw new Error('The file became shorter while it was read.')
   }
 
-  /** Returns the final path, which may differ with `rename`. */
+  /** Returns the final path, which may differ with `rename`, and the size. */
   async function write(
     agent: Agent,
-    { path, bytes, onConflict, isOwner }: WriteRequest,
+    { path, chunks: given, onConflict, isOwner, mode }: WriteRequest,
     signal: AbortSignal,
-  ): Promise<string> {
+  ): Promise<{ path: string; size: number }> {
     const upload_id = newId()
     let offset = 0
-    let finalPath = path
-    do {
-      const chunk = bytes.subarray(offset, offset + fileChunkBytes)
-      const last = offset + chunk.length >= bytes.length
-      const data_base64 = chunk.toString('base64')
+    const send = async (chunk: Buffer, last: boolean) => {
       const request = {
         path,
         upload_id,
         offset,
-        data_base64,
+        data_base64: chunk.toString('base64'),
         last,
         on_conflict: onConflict,
         guarded: !isOwner,
+        ...(mode === undefined ? {} : { mode }),
       }
-      finalPath = (await ask(agent, 'fs.write', request, signal).catch(faultMapper(path))).path
       offset += chunk.length
-    } while (offset < bytes.length)
-    return finalPath
+      return (await ask(agent, 'fs.write', request, signal).catch(faultMapper(path))).path
+    }
+    // The last chunk places the file, so each one waits until the next has arrived.
+    let pending: Buffer | null = null
+    try {
+      for await (const chunk of given) {
+        if (pending) await send(pending, false)
+        pending = chunk
+      }
+      const finalPath = await send(pending ?? Buffer.alloc(0), true)
+      return { path: finalPath, size: offset }
+    } catch (error) {
+      if (offset > 0) await discard(agent, { path, upload_id, offset: offset + 1 })
+      throw error
+    }
+  }
+
+  /** A chunk at an unexpected offset makes the agent discard the upload now instead of after its timeout. */
+  async function discard(
+    agent: Agent,
+    upload: { path: string; upload_id: string; offset: number },
+  ): Promise<void> {
+    const request = { ...upload, data_base64: '', last: false, on_conflict: 'replace' as const }
+    await ask(agent, 'fs.write', request, AbortSignal.timeout(discardTimeoutMs)).catch(() => {})
   }
 
   return {
@@ -145,16 +184,26 @@ export function createWorkspace({ ask }: { ask: CallAgent }): Workspace {
       if (bytes.length > maxFileWriteBytes) {
         throw new Fault('file_too_large', 'A file saved this way has at most 5 MiB.')
       }
-      await write(agent, { path, bytes, onConflict: 'replace', isOwner }, signal)
+      await write(agent, { path, chunks: chunksOf(bytes), onConflict: 'replace', isOwner }, signal)
       return { path, size: bytes.length }
+    },
+
+    async receive(agent, { path: given, isOwner }, { source, isExecutable }, signal) {
+      const path = resolvePath(given)
+      rejectWrite(path, isOwner)
+      requireDiskRoom(agent)
+      const chunks = inChunks(source)
+      const mode = isExecutable ? executableMode : undefined
+      const { size } = await write(agent, { path, chunks, onConflict: 'replace', isOwner, mode }, signal)
+      return { path, size }
     },
 
     async upload(agent, given, bytes, signal) {
       const path = resolvePath(given)
       rejectWrite(path, false)
       requireDiskRoom(agent)
-      const finalPath = await write(agent, { path, bytes, onConflict: 'rename', isOwner: false }, signal)
-      return { path: finalPath, size: bytes.length }
+      const chunks = chunksOf(bytes)
+      return write(agent, { path, chunks, onConflict: 'rename', isOwner: false }, signal)
     },
 
     async remove(agent, { path: given, isOwner }, signal) {
@@ -207,6 +256,35 @@ export function createWorkspace({ ask }: { ask: CallAgent }): Workspace {
       return { kind: 'file', opened }
     },
   }
+}
+
+function* chunksOf(bytes: Buffer): Iterable<Buffer> {
+  for (let offset = 0; offset < bytes.length; offset += fileChunkBytes)
+    yield bytes.subarray(offset, offset + fileChunkBytes)
+}
+
+/** Gathers the pieces of a request body into chunks of the link. Throws `file_too_large` above 100 MB. */
+async function* inChunks(source: AsyncIterable<Uint8Array>): AsyncIterable<Buffer> {
+  let gathered: Uint8Array[] = []
+  let length = 0
+  let total = 0
+  for await (const piece of source) {
+    total += piece.length
+    if (total > maxUploadBytes) throw tooLargeToUpload()
+    gathered.push(piece)
+    length += piece.length
+    if (length < fileChunkBytes) continue
+    const bytes = Buffer.concat(gathered, length)
+    const whole = length - (length % fileChunkBytes)
+    yield* chunksOf(bytes.subarray(0, whole))
+    gathered = [bytes.subarray(whole)]
+    length -= whole
+  }
+  if (length > 0) yield Buffer.concat(gathered, length)
+}
+
+function tooLargeToUpload(): Fault {
+  return new Fault('file_too_large', 'An uploaded file has at most 100 MB.')
 }
 
 /** Maps the agent's errors to faults with the requested path and our own wording. */

@@ -9,8 +9,7 @@ import { openAgents } from '../test/world.ts'
 const home = '/home/developer'
 
 /** A workspace in memory that answers like the agent's program. */
-function fakeWorkspace(files: Record<string, Buffer>): FakeAnswers {
-  const uploads = new Map<string, Buffer[]>()
+function fakeWorkspace(files: Record<string, Buffer>, uploads = new Map<string, Buffer[]>()): FakeAnswers {
   const find = (path: string) => {
     const bytes = files[path]
     if (!bytes) throw new LinkFault({ code: 'file_not_found', message: 'inner words' })
@@ -33,15 +32,19 @@ function fakeWorkspace(files: Record<string, Buffer>): FakeAnswers {
         ? { type: 'directory', size: 0, modified: '2030-01-01T00:00:00.000Z', mode: 0o755 }
         : { type: 'file', size: find(path).length, modified: '2030-01-01T00:00:00.000Z', mode: 0o644 },
     'fs.read': ({ path, offset, length }) => piece(find(path), offset, length),
-    'fs.write': ({ path, upload_id, offset, data_base64, last }) => {
+    'fs.write': ({ path, upload_id, offset, data_base64, last, mode }) => {
       const parts = uploads.get(upload_id) ?? []
+      if (offset > 0 && data_base64 === '') uploads.delete(upload_id)
+      if (offset > 0 && data_base64 === '')
+        throw new LinkFault({ code: 'invalid_message', message: 'inner words' })
       assert.equal(
         offset,
         parts.reduce((sum, part) => sum + part.length, 0),
       )
       parts.push(Buffer.from(data_base64, 'base64'))
       uploads.set(upload_id, parts)
-      if (last) files[path] = Buffer.concat(parts)
+      if (last) uploads.delete(upload_id)
+      if (last) files[mode === undefined ? path : `${path} ${mode.toString(8)}`] = Buffer.concat(parts)
       return { path, size: offset }
     },
     'fs.delete': ({ path }) => {
@@ -56,14 +59,15 @@ function fakeWorkspace(files: Record<string, Buffer>): FakeAnswers {
 }
 
 async function open(files: Record<string, Buffer> = {}) {
+  const uploads = new Map<string, Buffer[]>()
   const world = await openAgents(await openTestDatabase())
   const owner = await world.person()
   await world.request(owner.key, 'POST', '/api/agents', { name: 'helper' })
   const agent = await world.row('helper')
-  world.link.link(agent.id, fakeWorkspace(files))
+  world.link.link(agent.id, fakeWorkspace(files, uploads))
   const call = (method: string, path: string, body?: unknown, headers = {}) =>
     world.request(owner.key, method, `/api/agents/helper/files${path}`, body, headers)
-  return { ...world, owner, agent, call, files }
+  return { ...world, owner, agent, call, files, uploads }
 }
 
 describe('the workspace', () => {
@@ -107,6 +111,43 @@ describe('the workspace', () => {
     assert.equal(largest.status, 200)
     const tooLarge = await world.call('PUT', '?path=big', { content: 'x'.repeat(5 * 1024 * 1024 + 1) })
     assert.deepEqual([tooLarge.status, tooLarge.json.error], [413, 'file_too_large'])
+  })
+
+  test('200 an uploaded file has exactly its bytes, for every length and way to send them', async () => {
+    await using world = await open()
+    const bytesOf = (length: number) => Buffer.from(Array.from({ length }, (_, index) => index % 256))
+    const binary = { 'content-type': 'application/octet-stream' }
+    for (const length of [
+      0,
+      1,
+      fileChunkBytes - 1,
+      fileChunkBytes,
+      2 * fileChunkBytes,
+      2 * fileChunkBytes + 1,
+    ]) {
+      const bytes = bytesOf(length)
+      const reply = await world.call('PUT', '/upload?path=data/a.bin', bytes, binary)
+      assert.deepEqual(
+        [reply.status, reply.json.path, reply.json.size],
+        [200, `${home}/data/a.bin`, length],
+        JSON.stringify(reply.json),
+      )
+      assert.ok(world.files[`${home}/data/a.bin`]?.equals(bytes), `${length} bytes`)
+    }
+    await world.call('PUT', '/upload?path=run&executable=true', bytesOf(3), binary)
+    assert.deepEqual(world.files[`${home}/run 755`], bytesOf(3))
+  })
+
+  test('an upload is refused like a saved file, and 413 above 100 MB leaves nothing behind', async () => {
+    await using world = await open()
+    const binary = { 'content-type': 'application/octet-stream' }
+    const put = (path: string, body: Buffer = Buffer.from('x')) =>
+      world.call('PUT', `/upload?path=${encodeURIComponent(path)}`, body, binary)
+    for (const path of ['../a', '.git/config', '.ssh/authorized_keys', '.env', '.roost/keys/x'])
+      assert.equal((await put(path)).json.error, 'protected_path', path)
+    const tooLarge = await put('big', Buffer.alloc(100 * 1024 * 1024 + 1))
+    assert.deepEqual([tooLarge.status, tooLarge.json.error], [413, 'file_too_large'])
+    assert.deepEqual([world.files, world.uploads.size], [{}, 0])
   })
 
   test('200 a download returns the bytes as an attachment; a range returns a part', async () => {
